@@ -1,0 +1,223 @@
+"""Lower bounds that hold in floating point, from any dual point.
+
+    LB(alpha) = sum(alpha) - 1/2 [ sum_F c_j^2 + top-k sum of c_j^2 over the free features ]
+
+with ``c = A alpha``. Three things make the value a theorem rather than an estimate:
+
+* ``repair_dual`` moves alpha onto a grid of multiples of a power of two on which sums are
+  exact, and makes the two classes sum to exactly the same number (a free intercept turns
+  any residual of ``y @ alpha`` into an infinite error);
+* products are bounded by ``|c_j| + gamma_m ||A_j|| ||alpha||``, which covers every order
+  of summation, so they may come from any BLAS;
+* the last additions are rounded away from the truth.
+"""
+
+import numpy as np
+
+from ._jit import jit_strict
+from .linalg import kth_largest
+
+UNIT_ROUNDOFF = 2.0**-53
+
+
+@jit_strict
+def _up(x):
+    return np.nextafter(x, np.inf)
+
+
+@jit_strict
+def _grid(alpha):
+    """Power of two such that every alpha is below 2^53 / len(alpha) grid steps."""
+    largest = 0.0
+    for i in range(alpha.shape[0]):
+        largest = max(largest, alpha[i])
+    if largest == 0.0:
+        return 1.0
+    exponent = np.ceil(np.log2(largest)) + np.ceil(np.log2(alpha.shape[0] + 1.0)) - 51.0
+    return 2.0 ** max(exponent, -1000.0)
+
+
+@jit_strict
+def _take_away(steps, y, sign, excess):
+    """Lower the class ``sign`` by exactly ``excess`` grid steps in total."""
+    mass = 0
+    for i in range(steps.shape[0]):
+        if y[i] == sign:
+            mass += steps[i]
+    left = excess
+    share = excess / mass
+    for i in range(steps.shape[0]):
+        if y[i] == sign:
+            # Rounded down and capped, so never more than is there or is left.
+            part = min(left, min(steps[i], np.int64(steps[i] * share)))
+            steps[i] -= part
+            left -= part
+    for i in range(steps.shape[0]):
+        if y[i] == sign and left > 0:
+            part = min(left, steps[i])
+            steps[i] -= part
+            left -= part
+
+
+@jit_strict
+def repair_dual(alpha, y, C, intercept):
+    """The dual point near ``alpha`` that satisfies the dual constraints exactly.
+
+    Returns alpha with ``0 <= alpha <= C`` and, with an intercept, ``y @ alpha == 0`` in
+    exact arithmetic. All entries are multiples of one power of two and any sum of them is
+    a floating-point number.
+    """
+    m = alpha.shape[0]
+    clipped = np.empty(m)
+    for i in range(m):
+        # NaN compares false and becomes zero, which is always feasible.
+        clipped[i] = min(alpha[i], C[i]) if alpha[i] > 0.0 else 0.0
+    grid = _grid(clipped)
+    steps = np.empty(m, dtype=np.int64)
+    balance = 0
+    for i in range(m):
+        # Division by a power of two is exact; truncation keeps alpha <= C.
+        steps[i] = np.int64(clipped[i] / grid)
+        balance += steps[i] if y[i] > 0 else -steps[i]
+    if intercept and balance > 0:
+        _take_away(steps, y, 1.0, balance)
+    elif intercept and balance < 0:
+        _take_away(steps, y, -1.0, -balance)
+    repaired = np.empty(m)
+    for i in range(m):
+        repaired[i] = steps[i] * grid
+    return repaired
+
+
+@jit_strict
+def square_bounds(c, norms, alpha):
+    """Upper bounds of the exact ``c_j^2``, given computed products and row norms.
+
+    ``norms`` must be upper bounds of the Euclidean norms of the rows.
+    """
+    m = alpha.shape[0]
+    gamma = (m + 2) * UNIT_ROUNDOFF / (1.0 - (m + 2) * UNIT_ROUNDOFF)
+    norm = 0.0
+    for i in range(m):
+        norm += alpha[i] * alpha[i]
+    norm = np.sqrt(norm) * (1.0 + 2.0 * gamma)
+    squares = np.empty(c.shape[0])
+    for j in range(c.shape[0]):
+        size = _up(abs(c[j]) + _up(_up(gamma * norms[j]) * norm))
+        # The tiny addend covers products in the subnormal range.
+        squares[j] = _up(size * size) + 1e-300
+    return squares
+
+
+@jit_strict
+def row_norm_bounds(rows):
+    """Upper bounds of the Euclidean norms of the rows."""
+    p, m = rows.shape
+    norms = np.empty(p)
+    for j in range(p):
+        largest = 0.0
+        for i in range(m):
+            largest = max(largest, abs(rows[j, i]))
+        scaled = 0.0
+        if largest > 0.0:
+            for i in range(m):
+                scaled += (rows[j, i] / largest) ** 2
+        norms[j] = largest * np.sqrt(scaled) * (1.0 + (2 * m + 8) * UNIT_ROUNDOFF)
+    return norms
+
+
+@jit_strict
+def largest_sum_bound(values, k):
+    """Upper bound of the sum of the ``k`` largest of non-negative ``values``."""
+    if k <= 0 or values.shape[0] == 0:
+        return 0.0
+    threshold = kth_largest(values, k) if k < values.shape[0] else -1.0
+    result = 0.0
+    above = 0
+    for j in range(values.shape[0]):
+        if values[j] > threshold:
+            result = _up(result + values[j])
+            above += 1
+    if k < values.shape[0]:
+        result = _up(result + _up((k - above) * threshold))
+    return result
+
+
+@jit_strict
+def knapsack_bound(values, costs, k, budget):
+    """Upper bound of ``max sum z_j values_j`` over the relaxed two-row knapsack.
+
+    ``0 <= z <= 1``, ``sum z <= k``, ``sum costs z <= budget``. By duality the value is the
+    minimum over mu >= 0 of ``budget mu + top-k sum of max(0, values - mu costs)``, a
+    convex function of one variable; every mu gives a valid bound, so a search that stops
+    early costs tightness and nothing else.
+    """
+    best = largest_sum_bound(values, k)
+    low = 0.0
+    high = 0.0
+    for j in range(values.shape[0]):
+        high = max(high, values[j] / costs[j])
+    reduced = np.empty(values.shape[0])
+    golden = 0.6180339887498949
+    left = high - golden * (high - low)
+    right = low + golden * (high - low)
+    left_value = np.inf
+    right_value = np.inf
+    known_left = False
+    known_right = False
+    for _ in range(80):
+        for side in range(2):
+            if (side == 0 and known_left) or (side == 1 and known_right):
+                continue
+            mu = left if side == 0 else right
+            for j in range(values.shape[0]):
+                rest = _up(values[j] - mu * costs[j] * (1.0 - 4.0 * UNIT_ROUNDOFF))
+                reduced[j] = max(0.0, rest)
+            value = _up(_up(budget * mu) + largest_sum_bound(reduced, k))
+            best = min(best, value)
+            if side == 0:
+                left_value = value
+            else:
+                right_value = value
+        if left_value <= right_value:
+            high, right, right_value = right, left, left_value
+            left = high - golden * (high - low)
+            known_left, known_right = False, True
+        else:
+            low, left, left_value = left, right, right_value
+            right = low + golden * (high - low)
+            known_left, known_right = True, False
+        if high - low <= 1e-13 * high:
+            break
+    return best
+
+
+@jit_strict
+def bound_from_squares(alpha, squares, forced, free, k, costs, budget):
+    """Lower bound of a node from a repaired alpha and upper bounds of ``c_j^2``.
+
+    ``forced`` and ``free`` index ``squares`` and ``costs``; ``k`` and ``budget`` are what
+    is left for the free features. ``budget`` may be infinite. Features that cannot be
+    paid for do not count.
+    """
+    # Sums of grid points are exact: see repair_dual.
+    total = 0.0
+    for i in range(alpha.shape[0]):
+        total += alpha[i]
+    penalty = 0.0
+    for j in forced:
+        penalty = _up(penalty + squares[j])
+    values = np.empty(free.shape[0])
+    prices = np.empty(free.shape[0])
+    size = 0
+    for j in free:
+        if costs[j] <= budget:
+            values[size] = squares[j]
+            prices[size] = costs[j]
+            size += 1
+    if budget < np.inf:
+        rest = knapsack_bound(values[:size], prices[:size], k, budget)
+    else:
+        rest = largest_sum_bound(values[:size], k)
+    penalty = _up(penalty + rest)
+    return np.nextafter(total - 0.5 * penalty, -np.inf)

@@ -1,0 +1,97 @@
+"""Elementary operations on the hinge loss and its dual variables."""
+
+import numpy as np
+
+from ._jit import jit
+
+
+@jit
+def hinge_sum(margins, C):
+    """``sum_i C_i max(0, 1 - margins_i)``."""
+    total = 0.0
+    for i in range(margins.shape[0]):
+        total += C[i] * max(0.0, 1.0 - margins[i])
+    return total
+
+
+@jit
+def best_intercept(scores, y, C):
+    """Minimise ``sum_i C_i max(0, 1 - y_i (scores_i + b))`` over b.
+
+    The function is convex and piecewise linear with breakpoints ``y_i - scores_i``; the
+    minimum is the first one, in increasing order, at which the slope is no longer
+    negative. It is found by repeated splitting, in linear time on average.
+    """
+    m = scores.shape[0]
+    breaks = np.empty(m)
+    weights = C.copy()
+    slope = 0.0
+    for i in range(m):
+        breaks[i] = y[i] - scores[i]
+        if y[i] > 0:
+            slope -= C[i]
+    size = m
+    while size > 1:
+        a, b, c = breaks[0], breaks[size // 2], breaks[size - 1]
+        pivot = max(min(a, b), min(max(a, b), c))
+        below = 0.0
+        smallest_above = np.inf
+        for i in range(size):
+            if breaks[i] <= pivot:
+                below += weights[i]
+            else:
+                smallest_above = min(smallest_above, breaks[i])
+        keep_below = slope + below >= 0.0
+        if keep_below and smallest_above == np.inf:
+            # The pivot is the largest candidate: look strictly below it.
+            strictly = 0.0
+            for i in range(size):
+                if breaks[i] < pivot:
+                    strictly += weights[i]
+            if slope + strictly < 0.0:
+                return pivot
+            kept = 0
+            for i in range(size):
+                if breaks[i] < pivot:
+                    breaks[kept] = breaks[i]
+                    weights[kept] = weights[i]
+                    kept += 1
+            size = kept
+            continue
+        if not keep_below:
+            slope += below
+        kept = 0
+        for i in range(size):
+            if (breaks[i] <= pivot) == keep_below:
+                breaks[kept] = breaks[i]
+                weights[kept] = weights[i]
+                kept += 1
+        if kept == 0:
+            return pivot
+        size = kept
+    return breaks[0]
+
+
+@jit
+def balance(alpha, y):
+    """Scale one class down so that ``y @ alpha`` vanishes up to rounding."""
+    positive = 0.0
+    negative = 0.0
+    for i in range(alpha.shape[0]):
+        if y[i] > 0:
+            positive += alpha[i]
+        else:
+            negative += alpha[i]
+    up = min(1.0, negative / positive) if positive > 0.0 else 1.0
+    down = min(1.0, positive / negative) if negative > 0.0 else 1.0
+    for i in range(alpha.shape[0]):
+        alpha[i] *= up if y[i] > 0 else down
+
+
+@jit
+def longest_step(value, change, sign):
+    """Largest step that keeps ``value + step * sign * change`` non-negative."""
+    worst = 0.0
+    for i in range(value.shape[0]):
+        worst = max(worst, -sign * change[i] / value[i])
+    return 1.0 / worst if worst > 0.0 else 1e300

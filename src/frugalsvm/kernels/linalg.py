@@ -1,0 +1,251 @@
+"""Small dense linear algebra for the interior-point kernels.
+
+Every matrix is C-contiguous with one row per feature, so the inner loops run along
+samples. Small matrices use plain loops (symmetric, no call overhead); large ones BLAS.
+Explicit loops are preferred to array expressions: they compile several times faster.
+"""
+
+import numpy as np
+
+from ._jit import jit
+
+# Below this order a hand-written symmetric loop beats a BLAS call.
+SMALL = 48
+# Block size of the large products and of the Cholesky factorisation.
+BLOCK = 48
+# A pivot below this fraction of its diagonal entry is numerically zero.
+PIVOT_TOL = 1e-15
+# Dividing by this makes the component of a zero pivot vanish from the solution.
+HUGE_PIVOT = 1e100
+
+
+@jit
+def dot(x, y, n):
+    """Inner product of the first ``n`` entries."""
+    total = 0.0
+    for i in range(n):
+        total += x[i] * y[i]
+    return total
+
+
+@jit
+def total(x):
+    """Sum of the entries."""
+    result = 0.0
+    for i in range(x.shape[0]):
+        result += x[i]
+    return result
+
+
+@jit
+def clear(x):
+    """Set all entries to zero."""
+    for i in range(x.shape[0]):
+        x[i] = 0.0
+
+
+@jit
+def copy_to(source, target):
+    """``target[:] = source``."""
+    for i in range(source.shape[0]):
+        target[i] = source[i]
+
+
+@jit
+def advance(x, change, step):
+    """``x[: len(change)] += step * change``."""
+    for i in range(change.shape[0]):
+        x[i] += step * change[i]
+
+
+@jit
+def kth_largest(values, k):
+    """The ``k``-th largest value (1 <= k <= len), by splitting around pivots."""
+    work = values.copy()
+    size = work.shape[0]
+    while True:
+        a, b, c = work[0], work[size // 2], work[size - 1]
+        pivot = max(min(a, b), min(max(a, b), c))
+        above = 0
+        equal = 0
+        for i in range(size):
+            above += work[i] > pivot
+            equal += work[i] == pivot
+        if above < k <= above + equal:
+            return pivot
+        keep_above = k <= above
+        if not keep_above:
+            k -= above + equal
+        kept = 0
+        for i in range(size):
+            if (work[i] > pivot) if keep_above else (work[i] < pivot):
+                work[kept] = work[i]
+                kept += 1
+        size = kept
+
+
+@jit
+def top_sum(values, k):
+    """Sum of the ``k`` largest values."""
+    if k >= values.shape[0]:
+        return total(values)
+    if k <= 0:
+        return 0.0
+    threshold = kth_largest(values, k)
+    result = 0.0
+    above = 0
+    for i in range(values.shape[0]):
+        if values[i] > threshold:
+            result += values[i]
+            above += 1
+    return result + (k - above) * threshold
+
+
+@jit
+def combine(weights, rows, out):
+    """``out = weights @ rows``: one value per sample."""
+    p, m = rows.shape
+    for i in range(m):
+        out[i] = 0.0
+    j = 0
+    while j + 4 <= p:
+        # Four rows a sweep: a quarter of the traffic on ``out``.
+        a, b, c, d = weights[j], weights[j + 1], weights[j + 2], weights[j + 3]
+        for i in range(m):
+            out[i] += (
+                a * rows[j, i] + b * rows[j + 1, i] + c * rows[j + 2, i] + d * rows[j + 3, i]
+            )
+        j += 4
+    while j < p:
+        a = weights[j]
+        for i in range(m):
+            out[i] += a * rows[j, i]
+        j += 1
+
+
+@jit
+def correlate(rows, values, out):
+    """``out = rows @ values``: one value per feature."""
+    p, m = rows.shape
+    for j in range(p):
+        out[j] = dot(rows[j], values, m)
+
+
+@jit
+def _product(left, right):
+    """``left @ right.T`` by BLAS."""
+    return np.dot(left, right.T)
+
+
+@jit
+def weighted_gram(rows, weights, out):
+    """Write ``rows @ diag(weights) @ rows.T`` into the lower triangle of ``out``."""
+    p, m = rows.shape
+    if p <= SMALL:
+        scaled = np.empty(m)
+        for j in range(p):
+            for i in range(m):
+                scaled[i] = rows[j, i] * weights[i]
+            for k in range(j + 1):
+                out[j, k] = dot(scaled, rows[k], m)
+        return
+    for start in range(0, p, BLOCK):
+        stop = min(start + BLOCK, p)
+        scaled_rows = np.empty((stop - start, m))
+        for j in range(start, stop):
+            for i in range(m):
+                scaled_rows[j - start, i] = rows[j, i] * weights[i]
+        product = _product(scaled_rows, rows[:stop])
+        for j in range(start, stop):
+            for k in range(j + 1):
+                out[j, k] = product[j - start, k]
+
+
+@jit
+def _factor_panel(matrix, diagonal, start, stop):
+    """Unblocked Cholesky of columns ``start:stop``, for the rows from ``start`` on."""
+    order = matrix.shape[0]
+    for j in range(start, stop):
+        row = matrix[j, start:j]
+        width = j - start
+        pivot = matrix[j, j] - dot(row, row, width)
+        if pivot <= PIVOT_TOL * diagonal[j]:
+            pivot = HUGE_PIVOT
+        root = np.sqrt(pivot)
+        matrix[j, j] = root
+        inverse = 1.0 / root
+        for i in range(j + 1, order):
+            rest = matrix[i, j] - dot(matrix[i, start:j], row, width)
+            matrix[i, j] = rest * inverse
+
+
+@jit
+def cholesky(matrix):
+    """Factor the lower triangle in place; numerically zero pivots are neutralised."""
+    order = matrix.shape[0]
+    diagonal = np.empty(order)
+    for j in range(order):
+        diagonal[j] = matrix[j, j]
+    for start in range(0, order, BLOCK):
+        stop = min(start + BLOCK, order)
+        _factor_panel(matrix, diagonal, start, stop)
+        if stop == order:
+            break
+        panel = np.empty((order - stop, stop - start))
+        for i in range(stop, order):
+            for k in range(start, stop):
+                panel[i - stop, k - start] = matrix[i, k]
+        for top in range(stop, order, BLOCK):
+            bottom = min(top + BLOCK, order)
+            update = _product(panel[top - stop : bottom - stop], panel[: bottom - stop])
+            for i in range(top, bottom):
+                for k in range(stop, i + 1):
+                    matrix[i, k] -= update[i - top, k - stop]
+
+
+@jit
+def cholesky_solve(factor, rhs):
+    """Overwrite ``rhs`` by the solution for the matrix factored in ``factor``."""
+    order = factor.shape[0]
+    for i in range(order):
+        rhs[i] = (rhs[i] - dot(factor[i], rhs, i)) / factor[i, i]
+    for i in range(order - 1, -1, -1):
+        value = rhs[i] / factor[i, i]
+        rhs[i] = value
+        for j in range(i):
+            rhs[j] -= value * factor[i, j]
+
+
+@jit
+def solve_small(matrix, rhs):
+    """Gaussian elimination with partial pivoting, for a handful of unknowns."""
+    a = matrix.copy()
+    n = rhs.shape[0]
+    for col in range(n):
+        best = col
+        for row in range(col + 1, n):
+            if abs(a[row, col]) > abs(a[best, col]):
+                best = row
+        for k in range(n):
+            a[col, k], a[best, k] = a[best, k], a[col, k]
+        rhs[col], rhs[best] = rhs[best], rhs[col]
+        for row in range(col + 1, n):
+            factor = a[row, col] / a[col, col]
+            for k in range(col, n):
+                a[row, k] -= factor * a[col, k]
+            rhs[row] -= factor * rhs[col]
+    for row in range(n - 1, -1, -1):
+        for k in range(row + 1, n):
+            rhs[row] -= a[row, k] * rhs[k]
+        rhs[row] /= a[row, row]
+
+
+@jit
+def transpose(rows):
+    """A contiguous copy of ``rows.T``."""
+    p, m = rows.shape
+    columns = np.empty((m, p))
+    for j in range(p):
+        for i in range(m):
+            columns[i, j] = rows[j, i]
+    return columns

@@ -1,0 +1,88 @@
+"""The exact linear SVM on a fixed support, problem (SVM) of the paper."""
+
+import numpy as np
+
+from ._jit import jit
+from .hinge import best_intercept, hinge_sum
+from .interior_point import interior_point
+from .linalg import combine, dot
+
+_NO_BUDGET = np.empty((0, 0)), np.empty(0)
+_COLD = np.empty(0)
+
+
+@jit
+def stack_rows(A, support, y, intercept):
+    """Rows of the support, centred and followed by y if there is an intercept.
+
+    A free intercept makes the problem blind to the features' means, but rounding errors
+    are not: large means would cost digits.
+    """
+    p = support.shape[0]
+    m = y.shape[0]
+    means = np.zeros(p)
+    stacked = np.empty((p + 1 if intercept else p, m))
+    for t in range(p):
+        row = A[support[t]]
+        if intercept:
+            means[t] = dot(row, y, m) / m
+        for i in range(m):
+            stacked[t, i] = row[i] - y[i] * means[t]
+    if intercept:
+        for i in range(m):
+            stacked[p, i] = y[i]
+    return stacked, means
+
+
+@jit
+def _polish_intercept(stacked, y, C, w, means):
+    """The best intercept for w, in the units of the uncentred data, and the objective."""
+    p = means.shape[0]
+    margins = np.empty(y.shape[0])
+    combine(w[:p], stacked[:p], margins)
+    b = 0.0
+    if stacked.shape[0] > p:
+        b = best_intercept(margins * y, y, C)
+        for i in range(y.shape[0]):
+            margins[i] += b * y[i]
+    primal = 0.5 * dot(w, w, p) + hinge_sum(margins, C)
+    return b - dot(w, means, p), primal
+
+
+def support_svm(
+    A, support, y, C, intercept=True, tol=1e-8, cutoff=np.inf, warm_w=_COLD
+):
+    """Solve the SVM restricted to some features.
+
+    Parameters
+    ----------
+    A : array (n, m)
+        Signed features, ``y_i x_ij``.
+    support : integer array (p,)
+        The features that may be used.
+    y, C : arrays (m,)
+        Labels in {-1, +1} and positive weights.
+    intercept : bool
+        Whether a free intercept is fitted.
+    tol : float
+        Relative duality gap to reach.
+    cutoff : float
+        Stop as soon as the dual value exceeds it (the support is then of no use).
+    warm_w : array (p,) or empty
+        Weights of a similar support, zero for the features that are new.
+
+    Returns
+    -------
+    w : array (p,)
+    b : float
+    alpha : array (m,)
+    primal, dual : float
+    """
+    stacked, means = stack_rows(A, support, y, intercept)
+    if warm_w.shape[0] and intercept:
+        warm_w = np.append(warm_w, 0.0)
+    alpha, _, w, _, dual, _ = interior_point(
+        stacked, y, C, support.shape[0], *_NO_BUDGET, tol, cutoff, warm_w
+    )
+    b, primal = _polish_intercept(stacked, y, C, w, means)
+    return w[: support.shape[0]], b, alpha, primal, dual
