@@ -132,7 +132,7 @@ def _next_working_set(squares, costs, node, working, may_drop):
 
 
 def perspective(
-    A, norms, y, C, intercept, costs, node, tol=1e-6, cutoff=np.inf
+    A, norms, y, C, intercept, costs, node, tol=1e-6, cutoff=np.inf, should_stop=None
 ) -> NodeRelaxation:
     """Solve DSCoP at a node.
 
@@ -154,6 +154,8 @@ def perspective(
         Relative gap between primal value and bound.
     cutoff : float
         Stop once the bound exceeds this value.
+    should_stop : callable, optional
+        Asked after each round.
 
     Returns
     -------
@@ -185,6 +187,8 @@ def perspective(
         if bound > best_bound:
             best_bound, best_alpha, best_squares = bound, alpha, squares
         if primal - best_bound <= tol * abs(primal) or best_bound > cutoff or whole:
+            break
+        if should_stop is not None and should_stop():
             break
         working, n_new, crowded = _next_working_set(
             squares, costs, node, working, rounds <= DROP_ROUNDS

@@ -1,0 +1,292 @@
+"""Problem: the data and constraints of FS-SVM, validated once and then immutable.
+
+    min 1/2 ||w||^2 + sum_i C_i max(0, 1 - y_i (w x_i + b))
+    s.t. ||w||_0 <= max_features,  sum_{w_j != 0} cost_j <= max_cost,
+         w_j = 0 for excluded features; included features count against both budgets
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cached_property
+from numbers import Integral, Real
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .kernels.bounds import row_norm_bounds
+from .kernels.perspective import Node
+
+# Costs are sums of floats: a budget of 0.3 must admit 0.1 + 0.2.
+COST_SLACK = 1e-9
+
+
+class Problem:
+    """An instance of FS-SVM.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+        Dense real data. They are not scaled.
+    y : array-like of shape (n_samples,)
+        Labels in {-1, +1}; both must occur.
+    C : float, default=1.0
+        Weight of the hinge loss.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Factors of C, sample by sample. Samples of weight zero are dropped.
+    max_features : int, default=None
+        Most features that may be used; None for no limit.
+    feature_costs : array-like of shape (n_features,), default=None
+        Positive price of each feature.
+    max_cost : float, default=None
+        Most that the used features may cost together; needs ``feature_costs``.
+    include, exclude : iterables of int, default=()
+        Features that are always selected (and count against the budgets), and features
+        that never are.
+    fit_intercept : bool, default=True
+        Whether the intercept b is free or zero.
+
+    Attributes
+    ----------
+    A : ndarray of shape (n_features, n_kept)
+        Signed data, ``A[j, i] = y_i X_ij``, one row per feature.
+    y, C : ndarrays of shape (n_kept,)
+        Labels and loss weights of the samples that were kept.
+    """
+
+    def __init__(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        *,
+        C: float = 1.0,
+        sample_weight: ArrayLike | None = None,
+        max_features: int | None = None,
+        feature_costs: ArrayLike | None = None,
+        max_cost: float | None = None,
+        include: Iterable[int] = (),
+        exclude: Iterable[int] = (),
+        fit_intercept: bool = True,
+    ):
+        data = _check_data(X)
+        labels = _check_labels(y, data.shape[0])
+        weights = _check_weights(C, sample_weight, data.shape[0])
+        kept = weights > 0
+        if np.unique(labels[kept]).size < 2:
+            raise ValueError(
+                "y has only one class among the samples of positive weight; a classifier "
+                "needs at least one sample of each class with sample_weight > 0."
+            )
+        if not kept.all():
+            data, labels, weights = data[kept], labels[kept], weights[kept]
+        n = data.shape[1]
+        self.A = _freeze(np.multiply(data.T, labels, order="C"))
+        self.y = _freeze(labels)
+        self.C = _freeze(weights)
+        self.fit_intercept = bool(fit_intercept)
+        self.max_features = _check_max_features(max_features, n)
+        self.costs, self.max_cost = _check_costs(feature_costs, max_cost, n)
+        self.include = _check_indices("include", include, n)
+        self.exclude = _check_indices("exclude", exclude, n)
+        self._check_sets()
+
+    def _check_sets(self) -> None:
+        both = np.intersect1d(self.include, self.exclude)
+        if both.size:
+            raise ValueError(
+                f"include and exclude overlap in feature(s) {both.tolist()}; remove them "
+                "from one of the two."
+            )
+        if self.include.size > self.max_features:
+            raise ValueError(
+                f"include has {self.include.size} features but max_features is "
+                f"{self.max_features}; raise max_features or include fewer."
+            )
+        price = self.costs[self.include].sum()
+        if price > self.cost_budget:
+            raise ValueError(
+                f"the features in include cost {price:g} but max_cost is "
+                f"{self.max_cost:g}; raise max_cost or include fewer."
+            )
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return self.A.shape[0]
+
+    @property
+    def n_samples(self) -> int:
+        """Number of samples of positive weight."""
+        return self.A.shape[1]
+
+    @property
+    def cost_budget(self) -> float:
+        """``max_cost`` with an allowance for rounding in sums of costs."""
+        return self.max_cost * (1.0 + COST_SLACK)
+
+    @cached_property
+    def norms(self) -> np.ndarray:
+        """Upper bounds of the Euclidean norms of the rows of A."""
+        return _freeze(row_norm_bounds(self.A))
+
+    @cached_property
+    def candidates(self) -> np.ndarray:
+        """Features that may be chosen freely, in increasing order.
+
+        Constant features are left out when there is an intercept: they cannot improve
+        any solution, so leaving them out changes neither optimum nor bounds.
+        """
+        allowed = np.ones(self.n_features, dtype=bool)
+        allowed[self.include] = False
+        allowed[self.exclude] = False
+        allowed &= self.norms > 0
+        if self.fit_intercept:
+            values = self.A * self.y
+            allowed &= values.min(axis=1) < values.max(axis=1)
+        return _freeze(np.flatnonzero(allowed))
+
+    def root_node(self) -> Node:
+        """The node of the relaxation at which only include and exclude are decided."""
+        left = self.cost_budget - self.costs[self.include].sum()
+        # Rounded up, so that the bound cannot profit from the subtraction.
+        left = np.nextafter(left * (1 + 1e-12), np.inf)
+        return Node(
+            np.asarray(self.include),
+            np.asarray(self.candidates),
+            int(self.max_features - self.include.size),
+            float(left),
+        )
+
+    def admits(self, support: np.ndarray) -> bool:
+        """Whether a set of features satisfies all constraints."""
+        support = np.asarray(support)
+        return bool(
+            support.size <= self.max_features
+            and self.costs[support].sum() <= self.cost_budget
+            and np.isin(self.include, support).all()
+            and not np.isin(support, self.exclude).any()
+        )
+
+    def objective(self, coef: np.ndarray, intercept: float) -> float:
+        """Objective of FS-SVM at (coef, intercept), with ``coef`` for all features."""
+        used = np.flatnonzero(coef)
+        margins = coef[used] @ self.A[used] + intercept * self.y
+        loss = self.C @ np.maximum(0.0, 1.0 - margins)
+        return float(0.5 * coef[used] @ coef[used] + loss)
+
+
+def _freeze(array: np.ndarray) -> np.ndarray:
+    array.setflags(write=False)
+    return array
+
+
+def _check_data(X: ArrayLike) -> np.ndarray:
+    try:
+        data = np.asarray(X, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"X must be numeric: {error}. Encode text and categories as numbers first."
+        ) from error
+    if data.ndim != 2 or 0 in data.shape:
+        raise ValueError(
+            f"X must be a table with at least one row and one column, got shape "
+            f"{data.shape}."
+        )
+    if not np.isfinite(data).all():
+        row, column = np.argwhere(~np.isfinite(data))[0]
+        raise ValueError(
+            f"X contains {data[row, column]} (first at row {row}, column {column}); "
+            "impute or drop NaN and infinite values first."
+        )
+    return data
+
+
+def _check_labels(y: ArrayLike, n_samples: int) -> np.ndarray:
+    labels = np.array(y, dtype=np.float64)
+    if labels.shape != (n_samples,):
+        raise ValueError(
+            f"y must have one label per row of X ({n_samples}), got shape {labels.shape}."
+        )
+    if not np.isin(labels, (-1.0, 1.0)).all():
+        wrong = labels[~np.isin(labels, (-1.0, 1.0))][0]
+        raise ValueError(
+            f"y must be -1 or +1, got {wrong:g}; FrugalSVC encodes other labels."
+        )
+    return labels
+
+
+def _check_weights(C: float, sample_weight: ArrayLike | None, m: int) -> np.ndarray:
+    if not (isinstance(C, Real) and 0 < float(C) < np.inf):
+        raise ValueError(f"C must be a positive finite number, got {C!r}.")
+    if sample_weight is None:
+        return np.full(m, float(C))
+    weights = np.array(sample_weight, dtype=np.float64)
+    if weights.shape != (m,):
+        raise ValueError(
+            f"sample_weight must have one entry per row of X ({m}), got shape "
+            f"{weights.shape}."
+        )
+    if not np.isfinite(weights).all() or (weights < 0).any():
+        wrong = weights[~(np.isfinite(weights) & (weights >= 0))][0]
+        raise ValueError(
+            f"sample_weight must be finite and not negative, got {wrong:g}; use 0 to "
+            "leave a sample out."
+        )
+    return float(C) * weights
+
+
+def _check_max_features(max_features: int | None, n: int) -> int:
+    if max_features is None:
+        return n
+    if not isinstance(max_features, Integral) or isinstance(max_features, bool):
+        raise TypeError(
+            f"max_features must be an integer or None, got {max_features!r} of type "
+            f"{type(max_features).__name__}."
+        )
+    if max_features < 0:
+        raise ValueError(
+            f"max_features must be at least 0, got {max_features}; 0 gives a constant "
+            "classifier."
+        )
+    return min(int(max_features), n)
+
+
+def _check_costs(
+    feature_costs: ArrayLike | None, max_cost: float | None, n: int
+) -> tuple[np.ndarray, float]:
+    if feature_costs is None:
+        if max_cost is not None:
+            raise ValueError(
+                f"max_cost={max_cost!r} needs feature_costs: give the cost of each of the "
+                f"{n} features."
+            )
+        return _freeze(np.ones(n)), np.inf
+    costs = np.array(feature_costs, dtype=np.float64)
+    if costs.shape != (n,):
+        raise ValueError(
+            f"feature_costs must have one entry per feature ({n}), got shape "
+            f"{costs.shape}."
+        )
+    if not np.isfinite(costs).all() or (costs <= 0).any():
+        j = int(np.flatnonzero(~(np.isfinite(costs) & (costs > 0)))[0])
+        raise ValueError(
+            f"feature_costs must be positive and finite, got {costs[j]:g} for feature "
+            f"{j}; put features that are free in include, or give them a small cost."
+        )
+    if max_cost is None:
+        return _freeze(costs), np.inf
+    if not (isinstance(max_cost, Real) and float(max_cost) >= 0):
+        raise ValueError(f"max_cost must be a number >= 0, got {max_cost!r}.")
+    return _freeze(costs), float(max_cost)
+
+
+def _check_indices(name: str, indices: Iterable[int], n: int) -> np.ndarray:
+    values = list(indices)
+    for value in values:
+        if not isinstance(value, Integral) or isinstance(value, bool):
+            raise TypeError(f"{name} must hold feature indices, got {value!r}.")
+        if not 0 <= value < n:
+            raise ValueError(
+                f"{name} has feature {value}, but features are numbered 0 to {n - 1}."
+            )
+    return _freeze(np.unique(np.array(values, dtype=np.int64)))

@@ -1,0 +1,80 @@
+"""Result: what a run found and what it proved."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+import numpy as np
+
+from .monitor import relative_gap
+
+
+class Status(StrEnum):
+    """How a run ended."""
+
+    OPTIMAL = "optimal"
+    FEASIBLE = "feasible"
+    TIME_LIMIT = "time limit"
+    INTERRUPTED = "interrupted"
+
+
+@dataclass(frozen=True)
+class Result:
+    """A solution of FS-SVM with a lower bound that proves how good it is.
+
+    Attributes
+    ----------
+    objective : float
+        Value of ``coef`` and ``intercept``, recomputed in the primal.
+    lower_bound : float
+        No feasible solution is better than this: recomputed from ``dual_point`` with
+        directed rounding, never taken from a solver.
+    selected : ndarray of int
+        The features in use, in increasing order.
+    coef : ndarray of shape (n_features,)
+    intercept : float
+    status : Status
+        ``optimal`` means that the gap is at most the tolerance asked for.
+    method : str
+    seconds : float
+    counters : dict
+        Work done: SVM solves, restarts, interior-point iterations and the like.
+    history : list of (seconds, objective, lower_bound)
+        One entry per improvement of either.
+    dual_point : ndarray of shape (n_kept_samples,)
+        The alpha behind ``lower_bound``: feasible in exact arithmetic.
+    reported_bound : float or None
+        What a third-party solver claims, if one ran.
+    """
+
+    objective: float
+    lower_bound: float
+    selected: np.ndarray
+    coef: np.ndarray
+    intercept: float
+    status: Status
+    method: str
+    seconds: float
+    counters: dict[str, int] = field(default_factory=dict)
+    history: list[tuple[float, float, float]] = field(default_factory=list)
+    dual_point: np.ndarray | None = None
+    reported_bound: float | None = None
+
+    @property
+    def gap(self) -> float:
+        """Relative gap ``(objective - lower_bound) / objective``."""
+        return relative_gap(self.objective, self.lower_bound)
+
+    def __str__(self) -> str:
+        work = ", ".join(f"{value:,} {name}" for name, value in self.counters.items())
+        lines = [
+            ("status", f"{self.status} ({self.method})"),
+            ("objective", f"{self.objective:.6g}"),
+            ("lower bound", f"{self.lower_bound:.6g}"),
+            ("gap", f"{100 * self.gap:.3g} %"),
+            ("features", f"{self.selected.size} of {self.coef.size}"),
+            ("time", f"{self.seconds:.2f} s"),
+            ("work", work or "-"),
+        ]
+        return "\n".join(f"{name:<12} {value}" for name, value in lines)

@@ -1,0 +1,122 @@
+"""Evaluator: solves the SVM on supports and prices the features outside them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..kernels.support_svm import support_svm
+from ..problem import Problem
+
+# Accuracy of the solves inside a search; results are polished afterwards.
+SEARCH_TOL = 1e-6
+# An improvement below this fraction of the objective is noise.
+IMPROVEMENT = 1e-6
+
+_COLD = np.empty(0)
+
+
+@dataclass(frozen=True, slots=True)
+class Solution:
+    """The SVM on a support: sorted features, their weights, intercept and dual point."""
+
+    support: np.ndarray
+    w: np.ndarray
+    b: float
+    alpha: np.ndarray
+    objective: float
+
+    @property
+    def key(self) -> tuple[int, ...]:
+        """The support as a hashable value."""
+        return tuple(self.support.tolist())
+
+
+class Stop(Exception):
+    """Raised inside a search when time is up or the user interrupts."""
+
+
+class Evaluator:
+    """Solves for one problem; counts solves and watches a stop condition.
+
+    Parameters
+    ----------
+    problem : Problem
+    should_stop : callable, default=None
+        Asked before each solve; when it returns True, ``Stop`` is raised.
+    """
+
+    def __init__(self, problem: Problem, should_stop=None):
+        self.problem = problem
+        self.n_solves = 0
+        # The last feasible solution a descent arrived at, for when it is stopped.
+        self.reached: Solution | None = None
+        self._should_stop = should_stop or (lambda: False)
+        self._fixed = np.zeros(problem.n_features, dtype=bool)
+        self._fixed[problem.include] = True
+        self._candidate = np.zeros(problem.n_features, dtype=bool)
+        self._candidate[problem.candidates] = True
+
+    def solve(
+        self,
+        support: np.ndarray,
+        cutoff: float = np.inf,
+        warm: Solution | None = None,
+        tol: float = SEARCH_TOL,
+    ) -> Solution | None:
+        """The SVM on ``support`` (sorted), or None if its value exceeds the cutoff."""
+        if self._should_stop():
+            raise Stop
+        self.n_solves += 1
+        problem = self.problem
+        start = _COLD
+        if warm is not None:
+            start = np.zeros(support.size)
+            at = np.searchsorted(support, warm.support)
+            at[at == support.size] = 0
+            shared = support[at] == warm.support if support.size else at < 0
+            start[at[shared]] = warm.w[shared]
+        w, b, alpha, primal, dual = support_svm(
+            problem.A, support, problem.y, problem.C, problem.fit_intercept,
+            tol, cutoff, start,
+        )  # fmt: skip
+        if dual > cutoff or primal > cutoff:
+            return None
+        return Solution(support, w, b, alpha, primal)
+
+    def removable(self, solution: Solution) -> np.ndarray:
+        """Positions in the support that may be dropped, least weight first."""
+        positions = np.flatnonzero(~self._fixed[solution.support])
+        return positions[np.argsort(np.abs(solution.w[positions]), kind="stable")]
+
+    def addable(self, support: np.ndarray) -> np.ndarray:
+        """Features outside the support that still fit the budgets."""
+        problem = self.problem
+        if support.size >= problem.max_features:
+            return np.empty(0, dtype=np.int64)
+        open_ = self._candidate.copy()
+        open_[support] = False
+        if np.isfinite(problem.max_cost):
+            left = problem.cost_budget - problem.costs[support].sum()
+            open_ &= problem.costs <= left
+        return np.flatnonzero(open_)
+
+    def addition_bounds(self, solution: Solution, features: np.ndarray) -> np.ndarray:
+        """Lower bounds of the objective after adding each of the features.
+
+        The dual point of the solution, scaled by the best t <= 1, is feasible for every
+        larger support: ``max_t  t sum(alpha) - t^2/2 (||w||^2 + c_j^2)``.
+        """
+        c = self.problem.A @ solution.alpha
+        own = c[solution.support]
+        mass = solution.alpha.sum()
+        quadratic = own @ own + c[features] ** 2
+        with np.errstate(divide="ignore"):
+            t = np.minimum(1.0, mass / quadratic)
+        return t * mass - 0.5 * t * t * quadratic
+
+
+def insert(support: np.ndarray, feature: int) -> np.ndarray:
+    """The sorted support with one more feature."""
+    return np.insert(support, np.searchsorted(support, feature), feature)

@@ -1,0 +1,133 @@
+"""Swap search: exchange features one for one until nothing improves.
+
+Two views of the same neighbourhood, cheap one first:
+
+* add-drop: add a promising feature, then drop the least useful one. Dropping i from a
+  solution costs at least ``1/2 w_i^2``, so most drops are ruled out without a solve.
+* drop-add: drop each feature in turn, re-solve, and price all others by the dual point
+  of the reduced support; only features whose bound beats the incumbent are tried.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .evaluator import IMPROVEMENT, Evaluator, Solution, insert
+
+
+def _best_additions(
+    evaluator: Evaluator, solution: Solution, cutoff: float, limit: int
+) -> np.ndarray:
+    """Features whose addition might bring the objective below the cutoff, best first."""
+    features = evaluator.addable(solution.support)
+    if features.size == 0:
+        return features
+    bounds = evaluator.addition_bounds(solution, features)
+    hopeful = bounds < cutoff
+    features, bounds = features[hopeful], bounds[hopeful]
+    return features[np.argsort(bounds, kind="stable")[:limit]]
+
+
+def fill(evaluator: Evaluator, solution: Solution, rng=None, spread: int = 1) -> Solution:
+    """Add features greedily while the budgets allow it.
+
+    With a random generator the feature is drawn from the ``spread`` most promising ones.
+    """
+    problem = evaluator.problem
+    while True:
+        features = evaluator.addable(solution.support)
+        if features.size == 0:
+            return solution
+        gain = -evaluator.addition_bounds(solution, features)
+        if np.isfinite(problem.max_cost):
+            gain = (gain + solution.objective) / problem.costs[features]
+        if rng is None:
+            chosen = features[np.argmax(gain)]
+        else:
+            best = features[np.argsort(-gain, kind="stable")[:spread]]
+            chosen = best[rng.integers(best.size)]
+        larger = evaluator.solve(insert(solution.support, chosen), warm=solution)
+        assert larger is not None
+        solution = larger
+
+
+def _try_drops(
+    evaluator: Evaluator, larger: Solution, cutoff: float, tries: int
+) -> Solution | None:
+    """Best removal of one feature from ``larger`` that beats the cutoff, if any."""
+    best = None
+    for position in evaluator.removable(larger)[:tries]:
+        if larger.objective + 0.5 * larger.w[position] ** 2 >= cutoff:
+            break
+        support = np.delete(larger.support, position)
+        candidate = evaluator.solve(support, cutoff, warm=larger)
+        if candidate is not None and candidate.objective < cutoff:
+            best, cutoff = candidate, candidate.objective * (1 - IMPROVEMENT)
+    return best
+
+
+def add_drop(
+    evaluator: Evaluator, solution: Solution, width: int, tries: int
+) -> Solution | None:
+    """First improvement found by adding one of ``width`` features, then dropping one."""
+    problem = evaluator.problem
+    cutoff = solution.objective * (1 - IMPROVEMENT)
+    inside = np.zeros(problem.n_features, dtype=bool)
+    inside[solution.support] = True
+    features = problem.candidates[~inside[problem.candidates]]
+    if features.size == 0:
+        return None
+    bounds = evaluator.addition_bounds(solution, features)
+    for feature in features[np.argsort(bounds, kind="stable")[:width]]:
+        larger = evaluator.solve(insert(solution.support, feature), cutoff, warm=solution)
+        if larger is None:
+            continue
+        if problem.admits(larger.support):
+            return larger
+        better = _try_drops(evaluator, larger, cutoff, tries)
+        if better is not None and problem.admits(better.support):
+            return better
+    return None
+
+
+def drop_add(evaluator: Evaluator, solution: Solution, width: int) -> Solution | None:
+    """First improvement found by dropping a feature, then adding one of ``width``."""
+    cutoff = solution.objective * (1 - IMPROVEMENT)
+    for position in evaluator.removable(solution):
+        smaller = evaluator.solve(np.delete(solution.support, position), warm=solution)
+        assert smaller is not None
+        best = None
+        limit = cutoff
+        for feature in _best_additions(evaluator, smaller, limit, width):
+            candidate = evaluator.solve(
+                insert(smaller.support, feature), limit, warm=smaller
+            )
+            if candidate is not None:
+                best, limit = candidate, candidate.objective * (1 - IMPROVEMENT)
+        if best is not None:
+            return best
+    return None
+
+
+def swap_search(
+    evaluator: Evaluator,
+    solution: Solution,
+    *,
+    width: int = 20,
+    tries: int = 3,
+    known: frozenset[tuple[int, ...]] = frozenset(),
+) -> Solution:
+    """Descend to a solution that neither add-drop nor drop-add improves.
+
+    Supports in ``known`` are such solutions already; reaching one ends the descent.
+    """
+    while True:
+        evaluator.reached = solution
+        if solution.key in known:
+            return solution
+        better = add_drop(evaluator, solution, width, tries)
+        if better is None:
+            better = drop_add(evaluator, solution, width)
+        if better is None:
+            return solution
+        solution = fill(evaluator, better)
