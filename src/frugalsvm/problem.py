@@ -1,8 +1,8 @@
 """Problem: the data and constraints of FS-SVM, validated once and then immutable.
 
-    min 1/2 ||w||^2 + sum_i C_i max(0, 1 - y_i (w x_i + b))
-    s.t. ||w||_0 <= max_features,  sum_{w_j != 0} cost_j <= max_cost,
-         w_j = 0 for excluded features; included features count against both budgets
+min 1/2 ||w||^2 + sum_i C_i max(0, 1 - y_i (w x_i + b))
+s.t. ||w||_0 <= max_features,  sum_{w_j != 0} cost_j <= max_cost,
+     w_j = 0 for excluded features; included features count against both budgets
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from numbers import Integral, Real
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .kernels.bounds import row_norm_bounds
+from .kernels.bounds import row_norm_bounds, varying_rows
 from .kernels.perspective import Node
 
 # Costs are sums of floats: a budget of 0.3 must admit 0.1 + 0.2.
@@ -74,8 +74,8 @@ class Problem:
         kept = weights > 0
         if np.unique(labels[kept]).size < 2:
             raise ValueError(
-                "y has only one class among the samples of positive weight; a classifier "
-                "needs at least one sample of each class with sample_weight > 0."
+                "y has only one class among the samples of positive weight; a "
+                "classifier needs at least one sample of each class with sample_weight > 0."
             )
         if not kept.all():
             data, labels, weights = data[kept], labels[kept], weights[kept]
@@ -94,8 +94,8 @@ class Problem:
         both = np.intersect1d(self.include, self.exclude)
         if both.size:
             raise ValueError(
-                f"include and exclude overlap in feature(s) {both.tolist()}; remove them "
-                "from one of the two."
+                f"include and exclude overlap in feature(s) {both.tolist()}; remove "
+                "them from one of the two."
             )
         if self.include.size > self.max_features:
             raise ValueError(
@@ -141,8 +141,7 @@ class Problem:
         allowed[self.exclude] = False
         allowed &= self.norms > 0
         if self.fit_intercept:
-            values = self.A * self.y
-            allowed &= values.min(axis=1) < values.max(axis=1)
+            allowed &= varying_rows(self.A, self.y)
         return _freeze(np.flatnonzero(allowed))
 
     def root_node(self) -> Node:
@@ -205,7 +204,8 @@ def _check_labels(y: ArrayLike, n_samples: int) -> np.ndarray:
     labels = np.array(y, dtype=np.float64)
     if labels.shape != (n_samples,):
         raise ValueError(
-            f"y must have one label per row of X ({n_samples}), got shape {labels.shape}."
+            f"y must have one label per row of X ({n_samples}), got shape "
+            f"{labels.shape}."
         )
     if not np.isin(labels, (-1.0, 1.0)).all():
         wrong = labels[~np.isin(labels, (-1.0, 1.0))][0]
@@ -257,8 +257,8 @@ def _check_costs(
     if feature_costs is None:
         if max_cost is not None:
             raise ValueError(
-                f"max_cost={max_cost!r} needs feature_costs: give the cost of each of the "
-                f"{n} features."
+                f"max_cost={max_cost!r} needs feature_costs: give the cost of each of "
+                f"the {n} features."
             )
         return _freeze(np.ones(n)), np.inf
     costs = np.array(feature_costs, dtype=np.float64)

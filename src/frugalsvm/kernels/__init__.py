@@ -1,0 +1,1 @@
+"""Kernels: arrays in, arrays out. They know nothing of Problem or Result."""

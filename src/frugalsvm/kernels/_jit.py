@@ -1,7 +1,8 @@
 """How every kernel is compiled: cached on disk, without the GIL.
 
-``jit`` lets the compiler reorder sums, which is what makes the loops fast; ``jit_strict``
-keeps IEEE semantics and is for code whose rounding errors are part of a proof.
+``jit`` lets the compiler reorder sums, which is what makes the loops fast;
+``jit_strict`` keeps IEEE semantics and is for code whose rounding errors are part of a
+proof.
 """
 
 from typing import Any

@@ -1,14 +1,14 @@
 """Lower bounds that hold in floating point, from any dual point.
 
-    LB(alpha) = sum(alpha) - 1/2 [ sum_F c_j^2 + top-k sum of c_j^2 over the free features ]
+    LB(alpha) = sum(alpha) - 1/2 [ sum_F c_j^2 + top-k sum over the free c_j^2 ]
 
 with ``c = A alpha``. Three things make the value a theorem rather than an estimate:
 
-* ``repair_dual`` moves alpha onto a grid of multiples of a power of two on which sums are
-  exact, and makes the two classes sum to exactly the same number (a free intercept turns
-  any residual of ``y @ alpha`` into an infinite error);
-* products are bounded by ``|c_j| + gamma_m ||A_j|| ||alpha||``, which covers every order
-  of summation, so they may come from any BLAS;
+* ``repair_dual`` moves alpha onto a grid of multiples of a power of two on which sums
+  are exact, and makes the two classes sum to exactly the same number (a free intercept
+  turns any residual of ``y @ alpha`` into an infinite error);
+* products are bounded by ``|c_j| + gamma_m ||A_j|| ||alpha||``, which covers every
+  order of summation, so they may come from any BLAS;
 * the last additions are rounded away from the truth.
 """
 
@@ -64,8 +64,8 @@ def repair_dual(alpha, y, C, intercept):
     """The dual point near ``alpha`` that satisfies the dual constraints exactly.
 
     Returns alpha with ``0 <= alpha <= C`` and, with an intercept, ``y @ alpha == 0`` in
-    exact arithmetic. All entries are multiples of one power of two and any sum of them is
-    a floating-point number.
+    exact arithmetic. All entries are multiples of one power of two and any sum of them
+    is a floating-point number.
     """
     m = alpha.shape[0]
     clipped = np.empty(m)
@@ -127,6 +127,19 @@ def row_norm_bounds(rows):
 
 
 @jit_strict
+def varying_rows(rows, y):
+    """Whether the unsigned feature behind each signed row takes two values at least."""
+    varies = np.zeros(rows.shape[0], dtype=np.bool_)
+    for j in range(rows.shape[0]):
+        first = rows[j, 0] * y[0]
+        for i in range(1, rows.shape[1]):
+            if rows[j, i] * y[i] != first:
+                varies[j] = True
+                break
+    return varies
+
+
+@jit_strict
 def largest_sum_bound(values, k):
     """Upper bound of the sum of the ``k`` largest of non-negative ``values``."""
     if k <= 0 or values.shape[0] == 0:
@@ -144,69 +157,66 @@ def largest_sum_bound(values, k):
 
 
 @jit_strict
+def reduced_values(values, costs, mu):
+    """Upper bounds of ``max(0, values - mu costs)``."""
+    reduced = np.empty(values.shape[0])
+    for j in range(values.shape[0]):
+        # The factor pays for the roundings of the product.
+        charge = mu * costs[j] * (1.0 - 4.0 * UNIT_ROUNDOFF)
+        reduced[j] = max(0.0, _up(values[j] - charge))
+    return reduced
+
+
+@jit_strict
+def _knapsack_value(values, costs, k, budget, mu):
+    rest = largest_sum_bound(reduced_values(values, costs, mu), k)
+    return _up(_up(budget * mu) + rest)
+
+
+@jit_strict
 def knapsack_bound(values, costs, k, budget):
     """Upper bound of ``max sum z_j values_j`` over the relaxed two-row knapsack.
 
-    ``0 <= z <= 1``, ``sum z <= k``, ``sum costs z <= budget``. By duality the value is the
-    minimum over mu >= 0 of ``budget mu + top-k sum of max(0, values - mu costs)``, a
-    convex function of one variable; every mu gives a valid bound, so a search that stops
-    early costs tightness and nothing else.
+    ``0 <= z <= 1``, ``sum z <= k``, ``sum costs z <= budget``. By duality the value is
+    the minimum over mu >= 0 of ``budget mu + top-k sum of max(0, values - mu costs)``,
+    a convex function of one variable; every mu gives a valid bound, so a search that
+    stops early costs tightness and nothing else. Returns the bound and its mu.
     """
+    best_mu = 0.0
     best = largest_sum_bound(values, k)
     low = 0.0
     high = 0.0
     for j in range(values.shape[0]):
         high = max(high, values[j] / costs[j])
-    reduced = np.empty(values.shape[0])
+    if high == 0.0 or budget == np.inf:
+        return best, best_mu
+    # Golden-section search.
     golden = 0.6180339887498949
     left = high - golden * (high - low)
     right = low + golden * (high - low)
-    left_value = np.inf
-    right_value = np.inf
-    known_left = False
-    known_right = False
+    left_value = _knapsack_value(values, costs, k, budget, left)
+    right_value = _knapsack_value(values, costs, k, budget, right)
     for _ in range(80):
-        for side in range(2):
-            if (side == 0 and known_left) or (side == 1 and known_right):
-                continue
-            mu = left if side == 0 else right
-            for j in range(values.shape[0]):
-                rest = _up(values[j] - mu * costs[j] * (1.0 - 4.0 * UNIT_ROUNDOFF))
-                reduced[j] = max(0.0, rest)
-            value = _up(_up(budget * mu) + largest_sum_bound(reduced, k))
-            best = min(best, value)
-            if side == 0:
-                left_value = value
-            else:
-                right_value = value
         if left_value <= right_value:
+            if left_value < best:
+                best, best_mu = left_value, left
             high, right, right_value = right, left, left_value
             left = high - golden * (high - low)
-            known_left, known_right = False, True
+            left_value = _knapsack_value(values, costs, k, budget, left)
         else:
+            if right_value < best:
+                best, best_mu = right_value, right
             low, left, left_value = left, right, right_value
             right = low + golden * (high - low)
-            known_left, known_right = True, False
-        if high - low <= 1e-13 * high:
+            right_value = _knapsack_value(values, costs, k, budget, right)
+        if high - low <= 1e-14 * high:
             break
-    return best
+    return best, best_mu
 
 
 @jit_strict
-def bound_from_squares(alpha, squares, forced, free, k, costs, budget):
-    """Lower bound of a node from a repaired alpha and upper bounds of ``c_j^2``.
-
-    ``forced`` and ``free`` index ``squares`` and ``costs``; ``k`` and ``budget`` are what
-    is left for the free features. ``budget`` may be infinite. Features that cannot be
-    paid for do not count.
-    """
-    # Sums of grid points are exact: see repair_dual.
-    total = 0.0
-    for i in range(alpha.shape[0]):
-        total += alpha[i]
-    penalty = 0.0
-    for j in forced:
-        penalty = _up(penalty + squares[j])
+def affordable(squares, free, costs, budget):
+    """Values and costs of the free features that the budget can pay for."""
     values = np.empty(free.shape[0])
     prices = np.empty(free.shape[0])
     size = 0
@@ -215,9 +225,25 @@ def bound_from_squares(alpha, squares, forced, free, k, costs, budget):
             values[size] = squares[j]
             prices[size] = costs[j]
             size += 1
-    if budget < np.inf:
-        rest = knapsack_bound(values[:size], prices[:size], k, budget)
-    else:
-        rest = largest_sum_bound(values[:size], k)
+    return values[:size], prices[:size]
+
+
+@jit_strict
+def bound_and_price(alpha, squares, forced, free, k, costs, budget):
+    """Lower bound of a node, and the price mu of the cost budget behind it.
+
+    ``alpha`` must be repaired and ``squares`` upper bounds of ``c_j^2``; ``forced`` and
+    ``free`` index ``squares`` and ``costs``; ``k`` and ``budget`` are what is left for
+    the free features. ``budget`` may be infinite.
+    """
+    # Sums of grid points are exact: see repair_dual.
+    total = 0.0
+    for i in range(alpha.shape[0]):
+        total += alpha[i]
+    penalty = 0.0
+    for j in forced:
+        penalty = _up(penalty + squares[j])
+    values, prices = affordable(squares, free, costs, budget)
+    rest, mu = knapsack_bound(values, prices, k, budget)
     penalty = _up(penalty + rest)
-    return np.nextafter(total - 0.5 * penalty, -np.inf)
+    return np.nextafter(total - 0.5 * penalty, -np.inf), mu

@@ -3,18 +3,19 @@
     min_z max_alpha  sum(alpha) - 1/2 [ sum_F c_j^2 + sum_P z_j c_j^2 ],   c = A alpha
     0 <= z <= 1,  R z <= h,  0 <= alpha <= C,  y alpha = 0
 
-F are the forced features (a plain SVM has no others) and P the free ones; R has a row of
-ones and, with feature costs, a row of costs. The conditions, with barrier tau, are
+F are the forced features (a plain SVM has no others) and P the free ones; R has a row
+of ones and, with feature costs, a row of costs. The conditions, with barrier tau, are
 
     c = A alpha,   y alpha = 0,   A'(z c) + b y - lower + upper = 1
     s + R' lam = c^2 + g,   alpha lower = (C - alpha) upper = tau
     g z = s (1 - z) = lam (h - R z) = kappa tau
 
 All of alpha, c, z, b and the multipliers are independent variables, so the rounding
-errors of one step are residuals that the next one removes. Mehrotra's predictor-corrector
-solves the conditions; eliminating all but ``du = z dc + c dz`` (one value per feature) or
-``dalpha`` (one per sample) leaves a positive definite matrix, the smaller of which is
-factored. The second-order terms of the products z c and c^2 are corrected, too.
+errors of one step are residuals that the next one removes. Mehrotra's
+predictor-corrector solves the conditions; eliminating all but ``du = z dc + c dz`` (one
+value per feature) or ``dalpha`` (one per sample) leaves a positive definite matrix, the
+smaller of which is factored. The second-order terms of the products z c and c^2 are
+corrected, too.
 
 Layout: ``rows[j, i] = y_i x_ij`` with the forced features first, then the free ones,
 then, if there is an intercept, y itself: a feature without penalty whose c is zero.
@@ -60,7 +61,7 @@ Z, S, G = 0, 1, 2
 
 @jit
 def _ray_start(rows, y, C, share, n_forced, p):
-    """c on the ray of balanced half-bounds, at the scale that maximises the dual."""
+    """C on the ray of balanced half-bounds, at the scale that maximises the dual."""
     alpha = 0.5 * C
     if rows.shape[0] > p:
         balance(alpha, y)
@@ -78,7 +79,7 @@ def _ray_start(rows, y, C, share, n_forced, p):
 
 @jit
 def _central_samples(margins, C, mu, sample):
-    """Solve ``lower - upper = margins - 1``, ``alpha lower = (C - alpha) upper = mu``."""
+    """``lower - upper = margins - 1`` with ``alpha lower = (C - alpha) upper = mu``."""
     for i in range(C.shape[0]):
         excess = margins[i] - 1.0
         ratio = excess * C[i] / mu
@@ -174,12 +175,14 @@ def _dual_value(alpha, c, n_forced, R, h, lam, uniform):
 def _mean_product(
     sample, room, shares, lam, slack, kappa, step, d_sample, d_shares, d_lam, d_slack
 ):
-    """Average complementarity product after a step, the share block in units of kappa."""
+    """Mean complementarity product after a step, the share block in units of kappa."""
     m = room.shape[0]
     mu = 0.0
     for i in range(m):
         d_alpha = step * d_sample[ALPHA, i]
-        mu += (sample[ALPHA, i] + d_alpha) * (sample[LOWER, i] + step * d_sample[LOWER, i])
+        mu += (sample[ALPHA, i] + d_alpha) * (
+            sample[LOWER, i] + step * d_sample[LOWER, i]
+        )
         mu += (room[i] - d_alpha) * (sample[UPPER, i] + step * d_sample[UPPER, i])
     if kappa == 0.0:
         return mu / (2 * m)

@@ -113,7 +113,10 @@ def combine(weights, rows, out):
         a, b, c, d = weights[j], weights[j + 1], weights[j + 2], weights[j + 3]
         for i in range(m):
             out[i] += (
-                a * rows[j, i] + b * rows[j + 1, i] + c * rows[j + 2, i] + d * rows[j + 3, i]
+                a * rows[j, i]
+                + b * rows[j + 1, i]
+                + c * rows[j + 2, i]
+                + d * rows[j + 3, i]
             )
         j += 4
     while j < p:

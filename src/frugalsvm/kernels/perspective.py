@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .bounds import bound_from_squares, repair_dual, square_bounds
+from .bounds import bound_and_price, repair_dual, square_bounds
 from .interior_point import interior_point
 from .support_svm import stack_rows, support_svm
 
@@ -37,8 +37,8 @@ class Node(NamedTuple):
 class NodeRelaxation(NamedTuple):
     """Solution of a node's relaxation.
 
-    ``alpha`` is repaired and ``bound`` holds in floating point; ``z`` and ``w`` belong to
-    all features, ``squares`` are upper bounds of ``c_j^2`` for all features.
+    ``alpha`` is repaired and ``bound`` holds in floating point; ``z`` and ``w`` belong
+    to all features, ``squares`` are upper bounds of ``c_j^2`` for all features.
     """
 
     bound: float
@@ -52,10 +52,10 @@ class NodeRelaxation(NamedTuple):
 
 
 def node_bound(A, norms, y, C, intercept, costs, node, alpha):
-    """Valid lower bound of a node from any dual point: (bound, repaired alpha, squares)."""
+    """Valid bound of a node from any dual point: (bound, repaired alpha, squares)."""
     alpha = repair_dual(alpha, y, C, intercept)
     squares = square_bounds(A @ alpha, norms, alpha)
-    bound = bound_from_squares(
+    bound, _ = bound_and_price(
         alpha, squares, node.forced, node.free, node.k, costs, node.budget
     )
     return bound, alpha, squares

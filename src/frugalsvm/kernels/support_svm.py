@@ -36,7 +36,7 @@ def stack_rows(A, support, y, intercept):
 
 @jit
 def _polish_intercept(stacked, y, C, w, means):
-    """The best intercept for w, in the units of the uncentred data, and the objective."""
+    """Best intercept for w, in units of the uncentred data, and the objective."""
     p = means.shape[0]
     margins = np.empty(y.shape[0])
     combine(w[:p], stacked[:p], margins)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,7 +20,7 @@ _COLD = np.empty(0)
 
 @dataclass(frozen=True, slots=True)
 class Solution:
-    """The SVM on a support: sorted features, their weights, intercept and dual point."""
+    """The SVM on a support: sorted features, weights, intercept and dual point."""
 
     support: np.ndarray
     w: np.ndarray
@@ -45,10 +46,20 @@ class Evaluator:
     problem : Problem
     should_stop : callable, default=None
         Asked before each solve; when it returns True, ``Stop`` is raised.
+    seen : dict, default=None
+        Lower bounds of supports that were solved before; read, never written, so that
+        several evaluators can share it. Own findings are collected in ``found``.
     """
 
-    def __init__(self, problem: Problem, should_stop=None):
+    def __init__(
+        self,
+        problem: Problem,
+        should_stop: Callable[[], bool] | None = None,
+        seen: dict[bytes, float] | None = None,
+    ):
         self.problem = problem
+        self.found: dict[bytes, float] = {}
+        self._seen = {} if seen is None else seen
         self.n_solves = 0
         # The last feasible solution a descent arrived at, for when it is stopped.
         self.reached: Solution | None = None
@@ -68,6 +79,9 @@ class Evaluator:
         """The SVM on ``support`` (sorted), or None if its value exceeds the cutoff."""
         if self._should_stop():
             raise Stop
+        key = support.tobytes()
+        if max(self._seen.get(key, -np.inf), self.found.get(key, -np.inf)) > cutoff:
+            return None
         self.n_solves += 1
         problem = self.problem
         start = _COLD
@@ -81,6 +95,7 @@ class Evaluator:
             problem.A, support, problem.y, problem.C, problem.fit_intercept,
             tol, cutoff, start,
         )  # fmt: skip
+        self.found[key] = dual
         if dual > cutoff or primal > cutoff:
             return None
         return Solution(support, w, b, alpha, primal)

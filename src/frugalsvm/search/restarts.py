@@ -1,10 +1,10 @@
 """Restarts of the swap search: perturb good solutions, descend again, keep the best.
 
 Work is done in batches whose size does not depend on the number of threads, and every
-restart has a random generator of its own, so the outcome depends on the data and the seed
-only. Three ways to a new start, drawn at random:
+restart has a random generator of its own, so the outcome depends on the data and the
+seed only. Three ways to a new start, drawn at random:
 
-* perturb: drop 20 to 50 % of an elite solution and refill it;
+* perturb: drop 20 to 80 % of an elite solution and refill it;
 * cross: join two elite supports and drop the least weights until the budgets hold;
 * grow: add some promising features to an elite solution and shrink it again.
 """
@@ -12,8 +12,9 @@ only. Three ways to a new start, drawn at random:
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -24,6 +25,10 @@ from .swap import fill, swap_search
 
 # Restarts between two exchanges of elite solutions.
 BATCH = 4
+# What a restart that finds nothing new takes from the patience.
+COST_OF_KNOWN = 3
+# Supports remembered across restarts.
+MAX_SEEN = 500_000
 
 
 @dataclass(frozen=True)
@@ -32,8 +37,10 @@ class SwapOptions:
 
     Parameters
     ----------
-    patience : int, default=40
-        Restarts without improvement before the search ends; 0 for a single descent.
+    patience : int, default=250
+        How long to go on without improvement; 0 for a single descent. A restart that
+        ends in a new swap optimum costs 1; one that ends in a known one costs 3, for it
+        is a sign that few optima are left to be found.
     width : int, default=20
         Features that are tried in exchange for one.
     tries : int, default=3
@@ -42,7 +49,7 @@ class SwapOptions:
         Good solutions that restarts start from.
     """
 
-    patience: int = 40
+    patience: int = 250
     width: int = 20
     tries: int = 3
     n_elites: int = 6
@@ -88,40 +95,128 @@ def _shrink(evaluator: Evaluator, support: np.ndarray) -> Solution:
     return solution
 
 
-def _perturb(evaluator, elites, rng) -> Solution:
+def _perturb(
+    evaluator: Evaluator, elites: list[Solution], rng: np.random.Generator
+) -> Solution:
     # Half of the time the best solution, otherwise any elite one.
     pick = 0 if rng.random() < 0.5 else rng.integers(len(elites))
     solution = elites[pick]
     positions = evaluator.removable(solution)
-    count = max(1, round(rng.uniform(0.2, 0.5) * positions.size))
+    count = max(1, round(rng.uniform(0.2, 0.8) * positions.size))
     drop = rng.choice(positions, min(count, positions.size), replace=False)
     smaller = evaluator.solve(np.delete(solution.support, drop))
-    return fill(evaluator, smaller, rng, spread=3)
+    assert smaller is not None
+    return fill(evaluator, smaller, rng, spread=6)
 
 
-def _cross(evaluator, elites, rng) -> Solution:
+def _cross(
+    evaluator: Evaluator, elites: list[Solution], rng: np.random.Generator
+) -> Solution:
     first, second = rng.choice(len(elites), 2, replace=False)
     union = np.union1d(elites[first].support, elites[second].support)
     return _shrink(evaluator, union)
 
 
-def _grow(evaluator, elites, rng) -> Solution:
+def _grow(
+    evaluator: Evaluator, elites: list[Solution], rng: np.random.Generator
+) -> Solution:
     solution = elites[rng.integers(len(elites))]
     candidates = np.setdiff1d(evaluator.problem.candidates, solution.support)
     bounds = evaluator.addition_bounds(solution, candidates)
-    pool = candidates[np.argsort(bounds, kind="stable")[: 4 * solution.support.size + 20]]
+    pool = candidates[
+        np.argsort(bounds, kind="stable")[: 4 * solution.support.size + 20]
+    ]
     count = max(1, round(rng.uniform(0.2, 0.6) * solution.support.size))
     added = rng.choice(pool, min(count, pool.size), replace=False)
     return _shrink(evaluator, np.union1d(solution.support, added))
 
 
-def _new_start(evaluator: Evaluator, elites: list[Solution], rng) -> Solution:
+def _new_start(
+    elites: list[Solution], rng: np.random.Generator, evaluator: Evaluator
+) -> Solution:
     draw = rng.random()
     if draw < 0.25 and len(elites) > 1:
         return _cross(evaluator, elites, rng)
     if draw < 0.5:
         return _grow(evaluator, elites, rng)
     return _perturb(evaluator, elites, rng)
+
+
+class RestartSearch:
+    """Swap descents from given and from new starts, in batches.
+
+    Parameters
+    ----------
+    problem : Problem
+    monitor : Monitor
+        Told about improvements, asked when to stop.
+    options : SwapOptions
+    pool : Executor
+        Where the descents of a batch run.
+    """
+
+    def __init__(
+        self, problem: Problem, monitor: Monitor, options: SwapOptions, pool: Executor
+    ):
+        self.problem = problem
+        self.monitor = monitor
+        self.options = options
+        self.pool = pool
+        self.elites = Elites(options.n_elites)
+        self.counters = {"restarts": 0, "SVM solves": 0}
+        # Swap optima found so far: a descent that reaches one need not verify it again.
+        self._optima: set[tuple[int, ...]] = set()
+        self._seen: dict[bytes, float] = {}
+
+    def start(self, solutions: list[Solution]) -> None:
+        """Descend from the given solutions."""
+        for solution in solutions:
+            self.elites.add(solution)
+        self._run_batch([partial(_given, solution) for solution in solutions])
+
+    def restart_until_idle(self, seed: np.random.SeedSequence) -> None:
+        """Restart until patience or the monitor ends it."""
+        idle = 0
+        while idle < self.options.patience and not self.monitor.finished():
+            elites = list(self.elites.solutions)
+            rngs = [np.random.default_rng(child) for child in seed.spawn(BATCH)]
+            effort = self._run_batch([partial(_new_start, elites, rng) for rng in rngs])
+            self.counters["restarts"] += BATCH
+            idle = idle + effort if effort else 0
+
+    def _run_batch(self, starts: list[Callable[[Evaluator], Solution]]) -> int:
+        """Descents from several starts; their effort, or 0 if they found a new best."""
+        stop = self.monitor.should_stop
+        evaluators = [Evaluator(self.problem, stop, self._seen) for _ in starts]
+        known = frozenset(self._optima)
+        jobs = [
+            self.pool.submit(_descend, evaluator, start, self.options, known)
+            for evaluator, start in zip(evaluators, starts, strict=True)
+        ]
+        effort = 0
+        improved = False
+        for job in jobs:
+            solution = job.result()
+            if solution is not None:
+                effort += COST_OF_KNOWN if solution.key in self._optima else 1
+                self._optima.add(solution.key)
+                improved |= self._keep(solution)
+        # Merged in order and between batches only: timing must not change the outcome.
+        for evaluator in evaluators:
+            self.counters["SVM solves"] += evaluator.n_solves
+            if len(self._seen) < MAX_SEEN:
+                self._seen.update(evaluator.found)
+        return 0 if improved else effort
+
+    def _keep(self, solution: Solution) -> bool:
+        improves = self.elites.add(solution)
+        if improves:
+            self.monitor.update(objective=solution.objective, event="swap")
+        return improves
+
+
+def _given(solution: Solution, evaluator: Evaluator) -> Solution:
+    return solution
 
 
 def _descend(
@@ -134,11 +229,7 @@ def _descend(
     try:
         solution = start(evaluator)
         return swap_search(
-            evaluator,
-            solution,
-            width=options.width,
-            tries=options.tries,
-            known=known,
+            evaluator, solution, width=options.width, tries=options.tries, known=known
         )
     except Stop:
         return evaluator.reached
@@ -150,43 +241,12 @@ def restart_search(
     monitor: Monitor,
     *,
     options: SwapOptions,
-    n_jobs: int = 1,
+    n_jobs: int,
     seed: np.random.SeedSequence,
 ) -> tuple[Solution, dict[str, int]]:
     """Improve the given solutions by swaps and restarts; best solution and counters."""
-    elites = Elites(options.n_elites)
-    counters = {"restarts": 0, "SVM solves": 0}
-
-    def run(tasks):
-        """Descents from several starts, in parallel, reported in order."""
-        evaluators = [Evaluator(problem, monitor.should_stop) for _ in tasks]
-        jobs = [
-            pool.submit(_descend, evaluator, task, options, frozenset(optima))
-            for evaluator, task in zip(evaluators, tasks, strict=True)
-        ]
-        improved = False
-        for job, evaluator in zip(jobs, evaluators, strict=True):
-            solution = job.result()
-            counters["SVM solves"] += evaluator.n_solves
-            if solution is None:
-                continue
-            optima.add(solution.key)
-            if elites.add(solution):
-                improved = True
-                monitor.update(objective=solution.objective, event="swap")
-        return improved
-
-    # Swap optima found so far: a descent that reaches one need not verify it again.
-    optima: set[tuple[int, ...]] = set()
-    for solution in starts:
-        elites.add(solution)
     with ThreadPoolExecutor(n_jobs) as pool:
-        run([lambda _, s=s: s for s in starts])
-        idle = 0
-        while idle < options.patience and not monitor.finished():
-            snapshot = list(elites.solutions)
-            rngs = [np.random.default_rng(child) for child in seed.spawn(BATCH)]
-            improved = run([lambda e, g=g: _new_start(e, snapshot, g) for g in rngs])
-            counters["restarts"] += BATCH
-            idle = 0 if improved else idle + BATCH
-    return elites.best, counters
+        search = RestartSearch(problem, monitor, options, pool)
+        search.start(starts)
+        search.restart_until_idle(seed)
+    return search.elites.best, search.counters

@@ -18,7 +18,7 @@ from .evaluator import IMPROVEMENT, Evaluator, Solution, insert
 def _best_additions(
     evaluator: Evaluator, solution: Solution, cutoff: float, limit: int
 ) -> np.ndarray:
-    """Features whose addition might bring the objective below the cutoff, best first."""
+    """Features whose addition might beat the cutoff, most promising first."""
     features = evaluator.addable(solution.support)
     if features.size == 0:
         return features
@@ -28,10 +28,12 @@ def _best_additions(
     return features[np.argsort(bounds, kind="stable")[:limit]]
 
 
-def fill(evaluator: Evaluator, solution: Solution, rng=None, spread: int = 1) -> Solution:
+def fill(
+    evaluator: Evaluator, solution: Solution, rng=None, spread: int = 1
+) -> Solution:
     """Add features greedily while the budgets allow it.
 
-    With a random generator the feature is drawn from the ``spread`` most promising ones.
+    With a random generator, draw from the ``spread`` most promising features.
     """
     problem = evaluator.problem
     while True:
@@ -69,7 +71,7 @@ def _try_drops(
 def add_drop(
     evaluator: Evaluator, solution: Solution, width: int, tries: int
 ) -> Solution | None:
-    """First improvement found by adding one of ``width`` features, then dropping one."""
+    """First improvement by adding one of ``width`` features, then dropping one."""
     problem = evaluator.problem
     cutoff = solution.objective * (1 - IMPROVEMENT)
     inside = np.zeros(problem.n_features, dtype=bool)
@@ -79,7 +81,9 @@ def add_drop(
         return None
     bounds = evaluator.addition_bounds(solution, features)
     for feature in features[np.argsort(bounds, kind="stable")[:width]]:
-        larger = evaluator.solve(insert(solution.support, feature), cutoff, warm=solution)
+        larger = evaluator.solve(
+            insert(solution.support, feature), cutoff, warm=solution
+        )
         if larger is None:
             continue
         if problem.admits(larger.support):

@@ -161,8 +161,8 @@ def solve(
         except BaseException as error:  # handed to the caller's thread
             outcome["error"] = error
 
-    # The work is done in a thread of its own so that Ctrl-C, which Python delivers to the
-    # main thread, finds it waiting here and can ask for the best solution so far.
+    # The work is done in a thread of its own so that Ctrl-C, which Python delivers to
+    # the main thread, finds it waiting here and can ask for the best solution so far.
     thread = threading.Thread(target=work, name="frugalsvm", daemon=True)
     thread.start()
     while thread.is_alive():
@@ -192,7 +192,14 @@ def _run(
         monitor.update(bound=relaxation.bound, event="relaxation")
         counters = {"relaxation iterations": relaxation.iterations}
         run = _Run(
-            problem, monitor, options, n_jobs, seed, initial_support, relaxation, counters
+            problem,
+            monitor,
+            options,
+            n_jobs,
+            seed,
+            initial_support,
+            relaxation,
+            counters,
         )
         solution = METHODS[method][0](run)
         return _finish(run, method, solution)

@@ -1,0 +1,55 @@
+# Every target sets up what it needs in .venv and is quick the second time.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+
+.PHONY: demo test lint format bench docs clean
+
+demo: $(VENV)/.base
+	$(BIN)/python -m frugalsvm demo
+
+test: lint
+	$(BIN)/python -m pytest
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check src tests benchmarks
+	$(BIN)/ruff format --check src tests benchmarks
+	$(BIN)/mypy
+
+format: $(VENV)/.dev
+	$(BIN)/ruff check --fix src tests benchmarks
+	$(BIN)/ruff format src tests benchmarks
+
+# Needs FRUGALSVM_DATA, the folder with the data sets; make bench ARGS="--quick" is shorter.
+bench: $(VENV)/.bench
+	$(BIN)/python -m benchmarks $(ARGS)
+
+docs: $(VENV)/.docs
+	$(BIN)/sphinx-build -W -b html docs docs/_build/html
+
+clean:
+	rm -rf $(VENV) docs/_build docs/gallery docs/api build dist
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(VENV)/bin/python:
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "frugalsvm needs Python 3.11 or newer; set PYTHON=python3.11 or similar")'
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.base: pyproject.toml | $(VENV)/bin/python
+	@echo "Setting up $(VENV) ..."
+	$(PIP) install -e .
+	@touch $@
+
+$(VENV)/.dev: pyproject.toml | $(VENV)/bin/python
+	@echo "Setting up $(VENV) for development ..."
+	$(PIP) install -e .[test,lint]
+	@touch $@ $(VENV)/.base
+
+$(VENV)/.bench: pyproject.toml | $(VENV)/bin/python
+	$(PIP) install -e .[bench]
+	@touch $@
+
+$(VENV)/.docs: pyproject.toml | $(VENV)/bin/python
+	$(PIP) install -e .[docs]
+	@touch $@

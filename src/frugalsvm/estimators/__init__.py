@@ -1,0 +1,5 @@
+"""scikit-learn faces of the solvers."""
+
+from .frugal_svc import FrugalSVC
+
+__all__ = ["FrugalSVC"]

@@ -1,0 +1,293 @@
+"""FrugalSVC: a linear SVM on at most ``max_features`` features, for scikit-learn."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.feature_selection import SelectorMixin
+from sklearn.linear_model._base import LinearClassifierMixin
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    check_is_fitted,
+    validate_data,
+)
+
+from ..driver import METHODS, solve
+from ..problem import Problem
+
+
+class FrugalSVC(LinearClassifierMixin, SelectorMixin, BaseEstimator):
+    r"""Linear support vector classifier with a hard limit on the number of features.
+
+    Minimises
+
+    .. math::
+
+        \tfrac12 \|w\|_2^2 + C \sum_i \max(0, 1 - y_i (w^\top x_i + b))
+        \quad\text{s.t.}\quad \|w\|_0 \le \texttt{max\_features}
+
+    and returns, with the model, a lower bound of this minimum. Data are not scaled: put
+    a scaler before it in a pipeline if features differ in scale.
+
+    Parameters
+    ----------
+    max_features : int or None, default=10
+        Most features the model may use. None for no limit, 0 for a constant classifier.
+    C : float, default=1.0
+        Weight of the hinge loss.
+    method : {"auto", "relax-and-round", "swap"}, default="auto"
+        ``relax-and-round`` rounds the conic relaxation; ``swap`` improves that by
+        exchanging features, with restarts; ``auto`` is ``swap`` at present.
+    gap_tol : float, default=1e-4
+        Relative gap between objective and bound at which the run is finished.
+    time_limit : float or None, default=None
+        Cap in seconds. By default effort is counted in work, so that the same data and
+        ``random_state`` give the same model on any machine.
+    feature_costs : array-like of shape (n_features,), default=None
+        Positive cost of each feature.
+    max_cost : float or None, default=None
+        Most that the selected features may cost; can be combined with ``max_features``.
+    include, exclude : sequences of int or str, default=()
+        Features (indices, or names when X is a data frame) that must, and must not, be
+        selected.
+    class_weight : dict or "balanced", default=None
+        Factors of C by class.
+    fit_intercept : bool, default=True
+        Whether to fit an intercept; it is not penalised.
+    initial_support : sequence of int or str, default=None
+        Features to start the search from.
+    method_options : dict, default=None
+        Options of the method; for ``swap`` and ``auto`` those of
+        :class:`~frugalsvm.search.restarts.SwapOptions`.
+    n_jobs : int, default=None
+        Number of threads. The model does not depend on it.
+    random_state : int, RandomState or None, default=None
+        Seed of the search.
+    verbose : int, default=0
+        Above 0, log progress.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (1, n_features)
+        Weights; at most ``max_features`` are not zero.
+    intercept_ : ndarray of shape (1,)
+    classes_ : ndarray of shape (2,)
+        Labels; positive decisions mean ``classes_[1]``.
+    objective_ : float
+        Objective of the model.
+    lower_bound_ : float
+        Proved lower bound of the objective of every model within the budget.
+    gap_ : float
+        Relative gap between the two.
+    status_ : str
+        ``optimal``, ``feasible``, ``time limit`` or ``interrupted``.
+    result_ : Result
+        All of this, with history, counters and the dual point behind the bound.
+    n_iter_ : int
+        SVM solves of the search.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Only when X has string column names.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.preprocessing import scale
+    >>> from frugalsvm import FrugalSVC
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> clf = FrugalSVC(max_features=2, random_state=0).fit(scale(X), y)
+    >>> clf.get_support(indices=True)
+    array([20, 27])
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "max_features": [Interval(Integral, 0, None, closed="left"), None],
+        "C": [Interval(Real, 0.0, None, closed="neither")],
+        "method": [StrOptions(set(METHODS))],
+        "gap_tol": [Interval(Real, 0.0, None, closed="left")],
+        "time_limit": [Interval(Real, 0.0, None, closed="left"), None],
+        "feature_costs": ["array-like", None],
+        "max_cost": [Interval(Real, 0.0, None, closed="left"), None],
+        "include": ["array-like"],
+        "exclude": ["array-like"],
+        "class_weight": [StrOptions({"balanced"}), dict, None],
+        "fit_intercept": ["boolean"],
+        "initial_support": ["array-like", None],
+        "method_options": [dict, None],
+        "n_jobs": [Integral, None],
+        "random_state": ["random_state"],
+        "verbose": ["verbose"],
+    }
+
+    def __init__(
+        self,
+        max_features=10,
+        C=1.0,
+        *,
+        method="auto",
+        gap_tol=1e-4,
+        time_limit=None,
+        feature_costs=None,
+        max_cost=None,
+        include=(),
+        exclude=(),
+        class_weight=None,
+        fit_intercept=True,
+        initial_support=None,
+        method_options=None,
+        n_jobs=None,
+        random_state=None,
+        verbose=0,
+    ):
+        self.max_features = max_features
+        self.C = C
+        self.method = method
+        self.gap_tol = gap_tol
+        self.time_limit = time_limit
+        self.feature_costs = feature_costs
+        self.max_cost = max_cost
+        self.include = include
+        self.exclude = exclude
+        self.class_weight = class_weight
+        self.fit_intercept = fit_intercept
+        self.initial_support = initial_support
+        self.method_options = method_options
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
+
+    def fit(self, X, y, sample_weight=None):
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Training data.
+        y : array-like of shape (n_samples,)
+            Labels of exactly two classes.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Factors of C; samples of weight zero are left out.
+
+        Returns
+        -------
+        self
+        """
+        self._validate_params()
+        X, y = validate_data(self, X, y, dtype=np.float64)
+        signs = self._encode(y)
+        weights = self._weights(X, y, sample_weight)
+        support = self.initial_support
+        problem = Problem(
+            X,
+            signs,
+            C=self.C,
+            sample_weight=weights,
+            max_features=self.max_features,
+            feature_costs=self.feature_costs,
+            max_cost=self.max_cost,
+            include=self._indices("include", self.include),
+            exclude=self._indices("exclude", self.exclude),
+            fit_intercept=self.fit_intercept,
+        )
+        self.result_ = solve(
+            problem,
+            method=self.method,
+            gap_tol=self.gap_tol,
+            time_limit=self.time_limit,
+            initial_support=(
+                None if support is None else self._indices("initial_support", support)
+            ),
+            method_options=self.method_options,
+            n_jobs=self.n_jobs,
+            random_state=self.random_state,
+            verbose=self.verbose,
+        )
+        self.coef_ = self.result_.coef.reshape(1, -1)
+        self.intercept_ = np.array([self.result_.intercept])
+        self.objective_ = self.result_.objective
+        self.lower_bound_ = self.result_.lower_bound
+        self.gap_ = self.result_.gap
+        self.status_ = str(self.result_.status)
+        self.n_iter_ = max(1, self.result_.counters.get("SVM solves", 1))
+        return self
+
+    def _encode(self, y) -> np.ndarray:
+        """Labels as -1 and +1; stores ``classes_``."""
+        check_classification_targets(y)
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        if self.classes_.size > 2:
+            raise ValueError(
+                "Only binary classification is supported. The type of the target is "
+                f"multiclass: y has {self.classes_.size} classes. Use "
+                "sklearn.multiclass.OneVsRestClassifier, one budget per class."
+            )
+        if self.classes_.size < 2:
+            raise ValueError(
+                f"Classifier can't train when only one class is present: y has only "
+                f"{self.classes_[0]!r}."
+            )
+        return np.where(codes == 1, 1.0, -1.0)
+
+    def _weights(self, X, y, sample_weight) -> np.ndarray:
+        """Sample weights times class weights."""
+        weights = _check_sample_weight(sample_weight, X, dtype=np.float64)
+        if (weights < 0).any():
+            raise ValueError(
+                f"sample_weight must not be negative, got {weights.min():g}; use 0 to "
+                "leave a sample out."
+            )
+        if self.class_weight is None:
+            return weights
+        kept = weights > 0
+        factors = compute_class_weight(
+            self.class_weight, classes=self.classes_, y=y[kept]
+        )
+        if (factors < 0).any() or not np.isfinite(factors).all():
+            raise ValueError(
+                f"class_weight must be finite and >= 0, got {self.class_weight}."
+            )
+        return weights * np.where(y == self.classes_[1], factors[1], factors[0])
+
+    def _indices(self, parameter, features) -> np.ndarray:
+        """Feature indices from indices or names."""
+        names = getattr(self, "feature_names_in_", None)
+        known = {} if names is None else {name: j for j, name in enumerate(names)}
+        indices = []
+        for feature in features:
+            if isinstance(feature, str):
+                if feature not in known:
+                    hint = (
+                        "X has no column names, so give indices"
+                        if names is None
+                        else "the columns are " + ", ".join(map(str, names[:8]))
+                    )
+                    raise ValueError(
+                        f"{parameter} has unknown feature {feature!r}; {hint}."
+                    )
+                feature = known[feature]
+            if not isinstance(feature, (int, np.integer)) or isinstance(feature, bool):
+                raise ValueError(
+                    f"{parameter} must hold feature indices or names, got {feature!r}."
+                )
+            if not 0 <= feature < self.n_features_in_:
+                raise ValueError(
+                    f"{parameter} has feature {feature}, but X has "
+                    f"{self.n_features_in_} features (0 to {self.n_features_in_ - 1})."
+                )
+            indices.append(int(feature))
+        return np.array(indices, dtype=np.int64)
+
+    def _get_support_mask(self):
+        check_is_fitted(self)
+        return self.coef_[0] != 0
