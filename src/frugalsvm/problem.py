@@ -75,7 +75,7 @@ class Problem:
         if np.unique(labels[kept]).size < 2:
             raise ValueError(
                 "y has only one class among the samples of positive weight; a "
-                "classifier needs at least one sample of each class with sample_weight > 0."
+                "classifier needs samples of both classes with sample_weight > 0."
             )
         if not kept.all():
             data, labels, weights = data[kept], labels[kept], weights[kept]

@@ -104,8 +104,9 @@ def square_bounds(c, norms, alpha):
     squares = np.empty(c.shape[0])
     for j in range(c.shape[0]):
         size = _up(abs(c[j]) + _up(_up(gamma * norms[j]) * norm))
-        # The tiny addend covers products in the subnormal range.
-        squares[j] = _up(size * size) + 1e-300
+        # The tiny addend covers products in the subnormal range. An overflow makes the
+        # bound minus infinity, which is valid.
+        squares[j] = _up(size * size) + 1e-300 if size < np.inf else np.inf
     return squares
 
 

@@ -81,6 +81,9 @@ def kth_largest(values, k):
             if (work[i] > pivot) if keep_above else (work[i] < pivot):
                 work[kept] = work[i]
                 kept += 1
+        if kept == 0:
+            # Only with NaN among the values.
+            return pivot
         size = kept
 
 

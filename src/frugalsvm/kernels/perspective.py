@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .bounds import bound_and_price, repair_dual, square_bounds
-from .interior_point import interior_point
+from .interior_point import solve_convex
 from .support_svm import stack_rows, support_svm
 
 # Up to this many free features are solved in one piece.
@@ -100,8 +100,8 @@ def _solve_on(A, y, C, intercept, costs, node, working, tol, cutoff):
         return alpha, z, w, primal, 0
     stacked, _ = stack_rows(A, features, y, intercept)
     R, h = _budget_rows(costs, node, working)
-    alpha, shares, weights, primal, _, iterations = interior_point(
-        stacked, y, C, n_forced, R, h, tol, cutoff, np.empty(0)
+    alpha, shares, weights, primal, _, iterations = solve_convex(
+        stacked, y, C, n_forced, R, h, tol, cutoff
     )
     z[working] = shares
     w[features] = weights[: features.shape[0]]

@@ -4,11 +4,10 @@ import numpy as np
 
 from ._jit import jit
 from .hinge import best_intercept, hinge_sum
-from .interior_point import interior_point
+from .interior_point import solve_convex
 from .linalg import combine, dot
 
 _NO_BUDGET = np.empty((0, 0)), np.empty(0)
-_COLD = np.empty(0)
 
 
 @jit
@@ -38,20 +37,22 @@ def stack_rows(A, support, y, intercept):
 def _polish_intercept(stacked, y, C, w, means):
     """Best intercept for w, in units of the uncentred data, and the objective."""
     p = means.shape[0]
-    margins = np.empty(y.shape[0])
-    combine(w[:p], stacked[:p], margins)
-    b = 0.0
-    if stacked.shape[0] > p:
-        b = best_intercept(margins * y, y, C)
-        for i in range(y.shape[0]):
-            margins[i] += b * y[i]
-    primal = 0.5 * dot(w, w, p) + hinge_sum(margins, C)
-    return b - dot(w, means, p), primal
+    scores = np.empty(y.shape[0])
+    combine(w[:p], stacked[:p], scores)
+    half_norm = 0.5 * dot(w, w, p)
+    if stacked.shape[0] == p:
+        return 0.0, half_norm + hinge_sum(scores, C)
+    # The exact breakpoint; rounding may let the interior point's own b win.
+    best_b = 0.0
+    best = np.inf
+    for b in (w[p], best_intercept(scores * y, y, C)):
+        loss = hinge_sum(scores + b * y, C)
+        if loss < best:
+            best, best_b = loss, b
+    return best_b - dot(w, means, p), half_norm + best
 
 
-def support_svm(
-    A, support, y, C, intercept=True, tol=1e-8, cutoff=np.inf, warm_w=_COLD
-):
+def support_svm(A, support, y, C, intercept=True, tol=1e-8, cutoff=np.inf, warm_w=None):
     """Solve the SVM restricted to some features.
 
     Parameters
@@ -68,7 +69,7 @@ def support_svm(
         Relative duality gap to reach.
     cutoff : float
         Stop as soon as the dual value exceeds it (the support is then of no use).
-    warm_w : array (p,) or empty
+    warm_w : array (p,), optional
         Weights of a similar support, zero for the features that are new.
 
     Returns
@@ -79,9 +80,9 @@ def support_svm(
     primal, dual : float
     """
     stacked, means = stack_rows(A, support, y, intercept)
-    if warm_w.shape[0] and intercept:
+    if warm_w is not None and intercept:
         warm_w = np.append(warm_w, 0.0)
-    alpha, _, w, _, dual, _ = interior_point(
+    alpha, _, w, _, dual, _ = solve_convex(
         stacked, y, C, support.shape[0], *_NO_BUDGET, tol, cutoff, warm_w
     )
     b, primal = _polish_intercept(stacked, y, C, w, means)

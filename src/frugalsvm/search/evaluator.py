@@ -15,8 +15,6 @@ SEARCH_TOL = 1e-6
 # An improvement below this fraction of the objective is noise.
 IMPROVEMENT = 1e-6
 
-_COLD = np.empty(0)
-
 
 @dataclass(frozen=True, slots=True)
 class Solution:
@@ -84,7 +82,7 @@ class Evaluator:
             return None
         self.n_solves += 1
         problem = self.problem
-        start = _COLD
+        start = None
         if warm is not None:
             start = np.zeros(support.size)
             at = np.searchsorted(support, warm.support)

@@ -1,0 +1,157 @@
+"""Points near the central path: starts, complementarity products, step lengths.
+
+The variables of the interior point come in two blocks. The sample block holds alpha and
+the multipliers of its bounds 0 and C, the share block holds z and the multipliers s and
+g of its bounds 1 and 0; see ``interior_point`` for the conditions they satisfy.
+"""
+
+import numpy as np
+
+from ._jit import jit
+from .hinge import balance, longest_step
+from .linalg import correlate, dot, total
+
+# Rows of the sample block and of the share block.
+ALPHA, LOWER, UPPER = 0, 1, 2
+Z, S, G = 0, 1, 2
+
+
+@jit
+def ray_start(rows, y, C, share, n_forced, p):
+    """C on the ray of balanced half-bounds, at the scale that maximises the dual."""
+    alpha = 0.5 * C
+    if rows.shape[0] > p:
+        balance(alpha, y)
+    c = np.empty(rows.shape[0])
+    correlate(rows, alpha, c)
+    quadratic = share * dot(c, c, p) + (1.0 - share) * dot(c, c, n_forced)
+    mass = total(alpha)
+    if quadratic > mass:
+        for j in range(p):
+            c[j] *= mass / quadratic
+    if rows.shape[0] > p:
+        c[p] = 0.0
+    return c
+
+
+@jit
+def central_samples(margins, C, mu, weight, sample):
+    """Multipliers for margins: all products equal ``mu weight``, no residual."""
+    for i in range(C.shape[0]):
+        excess = margins[i] - 1.0
+        unit = mu * weight[i] / C[i]
+        ratio = excess / unit
+        root = np.sqrt(4.0 + ratio * ratio)
+        sample[ALPHA, i] = C[i] * 2.0 / (2.0 + ratio + root)
+        # The smaller multiplier; root - |ratio| written without cancellation.
+        small = 0.5 * unit * (2.0 + 4.0 / (root + abs(ratio)))
+        sample[LOWER, i] = small + max(excess, 0.0)
+        sample[UPPER, i] = small + max(-excess, 0.0)
+
+
+@jit
+def _central_share(excess, product):
+    """The z with ``s (1 - z) = g z = product`` and ``s - g = excess``."""
+    root = np.sqrt(excess * excess + 4.0 * product * product)
+    if excess <= 0.0:
+        return 2.0 * product / (root - excess + 2.0 * product)
+    return 1.0 - 2.0 * product / (root + excess + 2.0 * product)
+
+
+@jit
+def central_shares(c, n_forced, R, h, shares, lam):
+    """Centre z and its multipliers for the given c; return their common product.
+
+    The price of a feature (equal in all rows after scaling by the budgets) is found by
+    bisection so that every budget is met up to its own complementarity.
+    """
+    free = shares.shape[1]
+    n_rows = R.shape[0]
+    z = shares[Z]
+    weight = np.zeros(free)
+    top = 1e-200
+    for j in range(free):
+        for r in range(n_rows):
+            weight[j] += R[r, j] * h[0] / (h[r] * n_rows)
+        top = max(top, c[n_forced + j] ** 2 / weight[j])
+    ratio = min(0.5, 0.25 * h[0] / free)
+    low = 1e-9 * top
+    high = 4.0 * top
+    for _ in range(60):
+        price = np.sqrt(low) * np.sqrt(high)
+        for j in range(free):
+            excess = c[n_forced + j] ** 2 - price * weight[j]
+            z[j] = _central_share(excess, ratio * price)
+        fits = True
+        for r in range(n_rows):
+            left = h[r] - dot(R[r], z, free)
+            fits = fits and left >= min(0.1, ratio / h[0]) * h[r]
+        if fits:
+            high = price
+        else:
+            low = price
+        if high <= 1.001 * low:
+            break
+    product = ratio * high
+    for r in range(n_rows):
+        lam[r] = high * h[0] / (h[r] * n_rows)
+    for j in range(free):
+        z[j] = _central_share(c[n_forced + j] ** 2 - high * weight[j], product)
+        shares[S, j] = product / (1.0 - z[j])
+        shares[G, j] = product / z[j]
+    return product
+
+
+@jit
+def products(
+    weight, sample, room, shares, lam, slack, kappa, step, d_sample, d_shares,
+    d_lam, d_slack,
+):  # fmt: skip
+    """Mean and least complementarity product after a step, each in its own unit.
+
+    The units are the weights for samples and kappa for shares and budgets.
+    """
+    m = room.shape[0]
+    mean = 0.0
+    least = np.inf
+    for i in range(m):
+        d_alpha = step * d_sample[ALPHA, i]
+        alpha = sample[ALPHA, i] + d_alpha
+        low = alpha * (sample[LOWER, i] + step * d_sample[LOWER, i])
+        high = (room[i] - d_alpha) * (sample[UPPER, i] + step * d_sample[UPPER, i])
+        mean += low + high
+        least = min(least, min(low, high) / weight[i])
+    if kappa == 0.0:
+        return mean / (2 * m), least
+    share_sum = 0.0
+    share_least = np.inf
+    for r in range(lam.shape[0]):
+        product = (lam[r] + step * d_lam[r]) * (slack[r] + step * d_slack[r])
+        share_sum += product
+        share_least = min(share_least, product)
+    free = shares.shape[1]
+    for j in range(free):
+        z = shares[Z, j] + step * d_shares[Z, j]
+        low = (shares[G, j] + step * d_shares[G, j]) * z
+        high = (shares[S, j] + step * d_shares[S, j]) * (1.0 - z)
+        share_sum += low + high
+        share_least = min(share_least, min(low, high))
+    count = 2 * m + 2 * free + lam.shape[0]
+    return (mean + share_sum / kappa) / count, min(least, share_least / kappa)
+
+
+@jit
+def longest_common_step(
+    sample, room, shares, lam, slack, d_sample, d_shares, d_lam, d_slack
+):
+    """Step to the boundary of the positive orthant."""
+    step = longest_step(room, d_sample[ALPHA], -1.0)
+    for row in range(3):
+        step = min(step, longest_step(sample[row], d_sample[row], 1.0))
+        if shares.shape[1] > 0:
+            step = min(step, longest_step(shares[row], d_shares[row], 1.0))
+    for j in range(shares.shape[1]):
+        if d_shares[Z, j] > 0.0:
+            step = min(step, (1.0 - shares[Z, j]) / d_shares[Z, j])
+    step = min(step, longest_step(lam, d_lam, 1.0))
+    return min(step, longest_step(slack, d_slack, 1.0))
