@@ -3,14 +3,39 @@
     from frugalsvm import FrugalSVC
 
 fits in the manner of scikit-learn; ``Problem`` and ``solve`` are the layer below.
+Names are loaded when they are first used, so that importing the package is quick.
 """
 
-from .driver import solve
-from .estimators import FrugalSVC
-from .problem import Problem
-from .relaxations import Relaxation, relax
-from .result import Result, Status
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .driver import solve
+    from .estimators import FrugalSVC
+    from .problem import Problem
+    from .relaxations import Relaxation, relax
+    from .result import Result, Status
 
 __version__ = "0.1.0.dev0"
 
 __all__ = ["FrugalSVC", "Problem", "Relaxation", "Result", "Status", "relax", "solve"]
+
+_HOME = {
+    "FrugalSVC": "estimators",
+    "Problem": "problem",
+    "Relaxation": "relaxations",
+    "Result": "result",
+    "Status": "result",
+    "relax": "relaxations",
+    "solve": "driver",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f".{_HOME[name]}", __name__), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

@@ -4,7 +4,6 @@ import argparse
 import sys
 
 from . import __version__
-from .cli.demo import run_demo
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -17,6 +16,9 @@ def main(arguments: list[str] | None = None) -> int:
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser("demo", help="fit a built-in data set and explain the result")
     parser.parse_args(arguments)
+    # Imported here so that --help and --version are quick.
+    from .cli.demo import run_demo
+
     run_demo()
     return 0
 

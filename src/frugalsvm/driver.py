@@ -165,16 +165,24 @@ def solve(
     # the main thread, finds it waiting here and can ask for the best solution so far.
     thread = threading.Thread(target=work, name="frugalsvm", daemon=True)
     thread.start()
-    while thread.is_alive():
+    _wait_for(thread, monitor)
+    if "error" in outcome:
+        raise outcome["error"]
+    return outcome["result"]
+
+
+def _wait_for(thread: threading.Thread, monitor: Monitor) -> None:
+    """Wait; the first Ctrl-C asks for the best solution so far, the second is raised."""
+    while True:
         try:
-            thread.join()
+            while thread.is_alive():
+                # Waiting in slices keeps the wait interruptible on every platform.
+                thread.join(0.1)
+            return
         except KeyboardInterrupt:
             if monitor.interrupted:
                 raise
             monitor.interrupted = True
-    if "error" in outcome:
-        raise outcome["error"]
-    return outcome["result"]
 
 
 def _run(

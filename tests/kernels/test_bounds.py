@@ -79,9 +79,7 @@ def test_bound_is_below_its_exact_value(seed):
     k = int(rng.integers(0, n + 1))
     none = np.empty(0, dtype=np.int64)
     bound, _ = bound_and_price(alpha, squares, none, free, k, np.ones(n), np.inf)
-    c = [
-        sum(a * b for a, b in zip(exact(row), exact(alpha), strict=True)) for row in A
-    ]
+    c = [sum(a * b for a, b in zip(exact(row), exact(alpha), strict=True)) for row in A]
     top = sorted((v * v for v in c), reverse=True)[:k]
     truth = sum(exact(alpha)) - sum(top) / 2
     assert Fraction(bound) <= truth
@@ -118,7 +116,7 @@ def test_largest_sum_counts_ties_once():
 @pytest.mark.parametrize("integer", [False, True])
 @pytest.mark.parametrize("intercept", [True, False])
 def test_no_bound_exceeds_the_optimum(integer, intercept):
-    """The worst bug there could be, hunted on hundreds of problems, many points each."""
+    """The worst bug there could be, hunted on hundreds of problems."""
     for seed in range(120):
         rng = np.random.default_rng(seed)
         m, n = int(rng.integers(2, 9)), int(rng.integers(1, 5))

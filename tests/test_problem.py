@@ -1,0 +1,101 @@
+"""Problem: what it keeps, and how it refuses bad input."""
+
+import numpy as np
+import pytest
+
+from frugalsvm import Problem
+
+X = np.array([[0.0, 1.0, 5.0], [2.0, 0.0, 5.0], [1.0, 1.0, 5.0], [0.0, 3.0, 5.0]])
+Y = np.array([1.0, -1.0, 1.0, -1.0])
+
+
+def test_signed_rows_and_weights():
+    problem = Problem(X, Y, C=2.0, sample_weight=[1, 2, 3, 4])
+    np.testing.assert_array_equal(problem.A, (X * Y[:, None]).T)
+    np.testing.assert_array_equal(problem.C, [2, 4, 6, 8])
+    assert (problem.n_samples, problem.n_features) == (4, 3)
+
+
+def test_samples_of_weight_zero_are_dropped():
+    problem = Problem(X, Y, sample_weight=[1, 0, 1, 1])
+    np.testing.assert_array_equal(problem.y, Y[[0, 2, 3]])
+    assert problem.n_samples == 3
+
+
+def test_is_immutable_and_leaves_the_input_alone():
+    data = X.copy()
+    problem = Problem(data, Y)
+    with pytest.raises(ValueError, match="read-only"):
+        problem.A[0, 0] = 7.0
+    data[0, 0] = 7.0
+    assert problem.A[0, 0] == 0.0
+
+
+def test_constant_features_are_candidates_only_without_intercept():
+    np.testing.assert_array_equal(Problem(X, Y).candidates, [0, 1])
+    np.testing.assert_array_equal(
+        Problem(X, Y, fit_intercept=False).candidates, [0, 1, 2]
+    )
+
+
+def test_objective_is_the_formula():
+    problem = Problem(X, Y, C=3.0)
+    coef, b = np.array([0.5, 0.0, -0.2]), 0.3
+    expected = 0.5 * coef @ coef + 3 * np.maximum(0, 1 - Y * (X @ coef + b)).sum()
+    np.testing.assert_allclose(problem.objective(coef, b), expected)
+
+
+def test_sums_of_costs_may_round():
+    problem = Problem(X, Y, feature_costs=[0.1, 0.2, 0.4], max_cost=0.3)
+    assert 0.1 + 0.2 > 0.3
+    assert problem.admits(np.array([0, 1]))
+    assert not problem.admits(np.array([0, 2]))
+
+
+def test_admits_checks_every_constraint():
+    problem = Problem(X, Y, max_features=2, include=[1], exclude=[2])
+    assert problem.admits(np.array([0, 1]))
+    assert not problem.admits(np.array([0]))
+    assert not problem.admits(np.array([1, 2]))
+    assert not problem.admits(np.array([0, 1, 2]))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "words"),
+    [
+        ({"X": [["a", "b"], ["c", "d"]], "y": [1, -1]}, ValueError, "numeric"),
+        ({"X": [[np.nan], [1.0]], "y": [1, -1]}, ValueError, "nan.*row 0, column 0"),
+        ({"X": [[1.0], [np.inf]], "y": [1, -1]}, ValueError, "inf.*row 1"),
+        ({"X": [1.0, 2.0], "y": [1, -1]}, ValueError, "table"),
+        ({"y": [1, -1, 1]}, ValueError, r"one label per row of X \(4\)"),
+        ({"y": [1, 0, 1, 0]}, ValueError, "-1 or \\+1, got 0"),
+        ({"y": [1, 1, 1, 1]}, ValueError, "only one class"),
+        ({"sample_weight": [1, 0, 1, 0]}, ValueError, "only one class"),
+        ({"sample_weight": [1, -2, 1, 1]}, ValueError, "sample_weight.*-2"),
+        ({"sample_weight": [1, 2]}, ValueError, "sample_weight.*4"),
+        ({"C": 0}, ValueError, "C must be a positive"),
+        ({"C": -1.0}, ValueError, "-1"),
+        ({"C": np.inf}, ValueError, "inf"),
+        ({"max_features": -1}, ValueError, "max_features.*-1"),
+        ({"max_features": 2.5}, TypeError, "max_features.*2.5"),
+        ({"max_features": True}, TypeError, "max_features"),
+        ({"max_cost": 3.0}, ValueError, "needs feature_costs"),
+        ({"feature_costs": [1, 2]}, ValueError, "feature_costs.*3"),
+        ({"feature_costs": [1, 0, 2]}, ValueError, "got 0 for feature 1"),
+        ({"feature_costs": [1, 1, -2]}, ValueError, "-2 for feature 2"),
+        ({"feature_costs": [1, 1, 1], "max_cost": -1}, ValueError, "max_cost.*-1"),
+        ({"include": [0, 1], "exclude": [1]}, ValueError, r"overlap.*\[1\]"),
+        ({"include": [0, 1], "max_features": 1}, ValueError, "raise max_features"),
+        (
+            {"include": [0], "feature_costs": [3, 1, 1], "max_cost": 2},
+            ValueError,
+            "raise max_cost",
+        ),
+        ({"include": [3]}, ValueError, "include has feature 3"),
+        ({"exclude": [-1]}, ValueError, "exclude has feature -1"),
+        ({"exclude": [0.5]}, TypeError, "exclude"),
+    ],
+)
+def test_bad_input_is_explained(arguments, error, words):
+    with pytest.raises(error, match=words):
+        Problem(**{"X": X, "y": Y, **arguments})

@@ -1,0 +1,182 @@
+"""Every method: within the budget, honest about its bound, exact where it can be."""
+
+import threading
+import time
+from _thread import interrupt_main
+
+import numpy as np
+import pytest
+
+from frugalsvm import Problem, Status, relax, solve
+from frugalsvm.kernels.perspective import node_bound
+from tests.reference import brute_force, random_data, svm_value
+
+METHODS = ["auto", "swap", "relax-and-round"]
+
+
+def random_problem(seed, **overrides):
+    rng = np.random.default_rng(seed)
+    m, n = int(rng.integers(8, 30)), int(rng.integers(3, 9))
+    X, y = random_data(rng, m, n, separable=seed % 3 == 0, integer=seed % 4 == 0)
+    if seed % 5 == 0:
+        X[:, -1] = X[:, 0]
+    costs = rng.uniform(0.5, 2.0, n)
+    arguments = {
+        "C": float(10.0 ** rng.uniform(-1, 2)),
+        "sample_weight": rng.uniform(0.2, 2.0, m) if seed % 2 else None,
+        "max_features": int(rng.integers(1, n + 1)),
+        "feature_costs": costs if seed % 3 == 1 else None,
+        "max_cost": float(rng.uniform(0.7, 3.0)) if seed % 3 == 1 else None,
+        "include": (0,) if seed % 7 == 0 else (),
+        "exclude": (1,) if seed % 6 == 0 else (),
+        "fit_intercept": seed % 4 != 2,
+    }
+    return Problem(X, y, **{**arguments, **overrides})
+
+
+def assert_honest(problem, result):
+    """What must hold for any result of any method."""
+    used = np.flatnonzero(result.coef)
+    np.testing.assert_array_equal(result.selected, used)
+    assert problem.admits(np.union1d(used, problem.include).astype(np.int64))
+    value = problem.objective(result.coef, result.intercept)
+    np.testing.assert_allclose(result.objective, value, rtol=1e-12)
+    assert result.lower_bound <= result.objective * (1 + 1e-12)
+    assert result.reported_bound is None
+    # The bound can be recomputed from the dual point alone.
+    bound, _, _ = node_bound(
+        problem.A, problem.norms, problem.y, problem.C, problem.fit_intercept,
+        problem.costs, problem.root_node(), result.dual_point,
+    )  # fmt: skip
+    np.testing.assert_allclose(bound, result.lower_bound, rtol=1e-12)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("seed", range(21))
+def test_against_enumeration(seed, method):
+    problem = random_problem(seed)
+    result = solve(problem, method=method, random_state=0)
+    assert_honest(problem, result)
+    optimum, _ = brute_force(problem)
+    assert result.lower_bound <= optimum * (1 + 1e-9)
+    assert result.objective >= optimum * (1 - 1e-9)
+    if method != "relax-and-round":
+        np.testing.assert_allclose(result.objective, optimum, rtol=1e-6)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_no_features_is_the_best_constant(method):
+    problem = random_problem(2, max_features=0, include=(), fit_intercept=True)
+    result = solve(problem, method=method)
+    assert result.selected.size == 0
+    light = min(problem.C[problem.y > 0].sum(), problem.C[problem.y < 0].sum())
+    np.testing.assert_allclose(result.objective, 2 * light, rtol=1e-7)
+    assert result.status is Status.OPTIMAL
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_budget_for_everything_is_the_plain_svm(method):
+    rng = np.random.default_rng(0)
+    X, y = random_data(rng, 40, 6)
+    result = solve(Problem(X, y, max_features=6), method=method)
+    np.testing.assert_allclose(
+        result.objective, svm_value(X, y, np.ones(40)), rtol=1e-6
+    )
+    assert result.status is Status.OPTIMAL
+    assert result.gap < 1e-7
+
+
+def test_more_features_than_samples_without_a_limit():
+    rng = np.random.default_rng(1)
+    X, y = random_data(rng, 12, 300)
+    result = solve(Problem(X, y))
+    assert result.status is Status.OPTIMAL
+
+
+def test_same_seed_same_model_for_any_number_of_threads():
+    rng = np.random.default_rng(2)
+    X, y = random_data(rng, 60, 40)
+    problem = Problem(X, y, C=5.0, max_features=5)
+    runs = [solve(problem, random_state=3, n_jobs=jobs) for jobs in (1, 2, 1)]
+    for run in runs[1:]:
+        np.testing.assert_array_equal(run.coef, runs[0].coef)
+        assert run.counters == runs[0].counters
+
+
+def test_initial_support_is_used_and_cut_to_the_budget():
+    rng = np.random.default_rng(3)
+    X, y = random_data(rng, 50, 30)
+    problem = Problem(X, y, C=5.0, max_features=4)
+    best = solve(problem, random_state=0)
+    start = solve(
+        problem, method="relax-and-round", initial_support=best.selected.tolist()
+    )
+    np.testing.assert_allclose(start.objective, best.objective, rtol=1e-6)
+    too_many = [*best.selected.tolist(), *range(30)]
+    start = solve(problem, method="relax-and-round", initial_support=too_many)
+    np.testing.assert_allclose(start.objective, best.objective, rtol=1e-6)
+
+
+@pytest.mark.parametrize("limit", [0.0, 1e-3, 0.3])
+def test_time_limits_give_a_complete_result(limit):
+    rng = np.random.default_rng(4)
+    X, y = random_data(rng, 200, 300)
+    problem = Problem(X, y, C=10.0, max_features=10)
+    result = solve(problem, time_limit=limit, method_options={"patience": 10**9})
+    assert_honest(problem, result)
+    assert result.status is Status.TIME_LIMIT
+
+
+def test_interrupt_gives_the_best_solution_so_far():
+    rng = np.random.default_rng(5)
+    X, y = random_data(rng, 200, 300)
+    problem = Problem(X, y, C=10.0, max_features=10)
+    relax(problem)
+    timer = threading.Timer(0.7, interrupt_main)
+    timer.start()
+    started = time.perf_counter()
+    result = solve(problem, method_options={"patience": 10**9}, time_limit=60)
+    assert time.perf_counter() - started < 30
+    assert result.status is Status.INTERRUPTED
+    assert_honest(problem, result)
+
+
+def test_history_only_improves():
+    problem = random_problem(4)
+    history = np.array(solve(problem, random_state=0).history)
+    assert np.all(np.diff(history[:, 0]) >= 0)
+    assert np.all(np.diff(history[1:, 1]) <= 0)
+    assert np.all(np.diff(history[:, 2]) >= 0)
+
+
+def test_result_prints_as_a_table():
+    text = str(solve(random_problem(4), random_state=0))
+    for word in ("status", "objective", "lower bound", "gap", "features", "time"):
+        assert word in text
+
+
+def test_verbose_logs_progress(caplog):
+    with caplog.at_level("INFO", logger="frugalsvm"):
+        solve(random_problem(4), verbose=1)
+    assert "bound" in caplog.messages[0]
+    assert any("relaxation" in message for message in caplog.messages)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"method": "magic"}, "method must be one of.*magic"),
+        ({"method_options": {"speed": 3}}, "speed.*it takes: n_elites, patience"),
+        ({"method_options": {"patience": -1}}, "patience.*>= 0.*-1"),
+        ({"method_options": {"width": 0}}, "width.*>= 1.*0"),
+        (
+            {"method": "relax-and-round", "method_options": {"width": 3}},
+            "takes: none",
+        ),
+        ({"initial_support": [99]}, "initial_support.*outside"),
+        ({"initial_support": [0.5]}, "initial_support"),
+    ],
+)
+def test_bad_arguments_are_explained(arguments, words):
+    with pytest.raises(ValueError, match=words):
+        solve(random_problem(1), **arguments)
