@@ -152,6 +152,7 @@ def solve(
     n_threads = effective_n_jobs(n_jobs)
     seed = np.random.SeedSequence(_entropy(random_state))
     outcome: dict[str, Any] = {}
+    done = threading.Event()
 
     def work() -> None:
         try:
@@ -160,24 +161,25 @@ def solve(
             )
         except BaseException as error:  # handed to the caller's thread
             outcome["error"] = error
+        finally:
+            done.set()
 
     # The work is done in a thread of its own so that Ctrl-C, which Python delivers to
     # the main thread, finds it waiting here and can ask for the best solution so far.
-    thread = threading.Thread(target=work, name="frugalsvm", daemon=True)
-    thread.start()
-    _wait_for(thread, monitor)
+    threading.Thread(target=work, name="frugalsvm", daemon=True).start()
+    _wait_for(done, monitor)
     if "error" in outcome:
         raise outcome["error"]
     return outcome["result"]
 
 
-def _wait_for(thread: threading.Thread, monitor: Monitor) -> None:
-    """Wait; the first Ctrl-C asks for the best solution so far, the second is raised."""
+def _wait_for(done: threading.Event, monitor: Monitor) -> None:
+    """Wait; a first Ctrl-C asks for the best solution so far, a second is raised."""
     while True:
         try:
-            while thread.is_alive():
-                # Waiting in slices keeps the wait interruptible on every platform.
-                thread.join(0.1)
+            # Waiting in slices keeps the wait interruptible on every platform.
+            while not done.wait(0.1):
+                pass
             return
         except KeyboardInterrupt:
             if monitor.interrupted:
