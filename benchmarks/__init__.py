@@ -1,0 +1,1 @@
+"""Side-by-side runs against peers. They print ratios: machines are noisy."""

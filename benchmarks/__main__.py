@@ -1,0 +1,36 @@
+"""``python -m benchmarks``: all comparisons, or some of them."""
+
+import argparse
+import platform
+
+from threadpoolctl import threadpool_limits
+
+from . import bench_perspective, bench_support_svm, bench_swap
+from .data import data_folder
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="benchmarks", description=__doc__)
+    parser.add_argument("--data", help="folder with the data sets (FRUGALSVM_DATA)")
+    parser.add_argument("--quick", action="store_true", help="fewer data sets")
+    parser.add_argument(
+        "--only", choices=["support", "perspective", "swap"], help="one comparison"
+    )
+    parser.add_argument(
+        "--seconds", type=float, default=60.0, help="time limit of the swap search"
+    )
+    options = parser.parse_args()
+    folder = data_folder(options.data)
+    print(f"Python {platform.python_version()} on {platform.machine()}")
+    if options.only in (None, "support"):
+        with threadpool_limits(1):
+            bench_support_svm.run(folder, options.quick)
+    if options.only in (None, "perspective"):
+        with threadpool_limits(1):
+            bench_perspective.run(folder, options.quick)
+    if options.only in (None, "swap"):
+        bench_swap.run(folder, options.quick, options.seconds)
+
+
+if __name__ == "__main__":
+    main()
