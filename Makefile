@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: demo test lint format bench docs clean
+.PHONY: demo test lint format bench docs clean clean-cache
 
 demo: $(VENV)/.base
 	$(BIN)/python -m frugalsvm demo
@@ -13,13 +13,13 @@ test: lint
 	$(BIN)/python -m pytest
 
 lint: $(VENV)/.dev
-	$(BIN)/ruff check src tests benchmarks
-	$(BIN)/ruff format --check src tests benchmarks
+	$(BIN)/ruff check src tests benchmarks examples
+	$(BIN)/ruff format --check src tests benchmarks examples
 	$(BIN)/mypy
 
 format: $(VENV)/.dev
-	$(BIN)/ruff check --fix src tests benchmarks
-	$(BIN)/ruff format src tests benchmarks
+	$(BIN)/ruff check --fix src tests benchmarks examples
+	$(BIN)/ruff format src tests benchmarks examples
 
 # Needs FRUGALSVM_DATA, the folder with the data sets; make bench ARGS="--quick" is shorter.
 bench: $(VENV)/.bench
@@ -27,6 +27,10 @@ bench: $(VENV)/.bench
 
 docs: $(VENV)/.docs
 	$(BIN)/sphinx-build -W -b html docs docs/_build/html
+
+# Compiled kernels; needed after editing a kernel that other files call.
+clean-cache:
+	find src -name '*.nb[ic]' -delete
 
 clean:
 	rm -rf $(VENV) docs/_build docs/gallery docs/api build dist

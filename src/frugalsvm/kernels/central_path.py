@@ -59,11 +59,13 @@ def _central_share(excess, product):
 
 
 @jit
-def central_shares(c, n_forced, R, h, shares, lam):
+def central_shares(c, n_forced, R, h, least_product, shares, lam):
     """Centre z and its multipliers for the given c; return their common product.
 
     The price of a feature (equal in all rows after scaling by the budgets) is found by
-    bisection so that every budget is met up to its own complementarity.
+    bisection so that every budget is met up to its own complementarity. The product is
+    in proportion to the price, but never below ``least_product``: a z that starts too
+    close to its bounds cannot move.
     """
     free = shares.shape[1]
     n_rows = R.shape[0]
@@ -73,15 +75,16 @@ def central_shares(c, n_forced, R, h, shares, lam):
     for j in range(free):
         for r in range(n_rows):
             weight[j] += R[r, j] * h[0] / (h[r] * n_rows)
-        top = max(top, c[n_forced + j] ** 2 / weight[j])
+        top = max(top, (c[n_forced + j] ** 2 + least_product) / weight[j])
     ratio = min(0.5, 0.25 * h[0] / free)
     low = 1e-9 * top
-    high = 4.0 * top
-    for _ in range(60):
+    high = 4.0 * top * (1.0 + free / h[0])
+    while high > 1.001 * low:
         price = np.sqrt(low) * np.sqrt(high)
+        product = max(ratio * price, least_product)
         for j in range(free):
             excess = c[n_forced + j] ** 2 - price * weight[j]
-            z[j] = _central_share(excess, ratio * price)
+            z[j] = _central_share(excess, product)
         fits = True
         for r in range(n_rows):
             left = h[r] - dot(R[r], z, free)
@@ -90,9 +93,7 @@ def central_shares(c, n_forced, R, h, shares, lam):
             high = price
         else:
             low = price
-        if high <= 1.001 * low:
-            break
-    product = ratio * high
+    product = max(ratio * high, least_product)
     for r in range(n_rows):
         lam[r] = high * h[0] / (h[r] * n_rows)
     for j in range(free):

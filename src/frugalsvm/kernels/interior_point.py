@@ -71,6 +71,8 @@ MAX_ITERATIONS = 150
 SMALL_ORDER = 150
 # z is released once the SVM with uniform z is solved to this relative gap.
 RELEASE_GAP = 0.3
+# ... with complementarity products of z that sum to at least this part of the value.
+RELEASE_SHARE = 0.2
 # c - A alpha above this fraction of c asks for refined solves.
 REFINE_ABOVE = 1e-9
 
@@ -226,7 +228,8 @@ def interior_point(rows, y, C, n_forced, R, h, tol, cutoff, warm_w, unit, propor
             uniform = _dual_value(balanced, c_alpha, n_forced, R, h, lam, share)
             if primal - uniform <= RELEASE_GAP * primal or iterations >= 20:
                 released = True
-                kappa = central_shares(c, n_forced, R, h, shares, lam) / mu
+                least = RELEASE_SHARE * primal / free
+                kappa = central_shares(c, n_forced, R, h, least, shares, lam) / mu
                 continue
 
         for i in range(m):

@@ -45,14 +45,14 @@ class SwapOptions:
         Features that are tried in exchange for one.
     tries : int, default=3
         Features that are tried to be dropped after an addition.
-    n_elites : int, default=6
+    n_elites : int, default=12
         Good solutions that restarts start from.
     """
 
     patience: int = 250
     width: int = 20
     tries: int = 3
-    n_elites: int = 6
+    n_elites: int = 12
 
 
 class Elites:
