@@ -32,7 +32,11 @@ def _refit(X, y, support) -> float:
 def rfe_objective(X, y, budget) -> float:
     """Recursive feature elimination by a LinearSVC, at most RFE_FITS fits."""
     step = max(1, (X.shape[1] - budget) // RFE_FITS)
-    selector = RFE(LinearSVC(C=C, loss="hinge"), n_features_to_select=budget, step=step)
+    selector = RFE(
+        LinearSVC(C=C, loss="hinge", random_state=0),
+        n_features_to_select=budget,
+        step=step,
+    )
     return _refit(X, y, np.flatnonzero(selector.fit(X, y).support_))
 
 

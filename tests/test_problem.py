@@ -66,6 +66,7 @@ def test_admits_checks_every_constraint():
         ({"X": [["a", "b"], ["c", "d"]], "y": [1, -1]}, ValueError, "numeric"),
         ({"X": [[np.nan], [1.0]], "y": [1, -1]}, ValueError, "nan.*row 0, column 0"),
         ({"X": [[1.0], [np.inf]], "y": [1, -1]}, ValueError, "inf.*row 1"),
+        ({"X": [[1e200], [1.0]], "y": [1, -1]}, ValueError, "overflow.*rescale"),
         ({"X": [1.0, 2.0], "y": [1, -1]}, ValueError, "table"),
         ({"y": [1, -1, 1]}, ValueError, r"one label per row of X \(4\)"),
         ({"y": [1, 0, 1, 0]}, ValueError, "-1 or \\+1, got 0"),

@@ -19,6 +19,8 @@ from .kernels.perspective import Node
 
 # Costs are sums of floats: a budget of 0.3 must admit 0.1 + 0.2.
 COST_SLACK = 1e-9
+# Larger values overflow when squared and summed.
+LARGEST_VALUE = 1e100
 
 
 class Problem:
@@ -196,6 +198,11 @@ def _check_data(X: ArrayLike) -> np.ndarray:
         raise ValueError(
             f"X contains {data[row, column]} (first at row {row}, column {column}); "
             "impute or drop NaN and infinite values first."
+        )
+    if np.abs(data).max() > LARGEST_VALUE:
+        raise ValueError(
+            f"X contains values up to {np.abs(data).max():g}, whose squares overflow; "
+            "rescale the features first."
         )
     return data
 

@@ -104,55 +104,52 @@ def central_shares(c, n_forced, R, h, least_product, shares, lam):
 
 
 @jit
-def products(
-    weight, sample, room, shares, lam, slack, kappa, step, d_sample, d_shares,
-    d_lam, d_slack,
-):  # fmt: skip
-    """Mean and least complementarity product after a step, each in its own unit.
-
-    The units are the weights for samples and kappa for shares and budgets.
-    """
+def mean_product(
+    sample, room, shares, lam, slack, kappa, step, d_sample, d_shares, d_lam, d_slack
+):
+    """Mean complementarity product after a step, the share block in units of kappa."""
     m = room.shape[0]
     mean = 0.0
-    least = np.inf
     for i in range(m):
         d_alpha = step * d_sample[ALPHA, i]
         alpha = sample[ALPHA, i] + d_alpha
-        low = alpha * (sample[LOWER, i] + step * d_sample[LOWER, i])
-        high = (room[i] - d_alpha) * (sample[UPPER, i] + step * d_sample[UPPER, i])
-        mean += low + high
-        least = min(least, min(low, high) / weight[i])
+        mean += alpha * (sample[LOWER, i] + step * d_sample[LOWER, i])
+        mean += (room[i] - d_alpha) * (sample[UPPER, i] + step * d_sample[UPPER, i])
     if kappa == 0.0:
-        return mean / (2 * m), least
+        return mean / (2 * m)
     share_sum = 0.0
-    share_least = np.inf
     for r in range(lam.shape[0]):
-        product = (lam[r] + step * d_lam[r]) * (slack[r] + step * d_slack[r])
-        share_sum += product
-        share_least = min(share_least, product)
+        share_sum += (lam[r] + step * d_lam[r]) * (slack[r] + step * d_slack[r])
     free = shares.shape[1]
     for j in range(free):
         z = shares[Z, j] + step * d_shares[Z, j]
-        low = (shares[G, j] + step * d_shares[G, j]) * z
-        high = (shares[S, j] + step * d_shares[S, j]) * (1.0 - z)
-        share_sum += low + high
-        share_least = min(share_least, min(low, high))
-    count = 2 * m + 2 * free + lam.shape[0]
-    return (mean + share_sum / kappa) / count, min(least, share_least / kappa)
+        share_sum += (shares[G, j] + step * d_shares[G, j]) * z
+        share_sum += (shares[S, j] + step * d_shares[S, j]) * (1.0 - z)
+    return (mean + share_sum / kappa) / (2 * m + 2 * free + lam.shape[0])
 
 
 @jit
 def longest_common_step(
-    sample, room, shares, lam, slack, d_sample, d_shares, d_lam, d_slack
+    sample, inverse, shares, lam, slack, d_sample, d_shares, d_lam, d_slack
 ):
-    """Step to the boundary of the positive orthant."""
-    step = longest_step(room, d_sample[ALPHA], -1.0)
-    for row in range(3):
-        step = min(step, longest_step(sample[row], d_sample[row], 1.0))
-        if shares.shape[1] > 0:
-            step = min(step, longest_step(shares[row], d_shares[row], 1.0))
+    """Step to the boundary of the positive orthant.
+
+    ``inverse`` holds 1 / alpha and 1 / (C - alpha): divisions are what an iteration on
+    few features spends its time on.
+    """
+    worst = 1e-300
+    for i in range(inverse.shape[1]):
+        change = d_sample[ALPHA, i]
+        worst = max(worst, -change * inverse[0, i])
+        worst = max(worst, change * inverse[1, i])
+        worst = max(worst, -d_sample[LOWER, i] / sample[LOWER, i])
+        worst = max(worst, -d_sample[UPPER, i] / sample[UPPER, i])
+    step = 1.0 / worst
     for j in range(shares.shape[1]):
         if d_shares[Z, j] > 0.0:
             step = min(step, (1.0 - shares[Z, j]) / d_shares[Z, j])
-    step = min(step, longest_step(lam, d_lam, 1.0))
-    return min(step, longest_step(slack, d_slack, 1.0))
+    if shares.shape[1] > 0:
+        for row in range(3):
+            step = min(step, longest_step(shares[row], d_shares[row]))
+    step = min(step, longest_step(lam, d_lam))
+    return min(step, longest_step(slack, d_slack))

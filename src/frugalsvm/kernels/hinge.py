@@ -89,9 +89,9 @@ def balance(alpha, y):
 
 
 @jit
-def longest_step(value, change, sign):
-    """Largest step that keeps ``value + step * sign * change`` non-negative."""
+def longest_step(value, change):
+    """Largest step that keeps ``value + step * change`` non-negative."""
     worst = 0.0
     for i in range(value.shape[0]):
-        worst = max(worst, -sign * change[i] / value[i])
+        worst = max(worst, -change[i] / value[i])
     return 1.0 / worst if worst > 0.0 else 1e300

@@ -30,7 +30,7 @@ from .central_path import (
     central_samples,
     central_shares,
     longest_common_step,
-    products,
+    mean_product,
     ray_start,
 )
 from .hinge import balance, best_intercept, hinge_sum
@@ -60,10 +60,6 @@ from .newton import (
 
 # Fraction of the way to the boundary that a step may go.
 STEP_TO_BOUNDARY = 0.99
-# A step is shortened while it makes the least product this small against the mean one:
-# points far off the central path allow no long steps later.
-CENTRALITY = 1e-4
-BACKTRACKS = 10
 # Iterations without progress before giving up, and in all.
 PATIENCE = 12
 MAX_ITERATIONS = 150
@@ -148,6 +144,7 @@ def interior_point(rows, y, C, n_forced, R, h, tol, cutoff, warm_w, unit, propor
     w = np.empty(q)
     margins = np.empty(m)
     room = np.empty(m)
+    inverse = np.empty((2, m))
     theta = np.empty(m)
     base = np.empty(m)
     balanced = np.empty(m)
@@ -236,8 +233,8 @@ def interior_point(rows, y, C, n_forced, R, h, tol, cutoff, warm_w, unit, propor
             room[i] = C[i] - sample[ALPHA, i]
         for r in range(n_rows):
             slack[r] = h[r] - dot(R[r], shares[Z], free)
-        mu, _ = products(
-            weight, sample, room, shares, lam, slack, kappa, 0.0,
+        mu = mean_product(
+            sample, room, shares, lam, slack, kappa, 0.0,
             d_sample, d_shares, d_lam, d_slack,
         )  # fmt: skip
         stalled = stalled + 1 if gap > 0.9 * best_gap and mu > 0.9 * best_mu else 0
@@ -257,7 +254,9 @@ def interior_point(rows, y, C, n_forced, R, h, tol, cutoff, warm_w, unit, propor
             size = max(size, abs(c[j]))
         # More than the last step should have left: its solves lost digits.
         refine = refine or off > max(2.0 * expected_off, REFINE_ABOVE * size)
-        scalings(sample, room, shares, c, n_forced, R, released, theta, H, omega, E)
+        scalings(
+            sample, room, shares, c, n_forced, R, released, inverse, theta, H, omega, E
+        )
         if by_feature:
             factor_by_feature(rows, theta, omega, E, matrix, border)
         else:
@@ -281,9 +280,9 @@ def interior_point(rows, y, C, n_forced, R, h, tol, cutoff, warm_w, unit, propor
         d_b = 0.0
         for phase in range(2):
             targets(
-                rows, weight, sample, room, shares, lam, slack, c, margins, n_forced, R,
-                H, sigma * mu, kappa, second, d_sample, d_shares, d_c, d_lam, d_slack,
-                e, base, price_rhs,
+                rows, weight, sample, room, inverse, shares, lam, slack, c, margins,
+                n_forced, R, H, sigma * mu, kappa, second, d_sample, d_shares, d_c,
+                d_lam, d_slack, e, base, price_rhs,
             )  # fmt: skip
             if by_feature:
                 d_b = step_by_feature(
@@ -296,28 +295,20 @@ def interior_point(rows, y, C, n_forced, R, h, tol, cutoff, warm_w, unit, propor
                     price_rhs, d_sample[ALPHA], d_c, d_lam,
                 )  # fmt: skip
             complete_step(
-                sample, room, shares, c, n_forced, R, H, e,
+                sample, inverse, shares, c, n_forced, R, H, e,
                 d_sample, d_shares, d_c, d_lam, d_slack,
             )  # fmt: skip
             step = longest_common_step(
-                sample, room, shares, lam, slack, d_sample, d_shares, d_lam, d_slack
+                sample, inverse, shares, lam, slack, d_sample, d_shares, d_lam, d_slack
             )
             if phase == 0:
                 second = min(1.0, step)
-                ahead, _ = products(
-                    weight, sample, room, shares, lam, slack, kappa, second,
+                ahead = mean_product(
+                    sample, room, shares, lam, slack, kappa, second,
                     d_sample, d_shares, d_lam, d_slack,
                 )  # fmt: skip
                 sigma = (ahead / mu) ** 3
         step = min(1.0, STEP_TO_BOUNDARY * step)
-        for _ in range(BACKTRACKS):
-            ahead, least = products(
-                weight, sample, room, shares, lam, slack, kappa, step,
-                d_sample, d_shares, d_lam, d_slack,
-            )  # fmt: skip
-            if least >= CENTRALITY * ahead:
-                break
-            step *= 0.8
         b += step * d_b
         expected_off = (1.0 - step) * off
         advance(c, d_c, step)

@@ -39,11 +39,15 @@ def price_of(R, lam, j):
 
 
 @jit
-def scalings(sample, room, shares, c, n_forced, R, released, theta, H, omega, E):
-    """Diagonal scalings of the Newton system at the current point."""
+def scalings(
+    sample, room, shares, c, n_forced, R, released, inverse, theta, H, omega, E
+):
+    """Inverses and diagonal scalings of the Newton system at the current point."""
     for i in range(room.shape[0]):
+        inverse[0, i] = 1.0 / sample[ALPHA, i]
+        inverse[1, i] = 1.0 / room[i]
         theta[i] = 1.0 / (
-            sample[LOWER, i] / sample[ALPHA, i] + sample[UPPER, i] / room[i]
+            sample[LOWER, i] * inverse[0, i] + sample[UPPER, i] * inverse[1, i]
         )
     for j in range(shares.shape[1]):
         f = n_forced + j
@@ -200,7 +204,7 @@ def step_by_sample(
 
 @jit
 def targets(
-    rows, weight, sample, room, shares, lam, slack, c, margins, n_forced, R, H,
+    rows, weight, sample, room, inverse, shares, lam, slack, c, margins, n_forced, R, H,
     target, kappa, second, d_sample, d_shares, d_c, d_lam, d_slack, e, base, price_rhs,
 ):  # fmt: skip
     """Right-hand sides; the d_ arrays hold the predictor and receive the targets.
@@ -237,20 +241,22 @@ def targets(
         d_sample[LOWER, i] = t_lower
         d_sample[UPPER, i] = t_upper
         residual = margins[i] - 1.0 - lower + upper
-        base[i] = t_lower / alpha - t_upper / room[i] - residual - base[i]
+        pull = t_lower * inverse[0, i] - t_upper * inverse[1, i]
+        base[i] = pull - residual - base[i]
 
 
 @jit
 def complete_step(
-    sample, room, shares, c, n_forced, R, H, e, d_sample, d_shares, d_c, d_lam, d_slack
-):
+    sample, inverse, shares, c, n_forced, R, H, e, d_sample, d_shares, d_c, d_lam,
+    d_slack,
+):  # fmt: skip
     """Changes of all eliminated variables, from those of alpha, c and the prices."""
-    for i in range(room.shape[0]):
+    for i in range(inverse.shape[1]):
         change = d_sample[ALPHA, i]
         d_sample[LOWER, i] -= sample[LOWER, i] * change
-        d_sample[LOWER, i] /= sample[ALPHA, i]
+        d_sample[LOWER, i] *= inverse[0, i]
         d_sample[UPPER, i] += sample[UPPER, i] * change
-        d_sample[UPPER, i] /= room[i]
+        d_sample[UPPER, i] *= inverse[1, i]
     for j in range(shares.shape[1]):
         f = n_forced + j
         z = shares[Z, j]

@@ -26,7 +26,7 @@ from .swap import fill, swap_search
 # Restarts between two exchanges of elite solutions.
 BATCH = 4
 # What a restart that finds nothing new takes from the patience.
-COST_OF_KNOWN = 3
+COST_OF_KNOWN = 5
 # Supports remembered across restarts.
 MAX_SEEN = 500_000
 
@@ -39,7 +39,7 @@ class SwapOptions:
     ----------
     patience : int, default=250
         How long to go on without improvement; 0 for a single descent. A restart that
-        ends in a new swap optimum costs 1; one that ends in a known one costs 3, for it
+        ends in a new swap optimum costs 1; one that ends in a known one costs 5, for it
         is a sign that few optima are left to be found.
     width : int, default=20
         Features that are tried in exchange for one.

@@ -62,8 +62,10 @@ def _try_drops(
         if larger.objective + 0.5 * larger.w[position] ** 2 >= cutoff:
             break
         support = np.delete(larger.support, position)
+        if not evaluator.problem.admits(support):
+            continue
         candidate = evaluator.solve(support, cutoff, warm=larger)
-        if candidate is not None and candidate.objective < cutoff:
+        if candidate is not None:
             best, cutoff = candidate, candidate.objective * (1 - IMPROVEMENT)
     return best
 
@@ -89,7 +91,7 @@ def add_drop(
         if problem.admits(larger.support):
             return larger
         better = _try_drops(evaluator, larger, cutoff, tries)
-        if better is not None and problem.admits(better.support):
+        if better is not None:
             return better
     return None
 
