@@ -18,7 +18,7 @@ FOLDS = 5
 
 def run_demo() -> None:
     """Fit WDBC with five features and print the model and what is proved about it."""
-    data = load_breast_cancer(as_frame=True)
+    data = load_breast_cancer()
     # Positive decisions mean malignant.
     X, y = data.data, np.where(data.target == 0, "malignant", "benign")
     print(
@@ -36,7 +36,7 @@ def run_demo() -> None:
     quiet = make_pipeline(StandardScaler(), FrugalSVC(BUDGET, C=1.0, random_state=0))
     folds = StratifiedKFold(FOLDS, shuffle=True, random_state=0)
     scores = cross_val_score(quiet, X, y, cv=folds)
-    _print_model(clf, X.columns)
+    _print_model(clf, data.feature_names)
     print(f"\n{clf.result_}\n")
     print(f"training accuracy         {100 * training:.1f} %")
     print(
