@@ -87,14 +87,18 @@ class Monitor:
             self.objective = min(objective, self.objective)
             self.bound = max(bound, self.bound)
             self.history.append((self.seconds, self.objective, self.bound))
-        self.log(event)
+        if event:
+            self.log(event)
 
     def log(self, event: str) -> None:
         """One line of the progress table."""
         if self._verbose:
+            objective, gap = f"{self.objective:.6g}", f"{100 * self.gap:.2f}%"
+            if np.isinf(self.objective):
+                objective = gap = "-"
             logger.info(
-                f"{self.seconds:7.1f}s  {self.objective:12.6g}  {self.bound:12.6g}  "
-                f"{100 * self.gap:7.2f}%  {event}"
+                f"{self.seconds:7.1f}s  {objective:>12}  {self.bound:12.6g}  {gap:>8}  "
+                f"{event}"
             )
 
 
