@@ -28,4 +28,5 @@ sphinx_gallery_conf = {
     "filename_pattern": "plot_",
     "download_all_examples": False,
     "show_memory": False,
+    "write_computation_times": False,
 }

@@ -92,7 +92,7 @@ class FrugalSVC(LinearClassifierMixin, SelectorMixin, BaseEstimator):
     n_iter_ : int
         SVM solves of the search.
     n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Only when X has string column names.
 
     Examples
