@@ -5,7 +5,7 @@ import platform
 
 from threadpoolctl import threadpool_limits
 
-from . import bench_perspective, bench_support_svm, bench_swap
+from . import bench_perspective, bench_robustness, bench_support_svm, bench_swap
 from .data import data_folder
 
 
@@ -14,14 +14,20 @@ def main() -> None:
     parser.add_argument("--data", help="folder with the data sets (FRUGALSVM_DATA)")
     parser.add_argument("--quick", action="store_true", help="fewer data sets")
     parser.add_argument(
-        "--only", choices=["support", "perspective", "swap"], help="one comparison"
+        "--only",
+        choices=["robustness", "support", "perspective", "swap"],
+        help="one of them",
     )
     parser.add_argument(
         "--seconds", type=float, default=60.0, help="time limit of the swap search"
     )
     options = parser.parse_args()
-    folder = data_folder(options.data)
     print(f"Python {platform.python_version()} on {platform.machine()}")
+    if options.only in (None, "robustness"):
+        bench_robustness.run(options.quick)
+    if options.only == "robustness":
+        return
+    folder = data_folder(options.data)
     if options.only in (None, "support"):
         with threadpool_limits(1):
             bench_support_svm.run(folder, options.quick)

@@ -8,7 +8,6 @@ features can go below it.
 """
 
 import matplotlib.pyplot as plt
-import numpy as np
 from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
@@ -39,10 +38,6 @@ left.set(xlabel="budget B", ylabel="objective", ylim=(0, None))
 left.legend(frameon=False)
 right.plot(budgets, accuracies, "o-", color="C2")
 right.set(xlabel="budget B", ylabel="accuracy in 5-fold cross-validation [%]")
-best = budgets[int(np.argmax(accuracies))]
-right.axvline(best, color="C2", ls=":", lw=1)
-right.annotate(f"best at B = {best}", (best, min(accuracies)), xytext=(5, 2),
-               textcoords="offset points")  # fmt: skip
 for axis in (left, right):
     axis.spines[["top", "right"]].set_visible(False)
 plt.show()
