@@ -45,6 +45,15 @@ def test_objective_is_the_formula():
     np.testing.assert_allclose(problem.objective(coef, b), expected)
 
 
+def test_dual_bound_takes_any_point_of_the_right_length():
+    problem = Problem(X, Y, max_features=1)
+    assert problem.dual_bound(np.zeros(4)) <= 0.0
+    assert problem.dual_bound(np.full(4, np.nan)) <= 0.0
+    assert problem.dual_bound([0.1, 0.1, 0.1, 0.1]) > 0.0
+    with pytest.raises(ValueError, match=r"alpha.*\(4\).*\(3,\)"):
+        problem.dual_bound(np.zeros(3))
+
+
 def test_sums_of_costs_may_round():
     problem = Problem(X, Y, feature_costs=[0.1, 0.2, 0.4], max_cost=0.3)
     assert 0.1 + 0.2 > 0.3

@@ -12,7 +12,7 @@ from joblib import effective_n_jobs
 from threadpoolctl import threadpool_limits
 
 from .kernels.perspective import node_bound
-from .monitor import Monitor
+from .monitor import Monitor, relative_gap
 from .problem import Problem
 from .relaxations import Relaxation, relax
 from .result import Result, Status
@@ -231,22 +231,21 @@ def _finish(run: _Run, method: str, solution: Solution) -> Result:
     if bound <= run.relaxation.bound:
         bound, alpha = run.relaxation.bound, run.relaxation.alpha
     monitor.update(objective=objective, bound=bound)
-    result = Result(
+    status = _status(monitor, relative_gap(objective, bound))
+    monitor.log(str(status))
+    return Result(
         objective=objective,
         lower_bound=bound,
         selected=np.flatnonzero(coef),
         coef=coef,
         intercept=float(final.b),
-        status=Status.FEASIBLE,
+        status=status,
         method=method,
         seconds=monitor.seconds,
         counters=run.counters,
         history=monitor.history,
         dual_point=alpha,
     )
-    object.__setattr__(result, "status", _status(monitor, result.gap))
-    monitor.log(str(result.status))
-    return result
 
 
 def _status(monitor: Monitor, gap: float) -> Status:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .kernels.bounds import row_norm_bounds, varying_rows
-from .kernels.perspective import Node
+from .kernels.perspective import Node, node_bound
 
 # Costs are sums of floats: a budget of 0.3 must admit 0.1 + 0.2.
 COST_SLACK = 1e-9
@@ -167,6 +167,24 @@ class Problem:
             and np.isin(self.include, support).all()
             and not np.isin(support, self.exclude).any()
         )
+
+    def dual_bound(self, alpha: np.ndarray) -> float:
+        """Lower bound of the problem's optimum, valid for any vector ``alpha``.
+
+        The point is repaired to satisfy the dual constraints exactly, and all roundings
+        go against the bound. A poor point gives a poor bound, never a wrong one.
+        """
+        point = np.ascontiguousarray(alpha, dtype=np.float64)
+        if point.shape != (self.n_samples,):
+            raise ValueError(
+                f"alpha must have one entry per sample of positive weight "
+                f"({self.n_samples}), got shape {point.shape}."
+            )
+        bound, _, _ = node_bound(
+            self.A, self.norms, self.y, self.C, self.fit_intercept, self.costs,
+            self.root_node(), point,
+        )  # fmt: skip
+        return float(bound)
 
     def objective(self, coef: np.ndarray, intercept: float) -> float:
         """Objective of FS-SVM at (coef, intercept), with ``coef`` for all features."""
