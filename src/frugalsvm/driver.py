@@ -56,7 +56,7 @@ def solve(
         Seconds; a cap on the run, None for none. The result is valid whenever it stops.
     max_nodes : int, default=None
         Most nodes of the tree; None for no limit, or, with ``auto``, for
-        ``4e9 / (m n min(m, n))`` but at least 20 and at most 100,000.
+        ``1e10 / (m n min(m, n))`` but at least 20 and at most 100,000.
     initial_support : array of int, default=None
         Features to start from; cut to the budgets if it is too large.
     method_options : dict, default=None

@@ -20,7 +20,7 @@ from .search.restarts import RestartSearch, SwapOptions, restart_search
 from .search.rounding import round_relaxation
 
 # Work of the tree that ``auto`` plants, in units of m n min(m, n) a node: some seconds.
-AUTO_WORK = 4e9
+AUTO_WORK = 1e10
 AUTO_NODES = (20, 100_000)
 
 

@@ -39,13 +39,13 @@ class TreeOptions(SwapOptions):
 
     Parameters
     ----------
-    branching : str, default="most-fractional"
+    branching : str, default="reliability"
         ``most-fractional``, ``reduced-cost``, ``strong`` or ``reliability``.
     max_megabytes : int, default=4000
         The search ends when its nodes take more memory than this.
     """
 
-    branching: str = "most-fractional"
+    branching: str = "reliability"
     max_megabytes: int = 4000
 
 

@@ -72,12 +72,12 @@ class Reliability(MostFractional):
     Parameters
     ----------
     n_features : int
-    trials : int, default=2
-    width : int, default=6
+    trials : int, default=1
+    width : int, default=2
         Candidates tried per node at most.
     """
 
-    def __init__(self, n_features: int, trials: int = 2, width: int = 6):
+    def __init__(self, n_features: int, trials: int = 1, width: int = 2):
         self.trials = trials
         self.width = width
         self._sums = np.zeros((2, n_features))

@@ -13,6 +13,7 @@ from os import PathLike
 
 import numpy as np
 
+from ..checker import checksum
 from ..problem import Problem
 from .tree import DualPoint, TreeNode
 
@@ -42,7 +43,7 @@ class Certificate:
     def save(self, path: str | PathLike[str]) -> None:
         """Write a compressed ``.npz`` file, under exactly the given name."""
         with open(path, "wb") as file:
-            np.savez_compressed(file, **self.arrays)
+            np.savez_compressed(file, allow_pickle=False, **self.arrays)
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Certificate:
@@ -86,13 +87,13 @@ class Certificate:
             "lower_bound": np.array(lower_bound),
             **_tree_arrays(nodes),
         }
-        return cls(arrays)
+        return cls({**arrays, "checksum": np.array(checksum(arrays))})
 
 
 def fingerprint(A: np.ndarray, y: np.ndarray) -> str:
     """SHA-256 of the signed features, one row per feature, and the labels."""
-    digest = hashlib.sha256(np.ascontiguousarray(A))
-    digest.update(np.ascontiguousarray(y))
+    digest = hashlib.sha256(A.data)
+    digest.update(y.data)
     return digest.hexdigest()
 
 

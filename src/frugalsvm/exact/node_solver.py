@@ -48,7 +48,9 @@ class Incumbent:
             if self.solution and solution.objective >= self.solution.objective:
                 return False
             self.solution = solution
-            self.cutoff = solution.objective * (1.0 - self.gap_tol)
+            # A little less than the gap, for the final solve may end a little higher.
+            gap = self.gap_tol - min(0.2 * self.gap_tol, 1e-8)
+            self.cutoff = solution.objective * (1.0 - gap)
             return True
 
 
