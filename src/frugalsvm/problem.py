@@ -154,8 +154,9 @@ class Problem:
         # Rounded up, so that the bound cannot profit from the subtraction.
         left = np.nextafter(left * (1 + 1e-12), np.inf)
         return Node(
-            np.asarray(self.include),
-            np.asarray(self.candidates),
+            # Copies: kernels are compiled once more for read-only arrays.
+            np.array(self.include),
+            np.array(self.candidates),
             int(self.max_features - self.include.size),
             float(left),
         )

@@ -27,10 +27,10 @@ from .tree import TreeNode
 
 # A dive every so many nodes.
 DIVE_PERIOD = 64
-# Solves of the swap search per node, once the tree has begun.
+# Restarts of the swap search begin after so many nodes (easy trees are done by then) and
+# take so many solves per node.
+SEARCH_AFTER = 50
 SEARCH_RATE = 0.1
-# Patience of the swap search before the tree; the rest is spent along the way.
-ROOT_PATIENCE = 20
 
 
 @dataclass(frozen=True)
@@ -174,7 +174,6 @@ class BranchAndBound:
 
     def run(self) -> Solution:
         """Search until the gap is closed or something says stop; the best solution."""
-        self.search.restart_until_idle(ROOT_PATIENCE)
         self.incumbent.offer(self.search.elites.best)
         self._root_solves = self.search.counters["SVM solves"]
         self._plant()
@@ -301,7 +300,7 @@ class BranchAndBound:
     def _search_in_between(self) -> None:
         """A batch of restarts when it is due, while there is patience left."""
         solves = self.search.counters["SVM solves"] - self._root_solves
-        due = solves < SEARCH_RATE * self.counters["nodes"]
+        due = solves < SEARCH_RATE * (self.counters["nodes"] - SEARCH_AFTER)
         if not due or self.search.idle >= self.options.patience:
             return
         if self._searching.acquire(blocking=False):

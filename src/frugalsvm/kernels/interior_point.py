@@ -347,6 +347,9 @@ def solve_convex(
     starts = _STARTS
     if offset is None:
         offset = np.zeros(rows.shape[0])
+        # Read-only arrays have a type of their own, for which all would be compiled
+        # once more.
+        y, C = y.copy(), C.copy()
     if warm_w is not None:
         starts = ((0.1, True), *_STARTS)
     for attempt, (unit, proportional) in enumerate(starts):
