@@ -92,6 +92,7 @@ class Monitor:
         self.open_nodes = 0
         self._callback = callback
         self._lock = threading.Lock()
+        self._telling = threading.Lock()
         self._verbose = verbose
         self._last_log = 0.0
         if verbose:
@@ -149,16 +150,20 @@ class Monitor:
         if self._verbose and self.seconds - self._last_log >= LOG_INTERVAL:
             self.log("")
         if self._callback is not None:
-            progress = Progress(
-                self.seconds,
-                self.nodes,
-                self.open_nodes,
-                self.objective,
-                self.bound,
-                self.gap,
-            )
-            if self._callback(progress):
-                self.interrupted = True
+            # One call at a time, whatever thread it comes from.
+            with self._telling:
+                if self._callback(self._progress()):
+                    self.interrupted = True
+
+    def _progress(self) -> Progress:
+        return Progress(
+            self.seconds,
+            self.nodes,
+            self.open_nodes,
+            self.objective,
+            self.bound,
+            self.gap,
+        )
 
     def close(self) -> None:
         """Complete the history: the run is over."""

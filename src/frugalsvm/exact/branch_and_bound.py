@@ -18,7 +18,7 @@ import numpy as np
 
 from ..monitor import Monitor
 from ..problem import Problem
-from ..search.evaluator import Solution
+from ..search.evaluator import Solution, Stop
 from ..search.restarts import RestartSearch, SwapOptions
 from ..search.swap import swap_search
 from .branching import MostFractional, Pair, make_rule
@@ -27,7 +27,7 @@ from .tree import TreeNode
 
 # A dive every so many nodes.
 DIVE_PERIOD = 64
-# Restarts of the swap search begin after so many nodes (easy trees are done by then) and
+# Restarts of the swap search begin after so many nodes, when easy trees are done, and
 # take so many solves per node.
 SEARCH_AFTER = 50
 SEARCH_RATE = 0.1
@@ -206,6 +206,7 @@ class BranchAndBound:
             self.problem,
             self.incumbent,
             self.rule,
+            should_stop=self.monitor.should_stop,
             keep_points=self._keep_proof,
             tried=self._tried,
         )
@@ -290,12 +291,19 @@ class BranchAndBound:
         """Descend from the incumbents that the nodes led to."""
         for solution in solver.found:
             self.monitor.update(objective=solution.objective, event="tree")
-            better = swap_search(solver.evaluator, solution)
+            better = self._descend(solver, solution)
             if self.incumbent.offer(better):
                 self.monitor.update(objective=better.objective, event="swap")
             with self._searching:
                 self.search.learn(better)
         solver.found.clear()
+
+    def _descend(self, solver: NodeSolver, solution: Solution) -> Solution:
+        width, tries = self.options.width, self.options.tries
+        try:
+            return swap_search(solver.evaluator, solution, width=width, tries=tries)
+        except Stop:
+            return solver.evaluator.reached or solution
 
     def _search_in_between(self) -> None:
         """A batch of restarts when it is due, while there is patience left."""

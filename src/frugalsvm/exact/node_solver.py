@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 
 import numpy as np
 
 from ..kernels.perspective import Node, NodeRelaxation, fits, node_bound, perspective
 from ..kernels.screening import FIXED_IN, FIXED_OUT, OPEN, screen
 from ..problem import Problem
-from ..search.evaluator import SEARCH_TOL, Evaluator, Solution
+from ..search.evaluator import SEARCH_TOL, Evaluator, Solution, Stop
 from ..search.rounding import fit_budgets
 from .branching import MostFractional
 from .tree import DualPoint, TreeNode, part_of
@@ -64,6 +65,8 @@ class NodeSolver:
         Shared between threads.
     rule : MostFractional
         Ranks the candidates for branching.
+    should_stop : callable
+        Asked inside long evaluations; what is stopped early is weaker, not wrong.
     keep_points : bool
         Whether nodes keep the dual points behind their bounds and fixings.
     tried : set of bytes
@@ -76,6 +79,7 @@ class NodeSolver:
         incumbent: Incumbent,
         rule: MostFractional,
         *,
+        should_stop: Callable[[], bool],
         keep_points: bool,
         tried: set[bytes],
     ):
@@ -83,7 +87,8 @@ class NodeSolver:
         self.incumbent = incumbent
         self.rule = rule
         self.keep_points = keep_points
-        self.evaluator = Evaluator(problem)
+        self.should_stop = should_stop
+        self.evaluator = Evaluator(problem, should_stop)
         self.root = problem.root_node()
         self.fine_tol = max(0.1 * incumbent.gap_tol, 1e-9)
         self.n_nodes = 0
@@ -151,8 +156,8 @@ class NodeSolver:
         problem = self.problem
         relaxation = perspective(
             problem.A, problem.norms, problem.y, problem.C, problem.fit_intercept,
-            problem.costs, part, tol, self.incumbent.cutoff, focus=node.focus,
-            max_rounds=max_rounds,
+            problem.costs, part, tol, self.incumbent.cutoff, self.should_stop,
+            focus=node.focus, max_rounds=max_rounds,
         )  # fmt: skip
         self.n_iterations += relaxation.iterations
         return self._settle(node, part, relaxation)
@@ -226,9 +231,11 @@ class NodeSolver:
         self._tried.add(key)
         best = self.incumbent.solution
         limit = np.inf if best is None else best.objective
-        solution = self.evaluator.solve(
-            support, limit, tol=min(SEARCH_TOL, self.fine_tol)
-        )
+        tol = min(SEARCH_TOL, self.fine_tol)
+        try:
+            solution = self.evaluator.solve(support, limit, tol=tol)
+        except Stop:
+            return
         if solution is not None and self.incumbent.offer(solution):
             self.found.append(solution)
 
