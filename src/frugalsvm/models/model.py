@@ -90,9 +90,32 @@ class Model:
         ]
         if not links:
             return self.continuous
-        return cp.Problem(
-            self.continuous.objective, self.continuous.constraints + links
-        )
+        return self._with(links)
+
+    def _with(self, constraints: list[Any]) -> cp.Problem:
+        import cvxpy as cp
+
+        old = self.continuous
+        return cp.Problem(old.objective, old.constraints + constraints)
+
+    def fix(self, **values: np.ndarray) -> Model:
+        """The model with binary variables set to given values, and no longer binary.
+
+        Parameters
+        ----------
+        **values : arrays of 0 and 1
+            By name, one entry per binary position of the variable.
+
+        Returns
+        -------
+        Model
+        """
+        rows = [
+            self.variables[name][self.binaries[name]] == np.asarray(value, dtype=float)
+            for name, value in values.items()
+        ]
+        left = {k: v for k, v in self.binaries.items() if k not in values}
+        return replace(self, continuous=self._with(rows), binaries=left)
 
     def solve(
         self,
