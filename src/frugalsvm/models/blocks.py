@@ -47,19 +47,26 @@ class Draft:
         return np.searchsorted(self.features, features)
 
 
+def usable_features(problem: Problem) -> np.ndarray:
+    """All features but those that are excluded or alone exceed the cost budget."""
+    usable = problem.costs <= problem.root_node().budget
+    usable[problem.exclude] = False
+    usable[problem.include] = True
+    return np.flatnonzero(usable)
+
+
 def draft(problem: Problem, features: np.ndarray | None = None, w: Any = None) -> Draft:
     """``Xi = {(w, b, xi): y_i (w x_i + b) >= 1 - xi_i, xi >= 0}`` (eq. ``eq:xi``).
 
-    Excluded features are left out. ``w`` may be an expression, e.g. a part of a matrix.
+    Features that no solution can use are left out. ``w`` may be an expression, e.g. a
+    part of a matrix.
     """
     import cvxpy as cp
 
     if features is None:
-        features = np.setdiff1d(np.arange(problem.n_features), problem.exclude)
+        features = usable_features(problem)
     if features.size == 0:
-        raise ValueError(
-            "the model has no features: exclude leaves none. Exclude fewer."
-        )
+        raise ValueError("the model has no features: exclude and max_cost leave none.")
     if w is None:
         w = cp.Variable(features.size, name="w")
     xi = cp.Variable(problem.n_samples, name="xi")

@@ -22,7 +22,8 @@ from .blocks import (
 from .model import Model
 
 
-def _objective(parts: Draft) -> Any:
+def half_norm_and_loss(parts: Draft) -> Any:
+    """``1/2 ||w||^2 + sum_i C_i xi_i``."""
     import cvxpy as cp
 
     return 0.5 * cp.sum_squares(parts.w) + parts.loss
@@ -51,7 +52,7 @@ def svm(problem: Problem) -> Model:
         "prob:l2-SVM",
         problem,
         parts.features,
-        cp.Problem(cp.Minimize(_objective(parts)), parts.constraints),
+        cp.Problem(cp.Minimize(half_norm_and_loss(parts)), parts.constraints),
         parts.variables,
         {"alpha": parts.margins},
         traits=frozenset({Trait.QUADRATIC}),
@@ -124,7 +125,7 @@ def _big_m_model(
         equation,
         problem,
         parts.features,
-        cp.Problem(cp.Minimize(_objective(parts)), parts.constraints + rows),
+        cp.Problem(cp.Minimize(half_norm_and_loss(parts)), parts.constraints + rows),
         parts.variables | {"v": v},
         {"alpha": parts.margins},
         binaries={"v": np.arange(parts.size)} if binary else {},
@@ -176,7 +177,7 @@ def cop(
     subset = None if K is None else _restriction(K, problem)
     parts = draft(problem, subset)
     u = cp.Variable(parts.size, name="u")
-    objective = _objective(parts)
+    objective = half_norm_and_loss(parts)
     rows = choose_features(parts, 1 - u, cardinality)
     traits = {Trait.QUADRATIC}
     if upper_bound is not None:

@@ -14,7 +14,15 @@ from numpy.typing import ArrayLike
 
 from ..problem import Problem
 from ..solvers.base import Trait
-from .blocks import Cardinality, Draft, big_m_rows, check_big_m, choose_features, draft
+from .blocks import (
+    Cardinality,
+    Draft,
+    big_m_rows,
+    check_big_m,
+    choose_features,
+    draft,
+    usable_features,
+)
 from .model import Model
 
 # Interior points factor a matrix with a dense block for each semidefinite cone, one row
@@ -91,7 +99,7 @@ def smp(
     """
     import cvxpy as cp
 
-    n = problem.n_features - problem.exclude.size
+    n = usable_features(problem).size
     _check_memory("SMP", "BoxMP or DSMP", [n + 1, n + 1], memory_limit)
     X, Y = _symmetric(n + 1, "wW"), _symmetric(n + 1, "vV")
     w, W, v, V = X[1:, 0], X[1:, 1:], Y[1:, 0], Y[1:, 1:]
@@ -180,7 +188,7 @@ def _complementarity_shor(
 ) -> Model:
     import cvxpy as cp
 
-    n = problem.n_features - problem.exclude.size
+    n = usable_features(problem).size
     _check_memory(name, f"D{name}", [2 * n + 1], memory_limit)
     X = _symmetric(2 * n + 1, "wuWRU")
     w, u = X[1 : n + 1, 0], X[n + 1 :, 0]
