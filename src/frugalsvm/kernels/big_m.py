@@ -6,8 +6,8 @@ With ``|w_j| <= M_j z_j`` added, the dual functions of the relaxations are
     BoxMP:   sum(alpha) - 1/2 min_{t >= 0} [ k t + sum_j g_j(t) ]
 
 with ``Huber_M(c) = c^2/2`` for ``|c| <= M`` and ``M |c| - M^2/2`` beyond, and
-``g_j(t)`` the maximum of ``(2 M |c| - t) v - M^2 v^2`` over ``0 <= v <= 1``. Conversely,
-a solution of objective UB at most that uses feature j satisfies
+``g_j(t)`` the maximum of ``(2 M |c| - t) v - M^2 v^2`` over ``0 <= v <= 1``.
+Conversely, a solution of objective UB at most that uses feature j satisfies
 
     | w_j - c_j(alpha) |  <=  sqrt( 2 (UB - LB_j(alpha)) )
 

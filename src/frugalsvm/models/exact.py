@@ -38,7 +38,8 @@ def svm(problem: Problem) -> Model:
     Parameters
     ----------
     problem : Problem
-        Its excluded features stay out; its budgets play no role.
+        Features that are excluded or alone exceed ``max_cost`` stay out; apart from
+        that its budgets play no role.
 
     Returns
     -------

@@ -40,6 +40,9 @@ CHUNK = 256
 class WeightBounds:
     """Intervals that hold the weights of all solutions of an objective at most UB.
 
+    Constant features are an exception if there is an intercept: solutions that waste
+    weight on them are not considered, since a better one does not.
+
     Attributes
     ----------
     lower, upper : ndarrays of shape (n_features,)

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from ..kernels.big_m import box_bound, huber_values
 from ..kernels.bounds import bound_and_price, repair_dual, square_bounds
+from ..kernels.perspective import Node
 from ..problem import Problem
 
 # Relaxations with the same dual function, by the paper's theorems.
@@ -74,6 +75,12 @@ def certified_bound(
     return CertifiedBound(float(bound), repaired, squares)
 
 
+def reachable_node(problem: Problem) -> Node:
+    """The root node without the features that alone exceed the cost budget."""
+    node = problem.root_node()
+    return node._replace(free=node.free[problem.costs[node.free] <= node.budget])
+
+
 def _bound(
     problem: Problem,
     alpha: np.ndarray,
@@ -81,7 +88,7 @@ def _bound(
     family: str,
     M: ArrayLike | None,
 ) -> float:
-    node = problem.root_node()
+    node = reachable_node(problem)
     if family == "SVM":
         used = np.concatenate([node.forced, node.free])
         return bound_and_price(

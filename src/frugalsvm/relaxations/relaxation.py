@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from ..kernels.perspective import perspective
 from ..kernels.support_svm import support_svm
 from ..problem import Problem
-from .certified import FAMILY, certified_bound
+from .certified import FAMILY, certified_bound, reachable_node
 
 #: The relaxations that :func:`relax` knows, by the paper's names.
 RELAXATIONS = tuple(FAMILY)
@@ -187,7 +187,7 @@ def _solve_natively(
 
 def _native_svm(problem: Problem, tol: float) -> Relaxation:
     started = time.perf_counter()
-    node = problem.root_node()
+    node = reachable_node(problem)
     used = np.concatenate([node.forced, node.free])
     weights, _, alpha, value, _ = support_svm(
         problem.A, used, problem.y, problem.C, problem.fit_intercept, tol
