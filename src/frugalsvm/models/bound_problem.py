@@ -54,8 +54,8 @@ def bound_problem(
     if sense not in ("max", "min"):
         raise ValueError(f'sense must be "max" or "min", got {sense!r}.')
     check_indices("j", [j], problem.n_features)
-    model = family(problem, upper_bound, form, sense)
-    aim(model, j, 1.0)
+    model = _family(problem, upper_bound, form, sense)
+    _aim(model, j, 1.0)
     return model
 
 
@@ -65,7 +65,7 @@ def check_form(form: str) -> None:
         raise ValueError(f'form must be "tight" or "printed", got {form!r}.')
 
 
-def family(
+def _family(
     problem: Problem, upper_bound: float, form: Form, sense: Sense = "max"
 ) -> Model:
     """All bound problems in one: they differ in the direction of the objective only.
@@ -99,7 +99,7 @@ def family(
     )
 
 
-def aim(model: Model, j: int, sign: float) -> None:
+def _aim(model: Model, j: int, sign: float) -> None:
     """Let a bound problem optimise ``sign * w_j``."""
     where = np.flatnonzero(model.features == j)
     if where.size == 0:
@@ -108,3 +108,33 @@ def aim(model: Model, j: int, sign: float) -> None:
     direction[where] = sign
     (parameter,) = model.continuous.parameters()
     parameter.value = direction
+
+
+class PrintedPrograms:
+    """The printed bound problems of all features, compiled once.
+
+    Parameters
+    ----------
+    problem : Problem
+    upper_bound : float
+    start : ndarray
+        Not used: all features matter in this form.
+    """
+
+    def __init__(self, problem: Problem, upper_bound: float, start: np.ndarray):
+        self.model = _family(problem, upper_bound, "printed")
+
+    def dual_point(
+        self, j: int, sign: float, solver: str, tolerance: float
+    ) -> np.ndarray | None:
+        """A dual point that bounds ``sign * w_j``, or None if the solver failed."""
+        _aim(self.model, j, sign)
+        found = self.model.solve(solver, tolerance=tolerance).multipliers
+        return scaled_point(found)
+
+
+def scaled_point(multipliers: dict[str, np.ndarray]) -> np.ndarray | None:
+    """Multipliers of the margins per unit of that of "objective <= UB"."""
+    if "theta" not in multipliers or not multipliers["theta"][0] > 0:
+        return None
+    return multipliers["alpha"] / multipliers["theta"][0]

@@ -17,12 +17,11 @@ import numpy as np
 from ..problem import Problem
 
 STEPS = 80
-# Length of the first step in units of C; it shrinks linearly.
+# Length of the first step in units of the largest multiplier; it shrinks linearly.
 FIRST_STEP = 0.05
 MOMENTUM, SMOOTHING = 0.9, 0.99
-# Columns per batch, and features that stand for all others in the descent.
+# Columns per batch.
 BATCH = 2048
-STAND_INS = 200
 
 
 def descend(
@@ -32,7 +31,7 @@ def descend(
     node = problem.root_node()
     if k == 0 or node.free.size == 0:
         return np.empty((0, problem.n_samples))
-    rows = _stand_ins(problem, start, k)
+    rows = np.concatenate([node.forced, node.free])
     targets = np.repeat(node.free, 2)
     signs = np.tile([1.0, -1.0], node.free.size)
     batches = [
@@ -43,15 +42,6 @@ def descend(
         for first in range(0, targets.size, BATCH)
     ]  # fmt: skip
     return np.vstack(batches)
-
-
-def _stand_ins(problem: Problem, start: np.ndarray, k: int) -> np.ndarray:
-    """Features that may be among the k largest near the start; forced ones first."""
-    node = problem.root_node()
-    size = max(STAND_INS, min(10 * k, 2000), 2 * min(k, node.free.size))
-    values = np.abs(problem.A[node.free] @ start)
-    best = node.free[np.argsort(-values, kind="stable")[:size]]
-    return np.concatenate([node.forced, best])
 
 
 def _descend_batch(
@@ -67,6 +57,8 @@ def _descend_batch(
     others, own = problem.A[rows], problem.A[targets].T
     is_own = rows[:, None] == targets[None, :]
     C, y = problem.C[:, None], problem.y[:, None]
+    # On separable data the multipliers are far below C.
+    unit = start.max() if start.any() else problem.C.max()
     alpha = np.repeat(start[:, None], targets.size, axis=1)
     best, best_value = alpha.copy(), np.full(targets.size, np.inf)
     mean, square = np.zeros_like(alpha), np.zeros_like(alpha)
@@ -84,7 +76,7 @@ def _descend_batch(
         direction = mean / (1 - MOMENTUM ** (step + 1))
         scale = np.sqrt(square / (1 - SMOOTHING ** (step + 1))) + 1e-300
         length = FIRST_STEP * (1 - step / STEPS)
-        alpha = np.clip(alpha - length * C * direction / scale, 0.0, C)
+        alpha = np.clip(alpha - length * unit * direction / scale, 0.0, C)
         if problem.fit_intercept:
             alpha = _balance(alpha, problem.y > 0)
     return best.T

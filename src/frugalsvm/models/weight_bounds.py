@@ -7,10 +7,10 @@ problem the interval is at least as tight as its optimal value. One point gives
 intervals for *all* features at the price of one product with the data. Points come from
 
 1. the relaxations DSCoP and SVM, and multiples of their dual solutions;
-2. a descent in the dual of all 2n bound problems at once, a few matrix products a step,
-   which settles most features;
+2. for up to some hundred features, a descent in the dual of all 2n bound problems at
+   once, a few matrix products a step, which settles most features;
 3. the bound problems themselves, for the features with the largest intervals until M is
-   settled. They share one compiled program; only its objective changes.
+   settled: small ones, on a working set of features, that share one compiled program.
 """
 
 from __future__ import annotations
@@ -24,14 +24,17 @@ from ..kernels.big_m import weight_intervals
 from ..kernels.bounds import repair_dual, square_bounds
 from ..problem import Problem
 from ..relaxations import relax
-from .bound_problem import Form, aim, check_form, family
+from .bound_problem import Form, PrintedPrograms, check_form
 from .dual_descent import descend
 from .exact import check_upper_bound
+from .tight_programs import TightPrograms
 
 # Multiples of the relaxations' dual points that are tried.
 SCALES = (0.0, 0.25, 0.5, 0.75, 1.0)
 # An objective is a sum of floats: the known solution must satisfy its own bound.
 OBJECTIVE_SLACK = 1e-12
+# The joint descent is for up to so many features.
+MANY_FEATURES = 1000
 # Dual points that are evaluated together.
 CHUNK = 256
 
@@ -114,7 +117,7 @@ def weight_bounds(
     upper_bound: float,
     *,
     form: Form = "tight",
-    max_programs: int | None = 20,
+    max_programs: int | None = 50,
     solver: str = "clarabel",
     tolerance: float = 1e-6,
     time_limit: float | None = None,
@@ -130,7 +133,7 @@ def weight_bounds(
     form : {"tight", "printed"}, default="tight"
         The bound problems that are improved upon; see
         :func:`~frugalsvm.models.bound_problem`.
-    max_programs : int or None, default=20
+    max_programs : int or None, default=50
         Most bound problems to solve; None for as many as it takes to settle M. With 0
         no solver is needed.
     solver : str, default="clarabel"
@@ -156,10 +159,11 @@ def weight_bounds(
     )
     intervals.learn(points)
     start = points[len(SCALES) - 1 if form == "tight" else -1]
-    intervals.learn(descend(problem, start, upper_bound, intervals.k))
+    if problem.n_features <= MANY_FEATURES:
+        intervals.learn(descend(problem, start, upper_bound, intervals.k))
     solved = 0
     settled = False
-    program = None
+    programs = None
     done = np.zeros((2, problem.n_features), dtype=bool)
     while not settled:
         ends = np.vstack([intervals.upper, -intervals.lower])
@@ -168,12 +172,13 @@ def weight_bounds(
         late = time_limit is not None and time.perf_counter() - started > time_limit
         if settled or late or (max_programs is not None and solved >= max_programs):
             break
-        if program is None:
-            program = family(problem, intervals.upper_bound, form)
-        aim(program, int(j), 1.0 if side == 0 else -1.0)
-        found = program.solve(solver, tolerance=tolerance).multipliers
-        if "theta" in found and found["theta"][0] > 0:
-            intervals.learn((found["alpha"] / found["theta"][0])[None])
+        if programs is None:
+            make = TightPrograms if form == "tight" else PrintedPrograms
+            programs = make(problem, intervals.upper_bound, start)
+        sign = 1.0 if side == 0 else -1.0
+        point = programs.dual_point(int(j), sign, solver, tolerance)
+        if point is not None:
+            intervals.learn(point[None])
         done[side, j] = True
         solved += 1
     return WeightBounds(
@@ -191,7 +196,7 @@ def big_m(
     upper_bound: float,
     *,
     form: Form = "tight",
-    max_programs: int | None = 20,
+    max_programs: int | None = 50,
     solver: str = "clarabel",
     tolerance: float = 1e-6,
     time_limit: float | None = None,
