@@ -13,7 +13,7 @@ TOLERANCE = 1e-9
 CONVEX_RTOL = 1e-6
 # The semidefinite programs lack interior points and end early at 1e-9.
 SDP_TOLERANCE = 1e-7
-# SCIP works with outer approximations and a feasibility tolerance of 1e-9 at best.
+# SCIP works with outer approximations and a feasibility tolerance of 1e-7 at best.
 MIP_RTOL = 1e-5
 
 
@@ -53,6 +53,6 @@ def value(model, solver=None):
     """Objective of a model that must be solved to optimality."""
     semidefinite = Trait.SEMIDEFINITE in model.needs
     tolerance = SDP_TOLERANCE if semidefinite else TOLERANCE
-    solution = model.solve(solver, tolerance=tolerance)
+    solution = model.solve(solver, tolerance=tolerance, time_limit=60)
     assert solution.status == "optimal", solution.status
     return solution.objective

@@ -110,8 +110,10 @@ def test_all_solvers_agree_on_dscop(make, solver):
         pytest.skip(str(error))
     assert native.reported_bound is None
     assert other.solver == solver
-    assert other.value == pytest.approx(native.value, rel=1e-5)
-    assert other.reported_bound == pytest.approx(native.bound, rel=1e-5)
+    # SCIP approximates cones from outside.
+    accuracy = 5e-5 if solver == "scip" else 1e-5
+    assert other.value == pytest.approx(native.value, rel=accuracy)
+    assert other.reported_bound == pytest.approx(native.bound, rel=accuracy)
     # Gurobi's multipliers of cone programs are good to three digits or so.
     accuracy = 1e-2 if solver == "gurobi" else 1e-5
     assert other.bound == pytest.approx(native.bound, rel=accuracy)

@@ -21,8 +21,8 @@ _STATUS = {
     "infeasible": SolveStatus.INFEASIBLE,
     "unbounded": SolveStatus.UNBOUNDED,
 }
-# SCIP's linear programs are not reliable below this.
-SMALLEST_TOLERANCE = 1e-9
+# Below this SCIP may branch on cones for ever, and its LP solver complains.
+SMALLEST_TOLERANCE = 1e-7
 
 
 class Scip:
@@ -55,7 +55,7 @@ class Scip:
         scip, columns = _build(form)
         accuracy = max(tolerance, SMALLEST_TOLERANCE)
         scip.hideOutput(not verbose)
-        scip.setParam("limits/gap", tolerance)
+        scip.setParam("limits/gap", accuracy)
         scip.setParam("numerics/feastol", accuracy)
         scip.setParam("numerics/dualfeastol", accuracy)
         if time_limit is not None:
