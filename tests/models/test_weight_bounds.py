@@ -1,17 +1,22 @@
 """Valid big-M values: against all supports, and against the bound problems."""
 
+from importlib import import_module
+
 import numpy as np
 import pytest
 
-from frugalsvm import Problem, relax
+from frugalsvm import Problem, relax, solve
 from frugalsvm.kernels.big_m import weight_intervals
 from frugalsvm.kernels.bounds import repair_dual, square_bounds
 from frugalsvm.kernels.support_svm import support_svm
 from frugalsvm.models import big_m, bound_problem, weight_bounds
+from frugalsvm.models import tight_programs as programs_module
 from tests.models.instances import SMALL, cancer_problem, random_problem
 from tests.reference import brute_force, random_data, supports
 
 FORMS = ("tight", "printed")
+# The package exports a function of the same name.
+weights_module = import_module("frugalsvm.models.weight_bounds")
 
 
 def solutions(problem, limit):
@@ -58,6 +63,12 @@ def test_intervals_respect_forced_excluded_and_costs():
     bounds = weight_bounds(problem, 1.2 * best)
     for coef in solutions(problem, 1.2 * best):
         assert np.all((coef <= bounds.upper) & (coef >= bounds.lower))
+    exact = [
+        abs(bound_problem(problem, j, 1.2 * best, sense=sense).solve().objective)
+        for j in np.setdiff1d(np.arange(6), [0, 5])
+        for sense in ("max", "min")
+    ]
+    assert max(exact) * (1 + 1e-5) >= bounds.M
     # Excluded, and too expensive.
     assert np.all(bounds.largest[[0, 5]] == 0)
     assert np.all(bounds.largest[[1, 2]] > 0)
@@ -107,6 +118,24 @@ def test_few_programs_settle_m():
     assert settled.M < loose.M
 
 
+def test_a_small_working_set_settles_the_same_m(monkeypatch):
+    """As with thousands of features: no descent, and programs that have to grow."""
+    problem = random_problem(3, m=20, n=30, B=3, include=(7,), exclude=(2,))
+    objective = solve(problem, random_state=0).objective
+    reference = weight_bounds(problem, objective, max_programs=None)
+    monkeypatch.setattr(weights_module, "MANY_FEATURES", 10)
+    monkeypatch.setattr(programs_module, "FIRST_SIZE", 5)
+    monkeypatch.setattr(programs_module, "GROWTH", 3)
+    grown = weight_bounds(problem, objective, max_programs=None)
+    assert grown.settled
+    np.testing.assert_allclose(grown.M, reference.M, rtol=1e-4)
+    cut_short = weight_bounds(problem, objective, max_programs=2)
+    assert cut_short.programs == 2
+    assert cut_short.M >= reference.M * (1 - 1e-6)
+    late = weight_bounds(problem, objective, time_limit=1e-9)
+    assert (late.programs, late.settled) == (0, False)
+
+
 @pytest.mark.parametrize("integer", [False, True])
 def test_no_interval_excludes_a_solution_whatever_the_point(integer):
     """As for bounds: hunted on many problems of awkward scales and poor points."""
@@ -137,6 +166,7 @@ def test_no_interval_excludes_a_solution_whatever_the_point(integer):
             lower, upper = weight_intervals(
                 alpha, c, square_bounds(c, problem.norms, alpha), node.forced,
                 node.free, node.k, problem.costs, node.budget, limit * (1 + 1e-12),
+                int(rng.integers(n)),
             )  # fmt: skip
             for coef in good:
                 assert np.all(coef <= upper)

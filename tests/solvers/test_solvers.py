@@ -8,8 +8,9 @@ import cvxpy as cp
 import numpy as np
 import pytest
 
-from frugalsvm import Problem
+from frugalsvm import Problem, relax
 from frugalsvm.models import (
+    Model,
     bigmp,
     boxmp,
     cop,
@@ -30,6 +31,7 @@ from frugalsvm.solvers import (
     solver_for,
 )
 from frugalsvm.solvers.base import accepts
+from frugalsvm.solvers.standard_form import compile_model
 from tests.models.instances import SMALL, random_problem
 from tests.reference import random_data
 
@@ -191,6 +193,43 @@ def test_verbose_shows_the_log_and_silence_is_the_default(capfd):
         assert capfd.readouterr().out == ""
         MODELS[name].solve(solver, verbose=True)
         assert len(capfd.readouterr().out) > 100
+
+
+def milp():
+    """Hinge loss with few features, as Maldonado et al.: no quadratic term."""
+    w, b, xi, v = (cp.Variable(k) for k in (5, 1, PROBLEM.n_samples, 5))
+    margins = PROBLEM.A.T @ w + cp.multiply(PROBLEM.y, b) >= 1 - xi
+    rows = [margins, xi >= 0, w <= 2 * v, w >= -2 * v, cp.sum(v) <= 2, v >= 0, v <= 1]
+    return Model(
+        "MILP", "", PROBLEM, np.arange(5),
+        cp.Problem(cp.Minimize(cp.sum(xi)), rows), {"w": w, "v": v, "xi": xi},
+        {"alpha": margins}, binaries={"v": np.arange(5)},
+    )  # fmt: skip
+
+
+def test_highs_takes_integer_programs_without_quadratic_terms():
+    model = milp()
+    highs, scip = (model.solve(solver) for solver in ("highs", "scip"))
+    assert highs.status is SolveStatus.OPTIMAL
+    assert highs.objective == pytest.approx(scip.objective, rel=1e-6)
+    assert highs.bound == pytest.approx(highs.objective, rel=1e-6)
+    assert set(np.round(highs.variables["v"], 6)) <= {0.0, 1.0}
+    linear = model.fix(v=[1, 1, 0, 0, 0])
+    continuous = [linear.solve(s) for s in ("highs", "clarabel")]
+    assert continuous[0].objective == pytest.approx(continuous[1].objective, rel=1e-6)
+    assert continuous[0].objective >= highs.objective - 1e-9
+    assert not continuous[0].variables["w"][2:].any()
+
+
+def test_the_size_of_a_program_is_in_its_matrices_not_in_python_objects():
+    """One vectorised cone constraint however many features: 77 x 7129 compiles fast."""
+    few, many = (dscop(random_problem(0, m=20, n=n, B=3)) for n in (5, 500))
+    assert len(few.continuous.constraints) == len(many.continuous.constraints)
+    form = compile_model(many)
+    assert form.soc == [3] * 500
+    solution = many.solve(tolerance=1e-8)
+    native = relax(many.problem)
+    assert solution.objective == pytest.approx(native.value, rel=1e-5)
 
 
 def test_complementarity_is_not_for_cvxpy():

@@ -153,12 +153,30 @@ def box_bound(alpha, squares, M, forced, free, k, costs, budget):
 
 
 @jit_strict
-def weight_intervals(alpha, c, squares, forced, free, k, costs, budget, upper_bound):
+def _bound_with(j, alpha, squares, forced, free, k, costs, budget):
+    """Lower bound of solutions that use the free feature j, at its own best price."""
+    bound, _ = bound_and_price(
+        alpha,
+        squares,
+        np.append(forced, j),
+        free[free != j],
+        k - 1,
+        costs,
+        _up(budget - costs[j]),
+    )
+    return bound
+
+
+@jit_strict
+def weight_intervals(
+    alpha, c, squares, forced, free, k, costs, budget, upper_bound, focus=-1
+):
     """Intervals that hold the weights of every solution of objective UB at most.
 
     ``alpha`` must be repaired, ``c`` are computed products, ``squares`` their upper
     bounds; the rest is as in ``bound_and_price``. Returns lower and upper ends for all
-    features: both are zero for features that no such solution uses.
+    features: both are zero for features that no such solution uses. With a cost budget
+    one price serves all features; ``focus`` is one that gets a price of its own.
     """
     n = c.shape[0]
     lower = np.zeros(n)
@@ -189,7 +207,11 @@ def weight_intervals(alpha, c, squares, forced, free, k, costs, budget, upper_bo
         others = min(without, _up(with_it - reduced[t]))
         charge = _up(_up(budget - costs[j]) * mu) if mu > 0.0 else 0.0
         penalty = _up(_up(_up(fixed + squares[j]) + others) + charge)
-        radius = _radius(upper_bound, _down(total - 0.5 * penalty))
+        bound = _down(total - 0.5 * penalty)
+        if j == focus and budget < np.inf:
+            own = _bound_with(j, alpha, squares, forced, free, k, costs, budget)
+            bound = max(bound, own)
+        radius = _radius(upper_bound, bound)
         if radius < 0.0:
             continue
         error = _up(sizes[j] - abs(c[j]))

@@ -22,10 +22,9 @@ from .blocks import rotated_cones, usable_features
 from .bound_problem import scaled_point
 from .model import Model
 
-# Features to begin with, and to add at a time.
+# Features to begin with, and to add at a time at least.
 FIRST_SIZE = 300
 GROWTH = 50
-ROUNDS = 3
 
 
 class TightPrograms:
@@ -79,6 +78,10 @@ class TightPrograms:
         ]
         if not forced.any():
             rows.pop()
+        self.cost = cp.Parameter(name="cost of feature j")
+        if np.isfinite(problem.max_cost):
+            spent = problem.costs[working] @ z + self.cost
+            rows.append(spent <= problem.cost_budget)
         self.model = Model(
             "M_j",
             "subproblem_bound_M",
@@ -94,17 +97,16 @@ class TightPrograms:
         self, j: int, sign: float, solver: str, tolerance: float
     ) -> np.ndarray | None:
         """A dual point that bounds ``sign * w_j``, or None if the solver failed."""
-        point = None
-        for _ in range(ROUNDS):
+        while True:
             self.row.value = sign * self.problem.A[j]
             self.own.value = (self.working == j).astype(float)
+            self.cost.value = self.problem.costs[j]
             found = self.model.solve(solver, tolerance=tolerance).multipliers
             point = scaled_point(found)
             missing = self._missing(point, j)
             if missing.size == 0:
-                break
+                return point
             self._build(np.union1d(self.working, missing))
-        return point
 
     def _missing(self, point: np.ndarray | None, j: int) -> np.ndarray:
         """Features outside W that are worth more than the last one that W admits."""
@@ -116,5 +118,6 @@ class TightPrograms:
         size = max(1, self.problem.max_features - 1)
         last = np.partition(values[inside], -size)[-size]
         outside = np.flatnonzero(~inside & (values > last * (1 + 1e-6)))
-        best = outside[np.argsort(-values[outside], kind="stable")[:GROWTH]]
+        most = max(GROWTH, self.working.size // 4)
+        best = outside[np.argsort(-values[outside], kind="stable")[:most]]
         return self.usable[best]

@@ -92,8 +92,8 @@ class _Intervals:
         self.lower = np.full(problem.n_features, -np.inf)
         self.upper = np.full(problem.n_features, np.inf)
 
-    def learn(self, points: np.ndarray) -> None:
-        """Use dual points, given as the rows of a matrix."""
+    def learn(self, points: np.ndarray, focus: int = -1) -> None:
+        """Use dual points, given as the rows of a matrix, made for feature focus."""
         problem = self.problem
         for start in range(0, points.shape[0], CHUNK):
             part = points[start : start + CHUNK]
@@ -106,7 +106,7 @@ class _Intervals:
             for alpha, c in zip(repaired, repaired @ problem.A.T, strict=True):
                 squares = square_bounds(c, problem.norms, alpha)
                 lower, upper = weight_intervals(
-                    alpha, c, squares, *self.choice, self.upper_bound
+                    alpha, c, squares, *self.choice, self.upper_bound, focus
                 )
                 self.lower = np.maximum(self.lower, lower)
                 self.upper = np.minimum(self.upper, upper)
@@ -178,7 +178,7 @@ def weight_bounds(
         sign = 1.0 if side == 0 else -1.0
         point = programs.dual_point(int(j), sign, solver, tolerance)
         if point is not None:
-            intervals.learn(point[None])
+            intervals.learn(point[None], int(j))
         done[side, j] = True
         solved += 1
     return WeightBounds(
