@@ -239,6 +239,27 @@ def test_complementarity_is_not_for_cvxpy():
     assert not MODELS["BoxMP"].program.is_mixed_integer()
 
 
+def test_without_cvxpy_the_native_parts_work_and_models_say_what_to_install():
+    code = (
+        "import sys\n"
+        "sys.modules['cvxpy'] = None\n"
+        "from frugalsvm import Problem, relax\n"
+        "from frugalsvm.models import dscop, scop, weight_bounds\n"
+        "X = [[0., 1.], [1., 0.], [2., 3.]]\n"
+        "problem = Problem(X, [-1, 1, 1], max_features=1)\n"
+        "assert relax(problem).bound > 0\n"
+        "assert weight_bounds(problem, 10.0, max_programs=0).M > 0\n"
+        "for build in (dscop, scop):\n"
+        "    try:\n"
+        "        build(problem)\n"
+        "    except ImportError as error:\n"
+        "        assert 'frugalsvm[paper]' in str(error), error\n"
+        "    else:\n"
+        "        raise AssertionError\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
 def test_importing_the_package_stays_light():
     code = (
         "import sys, frugalsvm, frugalsvm.models, frugalsvm.solvers\n"

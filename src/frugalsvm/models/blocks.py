@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from ..problem import Problem, check_indices
 from ..solvers.base import Trait
+from .modelling import modelling
 
 if TYPE_CHECKING:
     import cvxpy as cp
@@ -61,8 +62,7 @@ def draft(problem: Problem, features: np.ndarray | None = None, w: Any = None) -
     Features that no solution can use are left out. ``w`` may be an expression, e.g. a
     part of a matrix.
     """
-    import cvxpy as cp
-
+    cp = modelling()
     if features is None:
         features = usable_features(problem)
     if features.size == 0:
@@ -88,8 +88,7 @@ def choose_features(parts: Draft, z: Any, cardinality: Cardinality) -> list[Any]
     budget itself; by the paper's remarks the optimal values agree. Included features
     have z = 1. With feature costs there may be no set of exactly B features.
     """
-    import cvxpy as cp
-
+    cp = modelling()
     problem = parts.problem
     if cardinality not in ("<=", "="):
         raise ValueError(f'cardinality must be "<=" or "=", got {cardinality!r}.')
@@ -111,8 +110,7 @@ def choose_features(parts: Draft, z: Any, cardinality: Cardinality) -> list[Any]
 
 def big_m_rows(w: Any, z: Any, M: np.ndarray) -> list[Any]:
     """``-M z <= w <= M z`` (eqs. ``eq:omega`` and ``eq:Bset``)."""
-    import cvxpy as cp
-
+    cp = modelling()
     reach = cp.multiply(M, z)
     return [w <= reach, w >= -reach]
 
@@ -122,15 +120,13 @@ def rotated_cones(w: Any, z: Any, W: Any) -> list[Any]:
 
     ``|| (W_j - z_j, 2 w_j) || <= W_j + z_j``; one vectorised constraint.
     """
-    import cvxpy as cp
-
+    cp = modelling()
     return [cp.SOC(W + z, cp.vstack([W - z, 2 * w]), axis=0)]
 
 
 def semidefinite_blocks(w: Any, u: Any, W: Any) -> list[Any]:
     """The 3x3 matrices ``[1 w u; w W 0; u 0 u]`` as printed, one by one."""
-    import cvxpy as cp
-
+    cp = modelling()
     return [
         cp.bmat([[1, w[j], u[j]], [w[j], W[j], 0], [u[j], 0, u[j]]]) >> 0
         for j in range(w.size)

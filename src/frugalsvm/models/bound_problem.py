@@ -11,6 +11,7 @@ from ..solvers.base import Trait
 from .blocks import choose_features, draft, rotated_cones
 from .exact import check_upper_bound, half_norm_and_loss
 from .model import Model
+from .modelling import modelling
 
 Form = Literal["tight", "printed"]
 Sense = Literal["max", "min"]
@@ -72,8 +73,7 @@ def _family(
 
     The direction is a parameter of the CVXPY program, so that it is compiled once.
     """
-    import cvxpy as cp
-
+    cp = modelling()
     parts = draft(problem)
     direction = cp.Parameter(parts.size, name="direction")
     limit = check_upper_bound(upper_bound)

@@ -17,6 +17,7 @@ from .blocks import (
     share_cones,
 )
 from .model import Model
+from .modelling import modelling
 
 
 def dsmp(problem: Problem, M: ArrayLike, *, cardinality: Cardinality = "<=") -> Model:
@@ -39,8 +40,7 @@ def dsmp(problem: Problem, M: ArrayLike, *, cardinality: Cardinality = "<=") -> 
     -------
     Model
     """
-    import cvxpy as cp
-
+    cp = modelling()
     parts = draft(problem)
     v = cp.Variable(parts.size, name="v")
     W = cp.Variable(parts.size, name="W")
@@ -120,8 +120,7 @@ def _dscop(
     cardinality: Cardinality,
     cones: Cones,
 ) -> Model:
-    import cvxpy as cp
-
+    cp = modelling()
     parts = draft(problem)
     u = cp.Variable(parts.size, name="u")
     W = cp.Variable(parts.size, name="W")

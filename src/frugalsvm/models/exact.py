@@ -20,12 +20,12 @@ from .blocks import (
     draft,
 )
 from .model import Model
+from .modelling import modelling
 
 
 def half_norm_and_loss(parts: Draft) -> Any:
     """``1/2 ||w||^2 + sum_i C_i xi_i``."""
-    import cvxpy as cp
-
+    cp = modelling()
     return 0.5 * cp.sum_squares(parts.w) + parts.loss
 
 
@@ -45,8 +45,7 @@ def svm(problem: Problem) -> Model:
     -------
     Model
     """
-    import cvxpy as cp
-
+    cp = modelling()
     parts = draft(problem)
     return Model(
         "SVM",
@@ -115,8 +114,7 @@ def _big_m_model(
     cardinality: Cardinality,
     binary: bool,
 ) -> Model:
-    import cvxpy as cp
-
+    cp = modelling()
     parts = draft(problem)
     v = cp.Variable(parts.size, name="v")
     rows = big_m_rows(parts.w, v, check_big_m(M, parts))
@@ -173,8 +171,7 @@ def cop(
     Model
         For SCIP or Gurobi.
     """
-    import cvxpy as cp
-
+    cp = modelling()
     subset = None if K is None else _restriction(K, problem)
     parts = draft(problem, subset)
     u = cp.Variable(parts.size, name="u")
@@ -214,8 +211,7 @@ def _restriction(K: Iterable[int], problem: Problem) -> np.ndarray:
 
 
 def _one_of(group: Iterable[int], parts: Draft, u: Any) -> Any:
-    import cvxpy as cp
-
+    cp = modelling()
     chosen = check_subset(group, parts.problem)
     outside = np.setdiff1d(chosen, parts.features)
     if chosen.size == 0 or outside.size:

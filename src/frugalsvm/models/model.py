@@ -12,6 +12,7 @@ import numpy as np
 from ..problem import Problem
 from ..solvers import Solution, Trait, solver_for
 from ..solvers.base import DEFAULT_TOLERANCE
+from .modelling import modelling
 
 if TYPE_CHECKING:
     import cvxpy as cp
@@ -76,8 +77,7 @@ class Model:
     @cached_property
     def program(self) -> cp.Problem:
         """The whole program for CVXPY, which cannot express complementarity."""
-        import cvxpy as cp
-
+        cp = modelling()
         if self.complementary is not None:
             raise NotImplementedError(
                 f"{self.name} has complementarity constraints, which CVXPY cannot "
@@ -93,8 +93,7 @@ class Model:
         return self._with(links)
 
     def _with(self, constraints: list[Any]) -> cp.Problem:
-        import cvxpy as cp
-
+        cp = modelling()
         old = self.continuous
         return cp.Problem(old.objective, old.constraints + constraints)
 

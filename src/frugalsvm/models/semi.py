@@ -21,6 +21,7 @@ from .blocks import (
     share_cones,
 )
 from .model import Model
+from .modelling import modelling
 
 
 def sr_dscop(
@@ -103,8 +104,7 @@ def _semi_relaxation(
     cardinality: Cardinality,
     cones: Cones,
 ) -> Model:
-    import cvxpy as cp
-
+    cp = modelling()
     parts = draft(problem)
     subset = check_subset(K, problem)
     limit = check_big_m(M, parts)

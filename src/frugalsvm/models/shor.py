@@ -24,6 +24,7 @@ from .blocks import (
     usable_features,
 )
 from .model import Model
+from .modelling import modelling
 
 # Interior points factor a matrix with a dense block for each semidefinite cone, one row
 # per entry of its triangle. Bytes per entry of half of that block, as measured with
@@ -51,8 +52,7 @@ def _check_memory(name: str, twin: str, orders: list[int], limit: float) -> None
 
 def _symmetric(order: int, name: str) -> Any:
     """A symmetric matrix expression over a vector variable of its triangle."""
-    import cvxpy as cp
-
+    cp = modelling()
     rows, columns = np.tril_indices(order)
     entry = np.zeros((order, order), dtype=int)
     entry[rows, columns] = entry[columns, rows] = np.arange(rows.size)
@@ -65,8 +65,7 @@ def _symmetric(order: int, name: str) -> Any:
 
 
 def _trace_objective(parts: Draft, W: Any) -> Any:
-    import cvxpy as cp
-
+    cp = modelling()
     return cp.Minimize(0.5 * cp.trace(W) + parts.loss)
 
 
@@ -97,8 +96,7 @@ def smp(
     -------
     Model
     """
-    import cvxpy as cp
-
+    cp = modelling()
     n = usable_features(problem).size
     _check_memory("SMP", "BoxMP or DSMP", [n + 1, n + 1], memory_limit)
     X, Y = _symmetric(n + 1, "wW"), _symmetric(n + 1, "vV")
@@ -186,8 +184,7 @@ def _complementarity_shor(
     cardinality: Cardinality,
     memory_limit: float,
 ) -> Model:
-    import cvxpy as cp
-
+    cp = modelling()
     n = usable_features(problem).size
     _check_memory(name, f"D{name}", [2 * n + 1], memory_limit)
     X = _symmetric(2 * n + 1, "wuWRU")

@@ -21,6 +21,7 @@ from ..solvers.base import Trait
 from .blocks import rotated_cones, usable_features
 from .bound_problem import scaled_point
 from .model import Model
+from .modelling import modelling
 
 # Features to begin with, and to add at a time at least.
 FIRST_SIZE = 300
@@ -48,8 +49,7 @@ class TightPrograms:
         self._build(working)
 
     def _build(self, working: np.ndarray) -> None:
-        import cvxpy as cp
-
+        cp = modelling()
         problem = self.problem
         self.working = working
         self.row = cp.Parameter(problem.n_samples, name="row of feature j")
