@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: demo test lint format bench docs clean clean-cache
+.PHONY: demo test lint format bench bench-exact bench-large docs clean clean-cache
 
 demo: $(VENV)/.base
 	$(BIN)/python -m frugalsvm demo
@@ -24,6 +24,14 @@ format: $(VENV)/.dev
 # Needs FRUGALSVM_DATA, the folder with the data sets; make bench ARGS="--quick" is shorter.
 bench: $(VENV)/.bench
 	$(BIN)/python -m benchmarks $(ARGS)
+
+# Time to proved optima against SCIP (and COPT, if you install coptpy).
+bench-exact: $(VENV)/.bench
+	$(BIN)/python -m benchmarks --only exact $(ARGS)
+
+# The 18 large instances; 300 s each unless ARGS="--seconds 60".
+bench-large: $(VENV)/.bench
+	$(BIN)/python -m benchmarks --only large $(ARGS)
 
 docs: $(VENV)/.docs
 	$(BIN)/sphinx-build -W -b html docs docs/_build/html

@@ -5,7 +5,14 @@ import platform
 
 from threadpoolctl import threadpool_limits
 
-from . import bench_perspective, bench_robustness, bench_support_svm, bench_swap
+from . import (
+    bench_exact,
+    bench_large,
+    bench_perspective,
+    bench_robustness,
+    bench_support_svm,
+    bench_swap,
+)
 from .data import data_folder
 
 
@@ -15,12 +22,16 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="fewer data sets")
     parser.add_argument(
         "--only",
-        choices=["robustness", "support", "perspective", "swap"],
-        help="one of them",
+        choices=["robustness", "support", "perspective", "swap", "exact", "large"],
+        help="one of them; exact and large run only when named",
     )
     parser.add_argument(
-        "--seconds", type=float, default=60.0, help="time limit of the swap search"
+        "--seconds",
+        type=float,
+        default=None,
+        help="time limit per instance (60, for large 300)",
     )
+    parser.add_argument("--jobs", type=int, default=2, help="threads (large only)")
     options = parser.parse_args()
     print(f"Python {platform.python_version()} on {platform.machine()}")
     if options.only in (None, "robustness"):
@@ -35,7 +46,12 @@ def main() -> None:
         with threadpool_limits(1):
             bench_perspective.run(folder, options.quick)
     if options.only in (None, "swap"):
-        bench_swap.run(folder, options.quick, options.seconds)
+        bench_swap.run(folder, options.quick, options.seconds or 60.0)
+    if options.only == "exact":
+        with threadpool_limits(1):
+            bench_exact.run(folder, options.quick, options.seconds or 60.0)
+    if options.only == "large":
+        bench_large.run(folder, options.quick, options.seconds or 300.0, options.jobs)
 
 
 if __name__ == "__main__":

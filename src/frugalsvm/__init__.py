@@ -10,25 +10,46 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .checker import InvalidCertificate, Verification, verify
     from .driver import solve
     from .estimators import FrugalSVC
+    from .exact.certificate import Certificate
+    from .monitor import Progress
     from .problem import Problem
     from .relaxations import Relaxation, relax
     from .result import Result, Status
 
 __version__ = "0.1.0.dev0"
 
-__all__ = ["FrugalSVC", "Problem", "Relaxation", "Result", "Status", "relax", "solve"]
-
 _HOME = {
+    "Certificate": "exact.certificate",
     "FrugalSVC": "estimators",
+    "InvalidCertificate": "checker",
     "Problem": "problem",
+    "Progress": "monitor",
     "Relaxation": "relaxations",
     "Result": "result",
     "Status": "result",
+    "Verification": "checker",
     "relax": "relaxations",
     "solve": "driver",
+    "verify": "checker",
 }
+
+__all__ = [
+    "Certificate",
+    "FrugalSVC",
+    "InvalidCertificate",
+    "Problem",
+    "Progress",
+    "Relaxation",
+    "Result",
+    "Status",
+    "Verification",
+    "relax",
+    "solve",
+    "verify",
+]
 
 
 def __getattr__(name: str) -> Any:

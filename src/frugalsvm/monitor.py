@@ -9,12 +9,45 @@ from __future__ import annotations
 import logging
 import threading
 import time
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
 logger = logging.getLogger("frugalsvm")
 
-_HEADER = f"{'time':>8}  {'objective':>12}  {'bound':>12}  {'gap':>8}  event"
+_HEADER = (
+    f"{'time':>8} {'nodes':>9} {'open':>8} {'objective':>13} {'bound':>13} {'gap':>8}"
+    "  event"
+)
+# Seconds between two lines of the log when nothing happens.
+LOG_INTERVAL = 5.0
+# A bound enters the history when it closes this part of the gap.
+NOTABLE = 0.01
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What a callback is told.
+
+    Attributes
+    ----------
+    seconds : float
+    nodes, open_nodes : int
+        Nodes of the tree evaluated so far, and waiting; 0 before there is a tree.
+    objective, lower_bound, gap : float
+        Best solution and bound so far.
+    """
+
+    seconds: float
+    nodes: int
+    open_nodes: int
+    objective: float
+    lower_bound: float
+    gap: float
+
+
+Callback = Callable[[Progress], object]
 
 
 def relative_gap(objective: float, bound: float) -> float:
@@ -36,10 +69,17 @@ class Monitor:
         Relative gap at which the run is finished.
     verbose : int, default=0
         Above 0, progress is printed through the ``frugalsvm`` logger.
+    callback : callable, default=None
+        Called with a :class:`Progress` after improvements and nodes; the run stops when
+        it returns True.
     """
 
     def __init__(
-        self, time_limit: float | None = None, gap_tol: float = 0.0, verbose: int = 0
+        self,
+        time_limit: float | None = None,
+        gap_tol: float = 0.0,
+        verbose: int = 0,
+        callback: Callback | None = None,
     ):
         self.started = time.perf_counter()
         self.time_limit = np.inf if time_limit is None else float(time_limit)
@@ -48,8 +88,12 @@ class Monitor:
         self.bound = -np.inf
         self.history: list[tuple[float, float, float]] = []
         self.interrupted = False
+        self.nodes = 0
+        self.open_nodes = 0
+        self._callback = callback
         self._lock = threading.Lock()
         self._verbose = verbose
+        self._last_log = 0.0
         if verbose:
             _ensure_handler()
             logger.info(_HEADER)
@@ -84,21 +128,55 @@ class Monitor:
         with self._lock:
             if objective >= self.objective and bound <= self.bound:
                 return
+            improved = objective < self.objective
             self.objective = min(objective, self.objective)
             self.bound = max(bound, self.bound)
-            self.history.append((self.seconds, self.objective, self.bound))
+            if improved or self._is_notable(bound):
+                self.history.append((self.seconds, self.objective, self.bound))
         if event:
             self.log(event)
+            self.tick()
+
+    def _is_notable(self, bound: float) -> bool:
+        """Whether a bound closes a visible part of the gap last recorded."""
+        if not self.history:
+            return True
+        last = self.history[-1][2]
+        return bool(bound - last > NOTABLE * max(self.objective - last, 0.0))
+
+    def tick(self) -> None:
+        """Tell the callback, and the log if it was silent for long."""
+        if self._verbose and self.seconds - self._last_log >= LOG_INTERVAL:
+            self.log("")
+        if self._callback is not None:
+            progress = Progress(
+                self.seconds,
+                self.nodes,
+                self.open_nodes,
+                self.objective,
+                self.bound,
+                self.gap,
+            )
+            if self._callback(progress):
+                self.interrupted = True
+
+    def close(self) -> None:
+        """Complete the history: the run is over."""
+        if not self.history or self.history[-1][1:] != (self.objective, self.bound):
+            self.history.append((self.seconds, self.objective, self.bound))
 
     def log(self, event: str) -> None:
         """One line of the progress table."""
         if self._verbose:
-            objective, gap = f"{self.objective:.6g}", f"{100 * self.gap:.2f}%"
+            self._last_log = self.seconds
+            objective, gap = f"{self.objective:.7g}", f"{100 * self.gap:.2f}%"
             if np.isinf(self.objective):
                 objective = gap = "-"
+            nodes = f"{self.nodes:,}" if self.nodes else "-"
+            open_nodes = f"{self.open_nodes:,}" if self.nodes else "-"
             logger.info(
-                f"{self.seconds:7.1f}s  {objective:>12}  {self.bound:12.6g}  {gap:>8}  "
-                f"{event}"
+                f"{self.seconds:7.1f}s {nodes:>9} {open_nodes:>8} {objective:>13} "
+                f"{self.bound:13.7g} {gap:>8}  {event}"
             )
 
 

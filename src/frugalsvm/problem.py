@@ -73,6 +73,8 @@ class Problem:
         data = _check_data(X)
         labels = _check_labels(y, data.shape[0])
         weights = _check_weights(C, sample_weight, data.shape[0])
+        # All samples' weights, those of weight zero included; C has the others only.
+        self.weights = _freeze(weights)
         kept = weights > 0
         if np.unique(labels[kept]).size < 2:
             raise ValueError(
@@ -84,7 +86,7 @@ class Problem:
         n = data.shape[1]
         self.A = _freeze(np.multiply(data.T, labels, order="C"))
         self.y = _freeze(labels)
-        self.C = _freeze(weights)
+        self.C = _freeze(np.array(weights))
         self.fit_intercept = bool(fit_intercept)
         self.max_features = _check_max_features(max_features, n)
         self.costs, self.max_cost = _check_costs(feature_costs, max_cost, n)
@@ -152,8 +154,9 @@ class Problem:
         # Rounded up, so that the bound cannot profit from the subtraction.
         left = np.nextafter(left * (1 + 1e-12), np.inf)
         return Node(
-            np.asarray(self.include),
-            np.asarray(self.candidates),
+            # Copies: kernels are compiled once more for read-only arrays.
+            np.array(self.include),
+            np.array(self.candidates),
             int(self.max_features - self.include.size),
             float(left),
         )

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
+from os import PathLike
 
 import numpy as np
 
+from .exact.certificate import Certificate
 from .monitor import relative_gap
 
 
@@ -16,6 +18,8 @@ class Status(StrEnum):
     OPTIMAL = "optimal"
     FEASIBLE = "feasible"
     TIME_LIMIT = "time limit"
+    NODE_LIMIT = "node limit"
+    MEMORY_LIMIT = "memory limit"
     INTERRUPTED = "interrupted"
 
 
@@ -28,8 +32,8 @@ class Result:
     objective : float
         Value of ``coef`` and ``intercept``, recomputed in the primal.
     lower_bound : float
-        No feasible solution is better than this: recomputed from ``dual_point`` with
-        directed rounding, never taken from a solver.
+        No feasible solution is better than this: computed from dual points (of the
+        root, or of all leaves of the tree) with directed rounding.
     selected : ndarray of int
         The features in use, in increasing order.
     coef : ndarray of shape (n_features,)
@@ -43,9 +47,12 @@ class Result:
     history : list of (seconds, objective, lower_bound)
         One entry per improvement of either.
     dual_point : ndarray of shape (n_kept_samples,)
-        The alpha behind ``lower_bound``: feasible in exact arithmetic.
+        The best single alpha, feasible in exact arithmetic. It proves ``lower_bound``
+        unless a tree proved more.
     reported_bound : float or None
         What a third-party solver claims, if one ran.
+    certificate : Certificate or None
+        Proof of ``lower_bound``, if it was asked for.
     """
 
     objective: float
@@ -60,11 +67,20 @@ class Result:
     history: list[tuple[float, float, float]] = field(default_factory=list)
     dual_point: np.ndarray | None = None
     reported_bound: float | None = None
+    certificate: Certificate | None = field(default=None, repr=False)
 
     @property
     def gap(self) -> float:
         """Relative gap ``(objective - lower_bound) / objective``."""
         return relative_gap(self.objective, self.lower_bound)
+
+    def save_certificate(self, path: str | PathLike[str]) -> None:
+        """Write the proof of ``lower_bound`` to a file for :func:`frugalsvm.verify`."""
+        if self.certificate is None:
+            raise ValueError(
+                "this run kept no certificate; solve again with certificate=True."
+            )
+        self.certificate.save(path)
 
     def __str__(self) -> str:
         work = ", ".join(f"{value:,} {name}" for name, value in self.counters.items())

@@ -26,7 +26,7 @@ def test_balance_only_lowers():
     y = np.array([1.0, 1.0, -1.0])
     alpha = np.array([1.0, 2.0, 1.5])
     balanced = alpha.copy()
-    balance(balanced, y)
+    balance(balanced, y, 0.0)
     assert abs(y @ balanced) < 1e-15
     assert np.all(balanced <= alpha)
 

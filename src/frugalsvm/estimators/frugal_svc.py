@@ -18,7 +18,8 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from ..driver import METHODS, solve
+from ..driver import solve
+from ..methods import METHODS
 from ..problem import Problem
 
 
@@ -41,14 +42,19 @@ class FrugalSVC(LinearClassifierMixin, SelectorMixin, BaseEstimator):
         Most features the model may use. None for no limit, 0 for a constant classifier.
     C : float, default=1.0
         Weight of the hinge loss.
-    method : {"auto", "relax-and-round", "swap"}, default="auto"
+    method : {"auto", "branch-and-bound", "relax-and-round", "swap"}, default="auto"
         ``relax-and-round`` rounds the conic relaxation; ``swap`` improves that by
-        exchanging features, with restarts; ``auto`` is ``swap`` at present.
+        exchanging features, with restarts; ``branch-and-bound`` goes on until the
+        optimum is proved; ``auto`` is the same up to a number of nodes that depends on
+        the size of the data: some seconds of work.
     gap_tol : float, default=1e-4
         Relative gap between objective and bound at which the run is finished.
     time_limit : float or None, default=None
         Cap in seconds. By default effort is counted in work, so that the same data and
         ``random_state`` give the same model on any machine.
+    max_nodes : int or None, default=None
+        Most nodes of the tree. None for no limit; with ``auto``, for
+        ``1e10 / (m n min(m, n))`` but at least 20 and at most 100,000.
     feature_costs : array-like of shape (n_features,), default=None
         Positive cost of each feature.
     max_cost : float or None, default=None
@@ -63,14 +69,22 @@ class FrugalSVC(LinearClassifierMixin, SelectorMixin, BaseEstimator):
     initial_support : sequence of int or str, default=None
         Features to start the search from.
     method_options : dict, default=None
-        Options of the method; for ``swap`` and ``auto`` those of
-        :class:`~frugalsvm.search.restarts.SwapOptions`.
+        Options of the method: see :class:`~frugalsvm.search.restarts.SwapOptions` for
+        ``swap``, :class:`~frugalsvm.exact.branch_and_bound.TreeOptions` for
+        ``branch-and-bound`` and ``auto``.
     n_jobs : int, default=None
-        Number of threads. The model does not depend on it.
+        Number of threads. With more than one, the tree is searched in an order that
+        depends on timing, so that runs stopped early may differ.
     random_state : int, RandomState or None, default=None
         Seed of the search.
     verbose : int, default=0
         Above 0, log progress.
+    callback : callable, default=None
+        Called with a :class:`~frugalsvm.Progress` after every improvement and every
+        pair of nodes; the fit ends with what it has when it returns True.
+    certificate : bool, default=False
+        Keep the proof of the bound: ``result_.save_certificate(path)`` writes it,
+        :func:`frugalsvm.verify` checks it.
 
     Attributes
     ----------
@@ -86,7 +100,8 @@ class FrugalSVC(LinearClassifierMixin, SelectorMixin, BaseEstimator):
     gap_ : float
         Relative gap between the two.
     status_ : str
-        ``optimal``, ``feasible``, ``time limit`` or ``interrupted``.
+        ``optimal``, ``feasible``, ``node limit``, ``time limit``, ``memory limit`` or
+        ``interrupted``.
     result_ : Result
         All of this, with history, counters and the dual point behind the bound.
     n_iter_ : int
@@ -112,6 +127,7 @@ class FrugalSVC(LinearClassifierMixin, SelectorMixin, BaseEstimator):
         "method": [StrOptions(set(METHODS))],
         "gap_tol": [Interval(Real, 0.0, None, closed="left")],
         "time_limit": [Interval(Real, 0.0, None, closed="left"), None],
+        "max_nodes": [Interval(Integral, 1, None, closed="left"), None],
         "feature_costs": ["array-like", None],
         "max_cost": [Interval(Real, 0.0, None, closed="left"), None],
         "include": ["array-like"],
@@ -123,6 +139,8 @@ class FrugalSVC(LinearClassifierMixin, SelectorMixin, BaseEstimator):
         "n_jobs": [Integral, None],
         "random_state": ["random_state"],
         "verbose": ["verbose"],
+        "callback": [callable, None],
+        "certificate": ["boolean"],
     }
 
     def __init__(
@@ -133,6 +151,7 @@ class FrugalSVC(LinearClassifierMixin, SelectorMixin, BaseEstimator):
         method="auto",
         gap_tol=1e-4,
         time_limit=None,
+        max_nodes=None,
         feature_costs=None,
         max_cost=None,
         include=(),
@@ -144,12 +163,15 @@ class FrugalSVC(LinearClassifierMixin, SelectorMixin, BaseEstimator):
         n_jobs=None,
         random_state=None,
         verbose=0,
+        callback=None,
+        certificate=False,
     ):
         self.max_features = max_features
         self.C = C
         self.method = method
         self.gap_tol = gap_tol
         self.time_limit = time_limit
+        self.max_nodes = max_nodes
         self.feature_costs = feature_costs
         self.max_cost = max_cost
         self.include = include
@@ -161,6 +183,8 @@ class FrugalSVC(LinearClassifierMixin, SelectorMixin, BaseEstimator):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+        self.callback = callback
+        self.certificate = certificate
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -205,6 +229,7 @@ class FrugalSVC(LinearClassifierMixin, SelectorMixin, BaseEstimator):
             method=self.method,
             gap_tol=self.gap_tol,
             time_limit=self.time_limit,
+            max_nodes=self.max_nodes,
             initial_support=(
                 None if support is None else self._indices("initial_support", support)
             ),
@@ -212,6 +237,8 @@ class FrugalSVC(LinearClassifierMixin, SelectorMixin, BaseEstimator):
             n_jobs=self.n_jobs,
             random_state=self.random_state,
             verbose=self.verbose,
+            callback=self.callback,
+            certificate=self.certificate,
         )
         self.coef_ = self.result_.coef.reshape(1, -1)
         self.intercept_ = np.array([self.result_.intercept])

@@ -17,13 +17,15 @@ Z, S, G = 0, 1, 2
 
 
 @jit
-def ray_start(rows, y, C, share, n_forced, p):
+def ray_start(rows, y, C, share, n_forced, p, offset):
     """C on the ray of balanced half-bounds, at the scale that maximises the dual."""
     alpha = 0.5 * C
     if rows.shape[0] > p:
-        balance(alpha, y)
+        balance(alpha, y, offset[p])
     c = np.empty(rows.shape[0])
     correlate(rows, alpha, c)
+    for j in range(p):
+        c[j] += offset[j]
     quadratic = share * dot(c, c, p) + (1.0 - share) * dot(c, c, n_forced)
     mass = total(alpha)
     if quadratic > mass:

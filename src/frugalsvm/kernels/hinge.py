@@ -73,8 +73,8 @@ def best_intercept(scores, y, C):
 
 
 @jit
-def balance(alpha, y):
-    """Scale one class down so that ``y @ alpha`` vanishes up to rounding."""
+def balance(alpha, y, offset):
+    """Scale one class down so that ``y @ alpha + offset`` vanishes up to rounding."""
     positive = 0.0
     negative = 0.0
     for i in range(alpha.shape[0]):
@@ -82,8 +82,9 @@ def balance(alpha, y):
             positive += alpha[i]
         else:
             negative += alpha[i]
-    up = min(1.0, negative / positive) if positive > 0.0 else 1.0
-    down = min(1.0, positive / negative) if negative > 0.0 else 1.0
+    excess = positive - negative + offset
+    up = max(0.0, 1.0 - excess / positive) if excess > 0.0 and positive > 0.0 else 1.0
+    down = max(0.0, 1.0 + excess / negative) if excess < 0.0 and negative > 0.0 else 1.0
     for i in range(alpha.shape[0]):
         alpha[i] *= up if y[i] > 0 else down
 

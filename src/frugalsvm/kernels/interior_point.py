@@ -94,7 +94,9 @@ def _dual_value(alpha, c, n_forced, R, h, lam, uniform):
 
 
 @jit
-def interior_point(rows, y, C, n_forced, R, h, tol, cutoff, warm_w, unit, proportional):
+def interior_point(
+    rows, y, C, n_forced, R, h, tol, cutoff, warm_w, unit, proportional, offset, mass
+):
     """Solve the SVM or its relaxation on the given rows (see the module's text).
 
     Parameters
@@ -115,6 +117,9 @@ def interior_point(rows, y, C, n_forced, R, h, tol, cutoff, warm_w, unit, propor
         Start at the barrier ``unit mean(C)``.
     proportional : bool
         Centre the products of sample i in proportion to C_i, or all alike.
+    offset, mass : array (q,), float
+        ``A alpha`` and ``sum(alpha)`` of samples that are left out because their alpha
+        is taken as given; zero if there are none.
 
     Returns
     -------
@@ -171,7 +176,7 @@ def interior_point(rows, y, C, n_forced, R, h, tol, cutoff, warm_w, unit, propor
     if warm_w.shape[0] == q and free == 0:
         c = warm_w.copy()
     else:
-        c = ray_start(rows, y, C, share, n_forced, p)
+        c = ray_start(rows, y, C, share, n_forced, p, offset)
     for j in range(p):
         w[j] = c[j] if j < n_forced else share * c[j]
     if q > p:
@@ -204,7 +209,8 @@ def interior_point(rows, y, C, n_forced, R, h, tol, cutoff, warm_w, unit, propor
         if q > p:
             w[p] = b
         combine(w, rows, margins)
-        primal = 0.5 * dot(w, c, p) + hinge_sum(margins, C)
+        # The loss of a sample left out is taken as linear: alpha_i (1 - margin_i).
+        primal = 0.5 * dot(w, c, p) + hinge_sum(margins, C) + mass - dot(w, offset, q)
         if primal < best_primal:
             best_primal = primal
             copy_to(w, best_w)
@@ -212,9 +218,10 @@ def interior_point(rows, y, C, n_forced, R, h, tol, cutoff, warm_w, unit, propor
         # Judge alpha after the repair of y alpha = 0, not before.
         copy_to(sample[ALPHA], balanced)
         if q > p:
-            balance(balanced, y)
+            balance(balanced, y, offset[p])
         correlate(rows, balanced, c_alpha)
-        dual = _dual_value(balanced, c_alpha, n_forced, R, h, lam, 0.0)
+        advance(c_alpha, offset, 1.0)
+        dual = mass + _dual_value(balanced, c_alpha, n_forced, R, h, lam, 0.0)
         if dual > best_dual:
             best_dual = dual
             copy_to(balanced, best_alpha)
@@ -223,6 +230,7 @@ def interior_point(rows, y, C, n_forced, R, h, tol, cutoff, warm_w, unit, propor
             break
         if not released:
             uniform = _dual_value(balanced, c_alpha, n_forced, R, h, lam, share)
+            uniform += mass
             if primal - uniform <= RELEASE_GAP * primal or iterations >= 20:
                 released = True
                 least = RELEASE_SHARE * primal / free
@@ -245,6 +253,7 @@ def interior_point(rows, y, C, n_forced, R, h, tol, cutoff, warm_w, unit, propor
         iterations += 1
 
         correlate(rows, sample[ALPHA], c_alpha)
+        advance(c_alpha, offset, 1.0)
         off = 0.0
         size = 0.0
         for j in range(q):
@@ -324,7 +333,9 @@ def interior_point(rows, y, C, n_forced, R, h, tol, cutoff, warm_w, unit, propor
 _STARTS = ((1.0, True), (100.0, False), (1e4, True), (1e-4, True), (10.0, False))
 
 
-def solve_convex(rows, y, C, n_forced, R, h, tol, cutoff, warm_w=None):
+def solve_convex(
+    rows, y, C, n_forced, R, h, tol, cutoff, warm_w=None, offset=None, mass=0.0
+):
     """``interior_point`` with other starts if it ends above its tolerance.
 
     Takes and returns the same, combining the best primal and dual points. A warm start
@@ -334,13 +345,19 @@ def solve_convex(rows, y, C, n_forced, R, h, tol, cutoff, warm_w=None):
     best = None
     iterations = 0
     starts = _STARTS
+    if offset is None:
+        offset = np.zeros(rows.shape[0])
+        # Read-only arrays have a type of their own, for which all would be compiled
+        # once more.
+        y, C = y.copy(), C.copy()
     if warm_w is not None:
         starts = ((0.1, True), *_STARTS)
     for attempt, (unit, proportional) in enumerate(starts):
         start = warm_w if warm_w is not None and attempt == 0 else _COLD
         found = interior_point(
-            rows, y, C, n_forced, R, h, tol, cutoff, start, unit, proportional
-        )
+            rows, y, C, n_forced, R, h, tol, cutoff, start, unit, proportional,
+            offset, mass,
+        )  # fmt: skip
         iterations += found[5]
         best = found if best is None else _better(best, found)
         if best[4] > cutoff or best[3] - best[4] <= tol * abs(best[3]):

@@ -1,8 +1,12 @@
-"""The relaxation DSCoP of a node, exact for any number of features.
+"""The relaxation DSCoP of a node, exact for any number of features and samples.
 
-At the optimum most features have z = 0, so a working set is solved, all features are
-priced by one product with the data, the violated ones join, and so on until the dual
-bound over *all* features meets the primal value of the working set.
+At the optimum most features have z = 0, and most samples lie beyond the margin (alpha =
+0) or inside it (alpha = C). So a working set of features and a set of active samples
+are solved, the dual variables of the other samples staying where they are; then all
+features are priced and all margins computed by one product with the data each, what was
+left out wrongly joins, and so on until the dual bound over *all* features meets the
+primal value over *all* samples. A child node begins with what mattered at its parent,
+its ``Focus``.
 """
 
 from typing import NamedTuple
@@ -10,16 +14,27 @@ from typing import NamedTuple
 import numpy as np
 
 from .bounds import bound_and_price, repair_dual, square_bounds
+from .hinge import hinge_sum
 from .interior_point import solve_convex
-from .support_svm import stack_rows, support_svm
+from .rows import far_sides, margins_of, split_samples, stack_samples
 
 # Up to this many free features are solved in one piece.
 SMALL_WORKING_SET = 300
 # Size of the first working set otherwise; rounds after which nothing is dropped again.
 FIRST_WORKING_SET = 150
 DROP_ROUNDS = 8
+# A working set beyond this part of the free features is replaced by all of them.
+LARGE_PART = 0.7
 # First rounds only have to find the right features.
 ROUGH_TOL = 1e-2
+# Features worth this part of the price stay in the working set.
+NEARLY = 0.7
+# ... and so much puts them into a focus: prices move from parent to child.
+FOCUS_NEARLY = 0.6
+# Active samples in a focus: so many per sample strictly between its bounds, and more.
+ACTIVE_RATE, ACTIVE_EXTRA = 1.5, 50
+# Freezing fewer than this part of the samples is not worth while.
+LEAST_FROZEN = 0.3
 
 
 class Node(NamedTuple):
@@ -32,6 +47,17 @@ class Node(NamedTuple):
     free: np.ndarray
     k: int
     budget: float
+
+
+class Focus(NamedTuple):
+    """The features and samples that mattered at a node.
+
+    ``side`` is 0 for active samples, -1 for those taken to have alpha = 0 and +1 for
+    those taken to have alpha = C.
+    """
+
+    features: np.ndarray
+    side: np.ndarray
 
 
 class NodeRelaxation(NamedTuple):
@@ -47,6 +73,7 @@ class NodeRelaxation(NamedTuple):
     squares: np.ndarray
     z: np.ndarray
     w: np.ndarray
+    focus: Focus
     rounds: int
     iterations: int
 
@@ -61,6 +88,13 @@ def node_bound(A, norms, y, C, intercept, costs, node, alpha):
     return bound, alpha, squares
 
 
+def fits(costs, node):
+    """Whether all free features fit the budgets, so that nothing is left to decide."""
+    return node.free.shape[0] <= node.k and (
+        np.isinf(node.budget) or costs[node.free].sum() <= node.budget
+    )
+
+
 def _first_working_set(A, y, C, free, size):
     """The features most correlated with the balanced labels."""
     alpha = repair_dual(0.5 * C, y, C, True)
@@ -68,44 +102,18 @@ def _first_working_set(A, y, C, free, size):
     return free[np.argsort(-scores, kind="stable")[:size]]
 
 
+_NO_BUDGET = np.empty((0, 0)), np.empty(0)
+
+
 def _budget_rows(costs, node, features):
+    if features.shape[0] == 0:
+        return _NO_BUDGET
     rows = [np.ones(features.shape[0])]
     limits = [float(node.k)]
     if np.isfinite(node.budget):
         rows.append(costs[features])
         limits.append(node.budget)
     return np.array(rows), np.array(limits)
-
-
-def _everything_fits(costs, node, features):
-    return features.shape[0] <= node.k and (
-        np.isinf(node.budget) or costs[features].sum() <= node.budget
-    )
-
-
-def _solve_on(A, y, C, intercept, costs, node, working, tol, cutoff):
-    """Relaxation restricted to the working set: alpha, z, w, primal, iterations."""
-    n_forced = node.forced.shape[0]
-    features = np.concatenate([node.forced, working])
-    z = np.zeros(A.shape[0])
-    w = np.zeros(A.shape[0])
-    z[node.forced] = 1.0
-    if node.k == 0 or _everything_fits(costs, node, working):
-        if node.k == 0:
-            features = node.forced
-        z[features] = 1.0
-        w[features], _, alpha, primal, _ = support_svm(
-            A, features, y, C, intercept, tol, cutoff
-        )
-        return alpha, z, w, primal, 0
-    stacked, _ = stack_rows(A, features, y, intercept)
-    R, h = _budget_rows(costs, node, working)
-    alpha, shares, weights, primal, _, iterations = solve_convex(
-        stacked, y, C, n_forced, R, h, tol, cutoff
-    )
-    z[working] = shares
-    w[features] = weights[: features.shape[0]]
-    return alpha, z, w, primal, iterations
 
 
 def _price(value, costs, node):
@@ -116,24 +124,151 @@ def _price(value, costs, node):
     return value[order[-1]] if order.size else np.max(value)
 
 
-def _next_working_set(squares, costs, node, working, may_drop):
-    """Keep what is worth nearly the price, and add the most valuable of the others."""
-    value = squares if np.isinf(node.budget) else squares / costs
-    price = _price(value[working], costs[working], node)
-    kept = working[value[working] > 0.7 * price] if may_drop else working
-    inside = np.zeros(squares.shape[0], dtype=bool)
-    inside[working] = True
-    outside = node.free[~inside[node.free]]
-    outside = outside[value[outside] > price]
-    new = outside[np.argsort(-value[outside], kind="stable")[: max(50, kept.size)]]
-    # When half of everything is violated the working set is the whole set.
-    crowded = 2 * outside.size > node.free.size
-    return np.concatenate([kept, new]), new.size, crowded
+class _Solver:
+    """Rounds on a growing part of one node."""
+
+    def __init__(self, A, norms, y, C, intercept, costs, node, focus):
+        self.A, self.norms, self.y, self.C = A, norms, y, C
+        self.intercept, self.costs, self.node = intercept, costs, node
+        self.working, self.side = self._first_part(focus)
+        self.rounds = 0
+        self.iterations = 0
+        self.bound = -np.inf
+
+    @property
+    def has_all_features(self):
+        """Whether no feature is left out."""
+        return self.working.shape[0] == self.node.free.shape[0]
+
+    @property
+    def has_all(self):
+        """Whether neither features nor samples are left out."""
+        return self.has_all_features and not self.side.any()
+
+    def _first_part(self, focus):
+        free, k = self.node.free, self.node.k
+        if focus is None:
+            side = np.zeros(self.y.shape[0], dtype=np.int8)
+            if free.shape[0] <= max(SMALL_WORKING_SET, 4 * k):
+                return free, side
+            size = max(FIRST_WORKING_SET, 2 * k)
+            return _first_working_set(self.A, self.y, self.C, free, size), side
+        side = focus.side.copy()
+        if free.shape[0] <= max(SMALL_WORKING_SET, 4 * k):
+            return free, side
+        inside = np.zeros(self.A.shape[0], dtype=bool)
+        inside[focus.features] = True
+        working = free[inside[free]]
+        usable = k < working.shape[0] <= LARGE_PART * free.shape[0]
+        return (working if usable else free), side
+
+    def solve_part(self, tol, cutoff):
+        """One round: solve on the part, then judge by all features and samples."""
+        A, y, C, node = self.A, self.y, self.C, self.node
+        n_forced = node.forced.shape[0]
+        features = np.concatenate([node.forced, self.working])
+        samples, frozen = split_samples(self.side, y, C, self.intercept)
+        stacked, offset, means = stack_samples(
+            A, features, samples, frozen, y, self.intercept
+        )
+        R, h = _budget_rows(self.costs, node, self.working)
+        some, z, weights, _, _, iterations = solve_convex(
+            stacked, y[samples], C[samples], n_forced, R, h, tol, cutoff,
+            offset=offset, mass=frozen.sum(),
+        )  # fmt: skip
+        frozen[samples] = some
+        self.rounds += 1
+        self.iterations += iterations
+        self.features, self.z, self.w = features, z, weights[: features.shape[0]]
+        self._judge(frozen)
+        self.margins = margins_of(A, features, weights, means, y)
+        squares = self.w * self.w
+        quadratic = squares[:n_forced].sum() + (squares[n_forced:] / z).sum()
+        self.primal = 0.5 * quadratic + hinge_sum(self.margins, C)
+
+    def _judge(self, alpha):
+        """Valid bound of a dual point; the best one is kept."""
+        bound, alpha, self.squares = node_bound(
+            self.A, self.norms, self.y, self.C, self.intercept, self.costs, self.node,
+            alpha,
+        )  # fmt: skip
+        if bound > self.bound:
+            self.bound, self.alpha, self.best_squares = bound, alpha, self.squares
+
+    def grow(self):
+        """Let what was left out wrongly join; whether anything did."""
+        wrong = (1.0 - self.margins) * self.side < 0.0
+        self.side[wrong] = 0
+        if np.count_nonzero(self.side) < LEAST_FROZEN * self.side.shape[0]:
+            self.side[:] = 0
+        n_new = 0
+        if not self.has_all_features:
+            n_new = self._grow_working_set()
+        return n_new > 0 or wrong.any()
+
+    def _values(self):
+        """What features are worth, per unit of cost if costs are limited."""
+        if np.isinf(self.node.budget):
+            return self.squares
+        return self.squares / self.costs
+
+    def _grow_working_set(self):
+        """Keep what is worth nearly the price, add the most valuable of the others."""
+        node, working = self.node, self.working
+        value = self._values()
+        price = _price(value[working], self.costs[working], node)
+        kept = working
+        if self.rounds <= DROP_ROUNDS:
+            kept = working[value[working] > NEARLY * price]
+        inside = np.zeros(value.shape[0], dtype=bool)
+        inside[working] = True
+        outside = node.free[~inside[node.free]]
+        outside = outside[value[outside] > price]
+        new = outside[np.argsort(-value[outside], kind="stable")[: max(50, kept.size)]]
+        self.working = np.concatenate([kept, new])
+        # When half of everything is violated the working set is the whole set.
+        crowded = 2 * outside.size > node.free.size
+        if crowded or self.working.shape[0] > LARGE_PART * node.free.shape[0]:
+            self.working = node.free
+            return 1
+        return new.size
+
+    def focus(self):
+        """What mattered here, for the children to start from."""
+        free = self.node.free
+        features = free
+        if free.shape[0] > SMALL_WORKING_SET:
+            value = self._values()[free]
+            price = _price(value, self.costs[free], self.node)
+            features = free[value > FOCUS_NEARLY * price]
+        side = far_sides(
+            self.alpha, self.C, self.margins, ACTIVE_RATE, ACTIVE_EXTRA, LEAST_FROZEN
+        )
+        return Focus(features, side)
+
+    def relaxation(self):
+        """The solution in terms of all features."""
+        n = self.A.shape[0]
+        z = np.zeros(n)
+        w = np.zeros(n)
+        z[self.node.forced] = 1.0
+        z[self.working_of_solution] = self.z
+        w[self.features] = self.w
+        return NodeRelaxation(
+            self.bound, self.primal, self.alpha, self.best_squares, z, w, self.focus(),
+            self.rounds, self.iterations,
+        )  # fmt: skip
+
+    @property
+    def working_of_solution(self):
+        """The free features among those last solved on."""
+        return self.features[self.node.forced.shape[0] :]
 
 
 def perspective(
-    A, norms, y, C, intercept, costs, node, tol=1e-6, cutoff=np.inf, should_stop=None
-) -> NodeRelaxation:
+    A, norms, y, C, intercept, costs, node, tol=1e-6, cutoff=np.inf, should_stop=None,
+    focus=None, max_rounds=np.inf,
+) -> NodeRelaxation:  # fmt: skip
     """Solve DSCoP at a node.
 
     Parameters
@@ -156,6 +291,10 @@ def perspective(
         Stop once the bound exceeds this value.
     should_stop : callable, optional
         Asked after each round.
+    focus : Focus, optional
+        What mattered at the parent of the node.
+    max_rounds : int, optional
+        Stop after so many rounds; the bound holds all the same.
 
     Returns
     -------
@@ -163,42 +302,28 @@ def perspective(
     """
     if np.isfinite(node.budget):
         node = node._replace(free=node.free[costs[node.free] <= node.budget])
-    free = node.free
-    whole = free.shape[0] <= max(SMALL_WORKING_SET, 4 * node.k)
-    working = free
-    if not whole:
-        size = max(FIRST_WORKING_SET, 2 * node.k)
-        working = _first_working_set(A, y, C, free, size)
-    rounds = 0
-    total_iterations = 0
-    best_bound = -np.inf
-    round_tol = tol if whole else ROUGH_TOL
+    if node.k == 0 or fits(costs, node):
+        # Nothing is left to decide: the SVM on the features of the node.
+        chosen = node.free if node.k > 0 else node.free[:0]
+        forced = np.concatenate([node.forced, chosen])
+        node = Node(forced, node.free[:0], 0, node.budget)
+    solver = _Solver(A, norms, y, C, intercept, costs, node, focus)
+    round_tol = tol if focus is not None or solver.has_all else ROUGH_TOL
     while True:
-        rounds += 1
-        # The bound over all features can only be lower, so the cutoff waits for it.
-        alpha, z, w, primal, iterations = _solve_on(
-            A, y, C, intercept, costs, node, working, 0.5 * round_tol,
-            cutoff if whole else np.inf,
-        )  # fmt: skip
-        total_iterations += iterations
-        bound, alpha, squares = node_bound(
-            A, norms, y, C, intercept, costs, node, alpha
-        )
-        if bound > best_bound:
-            best_bound, best_alpha, best_squares = bound, alpha, squares
-        if primal - best_bound <= tol * abs(primal) or best_bound > cutoff or whole:
+        # The bound over all features can only be lower than that over some.
+        enough = cutoff if solver.has_all_features else np.inf
+        had_all = solver.has_all
+        solver.solve_part(0.5 * round_tol, enough)
+        gap = solver.primal - solver.bound
+        if gap <= tol * abs(solver.primal) or solver.bound > cutoff:
+            break
+        if (had_all and round_tol <= tol) or solver.rounds >= max_rounds:
             break
         if should_stop is not None and should_stop():
             break
-        working, n_new, crowded = _next_working_set(
-            squares, costs, node, working, rounds <= DROP_ROUNDS
-        )
-        if n_new == 0 and round_tol <= tol:
+        grown = solver.grow()
+        if not grown and round_tol <= tol:
             break
-        if n_new == 0 or primal - best_bound <= 0.05 * abs(primal):
+        if not grown or gap <= 0.05 * abs(solver.primal) or solver.has_all:
             round_tol = tol
-        if crowded or working.shape[0] > 0.7 * free.shape[0]:
-            working, whole, round_tol = free, True, tol
-    return NodeRelaxation(
-        best_bound, primal, best_alpha, best_squares, z, w, rounds, total_iterations
-    )
+    return solver.relaxation()

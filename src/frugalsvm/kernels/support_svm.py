@@ -6,31 +6,9 @@ from ._jit import jit
 from .hinge import best_intercept, hinge_sum
 from .interior_point import solve_convex
 from .linalg import combine, dot
+from .rows import stack_rows
 
 _NO_BUDGET = np.empty((0, 0)), np.empty(0)
-
-
-@jit
-def stack_rows(A, support, y, intercept):
-    """Rows of the support, centred and followed by y if there is an intercept.
-
-    A free intercept makes the problem blind to the features' means, but rounding errors
-    are not: large means would cost digits.
-    """
-    p = support.shape[0]
-    m = y.shape[0]
-    means = np.zeros(p)
-    stacked = np.empty((p + 1 if intercept else p, m))
-    for t in range(p):
-        row = A[support[t]]
-        if intercept:
-            means[t] = dot(row, y, m) / m
-        for i in range(m):
-            stacked[t, i] = row[i] - y[i] * means[t]
-    if intercept:
-        for i in range(m):
-            stacked[p, i] = y[i]
-    return stacked, means
 
 
 @jit

@@ -153,15 +153,29 @@ class RestartSearch:
     options : SwapOptions
     pool : Executor
         Where the descents of a batch run.
+    seed : SeedSequence
+        Of the random generators of the restarts.
+
+    Attributes
+    ----------
+    idle : int
+        Effort spent since the last improvement, in units of the patience.
     """
 
     def __init__(
-        self, problem: Problem, monitor: Monitor, options: SwapOptions, pool: Executor
+        self,
+        problem: Problem,
+        monitor: Monitor,
+        options: SwapOptions,
+        pool: Executor,
+        seed: np.random.SeedSequence,
     ):
         self.problem = problem
         self.monitor = monitor
         self.options = options
         self.pool = pool
+        self.seed = seed
+        self.idle = 0
         self.elites = Elites(options.n_elites)
         self.counters = {"restarts": 0, "SVM solves": 0}
         # Swap optima found so far: a descent that reaches one need not verify it again.
@@ -174,15 +188,25 @@ class RestartSearch:
             self.elites.add(solution)
         self._run_batch([partial(_given, solution) for solution in solutions])
 
-    def restart_until_idle(self, seed: np.random.SeedSequence) -> None:
-        """Restart until patience or the monitor ends it."""
-        idle = 0
-        while idle < self.options.patience and not self.monitor.finished():
-            elites = list(self.elites.solutions)
-            rngs = [np.random.default_rng(child) for child in seed.spawn(BATCH)]
-            effort = self._run_batch([partial(_new_start, elites, rng) for rng in rngs])
-            self.counters["restarts"] += BATCH
-            idle = idle + effort if effort else 0
+    def restart_until_idle(self, patience: int | None = None) -> None:
+        """Restart until patience (by default that of the options) or the end."""
+        limit = self.options.patience
+        limit = limit if patience is None else min(limit, patience)
+        while self.idle < limit and not self.monitor.finished():
+            self.restart()
+
+    def restart(self) -> None:
+        """One batch of restarts."""
+        elites = list(self.elites.solutions)
+        rngs = [np.random.default_rng(child) for child in self.seed.spawn(BATCH)]
+        effort = self._run_batch([partial(_new_start, elites, rng) for rng in rngs])
+        self.counters["restarts"] += BATCH
+        self.idle = self.idle + effort if effort else 0
+
+    def learn(self, solution: Solution) -> None:
+        """Take in a solution that was found elsewhere."""
+        if self.elites.add(solution):
+            self.idle = 0
 
     def _run_batch(self, starts: list[Callable[[Evaluator], Solution]]) -> int:
         """Descents from several starts; their effort, or 0 if they found a new best."""
@@ -246,7 +270,7 @@ def restart_search(
 ) -> tuple[Solution, dict[str, int]]:
     """Improve the given solutions by swaps and restarts; best solution and counters."""
     with ThreadPoolExecutor(n_jobs) as pool:
-        search = RestartSearch(problem, monitor, options, pool)
+        search = RestartSearch(problem, monitor, options, pool, seed)
         search.start(starts)
-        search.restart_until_idle(seed)
+        search.restart_until_idle()
     return search.elites.best, search.counters

@@ -1,0 +1,114 @@
+"""FS-SVM as a MISOCP (perspective formulation) for SCIP and, if importable, COPT.
+
+    min  sum_j t_j + C sum_i xi_i
+    s.t. y_i (w x_i + b) >= 1 - xi_i,  w_j^2 <= 2 t_j z_j,  sum_j z_j <= B,  z binary
+
+on one thread. Both are given the formulation that suits them best: a rotated cone for
+COPT, a bilinear constraint, which SCIP recognises as one, for SCIP.
+"""
+
+import os
+import time
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+
+
+class Outcome(NamedTuple):
+    """What a solver claims, and how long it took."""
+
+    objective: float
+    bound: float
+    support: np.ndarray
+    nodes: int
+    seconds: float
+    proved: bool
+
+
+def scip(X, y, C, budget, *, gap, seconds) -> Outcome:
+    from pyscipopt import Model, quicksum
+
+    m, n = X.shape
+    model = Model()
+    model.hideOutput()
+    model.setParam("limits/time", seconds)
+    model.setParam("limits/gap", gap)
+    w = [model.addVar(lb=None) for _ in range(n)]
+    t = [model.addVar(lb=0.0) for _ in range(n)]
+    z = [model.addVar(vtype="B") for _ in range(n)]
+    xi = [model.addVar(lb=0.0) for _ in range(m)]
+    b = model.addVar(lb=None)
+    for i in range(m):
+        score = quicksum(float(X[i, j]) * w[j] for j in range(n)) + b
+        model.addCons(float(y[i]) * score >= 1 - xi[i])
+    for j in range(n):
+        model.addCons(w[j] * w[j] <= 2 * t[j] * z[j])
+    model.addCons(quicksum(z) <= budget)
+    model.setObjective(quicksum(t) + C * quicksum(xi))
+    started = time.perf_counter()
+    model.optimize()
+    elapsed = time.perf_counter() - started
+    found = model.getNSols() > 0
+    shares = np.array([model.getVal(v) for v in z]) if found else np.zeros(n)
+    return Outcome(
+        model.getObjVal() if found else np.inf,
+        model.getDualbound(),
+        np.flatnonzero(shares > 0.5),
+        model.getNTotalNodes(),
+        elapsed,
+        model.getStatus() in ("optimal", "gaplimit"),
+    )
+
+
+@cache
+def _copt_environment():
+    """One environment for all models; its banner is kept out of the tables."""
+    import coptpy
+
+    out = os.dup(1)
+    with open(os.devnull, "wb") as nowhere:
+        os.dup2(nowhere.fileno(), 1)
+        try:
+            return coptpy.Envr()
+        finally:
+            os.dup2(out, 1)
+            os.close(out)
+
+
+def copt(X, y, C, budget, *, gap, seconds) -> Outcome:
+    import coptpy
+    from coptpy import COPT
+
+    m, n = X.shape
+    model = _copt_environment().createModel("fs-svm")
+    model.setParam(COPT.Param.Logging, 0)
+    model.setParam(COPT.Param.TimeLimit, seconds)
+    model.setParam(COPT.Param.RelGap, gap)
+    model.setParam(COPT.Param.Threads, 1)
+    infinity = COPT.INFINITY
+    w = [model.addVar(lb=-infinity) for _ in range(n)]
+    t = [model.addVar(lb=0.0) for _ in range(n)]
+    z = [model.addVar(vtype=COPT.BINARY) for _ in range(n)]
+    xi = [model.addVar(lb=0.0) for _ in range(m)]
+    b = model.addVar(lb=-infinity)
+    for i in range(m):
+        score = coptpy.quicksum(float(X[i, j]) * w[j] for j in range(n)) + b
+        model.addConstr(float(y[i]) * score + xi[i] >= 1)
+    for j in range(n):
+        model.addCone([t[j], z[j], w[j]], COPT.CONE_RQUAD)
+    model.addConstr(coptpy.quicksum(z) <= budget)
+    model.setObjective(coptpy.quicksum(t) + C * coptpy.quicksum(xi), COPT.MINIMIZE)
+    started = time.perf_counter()
+    model.solve()
+    elapsed = time.perf_counter() - started
+    found = model.hasmipsol
+    shares = np.array([v.x for v in z]) if found else np.zeros(n)
+    return Outcome(
+        model.objval if found else np.inf,
+        model.bestbnd,
+        np.flatnonzero(shares > 0.5),
+        int(model.nodecnt),
+        elapsed,
+        model.status == COPT.OPTIMAL,
+    )

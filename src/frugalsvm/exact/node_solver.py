@@ -1,0 +1,238 @@
+"""What is done at a node: bound it, fix features, round it, rank its candidates."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+
+from ..kernels.perspective import Node, NodeRelaxation, fits, node_bound, perspective
+from ..kernels.screening import FIXED_IN, FIXED_OUT, OPEN, screen
+from ..problem import Problem
+from ..search.evaluator import SEARCH_TOL, Evaluator, Solution
+from ..search.rounding import fit_budgets
+from .branching import MostFractional
+from .tree import DualPoint, TreeNode, part_of
+
+# Relative gap to which relaxations are solved unless they may be pruned.
+NODE_TOL = 2e-3
+# Rounds on growing parts of a node; a bound from fewer is weaker, not wrong.
+MAX_ROUNDS = 3
+# ... of a node that has nothing left to decide: its bound is final.
+LEAF_ROUNDS = 30
+# Open nodes that are all rounded, and how many of the later ones: an SVM costs as much
+# as a node.
+ROUND_ALWAYS, ROUND_PERIOD = 100, 8
+# Gaps below this are rounding errors: no bound is asked to be tighter.
+LEAST_GAP = 1e-8
+
+
+class Incumbent:
+    """The best solution so far and the value that bounds have to exceed.
+
+    Parameters
+    ----------
+    gap_tol : float
+        A node whose bound is within this relative gap of the objective is pruned.
+    """
+
+    def __init__(self, gap_tol: float):
+        self.gap_tol = max(gap_tol, LEAST_GAP)
+        self.solution: Solution | None = None
+        self.cutoff = np.inf
+        self._lock = threading.Lock()
+
+    def offer(self, solution: Solution) -> bool:
+        """Take the solution if it is better; whether it was."""
+        with self._lock:
+            if self.solution and solution.objective >= self.solution.objective:
+                return False
+            self.solution = solution
+            # A little less than the gap, for the final solve may end a little higher.
+            gap = self.gap_tol - min(0.2 * self.gap_tol, 1e-8)
+            self.cutoff = solution.objective * (1.0 - gap)
+            return True
+
+
+class NodeSolver:
+    """Evaluates nodes of one problem; one per thread.
+
+    Parameters
+    ----------
+    problem : Problem
+    incumbent : Incumbent
+        Shared between threads.
+    rule : MostFractional
+        Ranks the candidates for branching.
+    keep_points : bool
+        Whether nodes keep the dual points behind their bounds and fixings.
+    tried : set of bytes
+        Supports that were rounded to before; shared between threads.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        incumbent: Incumbent,
+        rule: MostFractional,
+        *,
+        keep_points: bool,
+        tried: set[bytes],
+    ):
+        self.problem = problem
+        self.incumbent = incumbent
+        self.rule = rule
+        self.keep_points = keep_points
+        self.evaluator = Evaluator(problem)
+        self.root = problem.root_node()
+        self.fine_tol = max(0.1 * incumbent.gap_tol, 1e-9)
+        self.n_nodes = 0
+        self.n_iterations = 0
+        # Solutions better than the incumbent at the time they were found.
+        self.found: list[Solution] = []
+        self._tried = tried
+        self._n_open = 0
+
+    def plant(self) -> TreeNode:
+        """The evaluated root."""
+        root = TreeNode.root(self.root)
+        self._evaluate(root, self.root)
+        return root
+
+    def children(self, node: TreeNode, feature: int) -> tuple[TreeNode, TreeNode]:
+        """The two evaluated children of a node, that which uses the feature first."""
+        part = node.part(self.problem, self.root)
+        rest = part.free[part.free != feature]
+        inside, outside = node.child(feature, True), node.child(feature, False)
+        for child in (inside, outside):
+            self._evaluate(child, self._part_of(child.forced, rest))
+        return inside, outside
+
+    def _evaluate(self, node: TreeNode, part: Node) -> None:
+        """Bound the node; if it stays open, fix features and rank candidates."""
+        self.n_nodes += 1
+        if self._is_decided(part):
+            self._close(node, part)
+            return
+        relaxation = self._relax(node, part)
+        if node.bound > self.incumbent.cutoff:
+            return
+        self._n_open += 1
+        if self._n_open <= ROUND_ALWAYS or self._n_open % ROUND_PERIOD == 0:
+            self._round(part, relaxation)
+            if node.bound > self.incumbent.cutoff:
+                return
+        open_part = self._fix(node, part, relaxation)
+        if self._is_decided(open_part):
+            self._close(node, open_part)
+            return
+        z = relaxation.z
+        node.candidates = self.rule.rank(open_part.free, z, relaxation.squares)
+        node.shares = z[node.candidates]
+        node.focus = relaxation.focus
+
+    def _part_of(self, forced: np.ndarray, free: np.ndarray) -> Node:
+        return part_of(self.problem, self.root, forced, free)
+
+    def _is_decided(self, part: Node) -> bool:
+        return part.k == 0 or fits(self.problem.costs, part)
+
+    def _relax(self, node: TreeNode, part: Node) -> NodeRelaxation:
+        relaxation = self._perspective(node, part, NODE_TOL, MAX_ROUNDS)
+        # Too coarse to tell whether the node can be pruned?
+        if node.bound <= self.incumbent.cutoff < relaxation.primal:
+            node.focus = relaxation.focus
+            relaxation = self._perspective(node, part, self.fine_tol, 2 * MAX_ROUNDS)
+        return relaxation
+
+    def _perspective(
+        self, node: TreeNode, part: Node, tol: float, max_rounds: int
+    ) -> NodeRelaxation:
+        problem = self.problem
+        relaxation = perspective(
+            problem.A, problem.norms, problem.y, problem.C, problem.fit_intercept,
+            problem.costs, part, tol, self.incumbent.cutoff, focus=node.focus,
+            max_rounds=max_rounds,
+        )  # fmt: skip
+        self.n_iterations += relaxation.iterations
+        return self._settle(node, part, relaxation)
+
+    def _settle(
+        self, node: TreeNode, part: Node, relaxation: NodeRelaxation
+    ) -> NodeRelaxation:
+        """Record the bound, from the point as it will be stored if proofs are kept."""
+        point = None
+        if self.keep_points:
+            point = DualPoint.of(relaxation.alpha, self.problem.C)
+            bound, alpha, squares = self._bound(part, point.dense(self.problem.C))
+            relaxation = relaxation._replace(bound=bound, alpha=alpha, squares=squares)
+            node.fixing_point = point
+        if relaxation.bound > node.bound:
+            node.bound, node.point = relaxation.bound, point
+        return relaxation
+
+    def _bound(
+        self, part: Node, alpha: np.ndarray
+    ) -> tuple[float, np.ndarray, np.ndarray]:
+        problem = self.problem
+        return node_bound(
+            problem.A, problem.norms, problem.y, problem.C, problem.fit_intercept,
+            problem.costs, part, alpha,
+        )  # fmt: skip
+
+    def _fix(self, node: TreeNode, part: Node, relaxation: NodeRelaxation) -> Node:
+        """Decide features by screening; what is left to decide."""
+        problem = self.problem
+        decision = screen(
+            relaxation.alpha, relaxation.squares, part.forced, part.free, part.k,
+            problem.costs, part.budget, self.incumbent.cutoff,
+        )  # fmt: skip
+        if not decision.any():
+            node.fixing_point = None
+            return part
+        node.fixed_in = part.free[decision == FIXED_IN].astype(np.int32)
+        node.fixed_out = part.free[decision == FIXED_OUT].astype(np.int32)
+        node.forced = np.concatenate([node.forced, part.free[decision == FIXED_IN]])
+        return self._part_of(node.forced, part.free[decision == OPEN])
+
+    def _close(self, node: TreeNode, part: Node) -> None:
+        """Nothing is left to decide: the SVM on the features of the node."""
+        relaxation = self._perspective_of_support(node, part)
+        if node.bound <= self.incumbent.cutoff:
+            support = np.sort(np.flatnonzero(relaxation.z > 0.5))
+            self._offer(support)
+
+    def _perspective_of_support(self, node: TreeNode, part: Node) -> NodeRelaxation:
+        fixing_point = node.fixing_point
+        relaxation = self._perspective(node, part, self.fine_tol, LEAF_ROUNDS)
+        node.fixing_point = fixing_point
+        return relaxation
+
+    def _round(self, part: Node, relaxation: NodeRelaxation) -> None:
+        """Try the support of the node's features and the largest ``z_j c_j^2``."""
+        free = part.free
+        value = relaxation.z[free] * relaxation.squares[free]
+        if np.isfinite(part.budget):
+            value = value / self.problem.costs[free]
+        ranked = free[np.argsort(-value, kind="stable")]
+        chosen = part.forced[self.root.forced.size :]
+        support = fit_budgets(self.problem, np.concatenate([chosen, ranked]))
+        self._offer(support)
+
+    def _offer(self, support: np.ndarray) -> None:
+        key = support.tobytes()
+        if key in self._tried or not self._is_affordable(support):
+            return
+        self._tried.add(key)
+        best = self.incumbent.solution
+        limit = np.inf if best is None else best.objective
+        solution = self.evaluator.solve(
+            support, limit, tol=min(SEARCH_TOL, self.fine_tol)
+        )
+        if solution is not None and self.incumbent.offer(solution):
+            self.found.append(solution)
+
+    def _is_affordable(self, support: np.ndarray) -> bool:
+        # The budget of a node is rounded up, that of a solution is not.
+        costs, budget = self.problem.costs, self.problem.cost_budget
+        return bool(np.isinf(budget) or costs[support].sum() <= budget)
