@@ -90,8 +90,8 @@ class Problem:
         self.fit_intercept = bool(fit_intercept)
         self.max_features = _check_max_features(max_features, n)
         self.costs, self.max_cost = _check_costs(feature_costs, max_cost, n)
-        self.include = _check_indices("include", include, n)
-        self.exclude = _check_indices("exclude", exclude, n)
+        self.include = check_indices("include", include, n)
+        self.exclude = check_indices("exclude", exclude, n)
         self._check_sets()
 
     def _check_sets(self) -> None:
@@ -308,7 +308,8 @@ def _check_costs(
     return _freeze(costs), float(max_cost)
 
 
-def _check_indices(name: str, indices: Iterable[int], n: int) -> np.ndarray:
+def check_indices(name: str, indices: Iterable[int], n: int) -> np.ndarray:
+    """Feature indices in increasing order, each once; ``name`` is for the errors."""
     values = list(indices)
     for value in values:
         if not isinstance(value, Integral) or isinstance(value, bool):

@@ -1,5 +1,6 @@
 """Relaxations of FS-SVM: lower bounds, and rankings of the features."""
 
-from .relaxation import Relaxation, relax
+from .certified import certified_bound
+from .relaxation import RELAXATIONS, Relaxation, relax
 
-__all__ = ["Relaxation", "relax"]
+__all__ = ["RELAXATIONS", "Relaxation", "certified_bound", "relax"]

@@ -1,15 +1,28 @@
-"""The decomposed relaxation DSCoP of a whole problem, by the native kernel."""
+"""relax: any relaxation of the paper by any solver, with a bound that we recompute."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..kernels.perspective import perspective
+from ..kernels.support_svm import support_svm
 from ..problem import Problem
+from .certified import FAMILY, certified_bound, reachable_node
+
+#: The relaxations that :func:`relax` knows, by the paper's names.
+RELAXATIONS = tuple(FAMILY)
+
+# Models with a big-M, and those with a set K of binary features.
+_WITH_M = ("BoxMP", "SMP", "DSMP", "SCoMP", "DSCoMP", "SR-DSCoP", "SR-DLMP")
+_WITH_K = ("SR-DSCoP", "SR-DLMP")
+# Models that the native kernels solve.
+_NATIVE = ("DSCoP", "SVM")
 
 
 @dataclass(frozen=True)
@@ -19,7 +32,8 @@ class Relaxation:
     Attributes
     ----------
     bound : float
-        Valid lower bound of FS-SVM, recomputed from ``alpha``.
+        Lower bound of FS-SVM, recomputed from ``alpha`` in directed arithmetic. (For
+        models with a big-M: of FS-SVM with weights up to M.)
     value : float
         Primal value of the relaxation; ``bound`` reaches it up to the tolerance.
     u : ndarray of shape (n_features,)
@@ -32,6 +46,14 @@ class Relaxation:
         The dual point, feasible in exact arithmetic.
     seconds : float
     iterations : int
+        Of the native kernel; 0 for other solvers.
+    model : str
+        The paper's name.
+    solver : str
+    status : str
+        "optimal", or how the solver ended.
+    reported_bound : float or None
+        The bound that another solver claims; we do not vouch for it.
     """
 
     bound: float
@@ -42,33 +64,114 @@ class Relaxation:
     alpha: np.ndarray
     seconds: float
     iterations: int
+    model: str = "DSCoP"
+    solver: str = "native"
+    status: str = "optimal"
+    reported_bound: float | None = None
 
 
 def relax(
     problem: Problem,
+    model: str = "DSCoP",
     *,
+    solver: str | None = None,
+    M: ArrayLike | None = None,
+    K: Iterable[int] | None = None,
     tol: float = 1e-6,
+    time_limit: float | None = None,
+    verbose: bool = False,
     should_stop: Callable[[], bool] | None = None,
+    **options: Any,
 ) -> Relaxation:
-    """Solve DSCoP for a problem.
+    """Solve a relaxation of a problem.
 
     Parameters
     ----------
     problem : Problem
+    model : str, default="DSCoP"
+        The paper's name: one of "SVM", "BoxMP", "SMP", "DSMP", "SCoP", "DSCoP",
+        "SCoMP", "DSCoMP", "SR-DSCoP", "SR-DLMP". SR-DSCoP is solved as SR-DLMP, which
+        is the same program by the paper's lemma.
+    solver : str, default=None
+        "native" for our own kernel (DSCoP and SVM, for which it is the default) or one
+        of the solvers of :mod:`frugalsvm.solvers`; None for the best open-source one.
+    M : float or array of shape (n_features,), default=None
+        Bound of the weights for models that have one, e.g. from
+        :func:`frugalsvm.models.big_m`.
+    K : iterable of int, default=None
+        The features with binary u in the semi-relaxations.
     tol : float, default=1e-6
-        Relative gap between ``value`` and ``bound``.
+        Native: relative gap between ``value`` and ``bound``. Others: the tolerance
+        asked of the solver.
+    time_limit : float, default=None
+        Seconds; the bound is valid whenever the solver stops.
+    verbose : bool, default=False
+        Show the log of a solver that is not native.
     should_stop : callable, default=None
-        Asked between rounds; the bound is valid whenever it stops.
+        Native: asked between rounds.
+    **options
+        Passed to the function that builds the model, e.g. ``cardinality``.
 
     Returns
     -------
     Relaxation
+        Its ``bound`` never depends on a solver's honesty. For a semi-relaxation, or a
+        solver without dual multipliers, it is the best that the native dual point
+        proves, and ``reported_bound`` is what the solver claims.
     """
+    _check(model, M, K)
+    if solver is None:
+        solver = "native" if model in _NATIVE and not options else None
+    if solver == "native":
+        return _solve_natively(problem, model, tol, time_limit, should_stop, options)
+    return _solve_model(problem, model, solver, M, K, tol, time_limit, verbose, options)
+
+
+def _check(model: str, M: ArrayLike | None, K: Iterable[int] | None) -> None:
+    if model not in RELAXATIONS:
+        raise ValueError(f"model must be one of {list(RELAXATIONS)}, got {model!r}.")
+    if (model in _WITH_M) != (M is not None):
+        raise ValueError(
+            f"{model} needs M, a bound of the weights: frugalsvm.models.big_m computes "
+            "one."
+            if M is None
+            else f"{model} has no big-M; leave M out."
+        )
+    if (model in _WITH_K) != (K is not None):
+        raise ValueError(
+            f"{model} needs K, the features with binary u."
+            if K is None
+            else f"{model} has no set K; leave it out."
+        )
+
+
+def _solve_natively(
+    problem: Problem,
+    model: str,
+    tol: float,
+    time_limit: float | None,
+    should_stop: Callable[[], bool] | None,
+    options: dict[str, Any],
+) -> Relaxation:
+    if model not in _NATIVE or options:
+        what = f"{model} with {', '.join(options)}" if options else model
+        raise ValueError(
+            f'solver "native" takes {" and ".join(_NATIVE)} without further options, '
+            f'not {what}; use solver="clarabel", or None for the default.'
+        )
+    if model == "SVM":
+        return _native_svm(problem, tol)
     started = time.perf_counter()
+
+    def stop() -> bool:
+        late = time_limit is not None and time.perf_counter() - started >= time_limit
+        return late or (should_stop is not None and should_stop())
+
     node = perspective(
         problem.A, problem.norms, problem.y, problem.C, problem.fit_intercept,
-        problem.costs, problem.root_node(), tol=tol, should_stop=should_stop,
+        problem.costs, problem.root_node(), tol=tol, should_stop=stop,
     )  # fmt: skip
+    reached = node.primal - node.bound <= tol * abs(node.primal)
     return Relaxation(
         bound=node.bound,
         value=node.primal,
@@ -78,4 +181,89 @@ def relax(
         alpha=node.alpha,
         seconds=time.perf_counter() - started,
         iterations=node.iterations,
+        status="optimal" if reached else "inaccurate",
     )
+
+
+def _native_svm(problem: Problem, tol: float) -> Relaxation:
+    started = time.perf_counter()
+    node = reachable_node(problem)
+    used = np.concatenate([node.forced, node.free])
+    weights, _, alpha, value, _ = support_svm(
+        problem.A, used, problem.y, problem.C, problem.fit_intercept, tol
+    )
+    certified = certified_bound(problem, alpha, "SVM")
+    w = np.zeros(problem.n_features)
+    w[used] = weights
+    u = np.ones(problem.n_features)
+    u[used] = 0.0
+    reached = value - certified.bound <= 2 * tol * abs(value)
+    return Relaxation(
+        bound=certified.bound,
+        value=value,
+        u=u,
+        w=w,
+        squares=certified.squares,
+        alpha=certified.alpha,
+        seconds=time.perf_counter() - started,
+        iterations=0,
+        model="SVM",
+        status="optimal" if reached else "inaccurate",
+    )
+
+
+def _solve_model(
+    problem: Problem,
+    model: str,
+    solver: str | None,
+    M: ArrayLike | None,
+    K: Iterable[int] | None,
+    tol: float,
+    time_limit: float | None,
+    verbose: bool,
+    options: dict[str, Any],
+) -> Relaxation:
+    # Imported here: CVXPY is for those who ask for it.
+    from ..models import MODELS
+
+    started = time.perf_counter()
+    name = "SR-DLMP" if model == "SR-DSCoP" else model
+    program = MODELS[name](problem, *(x for x in (K, M) if x is not None), **options)
+    solution = program.solve(
+        solver, time_limit=time_limit, tolerance=tol, verbose=verbose
+    )
+    alpha = solution.multipliers.get("alpha")
+    points = [alpha] if alpha is not None and model not in _WITH_K else []
+    if not points:
+        points = [relax(problem, native, tol=tol).alpha for native in _NATIVE]
+    certified = max(
+        (certified_bound(problem, point, model, M) for point in points),
+        key=lambda one: one.bound,
+    )
+    return Relaxation(
+        bound=certified.bound,
+        value=solution.objective,
+        u=_shares(solution.variables, program.features, problem.n_features),
+        w=solution.variables.get("w", np.zeros(problem.n_features)),
+        squares=certified.squares,
+        alpha=certified.alpha,
+        seconds=time.perf_counter() - started,
+        iterations=0,
+        model=model,
+        solver=solution.solver,
+        status=str(solution.status),
+        reported_bound=solution.bound,
+    )
+
+
+def _shares(
+    variables: dict[str, np.ndarray], features: np.ndarray, n: int
+) -> np.ndarray:
+    """The paper's u: given, or 1 - v, or (SVM) zero for all features in use."""
+    if "u" in variables:
+        return variables["u"]
+    if "v" in variables:
+        return 1.0 - variables["v"]
+    u = np.ones(n)
+    u[features] = 0.0
+    return u

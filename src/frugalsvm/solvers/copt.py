@@ -1,0 +1,44 @@
+"""COPT, if installed: conic and mixed-integer conic programs, through CVXPY.
+
+Without a licence coptpy solves small models only.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from .base import DEFAULT_TOLERANCE, Solution, Trait
+from .bridge import solve_through_cvxpy
+
+if TYPE_CHECKING:
+    from ..models.model import Model
+
+
+class Copt:
+    """Adapter of COPT."""
+
+    name: ClassVar[str] = "copt"
+    package: ClassVar[str] = "coptpy"
+    extra: ClassVar[str] = "copt"
+    takes: ClassVar[tuple[frozenset[Trait], ...]] = (
+        frozenset({Trait.QUADRATIC, Trait.SECOND_ORDER, Trait.SEMIDEFINITE}),
+        frozenset({Trait.QUADRATIC, Trait.SECOND_ORDER, Trait.INTEGER}),
+    )
+
+    def solve(
+        self,
+        model: Model,
+        *,
+        time_limit: float | None = None,
+        tolerance: float = DEFAULT_TOLERANCE,
+        verbose: bool = False,
+    ) -> Solution:
+        """Solve a model."""
+        options: dict[str, Any] = {"RelGap": tolerance, "FeasTol": max(tolerance, 1e-9)}
+        if time_limit is not None:
+            options["TimeLimit"] = time_limit
+        solution, stats = solve_through_cvxpy(model, self.name, options, verbose)
+        if Trait.INTEGER in model.needs and stats is not None:
+            solution = replace(solution, bound=float(stats.bestbnd))
+        return solution

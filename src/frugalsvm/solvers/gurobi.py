@@ -1,0 +1,133 @@
+"""Gurobi, if installed: everything but semidefinite programs.
+
+Without a licence gurobipy solves small models only (2,000 variables or constraints, 200
+variables when there are quadratic terms).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+import scipy.sparse as sp
+
+from .base import (
+    DEFAULT_TOLERANCE,
+    Solution,
+    SolverNotAvailable,
+    SolveStatus,
+    Trait,
+)
+from .standard_form import StandardForm, compile_model
+
+if TYPE_CHECKING:
+    from ..models.model import Model
+
+SMALLEST_TOLERANCE = 1e-9
+
+
+class Gurobi:
+    """Adapter of Gurobi."""
+
+    name: ClassVar[str] = "gurobi"
+    package: ClassVar[str] = "gurobipy"
+    extra: ClassVar[str] = "gurobi"
+    takes: ClassVar[tuple[frozenset[Trait], ...]] = (
+        frozenset(
+            {
+                Trait.QUADRATIC,
+                Trait.SECOND_ORDER,
+                Trait.INTEGER,
+                Trait.COMPLEMENTARITY,
+            }
+        ),
+    )
+
+    def solve(
+        self,
+        model: Model,
+        *,
+        time_limit: float | None = None,
+        tolerance: float = DEFAULT_TOLERANCE,
+        verbose: bool = False,
+    ) -> Solution:
+        """Solve a model; complementarity by SOS1 constraints."""
+        import gurobipy
+
+        form = compile_model(model)
+        try:
+            with gurobipy.Env(params={"OutputFlag": int(verbose)}) as environment:
+                program, x, rows = _build(form, environment)
+                _set_options(program, time_limit, tolerance)
+                program.optimize()
+                return _read(program, x, rows, form)
+        except gurobipy.GurobiError as error:
+            raise SolverNotAvailable(
+                f"gurobi refused {model.name}: {error}. Get a licence, or use an "
+                "open-source solver: scip, or clarabel for continuous models."
+            ) from error
+
+
+def _build(form: StandardForm, environment: Any) -> tuple[Any, Any, Any]:
+    import gurobipy
+    from gurobipy import GRB
+
+    program = gurobipy.Model(env=environment)
+    kinds = np.full(form.q.size, GRB.CONTINUOUS)
+    kinds[form.binaries] = GRB.BINARY
+    x = program.addMVar(form.q.size, lb=-GRB.INFINITY, vtype=kinds)
+    senses = np.repeat(["=", "<"], [form.n_zero, form.n_nonneg])
+    linear = slice(form.n_linear)
+    rows = program.addMConstr(form.A[linear], x, senses, form.b[linear])
+    cones = form.cones()
+    if cones:
+        count = form.A.shape[0] - form.n_linear
+        slack = program.addMVar(count, lb=-GRB.INFINITY)
+        stacked = sp.hstack([form.A[form.n_linear :], sp.eye_array(count)])
+        both = gurobipy.concatenate([x, slack])
+        program.addMConstr(sp.csr_matrix(stacked), both, "=", form.b[form.n_linear :])
+        for cone in cones:
+            part = slack[cone.start - form.n_linear : cone.stop - form.n_linear]
+            part[0].LB = 0.0
+            program.addConstr(part[1:] @ part[1:] <= part[0] * part[0])
+    for pair in form.pairs:
+        program.addSOS(GRB.SOS_TYPE1, x[pair].tolist())
+    half = sp.csr_matrix(0.5 * form.P)
+    program.setObjective(x @ half @ x + form.q @ x, GRB.MINIMIZE)
+    return program, x, rows
+
+
+def _set_options(program: Any, time_limit: float | None, tolerance: float) -> None:
+    accuracy = max(tolerance, SMALLEST_TOLERANCE)
+    for name in ("FeasibilityTol", "OptimalityTol", "IntFeasTol", "BarConvTol"):
+        program.setParam(name, accuracy)
+    program.setParam("BarQCPConvTol", accuracy)
+    program.setParam("MIPGap", tolerance)
+    program.setParam("QCPDual", 1)
+    if time_limit is not None:
+        program.setParam("TimeLimit", time_limit)
+
+
+def _read(program: Any, x: Any, rows: Any, form: StandardForm) -> Solution:
+    from gurobipy import GRB
+
+    status = {
+        GRB.OPTIMAL: SolveStatus.OPTIMAL,
+        GRB.SUBOPTIMAL: SolveStatus.INACCURATE,
+        GRB.TIME_LIMIT: SolveStatus.TIME_LIMIT,
+        GRB.INTERRUPTED: SolveStatus.INTERRUPTED,
+        GRB.INFEASIBLE: SolveStatus.INFEASIBLE,
+        GRB.INF_OR_UNBD: SolveStatus.INFEASIBLE,
+        GRB.UNBOUNDED: SolveStatus.UNBOUNDED,
+    }.get(program.Status, SolveStatus.FAILED)
+    point = duals = None
+    bound = -np.inf
+    if program.SolCount:
+        point = x.X
+    if program.IsMIP:
+        bound = program.ObjBound
+    elif status is SolveStatus.OPTIMAL:
+        bound = program.ObjVal
+        # Gurobi's multipliers of "<=" are not positive.
+        duals = -rows.Pi
+    return form.solution(Gurobi.name, status, bound, point, duals)

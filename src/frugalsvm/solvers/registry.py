@@ -1,0 +1,76 @@
+"""Which solver takes which model, and what to say when none is at hand."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+from .base import Solver, SolverNotAvailable, UnsupportedModel, accepts
+from .clarabel import Clarabel
+from .copt import Copt
+from .gurobi import Gurobi
+from .highs import Highs
+from .mosek import Mosek
+from .scip import Scip
+
+if TYPE_CHECKING:
+    from ..models.model import Model
+
+# Open-source ones first: the first that takes a model is its default.
+SOLVERS: dict[str, type[Solver]] = {
+    adapter.name: adapter for adapter in (Clarabel, Scip, Highs, Gurobi, Mosek, Copt)
+}
+
+
+def available_solvers() -> list[str]:
+    """Names of the solvers whose packages are installed (licences are not checked)."""
+    return [name for name, adapter in SOLVERS.items() if find_spec(adapter.package)]
+
+
+def solver_for(model: Model, name: str | None = None) -> Solver:
+    """The adapter that solves a model: the one named, or the open-source default.
+
+    Raises
+    ------
+    ValueError
+        For a name that is none of ours.
+    UnsupportedModel
+        If the solver cannot take a program of this kind.
+    SolverNotAvailable
+        If its package is not installed.
+    """
+    able = [key for key, adapter in SOLVERS.items() if accepts(adapter, model.needs)]
+    traits = " and ".join(sorted(model.needs)) or "linear constraints"
+    if not able:
+        raise UnsupportedModel(
+            f"{model.name} has {traits}, which no solver here takes together. "
+            f"{model.remedy}".strip()
+        )
+    if name is None:
+        name = able[0]
+    if name not in SOLVERS:
+        raise ValueError(f"solver must be one of {sorted(SOLVERS)}, got {name!r}.")
+    if name not in able:
+        raise UnsupportedModel(
+            f"{name} cannot take {model.name}, a program with {traits}; use one of "
+            f"{able}."
+        )
+    adapter = SOLVERS[name]
+    for package in ("cvxpy", adapter.package):
+        if find_spec(package) is None:
+            raise SolverNotAvailable(_how_to_install(package, adapter, able))
+    return adapter()
+
+
+def _how_to_install(package: str, adapter: type[Solver], able: list[str]) -> str:
+    extra = "paper" if package == "cvxpy" else adapter.extra
+    others = [key for key in able if SOLVERS[key].extra == "paper"]
+    hint = (
+        f" Or use an open-source solver: {others}."
+        if adapter.name not in others
+        else ""
+    )
+    return (
+        f"{adapter.name} needs the package {package}, which is not installed: "
+        f"pip install 'frugalsvm[{extra}]'.{hint}"
+    )
