@@ -13,10 +13,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ._jit import jit_strict
 from .bounds import bound_and_price, repair_dual, square_bounds
 from .hinge import hinge_sum
 from .interior_point import solve_convex
-from .rows import far_sides, margins_of, split_samples, stack_samples
+from .rows import far_sides, margins_of, restrict
 
 # Up to this many free features are solved in one piece.
 SMALL_WORKING_SET = 300
@@ -73,19 +74,52 @@ class NodeRelaxation(NamedTuple):
     squares: np.ndarray
     z: np.ndarray
     w: np.ndarray
-    focus: Focus
+    focus: Focus | None
     rounds: int
     iterations: int
 
 
+@jit_strict
+def _bound(A, norms, y, C, intercept, costs, forced, free, k, budget, alpha):
+    """Bound of a node, the repaired point and its squares."""
+    alpha = repair_dual(alpha, y, C, intercept)
+    squares = square_bounds(np.dot(A, alpha), norms, alpha)
+    bound, _ = bound_and_price(alpha, squares, forced, free, k, costs, budget)
+    return bound, alpha, squares
+
+
+@jit_strict
+def _judge(
+    A, norms, y, C, intercept, costs, forced, free, k, budget, samples, some, alpha,
+    features, z, weights, means,
+):  # fmt: skip
+    """Bound over all features and primal value over all samples.
+
+    ``alpha`` holds the dual variables of the frozen samples, ``some`` those of the
+    others. Returns both values, the repaired point, its squares and the margins.
+    """
+    for i in range(samples.shape[0]):
+        alpha[samples[i]] = some[i]
+    bound, alpha, squares = _bound(
+        A, norms, y, C, intercept, costs, forced, free, k, budget, alpha
+    )
+    margins = np.empty(y.shape[0])
+    margins_of(A, features, weights, means, y, margins)
+    n_forced = forced.shape[0]
+    quadratic = 0.0
+    for t in range(features.shape[0]):
+        share = 1.0 if t < n_forced else z[t - n_forced]
+        quadratic += weights[t] * weights[t] / share
+    primal = 0.5 * quadratic + hinge_sum(margins, C)
+    return bound, primal, alpha, squares, margins
+
+
 def node_bound(A, norms, y, C, intercept, costs, node, alpha):
     """Valid bound of a node from any dual point: (bound, repaired alpha, squares)."""
-    alpha = repair_dual(alpha, y, C, intercept)
-    squares = square_bounds(A @ alpha, norms, alpha)
-    bound, _ = bound_and_price(
-        alpha, squares, node.forced, node.free, node.k, costs, node.budget
-    )
-    return bound, alpha, squares
+    return _bound(
+        A, norms, y, C, intercept, costs, node.forced, node.free, node.k, node.budget,
+        alpha,
+    )  # fmt: skip
 
 
 def fits(costs, node):
@@ -166,31 +200,20 @@ class _Solver:
         """One round: solve on the part, then judge by all features and samples."""
         A, y, C, node = self.A, self.y, self.C, self.node
         n_forced = node.forced.shape[0]
-        features = np.concatenate([node.forced, self.working])
-        samples, frozen = split_samples(self.side, y, C, self.intercept)
-        stacked, offset, means = stack_samples(
-            A, features, samples, frozen, y, self.intercept
+        features = np.concatenate((node.forced, self.working))
+        rows, offset, means, samples, some_y, some_C, alpha, mass = restrict(
+            A, features, self.side, y, C, self.intercept
         )
         R, h = _budget_rows(self.costs, node, self.working)
         some, z, weights, _, _, iterations = solve_convex(
-            stacked, y[samples], C[samples], n_forced, R, h, tol, cutoff,
-            offset=offset, mass=frozen.sum(),
-        )  # fmt: skip
-        frozen[samples] = some
+            rows, some_y, some_C, n_forced, R, h, tol, cutoff, offset=offset, mass=mass
+        )
         self.rounds += 1
         self.iterations += iterations
         self.features, self.z, self.w = features, z, weights[: features.shape[0]]
-        self._judge(frozen)
-        self.margins = margins_of(A, features, weights, means, y)
-        squares = self.w * self.w
-        quadratic = squares[:n_forced].sum() + (squares[n_forced:] / z).sum()
-        self.primal = 0.5 * quadratic + hinge_sum(self.margins, C)
-
-    def _judge(self, alpha):
-        """Valid bound of a dual point; the best one is kept."""
-        bound, alpha, self.squares = node_bound(
-            self.A, self.norms, self.y, self.C, self.intercept, self.costs, self.node,
-            alpha,
+        bound, self.primal, alpha, self.squares, self.margins = _judge(
+            A, self.norms, y, C, self.intercept, self.costs, node.forced, node.free,
+            node.k, node.budget, samples, some, alpha, features, z, weights, means,
         )  # fmt: skip
         if bound > self.bound:
             self.bound, self.alpha, self.best_squares = bound, alpha, self.squares
@@ -246,8 +269,8 @@ class _Solver:
         )
         return Focus(features, side)
 
-    def relaxation(self):
-        """The solution in terms of all features."""
+    def relaxation(self, cutoff):
+        """The solution in terms of all features; no focus if there are no children."""
         n = self.A.shape[0]
         z = np.zeros(n)
         w = np.zeros(n)
@@ -255,8 +278,9 @@ class _Solver:
         z[self.working_of_solution] = self.z
         w[self.features] = self.w
         return NodeRelaxation(
-            self.bound, self.primal, self.alpha, self.best_squares, z, w, self.focus(),
-            self.rounds, self.iterations,
+            self.bound, self.primal, self.alpha, self.best_squares, z, w,
+            self.focus() if self.bound <= cutoff else None, self.rounds,
+            self.iterations,
         )  # fmt: skip
 
     @property
@@ -326,4 +350,4 @@ def perspective(
             break
         if not grown or gap <= 0.05 * abs(solver.primal) or solver.has_all:
             round_tol = tol
-    return solver.relaxation()
+    return solver.relaxation(cutoff)

@@ -8,7 +8,7 @@ errors are not: large means would cost digits, so the rows are centred.
 import numpy as np
 
 from ._jit import jit
-from .linalg import dot, kth_largest
+from .linalg import dot, kth_largest, total
 
 
 @jit
@@ -31,55 +31,7 @@ def stack_rows(A, features, y, intercept):
 
 
 @jit
-def stack_samples(A, features, samples, frozen, y, intercept):
-    """Centred rows at some samples, the product of the others, and the means.
-
-    ``frozen`` holds the dual variables of the samples left out (zero for the others);
-    ``offset`` is the product of the centred rows with it.
-    """
-    p = features.shape[0]
-    m = y.shape[0]
-    size = samples.shape[0]
-    q = p + 1 if intercept else p
-    means = np.zeros(p)
-    stacked = np.empty((q, size))
-    offset = np.zeros(q)
-    balance = dot(y, frozen, m)
-    for t in range(p):
-        row = A[features[t]]
-        if intercept:
-            means[t] = dot(row, y, m) / m
-        for i in range(size):
-            stacked[t, i] = row[samples[i]] - y[samples[i]] * means[t]
-        offset[t] = dot(row, frozen, m) - means[t] * balance
-    if intercept:
-        for i in range(size):
-            stacked[p, i] = y[samples[i]]
-        offset[p] = balance
-    return stacked, offset, means
-
-
-@jit
-def margins_of(A, features, weights, means, y):
-    """Margins of all samples; ``weights`` of centred rows, intercept last if any."""
-    p = features.shape[0]
-    m = y.shape[0]
-    b = weights[p] if weights.shape[0] > p else 0.0
-    b -= dot(weights, means, p)
-    margins = np.empty(m)
-    for i in range(m):
-        margins[i] = b * y[i]
-    for t in range(p):
-        row = A[features[t]]
-        weight = weights[t]
-        if weight != 0.0:
-            for i in range(m):
-                margins[i] += weight * row[i]
-    return margins
-
-
-@jit
-def split_samples(side, y, C, intercept):
+def _split_samples(side, y, C, intercept):
     """Active samples, and the dual variables of the others (zero for the active).
 
     If the active samples cannot balance the others, all become active: the constraint
@@ -113,6 +65,70 @@ def split_samples(side, y, C, intercept):
             samples[at] = i
             at += 1
     return samples, frozen
+
+
+@jit
+def _stack_samples(A, features, samples, frozen, y, intercept):
+    """Centred rows at some samples, the product of the others, and the means.
+
+    ``frozen`` holds the dual variables of the samples left out (zero for the others);
+    ``offset`` is the product of the centred rows with it.
+    """
+    p = features.shape[0]
+    m = y.shape[0]
+    size = samples.shape[0]
+    q = p + 1 if intercept else p
+    means = np.zeros(p)
+    stacked = np.empty((q, size))
+    offset = np.zeros(q)
+    balance = dot(y, frozen, m)
+    for t in range(p):
+        row = A[features[t]]
+        if intercept:
+            means[t] = dot(row, y, m) / m
+        for i in range(size):
+            stacked[t, i] = row[samples[i]] - y[samples[i]] * means[t]
+        offset[t] = dot(row, frozen, m) - means[t] * balance
+    if intercept:
+        for i in range(size):
+            stacked[p, i] = y[samples[i]]
+        offset[p] = balance
+    return stacked, offset, means
+
+
+@jit
+def restrict(A, features, side, y, C, intercept):
+    """The problem on some features and on the samples whose side is 0.
+
+    Returns the centred rows, what the other samples add to them, the means, the samples
+    with their y and C, and the dual variables of the others with their sum.
+    """
+    samples, frozen = _split_samples(side, y, C, intercept)
+    stacked, offset, means = _stack_samples(A, features, samples, frozen, y, intercept)
+    size = samples.shape[0]
+    some_y = np.empty(size)
+    some_C = np.empty(size)
+    for i in range(size):
+        some_y[i] = y[samples[i]]
+        some_C[i] = C[samples[i]]
+    return stacked, offset, means, samples, some_y, some_C, frozen, total(frozen)
+
+
+@jit
+def margins_of(A, features, weights, means, y, margins):
+    """Margins of all samples; ``weights`` of centred rows, intercept last if any."""
+    p = features.shape[0]
+    m = y.shape[0]
+    b = weights[p] if weights.shape[0] > p else 0.0
+    b -= dot(weights, means, p)
+    for i in range(m):
+        margins[i] = b * y[i]
+    for t in range(p):
+        row = A[features[t]]
+        weight = weights[t]
+        if weight != 0.0:
+            for i in range(m):
+                margins[i] += weight * row[i]
 
 
 @jit
