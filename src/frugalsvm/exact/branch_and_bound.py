@@ -123,7 +123,7 @@ class Tree:
     def finish(self, node: TreeNode) -> None:
         """Note that the node is replaced by its children."""
         del self._busy[id(node)]
-        node.focus = None
+        node.focus = node.free = None
 
 
 class BranchAndBound:

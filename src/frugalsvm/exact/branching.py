@@ -80,34 +80,40 @@ class Reliability(MostFractional):
     def __init__(self, n_features: int, trials: int = 1, width: int = 2):
         self.trials = trials
         self.width = width
-        self._sums = np.zeros((2, n_features))
-        self._counts = np.zeros(n_features, dtype=np.int64)
+        # Lists: a node has a dozen candidates, fewer than arrays are worth while for.
+        self._in = [0.0] * n_features
+        self._out = [0.0] * n_features
+        self._counts = [0] * n_features
         self._lock = Lock()
 
     def choose(self, node: TreeNode, evaluate: Evaluate) -> Pair:
         """Return the best pair among the tried candidates and the best average."""
-        features, z = node.candidates, node.shares
-        counts = self._counts[features]
-        tried: list[tuple[float, Pair]] = []
-        for t in np.flatnonzero(counts < self.trials)[: self.width]:
-            tried.append(self._try(node, int(features[t]), float(z[t]), evaluate))
-        best = max(tried, key=lambda pair: pair[0]) if tried else (-np.inf, None)
-        known = counts >= self.trials
-        if known.any():
-            scores = np.where(known, self._expected(node, features, z), -np.inf)
-            t = int(np.argmax(scores))
-            if scores[t] > best[0]:
-                return self._try(node, int(features[t]), float(z[t]), evaluate)[1]
-        assert best[1] is not None
-        return best[1]
+        best_score, best_feature, best_z = -np.inf, -1, 0.0
+        untried = []
+        least = LEAST_GAIN * abs(node.bound)
+        for feature, z in zip(
+            node.candidates.tolist(), node.shares.tolist(), strict=True
+        ):
+            if self._counts[feature] < self.trials:
+                untried.append((feature, z))
+                continue
+            score = self._expected(feature, z, least)
+            if score > best_score:
+                best_score, best_feature, best_z = score, feature, z
+        best_pair = None
+        for feature, z in untried[: self.width]:
+            score, pair = self._try(node, feature, z, evaluate)
+            if score > best_score:
+                best_score, best_pair = score, pair
+        if best_pair is None:
+            _, best_pair = self._try(node, best_feature, best_z, evaluate)
+        return best_pair
 
-    def _expected(
-        self, node: TreeNode, features: np.ndarray, z: np.ndarray
-    ) -> np.ndarray:
-        counts = np.maximum(self._counts[features], 1)
-        gain_in = self._sums[1, features] / counts * (1.0 - z)
-        gain_out = self._sums[0, features] / counts * z
-        return _product(gain_in, gain_out, node.bound)
+    def _expected(self, feature: int, z: float, least: float) -> float:
+        count = self._counts[feature]
+        gain_in = self._in[feature] / count * (1.0 - z)
+        gain_out = self._out[feature] / count * z
+        return max(gain_in, least) * max(gain_out, least)
 
     def _try(
         self, node: TreeNode, feature: int, z: float, evaluate: Evaluate
@@ -115,19 +121,19 @@ class Reliability(MostFractional):
         pair = evaluate(feature)
         gain_in, gain_out = _gains(node, pair)
         with self._lock:
-            self._sums[1, feature] += gain_in / max(1.0 - z, 0.05)
-            self._sums[0, feature] += gain_out / max(z, 0.05)
+            self._in[feature] += gain_in / max(1.0 - z, 0.05)
+            self._out[feature] += gain_out / max(z, 0.05)
             self._counts[feature] += 1
-        return float(_product(gain_in, gain_out, node.bound)), pair
+        return _product(gain_in, gain_out, node.bound), pair
 
 
 def _gains(node: TreeNode, pair: Pair) -> tuple[float, float]:
     return pair[0].bound - node.bound, pair[1].bound - node.bound
 
 
-def _product(gain_in, gain_out, bound):
+def _product(gain_in: float, gain_out: float, bound: float) -> float:
     least = LEAST_GAIN * abs(bound)
-    return np.maximum(gain_in, least) * np.maximum(gain_out, least)
+    return max(gain_in, least) * max(gain_out, least)
 
 
 RULES = ("most-fractional", "reduced-cost", "strong", "reliability")

@@ -13,7 +13,7 @@ from ..problem import Problem
 from ..search.evaluator import SEARCH_TOL, Evaluator, Solution, Stop
 from ..search.rounding import fit_budgets
 from .branching import MostFractional
-from .tree import DualPoint, TreeNode, part_of
+from .tree import FEW_FEATURES, DualPoint, TreeNode, part_of
 
 # Relative gap to which relaxations are solved unless they may be pruned.
 NODE_TOL = 2e-3
@@ -135,6 +135,8 @@ class NodeSolver:
         node.candidates = self.rule.rank(open_part.free, z, relaxation.squares)
         node.shares = z[node.candidates]
         node.focus = relaxation.focus
+        if open_part.free.shape[0] <= FEW_FEATURES:
+            node.free = open_part.free
 
     def _part_of(self, forced: np.ndarray, free: np.ndarray) -> Node:
         return part_of(self.problem, self.root, forced, free)

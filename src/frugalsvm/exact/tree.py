@@ -17,6 +17,8 @@ from ..problem import Problem
 _NOTHING = np.empty(0, dtype=np.int64)
 # Bytes of a node without its arrays, as measured.
 NODE_BYTES = 900
+# Up to this many free features a node keeps their list.
+FEW_FEATURES = 200
 
 
 def _nothing() -> np.ndarray:
@@ -56,7 +58,7 @@ class TreeNode:
     ``feature`` was decided ``inside`` or not by branching at the parent. ``bound`` is
     valid for all supports of the node, by ``point`` if proofs are kept. The fixings
     follow from ``fixing_point`` and the incumbent; ``candidates`` are the free features
-    worth branching on, with their ``shares`` z.
+    worth branching on, with their ``shares`` z. ``free`` is kept if there are few.
     """
 
     parent: TreeNode | None
@@ -72,6 +74,7 @@ class TreeNode:
     candidates: np.ndarray = field(default_factory=_nothing)
     shares: np.ndarray = field(default_factory=_nothing)
     focus: Focus | None = None
+    free: np.ndarray | None = None
     is_leaf: bool = True
     dives: bool = False
 
@@ -96,6 +99,8 @@ class TreeNode:
 
     def part(self, problem: Problem, root: Node) -> Node:
         """What the relaxation of this node has to decide, given that of the root."""
+        if self.free is not None:
+            return part_of(problem, root, self.forced, self.free)
         open_ = np.zeros(problem.n_features, dtype=bool)
         open_[root.free] = True
         node: TreeNode | None = self
@@ -111,6 +116,8 @@ class TreeNode:
     def n_bytes(self) -> int:
         """Memory the node takes, roughly."""
         size = NODE_BYTES + self.forced.nbytes + self.fixed_out.nbytes
+        if self.free is not None:
+            size += self.free.nbytes
         if self.focus is not None:
             size += self.focus.side.nbytes + self.focus.features.nbytes
         for point in (self.point, self.fixing_point):

@@ -248,3 +248,12 @@ def bound_and_price(alpha, squares, forced, free, k, costs, budget):
     rest, mu = knapsack_bound(values, prices, k, budget)
     penalty = _up(penalty + rest)
     return np.nextafter(total - 0.5 * penalty, -np.inf), mu
+
+
+@jit_strict
+def dual_bound(A, norms, y, C, intercept, costs, forced, free, k, budget, alpha):
+    """Bound of a node from any dual point, the repaired point and its squares."""
+    alpha = repair_dual(alpha, y, C, intercept)
+    squares = square_bounds(np.dot(A, alpha), norms, alpha)
+    bound, _ = bound_and_price(alpha, squares, forced, free, k, costs, budget)
+    return bound, alpha, squares

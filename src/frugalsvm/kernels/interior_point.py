@@ -21,9 +21,12 @@ Layout: ``rows[j, i] = y_i x_ij`` with the forced features first, then the free 
 then, if there is an intercept, y itself: a feature without penalty whose c is zero.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
-from ._jit import jit
+from ._jit import jit, jit_nogil
+from .bounds import dual_bound
 from .central_path import (
     ALPHA,
     Z,
@@ -57,6 +60,7 @@ from .newton import (
     step_by_sample,
     targets,
 )
+from .rows import margins_of, restrict
 
 # Fraction of the way to the boundary that a step may go.
 STEP_TO_BOUNDARY = 0.99
@@ -93,39 +97,58 @@ def _dual_value(alpha, c, n_forced, R, h, lam, uniform):
     return value - 0.5 * penalty
 
 
-@jit
+@jit_nogil
 def interior_point(
-    rows, y, C, n_forced, R, h, tol, cutoff, warm_w, unit, proportional, offset, mass
-):
-    """Solve the SVM or its relaxation on the given rows (see the module's text).
+    A, norms, all_y, all_C, intercept, costs, node_free, budget, features, side, R, h,
+    tol, cutoff, warm_w, unit, proportional,
+):  # fmt: skip
+    """Solve the SVM or its relaxation on some features and samples, and judge it.
+
+    All of it is one compiled call, so that threads that work on different nodes meet in
+    the interpreter as rarely as possible.
 
     Parameters
     ----------
-    rows : array (q, m)
-        Signed features, forced ones first, then the intercept row if there is one.
-    y, C : arrays (m,)
+    A : array (n, m)
+        Signed features, ``y_i x_ij``.
+    norms : array (n,) or (0,)
+        Upper bounds of the row norms; if there are none, nothing is judged.
+    all_y, all_C : arrays (m,)
         Labels and positive weights.
-    n_forced : int
-        Number of features with z = 1.
+    intercept : bool
+        Whether a free intercept is fitted.
+    costs, node_free, budget : array (n,), integer array, float
+        Costs, all free features of the node and their budget, to judge by.
+    features : integer array
+        The features to solve on, forced ones first; there are R.shape[1] free ones.
+    side : array (m,)
+        0 for the samples to solve on; the others keep alpha = C (1) or alpha = 0 (-1).
     R, h : arrays (r, free), (r,)
         Budget rows ``R z <= h``, positive; the first is all ones. No rows for an SVM.
     tol, cutoff : float
         Stop at this relative gap, or once the dual value exceeds the cutoff.
-    warm_w : array (q,) or (0,)
+    warm_w : array or (0,)
         For an SVM: weights (and intercept) to start from.
     unit : float
         Start at the barrier ``unit mean(C)``.
     proportional : bool
         Centre the products of sample i in proportion to C_i, or all alike.
-    offset, mass : array (q,), float
-        ``A alpha`` and ``sum(alpha)`` of samples that are left out because their alpha
-        is taken as given; zero if there are none.
 
     Returns
     -------
-    alpha, z, w, primal, dual, iterations
-        ``w`` has the intercept last if there is one.
+    alpha, dual, squares, bound
+        Dual point of all samples and its value on these features. If judged, alpha is
+        repaired and bound is valid for the node; squares bound all ``c_j^2``.
+    z, w, primal, margins, value
+        Primal point, ``w`` with the intercept last if there is one, its value on these
+        samples, and the margins and value of all samples.
+    means, iterations
+        Means of the features: ``w`` belongs to centred ones.
     """
+    n_forced = features.shape[0] - R.shape[1]
+    rows, offset, means, samples, y, C, alpha, mass = restrict(
+        A, features, side, all_y, all_C, intercept
+    )
     q, m = rows.shape
     n_rows, free = R.shape
     p = n_forced + free
@@ -325,7 +348,42 @@ def interior_point(
         for row in range(3):
             advance(sample[row], d_sample[row], step)
             advance(shares[row], d_shares[row], step)
-    return best_alpha, best_z, best_w, best_primal, best_dual, iterations
+    for i in range(m):
+        alpha[samples[i]] = best_alpha[i]
+    squares = np.empty(0)
+    bound = -np.inf
+    if norms.shape[0] > 0:
+        bound, alpha, squares = dual_bound(
+            A, norms, all_y, all_C, intercept, costs, features[:n_forced], node_free,
+            int(h[0] + 0.5) if n_rows > 0 else 0, budget, alpha,
+        )  # fmt: skip
+    margins = np.empty(all_y.shape[0])
+    margins_of(A, features, best_w, means, all_y, margins)
+    quadratic = 0.0
+    for j in range(p):
+        share = 1.0 if j < n_forced else best_z[j - n_forced]
+        quadratic += best_w[j] * best_w[j] / share
+    value = 0.5 * quadratic + hinge_sum(margins, all_C)
+    return (
+        alpha, best_dual, squares, bound, best_z, best_w, best_primal, margins, value,
+        means, iterations,
+    )  # fmt: skip
+
+
+class Convex(NamedTuple):
+    """What ``interior_point`` returns; see there."""
+
+    alpha: np.ndarray
+    dual: float
+    squares: np.ndarray
+    bound: float
+    z: np.ndarray
+    w: np.ndarray
+    primal: float
+    margins: np.ndarray
+    value: float
+    means: np.ndarray
+    iterations: int
 
 
 # Starts to try in turn: (unit, proportional). The first is right for nearly all data;
@@ -334,35 +392,35 @@ _STARTS = ((1.0, True), (100.0, False), (1e4, True), (1e-4, True), (10.0, False)
 
 
 def solve_convex(
-    rows, y, C, n_forced, R, h, tol, cutoff, warm_w=None, offset=None, mass=0.0
-):
+    A, norms, y, C, intercept, costs, node_free, budget, features, side, R, h, tol,
+    cutoff, warm_w=None,
+):  # fmt: skip
     """``interior_point`` with other starts if it ends above its tolerance.
 
-    Takes and returns the same, combining the best primal and dual points. A warm start
-    begins further down the central path than a cold one: a third to a half fewer
-    iterations after exchanging one feature of a support.
+    Takes the same and returns it as a ``Convex``, combining the best primal and dual
+    points. A warm start begins further down the central path than a cold one: a third
+    to a half fewer iterations after exchanging one feature of a support.
     """
     best = None
     iterations = 0
     starts = _STARTS
-    if offset is None:
-        offset = np.zeros(rows.shape[0])
-        # Read-only arrays have a type of their own, for which all would be compiled
-        # once more.
-        y, C = y.copy(), C.copy()
     if warm_w is not None:
         starts = ((0.1, True), *_STARTS)
     for attempt, (unit, proportional) in enumerate(starts):
         start = warm_w if warm_w is not None and attempt == 0 else _COLD
-        found = interior_point(
-            rows, y, C, n_forced, R, h, tol, cutoff, start, unit, proportional,
-            offset, mass,
+        found = Convex(
+            *interior_point(
+                A, norms, y, C, intercept, costs, node_free, budget, features, side, R,
+                h, tol, cutoff, start, unit, proportional,
+            )
         )  # fmt: skip
-        iterations += found[5]
+        iterations += found.iterations
         best = found if best is None else _better(best, found)
-        if best[4] > cutoff or best[3] - best[4] <= tol * abs(best[3]):
+        if best.dual > cutoff or best.primal - best.dual <= tol * abs(best.primal):
             break
-    return (*best[:5], iterations)
+    if best.iterations < iterations:
+        best = best._replace(iterations=iterations)
+    return best
 
 
 _COLD = np.empty(0)
@@ -370,6 +428,6 @@ _COLD = np.empty(0)
 
 def _better(one, two):
     """The better dual point of two solutions with the better primal point."""
-    alpha, dual = (one[0], one[4]) if one[4] >= two[4] else (two[0], two[4])
-    z, w, primal = one[1:4] if one[3] <= two[3] else two[1:4]
-    return alpha, z, w, primal, dual, 0
+    dual = one if (one.bound, one.dual) >= (two.bound, two.dual) else two
+    primal = one if one.primal <= two.primal else two
+    return Convex(*dual[:4], *primal[4:])

@@ -13,11 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ._jit import jit_strict
-from .bounds import bound_and_price, repair_dual, square_bounds
-from .hinge import hinge_sum
+from .bounds import dual_bound, repair_dual
 from .interior_point import solve_convex
-from .rows import far_sides, margins_of, restrict
+from .rows import far_sides
 
 # Up to this many free features are solved in one piece.
 SMALL_WORKING_SET = 300
@@ -79,44 +77,9 @@ class NodeRelaxation(NamedTuple):
     iterations: int
 
 
-@jit_strict
-def _bound(A, norms, y, C, intercept, costs, forced, free, k, budget, alpha):
-    """Bound of a node, the repaired point and its squares."""
-    alpha = repair_dual(alpha, y, C, intercept)
-    squares = square_bounds(np.dot(A, alpha), norms, alpha)
-    bound, _ = bound_and_price(alpha, squares, forced, free, k, costs, budget)
-    return bound, alpha, squares
-
-
-@jit_strict
-def _judge(
-    A, norms, y, C, intercept, costs, forced, free, k, budget, samples, some, alpha,
-    features, z, weights, means,
-):  # fmt: skip
-    """Bound over all features and primal value over all samples.
-
-    ``alpha`` holds the dual variables of the frozen samples, ``some`` those of the
-    others. Returns both values, the repaired point, its squares and the margins.
-    """
-    for i in range(samples.shape[0]):
-        alpha[samples[i]] = some[i]
-    bound, alpha, squares = _bound(
-        A, norms, y, C, intercept, costs, forced, free, k, budget, alpha
-    )
-    margins = np.empty(y.shape[0])
-    margins_of(A, features, weights, means, y, margins)
-    n_forced = forced.shape[0]
-    quadratic = 0.0
-    for t in range(features.shape[0]):
-        share = 1.0 if t < n_forced else z[t - n_forced]
-        quadratic += weights[t] * weights[t] / share
-    primal = 0.5 * quadratic + hinge_sum(margins, C)
-    return bound, primal, alpha, squares, margins
-
-
 def node_bound(A, norms, y, C, intercept, costs, node, alpha):
     """Valid bound of a node from any dual point: (bound, repaired alpha, squares)."""
-    return _bound(
+    return dual_bound(
         A, norms, y, C, intercept, costs, node.forced, node.free, node.k, node.budget,
         alpha,
     )  # fmt: skip
@@ -199,24 +162,23 @@ class _Solver:
     def solve_part(self, tol, cutoff):
         """One round: solve on the part, then judge by all features and samples."""
         A, y, C, node = self.A, self.y, self.C, self.node
-        n_forced = node.forced.shape[0]
         features = np.concatenate((node.forced, self.working))
-        rows, offset, means, samples, some_y, some_C, alpha, mass = restrict(
-            A, features, self.side, y, C, self.intercept
-        )
         R, h = _budget_rows(self.costs, node, self.working)
-        some, z, weights, _, _, iterations = solve_convex(
-            rows, some_y, some_C, n_forced, R, h, tol, cutoff, offset=offset, mass=mass
-        )
-        self.rounds += 1
-        self.iterations += iterations
-        self.features, self.z, self.w = features, z, weights[: features.shape[0]]
-        bound, self.primal, alpha, self.squares, self.margins = _judge(
-            A, self.norms, y, C, self.intercept, self.costs, node.forced, node.free,
-            node.k, node.budget, samples, some, alpha, features, z, weights, means,
+        found = solve_convex(
+            A, self.norms, y, C, self.intercept, self.costs, node.free, node.budget,
+            features, self.side, R, h, tol, cutoff,
         )  # fmt: skip
-        if bound > self.bound:
-            self.bound, self.alpha, self.best_squares = bound, alpha, self.squares
+        self.rounds += 1
+        self.iterations += found.iterations
+        self.features, self.z, self.w = features, found.z, found.w[: features.shape[0]]
+        self.squares, self.margins, self.primal = (
+            found.squares,
+            found.margins,
+            found.value,
+        )
+        if found.bound > self.bound:
+            self.bound, self.alpha = found.bound, found.alpha
+            self.best_squares = found.squares
 
     def grow(self):
         """Let what was left out wrongly join; whether anything did."""

@@ -12,25 +12,6 @@ from .linalg import dot, kth_largest, total
 
 
 @jit
-def stack_rows(A, features, y, intercept):
-    """Centred rows of some features, and the means that were taken off."""
-    p = features.shape[0]
-    m = y.shape[0]
-    means = np.zeros(p)
-    stacked = np.empty((p + 1 if intercept else p, m))
-    for t in range(p):
-        row = A[features[t]]
-        if intercept:
-            means[t] = dot(row, y, m) / m
-        for i in range(m):
-            stacked[t, i] = row[i] - y[i] * means[t]
-    if intercept:
-        for i in range(m):
-            stacked[p, i] = y[i]
-    return stacked, means
-
-
-@jit
 def _split_samples(side, y, C, intercept):
     """Active samples, and the dual variables of the others (zero for the active).
 

@@ -5,28 +5,35 @@ import numpy as np
 from ._jit import jit
 from .hinge import best_intercept, hinge_sum
 from .interior_point import solve_convex
-from .linalg import combine, dot
-from .rows import stack_rows
+from .linalg import dot
 
+# Read-only like the arrays of a Problem: numba compiles once for each kind.
+_NOTHING = np.empty(0)
+_NOTHING.setflags(write=False)
+_NO_FEATURES = np.empty(0, dtype=np.int64)
 _NO_BUDGET = np.empty((0, 0)), np.empty(0)
 
 
 @jit
-def _polish_intercept(stacked, y, C, w, means):
+def _polish_intercept(margins, y, C, w, means, intercept):
     """Best intercept for w, in units of the uncentred data, and the objective."""
     p = means.shape[0]
-    scores = np.empty(y.shape[0])
-    combine(w[:p], stacked[:p], scores)
     half_norm = 0.5 * dot(w, w, p)
-    if stacked.shape[0] == p:
-        return 0.0, half_norm + hinge_sum(scores, C)
+    if not intercept:
+        return 0.0, half_norm + hinge_sum(margins, C)
     # The exact breakpoint; rounding may let the interior point's own b win.
-    best_b = 0.0
-    best = np.inf
-    for b in (w[p], best_intercept(scores * y, y, C)):
-        loss = hinge_sum(scores + b * y, C)
-        if loss < best:
-            best, best_b = loss, b
+    own = w[p]
+    scores = np.empty(y.shape[0])
+    for i in range(y.shape[0]):
+        scores[i] = margins[i] * y[i] - own
+    best_b = own
+    best = hinge_sum(margins, C)
+    b = best_intercept(scores, y, C)
+    for i in range(y.shape[0]):
+        scores[i] = (scores[i] + b) * y[i]
+    loss = hinge_sum(scores, C)
+    if loss < best:
+        best, best_b = loss, b
     return best_b - dot(w, means, p), half_norm + best
 
 
@@ -57,11 +64,11 @@ def support_svm(A, support, y, C, intercept=True, tol=1e-8, cutoff=np.inf, warm_
     alpha : array (m,)
     primal, dual : float
     """
-    stacked, means = stack_rows(A, support, y, intercept)
     if warm_w is not None and intercept:
         warm_w = np.append(warm_w, 0.0)
-    alpha, _, w, _, dual, _ = solve_convex(
-        stacked, y, C, support.shape[0], *_NO_BUDGET, tol, cutoff, warm_w
-    )
-    b, primal = _polish_intercept(stacked, y, C, w, means)
-    return w[: support.shape[0]], b, alpha, primal, dual
+    found = solve_convex(
+        A, _NOTHING, y, C, intercept, _NOTHING, _NO_FEATURES, np.inf, support,
+        np.zeros(y.shape[0], dtype=np.int8), *_NO_BUDGET, tol, cutoff, warm_w,
+    )  # fmt: skip
+    b, primal = _polish_intercept(found.margins, y, C, found.w, found.means, intercept)
+    return found.w[: support.shape[0]], b, found.alpha, primal, found.dual
