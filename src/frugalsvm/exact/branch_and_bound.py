@@ -16,6 +16,7 @@ from functools import partial
 
 import numpy as np
 
+from ..kernels.batch import run_together
 from ..monitor import Monitor
 from ..problem import Problem
 from ..search.evaluator import Solution, Stop
@@ -25,6 +26,8 @@ from .branching import MostFractional, Pair, make_rule
 from .node_solver import Incumbent, NodeSolver
 from .tree import TreeNode
 
+# Nodes that a thread works on side by side, if there are other threads.
+BATCH = 8
 # A dive every so many nodes.
 DIVE_PERIOD = 64
 # Restarts of the swap search begin after so many nodes, when easy trees are done, and
@@ -214,32 +217,52 @@ class BranchAndBound:
     def _work(self) -> None:
         """Take nodes and replace them by their children until told to stop."""
         solver = self._new_solver()
+        dives: list[TreeNode] = []
         try:
-            node = self._take()
-            while node is not None:
-                pair = self.rule.choose(node, partial(solver.children, node))
+            while nodes := self._take(dives):
+                steps = [
+                    self.rule.choose(node, partial(solver.children, node))
+                    for node in nodes
+                ]
+                pairs = run_together(solver.data, steps)
                 self._improve(solver)
-                dive = self._replace(solver, node, pair)
+                dives = self._replace(solver, nodes, pairs)
                 self._search_in_between()
-                node = dive or self._take()
         except BaseException as error:
             with self._changed:
                 self._error = self._error or error
                 self._changed.notify_all()
 
-    def _take(self) -> TreeNode | None:
-        """The next node to work on, or None when there is nothing left to do."""
+    def _take(self, dives: list[TreeNode]) -> list[TreeNode]:
+        """The next nodes to work on, none when there is nothing left to do.
+
+        One at a time, or, if threads share the tree, enough to make them meet rarely.
+        """
         with self._changed:
+            nodes = list(dives)
             while not self._must_stop():
-                node = self.tree.pop(self.incumbent.cutoff)
-                if node is not None:
-                    self.tree.start(node)
-                    return node
-                if self.tree.is_idle:
+                self._fill(nodes)
+                if nodes or self.tree.is_idle:
                     break
                 self._changed.wait(0.1)
             self._changed.notify_all()
-            return None
+            return nodes
+
+    def _fill(self, nodes: list[TreeNode]) -> None:
+        while len(nodes) < self._batch():
+            node = self.tree.pop(self.incumbent.cutoff)
+            if node is None:
+                return
+            self.tree.start(node)
+            nodes.append(node)
+
+    def _batch(self) -> int:
+        """How many nodes to take: no more than others and the limit leave."""
+        if self.n_jobs == 1:
+            return 1
+        share = len(self.tree) // (2 * self.n_jobs)
+        left = (self.max_nodes - self.counters["nodes"]) / (2 * self.n_jobs)
+        return int(max(1, min(BATCH, share, left)))
 
     def _must_stop(self) -> bool:
         """Whether a limit is reached; open nodes then stay open, as leaves."""
@@ -252,28 +275,36 @@ class BranchAndBound:
         return self.hit_limit is not None
 
     def _replace(
-        self, solver: NodeSolver, node: TreeNode, pair: Pair
-    ) -> TreeNode | None:
-        """Put the children in the place of their parent; the child to dive into."""
+        self, solver: NodeSolver, nodes: list[TreeNode], pairs: list[Pair]
+    ) -> list[TreeNode]:
+        """Put the children in the places of their parents; those to dive into."""
+        dives = []
         with self._changed:
             self._account(solver)
-            node.is_leaf = False
-            cutoff = self.incumbent.cutoff
-            still_open = [child for child in pair if self.tree.add(child, cutoff)]
-            dive = None
-            self._n_taken += 1
-            if self._n_taken % DIVE_PERIOD == 0:
-                node.dives = True
-            if node.dives and still_open and not self._must_stop():
-                dive = still_open.pop(0)
-                dive.dives = True
-                self.tree.start(dive)
-            for child in still_open:
-                self.tree.push(child)
-            self.tree.finish(node)
+            stopping = self._must_stop()
+            for node, pair in zip(nodes, pairs, strict=True):
+                self._n_taken += 1
+                node.dives |= self._n_taken % DIVE_PERIOD == 0
+                dive = self._replace_one(node, pair, node.dives and not stopping)
+                if dive is not None:
+                    dives.append(dive)
             self._report()
             self._changed.notify_all()
-            return dive
+        return dives
+
+    def _replace_one(self, node: TreeNode, pair: Pair, dives: bool) -> TreeNode | None:
+        node.is_leaf = False
+        cutoff = self.incumbent.cutoff
+        still_open = [child for child in pair if self.tree.add(child, cutoff)]
+        dive = None
+        if dives and still_open:
+            dive = still_open.pop(0)
+            dive.dives = True
+            self.tree.start(dive)
+        for child in still_open:
+            self.tree.push(child)
+        self.tree.finish(node)
+        return dive
 
     def _account(self, solver: NodeSolver) -> None:
         self.counters["nodes"] += solver.n_nodes

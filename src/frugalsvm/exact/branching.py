@@ -2,20 +2,25 @@
 
 A rule ranks the free features of a node when its relaxation is known, and later chooses
 among those candidates: it returns the pair of children it prefers. Rules that look
-ahead evaluate the children of several candidates; the others those of one.
+ahead evaluate the children of several candidates; the others those of one. Choosing is
+a generator of requests to the interior point, so that several nodes can be worked on
+side by side.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from threading import Lock
+from typing import Any
 
 import numpy as np
 
 from .tree import TreeNode
 
 Pair = tuple[TreeNode, TreeNode]
-Evaluate = Callable[[int], Pair]
+# Requests of the two children's relaxations; returns the pair.
+Steps = Generator[Any, Any, Pair]
+Evaluate = Callable[[int], Steps]
 
 # Candidates a node keeps; those that look-ahead rules try.
 MAX_CANDIDATES = 12
@@ -31,9 +36,9 @@ class MostFractional:
         fractionality = np.minimum(z[free], 1.0 - z[free])
         return free[np.argsort(-fractionality, kind="stable")[:MAX_CANDIDATES]]
 
-    def choose(self, node: TreeNode, evaluate: Evaluate) -> Pair:
+    def choose(self, node: TreeNode, evaluate: Evaluate) -> Steps:
         """Evaluate and return the children of the first candidate."""
-        return evaluate(int(node.candidates[0]))
+        return (yield from evaluate(int(node.candidates[0])))
 
 
 class ReducedCost(MostFractional):
@@ -50,11 +55,11 @@ class Strong(MostFractional):
     def __init__(self, width: int = 6):
         self.width = width
 
-    def choose(self, node: TreeNode, evaluate: Evaluate) -> Pair:
+    def choose(self, node: TreeNode, evaluate: Evaluate) -> Steps:
         """Evaluate the children of several candidates and return the best pair."""
         best, best_score = None, -np.inf
         for feature in node.candidates[: self.width]:
-            pair = evaluate(int(feature))
+            pair = yield from evaluate(int(feature))
             score = _product(*_gains(node, pair), node.bound)
             if score > best_score:
                 best, best_score = pair, score
@@ -86,7 +91,7 @@ class Reliability(MostFractional):
         self._counts = [0] * n_features
         self._lock = Lock()
 
-    def choose(self, node: TreeNode, evaluate: Evaluate) -> Pair:
+    def choose(self, node: TreeNode, evaluate: Evaluate) -> Steps:
         """Return the best pair among the tried candidates and the best average."""
         best_score, best_feature, best_z = -np.inf, -1, 0.0
         untried = []
@@ -102,11 +107,11 @@ class Reliability(MostFractional):
                 best_score, best_feature, best_z = score, feature, z
         best_pair = None
         for feature, z in untried[: self.width]:
-            score, pair = self._try(node, feature, z, evaluate)
+            score, pair = yield from self._try(node, feature, z, evaluate)
             if score > best_score:
                 best_score, best_pair = score, pair
         if best_pair is None:
-            _, best_pair = self._try(node, best_feature, best_z, evaluate)
+            _, best_pair = yield from self._try(node, best_feature, best_z, evaluate)
         return best_pair
 
     def _expected(self, feature: int, z: float, least: float) -> float:
@@ -117,8 +122,8 @@ class Reliability(MostFractional):
 
     def _try(
         self, node: TreeNode, feature: int, z: float, evaluate: Evaluate
-    ) -> tuple[float, Pair]:
-        pair = evaluate(feature)
+    ) -> Generator[Any, Any, tuple[float, Pair]]:
+        pair = yield from evaluate(feature)
         gain_in, gain_out = _gains(node, pair)
         with self._lock:
             self._in[feature] += gain_in / max(1.0 - z, 0.05)

@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from typing import Any
 
 import numpy as np
 
-from ..kernels.perspective import Node, NodeRelaxation, fits, node_bound, perspective
+from ..kernels.interior_point import Data, run
+from ..kernels.perspective import (
+    Node,
+    NodeRelaxation,
+    fits,
+    node_bound,
+    perspective_steps,
+)
 from ..kernels.screening import FIXED_IN, FIXED_OUT, OPEN, screen
 from ..problem import Problem
 from ..search.evaluator import SEARCH_TOL, Evaluator, Solution, Stop
 from ..search.rounding import fit_budgets
 from .branching import MostFractional
 from .tree import FEW_FEATURES, DualPoint, TreeNode, part_of
+
+# Yields requests for the interior point, is sent the answers.
+Steps = Generator[Any, Any, Any]
 
 # Relative gap to which relaxations are solved unless they may be pruned.
 NODE_TOL = 2e-3
@@ -90,6 +101,10 @@ class NodeSolver:
         self.should_stop = should_stop
         self.evaluator = Evaluator(problem, should_stop)
         self.root = problem.root_node()
+        self.data = Data(
+            problem.A, problem.norms, problem.y, problem.C, problem.fit_intercept,
+            problem.costs,
+        )  # fmt: skip
         self.fine_tol = max(0.1 * incumbent.gap_tol, 1e-9)
         self.n_nodes = 0
         self.n_iterations = 0
@@ -101,25 +116,28 @@ class NodeSolver:
     def plant(self) -> TreeNode:
         """The evaluated root."""
         root = TreeNode.root(self.root)
-        self._evaluate(root, self.root)
+        run(self.data, self._evaluate(root, self.root))
         return root
 
-    def children(self, node: TreeNode, feature: int) -> tuple[TreeNode, TreeNode]:
-        """The two evaluated children of a node, that which uses the feature first."""
+    def children(self, node: TreeNode, feature: int) -> Steps:
+        """The two evaluated children of a node, that which uses the feature first.
+
+        A generator of requests, like all methods below: see ``convex_steps``.
+        """
         part = node.part(self.problem, self.root)
         rest = part.free[part.free != feature]
         inside, outside = node.child(feature, True), node.child(feature, False)
         for child in (inside, outside):
-            self._evaluate(child, self._part_of(child.forced, rest))
+            yield from self._evaluate(child, self._part_of(child.forced, rest))
         return inside, outside
 
-    def _evaluate(self, node: TreeNode, part: Node) -> None:
+    def _evaluate(self, node: TreeNode, part: Node) -> Steps:
         """Bound the node; if it stays open, fix features and rank candidates."""
         self.n_nodes += 1
         if self._is_decided(part):
-            self._close(node, part)
+            yield from self._close(node, part)
             return
-        relaxation = self._relax(node, part)
+        relaxation = yield from self._relax(node, part)
         if node.bound > self.incumbent.cutoff:
             return
         self._n_open += 1
@@ -129,7 +147,7 @@ class NodeSolver:
                 return
         open_part = self._fix(node, part, relaxation)
         if self._is_decided(open_part):
-            self._close(node, open_part)
+            yield from self._close(node, open_part)
             return
         z = relaxation.z
         node.candidates = self.rule.rank(open_part.free, z, relaxation.squares)
@@ -144,22 +162,22 @@ class NodeSolver:
     def _is_decided(self, part: Node) -> bool:
         return part.k == 0 or fits(self.problem.costs, part)
 
-    def _relax(self, node: TreeNode, part: Node) -> NodeRelaxation:
-        relaxation = self._perspective(node, part, NODE_TOL, MAX_ROUNDS)
+    def _relax(self, node: TreeNode, part: Node) -> Steps:
+        relaxation = yield from self._perspective(node, part, NODE_TOL, MAX_ROUNDS)
         # Too coarse to tell whether the node can be pruned?
         if node.bound <= self.incumbent.cutoff < relaxation.primal:
             node.focus = relaxation.focus
-            relaxation = self._perspective(node, part, self.fine_tol, 2 * MAX_ROUNDS)
+            relaxation = yield from self._perspective(
+                node, part, self.fine_tol, 2 * MAX_ROUNDS
+            )
         return relaxation
 
     def _perspective(
         self, node: TreeNode, part: Node, tol: float, max_rounds: int
-    ) -> NodeRelaxation:
-        problem = self.problem
-        relaxation = perspective(
-            problem.A, problem.norms, problem.y, problem.C, problem.fit_intercept,
-            problem.costs, part, tol, self.incumbent.cutoff, self.should_stop,
-            focus=node.focus, max_rounds=max_rounds,
+    ) -> Steps:
+        relaxation = yield from perspective_steps(
+            self.data, part, tol, self.incumbent.cutoff, self.should_stop, node.focus,
+            max_rounds,
         )  # fmt: skip
         self.n_iterations += relaxation.iterations
         return self._settle(node, part, relaxation)
@@ -202,18 +220,16 @@ class NodeSolver:
         node.forced = np.concatenate([node.forced, part.free[decision == FIXED_IN]])
         return self._part_of(node.forced, part.free[decision == OPEN])
 
-    def _close(self, node: TreeNode, part: Node) -> None:
+    def _close(self, node: TreeNode, part: Node) -> Steps:
         """Nothing is left to decide: the SVM on the features of the node."""
-        relaxation = self._perspective_of_support(node, part)
+        fixing_point = node.fixing_point
+        relaxation = yield from self._perspective(
+            node, part, self.fine_tol, LEAF_ROUNDS
+        )
+        node.fixing_point = fixing_point
         if node.bound <= self.incumbent.cutoff:
             support = np.sort(np.flatnonzero(relaxation.z > 0.5))
             self._offer(support)
-
-    def _perspective_of_support(self, node: TreeNode, part: Node) -> NodeRelaxation:
-        fixing_point = node.fixing_point
-        relaxation = self._perspective(node, part, self.fine_tol, LEAF_ROUNDS)
-        node.fixing_point = fixing_point
-        return relaxation
 
     def _round(self, part: Node, relaxation: NodeRelaxation) -> None:
         """Try the support of the node's features and the largest ``z_j c_j^2``."""

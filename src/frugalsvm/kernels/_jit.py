@@ -13,8 +13,6 @@ from numba import njit
 # Reordering and fused operations, but infinities and NaNs keep their meaning.
 _REORDER = {"reassoc", "contract", "arcp", "nsz"}
 
-jit: Any = njit(
-    cache=True, no_cfunc_wrapper=True, fastmath=_REORDER, error_model="numpy"
-)
+jit: Any = njit(cache=True, fastmath=_REORDER, error_model="numpy")
 jit_nogil: Any = njit(cache=True, nogil=True, fastmath=_REORDER, error_model="numpy")
-jit_strict: Any = njit(cache=True, no_cfunc_wrapper=True, error_model="numpy")
+jit_strict: Any = njit(cache=True, error_model="numpy")

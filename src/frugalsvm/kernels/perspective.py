@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .bounds import dual_bound, repair_dual
-from .interior_point import solve_convex
+from .interior_point import Data, convex_steps, run
 from .rows import far_sides
 
 # Up to this many free features are solved in one piece.
@@ -124,9 +124,9 @@ def _price(value, costs, node):
 class _Solver:
     """Rounds on a growing part of one node."""
 
-    def __init__(self, A, norms, y, C, intercept, costs, node, focus):
-        self.A, self.norms, self.y, self.C = A, norms, y, C
-        self.intercept, self.costs, self.node = intercept, costs, node
+    def __init__(self, data, node, focus):
+        self.A, self.y, self.C, self.costs = data.A, data.y, data.C, data.costs
+        self.node = node
         self.working, self.side = self._first_part(focus)
         self.rounds = 0
         self.iterations = 0
@@ -160,14 +160,13 @@ class _Solver:
         return (working if usable else free), side
 
     def solve_part(self, tol, cutoff):
-        """One round: solve on the part, then judge by all features and samples."""
-        A, y, C, node = self.A, self.y, self.C, self.node
+        """One round: solve on the part, and judge by all features and samples."""
+        node = self.node
         features = np.concatenate((node.forced, self.working))
         R, h = _budget_rows(self.costs, node, self.working)
-        found = solve_convex(
-            A, self.norms, y, C, self.intercept, self.costs, node.free, node.budget,
-            features, self.side, R, h, tol, cutoff,
-        )  # fmt: skip
+        found = yield from convex_steps(
+            node.free, node.budget, features, self.side, R, h, tol, cutoff
+        )
         self.rounds += 1
         self.iterations += found.iterations
         self.features, self.z, self.w = features, found.z, found.w[: features.shape[0]]
@@ -251,24 +250,15 @@ class _Solver:
         return self.features[self.node.forced.shape[0] :]
 
 
-def perspective(
-    A, norms, y, C, intercept, costs, node, tol=1e-6, cutoff=np.inf, should_stop=None,
-    focus=None, max_rounds=np.inf,
-) -> NodeRelaxation:  # fmt: skip
-    """Solve DSCoP at a node.
+def perspective_steps(
+    data, node, tol=1e-6, cutoff=np.inf, should_stop=None, focus=None, max_rounds=np.inf
+):
+    """Solve DSCoP at a node: a generator of requests, see ``convex_steps``.
 
     Parameters
     ----------
-    A : array (n, m)
-        Signed features, ``y_i x_ij``.
-    norms : array (n,)
-        Upper bounds of the row norms, see ``row_norm_bounds``.
-    y, C : arrays (m,)
-        Labels in {-1, +1} and positive weights.
-    intercept : bool
-        Whether a free intercept is fitted.
-    costs : array (n,)
-        Feature costs; only used when the node's budget is finite.
+    data : Data
+        Signed features, norm bounds, labels, weights, intercept and feature costs.
     node : Node
         Forced and free features and the budget left for the latter.
     tol : float
@@ -286,6 +276,7 @@ def perspective(
     -------
     NodeRelaxation
     """
+    costs = data.costs
     if np.isfinite(node.budget):
         node = node._replace(free=node.free[costs[node.free] <= node.budget])
     if node.k == 0 or fits(costs, node):
@@ -293,13 +284,13 @@ def perspective(
         chosen = node.free if node.k > 0 else node.free[:0]
         forced = np.concatenate([node.forced, chosen])
         node = Node(forced, node.free[:0], 0, node.budget)
-    solver = _Solver(A, norms, y, C, intercept, costs, node, focus)
+    solver = _Solver(data, node, focus)
     round_tol = tol if focus is not None or solver.has_all else ROUGH_TOL
     while True:
         # The bound over all features can only be lower than that over some.
         enough = cutoff if solver.has_all_features else np.inf
         had_all = solver.has_all
-        solver.solve_part(0.5 * round_tol, enough)
+        yield from solver.solve_part(0.5 * round_tol, enough)
         gap = solver.primal - solver.bound
         if gap <= tol * abs(solver.primal) or solver.bound > cutoff:
             break
@@ -313,3 +304,9 @@ def perspective(
         if not grown or gap <= 0.05 * abs(solver.primal) or solver.has_all:
             round_tol = tol
     return solver.relaxation(cutoff)
+
+
+def perspective(A, norms, y, C, intercept, costs, node, **options) -> NodeRelaxation:
+    """Solve DSCoP at one node; options are those of ``perspective_steps``."""
+    data = Data(A, norms, y, C, intercept, costs)
+    return run(data, perspective_steps(data, node, **options))

@@ -4,7 +4,7 @@ import numpy as np
 
 from ._jit import jit
 from .hinge import best_intercept, hinge_sum
-from .interior_point import solve_convex
+from .interior_point import Data, convex_steps, run
 from .linalg import dot
 
 # Read-only like the arrays of a Problem: numba compiles once for each kind.
@@ -66,9 +66,10 @@ def support_svm(A, support, y, C, intercept=True, tol=1e-8, cutoff=np.inf, warm_
     """
     if warm_w is not None and intercept:
         warm_w = np.append(warm_w, 0.0)
-    found = solve_convex(
-        A, _NOTHING, y, C, intercept, _NOTHING, _NO_FEATURES, np.inf, support,
-        np.zeros(y.shape[0], dtype=np.int8), *_NO_BUDGET, tol, cutoff, warm_w,
+    steps = convex_steps(
+        _NO_FEATURES, np.inf, support, np.zeros(y.shape[0], dtype=np.int8),
+        *_NO_BUDGET, tol, cutoff, warm_w,
     )  # fmt: skip
+    found = run(Data(A, _NOTHING, y, C, intercept, _NOTHING), steps)
     b, primal = _polish_intercept(found.margins, y, C, found.w, found.means, intercept)
     return found.w[: support.shape[0]], b, found.alpha, primal, found.dual
