@@ -31,9 +31,10 @@ BATCH = 8
 # A dive every so many nodes.
 DIVE_PERIOD = 64
 # Restarts of the swap search begin after so many nodes, when easy trees are done, and
-# take so many solves per node.
+# take at least so many solves per node: more where there are more features than this,
+# in proportion to their square as the cost of a node, but at most so many times more.
 SEARCH_AFTER = 50
-SEARCH_RATE = 0.1
+SEARCH_RATE, MANY_FEATURES, MOST_TIMES = 0.1, 50, 100
 
 
 @dataclass(frozen=True)
@@ -173,6 +174,8 @@ class BranchAndBound:
         self._searching = threading.Lock()
         self._n_taken = 0
         self._root_solves = 0
+        crowd = (problem.candidates.size / MANY_FEATURES) ** 2
+        self._search_rate = SEARCH_RATE * float(np.clip(crowd, 1.0, MOST_TIMES))
         self._error: BaseException | None = None
 
     def run(self) -> Solution:
@@ -339,7 +342,7 @@ class BranchAndBound:
     def _search_in_between(self) -> None:
         """A batch of restarts when it is due, while there is patience left."""
         solves = self.search.counters["SVM solves"] - self._root_solves
-        due = solves < SEARCH_RATE * (self.counters["nodes"] - SEARCH_AFTER)
+        due = solves < self._search_rate * (self.counters["nodes"] - SEARCH_AFTER)
         if not due or self.search.idle >= self.options.patience:
             return
         if self._searching.acquire(blocking=False):
