@@ -113,6 +113,14 @@ class NodeSolver:
             self._evaluate(child, self._part_of(child.forced, rest))
         return inside, outside
 
+    def split_off(self, node: TreeNode, feature: int) -> tuple[TreeNode, TreeNode]:
+        """The evaluated child that uses the feature; the other one, not evaluated."""
+        part = node.part(self.problem, self.root)
+        inside, outside = node.child(feature, True), node.child(feature, False)
+        rest = part.free[part.free != feature]
+        self._evaluate(inside, self._part_of(inside.forced, rest))
+        return inside, outside
+
     def _evaluate(self, node: TreeNode, part: Node) -> None:
         """Bound the node; if it stays open, fix features and rank candidates."""
         self.n_nodes += 1
