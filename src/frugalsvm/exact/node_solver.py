@@ -195,11 +195,7 @@ class NodeSolver:
 
     def _fix(self, node: TreeNode, part: Node, relaxation: NodeRelaxation) -> Node:
         """Decide features by screening; what is left to decide."""
-        problem = self.problem
-        decision = screen(
-            relaxation.alpha, relaxation.squares, part.forced, part.free, part.k,
-            problem.costs, part.budget, self.incumbent.cutoff,
-        )  # fmt: skip
+        decision = self._screen(part, relaxation)
         if not decision.any():
             node.fixing_point = None
             return part
@@ -207,6 +203,13 @@ class NodeSolver:
         node.fixed_out = part.free[decision == FIXED_OUT].astype(np.int32)
         node.forced = np.concatenate([node.forced, part.free[decision == FIXED_IN]])
         return self._part_of(node.forced, part.free[decision == OPEN])
+
+    def _screen(self, part: Node, relaxation: NodeRelaxation) -> np.ndarray:
+        """What the dual point decides about each free feature."""
+        return screen(
+            relaxation.alpha, relaxation.squares, part.forced, part.free, part.k,
+            self.problem.costs, part.budget, self.incumbent.cutoff,
+        )  # fmt: skip
 
     def _close(self, node: TreeNode, part: Node) -> None:
         """Nothing is left to decide: the SVM on the features of the node."""

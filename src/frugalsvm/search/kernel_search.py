@@ -1,0 +1,130 @@
+"""Kernel Search, the paper's Algorithm 2: group after group, with a kernel that lasts.
+
+Every group of features is joined with the kernel, those that were worth keeping so far.
+CoP of the union is solved with two cuts: the objective must not exceed the upper bound,
+and at least one feature of the group must be selected.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from .evaluator import Solution
+from .local_search import better, report
+from .ranking import make_groups
+from .subproblem import SubproblemSolver
+
+# A feature leaves the kernel when so many solutions in a row did without it.
+LAST_ITERATIONS = 2
+
+
+@dataclass(frozen=True)
+class KernelSearchOptions:
+    """Options of ``kernel-search``.
+
+    Parameters
+    ----------
+    rho : int, default=10
+        Size of the groups.
+    solver : {"native", "scip", "gurobi"}, default="native"
+        Who solves the subproblems.
+    subproblem_time_limit : float or None, default=60
+        Seconds for each subproblem; what it found until then is used.
+    ranking : sequence of int, default=None
+        Features in the order in which they are to be tried. Those that are missing
+        follow in the order of the relaxation.
+    """
+
+    rho: int = 10
+    solver: str = "native"
+    subproblem_time_limit: float | None = 60.0
+    ranking: Sequence[int] | None = None
+
+
+@dataclass
+class Kernel:
+    """The features that are kept, and the solution they were kept for.
+
+    Attributes
+    ----------
+    solution : Solution or None
+        The last one accepted; the kernel contains its features.
+    best : Solution or None
+        The one of smallest objective.
+    idle : dict of int to int
+        For each feature of the kernel, how many accepted solutions in a row did
+        without it. Subproblems without a solution do not count.
+    """
+
+    solution: Solution | None = None
+    best: Solution | None = None
+    idle: dict[int, int] = field(default_factory=dict)
+
+    @property
+    def features(self) -> np.ndarray:
+        """The kernel in increasing order."""
+        return np.array(sorted(self.idle), dtype=np.int64)
+
+    @property
+    def upper_bound(self) -> float:
+        """The smallest objective so far."""
+        return np.inf if self.best is None else self.best.objective
+
+    def accept(self, solution: Solution) -> None:
+        """Add what the solution uses and drop what the last ones did without."""
+        self.solution = solution
+        self.best = better(self.best, solution)
+        used = set(solution.support.tolist())
+        for j in self.idle.keys() | used:
+            self.idle[j] = 0 if j in used else self.idle[j] + 1
+        self.idle = {j: t for j, t in self.idle.items() if t < LAST_ITERATIONS}
+
+
+def kernel_search(
+    subproblems: SubproblemSolver,
+    ranked: np.ndarray,
+    rho: int,
+    start: Solution | None = None,
+    watch: Callable[[Kernel], None] = lambda kernel: None,
+) -> Solution | None:
+    """Go through the groups of a ranking once.
+
+    Parameters
+    ----------
+    subproblems : SubproblemSolver
+    ranked : ndarray of int
+        Features that may be chosen, best first.
+    rho : int
+        Size of the groups.
+    start : Solution, default=None
+        Its features are the first kernel and its objective the first upper bound; by
+        default the kernel is empty and the bound infinite.
+    watch : callable
+        Shown the kernel after every subproblem.
+
+    Returns
+    -------
+    Solution or None
+        The best one; None if there was no time to find any.
+    """
+    kernel = Kernel()
+    if start is not None:
+        kernel.accept(start)
+    groups = make_groups(ranked, rho)
+    monitor = subproblems.monitor
+    for k, group in enumerate(groups, 1):
+        if monitor.should_stop():
+            break
+        outcome = subproblems.solve(
+            np.union1d(kernel.features, group),
+            upper_bound=kernel.upper_bound,
+            group=group,
+        )
+        if outcome.solution is not None:
+            kernel.accept(outcome.solution)
+            report(monitor, outcome.solution, f"group {k} of {len(groups)}")
+        watch(kernel)
+    return kernel.best
