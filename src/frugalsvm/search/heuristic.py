@@ -16,11 +16,11 @@ import numpy as np
 
 from ..monitor import Monitor
 from ..problem import Problem
-from ..relaxations import Relaxation, relax
+from ..relaxations import relax
 from .evaluator import Solution
 from .kernel_search import kernel_search
 from .local_search import better, local_search
-from .ranking import prefer, rank_features
+from .ranking import rank_features
 from .subproblem import SubproblemSolver
 
 #: The upper-bound strategies by name.
@@ -100,7 +100,7 @@ def heuristic(
     problem: Problem,
     monitor: Monitor,
     options: HeuristicOptions,
-    relaxation: Relaxation,
+    ranked: np.ndarray,
     start: Solution | None,
 ) -> tuple[Solution | None, dict[str, int]]:
     """Run the procedure; the best solution, if any was found, and counters.
@@ -110,18 +110,17 @@ def heuristic(
     problem : Problem
     monitor : Monitor
     options : HeuristicOptions
-    relaxation : Relaxation
-        DSCoP.
+    ranked : ndarray of int
+        Features that may be chosen, best first.
     start : Solution or None
         The user's.
     """
     strategy = Strategy(problem, monitor, options)
-    ranked = rank_features(problem, relaxation.u, relaxation.squares)
-    if options.ranking is not None:
-        ranked = prefer(np.asarray(options.ranking, dtype=np.int64), ranked)
     best = strategy(ranked, start)
-    second = None if best is None else second_ranking(
-        problem, monitor, best.objective, options.bound_programs
+    second = (
+        None
+        if best is None
+        else second_ranking(problem, monitor, best.objective, options.bound_programs)
     )
     if second is not None:
         # From scratch as in the paper: a kernel that starts with the incumbent would
@@ -138,7 +137,7 @@ def second_ranking(
     if _seconds_left(monitor) < LEAST_SECONDS or problem.max_features == 0:
         return None
     M = _big_m(problem, monitor, upper_bound, bound_programs)
-    if not M < threshold(problem) or _seconds_left(monitor) < LEAST_SECONDS:
+    if not threshold(problem) > M or _seconds_left(monitor) < LEAST_SECONDS:
         return None
     if find_spec("cvxpy") is None:
         warnings.warn(
