@@ -180,6 +180,13 @@ class Problem:
         small.norms = _freeze(self.norms[features])
         return small
 
+    def requiring(self, feature: int) -> Problem:
+        """The problem with one more included feature."""
+        other = self.restrict(np.arange(self.n_features))
+        other.include = _freeze(np.union1d(self.include, [feature]))
+        other._check_sets()
+        return other
+
     def admits(self, support: np.ndarray) -> bool:
         """Whether a set of features satisfies all constraints."""
         support = np.asarray(support)

@@ -14,10 +14,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..problem import Problem
-from ..search.evaluator import Evaluator, Solution, Stop
-from ..search.swap import swap_search
+from ..search.evaluator import Evaluator, Solution
 from .branch_and_bound import Tree
 from .branching import make_rule
+from .group_search import GroupSearch
 from .node_solver import Incumbent, NodeSolver
 from .subtree import Subtree
 from .tree import TreeNode
@@ -26,6 +26,10 @@ from .tree import TreeNode
 SUBPROBLEM_GAP = 1e-6
 # An objective up to this much above UB counts as equal to it: solves are not exact.
 TIE = 1e-6
+# The swap search begins after so many nodes, when easy trees are done, and takes so
+# many SVM solves per node.
+SEARCH_AFTER = 60
+SEARCH_RATE = 0.5
 
 
 @dataclass(frozen=True)
@@ -68,6 +72,7 @@ class _RestrictedSearch:
         problem: Problem,
         cap: float,
         group: np.ndarray | None,
+        start: np.ndarray,
         should_stop: Callable[[], bool],
         watch: Callable[[int], None],
     ):
@@ -83,6 +88,7 @@ class _RestrictedSearch:
             tried=set(),
         )
         self.subtree = Subtree(self.solver, self._after_nodes)
+        self.search = GroupSearch(problem, group, start, should_stop)
         self._watch = watch
 
     def run(self) -> bool:
@@ -91,7 +97,6 @@ class _RestrictedSearch:
             self.subtree.add(self.solver.plant())
         elif not self._plant_group(self.group):
             return False
-        self._improve()
         self.subtree.run()
         return self.subtree.complete
 
@@ -104,27 +109,17 @@ class _RestrictedSearch:
             if self.solver.should_stop():
                 return False
             inside, rest = self.solver.split_off(rest, int(feature))
-            self._improve()
             self.subtree.add(inside)
         return True
 
     def _after_nodes(self, tree: Tree, n_new: int) -> None:
-        self._improve()
-        self._watch(n_new)
-
-    def _improve(self) -> None:
-        """Descend by swaps from the solutions that nodes led to."""
-        for solution in self.solver.found:
-            try:
-                better = swap_search(self.solver.evaluator, solution)
-            except Stop:
-                break
-            if self._has_group(better):
-                self.incumbent.offer(better)
         self.solver.found.clear()
-
-    def _has_group(self, solution: Solution) -> bool:
-        return self.group is None or bool(np.isin(self.group, solution.support).any())
+        due = SEARCH_RATE * (self.subtree.n_nodes - SEARCH_AFTER)
+        if self.search.n_solves < due and not self.search.is_idle:
+            solution = self.search.go_on()
+            if solution is not None:
+                self.incumbent.offer(solution)
+        self._watch(n_new)
 
 
 def solve_restricted(
@@ -133,6 +128,7 @@ def solve_restricted(
     *,
     upper_bound: float = np.inf,
     group: np.ndarray | None = None,
+    start: np.ndarray | None = None,
     should_stop: Callable[[], bool] = lambda: False,
     watch: Callable[[int], None] = lambda n_nodes: None,
 ) -> Restricted:
@@ -148,6 +144,8 @@ def solve_restricted(
     group : array of int, default=None
         Part of K of which at least one feature must be selected
         (``cons: K plus cons``).
+    start : array of int, default=None
+        Features of a good solution, where the search for better ones may start.
     should_stop : callable
         Asked between nodes and inside them.
     watch : callable
@@ -167,7 +165,10 @@ def solve_restricted(
         places = np.searchsorted(features, inside)
     small = problem.restrict(features)
     cap = upper_bound * (1.0 + TIE)
-    search = _RestrictedSearch(small, cap, places, should_stop, watch)
+    first = features[:0] if start is None else np.intersect1d(start, features)
+    search = _RestrictedSearch(
+        small, cap, places, np.searchsorted(features, first), should_stop, watch
+    )
     complete = search.run()
     solution = search.incumbent.solution
     if solution is not None:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ..monitor import Monitor
 from .evaluator import Solution
 from .local_search import better, report
 from .ranking import make_groups
@@ -19,6 +20,9 @@ from .subproblem import SubproblemSolver
 
 # A feature leaves the kernel when so many solutions in a row did without it.
 LAST_ITERATIONS = 2
+# With a limit on the run, a subproblem gets at most so many equal shares of what is
+# left; easy ones leave time to the others.
+SHARES = 2.0
 
 
 @dataclass(frozen=True)
@@ -122,9 +126,16 @@ def kernel_search(
             np.union1d(kernel.features, group),
             upper_bound=kernel.upper_bound,
             group=group,
+            start=None if kernel.solution is None else kernel.solution.support,
+            time_limit=_share(monitor, len(groups) - k + 1),
         )
         if outcome.solution is not None:
             kernel.accept(outcome.solution)
             report(monitor, outcome.solution, f"group {k} of {len(groups)}")
         watch(kernel)
     return kernel.best
+
+
+def _share(monitor: Monitor, n_left: int) -> float:
+    """Seconds for a subproblem such that the last groups get their turn, too."""
+    return SHARES * (monitor.time_limit - monitor.seconds) / n_left

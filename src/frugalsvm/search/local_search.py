@@ -54,11 +54,11 @@ def local_search(
         None if there was no time to find any.
     """
     K = first_features(subproblems.problem, ranked, k)
-    upper_bound = np.inf
+    upper_bound, support = np.inf, K[: subproblems.problem.max_features]
     if start is not None:
         K = np.union1d(K, start.support)
-        upper_bound = start.objective
-    found = subproblems.solve(K, upper_bound=upper_bound).solution
+        upper_bound, support = start.objective, start.support
+    found = subproblems.solve(K, upper_bound=upper_bound, start=support).solution
     report(subproblems.monitor, found, "local search")
     return better(start, found)
 

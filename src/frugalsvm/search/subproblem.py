@@ -56,9 +56,16 @@ class SubproblemSolver:
         *,
         upper_bound: float = np.inf,
         group: np.ndarray | None = None,
+        start: np.ndarray | None = None,
+        time_limit: float = np.inf,
     ) -> Restricted:
-        """The best solution of CoP(K) within the cuts, in the time there is."""
-        deadline = time.perf_counter() + self.time_limit
+        """The best solution of CoP(K) within the cuts, in the time there is.
+
+        ``time_limit`` shortens that of the object; ``start`` is the support of a good
+        solution, for solvers that can use it.
+        """
+        seconds = min(self.time_limit, time_limit)
+        deadline = time.perf_counter() + seconds
 
         def stop() -> bool:
             return self.monitor.should_stop() or time.perf_counter() >= deadline
@@ -66,11 +73,11 @@ class SubproblemSolver:
         self.counters["subproblems"] += 1
         if self.solver == "native" or self._is_trivial(K, group):
             outcome = solve_restricted(
-                self.problem, K, upper_bound=upper_bound, group=group,
+                self.problem, K, upper_bound=upper_bound, group=group, start=start,
                 should_stop=stop, watch=self._count,
             )  # fmt: skip
         else:
-            outcome = self._by_model(K, upper_bound, group)
+            outcome = self._by_model(K, upper_bound, group, seconds)
         self.monitor.tick()
         return outcome
 
@@ -88,12 +95,16 @@ class SubproblemSolver:
         return node.k == 0 or choice.size == 0 or not reachable
 
     def _by_model(
-        self, K: np.ndarray, upper_bound: float, group: np.ndarray | None
+        self,
+        K: np.ndarray,
+        upper_bound: float,
+        group: np.ndarray | None,
+        seconds: float,
     ) -> Restricted:
         from ..models import cop
 
         monitor, problem = self.monitor, self.problem
-        seconds = min(self.time_limit, monitor.time_limit - monitor.seconds)
+        seconds = min(seconds, monitor.time_limit - monitor.seconds)
         if seconds < LEAST_SECONDS or monitor.should_stop():
             return Restricted(None, False)
         model = cop(
