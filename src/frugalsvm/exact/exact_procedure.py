@@ -19,7 +19,7 @@ from ..search.heuristic import Strategy
 from ..search.local_search import better, report
 from ..search.ranking import rank_features
 from ..search.rounding import fit_budgets
-from ..search.subproblem import LEAST_SECONDS, check_available
+from ..search.subproblem import LEAST_SECONDS, check_available, note_interrupt
 from .binary_set import BinarySet
 from .branch_and_bound import Tree
 from .semi_relaxation import SemiRelaxation, solve_semi_relaxation
@@ -222,6 +222,7 @@ class ExactProcedure:
             tolerance=max(0.1 * monitor.gap_tol, 1e-8),
             should_stop=monitor.should_stop,
         )
+        note_interrupt(monitor, answer.status)
         claims = (self.reported_bound, answer.bound)
         self.reported_bound = max(claim for claim in claims if claim is not None)
         if answer.status != "optimal":

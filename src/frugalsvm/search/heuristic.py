@@ -143,7 +143,7 @@ def second_ranking(
         warnings.warn(
             f"M = {M:g} is small enough for the paper's second ranking, but DSCoMP "
             "needs CVXPY: pip install 'frugalsvm[paper]'. Going on with the first.",
-            RuntimeWarning,
+            UserWarning,
             stacklevel=2,
         )
         return None

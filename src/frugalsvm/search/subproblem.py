@@ -119,6 +119,7 @@ class SubproblemSolver:
             tolerance=SUBPROBLEM_GAP,
             should_stop=monitor.should_stop,
         )
+        note_interrupt(monitor, answer.status)
         complete = answer.status in ("optimal", "infeasible")
         if "u" not in answer.variables:
             return Restricted(None, complete)
@@ -134,6 +135,12 @@ class SubproblemSolver:
         solution = Evaluator(self.problem).solve(support, tol=0.1 * SUBPROBLEM_GAP)
         assert solution is not None
         return solution
+
+
+def note_interrupt(monitor: Monitor, status: str) -> None:
+    """Some solvers catch Ctrl-C themselves: then the whole run is meant."""
+    if status == "interrupted" and not monitor.should_stop():
+        monitor.interrupted = True
 
 
 def check_available(solver: str) -> None:

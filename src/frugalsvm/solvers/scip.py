@@ -66,6 +66,8 @@ class Scip:
             left = time_limit - (time.perf_counter() - started)
             scip.setParam("limits/time", max(left, 0.0))
         if should_stop is not None:
+            # Ctrl-C is for the caller, who will want us to stop.
+            scip.setParam("misc/catchctrlc", False)
             _watch(scip, should_stop)
         scip.optimize()
         status = _STATUS.get(scip.getStatus(), SolveStatus.FAILED)
