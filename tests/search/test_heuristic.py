@@ -6,6 +6,7 @@ import pytest
 from frugalsvm import Problem, relax, solve
 from frugalsvm.models import big_m
 from frugalsvm.monitor import Monitor
+from frugalsvm.search.evaluator import Evaluator
 from frugalsvm.search.heuristic import second_ranking, threshold
 from tests.exact.problems import KINDS, small_problem
 from tests.reference import brute_force, random_data
@@ -45,7 +46,8 @@ def test_a_small_big_m_leads_to_a_second_ranking():
     result = solve(problem, method="heuristic", method_options={"rho": 3})
     assert result.counters["rankings"] == 2
     assert result.objective <= first.objective * (1 + 1e-9)
-    ranked = second_ranking(problem, Monitor(), first.objective, 0)
+    best = Evaluator(problem).solve(first.selected)
+    ranked = second_ranking(problem, Monitor(), best, 0)
     u = relax(problem, "DSCoMP", M=M).u
     assert np.isin(ranked[:2], np.argsort(u)[:3]).all()
 
@@ -54,7 +56,17 @@ def test_a_large_big_m_does_not():
     problem, _, _ = small_problem("random", 0)
     result = solve(problem, method="heuristic")
     assert result.counters["rankings"] == 1
-    assert second_ranking(problem, Monitor(), 1e3 * result.objective, 0) is None
+
+
+def test_a_heavy_incumbent_spares_the_big_m(monkeypatch):
+    problem, _, _ = small_problem("separable", 1)
+    best = Evaluator(problem).solve(brute_force(problem)[1])
+    assert np.abs(best.w).max() >= threshold(problem)
+    # So is every valid M.
+    M = big_m(problem, best.objective, max_programs=0)
+    assert np.abs(best.w).max() * (1 - 1e-6) <= M
+    monkeypatch.setattr("frugalsvm.search.heuristic._big_m", None)
+    assert second_ranking(problem, Monitor(), best, 0) is None
 
 
 def test_without_cvxpy_the_first_ranking_is_kept(monkeypatch):

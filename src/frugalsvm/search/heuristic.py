@@ -117,11 +117,9 @@ def heuristic(
     """
     strategy = Strategy(problem, monitor, options)
     best = strategy(ranked, start)
-    second = (
-        None
-        if best is None
-        else second_ranking(problem, monitor, best.objective, options.bound_programs)
-    )
+    second = None
+    if best is not None:
+        second = second_ranking(problem, monitor, best, options.bound_programs)
     if second is not None:
         # From scratch as in the paper: a kernel that starts with the incumbent would
         # look at fewer new combinations.
@@ -131,13 +129,20 @@ def heuristic(
 
 
 def second_ranking(
-    problem: Problem, monitor: Monitor, upper_bound: float, bound_programs: int
+    problem: Problem, monitor: Monitor, best: Solution, bound_programs: int
 ) -> np.ndarray | None:
-    """Features by the u of DSCoMP, or None if its big-M is too large to help."""
-    if _seconds_left(monitor) < LEAST_SECONDS or problem.max_features == 0:
+    """Features by the u of DSCoMP, or None if its big-M is too large to help.
+
+    A valid M is at least the largest weight of the solution behind it. If that is too
+    large already, M need not be computed.
+    """
+    if _seconds_left(monitor) < LEAST_SECONDS or best.support.size == 0:
         return None
-    M = _big_m(problem, monitor, upper_bound, bound_programs)
-    if not threshold(problem) > M or _seconds_left(monitor) < LEAST_SECONDS:
+    limit = threshold(problem)
+    if np.abs(best.w).max() >= limit:
+        return None
+    M = _big_m(problem, monitor, best.objective, bound_programs)
+    if limit <= M or _seconds_left(monitor) < LEAST_SECONDS:
         return None
     if find_spec("cvxpy") is None:
         warnings.warn(
@@ -172,6 +177,7 @@ def _big_m(
     return big_m(
         problem, upper_bound, max_programs=max_programs,
         time_limit=left if np.isfinite(left) else None,
+        should_stop=monitor.should_stop,
     )  # fmt: skip
 
 
