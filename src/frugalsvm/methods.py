@@ -150,7 +150,9 @@ def _kernel_search(run: Run) -> Solution:
     fallback, given = _fallback(run)
     subproblems = _subproblems(run)
     ranked = _ranked(run, run.options.ranking)
-    found = kernel_search(subproblems, ranked, run.options.rho, given)
+    found = kernel_search(
+        subproblems, ranked, run.options.rho, given, run.options.passes
+    )
     run.counters.update(subproblems.counters)
     return _best(fallback, found)
 

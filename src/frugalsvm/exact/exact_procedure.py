@@ -50,6 +50,8 @@ class ExactOptions:
         only the native tree has dual points that raise ``Result.lower_bound``.
     subproblem_time_limit : float or None, default=60
         Seconds for each subproblem of the kernel search.
+    passes : int, default=1
+        Passes of the kernel search through its groups.
     max_megabytes : int, default=4000
         The procedure ends when the nodes of a tree take more memory than this.
     ranking : sequence of int, default=None
@@ -64,6 +66,7 @@ class ExactOptions:
     solver: str = "native"
     semi_solver: str = "native"
     subproblem_time_limit: float | None = 60.0
+    passes: int = 1
     max_megabytes: int = 4000
     ranking: Sequence[int] | None = None
 

@@ -1,7 +1,8 @@
 """Swap searches for CoP(K): solutions for trees that are too large to finish.
 
-With the cut that one feature of a group is selected there is one search for each of
-them, with that feature always in; the best one goes on with restarts.
+First without the cut that one feature of a group is selected: often the best solution
+has one. If it has none, there is one search for each feature of the group, with that
+feature always in, and the best of them goes on with restarts.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from ..search.evaluator import Evaluator, Solution, Stop
 from ..search.restarts import RestartSearch, SwapOptions, shrink
 
 # Restarts without improvement after which the search is left to the tree.
-OPTIONS = SwapOptions(patience=40)
+OPTIONS = SwapOptions(patience=30)
 
 
 class QuietMonitor(Monitor):
@@ -63,35 +64,48 @@ class GroupSearch:
         self._start = start
         self._monitor = QuietMonitor(should_stop)
         self._search: RestartSearch | None = None
+        self._has_seeded = group is None
         self.n_solves = 0
 
     @property
     def is_idle(self) -> bool:
         """Whether there is no patience left."""
-        return self._search is not None and self._search.idle >= OPTIONS.patience
+        return self._is_exhausted() and (self._has_seeded or self._best() is not None)
 
     def go_on(self) -> Solution | None:
-        """Seed the searches, or restart the best one; the best solution so far."""
+        """Some more work; the best solution within the cut so far."""
         with ThreadPoolExecutor(1) as pool:
             if self._search is None:
+                self._search = self._begin(self._problem, pool)
+            elif not self._is_exhausted():
+                self._restart(self._search, pool)
+            elif not self._has_seeded:
+                self._has_seeded = True
                 self._search = self._seed(pool)
-                if self._search is None:
-                    return None
-            else:
-                self._search.pool = pool
-                before = self._search.counters["SVM solves"]
-                self._search.restart()
-                self.n_solves += self._search.counters["SVM solves"] - before
-        return self._search.elites.best
+        return self._best()
+
+    def _is_exhausted(self) -> bool:
+        return self._search is not None and self._search.idle >= OPTIONS.patience
+
+    def _best(self) -> Solution | None:
+        """The best solution with a feature of the group."""
+        elites = [] if self._search is None else self._search.elites.solutions
+        for solution in elites:
+            if self._group is None or np.isin(self._group, solution.support).any():
+                return solution
+        return None
+
+    def _restart(self, search: RestartSearch, pool: ThreadPoolExecutor) -> None:
+        before = search.counters["SVM solves"]
+        search.pool = pool
+        search.restart()
+        self.n_solves += search.counters["SVM solves"] - before
 
     def _seed(self, pool: ThreadPoolExecutor) -> RestartSearch | None:
-        if self._group is None:
-            problems = [self._problem]
-        else:
-            reachable = self._group[
-                self._problem.costs[self._group] <= self._problem.root_node().budget
-            ]
-            problems = [self._problem.requiring(int(j)) for j in reachable]
+        assert self._group is not None
+        budget = self._problem.root_node().budget
+        reachable = self._group[self._problem.costs[self._group] <= budget]
+        problems = [self._problem.requiring(int(j)) for j in reachable]
         searches = [s for p in problems if (s := self._begin(p, pool)) is not None]
         return min(searches, key=lambda s: s.elites.best.objective, default=None)
 

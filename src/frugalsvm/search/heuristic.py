@@ -48,6 +48,8 @@ class HeuristicOptions:
     subproblem_time_limit : float or None, default=60
         Seconds for each subproblem of the kernel search; the local search has one
         subproblem and all the time of the run.
+    passes : int, default=1
+        Passes of the kernel search through its groups.
     bound_programs : int, default=0
         Bound problems (of the paper's 2n) to solve for the big-M by Clarabel. With 0
         it comes from native dual points, which bound all weights at once.
@@ -61,6 +63,7 @@ class HeuristicOptions:
     rho: int = 10
     solver: str = "native"
     subproblem_time_limit: float | None = 60.0
+    passes: int = 1
     bound_programs: int = 0
     ranking: Sequence[int] | None = None
 
@@ -80,7 +83,7 @@ class Strategy:
         self.is_local = options.strategy == "local-search"
         limit = None if self.is_local else options.subproblem_time_limit
         self.subproblems = SubproblemSolver(problem, monitor, options.solver, limit)
-        self.k, self.rho = options.k, options.rho
+        self.k, self.rho, self.passes = options.k, options.rho, options.passes
         self._done: set[bytes] = set()
 
     def __call__(
@@ -93,7 +96,7 @@ class Strategy:
         self._done.add(key)
         if self.is_local:
             return local_search(self.subproblems, ranked, self.k, start)
-        return kernel_search(self.subproblems, ranked, self.rho, start)
+        return kernel_search(self.subproblems, ranked, self.rho, start, self.passes)
 
 
 def heuristic(

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..monitor import Monitor
-from .evaluator import Solution
+from .evaluator import IMPROVEMENT, Solution
 from .local_search import better, report
 from .ranking import make_groups
 from .subproblem import SubproblemSolver
@@ -37,6 +37,9 @@ class KernelSearchOptions:
         Who solves the subproblems.
     subproblem_time_limit : float or None, default=60
         Seconds for each subproblem; what it found until then is used.
+    passes : int, default=1
+        How often to go through the groups. The paper does it once; with more, the
+        search goes on with the kernel it has until a pass brings nothing.
     ranking : sequence of int, default=None
         Features in the order in which they are to be tried. Those that are missing
         follow in the order of the relaxation.
@@ -45,6 +48,7 @@ class KernelSearchOptions:
     rho: int = 10
     solver: str = "native"
     subproblem_time_limit: float | None = 60.0
+    passes: int = 1
     ranking: Sequence[int] | None = None
 
 
@@ -92,9 +96,10 @@ def kernel_search(
     ranked: np.ndarray,
     rho: int,
     start: Solution | None = None,
+    passes: int = 1,
     watch: Callable[[Kernel], None] = lambda kernel: None,
 ) -> Solution | None:
-    """Go through the groups of a ranking once.
+    """Go through the groups of a ranking.
 
     Parameters
     ----------
@@ -106,6 +111,8 @@ def kernel_search(
     start : Solution, default=None
         Its features are the first kernel and its objective the first upper bound; by
         default the kernel is empty and the bound infinite.
+    passes : int, default=1
+        Further passes keep the kernel, and end when one brings nothing.
     watch : callable
         Shown the kernel after every subproblem.
 
@@ -118,14 +125,32 @@ def kernel_search(
     if start is not None:
         kernel.accept(start)
     groups = make_groups(ranked, rho)
+    for _ in range(passes):
+        before = kernel.upper_bound
+        _one_pass(subproblems, kernel, groups, watch)
+        if not kernel.upper_bound < before * (1.0 - IMPROVEMENT):
+            break
+    return kernel.best
+
+
+def _one_pass(
+    subproblems: SubproblemSolver,
+    kernel: Kernel,
+    groups: list[np.ndarray],
+    watch: Callable[[Kernel], None],
+) -> None:
     monitor = subproblems.monitor
     for k, group in enumerate(groups, 1):
         if monitor.should_stop():
             break
+        # In a further pass the kernel may hold features of the group.
+        new = group[~np.isin(group, kernel.features)]
+        if new.size == 0:
+            continue
         outcome = subproblems.solve(
-            np.union1d(kernel.features, group),
+            np.union1d(kernel.features, new),
             upper_bound=kernel.upper_bound,
-            group=group,
+            group=new,
             start=None if kernel.solution is None else kernel.solution.support,
             time_limit=_share(monitor, len(groups) - k + 1),
         )
@@ -133,7 +158,6 @@ def kernel_search(
             kernel.accept(outcome.solution)
             report(monitor, outcome.solution, f"group {k} of {len(groups)}")
         watch(kernel)
-    return kernel.best
 
 
 def _share(monitor: Monitor, n_left: int) -> float:
