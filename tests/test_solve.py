@@ -10,7 +10,10 @@ import pytest
 from frugalsvm import Problem, Status, relax, solve
 from tests.reference import brute_force, random_data, svm_value
 
-METHODS = ["auto", "branch-and-bound", "swap", "relax-and-round"]
+METHODS = [
+    "auto", "branch-and-bound", "swap", "relax-and-round", "local-search",
+    "kernel-search", "heuristic", "exact",
+]  # fmt: skip
 
 
 def random_problem(seed, **overrides):
@@ -61,7 +64,7 @@ def test_against_enumeration(seed, method):
     assert result.objective >= optimum * (1 - 1e-9)
     if method != "relax-and-round":
         np.testing.assert_allclose(result.objective, optimum, rtol=1e-6)
-    if method == "branch-and-bound":
+    if method in ("branch-and-bound", "exact"):
         assert result.status is Status.OPTIMAL
 
 

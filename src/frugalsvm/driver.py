@@ -45,11 +45,12 @@ def solve(
     Parameters
     ----------
     problem : Problem
-    method : {"auto", "branch-and-bound", "relax-and-round", "swap"}, default="auto"
+    method : str, default="auto"
         ``relax-and-round`` solves the relaxation and rounds it. ``swap`` improves that
         by exchanging features, with restarts. ``branch-and-bound`` goes on to raise the
         bound until the gap is closed. ``auto`` is the same up to a number of nodes that
-        depends on the size of the data: some seconds of work.
+        depends on the size of the data: some seconds of work. The paper's algorithms
+        are ``local-search``, ``kernel-search``, ``heuristic`` and ``exact``.
     gap_tol : float, default=1e-4
         Relative gap at which a solution counts as optimal.
     time_limit : float, default=None
@@ -60,8 +61,12 @@ def solve(
     initial_support : array of int, default=None
         Features to start from; cut to the budgets if it is too large.
     method_options : dict, default=None
-        See :class:`~frugalsvm.exact.branch_and_bound.TreeOptions` and
-        :class:`~frugalsvm.search.restarts.SwapOptions`.
+        See :class:`~frugalsvm.exact.branch_and_bound.TreeOptions`,
+        :class:`~frugalsvm.search.restarts.SwapOptions`,
+        :class:`~frugalsvm.search.local_search.LocalSearchOptions`,
+        :class:`~frugalsvm.search.kernel_search.KernelSearchOptions`,
+        :class:`~frugalsvm.search.heuristic.HeuristicOptions` and
+        :class:`~frugalsvm.exact.exact_procedure.ExactOptions`.
     n_jobs : int, default=None
         Threads, as in joblib. With one, a run can be repeated exactly. With more, a
         tree is searched in an order that depends on timing; ``swap`` is not affected.
@@ -79,7 +84,7 @@ def solve(
     -------
     Result
     """
-    options = check_method(method, method_options)
+    options = check_method(method, method_options, problem.n_features)
     if max_nodes is not None and max_nodes < 1:
         raise ValueError(f"max_nodes must be at least 1 or None, got {max_nodes!r}.")
     if max_nodes is None and method == "auto":
@@ -183,6 +188,7 @@ def _finish(run: Run, method: str, solution: Solution) -> Result:
         counters=run.counters,
         history=monitor.history,
         dual_point=alpha,
+        reported_bound=run.reported_bound,
         certificate=proof,
     )
 

@@ -161,6 +161,32 @@ class Problem:
             float(left),
         )
 
+    def restrict(self, features: np.ndarray) -> Problem:
+        """The problem on some of the features, numbered anew in the given order.
+
+        ``features`` must be free of duplicates and hold all included features. Only
+        their rows of the data are copied, and nothing is validated again.
+        """
+        small = object.__new__(Problem)
+        small.A = _freeze(self.A[features])
+        small.y, small.C, small.weights = self.y, self.C, self.weights
+        small.fit_intercept = self.fit_intercept
+        small.max_features = min(self.max_features, small.n_features)
+        small.costs = _freeze(self.costs[features])
+        small.max_cost = self.max_cost
+        small.include = _freeze(np.flatnonzero(np.isin(features, self.include)))
+        small.exclude = _freeze(np.flatnonzero(np.isin(features, self.exclude)))
+        # Known already for all features, and costly where there are many samples.
+        small.norms = _freeze(self.norms[features])
+        return small
+
+    def requiring(self, feature: int) -> Problem:
+        """The problem with one more included feature."""
+        other = self.restrict(np.arange(self.n_features))
+        other.include = _freeze(np.union1d(self.include, [feature]))
+        other._check_sets()
+        return other
+
     def admits(self, support: np.ndarray) -> bool:
         """Whether a set of features satisfies all constraints."""
         support = np.asarray(support)

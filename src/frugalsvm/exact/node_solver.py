@@ -131,6 +131,14 @@ class NodeSolver:
             yield from self._evaluate(child, self._part_of(child.forced, rest))
         return inside, outside
 
+    def split_off(self, node: TreeNode, feature: int) -> tuple[TreeNode, TreeNode]:
+        """The evaluated child that uses the feature; the other one, not evaluated."""
+        part = node.part(self.problem, self.root)
+        inside, outside = node.child(feature, True), node.child(feature, False)
+        rest = part.free[part.free != feature]
+        run(self.data, self._evaluate(inside, self._part_of(inside.forced, rest)))
+        return inside, outside
+
     def _evaluate(self, node: TreeNode, part: Node) -> Steps:
         """Bound the node; if it stays open, fix features and rank candidates."""
         self.n_nodes += 1
@@ -207,11 +215,7 @@ class NodeSolver:
 
     def _fix(self, node: TreeNode, part: Node, relaxation: NodeRelaxation) -> Node:
         """Decide features by screening; what is left to decide."""
-        problem = self.problem
-        decision = screen(
-            relaxation.alpha, relaxation.squares, part.forced, part.free, part.k,
-            problem.costs, part.budget, self.incumbent.cutoff,
-        )  # fmt: skip
+        decision = self._screen(part, relaxation)
         if not decision.any():
             node.fixing_point = None
             return part
@@ -220,16 +224,28 @@ class NodeSolver:
         node.forced = np.concatenate([node.forced, part.free[decision == FIXED_IN]])
         return self._part_of(node.forced, part.free[decision == OPEN])
 
+    def _screen(self, part: Node, relaxation: NodeRelaxation) -> np.ndarray:
+        """What the dual point decides about each free feature."""
+        return screen(
+            relaxation.alpha, relaxation.squares, part.forced, part.free, part.k,
+            self.problem.costs, part.budget, self.incumbent.cutoff,
+        )  # fmt: skip
+
     def _close(self, node: TreeNode, part: Node) -> Steps:
         """Nothing is left to decide: the SVM on the features of the node."""
+        relaxation = yield from self._decide(node, part)
+        if node.bound <= self.incumbent.cutoff:
+            support = np.sort(np.flatnonzero(relaxation.z > 0.5))
+            self._offer(support)
+
+    def _decide(self, node: TreeNode, part: Node) -> Steps:
+        """The relaxation of a node that is a leaf: its bound is final."""
         fixing_point = node.fixing_point
         relaxation = yield from self._perspective(
             node, part, self.fine_tol, LEAF_ROUNDS
         )
         node.fixing_point = fixing_point
-        if node.bound <= self.incumbent.cutoff:
-            support = np.sort(np.flatnonzero(relaxation.z > 0.5))
-            self._offer(support)
+        return relaxation
 
     def _round(self, part: Node, relaxation: NodeRelaxation) -> None:
         """Try the support of the node's features and the largest ``z_j c_j^2``."""

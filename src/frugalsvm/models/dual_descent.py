@@ -12,6 +12,8 @@ comes out is repaired and evaluated in directed arithmetic afterwards.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from ..problem import Problem
@@ -25,9 +27,16 @@ BATCH = 2048
 
 
 def descend(
-    problem: Problem, start: np.ndarray, upper_bound: float, k: int
+    problem: Problem,
+    start: np.ndarray,
+    upper_bound: float,
+    k: int,
+    should_stop: Callable[[], bool] = lambda: False,
 ) -> np.ndarray:
-    """Dual points, one per row, for the largest and smallest weight of each feature."""
+    """Dual points, one per row, for the largest and smallest weight of each feature.
+
+    ``should_stop`` is asked between steps; points of fewer steps prove less.
+    """
     node = problem.root_node()
     if k == 0 or node.free.size == 0:
         return np.empty((0, problem.n_samples))
@@ -37,11 +46,12 @@ def descend(
     batches = [
         _descend_batch(
             problem, start, upper_bound, k, rows,
-            targets[first : first + BATCH], signs[first : first + BATCH],
+            targets[first : first + BATCH], signs[first : first + BATCH], should_stop,
         )
         for first in range(0, targets.size, BATCH)
+        if not should_stop()
     ]  # fmt: skip
-    return np.vstack(batches)
+    return np.vstack(batches) if batches else np.empty((0, problem.n_samples))
 
 
 def _descend_batch(
@@ -52,6 +62,7 @@ def _descend_batch(
     rows: np.ndarray,
     targets: np.ndarray,
     signs: np.ndarray,
+    should_stop: Callable[[], bool],
 ) -> np.ndarray:
     n_forced = problem.include.size
     others, own = problem.A[rows], problem.A[targets].T
@@ -63,6 +74,8 @@ def _descend_batch(
     best, best_value = alpha.copy(), np.full(targets.size, np.inf)
     mean, square = np.zeros_like(alpha), np.zeros_like(alpha)
     for step in range(STEPS):
+        if should_stop():
+            break
         value, gradient = _value_and_gradient(
             alpha, others, own, is_own, n_forced, k, signs, upper_bound
         )

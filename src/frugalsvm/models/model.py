@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -123,6 +124,7 @@ class Model:
         time_limit: float | None = None,
         tolerance: float = DEFAULT_TOLERANCE,
         verbose: bool = False,
+        should_stop: Callable[[], bool] | None = None,
     ) -> Solution:
         """Solve the model.
 
@@ -137,6 +139,9 @@ class Model:
             Relative gap and feasibility tolerance asked of the solver.
         verbose : bool, default=False
             Show the solver's own log.
+        should_stop : callable, default=None
+            SCIP and Gurobi ask it now and then and end when it returns True; the
+            others run until they are done or out of time.
 
         Returns
         -------
@@ -146,7 +151,11 @@ class Model:
         adapter = solver_for(self, solver)
         started = time.perf_counter()
         solution = adapter.solve(
-            self, time_limit=time_limit, tolerance=tolerance, verbose=verbose
+            self,
+            time_limit=time_limit,
+            tolerance=tolerance,
+            verbose=verbose,
+            should_stop=should_stop,
         )
         return replace(solution, seconds=time.perf_counter() - started)
 

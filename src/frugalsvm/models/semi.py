@@ -106,7 +106,8 @@ def _semi_relaxation(
 ) -> Model:
     cp = modelling()
     parts = draft(problem)
-    subset = check_subset(K, problem)
+    # Features that alone exceed the cost budget are not in the program.
+    subset = np.intersect1d(check_subset(K, problem), parts.features)
     limit = check_big_m(M, parts)
     inside = parts.positions(subset)
     outside = np.setdiff1d(np.arange(parts.size), inside)

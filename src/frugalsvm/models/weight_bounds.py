@@ -16,6 +16,7 @@ intervals for *all* features at the price of one product with the data. Points c
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -121,6 +122,7 @@ def weight_bounds(
     solver: str = "clarabel",
     tolerance: float = 1e-6,
     time_limit: float | None = None,
+    should_stop: Callable[[], bool] = lambda: False,
 ) -> WeightBounds:
     r"""Intervals for the weights of all solutions with
     :math:`\tfrac12\|w\|^2 + C\sum_i\xi_i \le UB`.
@@ -142,6 +144,8 @@ def weight_bounds(
         Asked of the solver.
     time_limit : float, default=None
         Seconds after which no further bound problem is begun.
+    should_stop : callable
+        Asked in between; intervals of a run that is stopped are wider, not wrong.
 
     Returns
     -------
@@ -160,7 +164,9 @@ def weight_bounds(
     intervals.learn(points)
     start = points[len(SCALES) - 1 if form == "tight" else -1]
     if problem.n_features <= MANY_FEATURES:
-        intervals.learn(descend(problem, start, upper_bound, intervals.k))
+        points = descend(problem, start, upper_bound, intervals.k, should_stop)
+        if not should_stop():
+            intervals.learn(points)
     solved = 0
     settled = False
     programs = None
@@ -169,7 +175,9 @@ def weight_bounds(
         ends = np.vstack([intervals.upper, -intervals.lower])
         side, j = np.unravel_index(np.argmax(ends), ends.shape)
         settled = bool(done[side, j] or ends[side, j] <= 0)
-        late = time_limit is not None and time.perf_counter() - started > time_limit
+        late = should_stop() or (
+            time_limit is not None and time.perf_counter() - started > time_limit
+        )
         if settled or late or (max_programs is not None and solved >= max_programs):
             break
         if programs is None:
@@ -200,6 +208,7 @@ def big_m(
     solver: str = "clarabel",
     tolerance: float = 1e-6,
     time_limit: float | None = None,
+    should_stop: Callable[[], bool] = lambda: False,
 ) -> float:
     r"""The big-M of the paper's proposition ``prop_M``:
     :math:`M = \max_j \max(|\overline M_j|, |\underline M_j|)`.
@@ -219,6 +228,7 @@ def big_m(
         solver=solver,
         tolerance=tolerance,
         time_limit=time_limit,
+        should_stop=should_stop,
     )
     # Models want a positive M, also where only w = 0 is as good as the known solution.
     return max(bounds.M, float(np.finfo(float).tiny))

@@ -80,7 +80,7 @@ class Elites:
         return improves
 
 
-def _shrink(evaluator: Evaluator, support: np.ndarray) -> Solution:
+def shrink(evaluator: Evaluator, support: np.ndarray) -> Solution:
     """Solve on a support that is too large and drop least weights until it fits."""
     solution = evaluator.solve(support)
     assert solution is not None
@@ -114,7 +114,7 @@ def _cross(
 ) -> Solution:
     first, second = rng.choice(len(elites), 2, replace=False)
     union = np.union1d(elites[first].support, elites[second].support)
-    return _shrink(evaluator, union)
+    return shrink(evaluator, union)
 
 
 def _grow(
@@ -128,7 +128,7 @@ def _grow(
     ]
     count = max(1, round(rng.uniform(0.2, 0.6) * solution.support.size))
     added = rng.choice(pool, min(count, pool.size), replace=False)
-    return _shrink(evaluator, np.union1d(solution.support, added))
+    return shrink(evaluator, np.union1d(solution.support, added))
 
 
 def _new_start(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, ClassVar, Protocol
@@ -96,8 +96,13 @@ class Solver(Protocol):
         time_limit: float | None = None,
         tolerance: float = DEFAULT_TOLERANCE,
         verbose: bool = False,
+        should_stop: Callable[[], bool] | None = None,
     ) -> Solution:
-        """Solve a model; a solver that stops early returns what it has."""
+        """Solve a model; a solver that stops early returns what it has.
+
+        ``should_stop`` is asked now and then by those that can: SCIP and Gurobi. The
+        time limit counts from the call: compiling the model is part of it.
+        """
 
 
 def accepts(solver: Solver | type[Solver], needs: Iterable[Trait]) -> bool:

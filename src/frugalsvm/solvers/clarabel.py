@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -44,6 +45,7 @@ class Clarabel:
         time_limit: float | None = None,
         tolerance: float = DEFAULT_TOLERANCE,
         verbose: bool = False,
+        should_stop: Callable[[], bool] | None = None,
     ) -> Solution:
         """Solve a convex model; the bound is Clarabel's dual objective."""
         import clarabel

@@ -5,6 +5,7 @@ Without a licence coptpy solves small models only.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -33,6 +34,7 @@ class Copt:
         time_limit: float | None = None,
         tolerance: float = DEFAULT_TOLERANCE,
         verbose: bool = False,
+        should_stop: Callable[[], bool] | None = None,
     ) -> Solution:
         """Solve a model."""
         options: dict[str, Any] = {"RelGap": tolerance, "FeasTol": max(tolerance, 1e-9)}

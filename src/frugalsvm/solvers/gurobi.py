@@ -6,6 +6,8 @@ variables when there are quadratic terms).
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -50,16 +52,21 @@ class Gurobi:
         time_limit: float | None = None,
         tolerance: float = DEFAULT_TOLERANCE,
         verbose: bool = False,
+        should_stop: Callable[[], bool] | None = None,
     ) -> Solution:
         """Solve a model; complementarity by SOS1 constraints."""
         import gurobipy
 
+        started = time.perf_counter()
         form = compile_model(model)
         try:
             with gurobipy.Env(params={"OutputFlag": int(verbose)}) as environment:
                 program, x, rows = _build(form, environment)
-                _set_options(program, time_limit, tolerance)
-                program.optimize()
+                if time_limit is not None:
+                    left = time_limit - (time.perf_counter() - started)
+                    program.setParam("TimeLimit", max(left, 0.0))
+                _set_accuracy(program, tolerance)
+                program.optimize(_asking(should_stop))
                 return _read(program, x, rows, form)
         except gurobipy.GurobiError as error:
             raise SolverNotAvailable(
@@ -97,15 +104,27 @@ def _build(form: StandardForm, environment: Any) -> tuple[Any, Any, Any]:
     return program, x, rows
 
 
-def _set_options(program: Any, time_limit: float | None, tolerance: float) -> None:
+def _asking(
+    should_stop: Callable[[], bool] | None,
+) -> Callable[[Any, int], None] | None:
+    """A callback for Gurobi that ends the run when it is time to stop."""
+    if should_stop is None:
+        return None
+
+    def callback(program: Any, where: int) -> None:
+        if should_stop():
+            program.terminate()
+
+    return callback
+
+
+def _set_accuracy(program: Any, tolerance: float) -> None:
     accuracy = max(tolerance, SMALLEST_TOLERANCE)
     for name in ("FeasibilityTol", "OptimalityTol", "IntFeasTol", "BarConvTol"):
         program.setParam(name, accuracy)
     program.setParam("BarQCPConvTol", accuracy)
     program.setParam("MIPGap", tolerance)
     program.setParam("QCPDual", 1)
-    if time_limit is not None:
-        program.setParam("TimeLimit", time_limit)
 
 
 def _read(program: Any, x: Any, rows: Any, form: StandardForm) -> Solution:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -42,6 +43,7 @@ class Highs:
         time_limit: float | None = None,
         tolerance: float = DEFAULT_TOLERANCE,
         verbose: bool = False,
+        should_stop: Callable[[], bool] | None = None,
     ) -> Solution:
         """Solve an LP, MILP or QP."""
         import highspy

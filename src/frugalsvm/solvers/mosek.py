@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar
 
 from .base import DEFAULT_TOLERANCE, Solution, Trait
@@ -29,6 +30,7 @@ class Mosek:
         time_limit: float | None = None,
         tolerance: float = DEFAULT_TOLERANCE,
         verbose: bool = False,
+        should_stop: Callable[[], bool] | None = None,
     ) -> Solution:
         """Solve a model."""
         options = {

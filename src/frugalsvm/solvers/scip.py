@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -49,8 +51,10 @@ class Scip:
         time_limit: float | None = None,
         tolerance: float = DEFAULT_TOLERANCE,
         verbose: bool = False,
+        should_stop: Callable[[], bool] | None = None,
     ) -> Solution:
         """Solve a model; complementarity by SOS1 constraints."""
+        started = time.perf_counter()
         form = compile_model(model)
         scip, columns = _build(form)
         accuracy = max(tolerance, SMALLEST_TOLERANCE)
@@ -59,7 +63,12 @@ class Scip:
         scip.setParam("numerics/feastol", accuracy)
         scip.setParam("numerics/dualfeastol", accuracy)
         if time_limit is not None:
-            scip.setParam("limits/time", time_limit)
+            left = time_limit - (time.perf_counter() - started)
+            scip.setParam("limits/time", max(left, 0.0))
+        if should_stop is not None:
+            # Ctrl-C is for the caller, who will want us to stop.
+            scip.setParam("misc/catchctrlc", False)
+            _watch(scip, should_stop)
         scip.optimize()
         status = _STATUS.get(scip.getStatus(), SolveStatus.FAILED)
         point = None
@@ -70,6 +79,27 @@ class Scip:
                 point[form.binaries] = np.round(point[form.binaries])
         bound = scip.getDualbound() if abs(scip.getDualbound()) < 1e20 else -np.inf
         return form.solution(self.name, status, bound, point)
+
+
+def _watch(scip: Any, should_stop: Callable[[], bool]) -> None:
+    """Let SCIP ask whether to stop, after every linear program it solves."""
+    from pyscipopt import SCIP_EVENTTYPE, SCIP_RESULT, Eventhdlr
+
+    events = SCIP_EVENTTYPE.LPSOLVED | SCIP_EVENTTYPE.NODEFOCUSED
+
+    class Asking(Eventhdlr):
+        def eventinit(self) -> None:
+            self.model.catchEvent(events, self)
+
+        def eventexit(self) -> None:
+            self.model.dropEvent(events, self)
+
+        def eventexec(self, event: Any) -> dict[str, Any]:
+            if should_stop():
+                self.model.interruptSolve()
+            return {"result": SCIP_RESULT.DIDNOTRUN}
+
+    scip.includeEventhdlr(Asking(), "frugalsvm", "asks whether to stop")
 
 
 def _build(form: StandardForm) -> tuple[Any, list[Any]]:

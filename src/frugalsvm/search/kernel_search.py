@@ -1,0 +1,165 @@
+"""Kernel Search, the paper's Algorithm 2: group after group, with a kernel that lasts.
+
+Every group of features is joined with the kernel, those that were worth keeping so far.
+CoP of the union is solved with two cuts: the objective must not exceed the upper bound,
+and at least one feature of the group must be selected.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ..monitor import Monitor
+from .evaluator import IMPROVEMENT, Solution
+from .local_search import better, report
+from .ranking import make_groups
+from .subproblem import SubproblemSolver
+
+# A feature leaves the kernel when so many solutions in a row did without it.
+LAST_ITERATIONS = 2
+# With a limit on the run, a subproblem gets at most so many equal shares of what is
+# left; easy ones leave time to the others.
+SHARES = 2.0
+
+
+@dataclass(frozen=True)
+class KernelSearchOptions:
+    """Options of ``kernel-search``.
+
+    Parameters
+    ----------
+    rho : int, default=10
+        Size of the groups.
+    solver : {"native", "scip", "gurobi"}, default="native"
+        Who solves the subproblems.
+    subproblem_time_limit : float or None, default=60
+        Seconds for each subproblem; what it found until then is used.
+    passes : int, default=1
+        How often to go through the groups. The paper does it once; with more, the
+        search goes on with the kernel it has until a pass brings nothing.
+    ranking : sequence of int, default=None
+        Features in the order in which they are to be tried. Those that are missing
+        follow in the order of the relaxation.
+    """
+
+    rho: int = 10
+    solver: str = "native"
+    subproblem_time_limit: float | None = 60.0
+    passes: int = 1
+    ranking: Sequence[int] | None = None
+
+
+@dataclass
+class Kernel:
+    """The features that are kept, and the solution they were kept for.
+
+    Attributes
+    ----------
+    solution : Solution or None
+        The last one accepted; the kernel contains its features.
+    best : Solution or None
+        The one of smallest objective.
+    idle : dict of int to int
+        For each feature of the kernel, how many accepted solutions in a row did
+        without it. Subproblems without a solution do not count.
+    """
+
+    solution: Solution | None = None
+    best: Solution | None = None
+    idle: dict[int, int] = field(default_factory=dict)
+
+    @property
+    def features(self) -> np.ndarray:
+        """The kernel in increasing order."""
+        return np.array(sorted(self.idle), dtype=np.int64)
+
+    @property
+    def upper_bound(self) -> float:
+        """The smallest objective so far."""
+        return np.inf if self.best is None else self.best.objective
+
+    def accept(self, solution: Solution) -> None:
+        """Add what the solution uses and drop what the last ones did without."""
+        self.solution = solution
+        self.best = better(self.best, solution)
+        used = set(solution.support.tolist())
+        for j in self.idle.keys() | used:
+            self.idle[j] = 0 if j in used else self.idle[j] + 1
+        self.idle = {j: t for j, t in self.idle.items() if t < LAST_ITERATIONS}
+
+
+def kernel_search(
+    subproblems: SubproblemSolver,
+    ranked: np.ndarray,
+    rho: int,
+    start: Solution | None = None,
+    passes: int = 1,
+    watch: Callable[[Kernel], None] = lambda kernel: None,
+) -> Solution | None:
+    """Go through the groups of a ranking.
+
+    Parameters
+    ----------
+    subproblems : SubproblemSolver
+    ranked : ndarray of int
+        Features that may be chosen, best first.
+    rho : int
+        Size of the groups.
+    start : Solution, default=None
+        Its features are the first kernel and its objective the first upper bound; by
+        default the kernel is empty and the bound infinite.
+    passes : int, default=1
+        Further passes keep the kernel, and end when one brings nothing.
+    watch : callable
+        Shown the kernel after every subproblem.
+
+    Returns
+    -------
+    Solution or None
+        The best one; None if there was no time to find any.
+    """
+    kernel = Kernel()
+    if start is not None:
+        kernel.accept(start)
+    groups = make_groups(ranked, rho)
+    for _ in range(passes):
+        before = kernel.upper_bound
+        _one_pass(subproblems, kernel, groups, watch)
+        if not kernel.upper_bound < before * (1.0 - IMPROVEMENT):
+            break
+    return kernel.best
+
+
+def _one_pass(
+    subproblems: SubproblemSolver,
+    kernel: Kernel,
+    groups: list[np.ndarray],
+    watch: Callable[[Kernel], None],
+) -> None:
+    monitor = subproblems.monitor
+    for k, group in enumerate(groups, 1):
+        if monitor.should_stop():
+            break
+        # In a further pass the kernel may hold features of the group.
+        new = group[~np.isin(group, kernel.features)]
+        if new.size == 0:
+            continue
+        outcome = subproblems.solve(
+            np.union1d(kernel.features, new),
+            upper_bound=kernel.upper_bound,
+            group=new,
+            start=None if kernel.solution is None else kernel.solution.support,
+            time_limit=_share(monitor, len(groups) - k + 1),
+        )
+        if outcome.solution is not None:
+            kernel.accept(outcome.solution)
+            report(monitor, outcome.solution, f"group {k} of {len(groups)}")
+        watch(kernel)
+
+
+def _share(monitor: Monitor, n_left: int) -> float:
+    """Seconds for a subproblem such that the last groups get their turn, too."""
+    return SHARES * (monitor.time_limit - monitor.seconds) / n_left

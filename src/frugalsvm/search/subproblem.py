@@ -1,0 +1,160 @@
+"""CoP(K) for the paper's searches, by our tree or by a third-party solver."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from ..exact.restricted import (
+    SUBPROBLEM_GAP,
+    TIE,
+    Restricted,
+    solve_restricted,
+)
+from ..monitor import Monitor
+from ..problem import Problem
+from .evaluator import Evaluator, Solution
+
+#: Who can solve CoP(K).
+COP_SOLVERS = ("native", "scip", "gurobi")
+# With less time than this left no third-party solver is started.
+LEAST_SECONDS = 0.05
+
+
+class SubproblemSolver:
+    """Solves one CoP(K) after the other.
+
+    Parameters
+    ----------
+    problem : Problem
+    monitor : Monitor
+        Told about nodes, asked when to stop.
+    solver : {"native", "scip", "gurobi"}
+    time_limit : float or None
+        Seconds for each subproblem.
+
+    Attributes
+    ----------
+    counters : dict
+    """
+
+    def __init__(
+        self, problem: Problem, monitor: Monitor, solver: str, time_limit: float | None
+    ):
+        self.problem = problem
+        self.monitor = monitor
+        self.solver = solver
+        self.time_limit = np.inf if time_limit is None else float(time_limit)
+        self.counters = {"subproblems": 0, "subproblem nodes": 0}
+        if solver != "native":
+            check_available(solver)
+
+    def solve(
+        self,
+        K: np.ndarray,
+        *,
+        upper_bound: float = np.inf,
+        group: np.ndarray | None = None,
+        start: np.ndarray | None = None,
+        time_limit: float = np.inf,
+    ) -> Restricted:
+        """The best solution of CoP(K) within the cuts, in the time there is.
+
+        ``time_limit`` shortens that of the object; ``start`` is the support of a good
+        solution, for solvers that can use it.
+        """
+        seconds = min(self.time_limit, time_limit)
+        deadline = time.perf_counter() + seconds
+
+        def stop() -> bool:
+            return self.monitor.should_stop() or time.perf_counter() >= deadline
+
+        self.counters["subproblems"] += 1
+        if self.solver == "native" or self._is_trivial(K, group):
+            outcome = solve_restricted(
+                self.problem, K, upper_bound=upper_bound, group=group, start=start,
+                should_stop=stop, watch=self._count,
+            )  # fmt: skip
+        else:
+            outcome = self._by_model(K, upper_bound, group, seconds)
+        self.monitor.tick()
+        return outcome
+
+    def _count(self, n_nodes: int) -> None:
+        self.counters["subproblem nodes"] += n_nodes
+        self.monitor.nodes += n_nodes
+        self.monitor.tick()
+
+    def _is_trivial(self, K: np.ndarray, group: np.ndarray | None) -> bool:
+        """Whether there is nothing to choose, which models do not take."""
+        node = self.problem.root_node()
+        usable = self.problem.costs[node.free] <= node.budget
+        choice = np.intersect1d(K, node.free[usable])
+        reachable = group is None or np.isin(group, choice).any()
+        return node.k == 0 or choice.size == 0 or not reachable
+
+    def _by_model(
+        self,
+        K: np.ndarray,
+        upper_bound: float,
+        group: np.ndarray | None,
+        seconds: float,
+    ) -> Restricted:
+        from ..models import cop
+
+        monitor, problem = self.monitor, self.problem
+        seconds = min(seconds, monitor.time_limit - monitor.seconds)
+        if seconds < LEAST_SECONDS or monitor.should_stop():
+            return Restricted(None, False)
+        model = cop(
+            problem,
+            np.union1d(K, problem.include).tolist(),
+            upper_bound=upper_bound if np.isfinite(upper_bound) else None,
+            group=None if group is None else group.tolist(),
+        )
+        answer = model.solve(
+            self.solver,
+            time_limit=seconds if np.isfinite(seconds) else None,
+            tolerance=SUBPROBLEM_GAP,
+            should_stop=monitor.should_stop,
+        )
+        note_interrupt(monitor, answer.status)
+        complete = answer.status in ("optimal", "infeasible")
+        if "u" not in answer.variables:
+            return Restricted(None, complete)
+        support = np.flatnonzero(answer.variables["u"] < 0.5)
+        solution = self._refit(support)
+        cap = upper_bound * (1.0 + TIE)
+        if not problem.admits(support) or solution.objective > cap:
+            return Restricted(None, complete)
+        return Restricted(solution, complete)
+
+    def _refit(self, support: np.ndarray) -> Solution:
+        """Our SVM on the support that a solver chose: its numbers are not taken."""
+        solution = Evaluator(self.problem).solve(support, tol=0.1 * SUBPROBLEM_GAP)
+        assert solution is not None
+        return solution
+
+
+def note_interrupt(monitor: Monitor, status: str) -> None:
+    """Some solvers catch Ctrl-C themselves: then the whole run is meant."""
+    if status == "interrupted" and not monitor.should_stop():
+        monitor.interrupted = True
+
+
+def check_available(solver: str) -> None:
+    """Raise at once, not in the middle of a run, if a solver is not installed."""
+    from importlib.util import find_spec
+
+    from ..solvers import SolverNotAvailable
+    from ..solvers.registry import SOLVERS
+
+    adapter = SOLVERS[solver]
+    for package in ("cvxpy", adapter.package):
+        if find_spec(package) is None:
+            extra = "paper" if package == "cvxpy" else adapter.extra
+            raise SolverNotAvailable(
+                f"solver {solver!r} needs the package {package}, which is not "
+                f"installed: pip install 'frugalsvm[{extra}]', or use \"native\"."
+            )
