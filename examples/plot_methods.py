@@ -4,8 +4,8 @@ What the methods do with their time
 
 Best objective and lower bound over time for every method on the Wisconsin breast cancer
 data, B = 5, C = 10. The searches improve the objective only; their bound is that of the
-relaxation. ``exact``, the paper's sequence of semi-relaxations, and ``branch-and-bound``
-close the gap.
+relaxation. ``exact``, the paper's sequence of semi-relaxations, and
+``branch-and-bound`` close the gap.
 """
 
 import matplotlib.pyplot as plt
