@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: demo test lint format bench bench-exact bench-large docs clean clean-cache
+.PHONY: demo test lint format bench bench-exact bench-large bench-paper docs clean clean-cache
 
 demo: $(VENV)/.base
 	$(BIN)/python -m frugalsvm demo
@@ -32,6 +32,11 @@ bench-exact: $(VENV)/.bench
 # The 18 large instances; 300 s each unless ARGS="--seconds 60".
 bench-large: $(VENV)/.bench
 	$(BIN)/python -m benchmarks --only large $(ARGS)
+
+# H-LS, H-KS and Exact KS on the 18 large instances beside the paper's tables: hours,
+# or less with ARGS="--quick" (60 s limits) and ARGS="--sets madelon mfeat".
+bench-paper: $(VENV)/.bench
+	$(BIN)/python -m benchmarks --only paper $(ARGS)
 
 docs: $(VENV)/.docs
 	$(BIN)/sphinx-build -W -b html docs docs/_build/html

@@ -8,6 +8,7 @@ from threadpoolctl import threadpool_limits
 from . import (
     bench_exact,
     bench_large,
+    bench_paper,
     bench_perspective,
     bench_robustness,
     bench_support_svm,
@@ -22,15 +23,24 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="fewer data sets")
     parser.add_argument(
         "--only",
-        choices=["robustness", "support", "perspective", "swap", "exact", "large"],
-        help="one of them; exact and large run only when named",
+        choices=[
+            "robustness",
+            "support",
+            "perspective",
+            "swap",
+            "exact",
+            "large",
+            "paper",
+        ],
+        help="one of them; exact, large and paper run only when named",
     )
     parser.add_argument(
         "--seconds",
         type=float,
         default=None,
-        help="time limit per instance (60, for large 300)",
+        help="time limit per instance (60, for large 300, for paper 600)",
     )
+    parser.add_argument("--sets", nargs="*", help="data sets (paper only)", default=[])
     parser.add_argument("--jobs", type=int, default=2, help="threads (large only)")
     options = parser.parse_args()
     print(f"Python {platform.python_version()} on {platform.machine()}")
@@ -52,6 +62,8 @@ def main() -> None:
             bench_exact.run(folder, options.quick, options.seconds or 60.0)
     if options.only == "large":
         bench_large.run(folder, options.quick, options.seconds or 300.0, options.jobs)
+    if options.only == "paper":
+        bench_paper.run(folder, options.quick, options.seconds, options.sets)
 
 
 if __name__ == "__main__":

@@ -201,3 +201,18 @@ def test_ctrl_c_in_the_middle_of_a_subproblem(method, options):
     assert time.perf_counter() - started < 10
     assert result.status is Status.INTERRUPTED
     assert_complete(problem, result)
+
+
+@pytest.mark.parametrize(
+    ("package", "options"),
+    [("coptpy", {"semi_solver": "copt"}), ("gurobipy", {"solver": "gurobi"})],
+)
+def test_licensed_solvers_take_small_problems(package, options):
+    pytest.importorskip(package)
+    X, y = random_data(np.random.default_rng(2), 20, 6)
+    problem = Problem(X, y, max_features=2)
+    optimum, _ = brute_force(problem)
+    result = solve(problem, method="exact", method_options=options)
+    np.testing.assert_allclose(result.objective, optimum, rtol=1e-4)
+    assert result.lower_bound <= optimum * (1 + 1e-9)
+    assert (result.reported_bound is None) == ("semi_solver" not in options)

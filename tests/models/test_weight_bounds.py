@@ -174,3 +174,14 @@ def test_no_interval_excludes_a_solution_whatever_the_point(integer):
                 tight_ends += np.sum(np.abs(coef) > 0.9 * np.maximum(upper, -lower))
     # The intervals are not true by being huge.
     assert tight_ends > 100
+
+
+def test_a_big_m_that_is_too_large_is_known_early():
+    X, y = random_data(np.random.default_rng(3), 60, 40)
+    problem = Problem(X, y, C=1.0, max_features=4)
+    upper_bound = 1.05 * solve(problem, method="swap", random_state=0).objective
+    whole = weight_bounds(problem, upper_bound, max_programs=0)
+    for value in (0.9 * whole.M, 1.1 * whole.M):
+        early = weight_bounds(problem, upper_bound, max_programs=0, useful_below=value)
+        assert (early.largest >= whole.largest * (1 - 1e-9)).all() or value > early.M
+        assert (value > early.M) == (value > whole.M)

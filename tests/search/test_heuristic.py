@@ -59,7 +59,8 @@ def test_a_large_big_m_does_not():
 
 
 def test_a_heavy_incumbent_spares_the_big_m(monkeypatch):
-    problem, _, _ = small_problem("separable", 1)
+    X, y = random_data(np.random.default_rng(1), 40, 6, separable=True)
+    problem = Problem(X, y, C=10.0, max_features=5)
     best = Evaluator(problem).solve(brute_force(problem)[1])
     assert np.abs(best.w).max() >= threshold(problem)
     # So is every valid M.

@@ -42,11 +42,12 @@ class FrugalSVC(LinearClassifierMixin, SelectorMixin, BaseEstimator):
         Most features the model may use. None for no limit, 0 for a constant classifier.
     C : float, default=1.0
         Weight of the hinge loss.
-    method : {"auto", "branch-and-bound", "relax-and-round", "swap"}, default="auto"
+    method : str, default="auto"
         ``relax-and-round`` rounds the conic relaxation; ``swap`` improves that by
         exchanging features, with restarts; ``branch-and-bound`` goes on until the
         optimum is proved; ``auto`` is the same up to a number of nodes that depends on
-        the size of the data: some seconds of work.
+        the size of the data: some seconds of work. The paper's algorithms are
+        ``local-search``, ``kernel-search``, ``heuristic`` and ``exact``.
     gap_tol : float, default=1e-4
         Relative gap between objective and bound at which the run is finished.
     time_limit : float or None, default=None
@@ -71,7 +72,11 @@ class FrugalSVC(LinearClassifierMixin, SelectorMixin, BaseEstimator):
     method_options : dict, default=None
         Options of the method: see :class:`~frugalsvm.search.restarts.SwapOptions` for
         ``swap``, :class:`~frugalsvm.exact.branch_and_bound.TreeOptions` for
-        ``branch-and-bound`` and ``auto``.
+        ``branch-and-bound`` and ``auto``,
+        :class:`~frugalsvm.search.local_search.LocalSearchOptions`,
+        :class:`~frugalsvm.search.kernel_search.KernelSearchOptions`,
+        :class:`~frugalsvm.search.heuristic.HeuristicOptions` and
+        :class:`~frugalsvm.exact.exact_procedure.ExactOptions` for the paper's.
     n_jobs : int, default=None
         Number of threads. With more than one, the tree is searched in an order that
         depends on timing, so that runs stopped early may differ.

@@ -32,17 +32,20 @@ def descend(
     upper_bound: float,
     k: int,
     should_stop: Callable[[], bool] = lambda: False,
+    features: np.ndarray | None = None,
 ) -> np.ndarray:
     """Dual points, one per row, for the largest and smallest weight of each feature.
 
+    ``features`` are those wanted; by default all that may be chosen.
     ``should_stop`` is asked between steps; points of fewer steps prove less.
     """
     node = problem.root_node()
     if k == 0 or node.free.size == 0:
         return np.empty((0, problem.n_samples))
     rows = np.concatenate([node.forced, node.free])
-    targets = np.repeat(node.free, 2)
-    signs = np.tile([1.0, -1.0], node.free.size)
+    wanted = node.free if features is None else np.intersect1d(features, node.free)
+    targets = np.repeat(wanted, 2)
+    signs = np.tile([1.0, -1.0], wanted.size)
     batches = [
         _descend_batch(
             problem, start, upper_bound, k, rows,

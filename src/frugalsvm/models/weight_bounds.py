@@ -36,6 +36,8 @@ SCALES = (0.0, 0.25, 0.5, 0.75, 1.0)
 OBJECTIVE_SLACK = 1e-12
 # The joint descent is for up to so many features.
 MANY_FEATURES = 1000
+# Widest intervals that are tried first when M only matters below some value.
+WIDEST = 10
 # Dual points that are evaluated together.
 CHUNK = 256
 
@@ -93,6 +95,11 @@ class _Intervals:
         self.lower = np.full(problem.n_features, -np.inf)
         self.upper = np.full(problem.n_features, np.inf)
 
+    @property
+    def largest(self) -> np.ndarray:
+        """Bound of ``|w_j|`` for each feature."""
+        return np.maximum(self.upper, -self.lower)
+
     def learn(self, points: np.ndarray, focus: int = -1) -> None:
         """Use dual points, given as the rows of a matrix, made for feature focus."""
         problem = self.problem
@@ -123,6 +130,7 @@ def weight_bounds(
     tolerance: float = 1e-6,
     time_limit: float | None = None,
     should_stop: Callable[[], bool] = lambda: False,
+    useful_below: float | None = None,
 ) -> WeightBounds:
     r"""Intervals for the weights of all solutions with
     :math:`\tfrac12\|w\|^2 + C\sum_i\xi_i \le UB`.
@@ -146,6 +154,9 @@ def weight_bounds(
         Seconds after which no further bound problem is begun.
     should_stop : callable
         Asked in between; intervals of a run that is stopped are wider, not wrong.
+    useful_below : float, default=None
+        If M is not going to be below this value, end early: the widest intervals are
+        narrowed first, and if one of them stays too wide, so does M.
 
     Returns
     -------
@@ -163,7 +174,15 @@ def weight_bounds(
     )
     intervals.learn(points)
     start = points[len(SCALES) - 1 if form == "tight" else -1]
-    if problem.n_features <= MANY_FEATURES:
+    few = problem.n_features <= MANY_FEATURES
+    if few and useful_below is not None:
+        widest = np.argsort(-intervals.largest, kind="stable")[:WIDEST]
+        intervals.learn(
+            descend(problem, start, upper_bound, intervals.k, should_stop, widest)
+        )
+        if intervals.largest[widest].max() >= useful_below:
+            few, max_programs = False, 0
+    if few:
         points = descend(problem, start, upper_bound, intervals.k, should_stop)
         if not should_stop():
             intervals.learn(points)
@@ -209,6 +228,7 @@ def big_m(
     tolerance: float = 1e-6,
     time_limit: float | None = None,
     should_stop: Callable[[], bool] = lambda: False,
+    useful_below: float | None = None,
 ) -> float:
     r"""The big-M of the paper's proposition ``prop_M``:
     :math:`M = \max_j \max(|\overline M_j|, |\underline M_j|)`.
@@ -229,6 +249,7 @@ def big_m(
         tolerance=tolerance,
         time_limit=time_limit,
         should_stop=should_stop,
+        useful_below=useful_below,
     )
     # Models want a positive M, also where only w = 0 is as good as the known solution.
     return max(bounds.M, float(np.finfo(float).tiny))

@@ -144,7 +144,7 @@ def second_ranking(
     limit = threshold(problem)
     if np.abs(best.w).max() >= limit:
         return None
-    M = _big_m(problem, monitor, best.objective, bound_programs)
+    M = _big_m(problem, monitor, best.objective, bound_programs, limit)
     if limit <= M or _seconds_left(monitor) < LEAST_SECONDS:
         return None
     if find_spec("cvxpy") is None:
@@ -171,7 +171,11 @@ def threshold(problem: Problem) -> float:
 
 
 def _big_m(
-    problem: Problem, monitor: Monitor, upper_bound: float, max_programs: int
+    problem: Problem,
+    monitor: Monitor,
+    upper_bound: float,
+    max_programs: int,
+    limit: float,
 ) -> float:
     # Imported here: for those who ask for bound problems it needs CVXPY.
     from ..models.weight_bounds import big_m
@@ -180,7 +184,7 @@ def _big_m(
     return big_m(
         problem, upper_bound, max_programs=max_programs,
         time_limit=left if np.isfinite(left) else None,
-        should_stop=monitor.should_stop,
+        should_stop=monitor.should_stop, useful_below=limit,
     )  # fmt: skip
 
 
