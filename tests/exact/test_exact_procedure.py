@@ -216,3 +216,11 @@ def test_licensed_solvers_take_small_problems(package, options):
     np.testing.assert_allclose(result.objective, optimum, rtol=1e-4)
     assert result.lower_bound <= optimum * (1 + 1e-9)
     assert (result.reported_bound is None) == ("semi_solver" not in options)
+
+
+def test_the_upper_bound_leaves_time_for_the_lower_one():
+    problem = hard_problem()
+    result = solve(problem, method="exact", time_limit=3, method_options={"passes": 99})
+    assert result.counters["semi-relaxations"] >= 1
+    assert result.lower_bound > relax(problem).bound
+    assert result.seconds <= 1.1 * 3 + 1.0

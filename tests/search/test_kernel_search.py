@@ -7,6 +7,7 @@ from frugalsvm import Problem, relax, solve
 from frugalsvm.exact.restricted import solve_restricted
 from frugalsvm.monitor import Monitor
 from frugalsvm.search.evaluator import Evaluator, Solution
+from frugalsvm.search.heuristic import HeuristicOptions, Strategy
 from frugalsvm.search.kernel_search import Kernel, kernel_search
 from frugalsvm.search.ranking import rank_features
 from frugalsvm.search.subproblem import SubproblemSolver
@@ -216,3 +217,22 @@ def test_a_solver_that_is_not_installed_is_named(monkeypatch):
             method="local-search",
             method_options={"solver": "scip"},
         )
+
+
+def test_more_passes_never_lose_and_end_when_one_brings_nothing():
+    problem = medium_problem(2, n=30)
+    ranked = ranking(problem)[::-1]
+    values = [
+        kernel_search(solver_of(problem), ranked, 5, passes=passes).objective
+        for passes in (1, 2, 50)
+    ]
+    assert (np.diff(values) <= 0).all()
+
+
+def test_a_ranking_is_not_tried_twice():
+    problem = medium_problem(2, n=12)
+    strategy = Strategy(problem, Monitor(), HeuristicOptions())
+    found = strategy(ranking(problem))
+    count = strategy.subproblems.counters["subproblems"]
+    assert strategy(ranking(problem), found) is found
+    assert strategy.subproblems.counters["subproblems"] == count

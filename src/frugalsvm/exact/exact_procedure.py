@@ -138,7 +138,7 @@ class ExactProcedure:
             The user's.
         """
         self.best = fallback
-        self._keep(self.strategy(ranked, start))
+        self._keep(self.strategy(ranked, start, self._half_the_time()))
         K = BinarySet(self.best.support, self.problem.candidates)
         while not (self._is_closed() or self.monitor.should_stop()):
             semi = self._solve_semi(K.features)
@@ -149,10 +149,14 @@ class ExactProcedure:
             self._keep(self._round(ranked))
             if self._is_closed() or K.is_everything:
                 break
-            self._keep(self.strategy(ranked, self.best))
+            self._keep(self.strategy(ranked, self.best, self._half_the_time()))
             K.update(semi.u, ranked, self.options.s)
         self.counters |= self.strategy.subproblems.counters
         return self.best
+
+    def _half_the_time(self) -> float:
+        """Seconds for an upper bound: the other half of what is left is for a lower."""
+        return 0.5 * (self.monitor.time_limit - self.monitor.seconds)
 
     def _keep(self, solution: Solution | None) -> None:
         found = better(self.best, solution)

@@ -87,7 +87,10 @@ class Strategy:
         self._done: set[bytes] = set()
 
     def __call__(
-        self, ranked: np.ndarray, start: Solution | None = None
+        self,
+        ranked: np.ndarray,
+        start: Solution | None = None,
+        time_limit: float = np.inf,
     ) -> Solution | None:
         """The best solution found; ``start`` if a ranking was tried before."""
         key = ranked.tobytes()
@@ -95,8 +98,10 @@ class Strategy:
             return start
         self._done.add(key)
         if self.is_local:
-            return local_search(self.subproblems, ranked, self.k, start)
-        return kernel_search(self.subproblems, ranked, self.rho, start, self.passes)
+            return local_search(self.subproblems, ranked, self.k, start, time_limit)
+        return kernel_search(
+            self.subproblems, ranked, self.rho, start, self.passes, time_limit
+        )
 
 
 def heuristic(

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..monitor import Monitor
 from .evaluator import IMPROVEMENT, Solution
 from .local_search import better, report
 from .ranking import make_groups
@@ -21,7 +20,7 @@ from .subproblem import SubproblemSolver
 # A feature leaves the kernel when so many solutions in a row did without it.
 LAST_ITERATIONS = 2
 # With a limit on the run, a subproblem gets at most so many equal shares of what is
-# left; easy ones leave time to the others.
+# left, so that the last groups get their turn; easy ones leave time to the others.
 SHARES = 2.0
 
 
@@ -97,6 +96,7 @@ def kernel_search(
     rho: int,
     start: Solution | None = None,
     passes: int = 1,
+    time_limit: float = np.inf,
     watch: Callable[[Kernel], None] = lambda kernel: None,
 ) -> Solution | None:
     """Go through the groups of a ranking.
@@ -113,6 +113,8 @@ def kernel_search(
         default the kernel is empty and the bound infinite.
     passes : int, default=1
         Further passes keep the kernel, and end when one brings nothing.
+    time_limit : float, default=inf
+        Seconds for the search, if it has less than the run.
     watch : callable
         Shown the kernel after every subproblem.
 
@@ -125,9 +127,11 @@ def kernel_search(
     if start is not None:
         kernel.accept(start)
     groups = make_groups(ranked, rho)
+    monitor = subproblems.monitor
+    end = min(monitor.time_limit, monitor.seconds + time_limit)
     for _ in range(passes):
         before = kernel.upper_bound
-        _one_pass(subproblems, kernel, groups, watch)
+        _one_pass(subproblems, kernel, groups, end, watch)
         if not kernel.upper_bound < before * (1.0 - IMPROVEMENT):
             break
     return kernel.best
@@ -137,11 +141,12 @@ def _one_pass(
     subproblems: SubproblemSolver,
     kernel: Kernel,
     groups: list[np.ndarray],
+    end: float,
     watch: Callable[[Kernel], None],
 ) -> None:
     monitor = subproblems.monitor
     for k, group in enumerate(groups, 1):
-        if monitor.should_stop():
+        if monitor.should_stop() or monitor.seconds >= end:
             break
         # In a further pass the kernel may hold features of the group.
         new = group[~np.isin(group, kernel.features)]
@@ -152,14 +157,9 @@ def _one_pass(
             upper_bound=kernel.upper_bound,
             group=new,
             start=None if kernel.solution is None else kernel.solution.support,
-            time_limit=_share(monitor, len(groups) - k + 1),
+            time_limit=SHARES * (end - monitor.seconds) / (len(groups) - k + 1),
         )
         if outcome.solution is not None:
             kernel.accept(outcome.solution)
             report(monitor, outcome.solution, f"group {k} of {len(groups)}")
         watch(kernel)
-
-
-def _share(monitor: Monitor, n_left: int) -> float:
-    """Seconds for a subproblem such that the last groups get their turn, too."""
-    return SHARES * (monitor.time_limit - monitor.seconds) / n_left

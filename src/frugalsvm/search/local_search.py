@@ -36,6 +36,7 @@ def local_search(
     ranked: np.ndarray,
     k: int,
     start: Solution | None = None,
+    time_limit: float = np.inf,
 ) -> Solution | None:
     """Solve CoP(K) for the ``k + B`` features that are ranked first.
 
@@ -47,6 +48,8 @@ def local_search(
     k : int
     start : Solution, default=None
         Its features join K, and its objective is the first upper bound.
+    time_limit : float, default=inf
+        Seconds for the search, if it has less than the run.
 
     Returns
     -------
@@ -58,7 +61,9 @@ def local_search(
     if start is not None:
         K = np.union1d(K, start.support)
         upper_bound, support = start.objective, start.support
-    found = subproblems.solve(K, upper_bound=upper_bound, start=support).solution
+    found = subproblems.solve(
+        K, upper_bound=upper_bound, start=support, time_limit=time_limit
+    ).solution
     report(subproblems.monitor, found, "local search")
     return better(start, found)
 
