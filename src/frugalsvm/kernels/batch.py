@@ -28,7 +28,7 @@ def _solve_many(
                 rows[r, j] = R[t, r, j]
         found = solve(
             A, norms, y, C, intercept, costs, node_free[t, :listed].copy(),
-            numbers[t, 0], features[t, :p].copy(), side[t].copy(), rows,
+            numbers[t, 0], features[t, :p].copy(), side[t], rows,
             h[t, :n_rows].copy(), numbers[t, 1], numbers[t, 2], cold, 1.0, True,
         )  # fmt: skip
         for i in range(m):
@@ -103,6 +103,8 @@ def _answer_together(data, requests):
         interior_point, *data, np.empty(0), sizes, numbers, node_free, features, side,
         R, h, alpha, squares, z, w, margins, means, results,
     )  # fmt: skip
+    for t, request in enumerate(requests):
+        request.side[:] = side[t]
     extra = 1 if data.intercept else 0
     return [
         Convex(

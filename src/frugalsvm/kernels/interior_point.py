@@ -123,6 +123,7 @@ def interior_point(
         The features to solve on, forced ones first; there are R.shape[1] free ones.
     side : array (m,)
         0 for the samples to solve on; the others keep alpha = C (1) or alpha = 0 (-1).
+        If these cannot be balanced, all samples are solved on, and all sides set to 0.
     R, h : arrays (r, free), (r,)
         Budget rows ``R z <= h``, positive; the first is all ones. No rows for an SVM.
     tol, cutoff : float
