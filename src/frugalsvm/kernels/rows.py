@@ -101,15 +101,15 @@ def margins_of(A, features, weights, means, y, margins):
     p = features.shape[0]
     m = y.shape[0]
     b = weights[p] if weights.shape[0] > p else 0.0
-    b -= dot(weights, means, p)
     for i in range(m):
         margins[i] = b * y[i]
     for t in range(p):
         row = A[features[t]]
         weight = weights[t]
+        mean = means[t]
         if weight != 0.0:
             for i in range(m):
-                margins[i] += weight * row[i]
+                margins[i] += weight * (row[i] - mean * y[i])
 
 
 @jit
