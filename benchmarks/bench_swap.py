@@ -60,7 +60,7 @@ def l1_objective(X, y, budget) -> float:
 
 def run(folder: Path, quick: bool, seconds: float) -> None:
     table = Table(
-        f"FS-SVM: FrugalSVC(B, C=10, time_limit={seconds:g}, n_jobs=2, random_state=0) "
+        f'FS-SVM: FrugalSVC(B, C=10, method="swap", time_limit={seconds:g}, n_jobs=2) '
         "against RFE and L1-LinearSVC, both refitted",
         ["data set", "B", "ours", "RFE / ours", "L1 / ours", "bound", "gap [%]",
          "time [s]", "last [s]", "RFE [s]", "L1 [s]"],
@@ -70,7 +70,9 @@ def run(folder: Path, quick: bool, seconds: float) -> None:
     for name in LARGE[:2] if quick else LARGE:
         X, y = load(folder, name)
         for budget in (10, 20, 30):
-            clf = FrugalSVC(budget, C, time_limit=seconds, n_jobs=2, random_state=0)
+            clf = FrugalSVC(
+                budget, C, method="swap", time_limit=seconds, n_jobs=2, random_state=0
+            )
             result = clf.fit(X, y).result_
             last = next(
                 t
