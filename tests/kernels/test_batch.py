@@ -5,7 +5,7 @@ import pytest
 
 from frugalsvm import Problem, relax
 from frugalsvm.kernels.batch import run_together
-from frugalsvm.kernels.interior_point import Data, run
+from frugalsvm.kernels.convex import Data, run
 from frugalsvm.kernels.perspective import perspective_steps
 from tests.reference import random_data
 

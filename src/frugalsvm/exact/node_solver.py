@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels.interior_point import Data, run
+from ..kernels.convex import Data, run
 from ..kernels.perspective import (
     Node,
     NodeRelaxation,

@@ -11,7 +11,8 @@ from functools import cache
 import numpy as np
 from numba import int64, njit, types
 
-from .interior_point import Convex, answer, interior_point
+from .convex import Convex, answer
+from .interior_point import interior_point
 
 
 def _solve_many(

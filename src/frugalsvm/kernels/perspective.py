@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .bounds import dual_bound, repair_dual
-from .interior_point import Data, convex_steps, run
+from .convex import Data, convex_steps, run
 from .rows import far_sides
 
 # Up to this many free features are solved in one piece.

@@ -3,8 +3,8 @@
 import numpy as np
 
 from ._jit import jit
+from .convex import Data, convex_steps, run
 from .hinge import best_intercept, hinge_sum
-from .interior_point import Data, convex_steps, run
 from .linalg import dot
 
 # Read-only like the arrays of a Problem: numba compiles once for each kind.
