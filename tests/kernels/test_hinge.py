@@ -1,8 +1,14 @@
 import numpy as np
 import pytest
 
-from frugalsvm.kernels.hinge import balance, best_intercept
-from frugalsvm.kernels.linalg import cholesky, cholesky_solve, kth_largest, top_sum
+from frugalsvm.kernels import hinge, linalg
+from tests.kernels.compiled import compiled
+
+balance, best_intercept = map(compiled, (hinge.balance, hinge.best_intercept))
+cholesky, cholesky_solve, kth_largest, top_sum = map(
+    compiled,
+    (linalg.cholesky, linalg.cholesky_solve, linalg.kth_largest, linalg.top_sum),
+)
 
 
 def loss(scores, y, C, b):

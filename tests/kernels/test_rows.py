@@ -2,7 +2,10 @@
 
 import numpy as np
 
-from frugalsvm.kernels.rows import margins_of
+from frugalsvm.kernels import rows
+from tests.kernels.compiled import compiled
+
+margins_of = compiled(rows.margins_of)
 
 
 def test_large_means_cost_no_digits():

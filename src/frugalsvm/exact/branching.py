@@ -3,23 +3,22 @@
 A rule ranks the free features of a node when its relaxation is known, and later chooses
 among those candidates: it returns the pair of children it prefers. Rules that look
 ahead evaluate the children of several candidates; the others those of one. Choosing is
-a generator of requests to the interior point, so that several nodes can be worked on
-side by side.
+a generator of tasks, so that several nodes can be worked on side by side.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from threading import Lock
-from typing import Any
 
 import numpy as np
 
+from ..kernels.candidates import largest, most_fractional
+from ..kernels.tasks import Steps, together
 from .tree import TreeNode
 
 Pair = tuple[TreeNode, TreeNode]
-# Requests of the two children's relaxations; returns the pair.
-Steps = Generator[Any, Any, Pair]
+# The tasks of a feature's two children; returns the pair.
 Evaluate = Callable[[int], Steps]
 
 # Candidates a node keeps; those that look-ahead rules try.
@@ -33,8 +32,7 @@ class MostFractional:
 
     def rank(self, free: np.ndarray, z: np.ndarray, squares: np.ndarray) -> np.ndarray:
         """Candidates, most fractional first."""
-        fractionality = np.minimum(z[free], 1.0 - z[free])
-        return free[np.argsort(-fractionality, kind="stable")[:MAX_CANDIDATES]]
+        return most_fractional(free, z, MAX_CANDIDATES)
 
     def choose(self, node: TreeNode, evaluate: Evaluate) -> Steps:
         """Evaluate and return the children of the first candidate."""
@@ -46,7 +44,7 @@ class ReducedCost(MostFractional):
 
     def rank(self, free: np.ndarray, z: np.ndarray, squares: np.ndarray) -> np.ndarray:
         """Candidates, largest square first."""
-        return free[np.argsort(-squares[free], kind="stable")[:MAX_CANDIDATES]]
+        return largest(free, squares, MAX_CANDIDATES)
 
 
 class Strong(MostFractional):
@@ -58,8 +56,8 @@ class Strong(MostFractional):
     def choose(self, node: TreeNode, evaluate: Evaluate) -> Steps:
         """Evaluate the children of several candidates and return the best pair."""
         best, best_score = None, -np.inf
-        for feature in node.candidates[: self.width]:
-            pair = yield from evaluate(int(feature))
+        tries = [evaluate(int(feature)) for feature in node.candidates[: self.width]]
+        for pair in (yield from together(tries)):
             score = _product(*_gains(node, pair), node.bound)
             if score > best_score:
                 best, best_score = pair, score
@@ -99,30 +97,29 @@ class Reliability(MostFractional):
         for feature, z in zip(
             node.candidates.tolist(), node.shares.tolist(), strict=True
         ):
-            if self._counts[feature] < self.trials:
+            count = self._counts[feature]
+            if count < self.trials:
                 untried.append((feature, z))
                 continue
-            score = self._expected(feature, z, least)
+            gain_in = self._in[feature] / count * (1.0 - z)
+            gain_out = self._out[feature] / count * z
+            score = max(gain_in, least) * max(gain_out, least)
             if score > best_score:
                 best_score, best_feature, best_z = score, feature, z
         best_pair = None
-        for feature, z in untried[: self.width]:
-            score, pair = yield from self._try(node, feature, z, evaluate)
-            if score > best_score:
-                best_score, best_pair = score, pair
+        if untried:
+            tries = [
+                self._try(node, feature, z, evaluate)
+                for feature, z in untried[: self.width]
+            ]
+            for score, pair in (yield from together(tries)):
+                if score > best_score:
+                    best_score, best_pair = score, pair
         if best_pair is None:
             _, best_pair = yield from self._try(node, best_feature, best_z, evaluate)
         return best_pair
 
-    def _expected(self, feature: int, z: float, least: float) -> float:
-        count = self._counts[feature]
-        gain_in = self._in[feature] / count * (1.0 - z)
-        gain_out = self._out[feature] / count * z
-        return max(gain_in, least) * max(gain_out, least)
-
-    def _try(
-        self, node: TreeNode, feature: int, z: float, evaluate: Evaluate
-    ) -> Generator[Any, Any, tuple[float, Pair]]:
+    def _try(self, node: TreeNode, feature: int, z: float, evaluate: Evaluate) -> Steps:
         pair = yield from evaluate(feature)
         gain_in, gain_out = _gains(node, pair)
         with self._lock:

@@ -3,28 +3,27 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Generator
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 
-from ..kernels.convex import Data, run
 from ..kernels.perspective import (
+    ROUNDS_AT_A_TIME,
+    Focus,
     Node,
-    NodeRelaxation,
+    affordable,
+    decided,
     fits,
     node_bound,
-    perspective_steps,
+    node_task,
 )
 from ..kernels.screening import FIXED_IN, FIXED_OUT, OPEN, screen
+from ..kernels.tasks import Answer, Data, Steps, run, together
 from ..problem import Problem
 from ..search.evaluator import SEARCH_TOL, Evaluator, Solution, Stop
 from ..search.rounding import fit_budgets
 from .branching import MostFractional
 from .tree import FEW_FEATURES, DualPoint, TreeNode, part_of
-
-# Yields requests for the interior point, is sent the answers.
-Steps = Generator[Any, Any, Any]
 
 # Relative gap to which relaxations are solved unless they may be pruned.
 NODE_TOL = 2e-3
@@ -100,7 +99,7 @@ class NodeSolver:
         self.keep_points = keep_points
         self.should_stop = should_stop
         self.evaluator = Evaluator(problem, should_stop)
-        self.root = problem.root_node()
+        self.root = affordable(problem.costs, problem.root_node())
         self.data = Data(
             problem.A, problem.norms, problem.y, problem.C, problem.fit_intercept,
             problem.costs,
@@ -122,13 +121,17 @@ class NodeSolver:
     def children(self, node: TreeNode, feature: int) -> Steps:
         """The two evaluated children of a node, that which uses the feature first.
 
-        A generator of requests, like all methods below: see ``convex_steps``.
+        A generator of tasks, like all methods below that return ``Steps``.
         """
         part = node.part(self.problem, self.root)
         rest = part.free[part.free != feature]
         inside, outside = node.child(feature, True), node.child(feature, False)
-        for child in (inside, outside):
-            yield from self._evaluate(child, self._part_of(child.forced, rest))
+        yield from together(
+            [
+                self._evaluate(child, self._part_of(child.forced, rest))
+                for child in (inside, outside)
+            ]
+        )
         return inside, outside
 
     def split_off(self, node: TreeNode, feature: int) -> tuple[TreeNode, TreeNode]:
@@ -145,24 +148,27 @@ class NodeSolver:
         if self._is_decided(part):
             yield from self._close(node, part)
             return
-        relaxation = yield from self._relax(node, part)
+        found = yield from self._relax(node, part)
         if node.bound > self.incumbent.cutoff:
             return
         self._n_open += 1
         if self._n_open <= ROUND_ALWAYS or self._n_open % ROUND_PERIOD == 0:
-            self._round(part, relaxation)
+            self._round(part, found)
             if node.bound > self.incumbent.cutoff:
                 return
-        open_part = self._fix(node, part, relaxation)
+        open_part = self._fix(node, part, found)
         if self._is_decided(open_part):
             yield from self._close(node, open_part)
             return
-        z = relaxation.z
-        node.candidates = self.rule.rank(open_part.free, z, relaxation.squares)
-        node.shares = z[node.candidates]
-        node.focus = relaxation.focus
+        self._leave_open(node, open_part.free, found)
         if open_part.free.shape[0] <= FEW_FEATURES:
             node.free = open_part.free
+
+    def _leave_open(self, node: TreeNode, free: np.ndarray, found: Answer) -> None:
+        """Rank the features to branch on, and keep what children start from."""
+        node.candidates = self.rule.rank(free, found.z, found.squares)
+        node.shares = found.z[node.candidates]
+        node.focus = focus_of(found)
 
     def _part_of(self, forced: np.ndarray, free: np.ndarray) -> Node:
         return part_of(self.problem, self.root, forced, free)
@@ -171,38 +177,38 @@ class NodeSolver:
         return part.k == 0 or fits(self.problem.costs, part)
 
     def _relax(self, node: TreeNode, part: Node) -> Steps:
-        relaxation = yield from self._perspective(node, part, NODE_TOL, MAX_ROUNDS)
-        # Too coarse to tell whether the node can be pruned?
-        if node.bound <= self.incumbent.cutoff < relaxation.primal:
-            node.focus = relaxation.focus
-            relaxation = yield from self._perspective(
-                node, part, self.fine_tol, 2 * MAX_ROUNDS
-            )
-        return relaxation
+        """As accurately as it takes to tell whether the node can be pruned."""
+        return self._solve(node, part, NODE_TOL, self.fine_tol, MAX_ROUNDS)
 
-    def _perspective(
-        self, node: TreeNode, part: Node, tol: float, max_rounds: int
+    def _solve(
+        self, node: TreeNode, part: Node, tol: float, fine_tol: float, max_rounds: int
     ) -> Steps:
-        relaxation = yield from perspective_steps(
-            self.data, part, tol, self.incumbent.cutoff, self.should_stop, node.focus,
-            max_rounds,
-        )  # fmt: skip
-        self.n_iterations += relaxation.iterations
-        return self._settle(node, part, relaxation)
+        focus, left = node.focus, max_rounds
+        while True:
+            task = node_task(
+                self.data, part, focus, tol, fine_tol, self.incumbent.cutoff,
+                min(left, ROUNDS_AT_A_TIME),
+            )  # fmt: skip
+            (found,) = yield [task]
+            self.n_iterations += found.iterations
+            left -= found.rounds
+            found = self._settle(node, part, found)
+            is_beyond = found.bound > task.cutoff
+            if found.finished or left <= 0 or is_beyond or self.should_stop():
+                return found
+            focus = Focus(found.working, found.side)
 
-    def _settle(
-        self, node: TreeNode, part: Node, relaxation: NodeRelaxation
-    ) -> NodeRelaxation:
+    def _settle(self, node: TreeNode, part: Node, found: Answer) -> Answer:
         """Record the bound, from the point as it will be stored if proofs are kept."""
         point = None
         if self.keep_points:
-            point = DualPoint.of(relaxation.alpha, self.problem.C)
+            point = DualPoint.of(found.alpha, self.problem.C)
             bound, alpha, squares = self._bound(part, point.dense(self.problem.C))
-            relaxation = relaxation._replace(bound=bound, alpha=alpha, squares=squares)
+            found = found._replace(bound=bound, alpha=alpha, squares=squares)
             node.fixing_point = point
-        if relaxation.bound > node.bound:
-            node.bound, node.point = relaxation.bound, point
-        return relaxation
+        if found.bound > node.bound:
+            node.bound, node.point = found.bound, point
+        return found
 
     def _bound(
         self, part: Node, alpha: np.ndarray
@@ -213,10 +219,10 @@ class NodeSolver:
             problem.costs, part, alpha,
         )  # fmt: skip
 
-    def _fix(self, node: TreeNode, part: Node, relaxation: NodeRelaxation) -> Node:
+    def _fix(self, node: TreeNode, part: Node, found: Answer) -> Node:
         """Decide features by screening; what is left to decide."""
-        decision = self._screen(part, relaxation)
-        if not decision.any():
+        decision = self._screen(part, found)
+        if decision is None:
             node.fixing_point = None
             return part
         node.fixed_in = part.free[decision == FIXED_IN].astype(np.int32)
@@ -224,33 +230,38 @@ class NodeSolver:
         node.forced = np.concatenate([node.forced, part.free[decision == FIXED_IN]])
         return self._part_of(node.forced, part.free[decision == OPEN])
 
-    def _screen(self, part: Node, relaxation: NodeRelaxation) -> np.ndarray:
-        """What the dual point decides about each free feature."""
-        return screen(
-            relaxation.alpha, relaxation.squares, part.forced, part.free, part.k,
+    def _screen(self, part: Node, found: Answer) -> np.ndarray | None:
+        """What the dual point decides about each free feature; None if nothing."""
+        if not self.keep_points:
+            return found.decision if found.decides else None
+        # By the point as it is stored.
+        decision = screen(
+            found.alpha, found.squares, part.forced, part.free, part.k,
             self.problem.costs, part.budget, self.incumbent.cutoff,
         )  # fmt: skip
+        return decision if decision.any() else None
 
     def _close(self, node: TreeNode, part: Node) -> Steps:
         """Nothing is left to decide: the SVM on the features of the node."""
-        relaxation = yield from self._decide(node, part)
+        part = decided(self.problem.costs, part)
+        found = yield from self._decide(node, part)
         if node.bound <= self.incumbent.cutoff:
-            support = np.sort(np.flatnonzero(relaxation.z > 0.5))
-            self._offer(support)
+            self._offer(np.sort(part.forced))
+        return found
 
     def _decide(self, node: TreeNode, part: Node) -> Steps:
         """The relaxation of a node that is a leaf: its bound is final."""
         fixing_point = node.fixing_point
-        relaxation = yield from self._perspective(
-            node, part, self.fine_tol, LEAF_ROUNDS
+        found = yield from self._solve(
+            node, part, self.fine_tol, self.fine_tol, LEAF_ROUNDS
         )
         node.fixing_point = fixing_point
-        return relaxation
+        return found
 
-    def _round(self, part: Node, relaxation: NodeRelaxation) -> None:
+    def _round(self, part: Node, found: Answer) -> None:
         """Try the support of the node's features and the largest ``z_j c_j^2``."""
         free = part.free
-        value = relaxation.z[free] * relaxation.squares[free]
+        value = found.z[free] * found.squares[free]
         if np.isfinite(part.budget):
             value = value / self.problem.costs[free]
         ranked = free[np.argsort(-value, kind="stable")]
@@ -277,3 +288,8 @@ class NodeSolver:
         # The budget of a node is rounded up, that of a solution is not.
         costs, budget = self.problem.costs, self.problem.cost_budget
         return bool(np.isinf(budget) or costs[support].sum() <= budget)
+
+
+def focus_of(found: Answer) -> Focus:
+    """What mattered at a node; copies, for its answer is part of larger arrays."""
+    return Focus(found.working.copy(), found.side.copy())

@@ -12,13 +12,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..kernels.perspective import Node, NodeRelaxation
+from ..kernels.perspective import Node
 from ..kernels.screening import OPEN
+from ..kernels.tasks import Answer, Steps
 from ..problem import Problem
 from ..search.evaluator import Solution
 from .branch_and_bound import Tree
 from .branching import MostFractional, make_rule
-from .node_solver import LEAF_ROUNDS, Incumbent, NodeSolver, Steps
+from .node_solver import LEAF_ROUNDS, Incumbent, NodeSolver, focus_of
 from .subtree import Subtree
 from .tree import TreeNode
 
@@ -80,11 +81,11 @@ class SemiIncumbent(Incumbent):
         self.cutoff = min(self.cutoff, before)
         return taken
 
-    def offer_relaxed(self, relaxation: NodeRelaxation) -> None:
+    def offer_relaxed(self, found: Answer) -> None:
         """Take a relaxation in which K is decided: a solution of SR-DLMP(K)."""
-        if relaxation.primal < self.value:
-            self.value = relaxation.primal
-            self.z, self.squares = relaxation.z, relaxation.squares
+        if found.primal < self.value:
+            self.value = found.primal
+            self.z, self.squares = found.z, found.squares
             self.cutoff = min(self.cutoff, self.value * (1.0 - self.gap_tol))
 
 
@@ -110,8 +111,7 @@ class SemiRelaxedSolver(NodeSolver):
         self._binary = np.zeros(problem.n_features, dtype=bool)
         self._binary[K] = True
         self._rounded: set[bytes] = set()
-        self.at_root: NodeRelaxation | None = None
-        self._decided: NodeRelaxation | None = None
+        self.at_root: Answer | None = None
 
     def _evaluate(self, node: TreeNode, part: Node) -> Steps:
         """Bound the node; if K is not decided, fix and rank features of K."""
@@ -119,80 +119,74 @@ class SemiRelaxedSolver(NodeSolver):
         if self._is_decided(part):
             yield from self._close(node, part)
             return
-        relaxation = yield from self._relax(node, part)
+        found = yield from self._relax(node, part)
         if self.at_root is None:
-            self.at_root = relaxation
+            self.at_root = found
         if node.bound > self.incumbent.cutoff:
             return
         if self._binaries(part).size == 0:
             yield from self._close_semi(node, part)
             return
-        relaxation = yield from self._try_rounding(node, part, relaxation)
+        found = yield from self._try_rounding(node, part, found)
         if node.bound > self.incumbent.cutoff:
             return
-        open_part = self._fix(node, part, relaxation)
+        open_part = self._fix(node, part, found)
         left = self._binaries(open_part)
         if self._is_decided(open_part):
             yield from self._close(node, open_part)
         elif left.size == 0:
             yield from self._close_semi(node, open_part)
         else:
-            node.candidates = self.rule.rank(left, relaxation.z, relaxation.squares)
-            node.shares = relaxation.z[node.candidates]
-            node.focus = relaxation.focus
+            self._leave_open(node, left, found)
 
     def _binaries(self, part: Node) -> np.ndarray:
         return part.free[self._binary[part.free]]
 
-    def _screen(self, part: Node, relaxation: NodeRelaxation) -> np.ndarray:
+    def _screen(self, part: Node, found: Answer) -> np.ndarray | None:
         """Decide features of K only: outside it nothing says that z is 0 or 1."""
-        decision = super()._screen(part, relaxation)
+        decision = super()._screen(part, found)
+        if decision is None:
+            return None
         decision[~self._binary[part.free]] = OPEN
-        return decision
+        return decision if decision.any() else None
 
     def _close(self, node: TreeNode, part: Node) -> Steps:
         """All is decided: an SVM, which solves FS-SVM and SR-DLMP(K)."""
-        yield from super()._close(node, part)
+        found = yield from super()._close(node, part)
         self.found.clear()
-        self._offer_decided()
+        self._offer_relaxed(found)
+        return found
 
     def _close_semi(self, node: TreeNode, part: Node) -> Steps:
         """K is decided: the relaxation of the rest is the value of the leaf."""
-        yield from self._decide(node, part)
-        self._offer_decided()
+        self._offer_relaxed((yield from self._decide(node, part)))
 
-    def _decide(self, node: TreeNode, part: Node) -> Steps:
-        self._decided = yield from super()._decide(node, part)
-        return self._decided
-
-    def _offer_decided(self) -> None:
+    def _offer_relaxed(self, found: Answer) -> None:
         # One that was cut short may not have found the features it needs.
-        if self._decided is not None and not self.should_stop():
-            self.incumbent.offer_relaxed(self._decided)
+        if not self.should_stop():
+            self.incumbent.offer_relaxed(found)
 
-    def _try_rounding(
-        self, node: TreeNode, part: Node, relaxation: NodeRelaxation
-    ) -> Steps:
+    def _try_rounding(self, node: TreeNode, part: Node, found: Answer) -> Steps:
         """Decide K as z suggests; the relaxation, finer if it may close the node."""
-        z = relaxation.z[self._binaries(part)]
+        z = found.z[self._binaries(part)]
         nearly = bool((np.minimum(z, 1.0 - z) <= NEARLY_BINARY).all())
         self._n_open += 1
         if not nearly and self._n_open % ROUND_PERIOD != 1:
-            return relaxation
-        yield from self._round_binaries(node, part, relaxation)
-        if nearly and node.bound <= self.incumbent.cutoff < relaxation.primal:
-            node.focus = relaxation.focus
+            return found
+        yield from self._round_binaries(part, found)
+        if nearly and node.bound <= self.incumbent.cutoff < found.primal:
+            node.focus = focus_of(found)
             return (
-                yield from self._perspective(node, part, self.fine_tol, LEAF_ROUNDS)
+                yield from self._solve(
+                    node, part, self.fine_tol, self.fine_tol, LEAF_ROUNDS
+                )
             )
-        return relaxation
+        return found
 
-    def _round_binaries(
-        self, node: TreeNode, part: Node, relaxation: NodeRelaxation
-    ) -> Steps:
+    def _round_binaries(self, part: Node, found: Answer) -> Steps:
         K = self._binaries(part)
-        chosen = K[relaxation.z[K] > 0.5]
-        chosen = chosen[np.argsort(-relaxation.z[chosen], kind="stable")][: part.k]
+        chosen = K[found.z[K] > 0.5]
+        chosen = chosen[np.argsort(-found.z[chosen], kind="stable")][: part.k]
         forced = np.concatenate([part.forced, chosen])
         key = np.sort(forced).tobytes()
         costly = np.isfinite(part.budget)
@@ -201,7 +195,7 @@ class SemiRelaxedSolver(NodeSolver):
         ):
             return
         self._rounded.add(key)
-        child = TreeNode(None, -1, True, forced, -np.inf, focus=relaxation.focus)
+        child = TreeNode(None, -1, True, forced, -np.inf, focus=focus_of(found))
         free = part.free[~self._binary[part.free]]
         yield from self._close_semi(child, self._part_of(forced, free))
 

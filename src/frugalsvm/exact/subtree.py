@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from ..kernels.convex import run
+from ..kernels.tasks import run
 from .branch_and_bound import Tree
 from .node_solver import NodeSolver
 from .tree import TreeNode

@@ -23,7 +23,7 @@ then, if there is an intercept, y itself: a feature without penalty whose c is z
 
 import numpy as np
 
-from ._jit import jit, jit_nogil
+from ._jit import jit, jit_inline
 from .bounds import dual_bound
 from .central_path import (
     ALPHA,
@@ -95,15 +95,14 @@ def _dual_value(alpha, c, n_forced, R, h, lam, uniform):
     return value - 0.5 * penalty
 
 
-@jit_nogil
+@jit_inline
 def interior_point(
     A, norms, all_y, all_C, intercept, costs, node_free, budget, features, side, R, h,
     tol, cutoff, warm_w, unit, proportional,
 ):  # fmt: skip
     """Solve the SVM or its relaxation on some features and samples, and judge it.
 
-    All of it is one compiled call, so that threads that work on different nodes meet in
-    the interpreter as rarely as possible.
+    Compiled as a part of ``rounds.solve_tasks``, its only caller.
 
     Parameters
     ----------

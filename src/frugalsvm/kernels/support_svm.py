@@ -2,43 +2,20 @@
 
 import numpy as np
 
-from ._jit import jit
-from .convex import Data, convex_steps, run
-from .hinge import best_intercept, hinge_sum
-from .linalg import dot
+from .tasks import Data, Task, answer
 
 # Read-only like the arrays of a Problem: numba compiles once for each kind.
 _NOTHING = np.empty(0)
 _NOTHING.setflags(write=False)
 _NO_FEATURES = np.empty(0, dtype=np.int64)
-_NO_BUDGET = np.empty((0, 0)), np.empty(0)
-
-
-@jit
-def _polish_intercept(margins, y, C, w, means, intercept):
-    """Best intercept for w, in units of the uncentred data, and the objective."""
-    p = means.shape[0]
-    half_norm = 0.5 * dot(w, w, p)
-    if not intercept:
-        return 0.0, half_norm + hinge_sum(margins, C)
-    # The exact breakpoint; rounding may let the interior point's own b win.
-    own = w[p]
-    scores = np.empty(y.shape[0])
-    for i in range(y.shape[0]):
-        scores[i] = margins[i] * y[i] - own
-    best_b = own
-    best = hinge_sum(margins, C)
-    b = best_intercept(scores, y, C)
-    for i in range(y.shape[0]):
-        scores[i] = (scores[i] + b) * y[i]
-    loss = hinge_sum(scores, C)
-    if loss < best:
-        best, best_b = loss, b
-    return best_b - dot(w, means, p), half_norm + best
+_COLD = np.empty(0)
 
 
 def support_svm(A, support, y, C, intercept=True, tol=1e-8, cutoff=np.inf, warm_w=None):
     """Solve the SVM restricted to some features.
+
+    A warm start begins further down the central path than a cold one: a third to a half
+    fewer iterations after exchanging one feature of a support.
 
     Parameters
     ----------
@@ -64,12 +41,13 @@ def support_svm(A, support, y, C, intercept=True, tol=1e-8, cutoff=np.inf, warm_
     alpha : array (m,)
     primal, dual : float
     """
-    if warm_w is not None and intercept:
+    if warm_w is None:
+        warm_w = _COLD
+    elif intercept:
         warm_w = np.append(warm_w, 0.0)
-    steps = convex_steps(
-        _NO_FEATURES, np.inf, support, np.zeros(y.shape[0], dtype=np.int8),
-        *_NO_BUDGET, tol, cutoff, warm_w,
+    task = Task(
+        support, _NO_FEATURES, 0, np.inf, _NO_FEATURES,
+        np.zeros(y.shape[0], dtype=np.int8), tol, tol, cutoff, warm_w=warm_w,
     )  # fmt: skip
-    found = run(Data(A, _NOTHING, y, C, intercept, _NOTHING), steps)
-    b, primal = _polish_intercept(found.margins, y, C, found.w, found.means, intercept)
-    return found.w[: support.shape[0]], b, found.alpha, primal, found.dual
+    found = answer(Data(A, _NOTHING, y, C, intercept, _NOTHING), [task])[0]
+    return found.w, found.b, found.alpha, found.primal, found.dual

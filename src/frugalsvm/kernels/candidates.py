@@ -1,0 +1,33 @@
+"""The few features of a node that are worth branching on."""
+
+import numpy as np
+
+from ._jit import jit_entry
+
+
+@jit_entry
+def largest(free, values, count):
+    """Up to ``count`` free features by decreasing value, ties in their order."""
+    size = min(count, free.shape[0])
+    chosen = np.empty(size, dtype=np.int64)
+    n_chosen = 0
+    for j in free:
+        at = n_chosen
+        while at > 0 and values[j] > values[chosen[at - 1]]:
+            at -= 1
+        if at == size:
+            continue
+        n_chosen = min(n_chosen + 1, size)
+        for t in range(n_chosen - 1, at, -1):
+            chosen[t] = chosen[t - 1]
+        chosen[at] = j
+    return chosen
+
+
+@jit_entry
+def most_fractional(free, z, count):
+    """Up to ``count`` free features whose z are closest to one half, closest first."""
+    closeness = np.empty(z.shape[0])
+    for j in free:
+        closeness[j] = min(z[j], 1.0 - z[j])
+    return largest(free, closeness, count)
