@@ -13,6 +13,7 @@ from . import (
     bench_robustness,
     bench_support_svm,
     bench_swap,
+    bench_threads,
 )
 from .data import data_folder
 
@@ -30,9 +31,10 @@ def main() -> None:
             "swap",
             "exact",
             "large",
+            "threads",
             "paper",
         ],
-        help="one of them; exact, large and paper run only when named",
+        help="one of them; exact, large, threads and paper run only when named",
     )
     parser.add_argument(
         "--seconds",
@@ -62,6 +64,9 @@ def main() -> None:
             bench_exact.run(folder, options.quick, options.seconds or 60.0)
     if options.only == "large":
         bench_large.run(folder, options.quick, options.seconds or 300.0, options.jobs)
+    if options.only == "threads":
+        with threadpool_limits(1):
+            bench_threads.run(folder, options.quick)
     if options.only == "paper":
         bench_paper.run(folder, options.quick, options.seconds, options.sets)
 

@@ -35,6 +35,8 @@ PUBLISHED = {
     ("mfeat", 20): (0.25, 76.68, 0.25, 621.16),
     ("mfeat", 30): (0.17, 276.90, 0.17, 606.96),
 }
+# Passes that no time limit will let an instance use up.
+PASSES = 99
 # Seconds for the swap search that the heuristics are compared with.
 SWAP_SECONDS = 60.0
 # Objectives this close are equal.
@@ -69,19 +71,22 @@ def _warm_up() -> None:
 def _heuristics(folder: Path, names: list[str], limit: float) -> None:
     _warm_up()
     table = Table(
-        f"FS-SVM, C=10: H-LS and H-KS with time_limit={limit:g}, swap with "
-        f"{SWAP_SECONDS:g}, one thread; objective and seconds",
+        f"FS-SVM, C=10: H-LS, H-KS and H-KS with {PASSES} passes (H-KS+), "
+        f"time_limit={limit:g}; swap with {SWAP_SECONDS:g}; one thread; objective and "
+        "seconds",
         ["data set", "B", "H-LS", "[s]", "paper", "[s]", "H-KS", "[s]", "paper",
-         "[s]", "swap", "[s]"],
+         "[s]", "H-KS+", "[s]", "swap", "[s]"],
         width=8,
     )  # fmt: skip
-    faster = as_good = swap_wins = total = 0
+    faster = as_good = swap_wins = swap_wins_more = total = 0
     for name in names:
         X, y = load(folder, name)
         for budget in BUDGETS:
             problem = Problem(X, y, C=C, max_features=budget)
             local = _solve(problem, "heuristic", limit, strategy="local-search")
             kernel = _solve(problem, "heuristic", limit, strategy="kernel-search")
+            # The first pass is that of H-KS; what is measured is where it leads.
+            more = _solve(problem, "kernel-search", limit, passes=PASSES)
             swap = _solve(problem, "swap", SWAP_SECONDS)
             ls, ls_time, ks, ks_time = PUBLISHED[name, budget]
             total += 1
@@ -89,16 +94,18 @@ def _heuristics(folder: Path, names: list[str], limit: float) -> None:
             # The published numbers are rounded.
             as_good += kernel.objective <= ks * (1 + EQUAL) + 0.005
             swap_wins += swap.objective <= kernel.objective * (1 + EQUAL)
+            swap_wins_more += swap.objective <= more.objective * (1 + EQUAL)
             table.row(
                 [name, budget, f"{local.objective:.7g}", f"{local.seconds:.1f}",
                  f"{ls:g}", f"{ls_time:.1f}", f"{kernel.objective:.7g}",
                  f"{kernel.seconds:.1f}", f"{ks:g}", f"{ks_time:.1f}",
+                 f"{more.objective:.7g}", f"{more.seconds:.1f}",
                  f"{swap.objective:.7g}", f"{swap.seconds:.1f}"]
             )  # fmt: skip
     print(
         f"\nH-LS is faster than the paper's on {faster} of {total} rows (another "
         f"machine); H-KS is as good as the printed one on {as_good}; swap is as good "
-        f"as H-KS on {swap_wins}."
+        f"as H-KS on {swap_wins} and as H-KS+ on {swap_wins_more}."
     )
 
 

@@ -219,6 +219,33 @@ def test_a_solver_that_is_not_installed_is_named(monkeypatch):
         )
 
 
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("seed", range(3))
+def test_with_enough_passes_the_solution_is_optimal(kind, seed):
+    problem, *_ = small_problem(kind, seed)
+    found = kernel_search(solver_of(problem), ranking(problem)[::-1], 2, passes=99)
+    optimum, _ = brute_force(problem)
+    np.testing.assert_allclose(found.objective, optimum, rtol=1e-5)
+
+
+def test_groups_double_when_a_pass_brings_nothing():
+    problem = medium_problem(1, n=40)
+    subproblems = solver_of(problem)
+    sizes = []
+    original = subproblems.solve
+
+    def solve_and_note(K, **cuts):
+        sizes.append(cuts["group"].size)
+        return original(K, **cuts)
+
+    subproblems.solve = solve_and_note
+    kernel_search(subproblems, ranking(problem), 5, passes=99)
+    assert max(sizes[:8]) == 5
+    # Once around everything that is not in the kernel, and the end.
+    assert sizes[-1] >= 40 - 2 * 4
+    assert any(5 < size < sizes[-1] for size in sizes)
+
+
 def test_more_passes_never_lose_and_end_when_one_brings_nothing():
     problem = medium_problem(2, n=30)
     ranked = ranking(problem)[::-1]

@@ -46,6 +46,16 @@ def test_the_last_group_takes_what_is_left_over(n, rho, sizes):
         np.testing.assert_array_equal(np.concatenate(groups), np.arange(n))
 
 
+@pytest.mark.parametrize(("n", "rho"), [(25, 10), (9, 10), (7, 2), (1, 3), (0, 3)])
+def test_spread_groups_have_features_of_all_ranks(n, rho):
+    groups = make_groups(np.arange(n), rho, spread=True)
+    assert len(groups) == len(make_groups(np.arange(n), rho))
+    np.testing.assert_array_equal(np.sort([j for g in groups for j in g]), np.arange(n))
+    for group in groups:
+        assert group[0] < len(groups)
+        assert group[-1] >= n - len(groups)
+
+
 def test_a_ranking_of_the_user_comes_first():
     ranked = prefer(np.array([5, 9, 1]), np.array([0, 1, 2, 5]))
     np.testing.assert_array_equal(ranked, [5, 1, 0, 2])

@@ -22,6 +22,10 @@ LAST_ITERATIONS = 2
 # With a limit on the run, a subproblem gets at most so many equal shares of what is
 # left, so that the last groups get their turn; easy ones leave time to the others.
 SHARES = 2.0
+# ... and every pass but the last this part of what is left.
+PASS_PART = 0.5
+# Groups grow by this factor when a pass brings nothing.
+GROWTH = 2
 
 
 @dataclass(frozen=True)
@@ -37,8 +41,10 @@ class KernelSearchOptions:
     subproblem_time_limit : float or None, default=60
         Seconds for each subproblem; what it found until then is used.
     passes : int, default=1
-        How often to go through the groups. The paper does it once; with more, the
-        search goes on with the kernel it has until a pass brings nothing.
+        How often to go through the groups at most. The paper does it once. Further
+        passes keep the kernel. Every second one takes its groups from all ranks, and
+        when one brings nothing, groups double for the next; the search ends when that
+        is true of one group of all features.
     ranking : sequence of int, default=None
         Features in the order in which they are to be tried. Those that are missing
         follow in the order of the relaxation.
@@ -112,7 +118,7 @@ def kernel_search(
         Its features are the first kernel and its objective the first upper bound; by
         default the kernel is empty and the bound infinite.
     passes : int, default=1
-        Further passes keep the kernel, and end when one brings nothing.
+        See :class:`KernelSearchOptions`.
     time_limit : float, default=inf
         Seconds for the search, if it has less than the run.
     watch : callable
@@ -126,14 +132,20 @@ def kernel_search(
     kernel = Kernel()
     if start is not None:
         kernel.accept(start)
-    groups = make_groups(ranked, rho)
     monitor = subproblems.monitor
     end = min(monitor.time_limit, monitor.seconds + time_limit)
-    for _ in range(passes):
+    for number in range(passes):
+        groups = make_groups(ranked, rho, spread=number % 2 == 1)
         before = kernel.upper_bound
-        _one_pass(subproblems, kernel, groups, end, watch)
-        if not kernel.upper_bound < before * (1.0 - IMPROVEMENT):
+        is_last = number == passes - 1 or rho >= ranked.size
+        part = 1.0 if is_last else PASS_PART
+        pass_end = monitor.seconds + part * (end - monitor.seconds)
+        _one_pass(subproblems, kernel, groups, pass_end, watch)
+        if kernel.upper_bound < before * (1.0 - IMPROVEMENT):
+            continue
+        if rho >= ranked.size:
             break
+        rho *= GROWTH
     return kernel.best
 
 

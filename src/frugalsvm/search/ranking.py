@@ -27,8 +27,12 @@ def prefer(first: np.ndarray, ranked: np.ndarray) -> np.ndarray:
     return np.concatenate([usable, ranked[~np.isin(ranked, usable)]])
 
 
-def make_groups(ranked: np.ndarray, rho: int) -> list[np.ndarray]:
-    """Consecutive groups of rho features; the last one takes what is left over.
+def make_groups(
+    ranked: np.ndarray, rho: int, spread: bool = False
+) -> list[np.ndarray]:
+    """Groups of rho consecutive features; the last one takes what is left over.
+
+    If they are to be ``spread``, each has features of all ranks instead.
 
     N is the floor of n / rho as in the paper's algorithm, and the last group has the
     remaining features as in its text, so up to 2 rho - 1 of them.
@@ -36,5 +40,7 @@ def make_groups(ranked: np.ndarray, rho: int) -> list[np.ndarray]:
     if ranked.size == 0:
         return []
     count = max(1, ranked.size // rho)
+    if spread:
+        return [ranked[first::count] for first in range(count)]
     ends = rho * np.arange(1, count)
     return np.split(ranked, ends)

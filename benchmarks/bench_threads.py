@@ -1,0 +1,55 @@
+"""Branch and bound with two threads against one: what the second core is worth."""
+
+from pathlib import Path
+
+from frugalsvm import Problem, Result, solve
+
+from .data import load
+from .tables import Table, geometric_mean
+
+C = 10.0
+REPEATS = 3
+# Data set, budget and limit of nodes: trees of more than 2,000 nodes.
+TREES = (
+    ("wdbc", 5, None),
+    ("wpbc", 5, None),
+    ("wpbc", 10, None),
+    ("german", 10, None),
+    ("ionosphere", 10, None),
+    ("arrhythmia", 10, 3000),
+    ("colorectal", 10, 3000),
+)
+
+
+def run(folder: Path, quick: bool) -> None:
+    table = Table(
+        f"Branch and bound, C=10: best of {REPEATS} runs with one and two threads",
+        ["data set", "B", "nodes", "[s]", "nodes, 2", "[s], 2", "time ratio",
+         "nodes/s ratio"],
+    )  # fmt: skip
+    ratios = []
+    for name, budget, max_nodes in TREES[:3] if quick else TREES:
+        X, y = load(folder, name)
+        problem = Problem(X, y, C=C, max_features=budget)
+        _solve(problem, 2, 100)
+        runs: dict[int, list[Result]] = {1: [], 2: []}
+        for _ in range(REPEATS):
+            for n_jobs, results in runs.items():
+                results.append(_solve(problem, n_jobs, max_nodes))
+        one, two = (min(results, key=lambda r: r.seconds) for results in runs.values())
+        nodes, nodes_2 = one.counters["nodes"], two.counters["nodes"]
+        ratios.append(one.seconds / two.seconds)
+        table.row(
+            [name, budget, nodes, f"{one.seconds:.2f}", nodes_2, f"{two.seconds:.2f}",
+             f"{ratios[-1]:.2f}",
+             f"{nodes_2 / two.seconds / (nodes / one.seconds):.2f}"]
+        )  # fmt: skip
+    print(f"\nTime ratio: mean {geometric_mean(ratios):.2f}, smallest {min(ratios):.2f}")
+
+
+def _solve(problem: Problem, n_jobs: int, max_nodes: int | None) -> Result:
+    # Without restarts of the swap search: the tree is what is compared.
+    return solve(
+        problem, method="branch-and-bound", max_nodes=max_nodes, n_jobs=n_jobs,
+        random_state=0, time_limit=300, method_options={"patience": 0},
+    )  # fmt: skip
