@@ -44,7 +44,9 @@ def run(folder: Path, quick: bool) -> None:
              f"{ratios[-1]:.2f}",
              f"{nodes_2 / two.seconds / (nodes / one.seconds):.2f}"]
         )  # fmt: skip
-    print(f"\nTime ratio: mean {geometric_mean(ratios):.2f}, smallest {min(ratios):.2f}")
+    print(
+        f"\nTime ratio: mean {geometric_mean(ratios):.2f}, smallest {min(ratios):.2f}"
+    )
 
 
 def _solve(problem: Problem, n_jobs: int, max_nodes: int | None) -> Result:

@@ -63,10 +63,10 @@ def solve(
     method_options : dict, default=None
         See :class:`~frugalsvm.exact.branch_and_bound.TreeOptions`,
         :class:`~frugalsvm.search.restarts.SwapOptions`,
-        :class:`~frugalsvm.search.local_search.LocalSearchOptions`,
-        :class:`~frugalsvm.search.kernel_search.KernelSearchOptions`,
-        :class:`~frugalsvm.search.heuristic.HeuristicOptions` and
-        :class:`~frugalsvm.exact.exact_procedure.ExactOptions`.
+        :class:`~frugalsvm.algorithms.local_search.LocalSearchOptions`,
+        :class:`~frugalsvm.algorithms.kernel_search.KernelSearchOptions`,
+        :class:`~frugalsvm.algorithms.heuristic.HeuristicOptions` and
+        :class:`~frugalsvm.algorithms.exact_procedure.ExactOptions`.
     n_jobs : int, default=None
         Threads, as in joblib. With one, a run can be repeated exactly. With more, a
         tree is searched in an order that depends on timing; ``swap`` is not affected.

@@ -10,21 +10,21 @@ from typing import Any
 
 import numpy as np
 
+from .algorithms.exact_procedure import SEMI_SOLVERS, ExactOptions, ExactProcedure
+from .algorithms.heuristic import STRATEGIES, HeuristicOptions, heuristic
+from .algorithms.kernel_search import KernelSearchOptions, kernel_search
+from .algorithms.local_search import LocalSearchOptions, better, local_search
+from .algorithms.ranking import prefer, rank_features
+from .algorithms.subproblem import COP_SOLVERS, SubproblemSolver
 from .exact.branch_and_bound import BranchAndBound, TreeOptions
 from .exact.branching import RULES
-from .exact.exact_procedure import SEMI_SOLVERS, ExactOptions, ExactProcedure
 from .exact.tree import TreeNode
 from .monitor import Monitor
 from .problem import Problem, check_indices
 from .relaxations import Relaxation
 from .search.evaluator import Evaluator, Solution
-from .search.heuristic import STRATEGIES, HeuristicOptions, heuristic
-from .search.kernel_search import KernelSearchOptions, kernel_search
-from .search.local_search import LocalSearchOptions, better, local_search
-from .search.ranking import prefer, rank_features
 from .search.restarts import RestartSearch, SwapOptions, restart_search
 from .search.rounding import round_relaxation
-from .search.subproblem import COP_SOLVERS, SubproblemSolver
 
 # Work of the tree that ``auto`` plants, in units of m n min(m, n) a node: some seconds.
 AUTO_WORK = 1e10

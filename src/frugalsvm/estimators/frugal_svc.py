@@ -73,10 +73,10 @@ class FrugalSVC(LinearClassifierMixin, SelectorMixin, BaseEstimator):
         Options of the method: see :class:`~frugalsvm.search.restarts.SwapOptions` for
         ``swap``, :class:`~frugalsvm.exact.branch_and_bound.TreeOptions` for
         ``branch-and-bound`` and ``auto``,
-        :class:`~frugalsvm.search.local_search.LocalSearchOptions`,
-        :class:`~frugalsvm.search.kernel_search.KernelSearchOptions`,
-        :class:`~frugalsvm.search.heuristic.HeuristicOptions` and
-        :class:`~frugalsvm.exact.exact_procedure.ExactOptions` for the paper's.
+        :class:`~frugalsvm.algorithms.local_search.LocalSearchOptions`,
+        :class:`~frugalsvm.algorithms.kernel_search.KernelSearchOptions`,
+        :class:`~frugalsvm.algorithms.heuristic.HeuristicOptions` and
+        :class:`~frugalsvm.algorithms.exact_procedure.ExactOptions` for the paper's.
     n_jobs : int, default=None
         Number of threads. With more than one, the tree is searched in an order that
         depends on timing, so that runs stopped early may differ.

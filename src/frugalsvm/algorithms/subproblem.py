@@ -6,15 +6,15 @@ import time
 
 import numpy as np
 
-from ..exact.restricted import (
+from ..monitor import Monitor
+from ..problem import Problem
+from ..search.evaluator import Evaluator, Solution
+from .restricted import (
     SUBPROBLEM_GAP,
     TIE,
     Restricted,
     solve_restricted,
 )
-from ..monitor import Monitor
-from ..problem import Problem
-from .evaluator import Evaluator, Solution
 
 #: Who can solve CoP(K).
 COP_SOLVERS = ("native", "scip", "gurobi")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from frugalsvm import Problem
-from frugalsvm.exact.restricted import solve_restricted
+from frugalsvm.algorithms.restricted import solve_restricted
 from frugalsvm.models import cop
 from tests.exact.problems import KINDS, small_problem
 from tests.reference import brute_force, random_data, supports

@@ -12,18 +12,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..exact.branch_and_bound import Tree
+from ..exact.tree import TreeNode
 from ..monitor import Monitor, relative_gap
 from ..problem import Problem
 from ..search.evaluator import Evaluator, Solution, Stop
-from ..search.heuristic import Strategy
-from ..search.local_search import better, report
-from ..search.ranking import rank_features
 from ..search.rounding import fit_budgets
-from ..search.subproblem import LEAST_SECONDS, check_available, note_interrupt
 from .binary_set import BinarySet
-from .branch_and_bound import Tree
+from .heuristic import Strategy
+from .local_search import better, report
+from .ranking import rank_features
 from .semi_relaxation import SemiRelaxation, solve_semi_relaxation
-from .tree import TreeNode
+from .subproblem import LEAST_SECONDS, check_available, note_interrupt
 
 #: Who can solve SR-DLMP(K).
 SEMI_SOLVERS = ("native", "scip", "copt")
@@ -56,7 +56,7 @@ class ExactOptions:
         The procedure ends when the nodes of a tree take more memory than this.
     ranking : sequence of int, default=None
         First ranking of the features; see
-        :class:`~frugalsvm.search.kernel_search.KernelSearchOptions`.
+        :class:`~frugalsvm.algorithms.kernel_search.KernelSearchOptions`.
     """
 
     strategy: str = "kernel-search"

@@ -17,7 +17,7 @@ import numpy as np
 from ..monitor import Monitor
 from ..problem import Problem
 from ..relaxations import relax
-from .evaluator import Solution
+from ..search.evaluator import Solution
 from .kernel_search import kernel_search
 from .local_search import better, local_search
 from .ranking import rank_features
@@ -55,7 +55,7 @@ class HeuristicOptions:
         it comes from native dual points, which bound all weights at once.
     ranking : sequence of int, default=None
         First ranking of the features; see
-        :class:`~frugalsvm.search.kernel_search.KernelSearchOptions`.
+        :class:`~frugalsvm.algorithms.kernel_search.KernelSearchOptions`.
     """
 
     strategy: str = "kernel-search"

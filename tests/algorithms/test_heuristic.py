@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from frugalsvm import Problem, relax, solve
+from frugalsvm.algorithms.heuristic import second_ranking, threshold
 from frugalsvm.models import big_m
 from frugalsvm.monitor import Monitor
 from frugalsvm.search.evaluator import Evaluator
-from frugalsvm.search.heuristic import second_ranking, threshold
 from tests.exact.problems import KINDS, small_problem
 from tests.reference import brute_force, random_data
 
@@ -66,13 +66,13 @@ def test_a_heavy_incumbent_spares_the_big_m(monkeypatch):
     # So is every valid M.
     M = big_m(problem, best.objective, max_programs=0)
     assert np.abs(best.w).max() * (1 - 1e-6) <= M
-    monkeypatch.setattr("frugalsvm.search.heuristic._big_m", None)
+    monkeypatch.setattr("frugalsvm.algorithms.heuristic._big_m", None)
     assert second_ranking(problem, Monitor(), best, 0) is None
 
 
 def test_without_cvxpy_the_first_ranking_is_kept(monkeypatch):
     problem = spread_problem()
-    monkeypatch.setattr("frugalsvm.search.heuristic.find_spec", lambda name: None)
+    monkeypatch.setattr("frugalsvm.algorithms.heuristic.find_spec", lambda name: None)
     with pytest.warns(UserWarning, match="CVXPY"):
         result = solve(problem, method="heuristic", method_options={"rho": 3})
     assert result.counters["rankings"] == 1

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from .evaluator import IMPROVEMENT, Solution
+from ..search.evaluator import IMPROVEMENT, Solution
 from .local_search import better, report
 from .ranking import make_groups
 from .subproblem import SubproblemSolver

@@ -13,14 +13,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ..exact.branch_and_bound import Tree
+from ..exact.branching import make_rule
+from ..exact.node_solver import Incumbent, NodeSolver
+from ..exact.tree import TreeNode
 from ..problem import Problem
 from ..search.evaluator import Evaluator, Solution
-from .branch_and_bound import Tree
-from .branching import make_rule
 from .group_search import GroupSearch
-from .node_solver import Incumbent, NodeSolver
 from .subtree import Subtree
-from .tree import TreeNode
 
 # Relative gap to which subproblems are solved.
 SUBPROBLEM_GAP = 1e-6

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from frugalsvm import Problem
-from frugalsvm.search.local_search import first_features
-from frugalsvm.search.ranking import make_groups, prefer, rank_features
+from frugalsvm.algorithms.local_search import first_features
+from frugalsvm.algorithms.ranking import make_groups, prefer, rank_features
 from tests.reference import random_data
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..monitor import Monitor
 from ..problem import Problem
-from .evaluator import Solution
+from ..search.evaluator import Solution
 from .subproblem import SubproblemSolver
 
 

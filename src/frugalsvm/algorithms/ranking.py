@@ -27,9 +27,7 @@ def prefer(first: np.ndarray, ranked: np.ndarray) -> np.ndarray:
     return np.concatenate([usable, ranked[~np.isin(ranked, usable)]])
 
 
-def make_groups(
-    ranked: np.ndarray, rho: int, spread: bool = False
-) -> list[np.ndarray]:
+def make_groups(ranked: np.ndarray, rho: int, spread: bool = False) -> list[np.ndarray]:
     """Groups of rho consecutive features; the last one takes what is left over.
 
     If they are to be ``spread``, each has features of all ranks instead.

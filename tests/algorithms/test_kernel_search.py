@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 from frugalsvm import Problem, relax, solve
-from frugalsvm.exact.restricted import solve_restricted
+from frugalsvm.algorithms.heuristic import HeuristicOptions, Strategy
+from frugalsvm.algorithms.kernel_search import Kernel, kernel_search
+from frugalsvm.algorithms.ranking import rank_features
+from frugalsvm.algorithms.restricted import solve_restricted
+from frugalsvm.algorithms.subproblem import SubproblemSolver
 from frugalsvm.monitor import Monitor
 from frugalsvm.search.evaluator import Evaluator, Solution
-from frugalsvm.search.heuristic import HeuristicOptions, Strategy
-from frugalsvm.search.kernel_search import Kernel, kernel_search
-from frugalsvm.search.ranking import rank_features
-from frugalsvm.search.subproblem import SubproblemSolver
 from tests.exact.problems import KINDS, small_problem
 from tests.reference import brute_force, random_data
 
@@ -92,7 +92,7 @@ def test_every_group_is_asked_for_a_feature(monkeypatch):
             assert np.isin(group, outcome.solution.support).any()
         return outcome
 
-    monkeypatch.setattr("frugalsvm.search.subproblem.solve_restricted", spy)
+    monkeypatch.setattr("frugalsvm.algorithms.subproblem.solve_restricted", spy)
     ranked = ranking(problem)
     kernel_search(solver_of(problem), ranked, 10)
     np.testing.assert_array_equal(np.concatenate(asked), ranked)
@@ -158,7 +158,7 @@ def test_a_ranking_decides_what_is_tried_first(monkeypatch):
         groups.append(arguments["group"].tolist())
         return solve_restricted(problem, K, **arguments)
 
-    monkeypatch.setattr("frugalsvm.search.subproblem.solve_restricted", spy)
+    monkeypatch.setattr("frugalsvm.algorithms.subproblem.solve_restricted", spy)
     order = [17, 3, 11, 0, 8]
     for method in ("kernel-search", "heuristic"):
         groups.clear()

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from frugalsvm import Problem, relax
-from frugalsvm.exact.semi_relaxation import solve_semi_relaxation
+from frugalsvm.algorithms.semi_relaxation import solve_semi_relaxation
 from frugalsvm.models import big_m, sr_dlmp
 from frugalsvm.search.evaluator import Evaluator
 from tests.exact.problems import KINDS, small_problem

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
+from ..exact.branch_and_bound import Tree
+from ..exact.node_solver import NodeSolver
+from ..exact.tree import TreeNode
 from ..kernels.tasks import run
-from .branch_and_bound import Tree
-from .node_solver import NodeSolver
-from .tree import TreeNode
 
 # What is told after every pair of nodes: the tree and the nodes evaluated since.
 Watch = Callable[[Tree, int], None]

@@ -12,16 +12,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..exact.branch_and_bound import Tree
+from ..exact.branching import MostFractional, make_rule
+from ..exact.node_solver import LEAF_ROUNDS, Incumbent, NodeSolver, focus_of
+from ..exact.tree import TreeNode
 from ..kernels.perspective import Node
 from ..kernels.screening import OPEN
 from ..kernels.tasks import Answer, Steps
 from ..problem import Problem
 from ..search.evaluator import Solution
-from .branch_and_bound import Tree
-from .branching import MostFractional, make_rule
-from .node_solver import LEAF_ROUNDS, Incumbent, NodeSolver, focus_of
 from .subtree import Subtree
-from .tree import TreeNode
 
 # A node whose z on K are this close to 0 or 1 is worth rounding.
 NEARLY_BINARY = 0.05

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from frugalsvm import FrugalSVC, Problem, Status, relax, solve, verify
-from frugalsvm.exact.binary_set import BinarySet, least_binary
+from frugalsvm.algorithms.binary_set import BinarySet, least_binary
 from tests.exact.problems import KINDS, small_problem
 from tests.reference import brute_force, random_data
 
