@@ -228,7 +228,7 @@ def test_with_enough_passes_the_solution_is_optimal(kind, seed):
     np.testing.assert_allclose(found.objective, optimum, rtol=1e-5)
 
 
-def test_groups_double_when_a_pass_brings_nothing():
+def test_groups_double_from_pass_to_pass():
     problem = medium_problem(1, n=40)
     subproblems = solver_of(problem)
     sizes = []
@@ -246,7 +246,7 @@ def test_groups_double_when_a_pass_brings_nothing():
     assert any(5 < size < sizes[-1] for size in sizes)
 
 
-def test_more_passes_never_lose_and_end_when_one_brings_nothing():
+def test_more_passes_never_lose_and_end_when_a_cycle_brings_nothing():
     problem = medium_problem(2, n=30)
     ranked = ranking(problem)[::-1]
     values = [

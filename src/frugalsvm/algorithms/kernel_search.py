@@ -23,8 +23,8 @@ LAST_ITERATIONS = 2
 # left, so that the last groups get their turn; easy ones leave time to the others.
 SHARES = 2.0
 # ... and every pass but the last this part of what is left.
-PASS_PART = 0.5
-# Groups grow by this factor when a pass brings nothing.
+PASS_PART = 0.2
+# Groups grow by this factor from pass to pass.
 GROWTH = 2
 
 
@@ -42,9 +42,9 @@ class KernelSearchOptions:
         Seconds for each subproblem; what it found until then is used.
     passes : int, default=1
         How often to go through the groups at most. The paper does it once. Further
-        passes keep the kernel. Every second one takes its groups from all ranks, and
-        when one brings nothing, groups double for the next; the search ends when that
-        is true of one group of all features.
+        passes keep the kernel and double the groups, and every second one takes its
+        groups from all ranks. After one group of all features groups are small again;
+        the search ends when such a cycle brings nothing.
     ranking : sequence of int, default=None
         Features in the order in which they are to be tried. Those that are missing
         follow in the order of the relaxation.
@@ -134,18 +134,20 @@ def kernel_search(
         kernel.accept(start)
     monitor = subproblems.monitor
     end = min(monitor.time_limit, monitor.seconds + time_limit)
-    for number in range(passes):
-        groups = make_groups(ranked, rho, spread=number % 2 == 1)
-        before = kernel.upper_bound
-        is_last = number == passes - 1 or rho >= ranked.size
-        part = 1.0 if is_last else PASS_PART
+    size, before = rho, kernel.upper_bound
+    for left in reversed(range(passes)):
+        groups = make_groups(ranked, size, spread=(passes - left) % 2 == 0)
+        part = PASS_PART if left else 1.0
         pass_end = monitor.seconds + part * (end - monitor.seconds)
         _one_pass(subproblems, kernel, groups, pass_end, watch)
-        if kernel.upper_bound < before * (1.0 - IMPROVEMENT):
-            continue
-        if rho >= ranked.size:
+        if monitor.should_stop():
             break
-        rho *= GROWTH
+        if len(groups) > 1:
+            size *= GROWTH
+            continue
+        if not kernel.upper_bound < before * (1.0 - IMPROVEMENT):
+            break
+        size, before = rho, kernel.upper_bound
     return kernel.best
 
 
