@@ -43,6 +43,9 @@ def main() -> None:
         help="time limit per instance (60, for large 300, for paper 600)",
     )
     parser.add_argument("--sets", nargs="*", help="data sets (paper only)", default=[])
+    parser.add_argument(
+        "--passes", type=int, default=1, help="of kernel search (paper only)"
+    )
     parser.add_argument("--jobs", type=int, default=2, help="threads (large only)")
     options = parser.parse_args()
     print(f"Python {platform.python_version()} on {platform.machine()}")
@@ -68,7 +71,9 @@ def main() -> None:
         with threadpool_limits(1):
             bench_threads.run(folder, options.quick)
     if options.only == "paper":
-        bench_paper.run(folder, options.quick, options.seconds, options.sets)
+        bench_paper.run(
+            folder, options.quick, options.seconds, options.sets, options.passes
+        )
 
 
 if __name__ == "__main__":

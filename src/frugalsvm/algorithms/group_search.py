@@ -17,8 +17,14 @@ from ..problem import Problem
 from ..search.evaluator import Evaluator, Solution, Stop
 from ..search.restarts import RestartSearch, SwapOptions, shrink
 
-# Restarts without improvement after which the search is left to the tree.
-OPTIONS = SwapOptions(patience=30)
+# Patience after which the search is left to the tree: little where a tree will be done
+# soon, and more, as for a whole problem, where K is larger than this.
+LEAST_PATIENCE, MOST_PATIENCE, MANY_FEATURES = 30, 250, 50
+
+
+def crowd(n_features: int) -> float:
+    """How much larger than a small one a problem is: as the cost of its nodes."""
+    return max(1.0, (n_features / MANY_FEATURES) ** 2)
 
 
 class QuietMonitor(Monitor):
@@ -62,6 +68,8 @@ class GroupSearch:
         self._problem = problem
         self._group = group
         self._start = start
+        patience = LEAST_PATIENCE * crowd(problem.n_features)
+        self._options = SwapOptions(patience=int(min(patience, MOST_PATIENCE)))
         self._monitor = QuietMonitor(should_stop)
         self._search: RestartSearch | None = None
         self._has_seeded = group is None
@@ -85,7 +93,7 @@ class GroupSearch:
         return self._best()
 
     def _is_exhausted(self) -> bool:
-        return self._search is not None and self._search.idle >= OPTIONS.patience
+        return self._search is not None and self._search.idle >= self._options.patience
 
     def _best(self) -> Solution | None:
         """The best solution with a feature of the group."""
@@ -118,7 +126,7 @@ class GroupSearch:
         except Stop:
             return None
         seed = np.random.SeedSequence(0)
-        search = RestartSearch(problem, self._monitor, OPTIONS, pool, seed)
+        search = RestartSearch(problem, self._monitor, self._options, pool, seed)
         search.start([first])
         self.n_solves += search.counters["SVM solves"]
         return search

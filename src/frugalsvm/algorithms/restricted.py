@@ -19,7 +19,7 @@ from ..exact.node_solver import Incumbent, NodeSolver
 from ..exact.tree import TreeNode
 from ..problem import Problem
 from ..search.evaluator import Evaluator, Solution
-from .group_search import GroupSearch
+from .group_search import GroupSearch, crowd
 from .subtree import Subtree
 
 # Relative gap to which subproblems are solved.
@@ -27,7 +27,7 @@ SUBPROBLEM_GAP = 1e-6
 # An objective up to this much above UB counts as equal to it: solves are not exact.
 TIE = 1e-6
 # The swap search begins after so many nodes, when easy trees are done, and takes so
-# many SVM solves per node.
+# many SVM solves per node, more where nodes cost more.
 SEARCH_AFTER = 60
 SEARCH_RATE = 0.5
 
@@ -114,7 +114,8 @@ class _RestrictedSearch:
 
     def _after_nodes(self, tree: Tree, n_new: int) -> None:
         self.solver.found.clear()
-        due = SEARCH_RATE * (self.subtree.n_nodes - SEARCH_AFTER)
+        rate = SEARCH_RATE * crowd(self.problem.n_features)
+        due = rate * (self.subtree.n_nodes - SEARCH_AFTER)
         if self.search.n_solves < due and not self.search.is_idle:
             solution = self.search.go_on()
             if solution is not None:
