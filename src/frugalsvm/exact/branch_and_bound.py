@@ -28,8 +28,9 @@ from .tree import TreeNode
 
 # Nodes that a thread works on side by side, if there are other threads.
 BATCH = 8
-# A dive every so many nodes.
-DIVE_PERIOD = 64
+# A dive every so many nodes, unless dives took more than this part of all: with many
+# features they are long.
+DIVE_PERIOD, DIVE_PART = 64, 0.15
 # Restarts of the swap search begin after so many nodes, when easy trees are done, and
 # take at least so many solves per node: more where there are more features than this,
 # in proportion to their square as the cost of a node, but at most so many times more.
@@ -172,7 +173,7 @@ class BranchAndBound:
         self._tried: set[bytes] = set()
         self._changed = threading.Condition()
         self._searching = threading.Lock()
-        self._n_taken = 0
+        self._n_taken = self._n_dived = 0
         self._root_solves = 0
         crowd = (problem.candidates.size / MANY_FEATURES) ** 2
         self._search_rate = SEARCH_RATE * float(np.clip(crowd, 1.0, MOST_TIMES))
@@ -287,13 +288,18 @@ class BranchAndBound:
             stopping = self._must_stop()
             for node, pair in zip(nodes, pairs, strict=True):
                 self._n_taken += 1
-                node.dives |= self._n_taken % DIVE_PERIOD == 0
+                node.dives |= self._is_dive_due()
                 dive = self._replace_one(node, pair, node.dives and not stopping)
                 if dive is not None:
+                    self._n_dived += 1
                     dives.append(dive)
             self._report()
             self._changed.notify_all()
         return dives
+
+    def _is_dive_due(self) -> bool:
+        few = self._n_dived <= DIVE_PART * self._n_taken
+        return self._n_taken % DIVE_PERIOD == 0 and few
 
     def _replace_one(self, node: TreeNode, pair: Pair, dives: bool) -> TreeNode | None:
         node.is_leaf = False
