@@ -2,13 +2,16 @@
 
 import numpy as np
 
-from .tasks import Data, Task, answer
+from .rounds import DUAL, INTERCEPT, MAX_ROUNDS, N_FORCED, N_WARM, PRIMAL, solve_tasks
 
 # Read-only like the arrays of a Problem: numba compiles once for each kind.
 _NOTHING = np.empty(0)
 _NOTHING.setflags(write=False)
-_NO_FEATURES = np.empty(0, dtype=np.int64)
 _COLD = np.empty(0)
+# What only relaxations have.
+_NO_FEATURES = np.empty(0, dtype=np.int64)
+_NO_DECISION = np.empty(0, dtype=np.int8)
+_NO_SQUARES = np.empty((1, 0))
 
 
 def support_svm(A, support, y, C, intercept=True, tol=1e-8, cutoff=np.inf, warm_w=None):
@@ -45,9 +48,25 @@ def support_svm(A, support, y, C, intercept=True, tol=1e-8, cutoff=np.inf, warm_
         warm_w = _COLD
     elif intercept:
         warm_w = np.append(warm_w, 0.0)
-    task = Task(
-        support, _NO_FEATURES, 0, np.inf, _NO_FEATURES,
-        np.zeros(y.shape[0], dtype=np.int8), tol, tol, cutoff, warm_w=warm_w,
+    # One task, packed by hand: a search solves so many that it counts.
+    sizes = np.zeros((1, 7), dtype=np.int64)
+    sizes[0, N_FORCED] = support.shape[0]
+    sizes[0, N_WARM] = warm_w.shape[0]
+    sizes[0, MAX_ROUNDS] = 1
+    w = np.empty(support.shape[0])
+    alpha = np.empty((1, y.shape[0]))
+    results = np.empty((1, 9))
+    solve_tasks(
+        A, _NOTHING, y, C, intercept, _NOTHING, sizes,
+        np.array([[np.inf, tol, tol, cutoff]]), np.array(support, dtype=np.int64),
+        _NO_FEATURES, _NO_FEATURES, warm_w, np.zeros((1, y.shape[0]), dtype=np.int8),
+        alpha, _NO_SQUARES, _NO_SQUARES, w, _NO_DECISION, _NO_FEATURES, results,
     )  # fmt: skip
-    found = answer(Data(A, _NOTHING, y, C, intercept, _NOTHING), [task])[0]
-    return found.w, found.b, found.alpha, found.primal, found.dual
+    found = results[0]
+    return (
+        w,
+        float(found[INTERCEPT]),
+        alpha[0],
+        float(found[PRIMAL]),
+        float(found[DUAL]),
+    )

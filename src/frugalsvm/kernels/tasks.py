@@ -16,8 +16,7 @@ from .rounds import solve_tasks
 # Yields lists of tasks, is sent lists of answers.
 Steps = Generator[list["Task"], list["Answer"], Any]
 
-_NO_FEATURES = np.empty(0, dtype=np.int64)
-_NO_WEIGHTS = np.empty(0)
+_COLD = np.empty(0)
 
 
 class Data(NamedTuple):
@@ -27,8 +26,8 @@ class Data(NamedTuple):
     ----------
     A : array (n, m)
         Signed features, ``y_i x_ij``.
-    norms : array (n,) or (0,)
-        Upper bounds of the row norms; if there are none, nothing is judged.
+    norms : array (n,)
+        Upper bounds of the row norms.
     y, C : arrays (m,)
         Labels and positive weights.
     intercept : bool
@@ -46,7 +45,7 @@ class Data(NamedTuple):
 
 
 class Task(NamedTuple):
-    """A relaxation, or an SVM if no feature is free.
+    """A relaxation; an SVM if no feature is free.
 
     Attributes
     ----------
@@ -69,8 +68,6 @@ class Task(NamedTuple):
         Stop after so many rounds; the bound holds all the same.
     rough : bool
         Whether first rounds need not be accurate.
-    warm_w : array
-        For an SVM: weights to start from, with the intercept if there is one.
     """
 
     forced: np.ndarray
@@ -81,10 +78,9 @@ class Task(NamedTuple):
     side: np.ndarray
     tol: float
     fine_tol: float
-    cutoff: float = np.inf
-    max_rounds: int = 1
-    rough: bool = False
-    warm_w: np.ndarray = _NO_WEIGHTS
+    cutoff: float
+    max_rounds: int
+    rough: bool
 
 
 class Answer(NamedTuple):
@@ -92,15 +88,13 @@ class Answer(NamedTuple):
 
     Attributes
     ----------
-    bound, primal, dual : float
-        Valid bound, primal value and dual value; of the last only SVMs have use.
-    b : float
-        Intercept of an SVM.
+    bound, primal : float
+        Valid bound and primal value.
     rounds, iterations : int
     finished : bool
         Whether more rounds would bring nothing.
     alpha : array (m,)
-        Dual point behind the bound, repaired if it was judged.
+        Dual point behind the bound, repaired.
     squares, z : arrays (n,)
         Upper bounds of ``c_j^2`` at that point, and the z of all features.
     w : array
@@ -116,8 +110,6 @@ class Answer(NamedTuple):
 
     bound: float
     primal: float
-    dual: float
-    b: float
     rounds: int
     iterations: int
     finished: bool
@@ -135,8 +127,8 @@ def answer(data: Data, tasks: list[Task]) -> list[Answer]:
     """Solve tasks by one compiled call."""
     count, (n, m) = len(tasks), data.A.shape
     sizes = [
-        (t.forced.shape[0], t.free.shape[0], t.working.shape[0], t.warm_w.shape[0], t.k,
-         t.max_rounds, t.rough)
+        (t.forced.shape[0], t.free.shape[0], t.working.shape[0], 0, t.k, t.max_rounds,
+         t.rough)
         for t in tasks
     ]  # fmt: skip
     numbers = [(t.budget, t.tol, t.fine_tol, t.cutoff) for t in tasks]
@@ -144,31 +136,28 @@ def answer(data: Data, tasks: list[Task]) -> list[Answer]:
     forced = np.concatenate([t.forced for t in tasks])
     side = np.array([t.side for t in tasks])
     alpha = np.empty((count, m))
-    # A plain SVM needs nothing that grows with the number of features.
-    n_judged = n if data.norms.shape[0] else 0
-    squares = np.empty((count, n_judged))
-    z = np.zeros((count, n_judged))
+    squares = np.empty((count, n))
+    z = np.zeros((count, n))
     w = np.empty(forced.shape[0] + free.shape[0])
     decision = np.zeros(free.shape[0], dtype=np.int8)
     working = np.empty(free.shape[0], dtype=np.int64)
-    results = np.full((count, 9), np.nan)
+    results = np.empty((count, 9))
     solve_tasks(
-        *data, np.array(sizes), np.array(numbers), forced, free,
-        np.concatenate([t.working for t in tasks]),
-        np.concatenate([t.warm_w for t in tasks]),
-        side, alpha, squares, z, w, decision, working, results,
+        *data, np.array(sizes, dtype=np.int64), np.array(numbers), forced, free,
+        np.concatenate([t.working for t in tasks]), _COLD, side, alpha, squares, z, w,
+        decision, working, results,
     )  # fmt: skip
     answers = []
     start, at = 0, 0
     for t, (row, size) in enumerate(zip(results.tolist(), sizes, strict=True)):
-        bound, primal, dual, b, rounds, iterations, finished, n_focus, n_decided = row
+        bound, primal, _, _, rounds, iterations, finished, n_focus, n_decided = row
         end, to = start + size[0] + size[1], at + size[1]
         answers.append(
             Answer(
-                bound, primal, dual, b, int(rounds), int(iterations), finished != 0.0,
+                bound, primal, int(rounds), int(iterations), finished != 0.0,
                 alpha[t], squares[t], z[t], w[start:end],
-                working[at : at + int(n_focus)] if n_judged else _NO_FEATURES,
-                side[t], decision[at:to], n_decided > 0.0,
+                working[at : at + int(n_focus)], side[t], decision[at:to],
+                n_decided > 0.0,
             )
         )  # fmt: skip
         start, at = end, to
