@@ -5,6 +5,7 @@ import pytest
 
 from frugalsvm import Problem
 from frugalsvm.kernels.perspective import affordable, node_task
+from frugalsvm.kernels.rounds import DROP_ROUNDS
 from frugalsvm.kernels.tasks import Data, answer, run, together
 from tests.reference import random_data
 
@@ -88,7 +89,22 @@ def test_unfinished_rounds_can_be_continued():
         bounds.append(found.bound)
         if found.finished:
             break
-        task = task._replace(working=found.working, side=found.side, rough=False)
+        task = task.continued(found)
     assert found.finished
     assert len(bounds) > 1
     np.testing.assert_allclose(max(bounds), whole.bound, rtol=2e-6)
+
+
+def test_later_rounds_drop_no_features_so_that_they_come_to_an_end():
+    rng = np.random.default_rng(2)
+    X, y = random_data(rng, 60, 2000)
+    problem = Problem(X, y, C=1.0, max_features=5)
+    data = Data(problem.A, problem.norms, problem.y, problem.C, True, problem.costs)
+    task = node_task(data, problem.root_node(), None, 1e-6, 1e-6, np.inf, 1)
+    for n_before in (0, DROP_ROUNDS):
+        found = answer(data, [task._replace(n_before=n_before)])[0]
+        assert not found.finished
+        following = task._replace(n_before=n_before).continued(found)
+        assert following.n_before == n_before + 1
+        lost = np.setdiff1d(task.working, following.working)
+        assert (lost.size > 0) == (n_before == 0)

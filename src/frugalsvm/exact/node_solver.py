@@ -183,20 +183,19 @@ class NodeSolver:
     def _solve(
         self, node: TreeNode, part: Node, tol: float, fine_tol: float, max_rounds: int
     ) -> Steps:
-        focus, left = node.focus, max_rounds
+        task = node_task(
+            self.data, part, node.focus, tol, fine_tol, self.incumbent.cutoff,
+            min(max_rounds, ROUNDS_AT_A_TIME),
+        )  # fmt: skip
         while True:
-            task = node_task(
-                self.data, part, focus, tol, fine_tol, self.incumbent.cutoff,
-                min(left, ROUNDS_AT_A_TIME),
-            )  # fmt: skip
             (found,) = yield [task]
             self.n_iterations += found.iterations
-            left -= found.rounds
             found = self._settle(node, part, found)
             is_beyond = found.bound > task.cutoff
-            if found.finished or left <= 0 or is_beyond or self.should_stop():
+            task = task.continued(found)
+            is_last = found.finished or task.n_before >= max_rounds
+            if is_last or is_beyond or self.should_stop():
                 return found
-            focus = Focus(found.working, found.side)
 
     def _settle(self, node: TreeNode, part: Node, found: Answer) -> Answer:
         """Record the bound, from the point as it will be stored if proofs are kept."""

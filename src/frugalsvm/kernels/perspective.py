@@ -163,7 +163,7 @@ def perspective(
         done |= found.primal - best.bound <= tol * abs(found.primal)
         if done or (should_stop is not None and should_stop()):
             break
-        task = task._replace(working=found.working, side=found.side, rough=False)
+        task = task.continued(found)
     w = np.zeros(A.shape[0])
     w[np.concatenate([node.forced, node.free])] = found.w
     return NodeRelaxation(

@@ -21,7 +21,7 @@ from .rows import far_sides
 from .screening import screen
 
 # Columns of the packed arrays; see ``tasks``.
-N_FORCED, N_FREE, N_WORKING, N_WARM, K, MAX_ROUNDS, ROUGH = range(7)
+N_FORCED, N_FREE, N_WORKING, N_WARM, K, N_BEFORE, MAX_ROUNDS, ROUGH = range(8)
 BUDGET, TOL, FINE_TOL, CUTOFF = range(4)
 BOUND, PRIMAL, DUAL, INTERCEPT, ROUNDS, ITERATIONS, FINISHED, N_FOCUS, N_DECIDED = (
     range(9)
@@ -34,7 +34,7 @@ UNITS = np.array([0.1, 1.0, 100.0, 1e4, 1e-4, 10.0])
 PROPORTIONAL = np.array([True, True, False, True, True, False])
 # First rounds only have to find the right features.
 ROUGH_TOL = 1e-2
-# Rounds after which no feature is dropped again.
+# Rounds after which no feature is dropped again, so that rounds come to an end.
 DROP_ROUNDS = 8
 # A working set beyond this part of the free features is replaced by all of them.
 LARGE_PART = 0.7
@@ -327,7 +327,7 @@ def solve_tasks(
                 if not has_all_features:
                     working, more = _grow_features(
                         working, free, own_squares, costs, k, budget,
-                        rounds <= DROP_ROUNDS,
+                        sizes[t, N_BEFORE] + rounds <= DROP_ROUNDS,
                     )  # fmt: skip
                     grown = grown or more
                 finished = not grown and round_tol <= tol

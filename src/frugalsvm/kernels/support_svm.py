@@ -49,7 +49,7 @@ def support_svm(A, support, y, C, intercept=True, tol=1e-8, cutoff=np.inf, warm_
     elif intercept:
         warm_w = np.append(warm_w, 0.0)
     # One task, packed by hand: a search solves so many that it counts.
-    sizes = np.zeros((1, 7), dtype=np.int64)
+    sizes = np.zeros((1, 8), dtype=np.int64)
     sizes[0, N_FORCED] = support.shape[0]
     sizes[0, N_WARM] = warm_w.shape[0]
     sizes[0, MAX_ROUNDS] = 1

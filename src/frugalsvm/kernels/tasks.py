@@ -68,6 +68,8 @@ class Task(NamedTuple):
         Stop after so many rounds; the bound holds all the same.
     rough : bool
         Whether first rounds need not be accurate.
+    n_before : int, default=0
+        Rounds of the tasks that this one continues.
     """
 
     forced: np.ndarray
@@ -81,6 +83,14 @@ class Task(NamedTuple):
     cutoff: float
     max_rounds: int
     rough: bool
+    n_before: int = 0
+
+    def continued(self, found: "Answer") -> "Task":
+        """The task that goes on where an answer ended."""
+        return self._replace(
+            working=found.working, side=found.side, rough=False,
+            n_before=self.n_before + found.rounds,
+        )  # fmt: skip
 
 
 class Answer(NamedTuple):
@@ -127,8 +137,8 @@ def answer(data: Data, tasks: list[Task]) -> list[Answer]:
     """Solve tasks by one compiled call."""
     count, (n, m) = len(tasks), data.A.shape
     sizes = [
-        (t.forced.shape[0], t.free.shape[0], t.working.shape[0], 0, t.k, t.max_rounds,
-         t.rough)
+        (t.forced.shape[0], t.free.shape[0], t.working.shape[0], 0, t.k, t.n_before,
+         t.max_rounds, t.rough)
         for t in tasks
     ]  # fmt: skip
     numbers = [(t.budget, t.tol, t.fine_tol, t.cutoff) for t in tasks]
