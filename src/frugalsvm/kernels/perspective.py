@@ -9,14 +9,13 @@ from typing import NamedTuple
 import numpy as np
 
 from .bounds import dual_bound, repair_dual
+from .rounds import LARGE_PART
 from .tasks import Data, Task, answer
 
 # Up to this many free features are solved in one piece.
 SMALL_WORKING_SET = 300
 # Size of the first working set otherwise.
 FIRST_WORKING_SET = 150
-# A working set beyond this part of the free features is replaced by all of them.
-LARGE_PART = 0.7
 # Rounds between two looks at the clock.
 ROUNDS_AT_A_TIME = 3
 
