@@ -230,3 +230,14 @@ def test_the_checker_stands_alone():
         if isinstance(node, ast.ImportFrom):
             assert node.level == 0
             assert not (node.module or "").startswith("frugalsvm")
+
+
+def test_storing_points_does_not_cost_the_proof():
+    # Bounds that are just good enough before they are rounded.
+    problem, X, y = small_problem("separable", 90363)
+    result = solve(
+        problem, method="branch-and-bound", gap_tol=1e-6, certificate=True,
+        random_state=0, method_options={"patience": 0, "branching": "reduced-cost"},
+    )  # fmt: skip
+    assert result.status == "optimal"
+    assert verify(result.certificate, X, y).gap <= 1e-6

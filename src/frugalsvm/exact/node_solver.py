@@ -34,6 +34,9 @@ LEAF_ROUNDS = 30
 # Open nodes that are all rounded, and how many of the later ones: an SVM costs as much
 # as a node.
 ROUND_ALWAYS, ROUND_PERIOD = 100, 8
+# What rounding a dual point for storage may cost its bound: so much beyond the cutoff
+# a bound has to be before it is rounded.
+STORAGE_LOSS = 2e-7
 # Gaps below this are rounding errors: no bound is asked to be tighter.
 LEAST_GAP = 1e-8
 
@@ -183,8 +186,11 @@ class NodeSolver:
     def _solve(
         self, node: TreeNode, part: Node, tol: float, fine_tol: float, max_rounds: int
     ) -> Steps:
+        enough = self.incumbent.cutoff
+        if self.keep_points:
+            enough += STORAGE_LOSS * abs(enough)
         task = node_task(
-            self.data, part, node.focus, tol, fine_tol, self.incumbent.cutoff,
+            self.data, part, node.focus, tol, fine_tol, enough,
             min(max_rounds, ROUNDS_AT_A_TIME),
         )  # fmt: skip
         while True:
