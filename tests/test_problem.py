@@ -11,7 +11,10 @@ Y = np.array([1.0, -1.0, 1.0, -1.0])
 
 def test_signed_rows_and_weights():
     problem = Problem(X, Y, C=2.0, sample_weight=[1, 2, 3, 4])
-    np.testing.assert_array_equal(problem.A, (X * Y[:, None]).T)
+    np.testing.assert_array_equal(problem.signed_rows(), (X * Y[:, None]).T)
+    # The constant feature is shifted to zero, the others stay where they are.
+    np.testing.assert_array_equal(problem.shift, [0.0, 0.0, 5.0])
+    np.testing.assert_array_equal(problem.A, ((X - problem.shift) * Y[:, None]).T)
     np.testing.assert_array_equal(problem.C, [2, 4, 6, 8])
     assert (problem.n_samples, problem.n_features) == (4, 3)
 
@@ -75,7 +78,7 @@ def test_admits_checks_every_constraint():
         ({"X": [["a", "b"], ["c", "d"]], "y": [1, -1]}, ValueError, "numeric"),
         ({"X": [[np.nan], [1.0]], "y": [1, -1]}, ValueError, "nan.*row 0, column 0"),
         ({"X": [[1.0], [np.inf]], "y": [1, -1]}, ValueError, "inf.*row 1"),
-        ({"X": [[1e200], [1.0]], "y": [1, -1]}, ValueError, "overflow.*rescale"),
+        ({"X": [[1e200], [1.0]], "y": [1, -1]}, ValueError, "1e.50.*rescale"),
         ({"X": [1.0, 2.0], "y": [1, -1]}, ValueError, "table"),
         ({"y": [1, -1, 1]}, ValueError, r"one label per row of X \(4\)"),
         ({"y": [1, 0, 1, 0]}, ValueError, "-1 or \\+1, got 0"),

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Mapping
-from typing import Any
+import os
+from collections.abc import Mapping
+from functools import partial
+from numbers import Integral, Real
+from typing import Any, NamedTuple
 
 import numpy as np
 from joblib import effective_n_jobs
 from threadpoolctl import threadpool_limits
 
+from . import compilation
 from .exact.certificate import Certificate
 from .exact.node_solver import LEAST_GAP
+from .exact.tree import DualPoint
 from .kernels.perspective import node_bound
 from .methods import METHODS, Run, auto_nodes, check_method
 from .monitor import Callback, Monitor, relative_gap
@@ -20,9 +24,12 @@ from .relaxations import relax
 from .result import Result, Status
 from .search.evaluator import Evaluator, Solution
 from .search.rounding import fit_budgets
+from .supervision import supervise
 
 # Accuracy of the final SVM on the selected features.
 FINAL_TOL = 1e-9
+# Threads per processor at most, whatever is asked for.
+MAX_THREADS = 4
 
 
 def solve(
@@ -84,86 +91,137 @@ def solve(
     -------
     Result
     """
+    return run_interruptible(
+        problem,
+        method=method,
+        gap_tol=gap_tol,
+        time_limit=time_limit,
+        max_nodes=max_nodes,
+        initial_support=initial_support,
+        method_options=method_options,
+        n_jobs=n_jobs,
+        random_state=random_state,
+        verbose=verbose,
+        callback=callback,
+        certificate=certificate,
+    ).result
+
+
+class Outcome(NamedTuple):
+    """A result, and whether Ctrl-C was pressed on the way to it."""
+
+    result: Result
+    was_interrupted: bool
+
+
+def run_interruptible(
+    problem: Problem,
+    *,
+    method: str,
+    gap_tol: float,
+    time_limit: float | None,
+    max_nodes: int | None,
+    initial_support: np.ndarray | None,
+    method_options: Mapping[str, Any] | None,
+    n_jobs: int | None,
+    random_state: int | np.random.RandomState | None,
+    verbose: int,
+    callback: Callback | None,
+    certificate: bool,
+) -> Outcome:
+    """``solve``, which says whether Ctrl-C ended it; compiles before the clock runs."""
     options = check_method(method, method_options, problem.n_features)
-    if max_nodes is not None and max_nodes < 1:
-        raise ValueError(f"max_nodes must be at least 1 or None, got {max_nodes!r}.")
+    _check_limits(gap_tol, time_limit, max_nodes)
     if max_nodes is None and method == "auto":
         max_nodes = auto_nodes(problem)
-    monitor = Monitor(time_limit, gap_tol, verbose, callback)
     if initial_support is not None:
         initial_support = _check_support(problem, initial_support)
-    n_threads = effective_n_jobs(n_jobs)
+    n_threads = _n_threads(n_jobs)
     seed = np.random.SeedSequence(_entropy(random_state))
-
-    def run() -> Result:
-        # Threads are spent on independent nodes, not inside small matrix products.
-        with threadpool_limits(1, "blas"):
-            relaxation = relax(problem, should_stop=monitor.should_stop)
-            monitor.update(bound=relaxation.bound, event="relaxation")
-            work = Run(
-                problem,
-                monitor,
-                options,
-                n_threads,
-                seed,
-                initial_support,
-                relaxation,
-                max_nodes,
-                certificate,
-                {"relaxation iterations": relaxation.iterations},
-            )
-            return _finish(work, method, METHODS[method][0](work))
-
-    return _interruptible(run, monitor)
+    compilation.ensure(method, partial(_rehearse, method, options))
+    monitor = Monitor(time_limit, gap_tol, verbose, callback)
+    work = partial(
+        _run, problem, method, options, monitor, n_threads, seed, initial_support,
+        max_nodes, certificate,
+    )  # fmt: skip
+    return Outcome(*supervise(work, monitor))
 
 
-def _interruptible(run: Callable[[], Result], monitor: Monitor) -> Result:
-    """Run in a thread of its own, where Ctrl-C does not strike.
+def _run(
+    problem: Problem,
+    method: str,
+    options: Any,
+    monitor: Monitor,
+    n_threads: int,
+    seed: np.random.SeedSequence,
+    initial_support: np.ndarray | None,
+    max_nodes: int | None,
+    certificate: bool,
+) -> Result:
+    problem = problem.watching(monitor.flag)
+    # Threads are spent on independent nodes, not inside small matrix products.
+    with threadpool_limits(1, "blas"):
+        relaxation = relax(problem, should_stop=monitor.should_stop)
+        monitor.update(bound=relaxation.bound, event="relaxation")
+        work = Run(
+            problem,
+            monitor,
+            options,
+            n_threads,
+            seed,
+            initial_support,
+            relaxation,
+            max_nodes,
+            certificate,
+            {"relaxation iterations": relaxation.iterations},
+        )
+        return _finish(work, method, METHODS[method][0](work))
 
-    Python delivers it to the main thread, which waits here and can ask for the best
-    solution so far.
-    """
-    outcome: dict[str, Any] = {}
-    done = threading.Event()
 
-    def work() -> None:
-        try:
-            outcome["result"] = run()
-        except BaseException as error:  # handed to the caller's thread
-            outcome["error"] = error
-        finally:
-            done.set()
-
-    threading.Thread(target=work, name="frugalsvm", daemon=True).start()
-    _wait_for(done, monitor)
-    if "error" in outcome:
-        raise outcome["error"]
-    return outcome["result"]
+def _rehearse(method: str, options: Any, monitor: Monitor) -> None:
+    """Go through a method on a tiny problem: whatever it needs is compiled then."""
+    problem = compilation.tiny_problem()
+    seed = np.random.SeedSequence(0)
+    _run(problem, method, options, monitor, 1, seed, None, None, True)
 
 
-def _wait_for(done: threading.Event, monitor: Monitor) -> None:
-    """Wait; a first Ctrl-C asks for the best solution so far, a second is raised."""
-    while True:
-        try:
-            # Waiting in slices keeps the wait interruptible on every platform.
-            while not done.wait(0.1):
-                pass
-            return
-        except KeyboardInterrupt:
-            if monitor.interrupted:
-                raise
-            monitor.interrupted = True
+def _check_limits(
+    gap_tol: float, time_limit: float | None, max_nodes: int | None
+) -> None:
+    if not (isinstance(gap_tol, Real) and float(gap_tol) >= 0):
+        raise ValueError(f"gap_tol must be a number >= 0, got {gap_tol!r}.")
+    if time_limit is not None and not (
+        isinstance(time_limit, Real) and float(time_limit) >= 0
+    ):
+        raise ValueError(
+            f"time_limit must be a number of seconds >= 0 or None, got {time_limit!r}."
+        )
+    if max_nodes is not None and not (
+        isinstance(max_nodes, Integral) and int(max_nodes) >= 1
+    ):
+        raise ValueError(
+            f"max_nodes must be an integer >= 1 or None, got {max_nodes!r}."
+        )
+
+
+def _n_threads(n_jobs: int | None) -> int:
+    """As joblib counts, but no more than make sense here."""
+    return min(effective_n_jobs(n_jobs), MAX_THREADS * (os.cpu_count() or 1))
 
 
 def _finish(run: Run, method: str, solution: Solution) -> Result:
     """Polish the solution, recompute objective and bound, and decide the status."""
     problem, monitor = run.problem, run.monitor
-    final = Evaluator(problem).solve(solution.support, tol=FINAL_TOL)
-    assert final is not None
+    final = solution
+    if not monitor.should_stop():
+        polished = Evaluator(problem).solve(solution.support, tol=FINAL_TOL)
+        assert polished is not None
+        final = min(polished, solution, key=lambda one: one.objective)
     coef = np.zeros(problem.n_features)
     coef[final.support] = final.w
-    objective = problem.objective(coef, final.b)
-    root_bound, alpha = _root_proof(run, final)
+    intercept = problem.unshifted_intercept(coef, final.b)
+    objective = problem.objective(coef, intercept)
+    root_bound, point = _root_proof(run, final)
     bound = max(root_bound, run.bound)
     monitor.update(objective=objective, bound=bound)
     monitor.close()
@@ -174,36 +232,36 @@ def _finish(run: Run, method: str, solution: Solution) -> Result:
         # A tree that proves no more than its root is left out of the certificate.
         nodes = run.nodes if run.bound > root_bound else None
         proof = Certificate.build(
-            problem, coef, float(final.b), objective, bound, nodes, alpha
-        )
+            problem, coef, intercept, objective, bound, nodes,
+            DualPoint.of(*point),
+        )  # fmt: skip
     return Result(
         objective=objective,
         lower_bound=bound,
         selected=np.flatnonzero(coef),
         coef=coef,
-        intercept=float(final.b),
+        intercept=intercept,
         status=status,
         method=method,
         seconds=monitor.seconds,
         counters=run.counters,
         history=monitor.history,
-        dual_point=alpha,
+        dual_point=point[0],
         reported_bound=run.reported_bound,
         certificate=proof,
     )
 
 
-def _root_proof(run: Run, final: Solution) -> tuple[float, np.ndarray]:
-    """Best bound that a single dual point proves, and that point."""
+def _root_proof(run: Run, final: Solution) -> tuple[float, tuple[np.ndarray, float]]:
+    """Best bound that a single dual point proves, that point and its price."""
     problem = run.problem
     # The dual point of the solution proves more than the relaxation when all fits.
-    bound, alpha, _ = node_bound(
-        problem.A, problem.norms, problem.y, problem.C, problem.fit_intercept,
-        problem.costs, problem.root_node(), final.alpha,
-    )  # fmt: skip
-    if bound <= run.relaxation.bound:
-        return run.relaxation.bound, run.relaxation.alpha
-    return bound, alpha
+    best, proof = -np.inf, (final.alpha, 0.0)
+    for alpha in (run.relaxation.alpha, final.alpha):
+        bound, repaired, _, price = node_bound(problem.data, problem.root_node(), alpha)
+        if bound > best:
+            best, proof = bound, (repaired, price)
+    return best, proof
 
 
 def _status(run: Run, gap: float) -> Status:

@@ -63,7 +63,8 @@ def _starts(run: Run) -> list[Solution]:
     supports = [round_relaxation(run.problem, run.relaxation)]
     if run.initial_support is not None:
         supports.insert(0, run.initial_support)
-    evaluator = Evaluator(run.problem)
+    # A first solution there must be, even if the time is up.
+    evaluator = Evaluator(run.problem.watching(run.monitor.urgent_flag))
     solutions = []
     for support in supports:
         solution = evaluator.solve(support)

@@ -24,6 +24,12 @@ _HEADER = (
 LOG_INTERVAL = 5.0
 # A bound enters the history when it closes this part of the gap.
 NOTABLE = 0.01
+# Seconds after a stop that the SVM of a first solution may still take.
+GRACE = 0.5
+
+
+class Abandoned(Exception):
+    """Raised inside a run that nobody waits for any more."""
 
 
 @dataclass(frozen=True)
@@ -72,6 +78,13 @@ class Monitor:
     callback : callable, default=None
         Called with a :class:`Progress` after improvements and nodes; the run stops when
         it returns True.
+
+    Attributes
+    ----------
+    flag : ndarray of shape (1,)
+        Not zero once the run is to stop: compiled code looks at it.
+    urgent_flag : ndarray of shape (1,)
+        The same a little later, for what a result cannot do without.
     """
 
     def __init__(
@@ -88,6 +101,10 @@ class Monitor:
         self.bound = -np.inf
         self.history: list[tuple[float, float, float]] = []
         self.interrupted = False
+        self.flag = np.zeros(1, dtype=np.uint8)
+        self.urgent_flag = np.zeros(1, dtype=np.uint8)
+        self._abandoned = False
+        self._stopped_at = np.inf
         self.nodes = 0
         self.open_nodes = 0
         self._callback = callback
@@ -116,7 +133,27 @@ class Monitor:
 
     def should_stop(self) -> bool:
         """Whether time is up or the user interrupted."""
+        if self._abandoned:
+            raise Abandoned
         return self.interrupted or self.out_of_time
+
+    def watch(self) -> None:
+        """Set the flags that compiled code looks at when it is time."""
+        if self.interrupted or self.out_of_time:
+            self.flag[0] = 1
+            self._stopped_at = min(self.seconds, self._stopped_at)
+            if self.seconds > self._stopped_at + GRACE:
+                self.urgent_flag[0] = 1
+
+    def interrupt(self) -> None:
+        """Stop soon, with the best solution and bound so far."""
+        self.interrupted = True
+        self.flag[0] = 1
+
+    def abandon(self) -> None:
+        """Stop at once: nobody waits for the outcome."""
+        self._abandoned = True
+        self.flag[0] = self.urgent_flag[0] = 1
 
     def finished(self) -> bool:
         """Whether there is nothing left to do: stop asked for, or gap closed."""
@@ -153,7 +190,7 @@ class Monitor:
             # One call at a time, whatever thread it comes from.
             with self._telling:
                 if self._callback(self._progress()):
-                    self.interrupted = True
+                    self.interrupt()
 
     def _progress(self) -> Progress:
         return Progress(

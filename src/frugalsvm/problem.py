@@ -7,6 +7,8 @@ s.t. ||w||_0 <= max_features,  sum_{w_j != 0} cost_j <= max_cost,
 
 from __future__ import annotations
 
+import copy
+import math
 from collections.abc import Iterable
 from functools import cached_property
 from numbers import Integral, Real
@@ -14,13 +16,23 @@ from numbers import Integral, Real
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .checker import objective_bound
 from .kernels.bounds import row_norm_bounds, varying_rows
 from .kernels.perspective import Node, node_bound
+from .kernels.support_svm import NEVER
+from .kernels.tasks import Data
 
-# Costs are sums of floats: a budget of 0.3 must admit 0.1 + 0.2.
-COST_SLACK = 1e-9
-# Larger values overflow when squared and summed.
-LARGEST_VALUE = 1e100
+# Costs are sums of floats: a budget of 0.3 must admit 0.1 + 0.2. Bounds hold for what
+# costs a little more, so that no rounding of a sum can make them wrong.
+COST_SLACK, BOUND_SLACK = 0.999e-9, 1e-9
+# What is left of a budget is rounded up by this part of it.
+LEFT_SLACK = 1e-12
+# Beyond these limits squares and sums could overflow, and bounds would prove nothing.
+LARGEST_VALUE = 1e50
+WEIGHTS = (1e-30, 1e30)
+COSTS = (1e-50, 1e50)
+# Features whose spread is below this part of their size are shifted to their mean.
+SMALL_SPREAD = 0.01
 
 
 class Problem:
@@ -29,17 +41,18 @@ class Problem:
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features)
-        Dense real data. They are not scaled.
+        Dense real data of at most 1e50 in absolute value. They are not scaled.
     y : array-like of shape (n_samples,)
         Labels in {-1, +1}; both must occur.
     C : float, default=1.0
         Weight of the hinge loss.
     sample_weight : array-like of shape (n_samples,), default=None
-        Factors of C, sample by sample. Samples of weight zero are dropped.
+        Factors of C, sample by sample. Samples of weight zero are dropped; otherwise
+        C times the weight is to lie between 1e-30 and 1e30.
     max_features : int, default=None
         Most features that may be used; None for no limit.
     feature_costs : array-like of shape (n_features,), default=None
-        Positive price of each feature.
+        Positive cost of each feature, between 1e-50 and 1e50.
     max_cost : float, default=None
         Most that the used features may cost together; needs ``feature_costs``.
     include, exclude : iterables of int, default=()
@@ -51,7 +64,11 @@ class Problem:
     Attributes
     ----------
     A : ndarray of shape (n_features, n_kept)
-        Signed data, ``A[j, i] = y_i X_ij``, one row per feature.
+        Signed data, ``A[j, i] = y_i (X_ij - shift_j)``, one row per feature.
+    shift : ndarray of shape (n_features,)
+        The mean of features that vary little compared to it, 0 for all others and
+        without an intercept. A free intercept makes solutions and dual points blind to
+        shifts, but rounding errors are not.
     y, C : ndarrays of shape (n_kept,)
         Labels and loss weights of the samples that were kept.
     """
@@ -84,14 +101,20 @@ class Problem:
         if not kept.all():
             data, labels, weights = data[kept], labels[kept], weights[kept]
         n = data.shape[1]
-        self.A = _freeze(np.multiply(data.T, labels, order="C"))
+        A = np.multiply(data.T, labels, order="C")
         self.y = _freeze(labels)
         self.C = _freeze(np.array(weights))
         self.fit_intercept = bool(fit_intercept)
+        self.shift = np.zeros(n)
+        self._unshifted: dict[int, np.ndarray] = {}
+        if self.fit_intercept:
+            self.shift, self._unshifted = _shift_rows(A, self.y)
+        self.A = _freeze(A)
         self.max_features = _check_max_features(max_features, n)
         self.costs, self.max_cost = _check_costs(feature_costs, max_cost, n)
         self.include = check_indices("include", include, n)
         self.exclude = check_indices("exclude", exclude, n)
+        self.stop = NEVER
         self._check_sets()
 
     def _check_sets(self) -> None:
@@ -107,7 +130,7 @@ class Problem:
                 f"{self.max_features}; raise max_features or include fewer."
             )
         price = self.costs[self.include].sum()
-        if price > self.cost_budget:
+        if not price <= self.cost_budget:
             raise ValueError(
                 f"the features in include cost {price:g} but max_cost is "
                 f"{self.max_cost:g}; raise max_cost or include fewer."
@@ -148,11 +171,33 @@ class Problem:
             allowed &= varying_rows(self.A, self.y)
         return _freeze(np.flatnonzero(allowed))
 
+    @property
+    def data(self) -> Data:
+        """The data as the kernels take them."""
+        return Data(
+            self.A, self.norms, self.y, self.C, self.fit_intercept, self.costs,
+            self.stop,
+        )  # fmt: skip
+
+    def watching(self, flag: np.ndarray) -> Problem:
+        """The same problem; compiled code that works on it ends when a flag is set.
+
+        ``flag`` is an array of one byte that another thread sets.
+        """
+        # Whatever is computed once is shared.
+        _ = self.norms, self.candidates
+        other = copy.copy(self)
+        other.stop = flag
+        return other
+
     def root_node(self) -> Node:
         """The node of the relaxation at which only include and exclude are decided."""
-        left = self.cost_budget - self.costs[self.include].sum()
-        # Rounded up, so that the bound cannot profit from the subtraction.
-        left = np.nextafter(left * (1 + 1e-12), np.inf)
+        budget = self.max_cost * (1.0 + BOUND_SLACK)
+        left = budget
+        if np.isfinite(budget):
+            spent = self.costs[self.include].sum()
+            # Rounded up, so that the bound cannot profit from the subtraction.
+            left = (budget - spent) + LEFT_SLACK * (budget + spent)
         return Node(
             # Copies: kernels are compiled once more for read-only arrays.
             np.array(self.include),
@@ -169,7 +214,14 @@ class Problem:
         """
         small = object.__new__(Problem)
         small.A = _freeze(self.A[features])
+        small.shift = self.shift[features]
+        small._unshifted = {
+            t: self._unshifted[j]
+            for t, j in enumerate(features.tolist())
+            if j in self._unshifted
+        }
         small.y, small.C, small.weights = self.y, self.C, self.weights
+        small.stop = self.stop
         small.fit_intercept = self.fit_intercept
         small.max_features = min(self.max_features, small.n_features)
         small.costs = _freeze(self.costs[features])
@@ -209,18 +261,49 @@ class Problem:
                 f"alpha must have one entry per sample of positive weight "
                 f"({self.n_samples}), got shape {point.shape}."
             )
-        bound, _, _ = node_bound(
-            self.A, self.norms, self.y, self.C, self.fit_intercept, self.costs,
-            self.root_node(), point,
-        )  # fmt: skip
-        return float(bound)
+        return float(node_bound(self.data, self.root_node(), point)[0])
+
+    def signed_rows(self, features: np.ndarray | None = None) -> np.ndarray:
+        """``y_i X_ij`` of some features, or of all, as they were given."""
+        rows = self.A if features is None else self.A[features]
+        if not self._unshifted:
+            return rows
+        rows = np.array(rows)
+        chosen = range(self.n_features) if features is None else features.tolist()
+        for t, j in enumerate(chosen):
+            if j in self._unshifted:
+                rows[t] = self._unshifted[j]
+        return rows
+
+    def unshifted_intercept(self, coef: np.ndarray, intercept: float) -> float:
+        """The intercept that belongs to X, given that which belongs to A."""
+        used = np.flatnonzero(coef * self.shift)
+        return math.fsum([intercept, *(-coef[used] * self.shift[used])])
 
     def objective(self, coef: np.ndarray, intercept: float) -> float:
-        """Objective of FS-SVM at (coef, intercept), with ``coef`` for all features."""
+        """Objective of FS-SVM, rounded up, with ``coef`` for all features of X."""
         used = np.flatnonzero(coef)
-        margins = coef[used] @ self.A[used] + intercept * self.y
-        loss = self.C @ np.maximum(0.0, 1.0 - margins)
-        return float(0.5 * coef[used] @ coef[used] + loss)
+        rows = self.signed_rows(used)
+        return objective_bound(rows, self.y, self.C, coef[used], float(intercept))
+
+
+def _shift_rows(
+    A: np.ndarray, y: np.ndarray
+) -> tuple[np.ndarray, dict[int, np.ndarray]]:
+    """Shift rows of small spread in place; the shifts, and those rows as they were."""
+    shift = np.zeros(A.shape[0])
+    before = {}
+    size = np.abs(A).max(axis=1)
+    means = (A @ y) / y.size
+    # A large mean is necessary for a small spread, and quick to see.
+    for j in np.flatnonzero(np.abs(means) > (1 - SMALL_SPREAD) * size):
+        values = A[j] * y
+        # A constant feature has exactly its value as mean.
+        mean = values[0] + (values - values[0]).mean()
+        if np.abs(values - mean).max() <= SMALL_SPREAD * abs(mean):
+            shift[j], before[int(j)] = mean, A[j].copy()
+            A[j] = (values - mean) * y
+    return _freeze(shift), before
 
 
 def _freeze(array: np.ndarray) -> np.ndarray:
@@ -229,6 +312,7 @@ def _freeze(array: np.ndarray) -> np.ndarray:
 
 
 def _check_data(X: ArrayLike) -> np.ndarray:
+    check_unmasked("X", X)
     try:
         data = np.asarray(X, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -248,13 +332,24 @@ def _check_data(X: ArrayLike) -> np.ndarray:
         )
     if np.abs(data).max() > LARGEST_VALUE:
         raise ValueError(
-            f"X contains values up to {np.abs(data).max():g}, whose squares overflow; "
-            "rescale the features first."
+            f"X contains values up to {np.abs(data).max():g}, more than "
+            f"{LARGEST_VALUE:g}; rescale the features first, for instance by "
+            "sklearn.preprocessing.StandardScaler."
         )
     return data
 
 
+def check_unmasked(name: str, array: ArrayLike) -> None:
+    """Refuse masked arrays: their gaps would silently be taken for numbers."""
+    if np.ma.isMaskedArray(array):
+        raise ValueError(
+            f"{name} is a masked array; fill or drop what is masked first "
+            "(numpy.ma.filled, or a scikit-learn imputer)."
+        )
+
+
 def _check_labels(y: ArrayLike, n_samples: int) -> np.ndarray:
+    check_unmasked("y", y)
     labels = np.array(y, dtype=np.float64)
     if labels.shape != (n_samples,):
         raise ValueError(
@@ -273,7 +368,8 @@ def _check_weights(C: float, sample_weight: ArrayLike | None, m: int) -> np.ndar
     if not (isinstance(C, Real) and 0 < float(C) < np.inf):
         raise ValueError(f"C must be a positive finite number, got {C!r}.")
     if sample_weight is None:
-        return np.full(m, float(C))
+        return _check_range(np.full(m, float(C)), np.ones(m, dtype=bool))
+    check_unmasked("sample_weight", sample_weight)
     weights = np.array(sample_weight, dtype=np.float64)
     if weights.shape != (m,):
         raise ValueError(
@@ -286,7 +382,19 @@ def _check_weights(C: float, sample_weight: ArrayLike | None, m: int) -> np.ndar
             f"sample_weight must be finite and not negative, got {wrong:g}; use 0 to "
             "leave a sample out."
         )
-    return float(C) * weights
+    return _check_range(float(C) * weights, weights > 0)
+
+
+def _check_range(weights: np.ndarray, kept: np.ndarray) -> np.ndarray:
+    low, high = WEIGHTS
+    wrong = weights[kept & ~((weights >= low) & (weights <= high))]
+    if wrong.size:
+        raise ValueError(
+            f"C times sample_weight must lie between {low:g} and {high:g}, or be 0 to "
+            f"leave a sample out; got {wrong[0]:g}. Rescale X instead: scaling it by s "
+            "is like scaling C by 1/s^2."
+        )
+    return weights
 
 
 def _check_max_features(max_features: int | None, n: int) -> int:
@@ -315,6 +423,7 @@ def _check_costs(
                 f"the {n} features."
             )
         return _freeze(np.ones(n)), np.inf
+    check_unmasked("feature_costs", feature_costs)
     costs = np.array(feature_costs, dtype=np.float64)
     if costs.shape != (n,):
         raise ValueError(
@@ -326,6 +435,12 @@ def _check_costs(
         raise ValueError(
             f"feature_costs must be positive and finite, got {costs[j]:g} for feature "
             f"{j}; put features that are free in include, or give them a small cost."
+        )
+    if costs.min() < COSTS[0] or costs.max() > COSTS[1]:
+        raise ValueError(
+            f"feature_costs must lie between {COSTS[0]:g} and {COSTS[1]:g}, got "
+            f"{costs.min():g} to {costs.max():g}; divide them and max_cost by a common "
+            "factor."
         )
     if max_cost is None:
         return _freeze(costs), np.inf

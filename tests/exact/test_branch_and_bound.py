@@ -189,7 +189,7 @@ def test_auto_takes_no_more_nodes_than_it_is_given():
     problem, _, _ = hard_problem()
     result = solve(problem, max_nodes=11, method_options={"patience": 5})
     assert result.status is Status.NODE_LIMIT
-    with pytest.raises(ValueError, match="max_nodes must be at least 1"):
+    with pytest.raises(ValueError, match="max_nodes must be an integer >= 1"):
         solve(problem, max_nodes=0)
 
 

@@ -96,8 +96,7 @@ def test_cutoff_stops_early_with_a_valid_bound():
     problem = Problem(X, y, C=10.0, max_features=3)
     full = relax(problem)
     stopped = module.perspective(
-        problem.A, problem.norms, problem.y, problem.C, True, problem.costs,
-        problem.root_node(), cutoff=0.8 * full.bound,
-    )  # fmt: skip
+        problem.data, problem.root_node(), cutoff=0.8 * full.bound
+    )
     assert 0.8 * full.bound < stopped.bound <= full.value
     assert stopped.iterations < full.iterations

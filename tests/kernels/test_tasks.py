@@ -6,7 +6,7 @@ import pytest
 from frugalsvm import Problem
 from frugalsvm.kernels.perspective import affordable, node_task
 from frugalsvm.kernels.rounds import DROP_ROUNDS
-from frugalsvm.kernels.tasks import Data, answer, run, together
+from frugalsvm.kernels.tasks import answer, run, together
 from tests.reference import random_data
 
 
@@ -18,9 +18,7 @@ def tasks_of(intercept, costs):
         feature_costs=rng.uniform(1, 2, 12) if costs else None,
         max_cost=5.0 if costs else None,
     )  # fmt: skip
-    data = Data(
-        problem.A, problem.norms, problem.y, problem.C, intercept, problem.costs
-    )
+    data = problem.data
     root = affordable(problem.costs, problem.root_node())
     nodes = [
         root._replace(forced=root.free[:j], free=root.free[j:], k=root.k - j)
@@ -77,7 +75,7 @@ def test_unfinished_rounds_can_be_continued():
     X, y = random_data(rng, 40, 500)
     X[:, :5] += y[:, None] * 0.5
     problem = Problem(X, y, C=1.0, max_features=6)
-    data = Data(problem.A, problem.norms, problem.y, problem.C, True, problem.costs)
+    data = problem.data
     node = problem.root_node()
     whole = answer(data, [node_task(data, node, None, 1e-6, 1e-6, np.inf, 99)])[0]
     assert whole.rounds > 1
@@ -99,7 +97,7 @@ def test_later_rounds_drop_no_features_so_that_they_come_to_an_end():
     rng = np.random.default_rng(2)
     X, y = random_data(rng, 60, 2000)
     problem = Problem(X, y, C=1.0, max_features=5)
-    data = Data(problem.A, problem.norms, problem.y, problem.C, True, problem.costs)
+    data = problem.data
     task = node_task(data, problem.root_node(), None, 1e-6, 1e-6, np.inf, 1)
     for n_before in (0, DROP_ROUNDS):
         found = answer(data, [task._replace(n_before=n_before)])[0]

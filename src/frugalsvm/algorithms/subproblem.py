@@ -140,7 +140,7 @@ class SubproblemSolver:
 def note_interrupt(monitor: Monitor, status: str) -> None:
     """Some solvers catch Ctrl-C themselves: then the whole run is meant."""
     if status == "interrupted" and not monitor.should_stop():
-        monitor.interrupted = True
+        monitor.interrupt()
 
 
 def check_available(solver: str) -> None:

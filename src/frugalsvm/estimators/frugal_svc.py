@@ -18,9 +18,10 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from ..driver import solve
+from ..driver import run_interruptible
 from ..methods import METHODS
-from ..problem import Problem
+from ..problem import Problem, check_unmasked
+from ..result import Result
 
 
 class FrugalSVC(LinearClassifierMixin, SelectorMixin, BaseEstimator):
@@ -41,7 +42,8 @@ class FrugalSVC(LinearClassifierMixin, SelectorMixin, BaseEstimator):
     max_features : int or None, default=10
         Most features the model may use. None for no limit, 0 for a constant classifier.
     C : float, default=1.0
-        Weight of the hinge loss.
+        Weight of the hinge loss, between 1e-15 and 1e15. (C times the weight of a
+        sample may lie between 1e-30 and 1e30.)
     method : str, default="auto"
         ``relax-and-round`` rounds the conic relaxation; ``swap`` improves that by
         exchanging features, with restarts; ``branch-and-bound`` goes on until the
@@ -90,6 +92,10 @@ class FrugalSVC(LinearClassifierMixin, SelectorMixin, BaseEstimator):
     certificate : bool, default=False
         Keep the proof of the bound: ``result_.save_certificate(path)`` writes it,
         :func:`frugalsvm.verify` checks it.
+    on_interrupt : {"raise", "return"}, default="raise"
+        What Ctrl-C does. The estimator is fitted with the best model so far either way.
+        Then KeyboardInterrupt is raised, so that cross-validation and other loops
+        around the fit stop, too; or the fit returns.
 
     Attributes
     ----------
@@ -146,6 +152,7 @@ class FrugalSVC(LinearClassifierMixin, SelectorMixin, BaseEstimator):
         "verbose": ["verbose"],
         "callback": [callable, None],
         "certificate": ["boolean"],
+        "on_interrupt": [StrOptions({"raise", "return"})],
     }
 
     def __init__(
@@ -170,6 +177,7 @@ class FrugalSVC(LinearClassifierMixin, SelectorMixin, BaseEstimator):
         verbose=0,
         callback=None,
         certificate=False,
+        on_interrupt="raise",
     ):
         self.max_features = max_features
         self.C = C
@@ -190,6 +198,7 @@ class FrugalSVC(LinearClassifierMixin, SelectorMixin, BaseEstimator):
         self.verbose = verbose
         self.callback = callback
         self.certificate = certificate
+        self.on_interrupt = on_interrupt
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -211,8 +220,16 @@ class FrugalSVC(LinearClassifierMixin, SelectorMixin, BaseEstimator):
         Returns
         -------
         self
+
+        Raises
+        ------
+        KeyboardInterrupt
+            After Ctrl-C, when all attributes are set to the best model so far; unless
+            ``on_interrupt="return"``.
         """
         self._validate_params()
+        for name, array in (("X", X), ("y", y), ("sample_weight", sample_weight)):
+            check_unmasked(name, array)
         X, y = validate_data(self, X, y, dtype=np.float64)
         signs = self._encode(y)
         weights = self._weights(X, y, sample_weight)
@@ -229,7 +246,7 @@ class FrugalSVC(LinearClassifierMixin, SelectorMixin, BaseEstimator):
             exclude=self._indices("exclude", self.exclude),
             fit_intercept=self.fit_intercept,
         )
-        self.result_ = solve(
+        outcome = run_interruptible(
             problem,
             method=self.method,
             gap_tol=self.gap_tol,
@@ -245,6 +262,14 @@ class FrugalSVC(LinearClassifierMixin, SelectorMixin, BaseEstimator):
             callback=self.callback,
             certificate=self.certificate,
         )
+        self._take(outcome.result)
+        if outcome.was_interrupted and self.on_interrupt == "raise":
+            raise KeyboardInterrupt("the best model so far is kept")
+        return self
+
+    def _take(self, result: Result) -> None:
+        """Set the attributes of the fitted estimator."""
+        self.result_ = result
         self.coef_ = self.result_.coef.reshape(1, -1)
         self.intercept_ = np.array([self.result_.intercept])
         self.objective_ = self.result_.objective
@@ -252,7 +277,6 @@ class FrugalSVC(LinearClassifierMixin, SelectorMixin, BaseEstimator):
         self.gap_ = self.result_.gap
         self.status_ = str(self.result_.status)
         self.n_iter_ = max(1, self.result_.counters.get("SVM solves", 1))
-        return self
 
     def _encode(self, y) -> np.ndarray:
         """Labels as -1 and +1; stores ``classes_``."""

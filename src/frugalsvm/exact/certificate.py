@@ -6,18 +6,15 @@ in it has to be believed.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from os import PathLike
 
 import numpy as np
 
-from ..checker import checksum
+from ..checker import FORMAT, checksum, fingerprint, read_arrays, save_arrays
 from ..problem import Problem
 from .tree import DualPoint, TreeNode
-
-FORMAT = 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,13 +40,12 @@ class Certificate:
     def save(self, path: str | PathLike[str]) -> None:
         """Write a compressed ``.npz`` file, under exactly the given name."""
         with open(path, "wb") as file:
-            np.savez_compressed(file, allow_pickle=False, **self.arrays)
+            save_arrays(file, self.arrays)
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Certificate:
-        """Read a file; nothing in it is executed."""
-        with np.load(path, allow_pickle=False) as file:
-            return cls(dict(file))
+        """Read a file; nothing in it is executed, and nothing is checked but form."""
+        return cls(read_arrays(path))
 
     @classmethod
     def build(
@@ -60,19 +56,17 @@ class Certificate:
         objective: float,
         lower_bound: float,
         nodes: list[TreeNode] | None,
-        root_point: np.ndarray,
+        root_point: DualPoint,
     ) -> Certificate:
         """Collect the nodes of a tree, or the dual point of the root alone."""
         if nodes is None:
             root = TreeNode.root(problem.root_node())
-            root.point = DualPoint(
-                np.arange(problem.n_samples, dtype=np.int32), root_point
-            )
+            root.point = root_point
             nodes = [root]
         selected = np.flatnonzero(coef)
         arrays = {
             "format": np.array(FORMAT),
-            "fingerprint": np.array(fingerprint(problem.A, problem.y)),
+            "fingerprint": np.array(fingerprint(problem.signed_rows(), problem.y)),
             "weights": problem.weights,
             "fit_intercept": np.array(problem.fit_intercept),
             "max_features": np.array(problem.max_features),
@@ -88,13 +82,6 @@ class Certificate:
             **_tree_arrays(nodes),
         }
         return cls({**arrays, "checksum": np.array(checksum(arrays))})
-
-
-def fingerprint(A: np.ndarray, y: np.ndarray) -> str:
-    """SHA-256 of the signed features, one row per feature, and the labels."""
-    digest = hashlib.sha256(A.data)
-    digest.update(y.data)
-    return digest.hexdigest()
 
 
 def _tree_arrays(nodes: list[TreeNode]) -> dict[str, np.ndarray]:
@@ -129,12 +116,18 @@ def _tree_arrays(nodes: list[TreeNode]) -> dict[str, np.ndarray]:
              for node, f in zip(nodes, fixings, strict=True)],
             dtype=np.int32,
         ),
+        "price": np.array([_price(node.point) for node in nodes]),
+        "fixing_price": np.array([_price(node.fixing_point) for node in nodes]),
         "fixing_start": _starts(fixings),
         "fixing": np.concatenate(fixings).astype(np.int32),
         "point_start": _starts([point.samples for point in stored]),
         "point_sample": np.concatenate([p.samples for p in stored]),
         "point_alpha": np.concatenate([p.values for p in stored]),
     }  # fmt: skip
+
+
+def _price(point: DualPoint | None) -> float:
+    return 0.0 if point is None else point.price
 
 
 def _starts(parts: list[np.ndarray]) -> np.ndarray:

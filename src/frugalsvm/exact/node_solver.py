@@ -14,11 +14,10 @@ from ..kernels.perspective import (
     affordable,
     decided,
     fits,
-    node_bound,
     node_task,
 )
-from ..kernels.screening import FIXED_IN, FIXED_OUT, OPEN, screen
-from ..kernels.tasks import Answer, Data, Steps, run, together
+from ..kernels.screening import FIXED_IN, FIXED_OUT, OPEN
+from ..kernels.tasks import Answer, Steps, run, together
 from ..problem import Problem
 from ..search.evaluator import SEARCH_TOL, Evaluator, Solution, Stop
 from ..search.rounding import fit_budgets
@@ -34,9 +33,6 @@ LEAF_ROUNDS = 30
 # Open nodes that are all rounded, and how many of the later ones: an SVM costs as much
 # as a node.
 ROUND_ALWAYS, ROUND_PERIOD = 100, 8
-# What rounding a dual point for storage may cost its bound: so much beyond the cutoff
-# a bound has to be before it is rounded.
-STORAGE_LOSS = 2e-7
 # Gaps below this are rounding errors: no bound is asked to be tighter.
 LEAST_GAP = 1e-8
 
@@ -103,10 +99,7 @@ class NodeSolver:
         self.should_stop = should_stop
         self.evaluator = Evaluator(problem, should_stop)
         self.root = affordable(problem.costs, problem.root_node())
-        self.data = Data(
-            problem.A, problem.norms, problem.y, problem.C, problem.fit_intercept,
-            problem.costs,
-        )  # fmt: skip
+        self.data = problem.data
         self.fine_tol = max(0.1 * incumbent.gap_tol, 1e-9)
         self.n_nodes = 0
         self.n_iterations = 0
@@ -186,50 +179,30 @@ class NodeSolver:
     def _solve(
         self, node: TreeNode, part: Node, tol: float, fine_tol: float, max_rounds: int
     ) -> Steps:
-        enough = self.incumbent.cutoff
-        if self.keep_points:
-            enough += STORAGE_LOSS * abs(enough)
         task = node_task(
-            self.data, part, node.focus, tol, fine_tol, enough,
+            self.data, part, node.focus, tol, fine_tol, self.incumbent.cutoff,
             min(max_rounds, ROUNDS_AT_A_TIME),
         )  # fmt: skip
         while True:
             (found,) = yield [task]
             self.n_iterations += found.iterations
-            found = self._settle(node, part, found)
+            if found.bound > node.bound:
+                node.bound, node.point = found.bound, self._kept_point(found)
             is_beyond = found.bound > task.cutoff
             task = task.continued(found)
             is_last = found.finished or task.n_before >= max_rounds
             if is_last or is_beyond or self.should_stop():
                 return found
 
-    def _settle(self, node: TreeNode, part: Node, found: Answer) -> Answer:
-        """Record the bound, from the point as it will be stored if proofs are kept."""
-        point = None
-        if self.keep_points:
-            point = DualPoint.of(found.alpha, self.problem.C)
-            bound, alpha, squares = self._bound(part, point.dense(self.problem.C))
-            found = found._replace(bound=bound, alpha=alpha, squares=squares)
-            node.fixing_point = point
-        if found.bound > node.bound:
-            node.bound, node.point = found.bound, point
-        return found
-
-    def _bound(
-        self, part: Node, alpha: np.ndarray
-    ) -> tuple[float, np.ndarray, np.ndarray]:
-        problem = self.problem
-        return node_bound(
-            problem.A, problem.norms, problem.y, problem.C, problem.fit_intercept,
-            problem.costs, part, alpha,
-        )  # fmt: skip
+    def _kept_point(self, found: Answer) -> DualPoint | None:
+        return DualPoint.of(found.alpha, found.price) if self.keep_points else None
 
     def _fix(self, node: TreeNode, part: Node, found: Answer) -> Node:
         """Decide features by screening; what is left to decide."""
         decision = self._screen(part, found)
         if decision is None:
-            node.fixing_point = None
             return part
+        node.fixing_point = self._kept_point(found)
         node.fixed_in = part.free[decision == FIXED_IN].astype(np.int32)
         node.fixed_out = part.free[decision == FIXED_OUT].astype(np.int32)
         node.forced = np.concatenate([node.forced, part.free[decision == FIXED_IN]])
@@ -237,14 +210,7 @@ class NodeSolver:
 
     def _screen(self, part: Node, found: Answer) -> np.ndarray | None:
         """What the dual point decides about each free feature; None if nothing."""
-        if not self.keep_points:
-            return found.decision if found.decides else None
-        # By the point as it is stored.
-        decision = screen(
-            found.alpha, found.squares, part.forced, part.free, part.k,
-            self.problem.costs, part.budget, self.incumbent.cutoff,
-        )  # fmt: skip
-        return decision if decision.any() else None
+        return found.decision if found.decides else None
 
     def _close(self, node: TreeNode, part: Node) -> Steps:
         """Nothing is left to decide: the SVM on the features of the node."""
@@ -256,12 +222,7 @@ class NodeSolver:
 
     def _decide(self, node: TreeNode, part: Node) -> Steps:
         """The relaxation of a node that is a leaf: its bound is final."""
-        fixing_point = node.fixing_point
-        found = yield from self._solve(
-            node, part, self.fine_tol, self.fine_tol, LEAF_ROUNDS
-        )
-        node.fixing_point = fixing_point
-        return found
+        return self._solve(node, part, self.fine_tol, self.fine_tol, LEAF_ROUNDS)
 
     def _round(self, part: Node, found: Answer) -> None:
         """Try the support of the node's features and the largest ``z_j c_j^2``."""

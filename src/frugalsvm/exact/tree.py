@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..kernels.perspective import Focus, Node
-from ..problem import Problem
+from ..problem import LEFT_SLACK, Problem
 
 _NOTHING = np.empty(0, dtype=np.int64)
 # Bytes of a node without its arrays, as measured.
@@ -27,28 +27,17 @@ def _nothing() -> np.ndarray:
 
 @dataclass(slots=True, eq=False)
 class DualPoint:
-    """A dual point in single precision without its zeros.
-
-    The verifier repairs any point, so rounding costs a little of the bound and nothing
-    of its validity. Entries at their upper bound are stored as infinity.
-    """
+    """A repaired dual point without its zeros, and the price of the cost budget."""
 
     samples: np.ndarray
     values: np.ndarray
+    price: float
 
     @classmethod
-    def of(cls, alpha: np.ndarray, C: np.ndarray) -> DualPoint:
-        """Round a point of double precision."""
-        kept = np.flatnonzero(alpha > 1e-9 * C)
-        values = alpha[kept].astype(np.float32)
-        values[alpha[kept] >= (1.0 - 1e-9) * C[kept]] = np.inf
-        return cls(kept.astype(np.int32), values)
-
-    def dense(self, C: np.ndarray) -> np.ndarray:
-        """The point as a vector."""
-        alpha = np.zeros(C.shape[0])
-        alpha[self.samples] = np.minimum(self.values, C[self.samples])
-        return alpha
+    def of(cls, alpha: np.ndarray, price: float) -> DualPoint:
+        """Keep a point."""
+        kept = np.flatnonzero(alpha)
+        return cls(kept.astype(np.int32), alpha[kept], price)
 
 
 @dataclass(slots=True, eq=False)
@@ -141,6 +130,6 @@ def part_of(problem: Problem, root: Node, forced: np.ndarray, free: np.ndarray) 
     if np.isfinite(budget):
         spent = problem.costs[forced[n_forced:]].sum()
         # Rounded up, so that the bound cannot profit from the subtraction.
-        budget = float((budget - spent) + 1e-12 * budget)
+        budget = float((budget - spent) + LEFT_SLACK * (budget + spent))
         free = free[problem.costs[free] <= budget]
     return Node(forced, free, root.k - (forced.shape[0] - n_forced), budget)

@@ -7,10 +7,16 @@ with ``c = A alpha``. Three things make the value a theorem rather than an estim
 * ``repair_dual`` moves alpha onto a grid of multiples of a power of two on which sums
   are exact, and makes the two classes sum to exactly the same number (a free intercept
   turns any residual of ``y @ alpha`` into an infinite error);
-* products are bounded by ``|c_j| + gamma_m ||A_j|| ||alpha||``, which covers every
-  order of summation, so they may come from any BLAS;
-* the last additions are rounded away from the truth.
+* products are bounded by ``|c_j| + gamma ||A_j|| ||alpha||``, which covers every order
+  of summation, so they may come from any BLAS;
+* all other roundings are paid for by factors and addends.
+
+Data are within the limits of ``Problem``: nothing overflows, and ``TINY`` is more than
+all underflows together. The checker of certificates repairs points in the same way and
+errs by less, so that it proves whatever is claimed here.
 """
+
+import math
 
 import numpy as np
 
@@ -18,6 +24,9 @@ from ._jit import jit_strict
 from .linalg import kth_largest
 
 UNIT_ROUNDOFF = 2.0**-53
+TINY = 1e-300
+# The grid of dual points is no finer than this power of two.
+FINEST_GRID = -1000
 
 
 @jit_strict
@@ -27,14 +36,34 @@ def _up(x):
 
 @jit_strict
 def _grid(alpha):
-    """Power of two such that every alpha is below 2^53 / len(alpha) grid steps."""
+    """Power of two such that the sum of all alpha is below 2^52 grid steps."""
     largest = 0.0
     for i in range(alpha.shape[0]):
         largest = max(largest, alpha[i])
     if largest == 0.0:
         return 1.0
-    exponent = np.ceil(np.log2(largest)) + np.ceil(np.log2(alpha.shape[0] + 1.0)) - 51.0
-    return 2.0 ** max(exponent, -1000.0)
+    _, exponent = math.frexp(largest)
+    rest = alpha.shape[0]
+    for _ in range(64):
+        # One more for every bit of the number of samples.
+        exponent += rest > 0
+        rest >>= 1
+    return math.ldexp(1.0, max(exponent - 52, FINEST_GRID))
+
+
+@jit_strict
+def length_bound(values):
+    """Upper bound of the Euclidean length of a vector."""
+    m = values.shape[0]
+    largest = 0.0
+    for i in range(m):
+        largest = max(largest, abs(values[i]))
+    if largest == 0.0:
+        return 0.0
+    scaled = 0.0
+    for i in range(m):
+        scaled += (values[i] / largest) ** 2
+    return largest * math.sqrt(scaled) * (1.0 + 2 * (m + 8) * UNIT_ROUNDOFF) + TINY
 
 
 @jit_strict
@@ -93,37 +122,25 @@ def repair_dual(alpha, y, C, intercept):
 def square_bounds(c, norms, alpha):
     """Upper bounds of the exact ``c_j^2``, given computed products and row norms.
 
-    ``norms`` must be upper bounds of the Euclidean norms of the rows.
+    ``norms`` must be upper bounds of the Euclidean norms of the rows, whose entries may
+    be off by a rounding each. The error bound is four times what it has to be: a
+    checker that computes the products anew is then never above it.
     """
-    m = alpha.shape[0]
-    gamma = (m + 2) * UNIT_ROUNDOFF / (1.0 - (m + 2) * UNIT_ROUNDOFF)
-    norm = 0.0
-    for i in range(m):
-        norm += alpha[i] * alpha[i]
-    norm = np.sqrt(norm) * (1.0 + 2.0 * gamma)
+    gamma = 4.0 * (alpha.shape[0] + 4) * UNIT_ROUNDOFF
+    reach = gamma * length_bound(alpha)
     squares = np.empty(c.shape[0])
     for j in range(c.shape[0]):
-        size = _up(abs(c[j]) + _up(_up(gamma * norms[j]) * norm))
-        # The tiny addend covers products in the subnormal range. An overflow makes the
-        # bound minus infinity, which is valid.
-        squares[j] = _up(size * size) + 1e-300 if size < np.inf else np.inf
+        size = (abs(c[j]) + reach * norms[j] + TINY) * (1.0 + 16 * UNIT_ROUNDOFF)
+        squares[j] = size * size * (1.0 + 16 * UNIT_ROUNDOFF) + 2.0 * TINY
     return squares
 
 
 @jit_strict
 def row_norm_bounds(rows):
     """Upper bounds of the Euclidean norms of the rows."""
-    p, m = rows.shape
-    norms = np.empty(p)
-    for j in range(p):
-        largest = 0.0
-        for i in range(m):
-            largest = max(largest, abs(rows[j, i]))
-        scaled = 0.0
-        if largest > 0.0:
-            for i in range(m):
-                scaled += (rows[j, i] / largest) ** 2
-        norms[j] = largest * np.sqrt(scaled) * (1.0 + (2 * m + 8) * UNIT_ROUNDOFF)
+    norms = np.empty(rows.shape[0])
+    for j in range(rows.shape[0]):
+        norms[j] = length_bound(rows[j])
     return norms
 
 
@@ -235,7 +252,8 @@ def bound_and_price(alpha, squares, forced, free, k, costs, budget):
 
     ``alpha`` must be repaired and ``squares`` upper bounds of ``c_j^2``; ``forced`` and
     ``free`` index ``squares`` and ``costs``; ``k`` and ``budget`` are what is left for
-    the free features. ``budget`` may be infinite.
+    the free features. ``budget`` may be infinite. The bound may be negative: screening
+    adds to it.
     """
     # Sums of grid points are exact: see repair_dual.
     total = 0.0
@@ -247,13 +265,15 @@ def bound_and_price(alpha, squares, forced, free, k, costs, budget):
     values, prices = affordable(squares, free, costs, budget)
     rest, mu = knapsack_bound(values, prices, k, budget)
     penalty = _up(penalty + rest)
-    return np.nextafter(total - 0.5 * penalty, -np.inf), mu
+    slack = 32 * UNIT_ROUNDOFF * (total + penalty)
+    return total - 0.5 * penalty - slack, mu
 
 
 @jit_strict
 def dual_bound(A, norms, y, C, intercept, costs, forced, free, k, budget, alpha):
-    """Bound of a node from any dual point, the repaired point and its squares."""
+    """Bound of a node from any dual point, the repaired point, squares and price."""
     alpha = repair_dual(alpha, y, C, intercept)
     squares = square_bounds(np.dot(A, alpha), norms, alpha)
-    bound, _ = bound_and_price(alpha, squares, forced, free, k, costs, budget)
-    return bound, alpha, squares
+    bound, mu = bound_and_price(alpha, squares, forced, free, k, costs, budget)
+    # No objective is negative.
+    return max(0.0, bound), alpha, squares, mu

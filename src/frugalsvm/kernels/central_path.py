@@ -14,6 +14,7 @@ from .linalg import correlate, dot, total
 # Rows of the sample block and of the share block.
 ALPHA, LOWER, UPPER = 0, 1, 2
 Z, S, G = 0, 1, 2
+BISECTIONS = 100
 
 
 @jit
@@ -81,7 +82,10 @@ def central_shares(c, n_forced, R, h, least_product, shares, lam):
     ratio = min(0.5, 0.25 * h[0] / free)
     low = 1e-9 * top
     high = 4.0 * top * (1.0 + free / h[0])
-    while high > 1.001 * low:
+    # Far more turns than the bisection of any two numbers needs.
+    for _ in range(BISECTIONS):
+        if not high > 1.001 * low:
+            break
         price = np.sqrt(low) * np.sqrt(high)
         product = max(ratio * price, least_product)
         for j in range(free):

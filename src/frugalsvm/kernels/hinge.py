@@ -31,7 +31,10 @@ def best_intercept(scores, y, C):
         if y[i] > 0:
             slope -= C[i]
     size = m
-    while size > 1:
+    # Every turn drops the pivot, except with NaN among the numbers.
+    for _ in range(m):
+        if size <= 1:
+            break
         a, b, c = breaks[0], breaks[size // 2], breaks[size - 1]
         pivot = max(min(a, b), min(max(a, b), c))
         below = 0.0
@@ -66,7 +69,7 @@ def best_intercept(scores, y, C):
                 breaks[kept] = breaks[i]
                 weights[kept] = weights[i]
                 kept += 1
-        if kept == 0:
+        if kept == 0 or kept == size:
             return pivot
         size = kept
     return breaks[0]

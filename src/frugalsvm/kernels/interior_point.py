@@ -98,7 +98,7 @@ def _dual_value(alpha, c, n_forced, R, h, lam, uniform):
 @jit_inline
 def interior_point(
     A, norms, all_y, all_C, intercept, costs, node_free, budget, features, side, R, h,
-    tol, cutoff, warm_w, unit, proportional,
+    tol, cutoff, warm_w, unit, proportional, stop,
 ):  # fmt: skip
     """Solve the SVM or its relaxation on some features and samples, and judge it.
 
@@ -131,6 +131,8 @@ def interior_point(
         Start at the barrier ``unit mean(C)``.
     proportional : bool
         Centre the products of sample i in proportion to C_i, or all alike.
+    stop : array (1,)
+        Ends with the best found so far once it is not zero: another thread sets it.
 
     Returns
     -------
@@ -140,8 +142,9 @@ def interior_point(
     z, w, primal, margins, value
         Primal point, ``w`` with the intercept last if there is one, its value on these
         samples, and the margins and value of all samples.
-    means, iterations
-        Means of the features: ``w`` belongs to centred ones.
+    means, iterations, price
+        Means of the features: ``w`` belongs to centred ones; the price of the cost
+        budget behind the bound.
     """
     n_forced = features.shape[0] - R.shape[1]
     rows, offset, means, samples, y, C, alpha, mass = restrict(
@@ -247,7 +250,7 @@ def interior_point(
             best_dual = dual
             copy_to(balanced, best_alpha)
         gap = best_primal - best_dual
-        if gap <= tol * abs(best_primal) or best_dual > cutoff:
+        if gap <= tol * abs(best_primal) or best_dual > cutoff or stop[0] != 0:
             break
         if not released:
             uniform = _dual_value(balanced, c_alpha, n_forced, R, h, lam, share)
@@ -288,9 +291,12 @@ def interior_point(
             sample, room, shares, c, n_forced, R, released, inverse, theta, H, omega, E
         )
         if by_feature:
-            factor_by_feature(rows, theta, omega, E, matrix, border)
+            factor_by_feature(rows, theta, omega, E, matrix, border, stop)
         else:
-            factor_by_sample(rows, columns, y, theta, omega, E, matrix, border)
+            factor_by_sample(rows, columns, y, theta, omega, E, matrix, border, stop)
+        if stop[0] != 0:
+            # The factorisation may be unfinished.
+            break
         solved = border.copy()
         for r in range(n_border):
             cholesky_solve(matrix, solved[r])
@@ -350,8 +356,9 @@ def interior_point(
         alpha[samples[i]] = best_alpha[i]
     squares = np.empty(0)
     bound = -np.inf
+    price = 0.0
     if norms.shape[0] > 0:
-        bound, alpha, squares = dual_bound(
+        bound, alpha, squares, price = dual_bound(
             A, norms, all_y, all_C, intercept, costs, features[:n_forced], node_free,
             int(h[0] + 0.5) if n_rows > 0 else 0, budget, alpha,
         )  # fmt: skip
@@ -364,5 +371,5 @@ def interior_point(
     value = 0.5 * quadratic + hinge_sum(margins, all_C)
     return (
         alpha, best_dual, squares, bound, best_z, best_w, best_primal, margins, value,
-        means, iterations,
+        means, iterations, price,
     )  # fmt: skip

@@ -63,7 +63,9 @@ def kth_largest(values, k):
     """The ``k``-th largest value (1 <= k <= len), by splitting around pivots."""
     work = values.copy()
     size = work.shape[0]
-    while True:
+    pivot = work[0]
+    # Every turn drops the pivot.
+    for _ in range(values.shape[0]):
         a, b, c = work[0], work[size // 2], work[size - 1]
         pivot = max(min(a, b), min(max(a, b), c))
         above = 0
@@ -85,6 +87,7 @@ def kth_largest(values, k):
             # Only with NaN among the values.
             return pivot
         size = kept
+    return pivot
 
 
 @jit
@@ -144,8 +147,11 @@ def _product(left, right):
 
 
 @jit
-def weighted_gram(rows, weights, out):
-    """Write ``rows @ diag(weights) @ rows.T`` into the lower triangle of ``out``."""
+def weighted_gram(rows, weights, out, stop):
+    """Write ``rows @ diag(weights) @ rows.T`` into the lower triangle of ``out``.
+
+    Unfinished if the flag ``stop`` is set.
+    """
     p, m = rows.shape
     if p <= SMALL:
         scaled = np.empty(m)
@@ -156,22 +162,24 @@ def weighted_gram(rows, weights, out):
                 out[j, k] = dot(scaled, rows[k], m)
         return
     for start in range(0, p, BLOCK):
-        stop = min(start + BLOCK, p)
-        scaled_rows = np.empty((stop - start, m))
-        for j in range(start, stop):
+        if stop[0] != 0:
+            return
+        end = min(start + BLOCK, p)
+        scaled_rows = np.empty((end - start, m))
+        for j in range(start, end):
             for i in range(m):
                 scaled_rows[j - start, i] = rows[j, i] * weights[i]
-        product = _product(scaled_rows, rows[:stop])
-        for j in range(start, stop):
+        product = _product(scaled_rows, rows[:end])
+        for j in range(start, end):
             for k in range(j + 1):
                 out[j, k] = product[j - start, k]
 
 
 @jit
-def _factor_panel(matrix, diagonal, start, stop):
-    """Unblocked Cholesky of columns ``start:stop``, for the rows from ``start`` on."""
+def _factor_panel(matrix, diagonal, start, end):
+    """Unblocked Cholesky of columns ``start:end``, for the rows from ``start`` on."""
     order = matrix.shape[0]
-    for j in range(start, stop):
+    for j in range(start, end):
         row = matrix[j, start:j]
         width = j - start
         pivot = matrix[j, j] - dot(row, row, width)
@@ -186,27 +194,30 @@ def _factor_panel(matrix, diagonal, start, stop):
 
 
 @jit
-def cholesky(matrix):
-    """Factor the lower triangle in place; numerically zero pivots are neutralised."""
+def cholesky(matrix, stop):
+    """Factor the lower triangle in place; numerically zero pivots are neutralised.
+
+    Unfinished if the flag ``stop`` is set.
+    """
     order = matrix.shape[0]
     diagonal = np.empty(order)
     for j in range(order):
         diagonal[j] = matrix[j, j]
     for start in range(0, order, BLOCK):
-        stop = min(start + BLOCK, order)
-        _factor_panel(matrix, diagonal, start, stop)
-        if stop == order:
+        end = min(start + BLOCK, order)
+        _factor_panel(matrix, diagonal, start, end)
+        if end == order or stop[0] != 0:
             break
-        panel = np.empty((order - stop, stop - start))
-        for i in range(stop, order):
-            for k in range(start, stop):
-                panel[i - stop, k - start] = matrix[i, k]
-        for top in range(stop, order, BLOCK):
+        panel = np.empty((order - end, end - start))
+        for i in range(end, order):
+            for k in range(start, end):
+                panel[i - end, k - start] = matrix[i, k]
+        for top in range(end, order, BLOCK):
             bottom = min(top + BLOCK, order)
-            update = _product(panel[top - stop : bottom - stop], panel[: bottom - stop])
+            update = _product(panel[top - end : bottom - end], panel[: bottom - end])
             for i in range(top, bottom):
-                for k in range(stop, i + 1):
-                    matrix[i, k] -= update[i - top, k - stop]
+                for k in range(end, i + 1):
+                    matrix[i, k] -= update[i - top, k - end]
 
 
 @jit

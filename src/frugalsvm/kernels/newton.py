@@ -59,9 +59,9 @@ def scalings(
 
 
 @jit
-def factor_by_feature(rows, theta, omega, E, matrix, border):
+def factor_by_feature(rows, theta, omega, E, matrix, border, stop):
     """``1 / omega + A theta A'`` and the border ``E / omega`` of the budget rows."""
-    weighted_gram(rows, theta, matrix)
+    weighted_gram(rows, theta, matrix, stop)
     p = omega.shape[0]
     for j in range(p):
         matrix[j, j] += 1.0 / omega[j]
@@ -70,14 +70,14 @@ def factor_by_feature(rows, theta, omega, E, matrix, border):
     for r in range(E.shape[0]):
         for j in range(p, rows.shape[0]):
             border[r, j] = 0.0
-    cholesky(matrix)
+    cholesky(matrix, stop)
 
 
 @jit
-def factor_by_sample(rows, columns, y, theta, omega, E, matrix, border):
+def factor_by_sample(rows, columns, y, theta, omega, E, matrix, border, stop):
     """``1 / theta + A' omega A`` and the border ``-A' E`` and y."""
     p = omega.shape[0]
-    weighted_gram(columns, omega, matrix)
+    weighted_gram(columns, omega, matrix, stop)
     for i in range(theta.shape[0]):
         matrix[i, i] += 1.0 / theta[i]
     for r in range(E.shape[0]):
@@ -87,7 +87,7 @@ def factor_by_sample(rows, columns, y, theta, omega, E, matrix, border):
     if rows.shape[0] > p:
         for i in range(theta.shape[0]):
             border[E.shape[0], i] = y[i]
-    cholesky(matrix)
+    cholesky(matrix, stop)
 
 
 @jit

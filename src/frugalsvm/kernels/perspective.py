@@ -10,7 +10,7 @@ import numpy as np
 
 from .bounds import dual_bound, repair_dual
 from .rounds import LARGE_PART
-from .tasks import Data, Task, answer
+from .tasks import Task, answer
 
 # Up to this many free features are solved in one piece.
 SMALL_WORKING_SET = 300
@@ -18,6 +18,8 @@ SMALL_WORKING_SET = 300
 FIRST_WORKING_SET = 150
 # Rounds between two looks at the clock.
 ROUNDS_AT_A_TIME = 3
+# Working sets only grow after a few rounds, so that there is always an end before this.
+MAX_CALLS = 1000
 
 
 class Node(NamedTuple):
@@ -60,11 +62,11 @@ class NodeRelaxation(NamedTuple):
     iterations: int
 
 
-def node_bound(A, norms, y, C, intercept, costs, node, alpha):
-    """Valid bound of a node from any dual point: (bound, repaired alpha, squares)."""
+def node_bound(data, node, alpha):
+    """Valid bound of a node from any dual point, repaired alpha, squares and price."""
     return dual_bound(
-        A, norms, y, C, intercept, costs, node.forced, node.free, node.k, node.budget,
-        alpha,
+        data.A, data.norms, data.y, data.C, data.intercept, data.costs, node.forced,
+        node.free, node.k, node.budget, alpha,
     )  # fmt: skip
 
 
@@ -126,14 +128,13 @@ def _first_working_set(data, free, size):
 
 
 def perspective(
-    A, norms, y, C, intercept, costs, node, tol=1e-6, cutoff=np.inf, should_stop=None
+    data, node, tol=1e-6, cutoff=np.inf, should_stop=None
 ) -> NodeRelaxation:
     """Solve DSCoP at a node.
 
     Parameters
     ----------
-    A, norms, y, C, intercept, costs
-        See ``Data``.
+    data : Data
     node : Node
         Forced and free features and the budget left for the latter.
     tol : float
@@ -147,23 +148,22 @@ def perspective(
     -------
     NodeRelaxation
     """
-    data = Data(A, norms, y, C, intercept, costs)
-    node = decided(costs, affordable(costs, node))
+    node = decided(data.costs, affordable(data.costs, node))
     task = node_task(data, node, None, tol, tol, cutoff, ROUNDS_AT_A_TIME)
-    rounds = iterations = 0
-    best = None
-    while True:
-        found = answer(data, [task])[0]
-        rounds += found.rounds
-        iterations += found.iterations
-        if best is None or found.bound > best.bound:
-            best = found
+    found = best = answer(data, [task])[0]
+    rounds, iterations = found.rounds, found.iterations
+    for _ in range(MAX_CALLS):
         done = found.finished or best.bound > cutoff
         done |= found.primal - best.bound <= tol * abs(found.primal)
         if done or (should_stop is not None and should_stop()):
             break
         task = task.continued(found)
-    w = np.zeros(A.shape[0])
+        found = answer(data, [task])[0]
+        rounds += found.rounds
+        iterations += found.iterations
+        if found.bound > best.bound:
+            best = found
+    w = np.zeros(data.A.shape[0])
     w[np.concatenate([node.forced, node.free])] = found.w
     return NodeRelaxation(
         best.bound, found.primal, best.alpha, best.squares, found.z, w, rounds,

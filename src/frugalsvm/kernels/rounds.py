@@ -23,9 +23,8 @@ from .screening import screen
 # Columns of the packed arrays; see ``tasks``.
 N_FORCED, N_FREE, N_WORKING, N_WARM, K, N_BEFORE, MAX_ROUNDS, ROUGH = range(8)
 BUDGET, TOL, FINE_TOL, CUTOFF = range(4)
-BOUND, PRIMAL, DUAL, INTERCEPT, ROUNDS, ITERATIONS, FINISHED, N_FOCUS, N_DECIDED = (
-    range(9)
-)
+BOUND, PRIMAL, DUAL, INTERCEPT, ROUNDS, ITERATIONS, FINISHED, N_FOCUS = range(8)
+N_DECIDED, PRICE = range(8, 10)
 
 # Starts to try in turn: barrier and whether products are proportional to C. The first
 # is for warm starts, the second right for nearly all data; extreme scales of features
@@ -248,11 +247,12 @@ def _write(features, working, z_working, w, n_forced, free, z, weights):
 
 @jit_nogil
 def solve_tasks(
-    A, norms, y, C, intercept, costs, sizes, numbers, all_forced, all_free, all_working,
-    warm_w, side, alpha, squares, z, weights, decision, focus, results,
+    A, norms, y, C, intercept, costs, stop, sizes, numbers, all_forced, all_free,
+    all_working, warm_w, side, alpha, squares, z, weights, decision, focus, results,
 ):  # fmt: skip
     """Solve every task of the packed arrays and write what comes out into the rest.
 
+    Ends early, with bounds that are weaker but valid, once ``stop`` is not zero.
     Without row norms the tasks are plain SVMs and nothing is judged; see ``tasks``.
     """
     m = y.shape[0]
@@ -279,6 +279,7 @@ def solve_tasks(
         limit = sizes[t, MAX_ROUNDS]
         round_tol = ROUGH_TOL if sizes[t, ROUGH] != 0 else tol
         best_bound = -np.inf
+        best_price = 0.0
         rounds = 0
         iterations = 0
         first = 0 if start.shape[0] > 0 else 1
@@ -297,13 +298,13 @@ def solve_tasks(
                 found = interior_point(
                     A, norms, y, C, intercept, costs, free, budget, features, own_side,
                     R, h, wanted, enough, start if attempt == 0 else cold,
-                    UNITS[attempt], PROPORTIONAL[attempt],
+                    UNITS[attempt], PROPORTIONAL[attempt], stop,
                 )  # fmt: skip
                 iterations += found[10]
                 better = found[3] > bound or (found[3] == bound and found[1] > dual)
                 if attempt == first or better:
-                    point, dual, own_squares, bound = (
-                        found[0], found[1], found[2], found[3],
+                    point, dual, own_squares, bound, price = (
+                        found[0], found[1], found[2], found[3], found[11],
                     )  # fmt: skip
                 if attempt == first or found[6] < primal:
                     own_z, own_w, primal, margins, value, means = (
@@ -311,9 +312,12 @@ def solve_tasks(
                     )  # fmt: skip
                 if dual > enough or primal - dual <= wanted * abs(primal):
                     break
+                if stop[0] != 0:
+                    break
             rounds += 1
             if rounds == 1 or bound > best_bound:
                 best_bound = bound
+                best_price = price
                 copy_to(point, alpha[t])
                 copy_to(own_squares, squares[t])
             if not judged:
@@ -334,6 +338,8 @@ def solve_tasks(
                 has_all = working.shape[0] == n_free and not _is_any_frozen(own_side)
                 if not grown or gap <= 0.05 * abs(value) or has_all:
                     round_tol = tol
+            if stop[0] != 0:
+                break
             if not finished and rounds < limit:
                 continue
             if finished and best_bound <= cutoff:
@@ -357,6 +363,7 @@ def solve_tasks(
                 weights[at_forced + at_free :],
             )  # fmt: skip
             results[t, BOUND] = best_bound
+            results[t, PRICE] = best_price
             results[t, PRIMAL] = value
             results[t, FINISHED] = finished
             results[t, N_FOCUS] = working.shape[0]

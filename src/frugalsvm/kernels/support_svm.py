@@ -4,6 +4,8 @@ import numpy as np
 
 from .rounds import DUAL, INTERCEPT, MAX_ROUNDS, N_FORCED, N_WARM, PRIMAL, solve_tasks
 
+# A flag that nobody sets.
+NEVER = np.zeros(1, dtype=np.uint8)
 # Read-only like the arrays of a Problem: numba compiles once for each kind.
 _NOTHING = np.empty(0)
 _NOTHING.setflags(write=False)
@@ -14,7 +16,9 @@ _NO_DECISION = np.empty(0, dtype=np.int8)
 _NO_SQUARES = np.empty((1, 0))
 
 
-def support_svm(A, support, y, C, intercept=True, tol=1e-8, cutoff=np.inf, warm_w=None):
+def support_svm(
+    A, support, y, C, intercept=True, tol=1e-8, cutoff=np.inf, warm_w=None, stop=NEVER
+):
     """Solve the SVM restricted to some features.
 
     A warm start begins further down the central path than a cold one: a third to a half
@@ -36,6 +40,8 @@ def support_svm(A, support, y, C, intercept=True, tol=1e-8, cutoff=np.inf, warm_
         Stop as soon as the dual value exceeds it (the support is then of no use).
     warm_w : array (p,), optional
         Weights of a similar support, zero for the features that are new.
+    stop : array (1,), optional
+        Ends with the best found so far once another thread sets it.
 
     Returns
     -------
@@ -55,9 +61,9 @@ def support_svm(A, support, y, C, intercept=True, tol=1e-8, cutoff=np.inf, warm_
     sizes[0, MAX_ROUNDS] = 1
     w = np.empty(support.shape[0])
     alpha = np.empty((1, y.shape[0]))
-    results = np.empty((1, 9))
+    results = np.empty((1, 10))
     solve_tasks(
-        A, _NOTHING, y, C, intercept, _NOTHING, sizes,
+        A, _NOTHING, y, C, intercept, _NOTHING, stop, sizes,
         np.array([[np.inf, tol, tol, cutoff]]), np.array(support, dtype=np.int64),
         _NO_FEATURES, _NO_FEATURES, warm_w, np.zeros((1, y.shape[0]), dtype=np.int8),
         alpha, _NO_SQUARES, _NO_SQUARES, w, _NO_DECISION, _NO_FEATURES, results,

@@ -34,6 +34,8 @@ class Data(NamedTuple):
         Whether a free intercept is fitted.
     costs : array (n,)
         Costs of the features.
+    stop : array (1,)
+        Compiled code comes to an end once another thread sets it.
     """
 
     A: np.ndarray
@@ -42,6 +44,7 @@ class Data(NamedTuple):
     C: np.ndarray
     intercept: bool
     costs: np.ndarray
+    stop: np.ndarray
 
 
 class Task(NamedTuple):
@@ -98,8 +101,10 @@ class Answer(NamedTuple):
 
     Attributes
     ----------
-    bound, primal : float
-        Valid bound and primal value.
+    bound, price : float
+        Valid bound, and the price of the cost budget behind it.
+    primal : float
+        Primal value.
     rounds, iterations : int
     finished : bool
         Whether more rounds would bring nothing.
@@ -119,6 +124,7 @@ class Answer(NamedTuple):
     """
 
     bound: float
+    price: float
     primal: float
     rounds: int
     iterations: int
@@ -151,7 +157,7 @@ def answer(data: Data, tasks: list[Task]) -> list[Answer]:
     w = np.empty(forced.shape[0] + free.shape[0])
     decision = np.zeros(free.shape[0], dtype=np.int8)
     working = np.empty(free.shape[0], dtype=np.int64)
-    results = np.empty((count, 9))
+    results = np.empty((count, 10))
     solve_tasks(
         *data, np.array(sizes, dtype=np.int64), np.array(numbers), forced, free,
         np.concatenate([t.working for t in tasks]), _COLD, side, alpha, squares, z, w,
@@ -160,11 +166,13 @@ def answer(data: Data, tasks: list[Task]) -> list[Answer]:
     answers = []
     start, at = 0, 0
     for t, (row, size) in enumerate(zip(results.tolist(), sizes, strict=True)):
-        bound, primal, _, _, rounds, iterations, finished, n_focus, n_decided = row
+        bound, primal, _, _, rounds, iterations, finished, n_focus, n_decided, price = (
+            row
+        )
         end, to = start + size[0] + size[1], at + size[1]
         answers.append(
             Answer(
-                bound, primal, int(rounds), int(iterations), finished != 0.0,
+                bound, price, primal, int(rounds), int(iterations), finished != 0.0,
                 alpha[t], squares[t], z[t], w[start:end],
                 working[at : at + int(n_focus)], side[t], decision[at:to],
                 n_decided > 0.0,

@@ -70,7 +70,7 @@ def draft(problem: Problem, features: np.ndarray | None = None, w: Any = None) -
     if w is None:
         w = cp.Variable(features.size, name="w")
     xi = cp.Variable(problem.n_samples, name="xi")
-    rows = np.ascontiguousarray(problem.A[features].T)
+    rows = np.ascontiguousarray(problem.signed_rows(features).T)
     scores = rows @ w
     variables = {"w": w, "xi": xi}
     b: Any = 0.0

@@ -72,7 +72,8 @@ def certified_bound(
     repaired = repair_dual(point, problem.y, problem.C, problem.fit_intercept)
     squares = square_bounds(problem.A @ repaired, problem.norms, repaired)
     bound = _bound(problem, repaired, squares, FAMILY[model], M)
-    return CertifiedBound(float(bound), repaired, squares)
+    # No objective is negative.
+    return CertifiedBound(max(0.0, float(bound)), repaired, squares)
 
 
 def reachable_node(problem: Problem) -> Node:

@@ -167,10 +167,7 @@ def _solve_natively(
         late = time_limit is not None and time.perf_counter() - started >= time_limit
         return late or (should_stop is not None and should_stop())
 
-    node = perspective(
-        problem.A, problem.norms, problem.y, problem.C, problem.fit_intercept,
-        problem.costs, problem.root_node(), tol=tol, should_stop=stop,
-    )  # fmt: skip
+    node = perspective(problem.data, problem.root_node(), tol=tol, should_stop=stop)
     reached = node.primal - node.bound <= tol * abs(node.primal)
     return Relaxation(
         bound=node.bound,
@@ -190,8 +187,9 @@ def _native_svm(problem: Problem, tol: float) -> Relaxation:
     node = reachable_node(problem)
     used = np.concatenate([node.forced, node.free])
     weights, _, alpha, value, _ = support_svm(
-        problem.A, used, problem.y, problem.C, problem.fit_intercept, tol
-    )
+        problem.A, used, problem.y, problem.C, problem.fit_intercept, tol,
+        stop=problem.stop,
+    )  # fmt: skip
     certified = certified_bound(problem, alpha, "SVM")
     w = np.zeros(problem.n_features)
     w[used] = weights

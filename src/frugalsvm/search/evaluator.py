@@ -91,7 +91,7 @@ class Evaluator:
             start[at[shared]] = warm.w[shared]
         w, b, alpha, primal, dual = support_svm(
             problem.A, support, problem.y, problem.C, problem.fit_intercept,
-            tol, cutoff, start,
+            tol, cutoff, start, problem.stop,
         )  # fmt: skip
         self.found[key] = dual
         if dual > cutoff or primal > cutoff:

@@ -1,0 +1,201 @@
+"""verify: check the proof of a lower bound, without trusting anything in it.
+
+This package imports nothing of the solver. A certificate is a tree. Its root stands for
+all supports that the problem admits. A node may *fix* features: it claims that supports
+with a feature that is fixed out, or without one that is fixed in, are no better than
+some bound. Then it is split by one feature into the supports with and without it, or it
+is a leaf. So fixings and leaves together cover every support, and the smallest of their
+bounds is a lower bound of the optimum. Each is recomputed from a dual point alpha: if
+0 <= alpha <= C and, with an intercept, y alpha = 0, then
+
+    1'alpha - 1/2 [ sum of c_j^2 over forced j + the k largest c_j^2 over free j ]
+
+with c = A alpha, A_ji = y_i x_ij, bounds the objective of every support that contains
+the forced features and at most k free ones. A cost budget Q comes with a price mu >= 0:
+then "k largest" is of max(0, c_j^2 - mu cost_j), plus Q mu. Any mu makes it valid.
+
+Arithmetic: alpha is moved to a grid on which sums are exact and the classes balance
+exactly; products carry an error bound that holds for any order of summation; every
+other rounding is paid for by a factor. A number that is not one means rejection.
+
+File: ``.npz`` with the arrays
+
+* ``format``, ``fingerprint`` (SHA-256 of A and y in double precision, samples of weight
+  zero left out), ``weights`` (C_i of all samples), ``fit_intercept``, ``max_features``,
+  ``costs``, ``max_cost``, ``include``, ``exclude``: the problem;
+* ``selected``, ``coef``, ``intercept``, ``objective``, ``lower_bound``: the claim;
+* ``parent``, ``feature``, ``inside``, ``point``, ``price``: one entry per node, parents
+  first; ``point`` is the dual point of a leaf and -1 otherwise, ``price`` its mu;
+* ``fixing_point``, ``fixing_price``, ``fixing_start``, ``fixing``: features fixed at
+  each node, j for in and ~j for out, with one dual point and price for all of them;
+* ``point_start``, ``point_sample``, ``point_alpha``: dual points without their zeros;
+  alpha above C_i means C_i;
+* ``checksum``: SHA-256 of all of the above, against damage, not against malice.
+
+``reading`` guards against files that are damaged or too large, ``statement`` holds the
+problem, ``arithmetic`` the roundings and ``proof`` the tree.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .arithmetic import objective_bound
+from .proof import COST_SLACK, Data, Proof
+from .reading import (
+    FORMAT,
+    InvalidCertificate,
+    Size,
+    checksum,
+    read_arrays,
+    require,
+    save_arrays,
+)
+from .statement import Statement, check_data, fingerprint
+
+__all__ = [
+    "FORMAT",
+    "InvalidCertificate",
+    "Statement",
+    "Verification",
+    "checksum",
+    "fingerprint",
+    "objective_bound",
+    "read_arrays",
+    "save_arrays",
+    "verify",
+]
+
+# Relative difference that is put down to rounding when claims are compared.
+CLAIM_TOL = 1e-9
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What a certificate proves.
+
+    Attributes
+    ----------
+    objective : float
+        Upper bound of the optimum: the recomputed objective of the solution.
+    lower_bound : float
+        Lower bound of the optimum: the smallest recomputed bound.
+    gap : float
+        ``(objective - lower_bound) / objective``.
+    problem : Statement
+        The problem whose optimum is meant: budgets, C, forced and excluded features.
+    selected : ndarray of int
+        The features of the solution.
+    n_nodes, n_leaves, n_fixings : int
+        Size of the proof.
+    """
+
+    objective: float
+    lower_bound: float
+    gap: float
+    problem: Statement
+    selected: np.ndarray
+    n_nodes: int
+    n_leaves: int
+    n_fixings: int
+
+    def __str__(self) -> str:
+        return (
+            f"proved: {self.lower_bound:.9g} <= optimum <= {self.objective:.9g} "
+            f"(gap {100 * self.gap:.3g} %) by {self.n_leaves:,} leaves and "
+            f"{self.n_fixings:,} fixings\nfor: {self.problem}"
+        )
+
+
+def verify(certificate: Any, X: Any, y: Any, **expected: Any) -> Verification:
+    """Check a certificate against the data and the problem it is about.
+
+    Parameters
+    ----------
+    certificate : path, Certificate or mapping of arrays
+        As written by ``Result.save_certificate``.
+    X : array-like of shape (n_samples, n_features)
+        The data the model was fitted to (scaled, if it was scaled for fitting).
+    y : array-like of shape (n_samples,)
+        Labels of two classes; the larger label counts as +1.
+    **expected
+        The problem you have in mind: ``C``, ``sample_weight``, ``max_features``,
+        ``costs``, ``max_cost``, ``include``, ``exclude``, ``fit_intercept``, as they
+        were given to the fit. What is not given is taken from the file, and is part of
+        what is proved: read ``Verification.problem``.
+
+    Returns
+    -------
+    Verification
+
+    Raises
+    ------
+    InvalidCertificate
+        If the certificate is damaged, is about other data or another problem, or does
+        not prove what it claims.
+    """
+    data, signs = check_data(X, y)
+    arrays = read_arrays(certificate, Size(*data.shape))
+    statement = Statement.of(arrays)
+    statement.check(expected)
+    kept = statement.weights > 0
+    signs = signs[kept]
+    require(np.unique(signs).size == 2, "only one class has weight")
+    rows = np.multiply(data[kept].T, signs, order="C")
+    require(
+        fingerprint(rows, signs) == str(arrays["fingerprint"]),
+        "it is about other data (or differently scaled or ordered data)",
+    )
+    C = statement.weights[kept]
+    objective = _objective(statement, arrays, rows, signs, C)
+    proof = Proof(Data(statement, rows, signs, C), arrays)
+    lower_bound = proof.smallest_bound()
+    _check_claims(arrays, objective, lower_bound)
+    gap = (objective - lower_bound) / objective if objective > 0 else 0.0
+    return Verification(
+        objective, lower_bound, gap, statement, arrays["selected"].copy(),
+        arrays["parent"].size, proof.n_leaves, arrays["fixing"].size,
+    )  # fmt: skip
+
+
+def _objective(
+    statement: Statement, arrays: dict[str, np.ndarray], rows: np.ndarray,
+    signs: np.ndarray, C: np.ndarray,
+) -> float:  # fmt: skip
+    """Objective of the solution, rounded up; its budgets are checked."""
+    selected, coef = arrays["selected"], arrays["coef"]
+    intercept = float(arrays["intercept"])
+    require(statement.fit_intercept or intercept == 0.0, "there must be no intercept")
+    used = np.union1d(selected, statement.include)
+    require(used.size <= statement.max_features, "the solution uses too many features")
+    cost = float(statement.costs[used].sum())
+    allowed = statement.max_cost * (1 + COST_SLACK)
+    require(cost <= allowed, "the solution costs too much")
+    excluded = np.intersect1d(selected, statement.exclude)
+    require(excluded.size == 0, "the solution uses excluded features")
+    value = objective_bound(rows[selected], signs, C, coef, intercept)
+    require(np.isfinite(value), "the objective is not finite")
+    return value
+
+
+def _check_claims(
+    arrays: dict[str, np.ndarray], objective: float, lower_bound: float
+) -> None:
+    claimed = float(arrays["objective"])
+    require(
+        abs(objective - claimed) <= CLAIM_TOL * objective,
+        f"objective {claimed!r} is claimed, {objective!r} is recomputed",
+    )
+    claimed = float(arrays["lower_bound"])
+    require(
+        lower_bound >= claimed - CLAIM_TOL * abs(claimed),
+        f"lower_bound {claimed!r} is claimed, only {lower_bound!r} is proved",
+    )
+    # Cannot happen if this package is right; if it is not, nothing is proved.
+    require(
+        lower_bound <= objective,
+        f"the bound {lower_bound!r} exceeds the objective {objective!r}",
+    )

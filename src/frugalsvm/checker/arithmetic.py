@@ -1,0 +1,131 @@
+"""Arithmetic that errs on the safe side: dual points, squares, objectives.
+
+Everything here assumes numbers within the limits of ``statement``: then nothing
+overflows, and what underflows is paid for by ``TINY``.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+# Unit roundoff of double precision.
+U = 2.0**-53
+# More than all underflows of a sum together, and far below anything that matters.
+TINY = 1e-300
+# Splits a double into two halves of 26 bits.
+_SPLITTER = 2.0**27 + 1.0
+# The grid of dual points is no finer than this.
+_FINEST = -1000
+
+
+# --- dual points ---------------------------------------------------------------------
+
+
+def repair(
+    alpha: np.ndarray, signs: np.ndarray, C: np.ndarray, balance: bool
+) -> np.ndarray:
+    """The point on a grid with exact sums, feasible in exact arithmetic.
+
+    Entries are cut to C and rounded down to multiples of a power of two so large that
+    sums of all of them have fewer than 53 bits. Then, to balance the classes, the
+    heavier one is lowered: in proportion, rounded down, and what that leaves over from
+    the first entries on.
+    """
+    alpha = np.minimum(alpha, C)
+    largest = float(alpha.max(initial=0.0))
+    if largest == 0.0:
+        return alpha
+    _, exponent = math.frexp(largest)
+    grid = math.ldexp(1.0, max(exponent + alpha.size.bit_length() - 52, _FINEST))
+    steps = np.floor(alpha / grid).astype(np.int64)
+    if balance:
+        excess = int(steps[signs > 0].sum() - steps[signs < 0].sum())
+        heavy = np.flatnonzero(signs == np.sign(excess))
+        steps[heavy] = _take_away(steps[heavy], abs(excess))
+    return steps * grid
+
+
+def _take_away(steps: np.ndarray, excess: int) -> np.ndarray:
+    """Lower the entries by ``excess`` in total, in proportion where possible."""
+    if excess == 0:
+        return steps
+    share = excess / int(steps.sum())
+    part = np.minimum(steps, (steps * share).astype(np.int64))
+    # Never more than there is to take.
+    part = np.diff(np.minimum(np.cumsum(part), excess), prepend=0)
+    left = steps - part
+    before = np.cumsum(left) - left
+    return left - np.clip(excess - part.sum() - before, 0, left)
+
+
+def length_bound(values: np.ndarray) -> np.ndarray:
+    """Upper bounds of the Euclidean lengths of rows (or of one vector)."""
+    largest = np.abs(values).max(axis=-1, initial=0.0)
+    scale = np.where(largest > 0.0, largest, 1.0)
+    squares = ((values / scale[..., None]) ** 2).sum(axis=-1)
+    slack = 1.0 + 2 * (values.shape[-1] + 8) * U
+    return np.where(largest > 0.0, largest * np.sqrt(squares) * slack + TINY, 0.0)
+
+
+def square_bounds(A: np.ndarray, norms: np.ndarray, alpha: np.ndarray) -> np.ndarray:
+    """Upper bounds of the exact ``c_j^2`` for ``c = A alpha``.
+
+    The product may be summed in any order; A may be off by a rounding of each entry.
+    """
+    gamma = (alpha.size + 4) * U
+    gamma /= 1.0 - gamma
+    size = np.abs(A @ alpha) + gamma * norms * length_bound(alpha) + TINY
+    return (size * (1 + 8 * U)) ** 2 * (1 + 4 * U) + TINY
+
+
+# --- objectives ----------------------------------------------------------------------
+
+
+def objective_bound(
+    rows: np.ndarray, signs: np.ndarray, C: np.ndarray, w: np.ndarray, b: float
+) -> float:
+    """Upper bound of ``1/2 ||w||^2 + sum C max(0, 1 - w rows - b signs)``.
+
+    Margins are summed as if in twice the precision (products and sums with their
+    errors, after Ogita, Rump and Oishi), everything else is rounded up: the value is
+    right to 15 digits however much cancels. NaN if something overflows.
+    """
+    with np.errstate(all="ignore"):
+        high, low = _add(np.ones(C.size), -b * signs)
+        size = np.full(C.size, 1.0 + abs(b))
+        for row, weight in zip(rows, w, strict=True):
+            product, error = _multiply(row, -weight)
+            high, rest = _add(high, product)
+            low += rest + error
+            size += np.abs(product)
+        excess = high + low
+        doubt = 4.0 * (w.size + 4.0) ** 2 * U**2 * size + TINY
+        losses = np.maximum(0.0, excess + 4 * U * np.abs(excess) + doubt)
+        terms = np.concatenate([0.5 * w * w, C * losses]) * (1 + 4 * U) + TINY
+    if not np.isfinite(terms).all():
+        return math.nan
+    return math.fsum(terms) * (1 + 4 * U)
+
+
+def _add(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The rounded sum and its error."""
+    total = a + b
+    virtual = total - a
+    return total, (a - (total - virtual)) + (b - virtual)
+
+
+def _multiply(a: np.ndarray, b: float) -> tuple[np.ndarray, np.ndarray]:
+    """The rounded product and its error."""
+    product = a * b
+    a_high, a_low = _split(a)
+    b_high, b_low = _split(np.array(b))
+    error = a_high * b_high - product
+    return product, a_low * b_low + (error + a_high * b_low + a_low * b_high)
+
+
+def _split(a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    scaled = _SPLITTER * a
+    high = scaled - (scaled - a)
+    return high, a - high

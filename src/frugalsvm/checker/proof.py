@@ -1,0 +1,250 @@
+"""The tree of a certificate: what its leaves and fixings prove together."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+
+from .arithmetic import U, length_bound, repair, square_bounds
+from .reading import require
+from .statement import Statement
+
+# Sums of costs may exceed max_cost by this factor: they are rounded, too.
+COST_SLACK = 1e-9
+# Prices beyond this times a cost could overflow.
+LARGEST_PRICE = 1e250
+
+
+class Data:
+    """The samples that count, and what bounds need to know of the problem.
+
+    A free intercept makes dual points blind to the means of the features: then rows are
+    centred, which keeps the error bounds of their products small.
+    """
+
+    def __init__(
+        self, statement: Statement, rows: np.ndarray, signs: np.ndarray, C: np.ndarray
+    ):
+        self.statement = statement
+        self.signs, self.C = signs, C
+        self.budget = statement.max_cost * (1 + COST_SLACK) * (1 + 8 * U)
+        unsigned = rows * signs
+        useless = np.logical_not(rows.any(axis=1))
+        if statement.fit_intercept:
+            # A constant feature can be replaced by the intercept.
+            useless |= (unsigned == unsigned[:, :1]).all(axis=1)
+            # By one rounding per entry; to exactly zero where a feature is constant.
+            first = unsigned[:, :1]
+            unsigned -= first + (unsigned - first).mean(axis=1, keepdims=True)
+        self.A = unsigned * signs
+        self.norms = length_bound(self.A)
+        self.free = ~useless
+        self.free[statement.include] = False
+        self.free[statement.exclude] = False
+
+    def repaired(self, alpha: np.ndarray) -> np.ndarray:
+        """The dual point near ``alpha`` that is exactly feasible."""
+        return repair(alpha, self.signs, self.C, self.statement.fit_intercept)
+
+    def left_to_spend(self, forced: list[int]) -> float:
+        """The part of the cost budget that forced features leave, rounded up."""
+        if np.isinf(self.budget):
+            return np.inf
+        spent = math.fsum(self.statement.costs[forced])
+        return (self.budget - spent) + 8 * U * (self.budget + spent)
+
+
+class _Part:
+    """A dual point at a node: bounds of all its supports and of some of them."""
+
+    def __init__(
+        self, data: Data, alpha: np.ndarray, squares: np.ndarray, forced: list[int],
+        free: np.ndarray, price: float,
+    ):  # fmt: skip
+        self.k = data.statement.max_features - len(forced)
+        self.budget = data.left_to_spend(forced)
+        self.is_empty = self.k < 0 or self.budget < 0
+        self.costs, self.squares = data.statement.costs, squares
+        self.price = price if np.isfinite(self.budget) else 0.0
+        self.total = alpha.sum()  # exact: see ``repair``
+        # Only these can be chosen, so only these are in the penalty.
+        self.affordable = free & (self.costs <= self.budget)
+        worth = np.sort(np.maximum(self._worth(np.flatnonzero(self.affordable)), 0.0))
+        self.largest = worth[::-1][: max(self.k, 0)]
+        self.following = worth[-self.k - 1] if 0 <= self.k < worth.size else 0.0
+        charge = self.budget * self.price if self.price > 0.0 else 0.0
+        self.penalty = math.fsum([charge, *squares[forced], *self.largest])
+        self.penalty *= 1 + 8 * U
+
+    def _worth(self, features: np.ndarray) -> np.ndarray:
+        """What features add to the penalty beyond their price, rounded up."""
+        square = self.squares[features]
+        charge = self.price * self.costs[features] * (1 - 4 * U)
+        worth = square - charge
+        return worth + 4 * U * np.abs(worth)
+
+    def _bound(self, penalty: float) -> float:
+        value = self.total - 0.5 * penalty
+        value -= 8 * U * (self.total + self.penalty)
+        require(not math.isnan(value), "a bound is not a number")
+        # No objective is negative.
+        return max(0.0, float(value))
+
+    def bound(self) -> float:
+        """Bound of all supports of the node."""
+        return np.inf if self.is_empty else self._bound(self.penalty)
+
+    def bound_without(self, fixings: np.ndarray) -> float:
+        """Bound of the supports that violate one of the fixings at least."""
+        if self.is_empty:
+            return np.inf
+        smallest = np.inf
+        out = ~fixings[fixings < 0]
+        out = out[self.costs[out] <= self.budget]
+        if self.k > 0 and out.size:
+            # Such a feature takes the place of the last one that was chosen.
+            last = self.largest[-1] if self.largest.size == self.k else 0.0
+            loss = last - float(self._worth(out).max())
+            smallest = self._bound(self.penalty - max(loss, 0.0))
+        inside = fixings[fixings >= 0]
+        if inside.size:
+            # The next one takes its place; where it had none, nothing changes.
+            had_one = self.affordable[inside]
+            worth = np.where(had_one, np.maximum(self._worth(inside), 0.0), 0.0)
+            loss = float(worth.min()) - self.following
+            smallest = min(smallest, self._bound(self.penalty - max(loss, 0.0)))
+        return smallest
+
+
+class Proof:
+    """The nodes, their fixings and their dual points."""
+
+    def __init__(self, data: Data, arrays: Mapping[str, np.ndarray]):
+        self.data = data
+        self.samples, self.alpha = arrays["point_sample"], arrays["point_alpha"]
+        self.point_start = _starts(arrays, "point_start", self.samples.size)
+        self.fixings = arrays["fixing"]
+        self.fixing_start = _starts(arrays, "fixing_start", self.fixings.size)
+        self.feature, self.inside = arrays["feature"], arrays["inside"]
+        self.point, self.price = arrays["point"], arrays["price"]
+        self.fixing_point = arrays["fixing_point"]
+        self.fixing_price = arrays["fixing_price"]
+        # Comparisons with NaN are false.
+        require((self.alpha >= 0).all(), "point_alpha has negative entries")
+        for price in (self.price, self.fixing_price):
+            require(((price >= 0) & (price < LARGEST_PRICE)).all(), "bad price")
+        m, n = data.C.size, data.statement.n_features
+        require(((self.samples >= 0) & (self.samples < m)).all(), "bad point_sample")
+        require(
+            ((self.fixings >= -n) & (self.fixings < n)).all(), "bad features in fixing"
+        )
+        self.children = _children(arrays["parent"])
+        self.n_leaves = 0
+
+    def smallest_bound(self) -> float:
+        """Smallest bound of a leaf or fixing; the tree is checked along the way."""
+        smallest = np.inf
+        self.forced = self.data.statement.include.tolist()
+        self.free = self.data.free.copy()
+        # Nodes to enter and, as ~node, to leave: one path at a time is in memory.
+        agenda = [0]
+        trail: list[tuple[int, np.ndarray]] = []
+        while agenda:
+            node = agenda.pop()
+            if node < 0:
+                n_forced, decided = trail.pop()
+                del self.forced[n_forced:]
+                self.free[decided] = True
+                continue
+            n_forced = len(self.forced)
+            if node > 0 and self.inside[node]:
+                self.forced.append(int(self.feature[node]))
+            fixings = self._fixings(node)
+            smallest = min(smallest, self._fix(node, fixings))
+            decided = np.where(fixings >= 0, fixings, ~fixings)
+            children = self.children[node]
+            if children[0] < 0:
+                self.n_leaves += 1
+                part = self._part(self.point[node], self.price[node])
+                smallest = min(smallest, part.bound())
+            else:
+                decided = np.append(decided, self._split(node, children))
+                self.free[decided] = False
+            agenda.append(~node)
+            trail.append((n_forced, decided))
+            agenda.extend(child for child in children.tolist() if child >= 0)
+        return smallest
+
+    def _fix(self, node: int, fixings: np.ndarray) -> float:
+        """Carry out the fixings of a node; a bound of what they leave out."""
+        if fixings.size == 0:
+            return np.inf
+        part = self._part(self.fixing_point[node], self.fixing_price[node])
+        bound = part.bound_without(fixings)
+        self.forced += fixings[fixings >= 0].tolist()
+        self.free[np.where(fixings >= 0, fixings, ~fixings)] = False
+        return bound
+
+    def _fixings(self, node: int) -> np.ndarray:
+        fixings = self.fixings[self.fixing_start[node] : self.fixing_start[node + 1]]
+        features = np.where(fixings >= 0, fixings, ~fixings)
+        require(
+            self.free[features].all() and np.unique(features).size == features.size,
+            f"node {node} fixes a feature that is already decided",
+        )
+        return fixings
+
+    def _split(self, node: int, children: np.ndarray) -> int:
+        """The feature by which the children of a node differ."""
+        first, second = children.tolist()
+        covers = (
+            second >= 0
+            and self.feature[first] == self.feature[second]
+            and self.inside[first] != self.inside[second]
+        )
+        require(covers, f"the children of node {node} do not cover it")
+        feature = int(self.feature[first])
+        require(
+            0 <= feature < self.free.size and self.free[feature],
+            f"node {node} is split by a feature that is already decided",
+        )
+        return feature
+
+    def _part(self, point: int, price: float) -> _Part:
+        require(
+            0 <= point < self.point_start.size - 1, f"there is no dual point {point}"
+        )
+        where = slice(self.point_start[point], self.point_start[point + 1])
+        alpha = np.zeros(self.data.C.size)
+        alpha[self.samples[where]] = self.alpha[where]
+        alpha = self.data.repaired(alpha)
+        squares = square_bounds(self.data.A, self.data.norms, alpha)
+        return _Part(self.data, alpha, squares, self.forced, self.free, float(price))
+
+
+def _starts(arrays: Mapping[str, np.ndarray], name: str, end: int) -> np.ndarray:
+    starts = arrays[name]
+    require(
+        starts[0] == 0 and starts[-1] == end and (np.diff(starts) >= 0).all(),
+        f"bad {name}",
+    )
+    return starts
+
+
+def _children(parent: np.ndarray) -> np.ndarray:
+    """The two children of each node, -1 where there are none."""
+    require(parent[0] == -1, "there is no root")
+    nodes = np.arange(1, parent.size)
+    above = parent[1:]
+    require(((above >= 0) & (above < nodes)).all(), "a node comes before its parent")
+    counts = np.bincount(above, minlength=parent.size)
+    require((counts <= 2).all(), "a node has more than two children")
+    children = np.full((parent.size, 2), -1)
+    order = np.argsort(above, kind="stable")
+    # The second of two neighbours with the same parent goes to the second column.
+    sorted_above = above[order]
+    second = np.diff(sorted_above, prepend=-1) == 0
+    children[sorted_above, second.astype(np.int64)] = nodes[order]
+    return children

@@ -1,0 +1,245 @@
+"""Reading a certificate from a stranger: sizes first, then content, nothing executed.
+
+A ``.npz`` file is a zip archive of arrays with a header each. All headers are read and
+judged before any array is: an array may take no more room than the data it is about and
+the length of the file can explain.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import os
+import zipfile
+from collections.abc import Mapping
+from typing import IO, Any, NamedTuple
+
+import numpy as np
+
+FORMAT = 2
+# A file may unpack to so many times its length, and to this much in any case. The
+# writer keeps to it: see ``save_arrays``.
+MAX_RATIO = 100
+FREE_BYTES = 2**26
+# Features of data on which the number of nodes is limited by 2^features.
+FEW_FEATURES = 40
+
+# Dtypes of the entries, with their bytes: a text is 64 characters of four each.
+INTEGER, REAL, FLAG, TEXT = ("i4", "i8"), ("f8",), ("b1",), ("U256",)
+SCALARS = {
+    "format": INTEGER, "fingerprint": TEXT, "fit_intercept": FLAG,
+    "max_features": INTEGER, "max_cost": REAL, "intercept": REAL, "objective": REAL,
+    "lower_bound": REAL, "checksum": TEXT,
+}  # fmt: skip
+VECTORS = {
+    "weights": REAL, "costs": REAL, "include": INTEGER, "exclude": INTEGER,
+    "selected": INTEGER, "coef": REAL, "parent": INTEGER, "feature": INTEGER,
+    "inside": FLAG, "point": INTEGER, "price": REAL, "fixing_point": INTEGER,
+    "fixing_price": REAL, "fixing_start": INTEGER, "fixing": INTEGER,
+    "point_start": INTEGER, "point_sample": INTEGER, "point_alpha": REAL,
+}  # fmt: skip
+ENTRIES = {**SCALARS, **VECTORS}
+
+
+class InvalidCertificate(ValueError):
+    """The certificate proves nothing; the message says why."""
+
+
+def require(condition: Any, reason: str) -> None:
+    """Reject the certificate unless the condition holds."""
+    if not condition:
+        raise InvalidCertificate(f"invalid certificate: {reason}.")
+
+
+class Size(NamedTuple):
+    """Samples and features of the data that a certificate is about."""
+
+    n_samples: int
+    n_features: int
+
+
+def read_arrays(certificate: Any, size: Size | None = None) -> dict[str, np.ndarray]:
+    """All arrays of a file, Certificate or mapping, of the expected kinds and sizes.
+
+    Numbers come out as doubles and 64-bit integers. Without the size of the data only
+    the length of the file limits the arrays.
+    """
+    if isinstance(certificate, (str, os.PathLike)):
+        arrays = _read_file(certificate, size)
+    else:
+        arrays = _read_mapping(getattr(certificate, "arrays", certificate), size)
+    require(int(arrays["format"]) == FORMAT, f"unknown format {arrays['format']}")
+    require(str(arrays["checksum"]) == checksum(arrays), "it was damaged or changed")
+    return arrays
+
+
+def checksum(arrays: Mapping[str, np.ndarray]) -> str:
+    """SHA-256 of all arrays but ``checksum``, in the order of their names."""
+    digest = hashlib.sha256()
+    for name in sorted(set(arrays) - {"checksum"}):
+        array = _standard(np.asarray(arrays[name]))
+        digest.update(f"{name} {array.dtype.str} {array.shape} ".encode())
+        digest.update(array.tobytes())
+    return digest.hexdigest()
+
+
+def save_arrays(file: IO[bytes], arrays: Mapping[str, np.ndarray]) -> None:
+    """Write arrays such that ``read_arrays`` takes them: packed, but not too well."""
+    start = file.tell()
+    np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
+    unpacked = sum(np.asarray(array).nbytes for array in arrays.values())
+    if unpacked > FREE_BYTES // 2 + MAX_RATIO // 2 * (file.tell() - start):
+        file.seek(start)
+        file.truncate()
+        np.savez(file, **arrays)  # type: ignore[arg-type]
+
+
+def _standard(array: np.ndarray) -> np.ndarray:
+    """Numbers as little-endian doubles or 64-bit integers, flags as 0 or 1."""
+    if array.dtype.kind == "b":
+        return array.view(np.uint8) != 0
+    kinds = {"f": "<f8", "i": "<i8"}
+    return np.asarray(array, dtype=kinds.get(array.dtype.kind), order="C")
+
+
+# --- files ---------------------------------------------------------------------------
+
+
+class _Header(NamedTuple):
+    """What a file says about an array, and how many bytes say it."""
+
+    shape: tuple[int, ...]
+    dtype: np.dtype
+    length: int
+
+
+def _read_file(path: Any, size: Size | None) -> dict[str, np.ndarray]:
+    try:
+        with open(path, "rb") as file:
+            length = os.fstat(file.fileno()).st_size
+            with zipfile.ZipFile(file) as archive:
+                return _read_archive(archive, length, size)
+    except (InvalidCertificate, FileNotFoundError, IsADirectoryError, PermissionError):
+        raise
+    except Exception as error:
+        # zipfile, zlib, struct and NumPy's parser of headers raise what they like.
+        raise InvalidCertificate(
+            f"invalid certificate: the file cannot be read ({error})."
+        ) from error
+
+
+def _read_archive(
+    archive: zipfile.ZipFile, length: int, size: Size | None
+) -> dict[str, np.ndarray]:
+    members = archive.infolist()
+    names = [member.filename.removesuffix(".npy") for member in members]
+    _check_names(names)
+    for member in members:
+        # Others need other modules, or a password.
+        usual = member.compress_type in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+        plain = usual and not member.flag_bits & 1
+        require(plain, f"{member.filename} is packed in an unusual way")
+    unpacked = sum(member.file_size for member in members)
+    require(
+        unpacked <= FREE_BYTES + MAX_RATIO * length,
+        f"{length:,} bytes would unpack to {unpacked:,}",
+    )
+    headers = {}
+    for name, member in zip(names, members, strict=True):
+        with archive.open(member) as stream:
+            headers[name] = _read_header(stream)
+        _check_kind(name, headers[name].dtype, headers[name].shape)
+        expected = math.prod(headers[name].shape) * headers[name].dtype.itemsize
+        require(
+            expected == member.file_size - headers[name].length,
+            f"{name} has another size than its header says",
+        )
+    # A node takes a byte at least, however well it is packed.
+    _check_sizes({name: header.shape for name, header in headers.items()}, size, length)
+    arrays = {}
+    for name, member in zip(names, members, strict=True):
+        with archive.open(member) as stream:
+            stream.read(headers[name].length)
+            content = stream.read()
+        arrays[name] = _standard(
+            np.frombuffer(content, headers[name].dtype).reshape(headers[name].shape)
+        )
+    return arrays
+
+
+def _read_header(stream: IO[bytes]) -> _Header:
+    version = np.lib.format.read_magic(stream)
+    require(version == (1, 0), f"unknown version {version} of an array")
+    shape, _, dtype = np.lib.format.read_array_header_1_0(stream)
+    return _Header(shape, dtype, stream.tell())
+
+
+# --- arrays in memory ----------------------------------------------------------------
+
+
+def _read_mapping(mapping: Any, size: Size | None) -> dict[str, np.ndarray]:
+    require(
+        isinstance(mapping, Mapping),
+        f"expected a path, a Certificate or a mapping, got {type(mapping).__name__}",
+    )
+    _check_names(list(mapping))
+    arrays = {}
+    for name in ENTRIES:
+        value = mapping[name]
+        require(isinstance(value, (np.ndarray, np.generic)), f"{name} is not an array")
+        array = np.asarray(value)
+        _check_kind(name, array.dtype, array.shape)
+        arrays[name] = _standard(array)
+    _check_sizes({name: array.shape for name, array in arrays.items()}, size, None)
+    return arrays
+
+
+# --- what both have in common --------------------------------------------------------
+
+
+def _check_names(names: list[Any]) -> None:
+    missing = [name for name in ENTRIES if name not in names]
+    require(not missing, f"{', '.join(missing)} missing")
+    require(
+        len(names) == len(ENTRIES),
+        f"unknown or repeated entries {sorted(map(str, names))[:40]}",
+    )
+
+
+def _check_kind(name: str, dtype: np.dtype, shape: tuple[int, ...]) -> None:
+    right = f"{dtype.kind}{dtype.itemsize}" in ENTRIES[name]
+    require(
+        right and len(shape) == (0 if name in SCALARS else 1),
+        f"{name} has dtype {dtype} and {len(shape)} dimension(s)",
+    )
+
+
+def _check_sizes(
+    shapes: Mapping[str, tuple[int, ...]], size: Size | None, length: int | None
+) -> None:
+    """Judge the lengths of all vectors by each other, the data and the file."""
+    count = {name: shapes[name][0] for name in VECTORS}
+    m, n = size or Size(count["weights"], count["costs"])
+    require(
+        (count["weights"], count["costs"]) == (m, n),
+        f"it is about data of shape ({count['weights']}, {count['costs']}), not "
+        f"({m}, {n})",
+    )
+    for name in ("include", "exclude", "selected"):
+        require(count[name] <= n, f"{name} has {count[name]} of {n} features")
+    require(count["coef"] == count["selected"], "coef and selected differ in length")
+    nodes = count["parent"]
+    limit = 2 ** (min(n, FEW_FEATURES) + 1)
+    if length is not None:
+        limit = min(limit, length)
+    require(0 < nodes <= limit, f"it has {nodes:,} nodes, at most {limit:,} make sense")
+    for name in ("feature", "inside", "point", "price", "fixing_point", "fixing_price"):
+        require(count[name] == nodes, f"{name} has another length than parent")
+    require(count["fixing_start"] == nodes + 1, "fixing_start has a wrong length")
+    require(count["fixing"] <= nodes * n, "there are more fixings than features")
+    points = count["point_start"] - 1
+    require(0 <= points <= 2 * nodes, "there are more dual points than uses for them")
+    require(
+        count["point_sample"] == count["point_alpha"] <= points * m,
+        "point_sample and point_alpha do not fit",
+    )

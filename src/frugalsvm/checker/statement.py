@@ -1,0 +1,198 @@
+"""What a certificate is about: the problem it states, and the data of the user."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .reading import require
+
+# Numbers beyond these are refused: within them nothing overflows, and what underflows
+# is accounted for.
+LARGEST_VALUE = 1e50
+WEIGHTS = (1e-30, 1e30)
+COSTS = (1e-50, 1e50)
+
+
+@dataclass(frozen=True)
+class Statement:
+    """The problem of a certificate.
+
+    Attributes
+    ----------
+    n_samples, n_features : int
+    max_features : int
+    weights : ndarray of shape (n_samples,)
+        C times the sample weights.
+    costs : ndarray of shape (n_features,)
+    max_cost : float
+        Infinite if costs do not matter.
+    include, exclude : ndarrays of int
+    fit_intercept : bool
+    """
+
+    n_samples: int
+    n_features: int
+    max_features: int
+    weights: np.ndarray
+    costs: np.ndarray
+    max_cost: float
+    include: np.ndarray
+    exclude: np.ndarray
+    fit_intercept: bool
+
+    @classmethod
+    def of(cls, arrays: Mapping[str, np.ndarray]) -> Statement:
+        """The checked problem of a certificate."""
+        weights, costs = arrays["weights"], arrays["costs"]
+        n = costs.size
+        require(_within(weights[weights != 0], WEIGHTS), "bad weights")
+        require(_within(costs, COSTS), "bad costs")
+        # Comparisons with NaN are false.
+        require(float(arrays["max_cost"]) >= 0, "bad max_cost")
+        require(int(arrays["max_features"]) >= 0, "bad max_features")
+        for name in ("include", "exclude", "selected"):
+            require(_is_increasing_within(arrays[name], n), f"bad features in {name}")
+        both = np.intersect1d(arrays["include"], arrays["exclude"])
+        require(both.size == 0, "include and exclude overlap")
+        return cls(
+            weights.size, n, min(int(arrays["max_features"]), n), weights, costs,
+            float(arrays["max_cost"]), arrays["include"], arrays["exclude"],
+            bool(arrays["fit_intercept"]),
+        )  # fmt: skip
+
+    def __str__(self) -> str:
+        kept = self.weights[self.weights > 0]
+        if kept.size == self.n_samples and (kept == kept[0]).all():
+            loss = f"C = {kept[0]:g}"
+        else:
+            loss = f"C times sample weights {kept.min():g} to {kept.max():g}"
+        parts = [
+            f"{kept.size:,} samples",
+            f"at most {self.max_features:,} of {self.n_features:,} features",
+            loss,
+            "intercept" if self.fit_intercept else "no intercept",
+        ]
+        if np.isfinite(self.max_cost):
+            parts.append(f"total cost at most {self.max_cost:g}")
+        for what, features in (("with", self.include), ("without", self.exclude)):
+            if features.size:
+                plural = "s" * (features.size > 1)
+                parts.append(f"{what} feature{plural} {_listed(features)}")
+        return ", ".join(parts)
+
+    def check(self, expected: Mapping[str, Any]) -> None:
+        """Compare with the parameters that the user has in mind."""
+        expected = dict(expected)
+        self._check_weights(
+            expected.pop("C", None), expected.pop("sample_weight", None)
+        )
+        for name, value in expected.items():
+            if name not in _MEANINGS:
+                raise TypeError(f"verify() has no parameter {name!r}.")
+            own = getattr(self, name)
+            wanted = _MEANINGS[name](self, value)
+            require(
+                np.array_equal(wanted, own),
+                f"it is about a problem with another {name}: {_short(own)}, not "
+                f"{_short(value)}",
+            )
+
+    def _check_weights(self, C: Any, sample_weight: Any) -> None:
+        if C is None and sample_weight is None:
+            return
+        factors = 1.0 if sample_weight is None else np.asarray(sample_weight, float)
+        wanted = np.broadcast_to((1.0 if C is None else C) * factors, self.n_samples)
+        name = "C" if sample_weight is None else "C or sample_weight"
+        require(
+            np.array_equal(wanted, self.weights),
+            f"it is about a problem with another {name}: {_short(self.weights)}, not "
+            f"{_short(wanted)}",
+        )
+
+
+def _features(statement: Statement, value: Any) -> np.ndarray:
+    return np.unique(np.asarray(list(value), dtype=np.int64))
+
+
+def _costs(statement: Statement, value: Any) -> np.ndarray:
+    # Without a limit costs do not matter, and None means just that.
+    if value is None:
+        return statement.costs if np.isinf(statement.max_cost) else np.empty(0)
+    return np.asarray(value, dtype=np.float64)
+
+
+def _max_features(statement: Statement, value: Any) -> int:
+    n = statement.n_features
+    return n if value is None else min(value, n)
+
+
+# How the parameters of a fit are to be read.
+_MEANINGS: dict[str, Callable[[Statement, Any], Any]] = {
+    "max_features": _max_features,
+    "costs": _costs,
+    "max_cost": lambda _, value: np.inf if value is None else value,
+    "include": _features,
+    "exclude": _features,
+    "fit_intercept": lambda _, value: bool(value),
+}
+
+
+def _within(values: np.ndarray, limits: tuple[float, float]) -> bool:
+    return bool(((values >= limits[0]) & (values <= limits[1])).all())
+
+
+def _is_increasing_within(values: np.ndarray, end: int) -> bool:
+    return bool(
+        (np.diff(values) > 0).all()
+        and (values.size == 0 or (values[0] >= 0 and values[-1] < end))
+    )
+
+
+def _short(value: Any) -> str:
+    values = np.unique(np.asarray(value))
+    if values.size == 1:
+        return f"{values[0]}"
+    text = _listed(values) if values.dtype.kind in "iufb" else str(value)
+    return f"[{text}]"
+
+
+def _listed(values: np.ndarray) -> str:
+    shown = ", ".join(f"{value:g}" for value in values[:8])
+    return shown + (f" and {values.size - 8:,} more" if values.size > 8 else "")
+
+
+# --- data ----------------------------------------------------------------------------
+
+
+def check_data(X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
+    """The table in double precision and the labels as -1 and +1."""
+    if np.ma.isMaskedArray(X) or np.ma.isMaskedArray(y):
+        raise ValueError("X and y must not be masked arrays; fill or drop the gaps.")
+    data = np.asarray(X, dtype=np.float64)
+    labels = np.asarray(y)
+    if data.ndim != 2 or labels.shape != data.shape[:1]:
+        raise ValueError(
+            f"X must be a table and y have one label per row, got shapes {data.shape} "
+            f"and {labels.shape}."
+        )
+    classes = np.unique(labels)
+    if classes.size != 2:
+        raise ValueError(f"y must have two classes, got {classes.size}.")
+    # NaN compares false.
+    require(
+        (np.abs(data) <= LARGEST_VALUE).all(),
+        f"X has NaN or values beyond {LARGEST_VALUE:g}, about which nothing is proved",
+    )
+    return data, np.where(labels == classes[1], 1.0, -1.0)
+
+
+def fingerprint(signed: np.ndarray, signs: np.ndarray) -> str:
+    """SHA-256 of the signed features, one row per feature, and the labels."""
+    digest = hashlib.sha256(np.ascontiguousarray(signed).data)
+    digest.update(np.ascontiguousarray(signs).data)
+    return digest.hexdigest()

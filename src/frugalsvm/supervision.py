@@ -1,0 +1,138 @@
+"""Run work in a thread of its own while the calling thread watches clock and signals.
+
+Python delivers signals to the main thread. It waits here, can tell the work to stop,
+and does not leave before the work has ended: whatever is raised, nothing keeps running.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, Generic, Protocol, TypeVar
+
+T = TypeVar("T")
+
+# Seconds between two looks at the clock.
+SLICE = 0.05
+# Seconds that stopped work may take to end before the caller leaves without it: more
+# than compiled code ever needs to notice its flag.
+FAREWELL = 10.0
+
+
+class Watched(Protocol):
+    """What is told about time and Ctrl-C."""
+
+    def watch(self) -> None:
+        """Called every few milliseconds: look at the clock."""
+
+    def interrupt(self) -> None:
+        """Stop soon, and keep what there is."""
+
+    def abandon(self) -> None:
+        """Stop at once: nobody is interested in the outcome any more."""
+
+
+class _Job(Generic[T]):
+    """Work in a thread, and what came of it."""
+
+    def __init__(self, work: Callable[[], T]):
+        self._work = work
+        self.result: T | None = None
+        self.error: BaseException | None = None
+        self.done = threading.Event()
+        self.thread = threading.Thread(target=self._run, name="frugalsvm", daemon=True)
+
+    def _run(self) -> None:
+        try:
+            self.result = self._work()
+        except BaseException as error:  # handed to the caller's thread
+            self.error = error
+        finally:
+            self.done.set()
+
+
+class Interrupts:
+    """How often Ctrl-C was pressed."""
+
+    def __init__(self, watched: Watched, patient: bool):
+        self.count = 0
+        self._watched = watched
+        self._patient = patient
+
+    def strike(self, *_: Any) -> None:
+        """Ask for the best so far; if asked again, or not patient, raise."""
+        self.count += 1
+        self._watched.interrupt()
+        if self.count > 1 or not self._patient:
+            raise KeyboardInterrupt
+
+
+def supervise(
+    work: Callable[[], T], watched: Watched, *, patient: bool = True
+) -> tuple[T, bool]:
+    """Do the work; its result, and whether Ctrl-C was pressed meanwhile.
+
+    The first Ctrl-C asks the work for what it has (raises, if not ``patient``), the
+    second is raised. Any exception from a signal handler ends the work and goes on.
+    """
+    job = _Job(work)
+    interrupts = Interrupts(watched, patient)
+    try:
+        try:
+            with _handled(interrupts):
+                job.thread.start()
+                _wait(job, watched, interrupts)
+        finally:
+            _end(job, watched, patient)
+    finally:
+        # Once more: the next signal may have struck inside the clause above.
+        _end(job, watched, patient)
+    if job.error is not None:
+        raise job.error
+    return job.result, interrupts.count > 0  # type: ignore[return-value]
+
+
+@contextmanager
+def _handled(interrupts: Interrupts) -> Iterator[None]:
+    """Count Ctrl-C instead of raising wherever it strikes, unless the user does."""
+    is_ours = (
+        threading.current_thread() is threading.main_thread()
+        and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    )
+    if not is_ours:
+        yield
+        return
+    signal.signal(signal.SIGINT, interrupts.strike)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def _wait(job: _Job[Any], watched: Watched, interrupts: Interrupts) -> None:
+    while True:
+        try:
+            # Waiting in slices keeps the wait interruptible on every platform.
+            while not job.done.wait(SLICE):
+                watched.watch()
+            return
+        except KeyboardInterrupt:
+            # From a handler of the user's; ours counts before it raises.
+            if interrupts.count > 0:
+                raise
+            interrupts.strike()
+
+
+def _end(job: _Job[Any], watched: Watched, patient: bool) -> None:
+    """See to it that the work ends; nothing to do if it has."""
+    if job.done.is_set():
+        return
+    # Even work that has not begun yet will notice.
+    watched.abandon()
+    if patient and job.thread.ident is not None:
+        until = time.monotonic() + FAREWELL
+        while not job.done.wait(SLICE) and time.monotonic() < until:
+            pass
