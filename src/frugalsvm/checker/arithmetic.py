@@ -16,6 +16,8 @@ U = 2.0**-53
 TINY = 1e-300
 # Splits a double into two halves of 26 bits.
 _SPLITTER = 2.0**27 + 1.0
+# Numbers that are multiplied accurately at a time.
+_BLOCK = 2**18
 # The grid of dual points is no finer than this.
 _FINEST = -1000
 
@@ -69,15 +71,40 @@ def length_bound(values: np.ndarray) -> np.ndarray:
     return np.where(largest > 0.0, largest * np.sqrt(squares) * slack + TINY, 0.0)
 
 
-def square_bounds(A: np.ndarray, norms: np.ndarray, alpha: np.ndarray) -> np.ndarray:
+def square_bounds(
+    A: np.ndarray, norms: np.ndarray, alpha: np.ndarray, accurate: bool
+) -> np.ndarray:
     """Upper bounds of the exact ``c_j^2`` for ``c = A alpha``.
 
-    The product may be summed in any order; A may be off by a rounding of each entry.
+    A may be off by a rounding of each entry. The product may be summed in any order;
+    if that is not good enough, ``accurate`` ones take some twenty times as long.
     """
-    gamma = (alpha.size + 4) * U
-    gamma /= 1.0 - gamma
-    size = np.abs(A @ alpha) + gamma * norms * length_bound(alpha) + TINY
+    m = alpha.size
+    if accurate:
+        c = _accurate_product(A, alpha)
+        gamma = 2 * U + 8 * (m + 4.0) ** 2 * U**2
+    else:
+        c = A @ alpha
+        gamma = (m + 4) * U / (1.0 - (m + 4) * U)
+    size = np.abs(c) + gamma * norms * length_bound(alpha) + TINY
     return (size * (1 + 8 * U)) ** 2 * (1 + 4 * U) + TINY
+
+
+def _accurate_product(A: np.ndarray, alpha: np.ndarray) -> np.ndarray:
+    """``A @ alpha`` as if in twice the precision, then rounded."""
+    c = np.empty(A.shape[0])
+    step = max(1, _BLOCK // alpha.size)
+    for start in range(0, c.size, step):
+        high, low = _multiply(A[start : start + step], alpha)
+        low = low.sum(axis=1)
+        while high.shape[1] > 1:
+            half = high.shape[1] // 2
+            rest = high[:, 2 * half :]
+            high, error = _add(high[:, :half], high[:, half : 2 * half])
+            high = np.hstack([high, rest])
+            low += error.sum(axis=1)
+        c[start : start + step] = high[:, 0] + low
+    return c
 
 
 # --- objectives ----------------------------------------------------------------------
@@ -96,7 +123,7 @@ def objective_bound(
         high, low = _add(np.ones(C.size), -b * signs)
         size = np.full(C.size, 1.0 + abs(b))
         for row, weight in zip(rows, w, strict=True):
-            product, error = _multiply(row, -weight)
+            product, error = _multiply(row, np.array(-weight))
             high, rest = _add(high, product)
             low += rest + error
             size += np.abs(product)
@@ -116,11 +143,11 @@ def _add(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return total, (a - (total - virtual)) + (b - virtual)
 
 
-def _multiply(a: np.ndarray, b: float) -> tuple[np.ndarray, np.ndarray]:
+def _multiply(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The rounded product and its error."""
     product = a * b
     a_high, a_low = _split(a)
-    b_high, b_low = _split(np.array(b))
+    b_high, b_low = _split(b)
     error = a_high * b_high - product
     return product, a_low * b_low + (error + a_high * b_low + a_low * b_high)
 

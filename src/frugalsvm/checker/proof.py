@@ -119,10 +119,16 @@ class _Part:
 
 
 class Proof:
-    """The nodes, their fixings and their dual points."""
+    """The nodes, their fixings and their dual points.
 
-    def __init__(self, data: Data, arrays: Mapping[str, np.ndarray]):
+    Products with the data are ``accurate`` or quick; bounds are valid either way.
+    """
+
+    def __init__(
+        self, data: Data, arrays: Mapping[str, np.ndarray], accurate: bool = False
+    ):
         self.data = data
+        self.accurate = accurate
         self.samples, self.alpha = arrays["point_sample"], arrays["point_alpha"]
         self.point_start = _starts(arrays, "point_start", self.samples.size)
         self.fixings = arrays["fixing"]
@@ -220,7 +226,8 @@ class Proof:
         alpha = np.zeros(self.data.C.size)
         alpha[self.samples[where]] = self.alpha[where]
         alpha = self.data.repaired(alpha)
-        squares = square_bounds(self.data.A, self.data.norms, alpha)
+        data = self.data
+        squares = square_bounds(data.A, data.norms, alpha, self.accurate)
         return _Part(self.data, alpha, squares, self.forced, self.free, float(price))
 
 

@@ -123,11 +123,11 @@ def square_bounds(c, norms, alpha):
     """Upper bounds of the exact ``c_j^2``, given computed products and row norms.
 
     ``norms`` must be upper bounds of the Euclidean norms of the rows, whose entries may
-    be off by a rounding each. The error bound is four times what it has to be: a
-    checker that computes the products anew is then never above it.
+    be off by a rounding each. The error bound has a few roundings to spare: a checker
+    with accurate products is then never above it.
     """
-    gamma = 4.0 * (alpha.shape[0] + 4) * UNIT_ROUNDOFF
-    reach = gamma * length_bound(alpha)
+    gamma = (alpha.shape[0] + 8) * UNIT_ROUNDOFF
+    reach = gamma / (1.0 - gamma) * length_bound(alpha)
     squares = np.empty(c.shape[0])
     for j in range(c.shape[0]):
         size = (abs(c[j]) + reach * norms[j] + TINY) * (1.0 + 16 * UNIT_ROUNDOFF)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .bounds import dual_bound, repair_dual
+from .bounds import bound_and_price, dual_bound, repair_dual
 from .rounds import LARGE_PART
 from .tasks import Task, answer
 
@@ -70,6 +70,14 @@ def node_bound(data, node, alpha):
     )  # fmt: skip
 
 
+def node_bound_unclipped(data, node, found):
+    """The bound of an answer, below zero if it is."""
+    return bound_and_price(
+        found.alpha, found.squares, node.forced, node.free, node.k, data.costs,
+        node.budget,
+    )[0]  # fmt: skip
+
+
 def fits(costs, node):
     """Whether all free features fit the budgets, so that nothing is left to decide."""
     return node.free.shape[0] <= node.k and (
@@ -127,6 +135,24 @@ def _first_working_set(data, free, size):
     return free[np.argsort(-scores, kind="stable")[:size]]
 
 
+def _best_on_ray(data, node, found):
+    """The answer at its dual point or, if that is better, at a fraction of it.
+
+    With T the sum of alpha and P the penalty, ``LB(t alpha) = t T - t^2 P / 2`` is
+    largest at t = T / P. Only points far from optimal have T < P.
+    """
+    total = found.alpha.sum()
+    penalty = 2.0 * (total - node_bound_unclipped(data, node, found))
+    if not 0.0 < total < penalty < np.inf:
+        return found
+    bound, alpha, squares, price = node_bound(
+        data, node, (total / penalty) * found.alpha
+    )
+    if bound <= found.bound:
+        return found
+    return found._replace(bound=bound, alpha=alpha, squares=squares, price=price)
+
+
 def perspective(
     data, node, tol=1e-6, cutoff=np.inf, should_stop=None
 ) -> NodeRelaxation:
@@ -163,6 +189,7 @@ def perspective(
         iterations += found.iterations
         if found.bound > best.bound:
             best = found
+    best = _best_on_ray(data, node, best)
     w = np.zeros(data.A.shape[0])
     w[np.concatenate([node.forced, node.free])] = found.w
     return NodeRelaxation(
