@@ -183,6 +183,14 @@ def test_negative_weights_are_refused():
         FrugalSVC().fit(X4, Y4, sample_weight=[1, 1, -1, 1])
 
 
+def test_masked_arrays_are_refused():
+    masked = np.ma.masked_greater(X4, 1.0)
+    with pytest.raises(ValueError, match="X is a masked array"):
+        FrugalSVC(1).fit(masked, Y4)
+    with pytest.raises(ValueError, match="y is a masked array"):
+        FrugalSVC(1).fit(X4, np.ma.array(Y4, mask=[True, False, False, False]))
+
+
 def test_unknown_names_list_what_there_is():
     frame = pd.DataFrame(X4, columns=["age", "dose"])
     with pytest.raises(ValueError, match=r"unknown feature 'weight'.*age, dose"):

@@ -107,6 +107,12 @@ def test_admits_checks_every_constraint():
         ({"include": [3]}, ValueError, "include has feature 3"),
         ({"exclude": [-1]}, ValueError, "exclude has feature -1"),
         ({"exclude": [0.5]}, TypeError, "exclude"),
+        ({"C": 1e154}, ValueError, "between 1e-30 and 1e.30.*1e.154"),
+        ({"C": 1e-31}, ValueError, "between 1e-30 and 1e.30.*1e-31"),
+        ({"sample_weight": [1, 1, 1, 1e-320]}, ValueError, "between.*leave a sample"),
+        ({"C": 1e-20, "sample_weight": [1, 1, 1, 1e-320]}, ValueError, "got 0"),
+        ({"feature_costs": [1e308, 1e308, 1]}, ValueError, "common factor"),
+        ({"feature_costs": [1e-60, 1, 1]}, ValueError, "1e-60.*common factor"),
     ],
 )
 def test_bad_input_is_explained(arguments, error, words):

@@ -147,6 +147,12 @@ def test_interrupt_gives_the_best_solution_so_far():
     assert_honest(problem, result)
 
 
+def test_a_billion_threads_are_not_started():
+    problem = random_problem(3)
+    result = solve(problem, n_jobs=10**9)
+    assert_honest(problem, result)
+
+
 def test_history_only_improves():
     problem = random_problem(4)
     history = np.array(solve(problem, random_state=0).history)
@@ -184,6 +190,14 @@ def test_verbose_logs_progress(caplog):
         ),
         ({"initial_support": [99]}, "initial_support.*outside"),
         ({"initial_support": [0.5]}, "initial_support"),
+        ({"gap_tol": -1.0}, r"gap_tol.*-1\.0"),
+        ({"gap_tol": np.nan}, "gap_tol.*nan"),
+        ({"gap_tol": "small"}, "gap_tol.*small"),
+        ({"time_limit": -1}, "time_limit.*-1"),
+        ({"time_limit": np.nan}, "time_limit.*nan"),
+        ({"max_nodes": 2.5}, r"max_nodes.*2\.5"),
+        ({"max_nodes": np.nan}, "max_nodes.*nan"),
+        ({"max_nodes": 0}, "max_nodes.*0"),
     ],
 )
 def test_bad_arguments_are_explained(arguments, words):

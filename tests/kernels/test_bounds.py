@@ -87,6 +87,35 @@ def test_bound_is_below_its_exact_value(seed):
     assert float(truth) - bound <= 1e-11 * scale
 
 
+@pytest.mark.parametrize("exponent", [-300, -170, -90, -50, 20, 49])
+@pytest.mark.parametrize("tiny_alpha", [False, True])
+def test_bounds_hold_at_every_scale(exponent, tiny_alpha):
+    """Squares that underflow used to take the error bounds with them."""
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        m, n = int(rng.integers(2, 12)), int(rng.integers(1, 6))
+        scale = 10.0 ** rng.uniform(exponent, exponent + 1, (n, 1))
+        A = rng.normal(size=(n, m)) * scale + rng.choice([0.0, 3.0]) * scale
+        y = np.where(rng.random(m) < 0.5, 1.0, -1.0)
+        C = 10.0 ** rng.uniform(-15, 15, m)
+        start = rng.uniform(0, 1, m) * C
+        if tiny_alpha:
+            # Where alpha would be if it had to pay for c^2.
+            start *= 10.0 ** min(0.0, -2.0 * exponent - rng.uniform(10, 25))
+        alpha = repair_dual(start, y, C, True)
+        squares = square_bounds(A @ alpha, row_norm_bounds(A), alpha)
+        for row, square in zip(A, squares, strict=True):
+            pairs = zip(exact(row), exact(alpha), strict=True)
+            assert Fraction(float(square)) >= sum(a * b for a, b in pairs) ** 2
+
+
+@pytest.mark.parametrize("scale", [1e20, 1e49])
+def test_no_bound_is_below_zero(scale):
+    X, y = random_data(np.random.default_rng(0), 30, 4)
+    problem = Problem(X * scale, y, max_features=2)
+    assert problem.dual_bound(problem.C) == 0.0
+
+
 @pytest.mark.parametrize("seed", range(60))
 def test_knapsack_bound_is_the_linear_program(seed):
     rng = np.random.default_rng(seed)
