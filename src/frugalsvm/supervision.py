@@ -83,7 +83,8 @@ def supervise(
     try:
         try:
             with _handled(interrupts):
-                job.thread.start()
+                with _held_signals():
+                    job.thread.start()
                 _wait(job, watched, interrupts)
         finally:
             _end(job, watched, patient)
@@ -110,6 +111,22 @@ def _handled(interrupts: Interrupts) -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@contextmanager
+def _held_signals() -> Iterator[None]:
+    """Let signals wait: an exception inside ``Thread.start`` would confuse threading.
+
+    The thread inherits this: signals are for the thread that waits.
+    """
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _wait(job: _Job[Any], watched: Watched, interrupts: Interrupts) -> None:

@@ -5,14 +5,18 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .. import compilation
 from ..kernels.perspective import perspective
-from ..kernels.support_svm import support_svm
+from ..kernels.support_svm import NEVER, support_svm
+from ..monitor import Monitor
 from ..problem import Problem
+from ..supervision import supervise
 from .certified import FAMILY, certified_bound, reachable_node
 
 #: The relaxations that :func:`relax` knows, by the paper's names.
@@ -159,15 +163,44 @@ def _solve_natively(
             f'solver "native" takes {" and ".join(_NATIVE)} without further options, '
             f'not {what}; use solver="clarabel", or None for the default.'
         )
-    if model == "SVM":
-        return _native_svm(problem, tol)
-    started = time.perf_counter()
+    if problem.stop is not NEVER:
+        # Part of a run that is supervised already.
+        return _native(problem, model, tol, should_stop)
+    compilation.ensure(f"relax {model}", partial(_rehearse, model))
+    monitor = Monitor(time_limit)
 
     def stop() -> bool:
-        late = time_limit is not None and time.perf_counter() - started >= time_limit
-        return late or (should_stop is not None and should_stop())
+        return monitor.should_stop() or (should_stop is not None and should_stop())
 
-    node = perspective(problem.data, problem.root_node(), tol=tol, should_stop=stop)
+    work = partial(_native, problem.watching(monitor.flag), model, tol, stop)
+    return supervise(work, monitor, patient=False)[0]
+
+
+def _rehearse(model: str, monitor: Monitor) -> None:
+    problem = compilation.tiny_problem().watching(monitor.flag)
+    _native(problem, model, 1e-6, monitor.should_stop)
+
+
+def _native(
+    problem: Problem,
+    model: str,
+    tol: float,
+    should_stop: Callable[[], bool] | None,
+) -> Relaxation:
+    return (
+        _native_svm(problem, tol)
+        if model == "SVM"
+        else _native_dscop(problem, tol, should_stop)
+    )
+
+
+def _native_dscop(
+    problem: Problem, tol: float, should_stop: Callable[[], bool] | None
+) -> Relaxation:
+    started = time.perf_counter()
+    node = perspective(
+        problem.data, problem.root_node(), tol=tol, should_stop=should_stop
+    )
     reached = node.primal - node.bound <= tol * abs(node.primal)
     return Relaxation(
         bound=node.bound,
