@@ -122,10 +122,16 @@ def _held_signals() -> Iterator[None]:
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+    everything = signal.valid_signals()
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, ())
     try:
-        yield
+        try:
+            signal.pthread_sigmask(signal.SIG_BLOCK, everything)
+            yield
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
     finally:
+        # Once more: what was tripped before may strike inside the clause above.
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
