@@ -1,0 +1,235 @@
+"""Forged certificates: none may be believed beyond the optimum of what it states."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import pkgutil
+import tempfile
+import time
+import warnings
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+
+from frugalsvm import InvalidCertificate, Problem, solve, verify
+from frugalsvm.checker import checksum
+
+from .generator import chance, random_constraints, random_data, random_weights
+from .layout import encode
+from .mutations import MUTATIONS, PROBLEM, poor_solution
+from .problems import Case
+from .reference import Reference, Stated
+from .strong import DualPool, strong_tree, varying
+from .tally import Tally, Unit
+
+NAME = "forgeries"
+# Forgeries and damaged files of one base, problems on its data, strong trees of each.
+FORGERIES, FILES = 300, 30
+PROBLEMS, STRONG = 3, 3
+SAMPLES, FEATURES = 9, 6
+# Seconds that no tiny proof may take: it asks for more than it can need.
+SLOW = 10.0
+# What is called for every bound: a forgery that gets there counts. The first that
+# exists is watched.
+BOUNDS = (
+    ("frugalsvm.checker.proof:_Part", "__init__"),
+    ("frugalsvm.checker:_Problem", "bound"),
+)
+
+
+@functools.cache
+def watch_bounds() -> list[int]:
+    """A list with the number of bounds computed so far; the one place to adapt."""
+    owner, name = _bound_function()
+    original, calls = getattr(owner, name), [0]
+
+    @functools.wraps(original)
+    def counted(*arguments, **keywords):
+        calls[0] += 1
+        return original(*arguments, **keywords)
+
+    setattr(owner, name, counted)
+    return calls
+
+
+def _bound_function() -> tuple[type, str]:
+    for owner, name in BOUNDS:
+        with contextlib.suppress(ImportError, AttributeError):
+            return pkgutil.resolve_name(owner), name
+    raise LookupError("the checker has changed: BOUNDS needs another entry")
+
+
+class Base:
+    """Data, some problems on them, and sound proofs of these to be forged."""
+
+    def __init__(self, seed: int, index: int):
+        rng = np.random.default_rng([seed, index])
+        m, n = int(rng.integers(3, SAMPLES + 1)), int(rng.integers(3, FEATURES + 1))
+        self.X, self.y = random_data(rng, m, n)
+        self.n_samples, self.n_features = m, n
+        self.weights = random_weights(rng, m)
+        self.proofs: list[dict[str, np.ndarray]] = []
+        self._references: dict[bytes, Reference] = {}
+        for _ in range(PROBLEMS):
+            self._add_problem(rng)
+
+    def _add_problem(self, rng) -> None:
+        arguments = {**self.weights, **random_constraints(rng, self.n_features)}
+        if chance(rng, 0.7):
+            # Few features need a tree.
+            arguments["max_features"] = int(rng.integers(1, self.n_features))
+        try:
+            problem = Problem(self.X, self.y, **arguments)
+        except ValueError:
+            return
+        result = solve(
+            problem, method="branch-and-bound", certificate=True, random_state=0,
+            gap_tol=float(rng.choice([1e-4, 0.0])), method_options={"patience": 0},
+        )  # fmt: skip
+        honest = dict(result.certificate.arrays)
+        # Mutations draw on the last problem.
+        self.pool = DualPool(Case(self.X, self.y, arguments, {}).stated)
+        self.varying = varying(self.pool.stated)
+        self.proofs.append(honest)
+        self.proofs += [
+            encode(strong_tree(rng, self.pool), honest) for _ in range(STRONG)
+        ]
+
+    def reference(self, arrays) -> Reference:
+        """The reference of the problem as the file states it."""
+        key = b"".join(np.asarray(arrays[name], float).tobytes() + b"|"
+                       for name in PROBLEM)  # fmt: skip
+        if key not in self._references:
+            self._references[key] = Reference(self.stated(arrays))
+        return self._references[key]
+
+    def stated(self, arrays) -> Stated:
+        return Stated(
+            self.X, self.y, np.asarray(arrays["weights"], np.float64),
+            int(arrays["max_features"]), np.asarray(arrays["costs"], np.float64),
+            float(arrays["max_cost"]), tuple(arrays["include"].tolist()),
+            tuple(arrays["exclude"].tolist()), bool(arrays["fit_intercept"]),
+        )  # fmt: skip
+
+
+def forge(rng, base: Base) -> tuple[str, dict[str, np.ndarray]]:
+    """A forgery with a valid checksum, and the name of its (last) mutation."""
+    names = list(MUTATIONS)
+    weights = np.array([weight for _, weight in MUTATIONS.values()])
+    arrays = base.proofs[rng.integers(len(base.proofs))]
+    # Claim little, so that only the proof is judged.
+    arrays = {**arrays, "lower_bound": np.array(-1e300)}
+    number = rng.choice([1, 2, 3], p=[0.5, 0.3, 0.2])
+    for which in sorted(rng.choice(len(names), number, p=weights / weights.sum())):
+        arrays = MUTATIONS[names[which]][0](rng, arrays, base)
+    if chance(rng, 0.6):
+        arrays = poor_solution(rng, arrays)
+    if chance(rng, 0.9):
+        arrays = {**arrays, "objective": np.array(_objective(base, arrays))}
+    return names[which], sealed(arrays)
+
+
+def sealed(arrays):
+    return {**arrays, "checksum": np.array(checksum(arrays))}
+
+
+def _objective(base: Base, arrays) -> float:
+    """What the solution is worth, or the present claim if that makes no sense."""
+    try:
+        coef = np.zeros(base.n_features)
+        coef[arrays["selected"]] = arrays["coef"]
+        intercept = float(arrays["intercept"])
+        return float(base.reference(arrays).objective(coef, intercept))
+    except (ValueError, IndexError, TypeError, OverflowError):
+        return float(np.real(arrays["objective"].reshape(-1)[0]))
+
+
+def run(unit: Unit) -> Tally:
+    """Many forgeries of one base, or one of them."""
+    tally = Tally()
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        base = Base(unit.seed, unit.index)
+        if not base.proofs:
+            return tally
+        for part in range(FORGERIES) if unit.part is None else (unit.part,):
+            one = Unit(NAME, unit.seed, unit.index, part)
+            rng = np.random.default_rng([unit.seed, unit.index, part])
+            judge(one, base, *forge(rng, base), tally)
+        if unit.part is None:
+            damage_files(unit, base, tally)
+    return tally
+
+
+def judge(unit: Unit, base: Base, name: str, arrays, tally: Tally) -> None:
+    calls = watch_bounds()
+    before, started = calls[0], time.perf_counter()
+    tally.count(NAME, name, "tried")
+    try:
+        proved = verify(arrays, base.X, base.y)
+    except InvalidCertificate:
+        proved = None
+    except Exception as error:
+        tally.violate(unit, f"exception of verify: {name}: {error!r}")
+        proved = None
+    seconds = time.perf_counter() - started
+    if seconds > SLOW:
+        tally.violate(unit, f"resources: {name}: verify took {seconds:.1f} s")
+    if proved is not None:
+        reference = base.reference(arrays)
+        if not (reference.optimum.is_tight and reference.generous.is_tight):
+            tally.count(NAME, name, "loose")
+            return
+        tally.count(NAME, name, "accepted")
+        for text in objections(proved, reference):
+            tally.violate(unit, f"{text} ({name})")
+    if calls[0] > before:
+        tally.count(NAME, name, "counted")
+
+
+def objections(proved, reference: Reference):
+    """What an accepted certificate must not prove."""
+    bound, objective = proved.lower_bound, proved.objective
+    if not np.isfinite([bound, objective]).all():
+        yield f"not finite: {bound!r} <= optimum <= {objective!r}"
+        return
+    optimum = reference.optimum
+    if Fraction(bound) > optimum.upper:
+        yield f"forged bound: {bound!r} > {float(optimum.upper)!r}"
+    if Fraction(objective) < reference.generous.lower:
+        yield f"forged objective: {objective!r} < {float(optimum.lower)!r}"
+
+
+def damage_files(unit: Unit, base: Base, tally: Tally) -> None:
+    """Flipped bytes and cut files may only raise InvalidCertificate."""
+    rng = np.random.default_rng([unit.seed, unit.index, FORGERIES])
+    arrays = base.proofs[0]
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "proof.npz"
+        save = np.savez if chance(rng, 0.5) else np.savez_compressed
+        save(path, **arrays)
+        content = path.read_bytes()
+        for _ in range(FILES):
+            path.write_bytes(damaged(rng, content))
+            tally.count(NAME, "file", "tried")
+            try:
+                proved = verify(path, base.X, base.y)
+            except InvalidCertificate:
+                continue
+            except Exception as error:
+                tally.violate(unit, f"exception for a damaged file: {error!r}")
+                continue
+            tally.count(NAME, "file", "accepted")
+            for text in objections(proved, base.reference(arrays)):
+                tally.violate(unit, f"{text} (file)")
+
+
+def damaged(rng, content: bytes) -> bytes:
+    if chance(rng, 0.2):
+        return content[: rng.integers(len(content))]
+    flipped = bytearray(content)
+    for at in rng.integers(len(content), size=rng.choice([1, 1, 2, 10])):
+        flipped[at] ^= 1 << rng.integers(8)
+    return bytes(flipped)

@@ -1,0 +1,129 @@
+"""The tree of a certificate as nodes and points, to cut and graft; and back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+# Arrays with one entry per node. (Files of format 1 have no prices.)
+COLUMNS = ("parent", "feature", "inside", "point", "price", "fixing_point",
+           "fixing_price")  # fmt: skip
+
+
+@dataclass
+class Node:
+    """One node; ``fixings`` has j for in and ~j for out, as in the file."""
+
+    parent: int
+    feature: int
+    inside: bool
+    point: int
+    price: float = 0.0
+    fixing_point: int = -1
+    fixing_price: float = 0.0
+    fixings: list[int] = field(default_factory=list)
+
+
+# A dual point: samples and their values.
+Point = tuple[list[int], list[float]]
+
+
+@dataclass
+class Tree:
+    """Nodes, parents first, and dual points."""
+
+    nodes: list[Node]
+    points: list[Point]
+    # Features that the problem includes or excludes.
+    given: frozenset[int] = frozenset()
+
+    def children(self, at: int) -> list[int]:
+        return [t for t, node in enumerate(self.nodes) if node.parent == at]
+
+    def leaves(self) -> list[int]:
+        parents = {node.parent for node in self.nodes}
+        return [t for t in range(len(self.nodes)) if t not in parents]
+
+    def decided(self, at: int) -> set[int]:
+        """Features that splits and fixings above (and at) a node have decided."""
+        decided = set(self.given)
+        while 0 <= at < len(self.nodes):
+            node = self.nodes[at]
+            decided |= {j if j >= 0 else ~j for j in node.fixings}
+            if node.parent >= 0:
+                decided.add(node.feature)
+            at = node.parent if node.parent < at else -1
+        return decided
+
+    def without(self, gone: set[int]) -> Tree:
+        """The tree without some nodes; their children go, too."""
+        number: dict[int, int] = {-1: -1}
+        nodes = []
+        for t, node in enumerate(self.nodes):
+            if t not in gone and node.parent in number:
+                number[t] = len(nodes)
+                nodes.append(Node(**{**vars(node), "parent": number[node.parent]}))
+        return Tree(nodes, self.points, self.given)
+
+    def add_point(self, point: Point) -> int:
+        self.points.append(point)
+        return len(self.points) - 1
+
+    def without_idle_points(self) -> Tree:
+        """The same tree; a file may not hold more points than it has uses for."""
+        number: dict[int, int] = {}
+
+        def renumbered(old: int) -> int:
+            known = 0 <= old < len(self.points)
+            return number.setdefault(old, len(number)) if known else old
+
+        nodes = []
+        for node in self.nodes:
+            point, fixing_point = renumbered(node.point), renumbered(node.fixing_point)
+            changed = {"point": point, "fixing_point": fixing_point}
+            nodes.append(Node(**{**vars(node), **changed}))
+        return Tree(nodes, [self.points[old] for old in number])
+
+
+def decode(arrays: dict[str, np.ndarray]) -> Tree:
+    """Read the arrays of a sound certificate."""
+    starts, fixing = arrays["fixing_start"].tolist(), arrays["fixing"].tolist()
+    columns = {name: arrays[name].tolist() for name in COLUMNS if name in arrays}
+    nodes = [
+        Node(
+            **dict(zip(columns, values, strict=True)),
+            fixings=fixing[starts[t] : starts[t + 1]],
+        )
+        for t, values in enumerate(zip(*columns.values(), strict=True))
+    ]
+    starts = arrays["point_start"].tolist()
+    samples, alpha = arrays["point_sample"].tolist(), arrays["point_alpha"].tolist()
+    points = [
+        (samples[a:b], alpha[a:b]) for a, b in zip(starts, starts[1:], strict=False)
+    ]
+    given = [*arrays["include"].tolist(), *arrays["exclude"].tolist()]
+    return Tree(nodes, points, frozenset(given))
+
+
+def encode(tree: Tree, arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """``arrays`` with another tree, in the same types (points in double precision)."""
+    tree = tree.without_idle_points()
+    nodes, points = tree.nodes, tree.points
+    new = {
+        **{name: [getattr(node, name) for node in nodes] for name in COLUMNS},
+        "fixing_start": starts_of(nodes, lambda node: node.fixings),
+        "fixing": [j for node in nodes for j in node.fixings],
+        "point_start": starts_of(points, lambda point: point[0]),
+        "point_sample": [i for samples, _ in points for i in samples],
+        "point_alpha": [value for _, values in points for value in values],
+    }
+    types = {name: arrays[name].dtype for name in new if name in arrays}
+    types["point_alpha"] = np.float64
+    made = {name: np.array(new[name], types[name]) for name in types}
+    return {**arrays, **made}
+
+
+def starts_of(parts: list, inner: Callable) -> list[int]:
+    return np.cumsum([0, *(len(inner(part)) for part in parts)]).tolist()

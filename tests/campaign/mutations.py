@@ -1,0 +1,323 @@
+"""Ways to forge a certificate: fields, types, trees, dual points, problems, mixtures.
+
+Each takes a random generator, the arrays and the base they come from, and returns other
+arrays. Most keep the file consistent, so that the forgery gets as far as the bounds.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .generator import chance, power, random_costs, random_max_cost
+from .layout import COLUMNS, Node, Tree, decode, encode
+
+TREE = (*COLUMNS, "fixing_start", "fixing")
+POINTS = ("point_start", "point_sample", "point_alpha")
+CLAIM = ("selected", "coef", "intercept", "objective", "lower_bound")
+PROBLEM = ("weights", "costs", "max_cost", "max_features", "include", "exclude",
+           "fit_intercept")  # fmt: skip
+INTEGERS = ("i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", ">i4", ">i8")
+FLOATS = ("f2", "f4", "f8", ">f8", "g")
+# Numbers that break careless arithmetic.
+ODD = (0.0, -0.0, -1.0, np.nan, np.inf, -np.inf, 1e-320, 1e-160, 1e160, 1.7e308)
+
+
+# --- anything ------------------------------------------------------------------------
+
+
+def _any_name(rng, arrays) -> str:
+    names = [*TREE, *POINTS, *CLAIM, *PROBLEM]
+    return str(rng.choice([name for name in names if name in arrays]))
+
+
+def change_field(rng, arrays, base):
+    """One entry of one array becomes another."""
+    name = _any_name(rng, arrays)
+    array = np.array(arrays[name])
+    if array.size == 0:
+        return arrays
+    flat = array.reshape(-1)
+    at = rng.integers(flat.size)
+    if array.dtype.kind == "b":
+        flat[at] = not flat[at]
+    elif array.dtype.kind == "f":
+        factor = rng.choice([-1.0, 0.5, 2.0, 1e3, 1e-3, 1 + 1e-7])
+        flat[at] = rng.choice([flat[at] * factor, rng.choice(ODD)], p=[0.7, 0.3])
+    elif array.dtype.kind in "iu":
+        step = int(rng.choice([-3, -2, -1, 1, 2, 3, 100, 2**31]))
+        flat[at] = np.array(int(flat[at]) + step).astype(array.dtype)
+    return {**arrays, name: flat.reshape(array.shape)}
+
+
+def change_type(rng, arrays, base):
+    """An array in another type that holds roughly the same."""
+    name = _any_name(rng, arrays)
+    kinds = {"f": FLOATS, "i": INTEGERS, "u": INTEGERS, "b": ("b1", "u1")}
+    kind = arrays[name].dtype.kind
+    if chance(rng, 0.05):
+        return {**arrays, name: arrays[name].astype(rng.choice(["O", "U9", "c16"]))}
+    return {**arrays, name: arrays[name].astype(str(rng.choice(kinds[kind])))}
+
+
+def change_size(rng, arrays, base):
+    """An array longer, shorter or of another shape."""
+    name = _any_name(rng, arrays)
+    array = np.atleast_1d(arrays[name])
+    cut = int(rng.integers(array.size + 1))
+    others = [
+        array[:cut],
+        array[cut:],
+        np.append(array, array),
+        array[None],
+        array[::-1],
+    ]
+    return {**arrays, name: others[rng.integers(len(others))]}
+
+
+# --- the tree ------------------------------------------------------------------------
+
+
+def cut_tree(rng, arrays, base):
+    """Exchange, drop, double, move and relabel nodes."""
+    tree = decode(arrays)
+    for _ in range(rng.integers(1, 3)):
+        action = rng.choice(
+            [_relabel, _flip, _drop, _swap, _move, _split, _other_point]
+        )
+        tree = action(rng, tree, base)
+    return encode(tree, arrays)
+
+
+def _any(rng, tree: Tree) -> int:
+    return int(rng.integers(len(tree.nodes)))
+
+
+def _leaf(rng, tree: Tree) -> Node:
+    return tree.nodes[int(rng.choice(tree.leaves()))]
+
+
+def _feature(rng, tree: Tree, at: int, base) -> int:
+    """A feature for a node, mostly one that is still to be decided."""
+    free = sorted(set(base.varying) - tree.decided(at))
+    if free and chance(rng, 0.9):
+        return int(rng.choice(free))
+    return int(rng.integers(base.n_features))
+
+
+def _relabel(rng, tree, base):
+    at = _any(rng, tree)
+    feature = _feature(rng, tree, at, base)
+    for child in tree.children(at):
+        tree.nodes[child].feature = feature
+    return tree
+
+
+def _flip(rng, tree, base):
+    children = tree.children(_any(rng, tree))
+    # Both: the tree still covers everything, with the wrong points.
+    for child in children if chance(rng, 0.8) else children[:1]:
+        tree.nodes[child].inside = not tree.nodes[child].inside
+    return tree
+
+
+def _drop(rng, tree, base):
+    """A node becomes a leaf; or it is gone."""
+    at = _any(rng, tree)
+    if chance(rng, 0.2) and at > 0:
+        return tree.without({at})
+    below = tree.children(at)
+    tree.nodes[at].point = int(rng.integers(max(1, len(tree.points))))
+    return tree.without(set(below))
+
+
+def _swap(rng, tree, base):
+    """Two leaves exchange their points, or two nodes their places."""
+    if chance(rng, 0.7):
+        one, two = _leaf(rng, tree), _leaf(rng, tree)
+        one.point, two.point = two.point, one.point
+        return tree
+    one, two = tree.nodes[_any(rng, tree)], tree.nodes[_any(rng, tree)]
+    one.parent, two.parent = two.parent, one.parent
+    return tree
+
+
+def _move(rng, tree, base):
+    """Another parent, or a copy of a node."""
+    at = _any(rng, tree)
+    if chance(rng, 0.5):
+        tree.nodes.append(Node(**vars(tree.nodes[at])))
+    elif at > 0:
+        tree.nodes[at].parent = int(rng.integers(at))
+    return tree
+
+
+def _split(rng, tree, base):
+    """Two new leaves below a leaf, with the points of others."""
+    at = int(rng.choice(tree.leaves()))
+    feature = _feature(rng, tree, at, base)
+    for inside in (True, False):
+        point = int(rng.integers(max(1, len(tree.points))))
+        tree.nodes.append(Node(at, feature, inside, point))
+    tree.nodes[at].point = -1
+    return tree
+
+
+def _other_point(rng, tree, base):
+    leaf = _leaf(rng, tree)
+    leaf.point = tree.add_point(base.pool.any_point(rng))
+    leaf.price = _price(rng, leaf.price)
+    return tree
+
+
+def _price(rng, present: float) -> float:
+    """A price of the cost budget: any is admitted, none may prove too much."""
+    if chance(rng, 0.5):
+        return present
+    return float(rng.choice([0.0, present * 1.1, power(rng, -6, 6), rng.choice(ODD)],
+                            p=[0.3, 0.3, 0.3, 0.1]))  # fmt: skip
+
+
+def change_fixings(rng, arrays, base):
+    """Add, move, remove and turn fixings; give them other points."""
+    tree = decode(arrays)
+    for _ in range(rng.integers(1, 4)):
+        node = tree.nodes[at := _any(rng, tree)]
+        kind = rng.integers(6)
+        if kind < 3 or not node.fixings:
+            feature = _feature(rng, tree, at, base)
+            node.fixings.append(feature if chance(rng, 0.5) else ~feature)
+            if node.fixing_point < 0 or chance(rng, 0.5):
+                node.fixing_point = tree.add_point(base.pool.any_point(rng))
+                node.fixing_price = _price(rng, node.fixing_price)
+        elif kind == 3:
+            tree.nodes[_any(rng, tree)].fixings.append(node.fixings.pop())
+        elif kind == 4:
+            node.fixings[0] = ~node.fixings[0]
+        else:
+            node.fixing_point = int(rng.integers(len(tree.points)))
+    return encode(tree, arrays)
+
+
+# --- dual points ---------------------------------------------------------------------
+
+
+def change_points(rng, arrays, base):
+    """Dual points scaled, disturbed, exchanged, at C, beyond C, tiny, huge."""
+    tree = decode(arrays)
+    everywhere = chance(rng, 0.3)
+    for t in range(len(tree.points)):
+        if tree.points[t][0] and (everywhere or chance(rng, 1 / len(tree.points))):
+            tree.points[t] = _disturbed(rng, tree, t, base)
+    return encode(tree, arrays)
+
+
+def _disturbed(rng, tree: Tree, t: int, base):
+    samples, values = tree.points[t]
+    alpha = np.array(values)
+    kind = rng.integers(8)
+    if kind == 0:
+        alpha = alpha * rng.choice([0.5, 2.0, 1 + 1e-7, 1e-30, 1e30, 1e-300, 1e290])
+    elif kind == 1:
+        alpha = alpha * (1 + power(rng, -16, 0) * rng.normal(size=alpha.size))
+    elif kind == 2:
+        alpha = base.pool.stated.C[np.minimum(samples, base.pool.stated.C.size - 1)]
+        alpha = alpha * rng.choice([1.0, 1 + 1e-15, 1.5, 1e10])
+    elif kind == 3:
+        return tree.points[rng.integers(len(tree.points))]
+    elif kind == 4:
+        alpha[rng.integers(alpha.size)] = rng.choice(ODD)
+    elif kind == 5:
+        # The same sample twice: which of them counts?
+        return samples + samples[:1], [*values, float(values[0] * 2)]
+    elif kind == 6:
+        return base.pool.any_point(rng)
+    else:
+        order = rng.permutation(alpha.size)
+        return np.array(samples)[order].tolist(), values
+    with np.errstate(all="ignore"):
+        return samples, np.abs(alpha).tolist() if chance(rng, 0.9) else alpha.tolist()
+
+
+# --- the problem and the claim -------------------------------------------------------
+
+
+def change_problem(rng, arrays, base):
+    """Other parameters: what is to be proved is then about another problem."""
+    new = dict(arrays)
+    n = base.n_features
+    name = str(rng.choice(PROBLEM))
+    if name == "weights":
+        factor = rng.choice([0.5, 2.0, 1 + 1e-9, 1e-8, 1e8, 1e150, 1e-150])
+        some = rng.random(base.n_samples) < rng.choice([0.3, 1.0])
+        with np.errstate(all="ignore"):
+            new[name] = np.where(some, arrays[name] * factor, arrays[name])
+    elif name == "costs":
+        factor = rng.choice([0.5, 2.0, 1 + 1e-9, 1e30, 1e300])
+        costs = random_costs(rng, n) if chance(rng, 0.5) else arrays[name] * factor
+        new[name] = np.asarray(costs, float)
+    elif name == "max_cost":
+        found = random_max_cost(rng, np.asarray(arrays["costs"], float))
+        new[name] = np.array(np.inf if found is None else found)
+    elif name == "max_features":
+        new[name] = np.array(int(rng.choice([0, 1, 2, 3, n, n + 1, 10**6])))
+    elif name == "fit_intercept":
+        new[name] = ~arrays[name]
+    else:
+        kept = rng.random(n) < rng.choice([0.0, 0.3])
+        new[name] = np.flatnonzero(kept).astype(arrays[name].dtype)
+    return new
+
+
+def exchange_sets(rng, arrays, base):
+    """What was included is excluded, and the other way round."""
+    return {**arrays, "include": arrays["exclude"], "exclude": arrays["include"]}
+
+
+def change_solution(rng, arrays, base):
+    """Weights scaled, rounded or none at all."""
+    kind = rng.integers(4)
+    if kind == 0:
+        return {**arrays, "coef": arrays["coef"] * rng.choice([0.0, 0.5, -1.0, 1e-9])}
+    if kind == 1:
+        return {**arrays, "coef": arrays["coef"].astype(rng.choice(["f2", "f4"]))}
+    if kind == 2:
+        shift = power(rng, -12, 3) * rng.choice([-1.0, 1.0])
+        return {**arrays, "intercept": arrays["intercept"] + shift}
+    return poor_solution(rng, arrays)
+
+
+def poor_solution(rng, arrays):
+    """A solution that uses nothing and is bad: it leaves room for wrong bounds."""
+    shifted = chance(rng, 0.5) and np.all(arrays["fit_intercept"])
+    size = power(rng, -1, 8) if shifted else 0.0
+    return {
+        **arrays,
+        "selected": arrays["selected"][:0],
+        "coef": arrays["coef"][:0],
+        "intercept": np.array(float(size)),
+    }
+
+
+def mix(rng, arrays, base):
+    """Some arrays of another proof about the same data."""
+    other = base.proofs[rng.integers(len(base.proofs))]
+    groups = [TREE, POINTS, TREE + POINTS, CLAIM, PROBLEM, CLAIM + PROBLEM]
+    names = groups[rng.integers(len(groups))]
+    if chance(rng, 0.2):
+        names = (_any_name(rng, arrays),)
+    return {**arrays, **{name: other[name] for name in names if name in other}}
+
+
+# name -> (function, how often); in this order, for the last ones break the layout.
+MUTATIONS = {
+    "problem": (change_problem, 3),
+    "sets": (exchange_sets, 0.3),
+    "solution": (change_solution, 1),
+    "tree": (cut_tree, 4),
+    "fixings": (change_fixings, 4),
+    "points": (change_points, 3),
+    "mixture": (mix, 2),
+    "field": (change_field, 2),
+    "type": (change_type, 2),
+    "size": (change_size, 0.3),
+}

@@ -1,0 +1,207 @@
+"""Tiny problems solved by every method, and what their results must never say."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from frugalsvm import InvalidCertificate, Problem, solve, verify
+
+from .generator import chance, random_constraints, random_data, random_weights
+from .reference import WINDOW, Reference, Stated
+from .tally import Tally, Unit
+
+NAME = "problems"
+# Most samples and features of a problem.
+SAMPLES, FEATURES = 9, 5
+# How often each method is drawn: the slow ones less.
+METHODS = {
+    "auto": 3, "branch-and-bound": 6, "swap": 2, "relax-and-round": 3,
+    "local-search": 2, "kernel-search": 2, "heuristic": 0.5, "exact": 3,
+}  # fmt: skip
+# Gaps below this are rounding errors, whatever the tolerance.
+LEAST_GAP = 1e-8
+# What a certificate may lose against the result.
+PROOF_TOL = 1e-9
+
+
+@dataclass(frozen=True)
+class Case:
+    """Data, arguments of Problem and arguments of solve."""
+
+    X: np.ndarray
+    y: np.ndarray
+    arguments: dict
+    options: dict
+
+    @property
+    def stated(self) -> Stated:
+        given = self.arguments
+        weight = given.get("sample_weight")
+        m, n = self.X.shape
+        C = given["C"] * (np.ones(m) if weight is None else weight)
+        limit, max_cost = given["max_features"], given.get("max_cost")
+        return Stated(
+            self.X, self.y, C, n if limit is None else limit,
+            given.get("feature_costs"), math.inf if max_cost is None else max_cost,
+            given.get("include", ()), given.get("exclude", ()), given["fit_intercept"],
+        )  # fmt: skip
+
+
+def random_case(rng) -> Case:
+    m, n = int(rng.integers(2, SAMPLES + 1)), int(rng.integers(1, FEATURES + 1))
+    X, y = random_data(rng, m, n)
+    arguments = {**random_weights(rng, m), **random_constraints(rng, n)}
+    return Case(X, y, arguments, random_options(rng, n))
+
+
+def random_options(rng, n: int) -> dict:
+    names, weights = list(METHODS), np.array(list(METHODS.values()))
+    method = str(rng.choice(names, p=weights / weights.sum()))
+    options = {
+        "method": method,
+        "gap_tol": float(rng.choice([1e-4, 1e-6, 0.0])),
+        "certificate": chance(rng, 0.5),
+        "n_jobs": 2 if chance(rng, 0.15) else 1,
+        "random_state": int(rng.integers(100)),
+        "method_options": method_options(rng, method),
+    }
+    if chance(rng, 0.1):
+        options["max_nodes"] = int(rng.integers(1, 8))
+    if chance(rng, 0.05):
+        options["time_limit"] = float(rng.choice([0.0, 1e-3, 1e-2]))
+    if chance(rng, 0.2):
+        some = rng.permutation(n)[: rng.integers(1, n + 1)]
+        options["initial_support"] = some.tolist()
+    return options
+
+
+def method_options(rng, method: str) -> dict:
+    """Native options that make small problems interesting and quick."""
+    tree = {
+        "patience": int(rng.choice([0, 0, 5, 20])),
+        "branching": str(
+            rng.choice(["most-fractional", "reduced-cost", "strong", "reliability"])
+        ),
+    }
+    groups = {"rho": int(rng.integers(1, 4)), "passes": int(rng.integers(1, 3))}
+    excess = {"k": int(rng.integers(0, 3))}
+    strategy = {"strategy": str(rng.choice(["kernel-search", "local-search"]))}
+    return {
+        "auto": tree,
+        "branch-and-bound": tree,
+        "swap": {"patience": int(rng.choice([0, 5, 20]))},
+        "relax-and-round": {},
+        "local-search": excess,
+        "kernel-search": groups,
+        "heuristic": {**groups, **excess, **strategy},
+        "exact": {**groups, **excess, **strategy, "s": int(rng.integers(1, 4))},
+    }[method]
+
+
+def run(unit: Unit) -> Tally:
+    """One problem: built, solved, compared."""
+    case = random_case(np.random.default_rng([unit.seed, unit.index]))
+    method, tally = case.options["method"], Tally()
+    tally.count(NAME, method, "tried")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            problem = Problem(case.X, case.y, **case.arguments)
+        except ValueError:
+            tally.count(NAME, method, "refused")
+            return tally
+        reference = Reference(case.stated)
+        if not (reference.optimum.is_tight and reference.generous.is_tight):
+            tally.count(NAME, method, "loose")
+            return tally
+        tally.count(NAME, method, "counted")
+        try:
+            result = solve(problem, **case.options)
+        except Exception as error:
+            tally.violate(unit, f"exception: {method}: {error!r}")
+            return tally
+        for text in objections(case, reference, result):
+            tally.violate(unit, text)
+        if result.certificate is not None:
+            tally.count(NAME, method, "verified")
+    return tally
+
+
+def objections(case: Case, reference: Reference, result) -> Iterator[str]:
+    """What is wrong with a result; comparisons are exact unless said otherwise."""
+    method = case.options["method"]
+    numbers = [result.objective, result.lower_bound, result.intercept, *result.coef]
+    if not np.isfinite(numbers).all():
+        yield f"not finite: {method}: {numbers}"
+        return
+    yield from budget_objections(case.stated, result.coef, result.intercept)
+    objective, bound = Fraction(result.objective), Fraction(result.lower_bound)
+    exact = reference.objective(result.coef, result.intercept)
+    if bound > reference.optimum.upper:
+        yield f"invalid bound: {method}: {excess(bound, reference.optimum.upper)}"
+    if bound < 0:
+        yield f"negative bound: {method}: {result.lower_bound!r}"
+    if objective < exact:
+        yield f"objective too small: {method}: {excess(exact, objective)}"
+    if objective < reference.generous.lower:
+        yield (
+            f"objective below the optimum: {method}: "
+            f"{excess(reference.generous.lower, objective)}"
+        )
+    yield from status_objections(case, result)
+    if case.options["certificate"]:
+        yield from proof_objections(case, reference, result)
+
+
+def excess(above: Fraction, below: Fraction) -> str:
+    relative = float((above - below) / max(abs(above), abs(below)))
+    return f"{float(below)!r} should not be exceeded by a relative {relative:.3g}"
+
+
+def budget_objections(stated: Stated, coef, intercept: float) -> Iterator[str]:
+    used = tuple(sorted({*np.flatnonzero(coef).tolist(), *stated.include}))
+    if not stated.admits(used, WINDOW):
+        yield f"over budget: {used}"
+    if set(used) & set(stated.exclude):
+        yield f"excluded features: {used}"
+    if intercept != 0.0 and not stated.intercept:
+        yield f"an intercept: {intercept!r}"
+
+
+def status_objections(case: Case, result) -> Iterator[str]:
+    method = case.options["method"]
+    gap = max(0.0, result.objective - result.lower_bound)
+    allowed = max(case.options["gap_tol"], LEAST_GAP) * (1 + 1e-12)
+    if result.status == "optimal" and gap > allowed * result.objective:
+        yield f"not optimal: {method}: gap {gap / result.objective:.3g}"
+    if result.status == "interrupted":
+        yield f"interrupted by nobody: {method}"
+    if result.status == "time limit" and "time_limit" not in case.options:
+        yield f"time limit that was not given: {method}"
+
+
+def proof_objections(case: Case, reference: Reference, result) -> Iterator[str]:
+    """What is wrong with the certificate of a result."""
+    method = case.options["method"]
+    try:
+        proved = verify(result.certificate, case.X, case.y)
+    except InvalidCertificate as error:
+        yield f"certificate rejected: {method}: {error}"
+        return
+    except Exception as error:
+        yield f"exception of verify: {method}: {error!r}"
+        return
+    exact = reference.objective(result.coef, result.intercept)
+    if Fraction(proved.lower_bound) > reference.optimum.upper:
+        yield f"invalid proof: {method}: {proved.lower_bound!r}"
+    if Fraction(proved.objective) < exact:
+        text = excess(exact, Fraction(proved.objective))
+        yield f"objective of the proof too small: {method}: {text}"
+    if proved.lower_bound < result.lower_bound - PROOF_TOL * abs(result.lower_bound):
+        yield f"proof weaker than the result: {method}: {proved.lower_bound!r}"

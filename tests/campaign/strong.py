@@ -1,0 +1,76 @@
+"""Proofs that leave no room: every leaf is bounded by the dual optimum of its support.
+
+Only leaves with the best support are as low as the optimum, so if one of them is lost or
+overrated the proof claims too much. Trees of the solver stop a tolerance below the
+optimum and would hide that.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .layout import Node, Point, Tree
+from .pivoting import float_point
+from .reference import Stated
+
+
+class DualPool:
+    """Dual points of the SVMs on all kinds of supports, found once."""
+
+    def __init__(self, stated: Stated):
+        self.stated = stated.kept()
+        self._found: dict[tuple[int, ...], Point] = {}
+
+    def point(self, support: tuple[int, ...]) -> Point:
+        if support not in self._found:
+            stated = self.stated
+            alpha, _ = float_point(
+                stated.X[:, list(support)], stated.y, stated.C, stated.intercept
+            )
+            used = np.flatnonzero(alpha)
+            self._found[support] = (used.tolist(), alpha[used].tolist())
+        samples, values = self._found[support]
+        return list(samples), list(values)
+
+    def any_point(self, rng) -> Point:
+        """An optimal point of some support, all of C, or noise."""
+        C = self.stated.C
+        kind = rng.integers(4)
+        if kind < 2:
+            n = self.stated.X.shape[1]
+            return self.point(tuple(np.flatnonzero(rng.random(n) < 0.5).tolist()))
+        values = C if kind == 2 else C * rng.random(C.size)
+        return list(range(C.size)), values.tolist()
+
+
+def varying(stated: Stated) -> list[int]:
+    """Features that can help; the others are never free to the checker."""
+    X = stated.kept().X
+    least = X.min(axis=0) if stated.intercept else 0.0
+    return np.flatnonzero((least != X).any(axis=0)).tolist()
+
+
+def strong_tree(rng, pool: DualPool) -> Tree:
+    """A tree that is split until every leaf has one largest support."""
+    stated = pool.stated
+    tree = Tree([], [])
+    decided = stated.include + stated.exclude
+    free = [j for j in varying(stated) if j not in decided]
+    _grow(rng, pool, tree, Node(-1, -1, False, -1), stated.include, free)
+    return tree
+
+
+def _grow(rng, pool, tree: Tree, node: Node, forced, free) -> None:
+    tree.nodes.append(node)
+    at = len(tree.nodes) - 1
+    stated = pool.stated
+    free = [j for j in free if stated.admits((*forced, j))]
+    if stated.admits((*forced, *free)) or not stated.admits(forced):
+        support = tuple(sorted((*forced, *free)))
+        node.point = tree.add_point(pool.point(support))
+        return
+    split = int(rng.choice(free))
+    rest = [j for j in free if j != split]
+    for inside in rng.permutation([True, False]).tolist():
+        below = (*forced, split) if inside else forced
+        _grow(rng, pool, tree, Node(at, split, inside, -1), below, rest)
