@@ -26,7 +26,7 @@ from .tally import Tally, Unit
 
 NAME = "forgeries"
 # Forgeries and damaged files of one base, problems on its data, strong trees of each.
-FORGERIES, FILES = 300, 30
+FORGERIES, FILES = 300, 15
 PROBLEMS, STRONG = 3, 3
 SAMPLES, FEATURES = 9, 6
 # Seconds that no tiny proof may take: it asks for more than it can need.

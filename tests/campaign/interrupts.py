@@ -1,4 +1,4 @@
-"""Interrupts, limits and alarms at random moments: a complete result, nothing left over.
+"""Interrupts, limits and alarms at random moments: complete results, nothing left.
 
 Signals go to the main thread, so this runs there. Nothing here judges seconds, but for
 how soon everything must be quiet afterwards.
@@ -48,10 +48,8 @@ class Instance:
         self.X = rng.normal(size=(m, n))
         self.y = np.where(self.X[:, 0] + rng.normal(size=m) > 0, 1.0, -1.0)
         self.y[:2] = [-1.0, 1.0]
-        self.C, self.limit = (
-            float(rng.choice([0.1, 1.0, 10.0])),
-            int(rng.integers(2, 9)),
-        )
+        self.C = float(rng.choice([0.1, 1.0, 10.0]))
+        self.limit = int(rng.integers(2, 9))
         self.problem = Problem(self.X, self.y, C=self.C, max_features=self.limit)
         self.stated = Stated(self.X, self.y, np.full(m, self.C), self.limit)
         self.reference = Reference(self.stated)
@@ -192,30 +190,28 @@ def call_with_signals(function: Callable, number: int, moments: list[float]):
     def raise_alarm(*_):
         raise Alarm
 
-    handlers = {signal.SIGALRM: raise_alarm, signal.SIGINT: signal.default_int_handler}
-    previous = {n: signal.signal(n, handler) for n, handler in handlers.items()}
+    previous = _handle(signal.default_int_handler, raise_alarm)
+    outcome = None
     try:
         threading.Thread(target=send, name="signals", daemon=True).start()
-        try:
-            return function()
-        except BaseException as error:
-            return error
-        finally:
-            _swallow_late_signals(sent)
-    finally:
-        for n, handler in previous.items():
-            signal.signal(n, handler)
+        outcome = function()
+        _handle(_nothing, _nothing)
+    except BaseException as error:
+        _handle(_nothing, _nothing)
+        # A signal may come when the call is over: that is nobody's fault.
+        outcome = error if outcome is None else outcome
+    sent.wait()
+    _handle(*previous)
+    return outcome
 
 
-def _swallow_late_signals(sent: threading.Event) -> None:
-    """A signal may come when the call is over: that is nobody's fault."""
-    while True:
-        try:
-            sent.wait()
-            time.sleep(0.01)
-            return
-        except (Alarm, KeyboardInterrupt):
-            continue
+def _handle(interrupt, alarm) -> tuple:
+    """Handlers of SIGINT and SIGALRM; returns those before."""
+    return signal.signal(signal.SIGINT, interrupt), signal.signal(signal.SIGALRM, alarm)
+
+
+def _nothing(*_) -> None:
+    """Let a late signal pass."""
 
 
 def still_running(before: set[threading.Thread], patience: float = QUIET) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 
@@ -100,9 +101,7 @@ def decode(arrays: dict[str, np.ndarray]) -> Tree:
     ]
     starts = arrays["point_start"].tolist()
     samples, alpha = arrays["point_sample"].tolist(), arrays["point_alpha"].tolist()
-    points = [
-        (samples[a:b], alpha[a:b]) for a, b in zip(starts, starts[1:], strict=False)
-    ]
+    points = [(samples[a:b], alpha[a:b]) for a, b in pairwise(starts)]
     given = [*arrays["include"].tolist(), *arrays["exclude"].tolist()]
     return Tree(nodes, points, frozenset(given))
 

@@ -53,10 +53,10 @@ def change_type(rng, arrays, base):
     """An array in another type that holds roughly the same."""
     name = _any_name(rng, arrays)
     kinds = {"f": FLOATS, "i": INTEGERS, "u": INTEGERS, "b": ("b1", "u1")}
-    kind = arrays[name].dtype.kind
-    if chance(rng, 0.05):
-        return {**arrays, name: arrays[name].astype(rng.choice(["O", "U9", "c16"]))}
-    return {**arrays, name: arrays[name].astype(str(rng.choice(kinds[kind])))}
+    types = kinds.get(arrays[name].dtype.kind, ())
+    if chance(rng, 0.05) or not types:
+        types = ("O", "U9", "c16")
+    return {**arrays, name: arrays[name].astype(str(rng.choice(types)))}
 
 
 def change_size(rng, arrays, base):
@@ -64,13 +64,8 @@ def change_size(rng, arrays, base):
     name = _any_name(rng, arrays)
     array = np.atleast_1d(arrays[name])
     cut = int(rng.integers(array.size + 1))
-    others = [
-        array[:cut],
-        array[cut:],
-        np.append(array, array),
-        array[None],
-        array[::-1],
-    ]
+    twice = np.append(array, array)
+    others = [array[:cut], array[cut:], twice, array[None], array[::-1]]
     return {**arrays, name: others[rng.integers(len(others))]}
 
 
@@ -81,10 +76,7 @@ def cut_tree(rng, arrays, base):
     """Exchange, drop, double, move and relabel nodes."""
     tree = decode(arrays)
     for _ in range(rng.integers(1, 3)):
-        action = rng.choice(
-            [_relabel, _flip, _drop, _swap, _move, _split, _other_point]
-        )
-        tree = action(rng, tree, base)
+        tree = rng.choice(SURGERY)(rng, tree, base)
     return encode(tree, arrays)
 
 
@@ -175,6 +167,9 @@ def _price(rng, present: float) -> float:
         return present
     return float(rng.choice([0.0, present * 1.1, power(rng, -6, 6), rng.choice(ODD)],
                             p=[0.3, 0.3, 0.3, 0.1]))  # fmt: skip
+
+
+SURGERY = (_relabel, _flip, _drop, _swap, _move, _split, _other_point)
 
 
 def change_fixings(rng, arrays, base):
@@ -318,6 +313,6 @@ MUTATIONS = {
     "points": (change_points, 3),
     "mixture": (mix, 2),
     "field": (change_field, 2),
-    "type": (change_type, 2),
+    "type": (change_type, 1.5),
     "size": (change_size, 0.3),
 }

@@ -192,12 +192,11 @@ class Reference:
         b = 0
         if self.stated.intercept:
             # The slope in b grows by c_i where a sample leaves or enters the loss.
-            slope = -sum(
-                c for c, label in zip(self.c, self.y, strict=True) if label > 0
-            )
-            for b, c in sorted(zip(turns, self.c, strict=True)):
+            slope = sum(-c for c, y in zip(self.c, self.y, strict=True) if y > 0)
+            for turn, c in sorted(zip(turns, self.c, strict=True)):
                 slope += c
                 if slope >= 0:
+                    b = turn
                     break
         return sum(
             c * max(0, label * (turn - b))

@@ -1,7 +1,7 @@
 """Proofs that leave no room: every leaf is bounded by the dual optimum of its support.
 
-Only leaves with the best support are as low as the optimum, so if one of them is lost or
-overrated the proof claims too much. Trees of the solver stop a tolerance below the
+Only leaves with the best support are as low as the optimum, so if one of them is lost
+or overrated the proof claims too much. Trees of the solver stop a tolerance below the
 optimum and would hide that.
 """
 
@@ -46,8 +46,8 @@ class DualPool:
 def varying(stated: Stated) -> list[int]:
     """Features that can help; the others are never free to the checker."""
     X = stated.kept().X
-    least = X.min(axis=0) if stated.intercept else 0.0
-    return np.flatnonzero((least != X).any(axis=0)).tolist()
+    usual = X[0] if stated.intercept else np.zeros(X.shape[1])
+    return np.flatnonzero((usual != X).any(axis=0)).tolist()
 
 
 def strong_tree(rng, pool: DualPool) -> Tree:
