@@ -170,8 +170,10 @@ def test_strong_trees_prove_the_optimum(solved):
 
 
 def test_a_believed_forgery_is_noticed(monkeypatch):
-    base = next(base for index in range(9) if (base := forgeries.Base(0, index)).proofs)
-    arrays = base.proofs[0]
+    base = next(
+        base for index in range(9) if (base := forgeries.Base(0, index)).sources
+    )
+    arrays = base.sources[0].arrays
     honest = forgeries.verify(arrays, base.X, base.y)
     wrong = replace(honest, lower_bound=honest.objective * 2 + 1)
     monkeypatch.setattr(forgeries, "verify", lambda *_: wrong)

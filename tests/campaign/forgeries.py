@@ -8,6 +8,7 @@ import pkgutil
 import tempfile
 import time
 import warnings
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
@@ -61,6 +62,24 @@ def _bound_function() -> tuple[type, str]:
     raise LookupError("the checker has changed: BOUNDS needs another entry")
 
 
+@dataclass(frozen=True)
+class Source:
+    """A sound proof, dual points to forge it with, and all proofs on its data."""
+
+    arrays: dict[str, np.ndarray]
+    pool: DualPool
+    varying: list[int]
+    proofs: list[dict[str, np.ndarray]]
+
+    @property
+    def n_samples(self) -> int:
+        return self.arrays["weights"].size
+
+    @property
+    def n_features(self) -> int:
+        return self.arrays["costs"].size
+
+
 class Base:
     """Data, some problems on them, and sound proofs of these to be forged."""
 
@@ -68,18 +87,19 @@ class Base:
         rng = np.random.default_rng([seed, index])
         m, n = int(rng.integers(3, SAMPLES + 1)), int(rng.integers(3, FEATURES + 1))
         self.X, self.y = random_data(rng, m, n)
-        self.n_samples, self.n_features = m, n
         self.weights = random_weights(rng, m)
-        self.proofs: list[dict[str, np.ndarray]] = []
+        self.sources: list[Source] = []
+        self._proofs: list[dict[str, np.ndarray]] = []
         self._references: dict[bytes, Reference] = {}
         for _ in range(PROBLEMS):
             self._add_problem(rng)
 
     def _add_problem(self, rng) -> None:
-        arguments = {**self.weights, **random_constraints(rng, self.n_features)}
-        if chance(rng, 0.7):
+        n = self.X.shape[1]
+        arguments = {**self.weights, **random_constraints(rng, n)}
+        if chance(rng, 0.8):
             # Few features need a tree.
-            arguments["max_features"] = int(rng.integers(1, self.n_features))
+            arguments["max_features"] = int(rng.integers(1, n))
         try:
             problem = Problem(self.X, self.y, **arguments)
         except ValueError:
@@ -89,12 +109,12 @@ class Base:
             gap_tol=float(rng.choice([1e-4, 0.0])), method_options={"patience": 0},
         )  # fmt: skip
         honest = dict(result.certificate.arrays)
-        # Mutations draw on the last problem.
-        self.pool = DualPool(Case(self.X, self.y, arguments, {}).stated)
-        self.varying = varying(self.pool.stated)
-        self.proofs.append(honest)
-        self.proofs += [
-            encode(strong_tree(rng, self.pool), honest) for _ in range(STRONG)
+        pool = DualPool(Case(self.X, self.y, arguments, {}).stated)
+        strong = [encode(strong_tree(rng, pool), honest) for _ in range(STRONG)]
+        self._proofs += [honest, *strong]
+        self.sources += [
+            Source(arrays, pool, varying(pool.stated), self._proofs)
+            for arrays in (honest, *strong)
         ]
 
     def reference(self, arrays) -> Reference:
@@ -118,12 +138,12 @@ def forge(rng, base: Base) -> tuple[str, dict[str, np.ndarray]]:
     """A forgery with a valid checksum, and the name of its (last) mutation."""
     names = list(MUTATIONS)
     weights = np.array([weight for _, weight in MUTATIONS.values()])
-    arrays = base.proofs[rng.integers(len(base.proofs))]
+    source = base.sources[rng.integers(len(base.sources))]
     # Claim little, so that only the proof is judged.
-    arrays = {**arrays, "lower_bound": np.array(-1e300)}
+    arrays = {**source.arrays, "lower_bound": np.array(-1e300)}
     number = rng.choice([1, 2, 3], p=[0.5, 0.3, 0.2])
     for which in sorted(rng.choice(len(names), number, p=weights / weights.sum())):
-        arrays = MUTATIONS[names[which]][0](rng, arrays, base)
+        arrays = MUTATIONS[names[which]][0](rng, arrays, source)
     if chance(rng, 0.6):
         arrays = poor_solution(rng, arrays)
     if chance(rng, 0.9):
@@ -138,7 +158,7 @@ def sealed(arrays):
 def _objective(base: Base, arrays) -> float:
     """What the solution is worth, or the present claim if that makes no sense."""
     try:
-        coef = np.zeros(base.n_features)
+        coef = np.zeros(base.X.shape[1])
         coef[arrays["selected"]] = arrays["coef"]
         intercept = float(arrays["intercept"])
         return float(base.reference(arrays).objective(coef, intercept))
@@ -152,7 +172,7 @@ def run(unit: Unit) -> Tally:
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         base = Base(unit.seed, unit.index)
-        if not base.proofs:
+        if not base.sources:
             return tally
         for part in range(FORGERIES) if unit.part is None else (unit.part,):
             one = Unit(NAME, unit.seed, unit.index, part)
@@ -205,7 +225,7 @@ def objections(proved, reference: Reference):
 def damage_files(unit: Unit, base: Base, tally: Tally) -> None:
     """Flipped bytes and cut files may only raise InvalidCertificate."""
     rng = np.random.default_rng([unit.seed, unit.index, FORGERIES])
-    arrays = base.proofs[0]
+    arrays = base.sources[0].arrays
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "proof.npz"
         save = np.savez if chance(rng, 0.5) else np.savez_compressed

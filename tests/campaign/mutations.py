@@ -1,7 +1,7 @@
 """Ways to forge a certificate: fields, types, trees, dual points, problems, mixtures.
 
-Each takes a random generator, the arrays and the base they come from, and returns other
-arrays. Most keep the file consistent, so that the forgery gets as far as the bounds.
+Each takes a random generator, the arrays and the source they come from, and returns
+other arrays. Most keep the file consistent, so that forgeries get as far as the bounds.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import numpy as np
 
 from .generator import chance, power, random_costs, random_max_cost
 from .layout import COLUMNS, Node, Tree, decode, encode
+from .strong import strengthen
 
 TREE = (*COLUMNS, "fixing_start", "fixing")
 POINTS = ("point_start", "point_sample", "point_alpha")
@@ -30,7 +31,7 @@ def _any_name(rng, arrays) -> str:
     return str(rng.choice([name for name in names if name in arrays]))
 
 
-def change_field(rng, arrays, base):
+def change_field(rng, arrays, source):
     """One entry of one array becomes another."""
     name = _any_name(rng, arrays)
     array = np.array(arrays[name])
@@ -49,7 +50,7 @@ def change_field(rng, arrays, base):
     return {**arrays, name: flat.reshape(array.shape)}
 
 
-def change_type(rng, arrays, base):
+def change_type(rng, arrays, source):
     """An array in another type that holds roughly the same."""
     name = _any_name(rng, arrays)
     kinds = {"f": FLOATS, "i": INTEGERS, "u": INTEGERS, "b": ("b1", "u1")}
@@ -59,7 +60,7 @@ def change_type(rng, arrays, base):
     return {**arrays, name: arrays[name].astype(str(rng.choice(types)))}
 
 
-def change_size(rng, arrays, base):
+def change_size(rng, arrays, source):
     """An array longer, shorter or of another shape."""
     name = _any_name(rng, arrays)
     array = np.atleast_1d(arrays[name])
@@ -72,11 +73,13 @@ def change_size(rng, arrays, base):
 # --- the tree ------------------------------------------------------------------------
 
 
-def cut_tree(rng, arrays, base):
+def cut_tree(rng, arrays, source):
     """Exchange, drop, double, move and relabel nodes."""
     tree = decode(arrays)
     for _ in range(rng.integers(1, 3)):
-        tree = rng.choice(SURGERY)(rng, tree, base)
+        tree = rng.choice(SURGERY)(rng, tree, source)
+    if chance(rng, 0.6):
+        strengthen(rng, source.pool, tree)
     return encode(tree, arrays)
 
 
@@ -84,35 +87,43 @@ def _any(rng, tree: Tree) -> int:
     return int(rng.integers(len(tree.nodes)))
 
 
+def _inner(rng, tree: Tree) -> int:
+    """A node with children, if there is one."""
+    return int(rng.choice([max(node.parent, 0) for node in tree.nodes]))
+
+
+def _some(rng, children: list[int]) -> list[int]:
+    """Both children, or one: then the tree no longer covers everything."""
+    return children if chance(rng, 0.6) else children[:1]
+
+
 def _leaf(rng, tree: Tree) -> Node:
     return tree.nodes[int(rng.choice(tree.leaves()))]
 
 
-def _feature(rng, tree: Tree, at: int, base) -> int:
+def _feature(rng, tree: Tree, at: int, source) -> int:
     """A feature for a node, mostly one that is still to be decided."""
-    free = sorted(set(base.varying) - tree.decided(at))
+    free = sorted(set(source.varying) - tree.decided(at))
     if free and chance(rng, 0.9):
         return int(rng.choice(free))
-    return int(rng.integers(base.n_features))
+    return int(rng.integers(source.n_features))
 
 
-def _relabel(rng, tree, base):
-    at = _any(rng, tree)
-    feature = _feature(rng, tree, at, base)
-    for child in tree.children(at):
+def _relabel(rng, tree, source):
+    at = _inner(rng, tree)
+    feature = _feature(rng, tree, at, source)
+    for child in _some(rng, tree.children(at)):
         tree.nodes[child].feature = feature
     return tree
 
 
-def _flip(rng, tree, base):
-    children = tree.children(_any(rng, tree))
-    # Both: the tree still covers everything, with the wrong points.
-    for child in children if chance(rng, 0.8) else children[:1]:
+def _flip(rng, tree, source):
+    for child in _some(rng, tree.children(_inner(rng, tree))):
         tree.nodes[child].inside = not tree.nodes[child].inside
     return tree
 
 
-def _drop(rng, tree, base):
+def _drop(rng, tree, source):
     """A node becomes a leaf; or it is gone."""
     at = _any(rng, tree)
     if chance(rng, 0.2) and at > 0:
@@ -122,7 +133,7 @@ def _drop(rng, tree, base):
     return tree.without(set(below))
 
 
-def _swap(rng, tree, base):
+def _swap(rng, tree, source):
     """Two leaves exchange their points, or two nodes their places."""
     if chance(rng, 0.7):
         one, two = _leaf(rng, tree), _leaf(rng, tree)
@@ -133,7 +144,7 @@ def _swap(rng, tree, base):
     return tree
 
 
-def _move(rng, tree, base):
+def _move(rng, tree, source):
     """Another parent, or a copy of a node."""
     at = _any(rng, tree)
     if chance(rng, 0.5):
@@ -143,10 +154,10 @@ def _move(rng, tree, base):
     return tree
 
 
-def _split(rng, tree, base):
+def _split(rng, tree, source):
     """Two new leaves below a leaf, with the points of others."""
     at = int(rng.choice(tree.leaves()))
-    feature = _feature(rng, tree, at, base)
+    feature = _feature(rng, tree, at, source)
     for inside in (True, False):
         point = int(rng.integers(max(1, len(tree.points))))
         tree.nodes.append(Node(at, feature, inside, point))
@@ -154,9 +165,9 @@ def _split(rng, tree, base):
     return tree
 
 
-def _other_point(rng, tree, base):
+def _other_point(rng, tree, source):
     leaf = _leaf(rng, tree)
-    leaf.point = tree.add_point(base.pool.any_point(rng))
+    leaf.point = tree.add_point(source.pool.any_point(rng))
     leaf.price = _price(rng, leaf.price)
     return tree
 
@@ -172,17 +183,17 @@ def _price(rng, present: float) -> float:
 SURGERY = (_relabel, _flip, _drop, _swap, _move, _split, _other_point)
 
 
-def change_fixings(rng, arrays, base):
+def change_fixings(rng, arrays, source):
     """Add, move, remove and turn fixings; give them other points."""
     tree = decode(arrays)
     for _ in range(rng.integers(1, 4)):
         node = tree.nodes[at := _any(rng, tree)]
         kind = rng.integers(6)
         if kind < 3 or not node.fixings:
-            feature = _feature(rng, tree, at, base)
+            feature = _feature(rng, tree, at, source)
             node.fixings.append(feature if chance(rng, 0.5) else ~feature)
             if node.fixing_point < 0 or chance(rng, 0.5):
-                node.fixing_point = tree.add_point(base.pool.any_point(rng))
+                node.fixing_point = tree.add_point(source.pool.any_point(rng))
                 node.fixing_price = _price(rng, node.fixing_price)
         elif kind == 3:
             tree.nodes[_any(rng, tree)].fixings.append(node.fixings.pop())
@@ -190,23 +201,25 @@ def change_fixings(rng, arrays, base):
             node.fixings[0] = ~node.fixings[0]
         else:
             node.fixing_point = int(rng.integers(len(tree.points)))
+    if chance(rng, 0.6):
+        strengthen(rng, source.pool, tree)
     return encode(tree, arrays)
 
 
 # --- dual points ---------------------------------------------------------------------
 
 
-def change_points(rng, arrays, base):
+def change_points(rng, arrays, source):
     """Dual points scaled, disturbed, exchanged, at C, beyond C, tiny, huge."""
     tree = decode(arrays)
     everywhere = chance(rng, 0.3)
     for t in range(len(tree.points)):
         if tree.points[t][0] and (everywhere or chance(rng, 1 / len(tree.points))):
-            tree.points[t] = _disturbed(rng, tree, t, base)
+            tree.points[t] = _disturbed(rng, tree, t, source)
     return encode(tree, arrays)
 
 
-def _disturbed(rng, tree: Tree, t: int, base):
+def _disturbed(rng, tree: Tree, t: int, source):
     samples, values = tree.points[t]
     alpha = np.array(values)
     kind = rng.integers(8)
@@ -215,7 +228,7 @@ def _disturbed(rng, tree: Tree, t: int, base):
     elif kind == 1:
         alpha = alpha * (1 + power(rng, -16, 0) * rng.normal(size=alpha.size))
     elif kind == 2:
-        alpha = base.pool.stated.C[np.minimum(samples, base.pool.stated.C.size - 1)]
+        alpha = source.pool.stated.C[np.minimum(samples, source.pool.stated.C.size - 1)]
         alpha = alpha * rng.choice([1.0, 1 + 1e-15, 1.5, 1e10])
     elif kind == 3:
         return tree.points[rng.integers(len(tree.points))]
@@ -225,7 +238,7 @@ def _disturbed(rng, tree: Tree, t: int, base):
         # The same sample twice: which of them counts?
         return samples + samples[:1], [*values, float(values[0] * 2)]
     elif kind == 6:
-        return base.pool.any_point(rng)
+        return source.pool.any_point(rng)
     else:
         order = rng.permutation(alpha.size)
         return np.array(samples)[order].tolist(), values
@@ -236,14 +249,14 @@ def _disturbed(rng, tree: Tree, t: int, base):
 # --- the problem and the claim -------------------------------------------------------
 
 
-def change_problem(rng, arrays, base):
+def change_problem(rng, arrays, source):
     """Other parameters: what is to be proved is then about another problem."""
     new = dict(arrays)
-    n = base.n_features
+    n = source.n_features
     name = str(rng.choice(PROBLEM))
     if name == "weights":
         factor = rng.choice([0.5, 2.0, 1 + 1e-9, 1e-8, 1e8, 1e150, 1e-150])
-        some = rng.random(base.n_samples) < rng.choice([0.3, 1.0])
+        some = rng.random(source.n_samples) < rng.choice([0.3, 1.0])
         with np.errstate(all="ignore"):
             new[name] = np.where(some, arrays[name] * factor, arrays[name])
     elif name == "costs":
@@ -263,12 +276,12 @@ def change_problem(rng, arrays, base):
     return new
 
 
-def exchange_sets(rng, arrays, base):
+def exchange_sets(rng, arrays, source):
     """What was included is excluded, and the other way round."""
     return {**arrays, "include": arrays["exclude"], "exclude": arrays["include"]}
 
 
-def change_solution(rng, arrays, base):
+def change_solution(rng, arrays, source):
     """Weights scaled, rounded or none at all."""
     kind = rng.integers(4)
     if kind == 0:
@@ -293,9 +306,9 @@ def poor_solution(rng, arrays):
     }
 
 
-def mix(rng, arrays, base):
+def mix(rng, arrays, source):
     """Some arrays of another proof about the same data."""
-    other = base.proofs[rng.integers(len(base.proofs))]
+    other = source.proofs[rng.integers(len(source.proofs))]
     groups = [TREE, POINTS, TREE + POINTS, CLAIM, PROBLEM, CLAIM + PROBLEM]
     names = groups[rng.integers(len(groups))]
     if chance(rng, 0.2):

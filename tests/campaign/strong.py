@@ -74,3 +74,35 @@ def _grow(rng, pool, tree: Tree, node: Node, forced, free) -> None:
     for inside in rng.permutation([True, False]).tolist():
         below = (*forced, split) if inside else forced
         _grow(rng, pool, tree, Node(at, split, inside, -1), below, rest)
+
+
+def strengthen(rng, pool: DualPool, tree: Tree) -> None:
+    """Give every leaf and fixing of a tree, however wrong, the best points it can have.
+
+    A hole in the checker shows only if the other bounds of the proof are good.
+    """
+    stated = pool.stated
+    start = stated.include, set(varying(stated)) - {*stated.include, *stated.exclude}
+    sets = {-1: start}
+    for t, node in enumerate(tree.nodes):
+        forced, free = sets.get(node.parent, start)
+        if t > 0:
+            forced = (*forced, node.feature) if node.inside else forced
+            free = free - {node.feature}
+        if node.fixings:
+            node.fixing_point = tree.add_point(_best_point(rng, pool, forced, free))
+            forced = (*forced, *(j for j in node.fixings if j >= 0))
+            free = free - {j if j >= 0 else ~j for j in node.fixings}
+        sets[t] = forced, free
+    for t in tree.leaves():
+        tree.nodes[t].point = tree.add_point(_best_point(rng, pool, *sets[t]))
+
+
+def _best_point(rng, pool: DualPool, forced, free: set[int]) -> Point:
+    """The dual point of some largest support with the forced features."""
+    n = pool.stated.X.shape[1]
+    support = {j for j in forced if 0 <= j < n}
+    for j in rng.permutation(sorted(free)).tolist():
+        if 0 <= j < n and pool.stated.admits((*support, j)):
+            support.add(j)
+    return pool.point(tuple(sorted(support)))
