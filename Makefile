@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: demo test lint format bench bench-exact bench-large bench-paper docs clean clean-cache
+.PHONY: demo test lint format bench bench-exact bench-large bench-paper docs clean
 
 demo: $(VENV)/.base
 	$(BIN)/python -m frugalsvm demo
@@ -41,10 +41,6 @@ bench-paper: $(VENV)/.bench
 
 docs: $(VENV)/.docs
 	$(BIN)/sphinx-build -W -b html docs docs/_build/html
-
-# Compiled kernels; needed after editing a kernel that other files call.
-clean-cache:
-	find src -name '*.nb[ic]' -delete
 
 clean:
 	rm -rf $(VENV) docs/_build docs/gallery docs/api build dist

@@ -8,6 +8,9 @@ function with one caller, which compiles faster as a part of it. ``jit_strict`` 
 IEEE semantics and is for code whose rounding errors are part of a proof.
 """
 
+import functools
+import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numba
@@ -18,8 +21,49 @@ _REORDER = {"reassoc", "contract", "arcp", "nsz"}
 _COMMON = {"error_model": "numpy", "no_cfunc_wrapper": True}
 _njit: Any = numba.njit
 
-jit = _njit(cache=True, fastmath=_REORDER, no_cpython_wrapper=True, **_COMMON)
-jit_entry = _njit(cache=True, fastmath=_REORDER, **_COMMON)
-jit_nogil = _njit(cache=True, nogil=True, fastmath=_REORDER, **_COMMON)
+
+def _kept(**options: Any) -> Callable[[Any], Any]:
+    """A decorator that compiles on first use and keeps what it compiled."""
+
+    def decorate(function: Any) -> Any:
+        dispatcher = _njit(**options)(function)
+        # NUMBA_DISABLE_JIT leaves plain functions.
+        if hasattr(dispatcher, "enable_caching"):
+            _keep(dispatcher)
+        return dispatcher
+
+    return decorate
+
+
+def _keep(dispatcher: Any) -> None:
+    """Our cache; Numba's own where sources are missing or Numba is made differently."""
+    try:
+        from ._cache import KernelCache
+
+        dispatcher._cache = KernelCache(dispatcher.py_func)
+    except (ImportError, TypeError, OSError):
+        _keep_by_numba(dispatcher)
+
+
+def _keep_by_numba(dispatcher: Any) -> None:
+    try:
+        dispatcher.enable_caching()
+    except RuntimeError:  # it finds no folder that it can write
+        warn_not_kept()
+
+
+@functools.cache
+def warn_not_kept() -> None:
+    """Say once in a process that what is compiled will be lost."""
+    warnings.warn(
+        "The compiled kernels of frugalsvm cannot be kept, so that every process "
+        "compiles them again: set NUMBA_CACHE_DIR to a folder that can be written.",
+        stacklevel=2,
+    )
+
+
+jit = _kept(fastmath=_REORDER, no_cpython_wrapper=True, **_COMMON)
+jit_entry = _kept(fastmath=_REORDER, **_COMMON)
+jit_nogil = _kept(nogil=True, fastmath=_REORDER, **_COMMON)
 jit_inline = _njit(inline="always", fastmath=_REORDER, **_COMMON)
-jit_strict = _njit(cache=True, **_COMMON)
+jit_strict = _kept(**_COMMON)

@@ -1,0 +1,171 @@
+"""Where compiled kernels are kept, so that only the first process compiles them.
+
+Numba's own cache looks at a function's own file only, though a kernel contains those of
+other files that it calls; it takes no folder that it cannot write, even if all is in
+it; and two processes can mix up each other's files. Here a folder holds the kernels of
+one state of all sources, and a file one kernel for one signature and processor.
+
+Folders are those that Numba would choose: NUMBA_CACHE_DIR and nothing else if it is
+set, or ``__pycache__`` beside the kernels and after that the user's cache. A kernel is
+loaded from any of them and saved in the first that can be written.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import os
+import pickle
+import shutil
+import sys
+import uuid
+from pathlib import Path
+from typing import Any
+
+import numba
+from numba.core.caching import _Cache
+from numba.core.compiler import CompileResult
+from numba.core.serialize import dumps
+from numba.misc.appdirs import AppDirs
+
+from ._jit import warn_not_kept
+
+_config: Any = numba.config
+SOURCES = Path(__file__).parent
+# Folders beside the kernels that are left when a new one is made: those of the last
+# edits, or of environments with other versions of Numba that share these sources.
+KEPT_FOLDERS = 4
+_DIGEST_SIZE = hashlib.sha256().digest_size
+
+
+class KernelCache(_Cache):
+    """The compiled forms of one kernel, as a dispatcher of Numba wants them kept."""
+
+    def __init__(self, py_func: Any) -> None:
+        # A closure cannot be told by its name.
+        assert py_func.__closure__ is None, py_func
+        self._name = f"{py_func.__module__.split('.')[-1]}.{py_func.__qualname__}"
+        self._folder: Path | None = None
+        state()  # an OSError is wanted now, not when something is compiled
+
+    @property
+    def cache_path(self) -> str | None:
+        """The folder that was last loaded from or saved into."""
+        return None if self._folder is None else str(self._folder)
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """The kernel for this signature, or None."""
+        target_context.refresh()
+        name = self._file_name(sig, target_context.codegen())
+        for folder in folders():
+            payload = _read(folder / name)
+            if payload is not None:
+                self._folder = folder
+                return _rebuild(target_context, payload)
+        return None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Write the kernel into the first folder that takes it."""
+        payload = _reduce(data)
+        if payload is None:
+            return
+        name = self._file_name(sig, data.codegen)
+        for folder in folders():
+            try:
+                _write(folder / name, payload)
+            except OSError:
+                continue
+            self._folder = folder
+            return
+        warn_not_kept()
+
+    def flush(self) -> None:
+        """Forget the kernel, so that it is compiled again."""
+        for folder in folders():
+            for file in folder.glob(f"{self._name}-*.nbc"):
+                file.unlink(missing_ok=True)
+
+    def enable(self) -> None:
+        """Nothing to do: it always is."""
+
+    def disable(self) -> None:
+        """Nothing to do: nobody asks for it."""
+
+    def _file_name(self, sig: Any, codegen: Any) -> str:
+        key = (
+            sys.implementation.cache_tag,
+            sig,
+            codegen.magic_tuple(),
+            _config.OPT,
+            _config.BOUNDSCHECK,
+        )
+        return f"{self._name}-{hashlib.sha256(repr(key).encode()).hexdigest()[:32]}.nbc"
+
+
+def folders() -> list[Path]:
+    """Where kernels are looked for, in this order."""
+    name = f"frugalsvm-{state()}"
+    if _config.CACHE_DIR:
+        return [Path(_config.CACHE_DIR) / name]
+    of_user = AppDirs(appname="numba", appauthor=False).user_cache_dir
+    return [SOURCES / "__pycache__" / name, Path(of_user) / name]
+
+
+@functools.cache
+def state() -> str:
+    """Digest of all that kernels are made of."""
+    digest = hashlib.sha256(numba.__version__.encode())
+    files = sorted(SOURCES.glob("*.py"))
+    if not files:
+        raise OSError(f"no sources in {SOURCES}")
+    for file in files:
+        digest.update(f"\n{file.name}\n".encode() + file.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _reduce(data: Any) -> bytes | None:
+    """The kernel in bytes; None if it holds addresses of this process."""
+    if data.lifted or data.library.has_dynamic_globals:
+        return None
+    return dumps(data._reduce())
+
+
+def _rebuild(target_context: Any, payload: bytes) -> Any:
+    try:
+        return CompileResult._rebuild(target_context, *pickle.loads(payload))
+    except Exception:  # whatever is wrong with it, the kernel can be compiled
+        return None
+
+
+def _read(file: Path) -> bytes | None:
+    """What was written into the file; None if it is missing or damaged."""
+    try:
+        content = file.read_bytes()
+    except OSError:
+        return None
+    digest, payload = content[:_DIGEST_SIZE], content[_DIGEST_SIZE:]
+    return payload if hashlib.sha256(payload).digest() == digest else None
+
+
+def _write(file: Path, payload: bytes) -> None:
+    """Write so that other processes see all of it or nothing."""
+    if not file.parent.is_dir():
+        file.parent.mkdir(parents=True, exist_ok=True)
+        _drop_old_folders(file.parent)
+    draft = file.with_name(f"{uuid.uuid4().hex}.tmp")
+    try:
+        draft.write_bytes(hashlib.sha256(payload).digest() + payload)
+        os.replace(draft, file)
+    except OSError:
+        draft.unlink(missing_ok=True)
+        raise
+
+
+def _drop_old_folders(newest: Path) -> None:
+    """Beside the kernels, where every edit makes a folder, leave the last few."""
+    if newest.parent.parent != SOURCES:
+        return
+    others = [f for f in newest.parent.glob("frugalsvm-*") if f != newest]
+    others.sort(key=lambda folder: folder.stat().st_mtime, reverse=True)
+    for folder in others[KEPT_FOLDERS - 1 :]:
+        shutil.rmtree(folder, ignore_errors=True)
