@@ -15,12 +15,17 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--version", action="version", version=__version__)
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser("demo", help="fit a built-in data set and explain the result")
-    parser.parse_args(arguments)
+    commands.add_parser("warmup", help="compile all kernels ahead and keep them")
+    command = parser.parse_args(arguments).command
     # Imported here so that --help and --version are quick.
-    from .cli.demo import run_demo
+    if command == "demo":
+        from .cli.demo import run_demo
 
-    run_demo()
-    return 0
+        run_demo()
+        return 0
+    from .cli.warmup import run_warmup
+
+    return run_warmup()
 
 
 if __name__ == "__main__":

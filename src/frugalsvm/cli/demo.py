@@ -25,7 +25,7 @@ def run_demo() -> None:
     print(
         f"Wisconsin breast cancer: {X.shape[0]} tumours, {X.shape[1]} features.\n"
         f"Looking for the {BUDGET} features that separate malignant from benign best.\n"
-        "The first run compiles the kernels (about 25 s) and caches them.\n",
+        "The first run compiles the kernels, once, for up to a minute.\n",
         flush=True,
     )
     started = time.perf_counter()

@@ -1,0 +1,17 @@
+"""``python -m frugalsvm warmup``: compile ahead, and say where it is kept."""
+
+from __future__ import annotations
+
+from ..warmup import warmup
+
+
+def run_warmup() -> int:
+    """Compile and report; the exit code is 1 if nothing could be kept."""
+    print("Compiling what is not in the cache ...", flush=True)
+    done = warmup()
+    print(
+        f"{done.compiled} kernels compiled, {done.loaded} loaded, {done.seconds:.1f} s."
+    )
+    for folder in done.folders:
+        print(f"Cache: {folder}")
+    return 0 if done.folders else 1
