@@ -2,29 +2,21 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
-from typing import Any, ClassVar
-
 import numpy as np
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.feature_selection import SelectorMixin
-from sklearn.linear_model._base import LinearClassifierMixin
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils import check_array, check_consistent_length
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import (
-    _check_sample_weight,
-    check_is_fitted,
-    validate_data,
-)
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..driver import run_interruptible
-from ..methods import METHODS
 from ..problem import Problem, check_unmasked
 from ..result import Result
+from .parameters import check_parameters
 
 
-class FrugalSVC(LinearClassifierMixin, SelectorMixin, BaseEstimator):
+class FrugalSVC(ClassifierMixin, SelectorMixin, BaseEstimator):
     r"""Linear support vector classifier with a hard limit on the number of features.
 
     Minimises
@@ -132,29 +124,6 @@ class FrugalSVC(LinearClassifierMixin, SelectorMixin, BaseEstimator):
     array([22, 24])
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "max_features": [Interval(Integral, 0, None, closed="left"), None],
-        "C": [Interval(Real, 0.0, None, closed="neither")],
-        "method": [StrOptions(set(METHODS))],
-        "gap_tol": [Interval(Real, 0.0, None, closed="left")],
-        "time_limit": [Interval(Real, 0.0, None, closed="left"), None],
-        "max_nodes": [Interval(Integral, 1, None, closed="left"), None],
-        "feature_costs": ["array-like", None],
-        "max_cost": [Interval(Real, 0.0, None, closed="left"), None],
-        "include": ["array-like"],
-        "exclude": ["array-like"],
-        "class_weight": [StrOptions({"balanced"}), dict, None],
-        "fit_intercept": ["boolean"],
-        "initial_support": ["array-like", None],
-        "method_options": [dict, None],
-        "n_jobs": [Integral, None],
-        "random_state": ["random_state"],
-        "verbose": ["verbose"],
-        "callback": [callable, None],
-        "certificate": ["boolean"],
-        "on_interrupt": [StrOptions({"raise", "return"})],
-    }
-
     def __init__(
         self,
         max_features=10,
@@ -227,7 +196,7 @@ class FrugalSVC(LinearClassifierMixin, SelectorMixin, BaseEstimator):
             After Ctrl-C, when all attributes are set to the best model so far; unless
             ``on_interrupt="return"``.
         """
-        self._validate_params()
+        check_parameters(self)
         for name, array in (("X", X), ("y", y), ("sample_weight", sample_weight)):
             check_unmasked(name, array)
         X, y = validate_data(self, X, y, dtype=np.float64)
@@ -278,6 +247,36 @@ class FrugalSVC(LinearClassifierMixin, SelectorMixin, BaseEstimator):
         self.status_ = str(self.result_.status)
         self.n_iter_ = max(1, self.result_.counters.get("SVM solves", 1))
 
+    def decision_function(self, X):
+        """Signed distances to the separating hyperplane, times the norm of its weights.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Positive where ``classes_[1]`` is predicted.
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse="csr", reset=False)
+        return X @ self.coef_[0] + self.intercept_[0]
+
+    def predict(self, X):
+        """Labels of samples.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        positive = self.decision_function(X) > 0
+        return self.classes_[positive.astype(np.intp)]
+
     def _encode(self, y) -> np.ndarray:
         """Labels as -1 and +1; stores ``classes_``."""
         check_classification_targets(y)
@@ -297,12 +296,9 @@ class FrugalSVC(LinearClassifierMixin, SelectorMixin, BaseEstimator):
 
     def _weights(self, X, y, sample_weight) -> np.ndarray:
         """Sample weights times class weights."""
-        weights = _check_sample_weight(sample_weight, X, dtype=np.float64)
-        if (weights < 0).any():
-            raise ValueError(
-                f"sample_weight must not be negative, got {weights.min():g}; use 0 to "
-                "leave a sample out."
-            )
+        weights = np.ones(X.shape[0])
+        if sample_weight is not None:
+            weights = _check_sample_weight(sample_weight, X)
         if self.class_weight is None:
             return weights
         kept = weights > 0
@@ -347,3 +343,23 @@ class FrugalSVC(LinearClassifierMixin, SelectorMixin, BaseEstimator):
     def _get_support_mask(self):
         check_is_fitted(self)
         return self.coef_[0] != 0
+
+
+def _check_sample_weight(sample_weight, X) -> np.ndarray:
+    weights = check_array(
+        sample_weight, dtype=np.float64, ensure_2d=False, input_name="sample_weight"
+    )
+    check_consistent_length(weights, X)
+    if weights.ndim != 1:
+        raise ValueError(
+            f"sample_weight must have one entry per row of X, got shape "
+            f"{weights.shape}."
+        )
+    if (weights < 0).any():
+        raise ValueError(
+            f"sample_weight must not be negative, got {weights.min():g}; use 0 to "
+            "leave a sample out."
+        )
+    if not weights.any():
+        raise ValueError("sample_weight must not be zero for all samples.")
+    return weights
