@@ -65,7 +65,6 @@ class TightPrograms:
             0.5 * cp.square(target) + 0.5 * cp.sum(W) + problem.C @ xi
             <= self.upper_bound
         )
-        forced = np.isin(working, problem.include)
         rows = [
             margins,
             limit,
@@ -74,10 +73,10 @@ class TightPrograms:
             # Feature j itself has its own variable; its copy in W is switched off.
             z <= 1 - self.own,
             cp.sum(z) <= problem.max_features - 1,
-            z[np.flatnonzero(forced)] >= 1 - self.own[np.flatnonzero(forced)],
         ]
-        if not forced.any():
-            rows.pop()
+        forced = np.flatnonzero(np.isin(working, problem.include))
+        if forced.size:
+            rows.append(z[forced] >= 1 - self.own[forced])
         self.cost = cp.Parameter(name="cost of feature j")
         if np.isfinite(problem.max_cost):
             spent = problem.costs[working] @ z + self.cost
