@@ -4,13 +4,13 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: demo test lint format bench bench-exact bench-large bench-paper docs clean
+.PHONY: demo test lint format bench bench-exact bench-large bench-paper docs dist clean
 
 demo: $(VENV)/.base
 	$(BIN)/python -m frugalsvm demo
 
 test: lint
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --cov=frugalsvm
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check src tests benchmarks examples
@@ -42,6 +42,11 @@ bench-paper: $(VENV)/.bench
 docs: $(VENV)/.docs
 	$(BIN)/sphinx-build -W -b html docs docs/_build/html
 
+# The source archive, and the wheel that is built from it.
+dist: $(VENV)/.build
+	rm -rf dist
+	$(BIN)/python -m build
+
 clean:
 	rm -rf $(VENV) docs/_build docs/gallery docs/api build dist
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
@@ -66,4 +71,8 @@ $(VENV)/.bench: pyproject.toml | $(VENV)/bin/python
 
 $(VENV)/.docs: pyproject.toml | $(VENV)/bin/python
 	$(PIP) install -e .[docs]
+	@touch $@
+
+$(VENV)/.build: pyproject.toml | $(VENV)/bin/python
+	$(PIP) install -e .[build]
 	@touch $@
