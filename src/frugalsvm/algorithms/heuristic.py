@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
+from typing import Any
 
 import numpy as np
 
@@ -79,7 +80,7 @@ class Strategy:
         With the attributes of :class:`HeuristicOptions` up to the time limit.
     """
 
-    def __init__(self, problem: Problem, monitor: Monitor, options):
+    def __init__(self, problem: Problem, monitor: Monitor, options: Any) -> None:
         self.is_local = options.strategy == "local-search"
         limit = None if self.is_local else options.subproblem_time_limit
         self.subproblems = SubproblemSolver(problem, monitor, options.solver, limit)

@@ -54,7 +54,7 @@ def run_demo() -> None:
     print(f"Total {time.perf_counter() - started:.1f} s.")
 
 
-def _print_model(clf: FrugalSVC, names) -> None:
+def _print_model(clf: FrugalSVC, names: np.ndarray) -> None:
     print(f"\n{'feature':<26} {'weight':>9}   (standardised; + points to malignant)")
     print("-" * 36)
     order = np.argsort(-np.abs(clf.coef_[0]))[: clf.get_support().sum()]

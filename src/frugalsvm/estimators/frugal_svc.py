@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any, Self
+
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.feature_selection import SelectorMixin
-from sklearn.utils import check_array, check_consistent_length
+from sklearn.utils import Tags, check_array, check_consistent_length
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..driver import run_interruptible
+from ..monitor import Callback
 from ..problem import Problem, check_unmasked
 from ..result import Result
 from .parameters import check_parameters
@@ -126,28 +131,28 @@ class FrugalSVC(ClassifierMixin, SelectorMixin, BaseEstimator):
 
     def __init__(
         self,
-        max_features=10,
-        C=1.0,
+        max_features: int | None = 10,
+        C: float = 1.0,
         *,
-        method="auto",
-        gap_tol=1e-4,
-        time_limit=None,
-        max_nodes=None,
-        feature_costs=None,
-        max_cost=None,
-        include=(),
-        exclude=(),
-        class_weight=None,
-        fit_intercept=True,
-        initial_support=None,
-        method_options=None,
-        n_jobs=None,
-        random_state=None,
-        verbose=0,
-        callback=None,
-        certificate=False,
-        on_interrupt="raise",
-    ):
+        method: str = "auto",
+        gap_tol: float = 1e-4,
+        time_limit: float | None = None,
+        max_nodes: int | None = None,
+        feature_costs: ArrayLike | None = None,
+        max_cost: float | None = None,
+        include: Sequence[int | str] = (),
+        exclude: Sequence[int | str] = (),
+        class_weight: dict[Any, float] | str | None = None,
+        fit_intercept: bool = True,
+        initial_support: Sequence[int | str] | None = None,
+        method_options: dict[str, Any] | None = None,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+        callback: Callback | None = None,
+        certificate: bool = False,
+        on_interrupt: str = "raise",
+    ) -> None:
         self.max_features = max_features
         self.C = C
         self.method = method
@@ -169,12 +174,14 @@ class FrugalSVC(ClassifierMixin, SelectorMixin, BaseEstimator):
         self.certificate = certificate
         self.on_interrupt = on_interrupt
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
         return tags
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Fit the model.
 
         Parameters
@@ -198,13 +205,14 @@ class FrugalSVC(ClassifierMixin, SelectorMixin, BaseEstimator):
         """
         check_parameters(self)
         for name, array in (("X", X), ("y", y), ("sample_weight", sample_weight)):
-            check_unmasked(name, array)
-        X, y = validate_data(self, X, y, dtype=np.float64)
-        signs = self._encode(y)
-        weights = self._weights(X, y, sample_weight)
+            if array is not None:
+                check_unmasked(name, array)
+        data, labels = validate_data(self, X, y, dtype=np.float64)
+        signs = self._encode(labels)
+        weights = self._weights(data, labels, sample_weight)
         support = self.initial_support
         problem = Problem(
-            X,
+            data,
             signs,
             C=self.C,
             sample_weight=weights,
@@ -247,7 +255,7 @@ class FrugalSVC(ClassifierMixin, SelectorMixin, BaseEstimator):
         self.status_ = str(self.result_.status)
         self.n_iter_ = max(1, self.result_.counters.get("SVM solves", 1))
 
-    def decision_function(self, X):
+    def decision_function(self, X: ArrayLike) -> np.ndarray:
         """Signed distances to the separating hyperplane, times the norm of its weights.
 
         Parameters
@@ -260,10 +268,10 @@ class FrugalSVC(ClassifierMixin, SelectorMixin, BaseEstimator):
             Positive where ``classes_[1]`` is predicted.
         """
         check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", reset=False)
-        return X @ self.coef_[0] + self.intercept_[0]
+        data = validate_data(self, X, accept_sparse="csr", reset=False)
+        return data @ self.coef_[0] + self.intercept_[0]
 
-    def predict(self, X):
+    def predict(self, X: ArrayLike) -> np.ndarray:
         """Labels of samples.
 
         Parameters
@@ -277,7 +285,7 @@ class FrugalSVC(ClassifierMixin, SelectorMixin, BaseEstimator):
         positive = self.decision_function(X) > 0
         return self.classes_[positive.astype(np.intp)]
 
-    def _encode(self, y) -> np.ndarray:
+    def _encode(self, y: np.ndarray) -> np.ndarray:
         """Labels as -1 and +1; stores ``classes_``."""
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
@@ -294,7 +302,9 @@ class FrugalSVC(ClassifierMixin, SelectorMixin, BaseEstimator):
             )
         return np.where(codes == 1, 1.0, -1.0)
 
-    def _weights(self, X, y, sample_weight) -> np.ndarray:
+    def _weights(
+        self, X: np.ndarray, y: np.ndarray, sample_weight: ArrayLike | None
+    ) -> np.ndarray:
         """Sample weights times class weights."""
         weights = np.ones(X.shape[0])
         if sample_weight is not None:
@@ -311,7 +321,7 @@ class FrugalSVC(ClassifierMixin, SelectorMixin, BaseEstimator):
             )
         return weights * np.where(y == self.classes_[1], factors[1], factors[0])
 
-    def _indices(self, parameter, features) -> np.ndarray:
+    def _indices(self, parameter: str, features: Sequence[int | str]) -> np.ndarray:
         """Feature indices from indices or names."""
         names = getattr(self, "feature_names_in_", None)
         known = {} if names is None else {name: j for j, name in enumerate(names)}
@@ -340,12 +350,12 @@ class FrugalSVC(ClassifierMixin, SelectorMixin, BaseEstimator):
             indices.append(int(feature))
         return np.array(indices, dtype=np.int64)
 
-    def _get_support_mask(self):
+    def _get_support_mask(self) -> np.ndarray:
         check_is_fitted(self)
         return self.coef_[0] != 0
 
 
-def _check_sample_weight(sample_weight, X) -> np.ndarray:
+def _check_sample_weight(sample_weight: ArrayLike, X: np.ndarray) -> np.ndarray:
     weights = check_array(
         sample_weight, dtype=np.float64, ensure_2d=False, input_name="sample_weight"
     )

@@ -29,7 +29,10 @@ def _best_additions(
 
 
 def fill(
-    evaluator: Evaluator, solution: Solution, rng=None, spread: int = 1
+    evaluator: Evaluator,
+    solution: Solution,
+    rng: np.random.Generator | None = None,
+    spread: int = 1,
 ) -> Solution:
     """Add features greedily while the budgets allow it.
 
