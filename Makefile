@@ -48,7 +48,7 @@ dist: $(VENV)/.build
 	$(BIN)/python -m build
 
 clean:
-	rm -rf $(VENV) docs/_build docs/gallery docs/api build dist
+	rm -rf $(VENV) docs/_build docs/gallery docs/api build dist .coverage
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(VENV)/bin/python:
