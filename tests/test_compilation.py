@@ -47,7 +47,7 @@ def test_ctrl_c_while_compiling_is_raised_at_once(problem, monkeypatch):
     ended = threading.Event()
     begun = threading.Event()
 
-    def rehearse(method, options, monitor):
+    def rehearse(method, monitor):
         begun.set()
         try:
             while True:
@@ -70,6 +70,14 @@ def test_ctrl_c_while_compiling_is_raised_at_once(problem, monkeypatch):
     assert ended.wait(10)
     # Not compiled yet: the next run begins again.
     assert compilation._ready == set()
+
+
+def test_a_rehearsal_does_not_take_the_users_patience(problem):
+    result = solve(
+        problem, method="swap", method_options={"patience": 10**9}, time_limit=0.2
+    )
+    assert compilation._ready == {"swap"}
+    assert result.seconds < 30
 
 
 def test_the_rehearsal_is_a_run_with_a_tree():

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from joblib import effective_n_jobs
-from threadpoolctl import threadpool_limits
 
 from . import compilation
+from .blas import single_threaded_blas
 from .exact.certificate import Certificate
 from .exact.node_solver import LEAST_GAP
 from .exact.tree import DualPoint
@@ -28,6 +28,9 @@ from .supervision import supervise
 
 # Accuracy of the final SVM on the selected features.
 FINAL_TOL = 1e-9
+# Most nodes and restarts without success of a rehearsal, and who has patience.
+MAX_REHEARSAL, REHEARSAL = 20, 2
+IMPATIENT = ("auto", "branch-and-bound", "swap")
 # Threads per processor at most, whatever is asked for.
 MAX_THREADS = 4
 
@@ -138,7 +141,7 @@ def run_interruptible(
         initial_support = _check_support(problem, initial_support)
     n_threads = _n_threads(n_jobs)
     seed = np.random.SeedSequence(_entropy(random_state))
-    compilation.ensure(method, partial(_rehearse, method, options))
+    compilation.ensure(method, partial(_rehearse, method))
     monitor = Monitor(time_limit, gap_tol, verbose, callback)
     work = partial(
         _run, problem, method, options, monitor, n_threads, seed, initial_support,
@@ -160,7 +163,7 @@ def _run(
 ) -> Result:
     problem = problem.watching(monitor.flag)
     # Threads are spent on independent nodes, not inside small matrix products.
-    with threadpool_limits(1, "blas"):
+    with single_threaded_blas():
         relaxation = relax(problem, should_stop=monitor.should_stop)
         monitor.update(bound=relaxation.bound, event="relaxation")
         work = Run(
@@ -178,11 +181,16 @@ def _run(
         return _finish(work, method, METHODS[method][0](work))
 
 
-def _rehearse(method: str, options: Any, monitor: Monitor) -> None:
-    """Go through a method on a tiny problem: whatever it needs is compiled then."""
+def _rehearse(method: str, monitor: Monitor) -> None:
+    """Go through a method on a tiny problem: whatever it needs is compiled then.
+
+    With options of its own: those of the user may be for hours of work.
+    """
     problem = compilation.tiny_problem()
+    patience = {"patience": REHEARSAL} if method in IMPATIENT else None
+    options = check_method(method, patience, problem.n_features)
     seed = np.random.SeedSequence(0)
-    _run(problem, method, options, monitor, 1, seed, None, None, True)
+    _run(problem, method, options, monitor, 1, seed, None, MAX_REHEARSAL, True)
 
 
 def _check_limits(

@@ -111,6 +111,15 @@ def test_a_huge_price_is_rejected_and_a_large_one_proves_nothing(two_features):
     assert verify(forged, X, y).lower_bound == 0.0
 
 
+def test_a_sample_comes_once_in_a_point(two_features):
+    X, y = two_features
+    forged = single_root(
+        X, y, np.full(12, 0.1), point_sample=np.array([0, 0, *range(10)])
+    )
+    with pytest.raises(InvalidCertificate, match="not in increasing order"):
+        verify(forged, X, y)
+
+
 def offset_data():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 6))

@@ -3,6 +3,7 @@
 import io
 import tracemalloc
 import zipfile
+import zlib
 
 import numpy as np
 import pytest
@@ -155,6 +156,27 @@ def test_a_header_is_not_believed(proof, tmp_path):
                 content = content.replace(shape + padding, huge)
             archive.writestr(f"{name}.npy", content)
     assert peak_of(path, X, y, "another size than its header") < 2**22
+
+
+def test_a_member_that_lies_about_its_size_is_not_unpacked(proof, tmp_path):
+    X, y, _, arrays = proof
+    path = tmp_path / "proof.npz"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, array in arrays.items():
+            file = io.BytesIO()
+            np.lib.format.write_array(file, np.asarray(array))
+            content = file.getvalue()
+            more = bytes(2**26) if name == "weights" else b""
+            archive.writestr(f"{name}.npy", content + more)
+            info = archive.getinfo(f"{name}.npy")
+            info.file_size, info.CRC = len(content), zlib.crc32(content)
+    del content, more
+    tracemalloc.start()
+    try:
+        verify(path, X, y)
+        assert tracemalloc.get_traced_memory()[1] < 2**22
+    finally:
+        tracemalloc.stop()
 
 
 def test_a_huge_budget_takes_no_memory(proof):

@@ -143,6 +143,10 @@ class Proof:
             require(((price >= 0) & (price < LARGEST_PRICE)).all(), "bad price")
         m, n = data.C.size, data.statement.n_features
         require(((self.samples >= 0) & (self.samples < m)).all(), "bad point_sample")
+        # A sample twice in one point would mean nothing, and could take for ever.
+        rises = np.diff(self.samples) > 0
+        rises[self.point_start[1:-1][_inner(self.point_start)] - 1] = True
+        require(rises.all(), "samples of a dual point are not in increasing order")
         require(
             ((self.fixings >= -n) & (self.fixings < n)).all(), "bad features in fixing"
         )
@@ -238,6 +242,12 @@ def _starts(arrays: Mapping[str, np.ndarray], name: str, end: int) -> np.ndarray
         f"bad {name}",
     )
     return starts
+
+
+def _inner(starts: np.ndarray) -> np.ndarray:
+    """Which of the starts but first and last have entries on both sides."""
+    inner = starts[1:-1]
+    return (inner > 0) & (inner < starts[-1])
 
 
 def _children(parent: np.ndarray) -> np.ndarray:

@@ -112,6 +112,11 @@ class _Header(NamedTuple):
     dtype: np.dtype
     length: int
 
+    @property
+    def n_bytes(self) -> int:
+        """Length of the array itself."""
+        return math.prod(self.shape) * self.dtype.itemsize
+
 
 def _read_file(path: Any, size: Size | None) -> dict[str, np.ndarray]:
     try:
@@ -149,22 +154,26 @@ def _read_archive(
         with archive.open(member) as stream:
             headers[name] = _read_header(stream)
         _check_kind(name, headers[name].dtype, headers[name].shape)
-        expected = math.prod(headers[name].shape) * headers[name].dtype.itemsize
         require(
-            expected == member.file_size - headers[name].length,
+            headers[name].n_bytes == member.file_size - headers[name].length,
             f"{name} has another size than its header says",
         )
     # A node takes a byte at least, however well it is packed.
     _check_sizes({name: header.shape for name, header in headers.items()}, size, length)
-    arrays = {}
-    for name, member in zip(names, members, strict=True):
-        with archive.open(member) as stream:
-            stream.read(headers[name].length)
-            content = stream.read()
-        arrays[name] = _standard(
-            np.frombuffer(content, headers[name].dtype).reshape(headers[name].shape)
-        )
-    return arrays
+    return {
+        name: _read_array(archive, member, headers[name])
+        for name, member in zip(names, members, strict=True)
+    }
+
+
+def _read_array(
+    archive: zipfile.ZipFile, member: zipfile.ZipInfo, header: _Header
+) -> np.ndarray:
+    with archive.open(member) as stream:
+        stream.read(header.length)
+        # Never all there is: what is said about the size need not be true.
+        content = stream.read(header.n_bytes)
+    return _standard(np.frombuffer(content, header.dtype).reshape(header.shape))
 
 
 def _read_header(stream: IO[bytes]) -> _Header:
