@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..problem import Problem
 from ..solvers import Solution, Trait, solver_for
-from ..solvers.base import DEFAULT_TOLERANCE
+from ..solvers.base import DEFAULT_TOLERANCE, Request
 from .modelling import modelling
 
 if TYPE_CHECKING:
     import cvxpy as cp
 
-# Values of the paper's variables for features that a model leaves out.
-_LEFT_OUT = {"w": 0.0, "W": 0.0, "v": 0.0, "s": 0.0, "u": 1.0}
+# Variables with one entry per feature, and their values where a model leaves one out.
+_PER_FEATURE = dict.fromkeys(("w", "w_plus", "w_minus", "W", "v", "s"), 0.0) | {
+    "u": 1.0
+}
 
 
 @dataclass(frozen=True)
@@ -125,6 +128,8 @@ class Model:
         tolerance: float = DEFAULT_TOLERANCE,
         verbose: bool = False,
         should_stop: Callable[[], bool] | None = None,
+        start: Mapping[str, np.ndarray] | None = None,
+        node_limit: int | None = None,
     ) -> Solution:
         """Solve the model.
 
@@ -134,7 +139,8 @@ class Model:
             "clarabel", "scip", "highs", "gurobi", "mosek" or "copt"; None for the
             open-source solver that suits the model.
         time_limit : float, default=None
-            Seconds for the solver. It returns what it has when they are over.
+            Seconds from the call on, compilation included. The solver returns what it
+            has when they are over; compilation itself is not cut short.
         tolerance : float, default=1e-8
             Relative gap and feasibility tolerance asked of the solver.
         verbose : bool, default=False
@@ -142,22 +148,83 @@ class Model:
         should_stop : callable, default=None
             SCIP and Gurobi ask it now and then and end when it returns True; the
             others run until they are done or out of time.
+        start : mapping of str to ndarray, default=None
+            Values of variables by the paper's names, e.g. of another Solution or from
+            :meth:`start_from`: SCIP, Gurobi and HiGHS begin with them, the others make
+            no use of it.
+        node_limit : int, default=None
+            Most nodes of a tree; with 1, ``bound`` is the bound of the root.
 
         Returns
         -------
         Solution
         """
         check_limits(time_limit, tolerance)
+        if node_limit is not None and node_limit < 1:
+            raise ValueError(f"node_limit must be at least 1, got {node_limit!r}.")
         adapter = solver_for(self, solver)
-        started = time.perf_counter()
-        solution = adapter.solve(
-            self,
-            time_limit=time_limit,
-            tolerance=tolerance,
-            verbose=verbose,
-            should_stop=should_stop,
+        request = Request(
+            time_limit,
+            tolerance,
+            verbose,
+            should_stop,
+            None if start is None else self._checked_start(start),
+            node_limit,
         )
-        return replace(solution, seconds=time.perf_counter() - started)
+        solution = adapter.solve(self, request)
+        return replace(solution, seconds=time.perf_counter() - request.asked)
+
+    def start_from(self, coef: ArrayLike, intercept: float) -> dict[str, np.ndarray]:
+        """Values of the model's variables for a given classifier: a start for solve.
+
+        Parameters
+        ----------
+        coef : array of shape (n_features,)
+            E.g. of a :class:`~frugalsvm.Result`. What is not zero counts as selected.
+        intercept : float
+
+        Returns
+        -------
+        dict of str to ndarray
+        """
+        w = np.asarray(coef, dtype=float)
+        if w.shape != (self.problem.n_features,):
+            raise ValueError(
+                f"coef must have one entry per feature ({self.problem.n_features}), "
+                f"got shape {w.shape}."
+            )
+        margins = w @ self.problem.A + intercept * self.problem.y
+        used = (w != 0).astype(float)
+        used[self.problem.include] = 1.0
+        values = {
+            "w": w,
+            "w_plus": np.maximum(w, 0.0),
+            "w_minus": np.maximum(-w, 0.0),
+            "b": np.array(intercept),
+            "xi": np.maximum(0.0, 1.0 - margins),
+            "W": w**2,
+            "v": used,
+            "s": used,
+            "u": 1.0 - used,
+        }
+        return {name: values[name] for name in self.variables if name in values}
+
+    def _checked_start(
+        self, start: Mapping[str, np.ndarray]
+    ) -> Mapping[str, np.ndarray]:
+        for name, value in start.items():
+            if name not in self.variables:
+                raise ValueError(
+                    f"start has {name!r}, but the variables of {self.name} are "
+                    f"{sorted(self.variables)}."
+                )
+            own = self.for_own_features(name, np.asarray(value, dtype=float))
+            if own.shape != self.variables[name].shape or not np.isfinite(own).all():
+                raise ValueError(
+                    f"start[{name!r}] must be finite, with one entry per feature (or "
+                    f"sample), got {value!r}."
+                )
+        return start
 
     def read_variables(self) -> dict[str, np.ndarray]:
         """Values of the CVXPY variables by name, for all features."""
@@ -166,10 +233,16 @@ class Model:
             for name, expression in self.variables.items()
         }
 
+    def for_own_features(self, name: str, value: np.ndarray) -> np.ndarray:
+        """The entries of the model's features, of a variable that has one for each."""
+        if name in _PER_FEATURE and value.shape == (self.problem.n_features,):
+            return value[self.features]
+        return value
+
     def _for_all_features(self, name: str, value: np.ndarray) -> np.ndarray:
-        if name not in _LEFT_OUT or value.shape != self.features.shape:
+        if name not in _PER_FEATURE or value.shape != self.features.shape:
             return value
-        whole = np.full(self.problem.n_features, _LEFT_OUT[name])
+        whole = np.full(self.problem.n_features, _PER_FEATURE[name])
         whole[self.features] = value
         return whole
 

@@ -7,6 +7,7 @@ MOSEK, COPT. Models find their solver here; nothing else imports a solver's pack
 from .base import (
     Solution,
     Solver,
+    SolverFailed,
     SolverNotAvailable,
     SolveStatus,
     Trait,
@@ -19,6 +20,7 @@ __all__ = [
     "Solution",
     "SolveStatus",
     "Solver",
+    "SolverFailed",
     "SolverNotAvailable",
     "Trait",
     "UnsupportedModel",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import time
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, ClassVar, Protocol
@@ -32,6 +33,7 @@ class SolveStatus(StrEnum):
     OPTIMAL = "optimal"
     INACCURATE = "inaccurate"
     TIME_LIMIT = "time limit"
+    NODE_LIMIT = "node limit"
     INTERRUPTED = "interrupted"
     INFEASIBLE = "infeasible"
     UNBOUNDED = "unbounded"
@@ -50,7 +52,8 @@ class Solution:
     bound : float
         The solver's claim of a lower bound (for a maximum: an upper bound).
     variables : dict of str to ndarray
-        Values by the paper's names. Entries of features that are not part of the
+        Values by the paper's names, if the solver has a point that is feasible up to
+        its tolerance; empty otherwise. Entries of features that are not part of the
         model are filled in: 0 for w, W and v, 1 for u.
     multipliers : dict of str to ndarray
         Dual values by name where the solver has them: ``alpha`` of the margins,
@@ -73,8 +76,55 @@ class SolverNotAvailable(ImportError):
     """The solver is not installed, or has no licence for this program."""
 
 
+class SolverFailed(RuntimeError):
+    """The solver broke down on a program that it should be able to take."""
+
+
 class UnsupportedModel(ValueError):
     """The solver cannot take a program of this kind."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is asked of a solver, and since when.
+
+    Attributes
+    ----------
+    time_limit : float or None
+        Seconds from the moment of asking: compiling the model is part of them.
+    tolerance : float
+        Relative gap, feasibility and optimality tolerance.
+    verbose : bool
+    should_stop : callable or None
+        Asked now and then by those that can: SCIP and Gurobi.
+    start : mapping of str to ndarray, or None
+        Values of the model's variables by name, all features included: a solution to
+        begin with. SCIP, Gurobi and HiGHS take it.
+    node_limit : int or None
+        Most nodes of a tree; with 1 the bound is that of the root.
+    asked : float
+        Reading of the clock.
+    """
+
+    time_limit: float | None = None
+    tolerance: float = DEFAULT_TOLERANCE
+    verbose: bool = False
+    should_stop: Callable[[], bool] | None = None
+    start: Mapping[str, np.ndarray] | None = None
+    node_limit: int | None = None
+    asked: float = field(default_factory=time.perf_counter)
+
+    @property
+    def seconds_left(self) -> float | None:
+        """What is left of the time limit, not less than 0; None without a limit."""
+        if self.time_limit is None:
+            return None
+        return max(0.0, self.time_limit - (time.perf_counter() - self.asked))
+
+    @property
+    def is_late(self) -> bool:
+        """Whether the time is over."""
+        return self.seconds_left == 0.0
 
 
 class Solver(Protocol):
@@ -89,20 +139,8 @@ class Solver(Protocol):
     extra: ClassVar[str]
     takes: ClassVar[tuple[frozenset[Trait], ...]]
 
-    def solve(
-        self,
-        model: Model,
-        *,
-        time_limit: float | None = None,
-        tolerance: float = DEFAULT_TOLERANCE,
-        verbose: bool = False,
-        should_stop: Callable[[], bool] | None = None,
-    ) -> Solution:
-        """Solve a model; a solver that stops early returns what it has.
-
-        ``should_stop`` is asked now and then by those that can: SCIP and Gurobi. The
-        time limit counts from the call: compiling the model is part of it.
-        """
+    def solve(self, model: Model, request: Request) -> Solution:
+        """Solve a model; a solver that stops early returns what it has."""
 
 
 def accepts(solver: Solver | type[Solver], needs: Iterable[Trait]) -> bool:

@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .base import Solution, SolverNotAvailable, SolveStatus
+from .base import (
+    Request,
+    Solution,
+    SolverFailed,
+    SolverNotAvailable,
+    SolveStatus,
+    Trait,
+)
 
 if TYPE_CHECKING:
     from ..models.model import Model
@@ -22,29 +29,49 @@ _STATUS = {
 
 
 def solve_through_cvxpy(
-    model: Model, solver: str, options: dict[str, Any], verbose: bool
+    model: Model, solver: str, options: dict[str, Any], time_option: str, ask: Request
 ) -> tuple[Solution, Any]:
     """Solve a model by one of CVXPY's solvers; also returns the solver's statistics.
 
     The bound is the objective when the solver says optimal, minus infinity otherwise.
+    ``time_option`` is the solver's name for its time limit, which gets what compiling
+    has left of the one asked for.
     """
     import cvxpy as cp
 
     program = model.program
-    try:
-        program.solve(solver=solver.upper(), verbose=verbose, **options)
-    except Exception as error:
-        # Whatever the package raises: without a licence each has its own exception.
-        raise SolverNotAvailable(
-            f"{solver} could not solve {model.name}: {error}. If it has no licence for "
-            "a model of this size, use an open-source solver: clarabel, or scip for "
-            "binary variables."
-        ) from error
-    status = _STATUS.get(program.status, SolveStatus.FAILED)
+    data, chain, inverse = program.get_problem_data(solver.upper())
     sign = 1.0 if isinstance(program.objective, cp.Minimize) else -1.0
+    nothing = Solution(
+        SolveStatus.TIME_LIMIT, sign * np.inf, -sign * np.inf, solver=solver
+    )
+    if ask.is_late:
+        return nothing, None
+    if ask.seconds_left is not None:
+        options = options | {time_option: ask.seconds_left}
+    if solver == "mosek":
+        options = {"mosek_params": options}
+    try:
+        found = chain.solve_via_data(
+            program, data, verbose=ask.verbose, solver_opts=options
+        )
+        program.unpack_results(found, chain, inverse)
+    except Exception as error:
+        # Whatever the package raises: each has its own exceptions.
+        raise failure(solver, model, error) from error
+    solution = _read(model, solver, sign)
+    stats = program.solver_stats.extra_stats if program.solver_stats else None
+    return solution, stats
+
+
+def _read(model: Model, solver: str, sign: float) -> Solution:
+    program = model.program
+    status = _STATUS.get(program.status, SolveStatus.FAILED)
     objective, bound = sign * np.inf, -sign * np.inf
     variables: dict[str, np.ndarray] = {}
-    if program.variables()[0].value is not None:
+    # The iterate of a continuous solver that was cut short satisfies nothing.
+    cut_short = status is SolveStatus.TIME_LIMIT and Trait.INTEGER not in model.needs
+    if program.variables()[0].value is not None and not cut_short:
         variables = model.read_variables()
         objective = float(program.objective.value)
     if status is SolveStatus.OPTIMAL:
@@ -54,8 +81,25 @@ def solve_through_cvxpy(
         for name, constraint in model.multipliers.items()
         if constraint.dual_value is not None
     }
-    stats = program.solver_stats.extra_stats if program.solver_stats else None
-    return (
-        Solution(status, objective, bound, variables, multipliers, solver=solver),
-        stats,
-    )
+    return Solution(status, objective, bound, variables, multipliers, solver=solver)
+
+
+def failure(solver: str, model: Model, error: Exception) -> Exception:
+    """What to raise when a solver did: with its reason, and with who could do it."""
+    # Imported here: the registry knows all adapters, and they know this function.
+    from .registry import SOLVERS, able_solvers
+
+    others = [
+        name
+        for name in able_solvers(model)
+        if SOLVERS[name].extra == "paper" and name != solver
+    ]
+    remedy = f" Use an open-source solver that takes it: {others}." if others else ""
+    reason = str(error).strip().rstrip(".")
+    text = f"{solver} could not solve {model.name}: {reason}."
+    if "licen" in str(error).lower():
+        return SolverNotAvailable(f"{text} It has no licence for this model.{remedy}")
+    note = ""
+    if SOLVERS[solver].extra != "paper":
+        note = " Without a licence it takes small models only."
+    return SolverFailed(f"{text}{note}{remedy}")

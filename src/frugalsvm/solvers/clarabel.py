@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 
-from .base import DEFAULT_TOLERANCE, Solution, SolveStatus, Trait
+from .base import Request, Solution, SolveStatus, Trait
 from .standard_form import StandardForm, compile_model
 
 if TYPE_CHECKING:
@@ -26,6 +25,8 @@ _STATUS = {
     "AlmostDualInfeasible": SolveStatus.UNBOUNDED,
 }
 _HAS_POINT = (SolveStatus.OPTIMAL, SolveStatus.INACCURATE, SolveStatus.TIME_LIMIT)
+# Residuals up to which an iterate that is not final counts as a point.
+NEARLY_FEASIBLE = 1e-4
 
 
 class Clarabel:
@@ -38,24 +39,24 @@ class Clarabel:
         frozenset({Trait.QUADRATIC, Trait.SECOND_ORDER, Trait.SEMIDEFINITE}),
     )
 
-    def solve(
-        self,
-        model: Model,
-        *,
-        time_limit: float | None = None,
-        tolerance: float = DEFAULT_TOLERANCE,
-        verbose: bool = False,
-        should_stop: Callable[[], bool] | None = None,
-    ) -> Solution:
-        """Solve a convex model; the bound is Clarabel's dual objective."""
+    def solve(self, model: Model, request: Request) -> Solution:
+        """Solve a convex model; the bound is Clarabel's dual objective.
+
+        Iterates of an interior point are feasible in the end only: without residuals
+        that say so, neither point nor bound is returned. Multipliers always are: any
+        vector proves something.
+        """
         import clarabel
 
         form = compile_model(model)
+        if request.is_late:
+            return form.solution(self.name, SolveStatus.TIME_LIMIT, -np.inf)
         settings = clarabel.DefaultSettings()
-        settings.verbose = verbose
+        settings.verbose = request.verbose
+        tolerance = request.tolerance
         settings.tol_gap_rel = settings.tol_gap_abs = settings.tol_feas = tolerance
-        if time_limit is not None:
-            settings.time_limit = time_limit
+        if request.seconds_left is not None:
+            settings.time_limit = request.seconds_left
         found = clarabel.DefaultSolver(
             sp.csc_matrix(sp.triu(form.P)), form.q, sp.csc_matrix(form.A), form.b,
             _cones(form), settings,
@@ -63,8 +64,11 @@ class Clarabel:
         status = _STATUS.get(str(found.status), SolveStatus.FAILED)
         if status not in _HAS_POINT:
             return form.solution(self.name, status, -np.inf)
-        x, z = np.asarray(found.x), np.asarray(found.z)
-        return form.solution(self.name, status, found.obj_val_dual, x, z)
+        final = status is SolveStatus.OPTIMAL
+        x = np.asarray(found.x) if final or found.r_prim <= NEARLY_FEASIBLE else None
+        is_bound = final or found.r_dual <= NEARLY_FEASIBLE
+        bound = found.obj_val_dual if is_bound else -np.inf
+        return form.solution(self.name, status, bound, x, np.asarray(found.z))
 
 
 def _cones(form: StandardForm) -> list:

@@ -5,11 +5,10 @@ Without a licence coptpy solves small models only.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from .base import DEFAULT_TOLERANCE, Solution, Trait
+from .base import Request, Solution, Trait
 from .bridge import solve_through_cvxpy
 
 if TYPE_CHECKING:
@@ -27,20 +26,17 @@ class Copt:
         frozenset({Trait.QUADRATIC, Trait.SECOND_ORDER, Trait.INTEGER}),
     )
 
-    def solve(
-        self,
-        model: Model,
-        *,
-        time_limit: float | None = None,
-        tolerance: float = DEFAULT_TOLERANCE,
-        verbose: bool = False,
-        should_stop: Callable[[], bool] | None = None,
-    ) -> Solution:
+    def solve(self, model: Model, request: Request) -> Solution:
         """Solve a model."""
-        options: dict[str, Any] = {"RelGap": tolerance, "FeasTol": max(tolerance, 1e-9)}
-        if time_limit is not None:
-            options["TimeLimit"] = time_limit
-        solution, stats = solve_through_cvxpy(model, self.name, options, verbose)
+        options: dict[str, Any] = {
+            "RelGap": request.tolerance,
+            "FeasTol": max(request.tolerance, 1e-9),
+        }
+        if request.node_limit is not None:
+            options["NodeLimit"] = request.node_limit
+        solution, stats = solve_through_cvxpy(
+            model, self.name, options, "TimeLimit", request
+        )
         if Trait.INTEGER in model.needs and stats is not None:
             solution = replace(solution, bound=float(stats.bestbnd))
         return solution

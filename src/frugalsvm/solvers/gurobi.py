@@ -6,20 +6,14 @@ variables when there are quadratic terms).
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 
-from .base import (
-    DEFAULT_TOLERANCE,
-    Solution,
-    SolverNotAvailable,
-    SolveStatus,
-    Trait,
-)
+from .base import Request, Solution, SolveStatus, Trait
+from .bridge import failure
 from .standard_form import StandardForm, compile_model
 
 if TYPE_CHECKING:
@@ -45,34 +39,36 @@ class Gurobi:
         ),
     )
 
-    def solve(
-        self,
-        model: Model,
-        *,
-        time_limit: float | None = None,
-        tolerance: float = DEFAULT_TOLERANCE,
-        verbose: bool = False,
-        should_stop: Callable[[], bool] | None = None,
-    ) -> Solution:
+    def solve(self, model: Model, request: Request) -> Solution:
         """Solve a model; complementarity by SOS1 constraints."""
         import gurobipy
 
-        started = time.perf_counter()
         form = compile_model(model)
         try:
-            with gurobipy.Env(params={"OutputFlag": int(verbose)}) as environment:
-                program, x, rows = _build(form, environment)
-                if time_limit is not None:
-                    left = time_limit - (time.perf_counter() - started)
-                    program.setParam("TimeLimit", max(left, 0.0))
-                _set_accuracy(program, tolerance)
-                program.optimize(_asking(should_stop))
+            with gurobipy.Env(params={"OutputFlag": int(request.verbose)}) as env:
+                program, x, rows = _build(form, env)
+                _set_limits(program, request)
+                if request.start is not None:
+                    _set_start(x, form.start_point(request.start))
+                program.optimize(_asking(request.should_stop))
                 return _read(program, x, rows, form)
         except gurobipy.GurobiError as error:
-            raise SolverNotAvailable(
-                f"gurobi refused {model.name}: {error}. Get a licence, or use an "
-                "open-source solver: scip, or clarabel for continuous models."
-            ) from error
+            raise failure(self.name, model, error) from error
+
+
+def _set_limits(program: Any, request: Request) -> None:
+    if request.seconds_left is not None:
+        program.setParam("TimeLimit", request.seconds_left)
+    if request.node_limit is not None:
+        program.setParam("NodeLimit", request.node_limit)
+    _set_accuracy(program, request.tolerance)
+
+
+def _set_start(x: Any, point: np.ndarray) -> None:
+    """A first solution; Gurobi finds values for the entries that are NaN."""
+    from gurobipy import GRB
+
+    x.Start = np.where(np.isfinite(point), point, GRB.UNDEFINED)
 
 
 def _build(form: StandardForm, environment: Any) -> tuple[Any, Any, Any]:
@@ -134,6 +130,7 @@ def _read(program: Any, x: Any, rows: Any, form: StandardForm) -> Solution:
         GRB.OPTIMAL: SolveStatus.OPTIMAL,
         GRB.SUBOPTIMAL: SolveStatus.INACCURATE,
         GRB.TIME_LIMIT: SolveStatus.TIME_LIMIT,
+        GRB.NODE_LIMIT: SolveStatus.NODE_LIMIT,
         GRB.INTERRUPTED: SolveStatus.INTERRUPTED,
         GRB.INFEASIBLE: SolveStatus.INFEASIBLE,
         GRB.INF_OR_UNBD: SolveStatus.INFEASIBLE,

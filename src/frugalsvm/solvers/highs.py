@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 
-from .base import DEFAULT_TOLERANCE, Solution, SolveStatus, Trait
+from .base import Request, Solution, SolveStatus, Trait
 from .standard_form import StandardForm, compile_model
 
 if TYPE_CHECKING:
@@ -17,12 +16,16 @@ if TYPE_CHECKING:
 _STATUS = {
     "kOptimal": SolveStatus.OPTIMAL,
     "kTimeLimit": SolveStatus.TIME_LIMIT,
+    # The only limit on solutions that is ever set is that on nodes.
+    "kSolutionLimit": SolveStatus.NODE_LIMIT,
     "kInterrupt": SolveStatus.INTERRUPTED,
     "kInfeasible": SolveStatus.INFEASIBLE,
     "kUnbounded": SolveStatus.UNBOUNDED,
     "kIterationLimit": SolveStatus.INACCURATE,
 }
 SMALLEST_TOLERANCE = 1e-10
+# highspy's code of a feasible point.
+FEASIBLE = 2
 
 
 class Highs:
@@ -36,31 +39,35 @@ class Highs:
         frozenset({Trait.INTEGER}),
     )
 
-    def solve(
-        self,
-        model: Model,
-        *,
-        time_limit: float | None = None,
-        tolerance: float = DEFAULT_TOLERANCE,
-        verbose: bool = False,
-        should_stop: Callable[[], bool] | None = None,
-    ) -> Solution:
+    def solve(self, model: Model, request: Request) -> Solution:
         """Solve an LP, MILP or QP."""
         import highspy
 
         form = compile_model(model)
+        if request.is_late:
+            return form.solution(self.name, SolveStatus.TIME_LIMIT, -np.inf)
         highs = highspy.Highs()
-        accuracy = max(tolerance, SMALLEST_TOLERANCE)
-        highs.setOptionValue("output_flag", verbose)
+        accuracy = max(request.tolerance, SMALLEST_TOLERANCE)
+        highs.setOptionValue("output_flag", request.verbose)
         highs.setOptionValue("primal_feasibility_tolerance", accuracy)
         highs.setOptionValue("dual_feasibility_tolerance", accuracy)
-        highs.setOptionValue("mip_rel_gap", tolerance)
-        if time_limit is not None:
-            highs.setOptionValue("time_limit", float(time_limit))
+        highs.setOptionValue("mip_rel_gap", request.tolerance)
+        if request.seconds_left is not None:
+            highs.setOptionValue("time_limit", request.seconds_left)
+        if request.node_limit is not None:
+            highs.setOptionValue("mip_max_nodes", request.node_limit)
         highs.passModel(_build(form))
+        if request.start is not None:
+            _set_start(highs, form.start_point(request.start))
         highs.run()
         status = _STATUS.get(highs.getModelStatus().name, SolveStatus.FAILED)
         return _read(highs, form, status)
+
+
+def _set_start(highs: Any, point: np.ndarray) -> None:
+    """A first solution; HiGHS finds values for the entries that are NaN."""
+    known = np.flatnonzero(np.isfinite(point))
+    highs.setSolution(known.size, known.astype(np.int32), point[known])
 
 
 def _build(form: StandardForm) -> Any:
@@ -95,7 +102,9 @@ def _build(form: StandardForm) -> Any:
 
 def _read(highs: Any, form: StandardForm, status: SolveStatus) -> Solution:
     found, info = highs.getSolution(), highs.getInfo()
-    point = np.array(found.col_value) if found.value_valid else None
+    # A simplex that was cut short has values, too, but not of a feasible point.
+    feasible = info.primal_solution_status == FEASIBLE
+    point = np.array(found.col_value) if found.value_valid and feasible else None
     # HiGHS signs multipliers by the side that binds: not positive for "<=".
     duals = -np.array(found.row_dual) if found.dual_valid else None
     bound = -np.inf

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from .base import DEFAULT_TOLERANCE, Solution, Trait
+from .base import Request, Solution, Trait
 from .bridge import solve_through_cvxpy
 
 if TYPE_CHECKING:
@@ -23,25 +22,18 @@ class Mosek:
         frozenset({Trait.QUADRATIC, Trait.SECOND_ORDER, Trait.INTEGER}),
     )
 
-    def solve(
-        self,
-        model: Model,
-        *,
-        time_limit: float | None = None,
-        tolerance: float = DEFAULT_TOLERANCE,
-        verbose: bool = False,
-        should_stop: Callable[[], bool] | None = None,
-    ) -> Solution:
+    def solve(self, model: Model, request: Request) -> Solution:
         """Solve a model."""
-        options = {
+        tolerance = request.tolerance
+        options: dict[str, Any] = {
             "MSK_DPAR_INTPNT_CO_TOL_REL_GAP": tolerance,
             "MSK_DPAR_INTPNT_CO_TOL_PFEAS": tolerance,
             "MSK_DPAR_INTPNT_CO_TOL_DFEAS": tolerance,
             "MSK_DPAR_MIO_TOL_REL_GAP": tolerance,
         }
-        if time_limit is not None:
-            options["MSK_DPAR_OPTIMIZER_MAX_TIME"] = time_limit
+        if request.node_limit is not None:
+            options["MSK_IPAR_MIO_MAX_NUM_RELAXS"] = request.node_limit
         solution, _ = solve_through_cvxpy(
-            model, self.name, {"mosek_params": options}, verbose
+            model, self.name, options, "MSK_DPAR_OPTIMIZER_MAX_TIME", request
         )
         return solution

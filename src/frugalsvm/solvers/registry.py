@@ -27,6 +27,11 @@ def available_solvers() -> list[str]:
     return [name for name, adapter in SOLVERS.items() if find_spec(adapter.package)]
 
 
+def able_solvers(model: Model) -> list[str]:
+    """Names of the solvers that take programs of a model's kind, default first."""
+    return [key for key, adapter in SOLVERS.items() if accepts(adapter, model.needs)]
+
+
 def solver_for(model: Model, name: str | None = None) -> Solver:
     """The adapter that solves a model: the one named, or the open-source default.
 
@@ -39,7 +44,7 @@ def solver_for(model: Model, name: str | None = None) -> Solver:
     SolverNotAvailable
         If its package is not installed.
     """
-    able = [key for key, adapter in SOLVERS.items() if accepts(adapter, model.needs)]
+    able = able_solvers(model)
     traits = " and ".join(sorted(model.needs)) or "linear constraints"
     if not able:
         raise UnsupportedModel(

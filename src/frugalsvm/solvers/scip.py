@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 
-from .base import DEFAULT_TOLERANCE, Solution, SolveStatus, Trait
+from .base import Request, Solution, SolveStatus, Trait
 from .standard_form import StandardForm, compile_model
 
 if TYPE_CHECKING:
@@ -19,6 +19,8 @@ _STATUS = {
     "optimal": SolveStatus.OPTIMAL,
     "gaplimit": SolveStatus.OPTIMAL,
     "timelimit": SolveStatus.TIME_LIMIT,
+    "nodelimit": SolveStatus.NODE_LIMIT,
+    "totalnodelimit": SolveStatus.NODE_LIMIT,
     "userinterrupt": SolveStatus.INTERRUPTED,
     "infeasible": SolveStatus.INFEASIBLE,
     "unbounded": SolveStatus.UNBOUNDED,
@@ -44,41 +46,40 @@ class Scip:
         ),
     )
 
-    def solve(
-        self,
-        model: Model,
-        *,
-        time_limit: float | None = None,
-        tolerance: float = DEFAULT_TOLERANCE,
-        verbose: bool = False,
-        should_stop: Callable[[], bool] | None = None,
-    ) -> Solution:
+    def solve(self, model: Model, request: Request) -> Solution:
         """Solve a model; complementarity by SOS1 constraints."""
-        started = time.perf_counter()
         form = compile_model(model)
-        scip, columns = _build(form)
-        accuracy = max(tolerance, SMALLEST_TOLERANCE)
-        scip.hideOutput(not verbose)
-        scip.setParam("limits/gap", accuracy)
-        scip.setParam("numerics/feastol", accuracy)
-        scip.setParam("numerics/dualfeastol", accuracy)
-        if time_limit is not None:
-            left = time_limit - (time.perf_counter() - started)
-            scip.setParam("limits/time", max(left, 0.0))
-        if should_stop is not None:
+        program = _build(form)
+        scip = program.scip
+        _set_parameters(scip, request)
+        if request.start is not None:
+            program.begin_with(form.start_point(request.start))
+        if request.should_stop is not None:
             # Ctrl-C is for the caller, who will want us to stop.
             scip.setParam("misc/catchctrlc", False)
-            _watch(scip, should_stop)
+            _watch(scip, request.should_stop)
         scip.optimize()
         status = _STATUS.get(scip.getStatus(), SolveStatus.FAILED)
         point = None
         if scip.getNSols():
             best = scip.getBestSol()
-            point = np.array([scip.getSolVal(best, column) for column in columns])
+            point = np.array([scip.getSolVal(best, column) for column in program.x])
             if form.binaries.size:
                 point[form.binaries] = np.round(point[form.binaries])
         bound = scip.getDualbound() if abs(scip.getDualbound()) < 1e20 else -np.inf
         return form.solution(self.name, status, bound, point)
+
+
+def _set_parameters(scip: Any, request: Request) -> None:
+    accuracy = max(request.tolerance, SMALLEST_TOLERANCE)
+    scip.hideOutput(not request.verbose)
+    scip.setParam("limits/gap", accuracy)
+    scip.setParam("numerics/feastol", accuracy)
+    scip.setParam("numerics/dualfeastol", accuracy)
+    if request.seconds_left is not None:
+        scip.setParam("limits/time", request.seconds_left)
+    if request.node_limit is not None:
+        scip.setParam("limits/totalnodes", request.node_limit)
 
 
 def _watch(scip: Any, should_stop: Callable[[], bool]) -> None:
@@ -102,40 +103,85 @@ def _watch(scip: Any, should_stop: Callable[[], bool]) -> None:
     scip.includeEventhdlr(Asking(), "frugalsvm", "asks whether to stop")
 
 
-def _build(form: StandardForm) -> tuple[Any, list[Any]]:
+# A number that follows from the columns x and the rows b - A x.
+_Value = Callable[[np.ndarray, np.ndarray], float]
+
+
+@dataclass
+class _Program:
+    """A model of SCIP: its columns x, and variables of ours that x determines.
+
+    ``extra`` has those with functions of x and of the rows ``b - A x``.
+    """
+
+    form: StandardForm
+    scip: Any
+    x: list[Any]
+    extra: list[tuple[Any, _Value]] = field(default_factory=list)
+
+    def begin_with(self, point: np.ndarray) -> None:
+        """Offer a first solution, of which entries may be unknown (NaN)."""
+        scip = self.scip
+        complete = bool(np.isfinite(point).all())
+        solution = scip.createSol() if complete else scip.createPartialSol()
+        for column, value in zip(self.x, point, strict=True):
+            if np.isfinite(value):
+                scip.setSolVal(solution, column, float(value))
+        if complete:
+            rows = self.form.b - self.form.A @ point
+            for variable, value in self.extra:
+                scip.setSolVal(solution, variable, float(value(point, rows)))
+        scip.addSol(solution)
+
+
+def _build(form: StandardForm) -> _Program:
     from pyscipopt import Model as ScipModel
 
     scip = ScipModel()
     kinds = np.full(form.q.size, "C")
     kinds[form.binaries] = "B"
     x = [scip.addVar(lb=None, vtype=str(kind)) for kind in kinds]
+    program = _Program(form, scip, x)
     rows = _affine(form, x)
     for row in range(form.n_zero):
         scip.addCons(rows[row] == 0)
     for row in range(form.n_zero, form.n_linear):
         scip.addCons(rows[row] >= 0)
     for cone in form.cones():
-        _add_cone(scip, rows[cone])
+        _add_cone(program, rows, cone)
     for first, second in form.pairs:
         scip.addConsSOS1([x[first], x[second]])
-    _set_objective(scip, form, x)
-    return scip, x
+    _set_objective(program)
+    return program
 
 
 def _affine(form: StandardForm, x: list[Any]) -> list[Any]:
-    """The expressions ``b - A x``, row by row."""
-    from pyscipopt import quicksum
+    """The expressions ``b - A x``, row by row.
 
-    A = sp.csr_array(form.A)
+    Made from dictionaries: sums of products build as many expressions as there are
+    coefficients, which took six times as long as all the rest.
+    """
+    from pyscipopt.scip import CONST, Expr, Term
+
+    terms = [Term(column) for column in x]
+    A = sp.csr_array(form.A, copy=True)
+    A.eliminate_zeros()
     expressions = []
-    for row, right in enumerate(form.b):
+    for row, right in enumerate(form.b.tolist()):
         part = slice(A.indptr[row], A.indptr[row + 1])
-        terms = zip(A.indices[part], A.data[part], strict=True)
-        expressions.append(float(right) - quicksum(a * x[j] for j, a in terms if a))
+        names = [terms[j] for j in A.indices[part].tolist()]
+        coefficients = dict(zip(names, (-A.data[part]).tolist(), strict=True))
+        coefficients[CONST] = right
+        expressions.append(Expr(coefficients))
     return expressions
 
 
-def _add_cone(scip: Any, rows: list[Any]) -> None:
+def _mixed(mix: np.ndarray, cone: slice) -> _Value:
+    """A combination of the rows of a cone."""
+    return lambda _, rows: float(mix @ rows[cone])
+
+
+def _add_cone(program: _Program, rows: list[Any], cone: slice) -> None:
     """``|| rows[1:] || <= rows[0]`` in a form that SCIP recognises.
 
     A cone of dimension three is a rotated one in its factors, ``s2^2 <= p r``: for the
@@ -143,26 +189,31 @@ def _add_cone(scip: Any, rows: list[Any]) -> None:
     """
     from pyscipopt import quicksum
 
-    size = [scip.addVar(lb=None) for _ in rows]
-    if len(rows) == 3:
-        links = (rows[0] - rows[1], rows[0] + rows[1], rows[2])
-        cone = size[2] * size[2] - size[0] * size[1] <= 0
+    scip, part = program.scip, rows[cone]
+    size = [scip.addVar(lb=None) for _ in part]
+    if len(part) == 3:
+        links = (part[0] - part[1], part[0] + part[1], part[2])
+        mixing = np.array([[1.0, -1.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
+        inside = size[2] * size[2] - size[0] * size[1] <= 0
         positive = size[:2]
     else:
-        links = tuple(rows)
-        cone = quicksum(s * s for s in size[1:]) - size[0] * size[0] <= 0
+        links = tuple(part)
+        mixing = np.eye(len(part))
+        inside = quicksum(s * s for s in size[1:]) - size[0] * size[0] <= 0
         positive = size[:1]
-    for variable, link in zip(size, links, strict=True):
+    for variable, link, mix in zip(size, links, mixing, strict=True):
         scip.addCons(variable - link == 0)
+        program.extra.append((variable, _mixed(mix, cone)))
     for variable in positive:
         scip.chgVarLb(variable, 0.0)
-    scip.addCons(cone)
+    scip.addCons(inside)
 
 
-def _set_objective(scip: Any, form: StandardForm, x: list[Any]) -> None:
+def _set_objective(program: _Program) -> None:
     """SCIP wants a linear objective; the quadratic part goes to an epigraph."""
     from pyscipopt import quicksum
 
+    form, scip, x = program.form, program.scip, program.x
     linear = quicksum(float(c) * x[j] for j, c in enumerate(form.q) if c)
     P = sp.coo_array(form.P)
     if P.nnz:
@@ -170,4 +221,5 @@ def _set_objective(scip: Any, form: StandardForm, x: list[Any]) -> None:
         terms = zip(*P.coords, P.data, strict=True)
         scip.addCons(quicksum(0.5 * p * x[i] * x[j] for i, j, p in terms) <= top)
         linear = linear + top
+        program.extra.append((top, lambda x, _: 0.5 * x @ (form.P @ x)))
     scip.setObjective(linear, "minimize")

@@ -10,6 +10,7 @@ that CVXPY cannot express.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -82,6 +83,18 @@ class StandardForm:
             multipliers,
             solver=solver,
         )
+
+    def start_point(self, start: Mapping[str, np.ndarray]) -> np.ndarray:
+        """Values of the columns for given values of variables; NaN where unknown."""
+        point = np.full(self.q.size, np.nan)
+        for name, value in start.items():
+            variable = self.model.variables[name]
+            # Expressions, such as s = 1 - u, have no columns of their own.
+            if getattr(variable, "id", None) in self.columns:
+                own = self.model.for_own_features(name, np.asarray(value, dtype=float))
+                first = self.columns[variable.id]
+                point[first : first + variable.size] = own.ravel(order="F")
+        return point
 
     def _assign(self, x: np.ndarray) -> None:
         for variable in self.model.continuous.variables():
