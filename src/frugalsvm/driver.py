@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Mapping
 from functools import partial
 from numbers import Integral, Real
@@ -235,6 +236,8 @@ def _finish(run: Run, method: str, solution: Solution) -> Result:
     monitor.close()
     status = _status(run, relative_gap(objective, bound))
     monitor.log(str(status))
+    if monitor.failure is not None:
+        warnings.warn(f"the run ends early: {monitor.failure}", stacklevel=2)
     proof = None
     if run.keep_proof:
         # A tree that proves no more than its root is left out of the certificate.
@@ -257,6 +260,7 @@ def _finish(run: Run, method: str, solution: Solution) -> Result:
         dual_point=point[0],
         reported_bound=run.reported_bound,
         certificate=proof,
+        message=monitor.failure or "",
     )
 
 
@@ -277,6 +281,8 @@ def _status(run: Run, gap: float) -> Status:
     # Below the least gap there are only rounding errors.
     if gap <= max(monitor.gap_tol, LEAST_GAP):
         return Status.OPTIMAL
+    if monitor.failure is not None:
+        return Status.SOLVER_FAILED
     if monitor.interrupted:
         return Status.INTERRUPTED
     if monitor.out_of_time:

@@ -105,6 +105,8 @@ class Monitor:
         self.urgent_flag = np.zeros(1, dtype=np.uint8)
         self._abandoned = False
         self._stopped_at = np.inf
+        # Why a third-party solver failed, if one did: there is no going on then.
+        self.failure: str | None = None
         self.nodes = 0
         self.open_nodes = 0
         self._callback = callback
@@ -132,10 +134,10 @@ class Monitor:
         return self.seconds >= self.time_limit
 
     def should_stop(self) -> bool:
-        """Whether time is up or the user interrupted."""
+        """Whether time is up, the user interrupted, or a solver failed."""
         if self._abandoned:
             raise Abandoned
-        return self.interrupted or self.out_of_time
+        return self.interrupted or self.out_of_time or self.failure is not None
 
     def watch(self) -> None:
         """Set the flags that compiled code looks at when it is time."""

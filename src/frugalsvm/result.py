@@ -21,6 +21,7 @@ class Status(StrEnum):
     NODE_LIMIT = "node limit"
     MEMORY_LIMIT = "memory limit"
     INTERRUPTED = "interrupted"
+    SOLVER_FAILED = "solver failed"
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,9 @@ class Result:
         What a third-party solver claims, if one ran.
     certificate : Certificate or None
         Proof of ``lower_bound``, if it was asked for.
+    message : str
+        Why a third-party solver failed, if one did; objective and bound are what the
+        run had until then.
     """
 
     objective: float
@@ -68,6 +72,7 @@ class Result:
     dual_point: np.ndarray | None = None
     reported_bound: float | None = None
     certificate: Certificate | None = field(default=None, repr=False)
+    message: str = ""
 
     @property
     def gap(self) -> float:
@@ -93,4 +98,6 @@ class Result:
             ("time", f"{self.seconds:.2f} s"),
             ("work", work or "-"),
         ]
+        if self.message:
+            lines.append(("message", self.message))
         return "\n".join(f"{name:<12} {value}" for name, value in lines)

@@ -8,8 +8,14 @@ import time
 import numpy as np
 import pytest
 
-from frugalsvm import FrugalSVC, Problem, Status, relax, solve, verify
+from frugalsvm import FrugalSVC, Problem, Status, models, relax, solve, verify
 from frugalsvm.algorithms.binary_set import BinarySet, least_binary
+from frugalsvm.solvers import (
+    Solution,
+    SolverFailed,
+    SolverNotAvailable,
+    SolveStatus,
+)
 from tests.exact.problems import KINDS, small_problem
 from tests.reference import brute_force, random_data
 
@@ -134,6 +140,80 @@ def test_another_solver_claims_and_we_do_not_vouch():
     np.testing.assert_allclose(result.reported_bound, optimum, rtol=1e-3)
     np.testing.assert_allclose(result.lower_bound, relax(problem).bound, rtol=1e-6)
     assert result.status is Status.FEASIBLE
+
+
+class Broken:
+    """A model that takes so many questions."""
+
+    def __init__(self, model, calls, error):
+        self.model, self.calls, self.error = model, calls, error
+        self.name = model.name
+
+    def solve(self, *arguments, **options):
+        self.calls.append(options)
+        if len(self.calls) > 1:
+            if isinstance(self.error, str):
+                return Solution(SolveStatus(self.error), np.inf, -np.inf)
+            raise self.error
+        return self.model.solve(*arguments, **options)
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (SolverFailed("out of numbers"), "out of numbers"),
+        (SolverNotAvailable("no licence"), "no licence"),
+        ("failed", "scip gave up on SR-DLMP"),
+    ],
+)
+def test_a_solver_that_fails_ends_the_run_with_what_it_has(monkeypatch, error, words):
+    problem, _, _ = small_problem("random", 0)
+    calls = []
+    real = models.sr_dlmp
+    monkeypatch.setattr(
+        models, "sr_dlmp", lambda *given: Broken(real(*given), calls, error)
+    )
+    options = {"semi_solver": "scip", "strategy": "local-search", "k": 0, "s": 1}
+    with pytest.warns(UserWarning, match=words):
+        result = solve(problem, method="exact", method_options=options)
+    assert len(calls) == 2
+    assert result.status is Status.SOLVER_FAILED
+    assert words in result.message
+    assert words in str(result)
+    assert_complete(problem, result)
+    # What the first call claimed is not lost.
+    assert result.reported_bound > result.lower_bound
+
+
+def test_so_does_one_that_fails_in_a_subproblem(monkeypatch):
+    problem, _, _ = small_problem("random", 0)
+    calls, error = [], SolverFailed("out of numbers")
+    real = models.cop
+    monkeypatch.setattr(
+        models, "cop", lambda *given, **cuts: Broken(real(*given, **cuts), calls, error)
+    )
+    options = {"solver": "scip", "rho": 2}
+    with pytest.warns(UserWarning, match="out of numbers"):
+        result = solve(problem, method="kernel-search", method_options=options)
+    assert (len(calls), result.status) == (2, Status.SOLVER_FAILED)
+    assert result.counters["subproblems solved"] == 1
+    assert_complete(problem, result)
+
+
+def test_the_big_m_for_another_solver_is_part_of_the_time(monkeypatch):
+    """It is asked to stop with the run."""
+    problem, _, _ = small_problem("random", 0)
+    asked = []
+    real = models.big_m
+
+    def spy(*given, should_stop, **options):
+        asked.append(should_stop())
+        return real(*given, should_stop=should_stop, **options)
+
+    monkeypatch.setattr(models, "big_m", spy)
+    solve(problem, method="exact", method_options={"semi_solver": "scip"})
+    assert asked
+    assert not any(asked)
 
 
 def test_node_limit():

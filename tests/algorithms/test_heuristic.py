@@ -1,23 +1,28 @@
 """Algorithm 3: the strategy, the big-M, and the second ranking."""
 
+from importlib import import_module
+
 import numpy as np
 import pytest
 
 from frugalsvm import Problem, relax, solve
 from frugalsvm.algorithms.heuristic import second_ranking, threshold
-from frugalsvm.models import big_m
+from frugalsvm.models import big_m, weight_bounds
 from frugalsvm.monitor import Monitor
 from frugalsvm.search.evaluator import Evaluator
 from tests.exact.problems import KINDS, small_problem
 from tests.reference import brute_force, random_data
 
+# The package exports a function of the same name.
+weights_module = import_module("frugalsvm.models.weight_bounds")
 
-def spread_problem(n=12, budget=2):
+
+def spread_problem(n=12, budget=2, C=2e-3):
     """A loss that weighs little: all weights are small, and M is below ||w||_1 / B."""
     rng = np.random.default_rng(0)
     X, y = random_data(rng, 60, n)
     X += 0.8 * y[:, None]
-    return Problem(X, y, C=2e-3, max_features=budget)
+    return Problem(X, y, C=C, max_features=budget)
 
 
 @pytest.mark.parametrize("strategy", ["kernel-search", "local-search"])
@@ -50,6 +55,41 @@ def test_a_small_big_m_leads_to_a_second_ranking():
     ranked = second_ranking(problem, Monitor(), best, 0)
     u = relax(problem, "DSCoMP", M=M).u
     assert np.isin(ranked[:2], np.argsort(u)[:3]).all()
+
+
+@pytest.fixture
+def _many_features(monkeypatch):
+    """As with thousands of features: M comes from a few dual points, and is loose."""
+    monkeypatch.setattr(weights_module, "MANY_FEATURES", 0)
+
+
+@pytest.mark.usefixtures("_many_features")
+@pytest.mark.parametrize(("bound_programs", "rankings"), [(20, 2), (0, 1)])
+def test_a_big_m_that_is_nearly_small_enough_is_worth_some_programs(
+    bound_programs, rankings
+):
+    problem = spread_problem(C=0.02)
+    best = solve(problem, method="kernel-search")
+    loose = big_m(problem, best.objective, max_programs=0)
+    assert big_m(problem, best.objective) < threshold(problem) <= loose
+    result = solve(
+        problem, method="heuristic", method_options={"bound_programs": bound_programs}
+    )
+    assert result.counters["rankings"] == rankings
+
+
+@pytest.mark.usefixtures("_many_features")
+def test_a_big_m_that_is_far_too_large_is_not(monkeypatch):
+    problem = spread_problem(C=0.02)
+    objective = solve(problem, method="kernel-search").objective
+    useful = big_m(problem, objective, max_programs=0) / 1.6
+    early = weight_bounds(problem, objective, useful_below=useful)
+    assert (early.programs, early.settled) == (0, False)
+    # Within reach, but one of the programs shows that M stays too large.
+    monkeypatch.setattr(weights_module, "WITHIN_REACH", 10.0)
+    settled = weight_bounds(problem, objective)
+    close = weight_bounds(problem, objective, useful_below=0.8 * settled.M)
+    assert 1 <= close.programs < settled.programs
 
 
 def test_a_large_big_m_does_not():

@@ -20,13 +20,14 @@ from frugalsvm.models import (
     sr_dlmp,
     weight_bounds,
 )
+from frugalsvm.relaxations import certified_bound
 from tests.models.instances import random_problem
 from tests.reference import random_data
 
 PROBLEM = random_problem(0)
 
 
-@pytest.mark.parametrize("M", [0.0, -1.0, np.nan, np.inf, [1, 1, 1, 1, 0]])
+@pytest.mark.parametrize("M", [0.0, -1.0, np.nan, np.inf, [1, 1, 1, 1, -1]])
 @pytest.mark.parametrize("build", [bigmp, boxmp, smp, scomp, dscomp])
 def test_big_m_must_be_positive(build, M):
     with pytest.raises(ValueError, match=r"M must be positive.*big_m"):
@@ -104,6 +105,43 @@ def test_bound_problems():
         m_range(PROBLEM, [1.0])
     with pytest.raises(ValueError, match="form must be"):
         m_range(PROBLEM, np.zeros(5), form="tight")
+
+
+@pytest.mark.parametrize("form", ["tight", "printed"])
+@pytest.mark.parametrize("share", [0.5, 0.999])
+def test_an_upper_bound_that_no_solution_has_bounds_nothing(form, share):
+    """M = 0 of it would make BigMP report the constant classifier as the optimum."""
+    impossible = share * relax(PROBLEM).bound
+    for function in (weight_bounds, big_m):
+        with pytest.raises(ValueError, match=r"upper_bound=.* proved lower bound.*no "):
+            function(PROBLEM, impossible, form=form)
+
+
+def test_nor_does_one_that_leaves_no_feature():
+    """Above the relaxation, but dual points show that no feature can be used."""
+    X, y = random_data(np.random.default_rng(0), 12, 3)
+    problem = Problem(X, y, C=1e-3, max_features=1)
+    constant = 2e-3 * min(np.sum(y > 0), np.sum(y < 0))
+    with pytest.raises(ValueError, match="no solution has this objective"):
+        weight_bounds(problem, relax(problem).bound * (1 + 1e-9))
+    assert big_m(Problem(X, y, C=1e-3, max_features=0), constant) > 0
+
+
+def test_certified_bounds():
+    alpha = relax(PROBLEM).alpha
+    with pytest.raises(ValueError, match=r"model must be one of .*DSCoP.*got 'SDP'"):
+        certified_bound(PROBLEM, alpha, "SDP")
+    for M in (-10.0, 0.0, np.nan, [1.0, -1.0, 1.0, 1.0, 1.0]):
+        with pytest.raises(ValueError, match="M must be positive"):
+            certified_bound(PROBLEM, alpha, "DSCoMP", M)
+    with pytest.raises(ValueError, match=r"BoxMP needs M.*big_m"):
+        certified_bound(PROBLEM, alpha, "BoxMP")
+    with pytest.raises(ValueError, match="DSCoP has no big-M"):
+        certified_bound(PROBLEM, alpha, "DSCoP", 1.0)
+    with pytest.raises(ValueError, match="one entry per feature"):
+        certified_bound(PROBLEM, alpha, "DSCoMP", [1.0, 2.0])
+    with pytest.raises(ValueError, match="NaN or infinite"):
+        certified_bound(PROBLEM, np.full_like(alpha, np.nan))
 
 
 def test_limits():

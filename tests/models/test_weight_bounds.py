@@ -9,7 +9,14 @@ from frugalsvm import Problem, relax, solve
 from frugalsvm.kernels.big_m import weight_intervals
 from frugalsvm.kernels.bounds import repair_dual, square_bounds
 from frugalsvm.kernels.support_svm import support_svm
-from frugalsvm.models import big_m, bound_problem, weight_bounds
+from frugalsvm.models import (
+    big_m,
+    bigmp,
+    bound_problem,
+    boxmp,
+    dscomp,
+    weight_bounds,
+)
 from frugalsvm.models import tight_programs as programs_module
 from tests.models.instances import SMALL, cancer_problem, random_problem
 from tests.reference import brute_force, random_data, supports
@@ -185,3 +192,21 @@ def test_a_big_m_that_is_too_large_is_known_early():
         early = weight_bounds(problem, upper_bound, max_programs=0, useful_below=value)
         assert (early.largest >= whole.largest * (1 - 1e-9)).all() or value > early.M
         assert (value > early.M) == (value > whole.M)
+
+
+def test_models_take_the_bounds_of_single_weights():
+    """Also where they are zero, as of constant columns: those weights are zero."""
+    X, y = random_data(np.random.default_rng(5), 20, 6)
+    X[:, 2] = 3.0
+    problem = Problem(X, y, max_features=2)
+    best, _ = brute_force(problem)
+    M = weight_bounds(problem, best).largest
+    assert M[2] == 0
+    assert not np.signbit(M).any()
+    optimum = bigmp(problem, M).solve(tolerance=1e-9)
+    assert optimum.objective == pytest.approx(best, rel=1e-5)
+    for build, name in [(boxmp, "BoxMP"), (dscomp, "DSCoMP")]:
+        value = build(problem, M).solve(tolerance=1e-9).objective
+        bound = relax(problem, name, M=M, tol=1e-9).bound
+        assert bound == pytest.approx(value, rel=1e-5)
+        assert bound <= best * (1 + 1e-9)

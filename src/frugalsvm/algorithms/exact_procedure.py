@@ -23,7 +23,7 @@ from .heuristic import Strategy
 from .local_search import better, report
 from .ranking import rank_features
 from .semi_relaxation import SemiRelaxation, solve_semi_relaxation
-from .subproblem import LEAST_SECONDS, check_available, note_interrupt
+from .subproblem import LEAST_SECONDS, ask_solver, check_available
 
 #: Who can solve SR-DLMP(K).
 SEMI_SOLVERS = ("native", "scip", "copt")
@@ -219,19 +219,23 @@ class ExactProcedure:
         monitor, problem = self.monitor, self.problem
         nothing = np.zeros(problem.n_features)
         unsolved = SemiRelaxation(-np.inf, np.inf, nothing, nothing, False)
-        M = big_m(problem, self.best.objective, max_programs=0)
+        M = big_m(
+            problem, self.best.objective, max_programs=0,
+            should_stop=monitor.should_stop,
+        )  # fmt: skip
+        model = sr_dlmp(problem, K.tolist(), M)
         left = monitor.time_limit - monitor.seconds
         if left < LEAST_SECONDS:
             return unsolved
-        answer = sr_dlmp(problem, K.tolist(), M).solve(
-            self.options.semi_solver,
-            time_limit=left if np.isfinite(left) else None,
-            tolerance=max(0.1 * monitor.gap_tol, 1e-8),
-            should_stop=monitor.should_stop,
-        )
-        note_interrupt(monitor, answer.status)
-        claims = (self.reported_bound, answer.bound)
-        self.reported_bound = max(claim for claim in claims if claim is not None)
+        answer = ask_solver(
+            monitor, model, self.options.semi_solver, left,
+            max(0.1 * monitor.gap_tol, 1e-8),
+        )  # fmt: skip
+        if answer is None:
+            return unsolved
+        if np.isfinite(answer.bound):
+            claims = (self.reported_bound, answer.bound)
+            self.reported_bound = max(claim for claim in claims if claim is not None)
         if answer.status != "optimal":
             return unsolved
         # As far as M is concerned, features outside K are worth what they weigh.

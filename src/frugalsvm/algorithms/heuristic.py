@@ -51,9 +51,10 @@ class HeuristicOptions:
         subproblem and all the time of the run.
     passes : int, default=1
         Passes of the kernel search through its groups.
-    bound_programs : int, default=0
-        Bound problems (of the paper's 2n) to solve for the big-M by Clarabel. With 0
-        it comes from native dual points, which bound all weights at once.
+    bound_programs : int, default=20
+        Most bound problems (of the paper's 2n) to solve for the big-M by Clarabel,
+        where M from native dual points, which bound all weights at once, is near the
+        threshold but not below it. Without CVXPY and Clarabel there are none.
     ranking : sequence of int, default=None
         First ranking of the features; see
         :class:`~frugalsvm.algorithms.kernel_search.KernelSearchOptions`.
@@ -65,7 +66,7 @@ class HeuristicOptions:
     solver: str = "native"
     subproblem_time_limit: float | None = 60.0
     passes: int = 1
-    bound_programs: int = 0
+    bound_programs: int = 20
     ranking: Sequence[int] | None = None
 
 
@@ -167,6 +168,9 @@ def second_ranking(
         time_limit=left if np.isfinite(left) else None,
     )  # fmt: skip
     monitor.log(f"DSCoMP with M = {M:.4g}")
+    if not np.isfinite(relaxation.value):
+        # Cut short: there is no u to rank by.
+        return None
     return rank_features(problem, relaxation.u, relaxation.squares)
 
 
@@ -187,6 +191,8 @@ def _big_m(
     from ..models.weight_bounds import big_m
 
     left = _seconds_left(monitor)
+    if any(find_spec(package) is None for package in ("cvxpy", "clarabel")):
+        max_programs = 0
     return big_m(
         problem, upper_bound, max_programs=max_programs,
         time_limit=left if np.isfinite(left) else None,

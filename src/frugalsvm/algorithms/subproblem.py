@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,6 +16,10 @@ from .restricted import (
     Restricted,
     solve_restricted,
 )
+
+if TYPE_CHECKING:
+    from ..models import Model
+    from ..solvers import Solution as ModelSolution
 
 #: Who can solve CoP(K).
 COP_SOLVERS = ("native", "scip", "gurobi")
@@ -37,6 +42,8 @@ class SubproblemSolver:
     Attributes
     ----------
     counters : dict
+        Subproblems begun, those solved to the end (to an optimum, or shown to have
+        none), and nodes.
     """
 
     def __init__(
@@ -46,7 +53,11 @@ class SubproblemSolver:
         self.monitor = monitor
         self.solver = solver
         self.time_limit = np.inf if time_limit is None else float(time_limit)
-        self.counters = {"subproblems": 0, "subproblem nodes": 0}
+        self.counters = {
+            "subproblems": 0,
+            "subproblems solved": 0,
+            "subproblem nodes": 0,
+        }
         if solver != "native":
             check_available(solver)
 
@@ -78,6 +89,7 @@ class SubproblemSolver:
             )  # fmt: skip
         else:
             outcome = self._by_model(K, upper_bound, group, seconds)
+        self.counters["subproblems solved"] += outcome.complete
         self.monitor.tick()
         return outcome
 
@@ -113,13 +125,9 @@ class SubproblemSolver:
             upper_bound=upper_bound if np.isfinite(upper_bound) else None,
             group=None if group is None else group.tolist(),
         )
-        answer = model.solve(
-            self.solver,
-            time_limit=seconds if np.isfinite(seconds) else None,
-            tolerance=SUBPROBLEM_GAP,
-            should_stop=monitor.should_stop,
-        )
-        note_interrupt(monitor, answer.status)
+        answer = ask_solver(monitor, model, self.solver, seconds, SUBPROBLEM_GAP)
+        if answer is None:
+            return Restricted(None, False)
         complete = answer.status in ("optimal", "infeasible")
         if "u" not in answer.variables:
             return Restricted(None, complete)
@@ -137,10 +145,30 @@ class SubproblemSolver:
         return solution
 
 
-def note_interrupt(monitor: Monitor, status: str) -> None:
-    """Some solvers catch Ctrl-C themselves: then the whole run is meant."""
-    if status == "interrupted" and not monitor.should_stop():
+def ask_solver(
+    monitor: Monitor, model: Model, solver: str, seconds: float, tolerance: float
+) -> ModelSolution | None:
+    """What a third-party solver finds; None if it fails, which ends the run."""
+    # Imported here: those who stay native need no solver.
+    from ..solvers import SolverFailed, SolverNotAvailable
+
+    try:
+        answer = model.solve(
+            solver,
+            time_limit=seconds if np.isfinite(seconds) else None,
+            tolerance=tolerance,
+            should_stop=monitor.should_stop,
+        )
+    except (SolverFailed, SolverNotAvailable) as error:
+        monitor.failure = str(error)
+        return None
+    if answer.status == "failed":
+        monitor.failure = f"{solver} gave up on {model.name} without saying why."
+        return None
+    if answer.status == "interrupted" and not monitor.should_stop():
+        # Some solvers catch Ctrl-C themselves: then the whole run is meant.
         monitor.interrupt()
+    return answer
 
 
 def check_available(solver: str) -> None:

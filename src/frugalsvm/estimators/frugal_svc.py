@@ -108,8 +108,8 @@ class FrugalSVC(ClassifierMixin, SelectorMixin, BaseEstimator):
     gap_ : float
         Relative gap between the two.
     status_ : str
-        ``optimal``, ``feasible``, ``node limit``, ``time limit``, ``memory limit`` or
-        ``interrupted``.
+        ``optimal``, ``feasible``, ``node limit``, ``time limit``, ``memory limit``,
+        ``interrupted`` or ``solver failed``.
     result_ : Result
         All of this, with history, counters and the dual point behind the bound.
     n_iter_ : int

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..problem import Problem, check_indices
+from ..relaxations.certified import check_big_m
 from ..solvers.base import Trait
 from .modelling import modelling
 
@@ -142,22 +143,9 @@ def share_cones(w: Any, u: Any, W: Any, cones: Cones) -> tuple[list[Any], Trait]
     raise ValueError(f'cones must be "second-order" or "semidefinite", got {cones!r}.')
 
 
-def check_big_m(M: ArrayLike, parts: Draft) -> np.ndarray:
-    """One positive bound of |w_j| per feature of the program."""
-    values = np.asarray(M, dtype=np.float64)
-    if values.ndim > 1 or (values.ndim and values.shape != (parts.problem.n_features,)):
-        raise ValueError(
-            f"M must be a number or have one entry per feature "
-            f"({parts.problem.n_features}), got shape {values.shape}."
-        )
-    values = np.broadcast_to(values, parts.problem.n_features)[parts.features]
-    if not (np.isfinite(values).all() and (values > 0).all()):
-        wrong = values[~(np.isfinite(values) & (values > 0))][0]
-        raise ValueError(
-            f"M must be positive and finite, got {wrong:g}; frugalsvm.models.big_m "
-            "computes a valid value from the objective of any solution."
-        )
-    return values
+def limits_of_weights(M: ArrayLike, parts: Draft) -> np.ndarray:
+    """One bound of |w_j| per feature of the program."""
+    return check_big_m(M, parts.problem.n_features)[parts.features]
 
 
 def check_subset(K: Iterable[int], problem: Problem) -> np.ndarray:

@@ -10,9 +10,9 @@ from .blocks import (
     Cardinality,
     Cones,
     big_m_rows,
-    check_big_m,
     choose_features,
     draft,
+    limits_of_weights,
     rotated_cones,
     share_cones,
 )
@@ -33,7 +33,7 @@ def dsmp(problem: Problem, M: ArrayLike, *, cardinality: Cardinality = "<=") -> 
     ----------
     problem : Problem
     M : float or array of shape (n_features,)
-        Positive bound of the weights.
+        Bound of the weights, positive; an array may have zeros.
     cardinality : {"<=", "="}, default="<="
 
     Returns
@@ -44,7 +44,7 @@ def dsmp(problem: Problem, M: ArrayLike, *, cardinality: Cardinality = "<=") -> 
     parts = draft(problem)
     v = cp.Variable(parts.size, name="v")
     W = cp.Variable(parts.size, name="W")
-    rows = big_m_rows(parts.w, v, check_big_m(M, parts))
+    rows = big_m_rows(parts.w, v, limits_of_weights(M, parts))
     rows += choose_features(parts, v, cardinality)
     rows += rotated_cones(parts.w, 1, W) + rotated_cones(v, 1, v)
     return Model(
@@ -101,7 +101,7 @@ def dscomp(
     ----------
     problem : Problem
     M : float or array of shape (n_features,)
-        Positive bound of the weights.
+        Bound of the weights, positive; an array may have zeros.
     cardinality : {"<=", "="}, default="<="
     cones : {"second-order", "semidefinite"}, default="second-order"
 
@@ -127,7 +127,7 @@ def _dscop(
     rows, trait = share_cones(parts.w, u, W, cones)
     rows += choose_features(parts, 1 - u, cardinality)
     if M is not None:
-        rows += big_m_rows(parts.w, 1 - u, check_big_m(M, parts))
+        rows += big_m_rows(parts.w, 1 - u, limits_of_weights(M, parts))
     return Model(
         name,
         equation,

@@ -14,10 +14,10 @@ from .blocks import (
     Cardinality,
     Draft,
     big_m_rows,
-    check_big_m,
     check_subset,
     choose_features,
     draft,
+    limits_of_weights,
 )
 from .model import Model
 from .modelling import modelling
@@ -71,7 +71,7 @@ def bigmp(problem: Problem, M: ArrayLike, *, cardinality: Cardinality = "<=") ->
     ----------
     problem : Problem
     M : float or array of shape (n_features,)
-        Positive bound of the weights.
+        Bound of the weights, positive; an array may have zeros.
     cardinality : {"<=", "="}, default="<="
         ``sum v <= B``, or ``sum v = B`` as printed. The optimal value is the same.
 
@@ -95,7 +95,7 @@ def boxmp(problem: Problem, M: ArrayLike, *, cardinality: Cardinality = "<=") ->
     ----------
     problem : Problem
     M : float or array of shape (n_features,)
-        Positive bound of the weights.
+        Bound of the weights, positive; an array may have zeros.
     cardinality : {"<=", "="}, default="<="
         ``sum v <= B``, or ``sum v = B`` as printed. The optimal value is the same.
 
@@ -117,7 +117,7 @@ def _big_m_model(
     cp = modelling()
     parts = draft(problem)
     v = cp.Variable(parts.size, name="v")
-    rows = big_m_rows(parts.w, v, check_big_m(M, parts))
+    rows = big_m_rows(parts.w, v, limits_of_weights(M, parts))
     rows += choose_features(parts, v, cardinality)
     return Model(
         name,

@@ -13,10 +13,10 @@ from .blocks import (
     Cardinality,
     Cones,
     big_m_rows,
-    check_big_m,
     check_subset,
     choose_features,
     draft,
+    limits_of_weights,
     rotated_cones,
     share_cones,
 )
@@ -108,7 +108,7 @@ def _semi_relaxation(
     parts = draft(problem)
     # Features that alone exceed the cost budget are not in the program.
     subset = np.intersect1d(check_subset(K, problem), parts.features)
-    limit = check_big_m(M, parts)
+    limit = limits_of_weights(M, parts)
     inside = parts.positions(subset)
     outside = np.setdiff1d(np.arange(parts.size), inside)
     w = parts.w

@@ -18,9 +18,9 @@ from .blocks import (
     Cardinality,
     Draft,
     big_m_rows,
-    check_big_m,
     choose_features,
     draft,
+    limits_of_weights,
     usable_features,
 )
 from .model import Model
@@ -87,7 +87,7 @@ def smp(
     ----------
     problem : Problem
     M : float or array of shape (n_features,)
-        Positive bound of the weights.
+        Bound of the weights, positive; an array may have zeros.
     cardinality : {"<=", "="}, default="<="
     memory_limit : float, default=4e9
         Bytes; the model is refused if solving it is estimated to take more.
@@ -103,7 +103,7 @@ def smp(
     w, W, v, V = X[1:, 0], X[1:, 1:], Y[1:, 0], Y[1:, 1:]
     parts = draft(problem, w=w)
     rows = [X >> 0, Y >> 0, X[0, 0] == 1, Y[0, 0] == 1, cp.diag(V) == v]
-    rows += big_m_rows(w, v, check_big_m(M, parts))
+    rows += big_m_rows(w, v, limits_of_weights(M, parts))
     rows += choose_features(parts, v, cardinality)
     return Model(
         "SMP",
@@ -162,7 +162,7 @@ def scomp(
     ----------
     problem : Problem
     M : float or array of shape (n_features,)
-        Positive bound of the weights.
+        Bound of the weights, positive; an array may have zeros.
     cardinality : {"<=", "="}, default="<="
     memory_limit : float, default=4e9
         Bytes; the model is refused if solving it is estimated to take more.
@@ -194,7 +194,7 @@ def _complementarity_shor(
     rows = [X >> 0, X[0, 0] == 1, cp.diag(R) == 0, cp.diag(U) == u]
     rows += choose_features(parts, 1 - u, cardinality)
     if M is not None:
-        rows += big_m_rows(w, 1 - u, check_big_m(M, parts))
+        rows += big_m_rows(w, 1 - u, limits_of_weights(M, parts))
     return Model(
         name,
         equation,

@@ -38,6 +38,9 @@ OBJECTIVE_SLACK = 1e-12
 MANY_FEATURES = 1000
 # Widest intervals that are tried first when M only matters below some value.
 WIDEST = 10
+# Bound problems are begun if M is wanted below some value and exceeds it by at most
+# this factor: on microarrays they make M from dual points some 10 % smaller.
+WITHIN_REACH = 1.5
 # Dual points that are evaluated together.
 CHUNK = 256
 
@@ -71,7 +74,8 @@ class WeightBounds:
     @property
     def largest(self) -> np.ndarray:
         """Bound of ``|w_j|`` for each feature."""
-        return np.maximum(self.upper, -self.lower)
+        # Zeros have no sign here.
+        return np.maximum(self.upper, -self.lower) + 0.0
 
     @property
     def M(self) -> float:
@@ -85,6 +89,7 @@ class _Intervals:
     def __init__(self, problem: Problem, upper_bound: float, form: Form):
         node = problem.root_node()
         self.problem = problem
+        self.form = form
         self.upper_bound = upper_bound * (1.0 + OBJECTIVE_SLACK)
         # The printed form is the tight one without a budget.
         k, budget = (node.k, node.budget)
@@ -139,7 +144,7 @@ def weight_bounds(
     ----------
     problem : Problem
     upper_bound : float
-        Objective UB of a known solution.
+        Objective UB of a known solution. One below a proved lower bound is refused.
     form : {"tight", "printed"}, default="tight"
         The bound problems that are improved upon; see
         :func:`~frugalsvm.models.bound_problem`.
@@ -151,12 +156,13 @@ def weight_bounds(
     tolerance : float, default=1e-6
         Asked of the solver.
     time_limit : float, default=None
-        Seconds after which no further bound problem is begun.
+        Seconds after which the descent ends and no further bound problem is begun.
     should_stop : callable
         Asked in between; intervals of a run that is stopped are wider, not wrong.
     useful_below : float, default=None
         If M is not going to be below this value, end early: the widest intervals are
-        narrowed first, and if one of them stays too wide, so does M.
+        narrowed first, and if one of them stays too wide, so does M. Bound problems
+        are only solved if M is at most 1.5 times the value by then.
 
     Returns
     -------
@@ -165,49 +171,24 @@ def weight_bounds(
     check_form(form)
     started = time.perf_counter()
     intervals = _Intervals(problem, check_upper_bound(upper_bound), form)
-    points = np.array(
-        [
-            scale * relax(problem, model, tol=1e-4).alpha
-            for model in ("DSCoP", "SVM")
-            for scale in SCALES
-        ]
-    )
-    intervals.learn(points)
-    start = points[len(SCALES) - 1 if form == "tight" else -1]
-    few = problem.n_features <= MANY_FEATURES
-    if few and useful_below is not None:
-        widest = np.argsort(-intervals.largest, kind="stable")[:WIDEST]
-        intervals.learn(
-            descend(problem, start, upper_bound, intervals.k, should_stop, widest)
-        )
-        if intervals.largest[widest].max() >= useful_below:
-            few, max_programs = False, 0
-    if few:
-        points = descend(problem, start, upper_bound, intervals.k, should_stop)
-        if not should_stop():
+    start = _use_relaxations(intervals)
+
+    def late() -> bool:
+        over = time_limit is not None and time.perf_counter() - started > time_limit
+        return over or should_stop()
+
+    if useful_below is not None and _is_hopeless(intervals, start, useful_below, late):
+        max_programs = 0
+    elif problem.n_features <= MANY_FEATURES:
+        points = descend(problem, start, upper_bound, intervals.k, late)
+        if not late():
             intervals.learn(points)
-    solved = 0
-    settled = False
-    programs = None
-    done = np.zeros((2, problem.n_features), dtype=bool)
-    while not settled:
-        ends = np.vstack([intervals.upper, -intervals.lower])
-        side, j = np.unravel_index(np.argmax(ends), ends.shape)
-        settled = bool(done[side, j] or ends[side, j] <= 0)
-        late = should_stop() or (
-            time_limit is not None and time.perf_counter() - started > time_limit
-        )
-        if settled or late or (max_programs is not None and solved >= max_programs):
-            break
-        if programs is None:
-            make = TightPrograms if form == "tight" else PrintedPrograms
-            programs = make(problem, intervals.upper_bound, start)
-        sign = 1.0 if side == 0 else -1.0
-        point = programs.dual_point(int(j), sign, solver, tolerance)
-        if point is not None:
-            intervals.learn(point[None], int(j))
-        done[side, j] = True
-        solved += 1
+    solved, settled = _solve_programs(
+        intervals, start, max_programs, solver, tolerance, late, useful_below
+    )
+    if not intervals.largest.any():
+        # Only w = 0 is left: is it as good as the solution that is said to exist?
+        _check_attainable(upper_bound, _constant_objective(problem))
     return WeightBounds(
         intervals.lower,
         intervals.upper,
@@ -216,6 +197,92 @@ def weight_bounds(
         solved,
         time.perf_counter() - started,
     )
+
+
+def _use_relaxations(intervals: _Intervals) -> np.ndarray:
+    """Learn from DSCoP and SVM; the dual point to go on from."""
+    problem = intervals.problem
+    dscop, svm = (relax(problem, model, tol=1e-4) for model in ("DSCoP", "SVM"))
+    _check_attainable(intervals.upper_bound, dscop.bound)
+    intervals.learn(
+        np.array([scale * one.alpha for one in (dscop, svm) for scale in SCALES])
+    )
+    return dscop.alpha if intervals.form == "tight" else svm.alpha
+
+
+def _check_attainable(upper_bound: float, bound: float) -> None:
+    """Refuse the objective of a solution that cannot exist."""
+    if bound > upper_bound * (1.0 + OBJECTIVE_SLACK):
+        raise ValueError(
+            f"upper_bound={upper_bound:g} is below the proved lower bound {bound:g}: "
+            "no solution has this objective, so nothing bounds its weights. Give the "
+            "objective of a solution, e.g. of frugalsvm.solve(problem)."
+        )
+
+
+def _constant_objective(problem: Problem) -> float:
+    """Objective of w = 0 with the best intercept, down to the accuracy of solves."""
+    total = problem.C.sum()
+    if problem.fit_intercept:
+        first = problem.C[problem.y > 0].sum()
+        total = 2.0 * min(first, total - first)
+    return float(total * (1.0 - 1e-6))
+
+
+def _is_hopeless(
+    intervals: _Intervals,
+    start: np.ndarray,
+    useful_below: float,
+    late: Callable[[], bool],
+) -> bool:
+    """Whether the widest intervals stay too wide after a descent of their own."""
+    problem = intervals.problem
+    if problem.n_features > MANY_FEATURES:
+        return False
+    widest = np.argsort(-intervals.largest, kind="stable")[:WIDEST]
+    intervals.learn(
+        descend(problem, start, intervals.upper_bound, intervals.k, late, widest)
+    )
+    return bool(intervals.largest[widest].max() >= useful_below)
+
+
+def _solve_programs(
+    intervals: _Intervals,
+    start: np.ndarray,
+    max_programs: int | None,
+    solver: str,
+    tolerance: float,
+    late: Callable[[], bool],
+    useful_below: float | None,
+) -> tuple[int, bool]:
+    """Solve bound problems, the widest interval first; how many, and if M is settled.
+
+    If M is wanted below some value only, they end at the first end of an interval that
+    stays above it.
+    """
+    most = np.inf if max_programs is None else max_programs
+    if useful_below is not None:
+        too_wide = intervals.largest.max() > WITHIN_REACH * useful_below
+        most = 0 if too_wide else most
+    programs = None
+    done = np.zeros((2, intervals.problem.n_features), dtype=bool)
+    while True:
+        ends = np.vstack([intervals.upper, -intervals.lower])
+        side, j = np.unravel_index(np.argmax(ends), ends.shape)
+        solved = int(done.sum())
+        if done[side, j] or ends[side, j] <= 0:
+            return solved, True
+        hopeless = useful_below is not None and (ends[done] >= useful_below).any()
+        if hopeless or late() or solved >= most:
+            return solved, False
+        if programs is None:
+            make = TightPrograms if intervals.form == "tight" else PrintedPrograms
+            programs = make(intervals.problem, intervals.upper_bound, start)
+        sign = 1.0 if side == 0 else -1.0
+        point = programs.dual_point(int(j), sign, solver, tolerance)
+        if point is not None:
+            intervals.learn(point[None], int(j))
+        done[side, j] = True
 
 
 def big_m(

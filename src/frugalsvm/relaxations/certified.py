@@ -28,6 +28,11 @@ FAMILY = {
 }
 
 
+# Models with a big-M, and those with a set K of binary features.
+WITH_M = ("BoxMP", "SMP", "DSMP", "SCoMP", "DSCoMP", "SR-DSCoP", "SR-DLMP")
+WITH_K = ("SR-DSCoP", "SR-DLMP")
+
+
 class CertifiedBound(NamedTuple):
     """A bound, the repaired dual point behind it and its squares ``c_j^2``."""
 
@@ -56,24 +61,64 @@ def certified_bound(
     model : str, default="DSCoP"
         The paper's name of a relaxation.
     M : float or array of shape (n_features,), default=None
-        Bound of the weights, for the models that have one.
+        Bound of the weights, for the models that have one. (The semi-relaxations do,
+        but what a dual point proves does not depend on it.)
 
     Returns
     -------
     CertifiedBound
         ``bound`` is below the value of the model, and of FS-SVM if M is valid.
     """
+    check_model(model, M, M_optional=model in WITH_K)
+    limits = None if M is None else check_big_m(M, problem.n_features)
     point = np.ascontiguousarray(alpha, dtype=np.float64)
     if point.shape != (problem.n_samples,):
         raise ValueError(
             f"alpha must have one entry per sample of positive weight "
             f"({problem.n_samples}), got shape {point.shape}."
         )
+    if not np.isfinite(point).all():
+        raise ValueError("alpha has entries that are NaN or infinite.")
     repaired = repair_dual(point, problem.y, problem.C, problem.fit_intercept)
     squares = square_bounds(problem.A @ repaired, problem.norms, repaired)
-    bound = _bound(problem, repaired, squares, FAMILY[model], M)
+    bound = _bound(problem, repaired, squares, FAMILY[model], limits)
     # No objective is negative.
     return CertifiedBound(max(0.0, float(bound)), repaired, squares)
+
+
+def check_model(model: str, M: ArrayLike | None, *, M_optional: bool = False) -> None:
+    """Refuse models that do not exist, and an M that is missing or of no use."""
+    if model not in FAMILY:
+        raise ValueError(f"model must be one of {list(FAMILY)}, got {model!r}.")
+    if M is None and model in WITH_M and not M_optional:
+        raise ValueError(
+            f"{model} needs M, a bound of the weights: frugalsvm.models.big_m computes "
+            "one."
+        )
+    if M is not None and model not in WITH_M:
+        raise ValueError(f"{model} has no big-M; leave M out.")
+
+
+def check_big_m(M: ArrayLike, n_features: int) -> np.ndarray:
+    """One bound of ``|w_j|`` per feature.
+
+    Zero says that no good solution uses a feature, which only an array can mean:
+    :func:`~frugalsvm.models.weight_bounds` proves it of some.
+    """
+    values = np.asarray(M, dtype=np.float64)
+    if values.ndim > 1 or (values.ndim and values.shape != (n_features,)):
+        raise ValueError(
+            f"M must be a number or have one entry per feature ({n_features}), got "
+            f"shape {values.shape}."
+        )
+    right = np.isfinite(values) & (values >= 0 if values.ndim else values > 0)
+    if not right.all():
+        raise ValueError(
+            f"M must be positive and finite (an array may have zeros), got "
+            f"{values[~right][0]:g}; frugalsvm.models.big_m computes a valid value "
+            "from the objective of any solution."
+        )
+    return np.array(np.broadcast_to(values, n_features))
 
 
 def reachable_node(problem: Problem) -> Node:
@@ -87,7 +132,7 @@ def _bound(
     alpha: np.ndarray,
     squares: np.ndarray,
     family: str,
-    M: ArrayLike | None,
+    limits: np.ndarray | None,
 ) -> float:
     node = reachable_node(problem)
     if family == "SVM":
@@ -98,7 +143,6 @@ def _bound(
     choice = (node.forced, node.free, node.k, problem.costs, node.budget)
     if family == "DSCoP":
         return bound_and_price(alpha, squares, *choice)[0]
-    limits = np.array(np.broadcast_to(np.asarray(M, dtype=float), squares.shape))
     if family == "DSCoMP":
         return bound_and_price(alpha, huber_values(squares, limits), *choice)[0]
     return box_bound(alpha, squares, limits, *choice)

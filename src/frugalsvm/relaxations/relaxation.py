@@ -17,14 +17,17 @@ from ..kernels.support_svm import NEVER, support_svm
 from ..monitor import Monitor
 from ..problem import Problem
 from ..supervision import supervise
-from .certified import FAMILY, certified_bound, reachable_node
+from .certified import (
+    FAMILY,
+    WITH_K,
+    certified_bound,
+    check_model,
+    reachable_node,
+)
 
 #: The relaxations that :func:`relax` knows, by the paper's names.
 RELAXATIONS = tuple(FAMILY)
 
-# Models with a big-M, and those with a set K of binary features.
-_WITH_M = ("BoxMP", "SMP", "DSMP", "SCoMP", "DSCoMP", "SR-DSCoP", "SR-DLMP")
-_WITH_K = ("SR-DSCoP", "SR-DLMP")
 # Models that the native kernels solve.
 _NATIVE = ("DSCoP", "SVM")
 
@@ -132,16 +135,8 @@ def relax(
 
 
 def _check(model: str, M: ArrayLike | None, K: Iterable[int] | None) -> None:
-    if model not in RELAXATIONS:
-        raise ValueError(f"model must be one of {list(RELAXATIONS)}, got {model!r}.")
-    if (model in _WITH_M) != (M is not None):
-        raise ValueError(
-            f"{model} needs M, a bound of the weights: frugalsvm.models.big_m computes "
-            "one."
-            if M is None
-            else f"{model} has no big-M; leave M out."
-        )
-    if (model in _WITH_K) != (K is not None):
+    check_model(model, M)
+    if (model in WITH_K) != (K is not None):
         raise ValueError(
             f"{model} needs K, the features with binary u."
             if K is None
@@ -264,7 +259,7 @@ def _solve_model(
         solver, time_limit=time_limit, tolerance=tol, verbose=verbose
     )
     alpha = solution.multipliers.get("alpha")
-    points = [alpha] if alpha is not None and model not in _WITH_K else []
+    points = [alpha] if alpha is not None and model not in WITH_K else []
     if not points:
         points = [relax(problem, native, tol=tol).alpha for native in _NATIVE]
     certified = max(

@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .base import Request, Solution, SolveStatus, Trait
+from .bridge import failure
 from .standard_form import StandardForm, compile_model
 
 if TYPE_CHECKING:
@@ -58,7 +59,11 @@ class Scip:
             # Ctrl-C is for the caller, who will want us to stop.
             scip.setParam("misc/catchctrlc", False)
             _watch(scip, request.should_stop)
-        scip.optimize()
+        try:
+            scip.optimize()
+        except Exception as error:
+            # PySCIPOpt raises bare exceptions for all that goes wrong inside.
+            raise failure(self.name, model, error) from error
         status = _STATUS.get(scip.getStatus(), SolveStatus.FAILED)
         point = None
         if scip.getNSols():
