@@ -7,21 +7,17 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.feature_selection import SelectorMixin
-from sklearn.utils import Tags, check_array, check_consistent_length
-from sklearn.utils.class_weight import compute_class_weight
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
 from ..driver import run_interruptible
 from ..monitor import Callback
 from ..problem import Problem, check_unmasked
 from ..result import Result
+from .binary_linear import BinaryLinearClassifier
 from .parameters import check_parameters
 
 
-class FrugalSVC(ClassifierMixin, SelectorMixin, BaseEstimator):
+class FrugalSVC(BinaryLinearClassifier):
     r"""Linear support vector classifier with a hard limit on the number of features.
 
     Minimises
@@ -174,11 +170,6 @@ class FrugalSVC(ClassifierMixin, SelectorMixin, BaseEstimator):
         self.certificate = certificate
         self.on_interrupt = on_interrupt
 
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        return tags
-
     def fit(
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> Self:
@@ -255,72 +246,6 @@ class FrugalSVC(ClassifierMixin, SelectorMixin, BaseEstimator):
         self.status_ = str(self.result_.status)
         self.n_iter_ = max(1, self.result_.counters.get("SVM solves", 1))
 
-    def decision_function(self, X: ArrayLike) -> np.ndarray:
-        """Signed distances to the separating hyperplane, times the norm of its weights.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            Positive where ``classes_[1]`` is predicted.
-        """
-        check_is_fitted(self)
-        data = validate_data(self, X, accept_sparse="csr", reset=False)
-        return data @ self.coef_[0] + self.intercept_[0]
-
-    def predict(self, X: ArrayLike) -> np.ndarray:
-        """Labels of samples.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
-        positive = self.decision_function(X) > 0
-        return self.classes_[positive.astype(np.intp)]
-
-    def _encode(self, y: np.ndarray) -> np.ndarray:
-        """Labels as -1 and +1; stores ``classes_``."""
-        check_classification_targets(y)
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        if self.classes_.size > 2:
-            raise ValueError(
-                "Only binary classification is supported. The type of the target is "
-                f"multiclass: y has {self.classes_.size} classes. Use "
-                "sklearn.multiclass.OneVsRestClassifier, one budget per class."
-            )
-        if self.classes_.size < 2:
-            raise ValueError(
-                f"Classifier can't train when only one class is present: y has only "
-                f"{self.classes_[0]!r}."
-            )
-        return np.where(codes == 1, 1.0, -1.0)
-
-    def _weights(
-        self, X: np.ndarray, y: np.ndarray, sample_weight: ArrayLike | None
-    ) -> np.ndarray:
-        """Sample weights times class weights."""
-        weights = np.ones(X.shape[0])
-        if sample_weight is not None:
-            weights = _check_sample_weight(sample_weight, X)
-        if self.class_weight is None:
-            return weights
-        kept = weights > 0
-        factors = compute_class_weight(
-            self.class_weight, classes=self.classes_, y=y[kept]
-        )
-        if (factors < 0).any() or not np.isfinite(factors).all():
-            raise ValueError(
-                f"class_weight must be finite and >= 0, got {self.class_weight}."
-            )
-        return weights * np.where(y == self.classes_[1], factors[1], factors[0])
-
     def _indices(self, parameter: str, features: Sequence[int | str]) -> np.ndarray:
         """Feature indices from indices or names."""
         names = getattr(self, "feature_names_in_", None)
@@ -349,27 +274,3 @@ class FrugalSVC(ClassifierMixin, SelectorMixin, BaseEstimator):
                 )
             indices.append(int(feature))
         return np.array(indices, dtype=np.int64)
-
-    def _get_support_mask(self) -> np.ndarray:
-        check_is_fitted(self)
-        return self.coef_[0] != 0
-
-
-def _check_sample_weight(sample_weight: ArrayLike, X: np.ndarray) -> np.ndarray:
-    weights = check_array(
-        sample_weight, dtype=np.float64, ensure_2d=False, input_name="sample_weight"
-    )
-    check_consistent_length(weights, X)
-    if weights.ndim != 1:
-        raise ValueError(
-            f"sample_weight must have one entry per row of X, got shape "
-            f"{weights.shape}."
-        )
-    if (weights < 0).any():
-        raise ValueError(
-            f"sample_weight must not be negative, got {weights.min():g}; use 0 to "
-            "leave a sample out."
-        )
-    if not weights.any():
-        raise ValueError("sample_weight must not be zero for all samples.")
-    return weights

@@ -1,0 +1,119 @@
+"""What all linear classifiers of two classes here have in common."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils import Tags, check_array, check_consistent_length
+from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+
+class BinaryLinearClassifier(ClassifierMixin, SelectorMixin, BaseEstimator):
+    """A classifier that selects features, and predicts by ``coef_ @ x + intercept_``.
+
+    Those that inherit have a parameter ``class_weight`` and write ``fit``.
+    """
+
+    class_weight: dict[Any, float] | str | None
+    coef_: np.ndarray
+    intercept_: np.ndarray
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
+
+    def decision_function(self, X: ArrayLike) -> np.ndarray:
+        """Signed scores of samples; positive ones mean ``classes_[1]``.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        check_is_fitted(self)
+        data = validate_data(self, X, accept_sparse="csr", reset=False)
+        return data @ self.coef_[0] + self.intercept_[0]
+
+    def predict(self, X: ArrayLike) -> np.ndarray:
+        """Labels of samples.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        positive = self.decision_function(X) > 0
+        return self.classes_[positive.astype(np.intp)]
+
+    def _encode(self, y: np.ndarray) -> np.ndarray:
+        """Labels as -1 and +1; stores ``classes_``."""
+        check_classification_targets(y)
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        if self.classes_.size > 2:
+            raise ValueError(
+                "Only binary classification is supported. The type of the target is "
+                f"multiclass: y has {self.classes_.size} classes. Use "
+                "sklearn.multiclass.OneVsRestClassifier, one budget per class."
+            )
+        if self.classes_.size < 2:
+            raise ValueError(
+                f"Classifier can't train when only one class is present: y has only "
+                f"{self.classes_[0]!r}."
+            )
+        return np.where(codes == 1, 1.0, -1.0)
+
+    def _weights(
+        self, X: np.ndarray, y: np.ndarray, sample_weight: ArrayLike | None
+    ) -> np.ndarray:
+        """Sample weights times class weights."""
+        weights = _check_sample_weight(sample_weight, X)
+        if self.class_weight is None:
+            return weights
+        kept = weights > 0
+        factors = compute_class_weight(
+            self.class_weight, classes=self.classes_, y=y[kept]
+        )
+        if (factors < 0).any() or not np.isfinite(factors).all():
+            raise ValueError(
+                f"class_weight must be finite and >= 0, got {self.class_weight}."
+            )
+        return weights * np.where(y == self.classes_[1], factors[1], factors[0])
+
+    def _get_support_mask(self) -> np.ndarray:
+        check_is_fitted(self)
+        return self.coef_[0] != 0
+
+
+def _check_sample_weight(sample_weight: ArrayLike | None, X: np.ndarray) -> np.ndarray:
+    if sample_weight is None:
+        return np.ones(X.shape[0])
+    weights = check_array(
+        sample_weight, dtype=np.float64, ensure_2d=False, input_name="sample_weight"
+    )
+    if weights.ndim != 1:
+        raise ValueError(f"sample_weight must be 1D, got shape {weights.shape}.")
+    check_consistent_length(X, weights)
+    if (weights < 0).any():
+        raise ValueError(
+            f"sample_weight must not be negative, got {weights.min():g}; use 0 to "
+            "leave a sample out."
+        )
+    if not weights.any():
+        raise ValueError(
+            "Sample weights must contain at least one non-zero number: all samples "
+            "are left out."
+        )
+    return weights
