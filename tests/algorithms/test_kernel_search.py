@@ -210,7 +210,7 @@ def test_bad_options_are_explained(method, options, words):
 
 
 def test_a_solver_that_is_not_installed_is_named(monkeypatch):
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    monkeypatch.setattr("frugalsvm.solvers.registry.find_spec", lambda name: None)
     with pytest.raises(ImportError, match="pip install"):
         solve(
             medium_problem(n=8),

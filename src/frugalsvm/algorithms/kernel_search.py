@@ -9,13 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 import numpy as np
 
+from ..monitor import Monitor
 from ..search.evaluator import IMPROVEMENT, Solution
 from .local_search import better, report
 from .ranking import make_groups
-from .subproblem import SubproblemSolver
+from .restricted import Restricted
 
 # A feature leaves the kernel when so many solutions in a row did without it.
 LAST_ITERATIONS = 2
@@ -55,6 +57,23 @@ class KernelSearchOptions:
     subproblem_time_limit: float | None = 60.0
     passes: int = 1
     ranking: Sequence[int] | None = None
+
+
+class Subproblems(Protocol):
+    """Who solves CoP(K), or its like of another objective."""
+
+    monitor: Monitor
+
+    def solve(
+        self,
+        K: np.ndarray,
+        *,
+        upper_bound: float = np.inf,
+        group: np.ndarray | None = None,
+        start: np.ndarray | None = None,
+        time_limit: float = np.inf,
+    ) -> Restricted:
+        """The best solution on the features K within the cuts."""
 
 
 @dataclass
@@ -97,7 +116,7 @@ class Kernel:
 
 
 def kernel_search(
-    subproblems: SubproblemSolver,
+    subproblems: Subproblems,
     ranked: np.ndarray,
     rho: int,
     start: Solution | None = None,
@@ -109,7 +128,7 @@ def kernel_search(
 
     Parameters
     ----------
-    subproblems : SubproblemSolver
+    subproblems : Subproblems
     ranked : ndarray of int
         Features that may be chosen, best first.
     rho : int
@@ -152,7 +171,7 @@ def kernel_search(
 
 
 def _one_pass(
-    subproblems: SubproblemSolver,
+    subproblems: Subproblems,
     kernel: Kernel,
     groups: list[np.ndarray],
     end: float,

@@ -146,7 +146,12 @@ class SubproblemSolver:
 
 
 def ask_solver(
-    monitor: Monitor, model: Model, solver: str, seconds: float, tolerance: float
+    monitor: Monitor,
+    model: Model,
+    solver: str,
+    seconds: float,
+    tolerance: float,
+    start: dict[str, np.ndarray] | None = None,
 ) -> ModelSolution | None:
     """What a third-party solver finds; None if it fails, which ends the run."""
     # Imported here: those who stay native need no solver.
@@ -158,6 +163,7 @@ def ask_solver(
             time_limit=seconds if np.isfinite(seconds) else None,
             tolerance=tolerance,
             should_stop=monitor.should_stop,
+            start=start,
         )
     except (SolverFailed, SolverNotAvailable) as error:
         monitor.failure = str(error)
@@ -173,16 +179,9 @@ def ask_solver(
 
 def check_available(solver: str) -> None:
     """Raise at once, not in the middle of a run, if a solver is not installed."""
-    from importlib.util import find_spec
-
     from ..solvers import SolverNotAvailable
-    from ..solvers.registry import SOLVERS
+    from ..solvers.registry import missing_package
 
-    adapter = SOLVERS[solver]
-    for package in ("cvxpy", adapter.package):
-        if find_spec(package) is None:
-            extra = "paper" if package == "cvxpy" else adapter.extra
-            raise SolverNotAvailable(
-                f"solver {solver!r} needs the package {package}, which is not "
-                f"installed: pip install 'frugalsvm[{extra}]', or use \"native\"."
-            )
+    missing = missing_package(solver)
+    if missing is not None:
+        raise SolverNotAvailable(f'{missing} Or use "native".')

@@ -5,6 +5,7 @@ Needs CVXPY (``pip install 'frugalsvm[paper]'``) when a model is built.
 
 from collections.abc import Callable
 
+from .baselines import elastic_net_svm, l1_fs_svm, l1_svm
 from .bound_problem import bound_problem
 from .decomposed import dscomp, dscop, dsmp
 from .exact import bigmp, boxmp, cop, svm
@@ -42,6 +43,9 @@ __all__ = [
     "dscomp",
     "dscop",
     "dsmp",
+    "elastic_net_svm",
+    "l1_fs_svm",
+    "l1_svm",
     "m_range",
     "scomp",
     "scop",

@@ -172,7 +172,7 @@ def cop(
         For SCIP or Gurobi.
     """
     cp = modelling()
-    subset = None if K is None else _restriction(K, problem)
+    subset = None if K is None else restriction(K, problem)
     parts = draft(problem, subset)
     u = cp.Variable(parts.size, name="u")
     objective = half_norm_and_loss(parts)
@@ -182,7 +182,7 @@ def cop(
         rows.append(objective <= check_upper_bound(upper_bound))
         traits.add(Trait.SECOND_ORDER)
     if group is not None:
-        rows.append(_one_of(group, parts, u))
+        rows.append(one_of(group, parts, u))
     return Model(
         "CoP" if K is None else "CoP(K)",
         "prob:l2-FS-SVM2" if K is None else "prob:l2-FS-SVM2(K)",
@@ -197,7 +197,8 @@ def cop(
     )
 
 
-def _restriction(K: Iterable[int], problem: Problem) -> np.ndarray:
+def restriction(K: Iterable[int], problem: Problem) -> np.ndarray:
+    """The features that a model is restricted to, checked."""
     subset = check_subset(K, problem)
     if subset.size == 0:
         raise ValueError("K is empty; it must hold at least one feature.")
@@ -210,7 +211,8 @@ def _restriction(K: Iterable[int], problem: Problem) -> np.ndarray:
     return subset
 
 
-def _one_of(group: Iterable[int], parts: Draft, u: Any) -> Any:
+def one_of(group: Iterable[int], parts: Draft, u: Any) -> Any:
+    """At least one feature of a group is selected: ``sum u <= |group| - 1``."""
     cp = modelling()
     chosen = check_subset(group, parts.problem)
     outside = np.setdiff1d(chosen, parts.features)

@@ -24,6 +24,9 @@ _STATUS = {
     "kIterationLimit": SolveStatus.INACCURATE,
 }
 SMALLEST_TOLERANCE = 1e-10
+# Linear programs of so many rows and nonzeros are for the interior point: on 2000 x 500
+# dense data the simplex does not end within minutes.
+MANY_ROWS, MANY_NONZEROS = 1000, 500_000
 # highspy's code of a feasible point.
 FEASIBLE = 2
 
@@ -56,12 +59,21 @@ class Highs:
             highs.setOptionValue("time_limit", request.seconds_left)
         if request.node_limit is not None:
             highs.setOptionValue("mip_max_nodes", request.node_limit)
-        highs.passModel(_build(form))
+        if _is_large(form):
+            highs.setOptionValue("solver", "ipm")
+            highs.setOptionValue("run_crossover", "off")
+        highs.passModel(build(form))
         if request.start is not None:
             _set_start(highs, form.start_point(request.start))
         highs.run()
         status = _STATUS.get(highs.getModelStatus().name, SolveStatus.FAILED)
         return _read(highs, form, status)
+
+
+def _is_large(form: StandardForm) -> bool:
+    linear = not (form.P.nnz or form.binaries.size)
+    rows, nonzeros = form.A.shape[0], form.A.nnz
+    return linear and rows >= MANY_ROWS and nonzeros >= MANY_NONZEROS
 
 
 def _set_start(highs: Any, point: np.ndarray) -> None:
@@ -70,7 +82,8 @@ def _set_start(highs: Any, point: np.ndarray) -> None:
     highs.setSolution(known.size, known.astype(np.int32), point[known])
 
 
-def _build(form: StandardForm) -> Any:
+def build(form: StandardForm) -> Any:
+    """The model of HiGHS for a standard form without cones."""
     import highspy
 
     lp = highspy.HighsLp()

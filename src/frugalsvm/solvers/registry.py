@@ -60,22 +60,22 @@ def solver_for(model: Model, name: str | None = None) -> Solver:
             f"{name} cannot take {model.name}, a program with {traits}; use one of "
             f"{able}."
         )
+    missing = missing_package(name)
+    if missing is not None:
+        others = [key for key in able if SOLVERS[key].extra == "paper"]
+        hint = "" if name in others else f" Or use an open-source solver: {others}."
+        raise SolverNotAvailable(f"{missing}{hint}")
+    return SOLVERS[name]()
+
+
+def missing_package(name: str) -> str | None:
+    """What to install for a solver, in a sentence; None if nothing is missing."""
     adapter = SOLVERS[name]
     for package in ("cvxpy", adapter.package):
         if find_spec(package) is None:
-            raise SolverNotAvailable(_how_to_install(package, adapter, able))
-    return adapter()
-
-
-def _how_to_install(package: str, adapter: type[Solver], able: list[str]) -> str:
-    extra = "paper" if package == "cvxpy" else adapter.extra
-    others = [key for key in able if SOLVERS[key].extra == "paper"]
-    hint = (
-        f" Or use an open-source solver: {others}."
-        if adapter.name not in others
-        else ""
-    )
-    return (
-        f"{adapter.name} needs the package {package}, which is not installed: "
-        f"pip install 'frugalsvm[{extra}]'.{hint}"
-    )
+            extra = "paper" if package == "cvxpy" else adapter.extra
+            return (
+                f"{name} needs the package {package}, which is not installed: "
+                f"pip install 'frugalsvm[{extra}]'."
+            )
+    return None
