@@ -3,6 +3,7 @@
 Need ``pip install 'frugalsvm[paper]'`` when they are fitted.
 """
 
+from .elastic_net_svc import ElasticNetPath, ElasticNetSVC, elastic_net_path
 from .l1_frugal_svc import L1FrugalSVC
 
-__all__ = ["L1FrugalSVC"]
+__all__ = ["ElasticNetPath", "ElasticNetSVC", "L1FrugalSVC", "elastic_net_path"]

@@ -113,7 +113,7 @@ class L1FrugalSVC(BinaryLinearClassifier):
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> clf = L1FrugalSVC(max_features=2).fit(scale(X), y)
     >>> clf.get_support(indices=True)
-    array([21, 22])
+    array([23, 24])
     """
 
     def __init__(
