@@ -4,6 +4,7 @@ import os
 import signal
 import threading
 import time
+import warnings
 
 import numpy as np
 import pytest
@@ -183,6 +184,20 @@ def test_a_solver_that_fails_ends_the_run_with_what_it_has(monkeypatch, error, w
     assert_complete(problem, result)
     # What the first call claimed is not lost.
     assert result.reported_bound > result.lower_bound
+
+
+def test_a_solver_without_a_licence_for_this_size_ends_the_run_likewise():
+    pytest.importorskip("coptpy")
+    X, y = random_data(np.random.default_rng(3), 3000, 8)
+    problem = Problem(X, y, max_features=2)
+    options = {"semi_solver": "copt", "strategy": "local-search", "k": 0}
+    with warnings.catch_warnings(record=True):
+        result = solve(problem, method="exact", method_options=options, time_limit=60)
+    if result.status is not Status.SOLVER_FAILED:
+        pytest.skip("COPT is licensed here")
+    assert "scip" in result.message
+    assert "clarabel" not in result.message
+    assert_complete(problem, result)
 
 
 def test_so_does_one_that_fails_in_a_subproblem(monkeypatch):

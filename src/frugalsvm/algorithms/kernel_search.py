@@ -37,7 +37,8 @@ class KernelSearchOptions:
     Parameters
     ----------
     rho : int, default=10
-        Size of the groups.
+        Size of the groups. Features that cannot be chosen are in none: those that are
+        excluded, included anyway, or constant.
     solver : {"native", "scip", "gurobi"}, default="native"
         Who solves the subproblems.
     subproblem_time_limit : float or None, default=60

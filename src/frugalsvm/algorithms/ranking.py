@@ -33,7 +33,8 @@ def make_groups(ranked: np.ndarray, rho: int, spread: bool = False) -> list[np.n
     If they are to be ``spread``, each has features of all ranks instead.
 
     N is the floor of n / rho as in the paper's algorithm, and the last group has the
-    remaining features as in its text, so up to 2 rho - 1 of them.
+    remaining features as in its text, so up to 2 rho - 1 of them. n is the number of
+    ranked features: constant ones, which cannot help, are not among them.
     """
     if ranked.size == 0:
         return []

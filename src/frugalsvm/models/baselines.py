@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from ..problem import Problem
 from ..solvers.base import Trait
-from .blocks import choose_features, draft, limits_of_weights
+from .blocks import choose_features, draft, limits_of_weights, usable_features
 from .exact import check_upper_bound, half_norm_and_loss, one_of, restriction
 from .model import Model
 from .modelling import modelling
@@ -80,10 +80,10 @@ def _l1_model(
     binary: bool = False,
 ) -> Model:
     cp = modelling()
-    subset = None if K is None else restriction(K, problem)
-    size = draft(problem, subset).size
+    features = usable_features(problem) if K is None else restriction(K, problem)
+    size = features.size
     plus, minus = (cp.Variable(size, name=part) for part in ("w_plus", "w_minus"))
-    parts = draft(problem, subset, plus - minus)
+    parts = draft(problem, features, plus - minus)
     length = cp.sum(plus) + cp.sum(minus)
     rows = [plus >= 0, minus >= 0]
     variables = parts.variables | {"w_plus": plus, "w_minus": minus}
