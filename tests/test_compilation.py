@@ -25,6 +25,8 @@ def test_a_method_is_rehearsed_once(problem, monkeypatch):
     for method in ("swap", "auto", "swap"):
         solve(problem, method=method)
     assert rehearsed == ["swap", "auto"]
+    solve(problem, method_options={"branching": "strong"})
+    assert rehearsed == ["swap", "auto", "auto"]
 
 
 def test_compiling_is_not_the_users_time(problem, monkeypatch):
@@ -47,7 +49,7 @@ def test_ctrl_c_while_compiling_is_raised_at_once(problem, monkeypatch):
     ended = threading.Event()
     begun = threading.Event()
 
-    def rehearse(method, monitor):
+    def rehearse(method, rule, monitor):
         begun.set()
         try:
             while True:
@@ -76,7 +78,7 @@ def test_a_rehearsal_does_not_take_the_users_patience(problem):
     result = solve(
         problem, method="swap", method_options={"patience": 10**9}, time_limit=0.2
     )
-    assert compilation._ready == {"swap"}
+    assert compilation._ready == {"swap None"}
     assert result.seconds < 30
 
 

@@ -142,7 +142,8 @@ def run_interruptible(
         initial_support = _check_support(problem, initial_support)
     n_threads = _n_threads(n_jobs)
     seed = np.random.SeedSequence(_entropy(random_state))
-    compilation.ensure(method, partial(_rehearse, method))
+    rule = getattr(options, "branching", None)
+    compilation.ensure(f"{method} {rule}", partial(_rehearse, method, rule))
     monitor = Monitor(time_limit, gap_tol, verbose, callback)
     work = partial(
         _run, problem, method, options, monitor, n_threads, seed, initial_support,
@@ -182,14 +183,16 @@ def _run(
         return _finish(work, method, METHODS[method][0](work))
 
 
-def _rehearse(method: str, monitor: Monitor) -> None:
+def _rehearse(method: str, rule: str | None, monitor: Monitor) -> None:
     """Go through a method on a tiny problem: whatever it needs is compiled then.
 
     With options of its own: those of the user may be for hours of work.
     """
     problem = compilation.tiny_problem()
-    patience = {"patience": REHEARSAL} if method in IMPATIENT else None
-    options = check_method(method, patience, problem.n_features)
+    chosen: dict[str, Any] = {"patience": REHEARSAL} if method in IMPATIENT else {}
+    if rule is not None:
+        chosen["branching"] = rule
+    options = check_method(method, chosen, problem.n_features)
     seed = np.random.SeedSequence(0)
     _run(problem, method, options, monitor, 1, seed, None, MAX_REHEARSAL, True)
 

@@ -42,7 +42,11 @@ class _Job(Generic[T]):
         self._work = work
         self.result: T | None = None
         self.error: BaseException | None = None
-        self.done = threading.Event()
+        self.is_done = False
+        # Held until the work is done. A lock, for an exception from a signal handler
+        # can leave an Event or a Condition in a state of its own.
+        self._working = threading.Lock()
+        self._working.acquire()
         self.thread = threading.Thread(target=self._run, name="frugalsvm", daemon=True)
 
     def _run(self) -> None:
@@ -51,7 +55,14 @@ class _Job(Generic[T]):
         except BaseException as error:  # handed to the caller's thread
             self.error = error
         finally:
-            self.done.set()
+            self.is_done = True
+            self._working.release()
+
+    def wait(self, seconds: float) -> bool:
+        """Wait for the end of the work; whether it has come."""
+        if not self.is_done and self._working.acquire(timeout=seconds):
+            self._working.release()
+        return self.is_done
 
 
 class Interrupts:
@@ -106,10 +117,14 @@ def _handled(interrupts: Interrupts) -> Iterator[None]:
     if not is_ours:
         yield
         return
-    signal.signal(signal.SIGINT, interrupts.strike)
     try:
-        yield
+        try:
+            signal.signal(signal.SIGINT, interrupts.strike)
+            yield
+        finally:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
     finally:
+        # Once more: a signal that was pending strikes before a handler is changed.
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
@@ -139,7 +154,7 @@ def _wait(job: _Job[Any], watched: Watched, interrupts: Interrupts) -> None:
     while True:
         try:
             # Waiting in slices keeps the wait interruptible on every platform.
-            while not job.done.wait(SLICE):
+            while not job.wait(SLICE):
                 watched.watch()
             return
         except KeyboardInterrupt:
@@ -151,11 +166,11 @@ def _wait(job: _Job[Any], watched: Watched, interrupts: Interrupts) -> None:
 
 def _end(job: _Job[Any], watched: Watched, patient: bool) -> None:
     """See to it that the work ends; nothing to do if it has."""
-    if job.done.is_set():
+    if job.is_done:
         return
     # Even work that has not begun yet will notice.
     watched.abandon()
     if patient and job.thread.ident is not None:
         until = time.monotonic() + FAREWELL
-        while not job.done.wait(SLICE) and time.monotonic() < until:
+        while not job.wait(SLICE) and time.monotonic() < until:
             pass

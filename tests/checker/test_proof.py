@@ -111,6 +111,36 @@ def test_a_huge_price_is_rejected_and_a_large_one_proves_nothing(two_features):
     assert verify(forged, X, y).lower_bound == 0.0
 
 
+@pytest.mark.parametrize(
+    "changes",
+    [
+        # Differences of these overflow, so that they seem to rise.
+        {"point_start": np.array([0, 2**63 - 1, -6, 12])},
+        {"coef": np.array([1.8e154, 1.8e154]), "selected": np.array([0, 1])},
+        {"coef": np.array([1e308, 1e308]), "selected": np.array([0, 1])},
+    ],
+)
+def test_overflows_are_only_ever_invalid(two_features, changes):
+    X, y = two_features
+    with pytest.raises(InvalidCertificate):
+        verify(single_root(X, y, np.full(12, 0.1), **changes), X, y)
+
+
+def test_settings_of_numpy_do_not_matter(two_features):
+    X, y = two_features
+    X = X * 1e-170
+    with np.errstate(all="raise"):
+        assert verify(single_root(X, y, np.full(12, 0.1)), X, y).lower_bound > 0
+
+
+def test_a_claim_above_the_objective_is_not_even_tried(two_features, monkeypatch):
+    X, y = two_features
+    monkeypatch.setattr("frugalsvm.checker.Proof.smallest_bound", None)
+    forged = single_root(X, y, np.full(12, 0.1), lower_bound=np.array(12.1))
+    with pytest.raises(InvalidCertificate, match="above the objective"):
+        verify(forged, X, y)
+
+
 def test_a_sample_comes_once_in_a_point(two_features):
     X, y = two_features
     forged = single_root(

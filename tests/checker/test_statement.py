@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from frugalsvm import FrugalSVC, InvalidCertificate, verify
+from frugalsvm.checker import checksum
 from tests.reference import random_data
 
 
@@ -30,8 +31,8 @@ def test_what_was_excluded_is_printed(data):
     )  # fmt: skip
     checked = verify(proof, *data)
     assert str(checked).endswith(
-        "C times sample weights 1 to 2, no intercept, total cost at most 9, with "
-        "feature 0, without features 1, 2, 4"
+        "C times sample weights 1 to 2, no intercept, costs 1 to 8, at most 9 in "
+        "total, with feature 0, without features 1, 2, 4"
     )
     np.testing.assert_array_equal(checked.problem.exclude, [1, 2, 4])
     assert checked.problem.max_cost == 9.0
@@ -52,13 +53,13 @@ def test_parameters_mean_what_they_mean_to_a_fit(data):
 @pytest.mark.parametrize(
     ("other", "words"),
     [
-        ({"C": 2.0}, "another C: 1.0, not 2.0"),
+        ({"C": 2.0}, "another C: 1, not 2"),
         ({"sample_weight": np.full(40, 2.0)}, "another C or sample_weight"),
         ({"max_features": 4}, "another max_features: 3, not 4"),
         ({"max_features": None}, "another max_features: 3"),
         ({"include": [1]}, "another include"),
         ({"exclude": [0]}, "another exclude"),
-        ({"max_cost": None}, "another max_cost: 20.0"),
+        ({"max_cost": None}, "another max_cost: 20"),
         ({"costs": None}, "another costs"),
         ({"costs": np.ones(8)}, "another costs"),
         ({"fit_intercept": False}, "another fit_intercept: True, not False"),
@@ -70,6 +71,22 @@ def test_another_problem_is_named(data, other, words):
     verify(proof, *data, costs=costs, max_cost=20.0, max_features=3)
     with pytest.raises(InvalidCertificate, match=words):
         verify(proof, *data, **other)
+
+
+def test_features_whose_differences_overflow_do_not_rise(data):
+    X = np.hstack([data[0], data[0]])
+    arrays = dict(fitted((X, data[1]), max_features=3).arrays)
+    arrays["exclude"] = np.array([0, 2**62, -(2**63) + 2, 1])
+    arrays["checksum"] = np.array(checksum(arrays))
+    with pytest.raises(InvalidCertificate, match="bad features in exclude"):
+        verify(arrays, X, data[1])
+
+
+def test_numbers_are_printed_with_all_digits(data):
+    proof = fitted(data, feature_costs=np.ones(8), max_cost=2.9999999, C=1.0000004)
+    text = str(verify(proof, *data))
+    assert "C = 1.0000004," in text
+    assert "at most 2.9999999 in total" in text
 
 
 def test_masked_data_are_refused(data):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -85,15 +85,23 @@ class ElasticNetSVC(BinaryLinearClassifier):
     """
 
     def __init__(
-        self, alpha=1.0, C=1.0, *, tol=1e-6, class_weight=None, fit_intercept=True
-    ):
+        self,
+        alpha: float = 1.0,
+        C: float = 1.0,
+        *,
+        tol: float = 1e-6,
+        class_weight: dict[Any, float] | str | None = None,
+        fit_intercept: bool = True,
+    ) -> None:
         self.alpha = alpha
         self.C = C
         self.tol = tol
         self.class_weight = class_weight
         self.fit_intercept = fit_intercept
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Fit the model.
 
         Parameters
@@ -118,7 +126,13 @@ class ElasticNetSVC(BinaryLinearClassifier):
         self.n_iter_ = max(1, solution.programs)
         return self
 
-    def _path(self, X, y, alphas, sample_weight=None) -> list:
+    def _path(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        alphas: list[float],
+        sample_weight: ArrayLike | None = None,
+    ) -> list[Any]:
         """Solutions for alphas in decreasing order."""
         for alpha in alphas:
             check_real("alpha", alpha, least=0.0, included=True)
@@ -128,13 +142,13 @@ class ElasticNetSVC(BinaryLinearClassifier):
         # Imported here: it needs compiled kernels, which importing must not load.
         from .elastic_net import solve_path
 
-        X, y = validate_data(self, X, y, dtype=np.float64)
-        signs = self._encode(y)
+        data, labels = validate_data(self, X, y, dtype=np.float64)
+        signs = self._encode(labels)
         problem = Problem(
-            X,
+            data,
             signs,
             C=self.C,
-            sample_weight=self._weights(X, y, sample_weight),
+            sample_weight=self._weights(data, labels, sample_weight),
             fit_intercept=self.fit_intercept,
         )
         solutions = list(solve_path(problem, alphas, self.tol))
@@ -174,7 +188,7 @@ class ElasticNetPath(NamedTuple):
 
 
 def elastic_net_path(
-    X: ArrayLike, y: ArrayLike, *, alphas: ArrayLike | None = None, **parameters
+    X: ArrayLike, y: ArrayLike, *, alphas: ArrayLike | None = None, **parameters: Any
 ) -> ElasticNetPath:
     r"""EN-SVM for many values of :math:`\alpha`, each warm from the one before.
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import warnings
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import validate_data
 
 from ..estimators.binary_linear import BinaryLinearClassifier
@@ -118,17 +120,17 @@ class L1FrugalSVC(BinaryLinearClassifier):
 
     def __init__(
         self,
-        max_features=10,
-        C=1.0,
+        max_features: int | None = 10,
+        C: float = 1.0,
         *,
-        method="exact",
-        rho=10,
-        gap_tol=1e-4,
-        time_limit=None,
-        subproblem_time_limit=60.0,
-        class_weight=None,
-        fit_intercept=True,
-    ):
+        method: str = "exact",
+        rho: int = 10,
+        gap_tol: float = 1e-4,
+        time_limit: float | None = None,
+        subproblem_time_limit: float | None = 60.0,
+        class_weight: dict[Any, float] | str | None = None,
+        fit_intercept: bool = True,
+    ) -> None:
         self.max_features = max_features
         self.C = C
         self.method = method
@@ -139,7 +141,9 @@ class L1FrugalSVC(BinaryLinearClassifier):
         self.class_weight = class_weight
         self.fit_intercept = fit_intercept
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Fit the model.
 
         Parameters
@@ -157,13 +161,13 @@ class L1FrugalSVC(BinaryLinearClassifier):
         """
         self._check_parameters()
         require_solver(self, "highs")
-        X, y = validate_data(self, X, y, dtype=np.float64)
-        signs = self._encode(y)
+        data, labels = validate_data(self, X, y, dtype=np.float64)
+        signs = self._encode(labels)
         problem = Problem(
-            X,
+            data,
             signs,
             C=self.C,
-            sample_weight=self._weights(X, y, sample_weight),
+            sample_weight=self._weights(data, labels, sample_weight),
             max_features=self.max_features,
             fit_intercept=self.fit_intercept,
         )
@@ -192,14 +196,14 @@ class L1FrugalSVC(BinaryLinearClassifier):
         check_limit("time_limit", self.time_limit)
         check_limit("subproblem_time_limit", self.subproblem_time_limit)
 
-    def _run(self, problem, monitor):
+    def _run(self, problem: Problem, monitor: Monitor) -> Any:
         # Imported here: it needs compiled kernels, which importing must not load.
         from .l1_search import l1_exact, l1_kernel_search
 
         run = l1_exact if self.method == "exact" else l1_kernel_search
         return run(problem, monitor, self.rho, self.subproblem_time_limit)
 
-    def _status(self, monitor) -> str:
+    def _status(self, monitor: Monitor) -> str:
         claim = -np.inf if self.reported_bound_ is None else self.reported_bound_
         bound = max(claim, self.lower_bound_)
         # Programs are solved to a tolerance, so an optimum may have a small gap.

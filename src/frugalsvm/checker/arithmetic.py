@@ -7,6 +7,7 @@ overflows, and what underflows is paid for by ``TINY``.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -20,6 +21,14 @@ _SPLITTER = 2.0**27 + 1.0
 _BLOCK = 2**18
 # The grid of dual points is no finer than this.
 _FINEST = -1000
+
+
+def sum_of(terms: Iterable[float]) -> float:
+    """The sum, rounded once; infinite if it overflows on the way."""
+    try:
+        return math.fsum(terms)
+    except OverflowError:
+        return math.inf
 
 
 # --- dual points ---------------------------------------------------------------------
@@ -117,7 +126,7 @@ def objective_bound(
 
     Margins are summed as if in twice the precision (products and sums with their
     errors, after Ogita, Rump and Oishi), everything else is rounded up: the value is
-    right to 15 digits however much cancels. NaN if something overflows.
+    right to 15 digits even if as many cancel. Infinite or NaN if something overflows.
     """
     with np.errstate(all="ignore"):
         high, low = _add(np.ones(C.size), -b * signs)
@@ -131,9 +140,7 @@ def objective_bound(
         doubt = 4.0 * (w.size + 4.0) ** 2 * U**2 * size + TINY
         losses = np.maximum(0.0, excess + 4 * U * np.abs(excess) + doubt)
         terms = np.concatenate([0.5 * w * w, C * losses]) * (1 + 4 * U) + TINY
-    if not np.isfinite(terms).all():
-        return math.nan
-    return math.fsum(terms) * (1 + 4 * U)
+    return sum_of(terms) * (1 + 4 * U)
 
 
 def _add(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

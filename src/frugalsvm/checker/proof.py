@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from .arithmetic import U, length_bound, repair, square_bounds
+from .arithmetic import U, length_bound, repair, square_bounds, sum_of
 from .reading import require
 from .statement import Statement
 
@@ -52,7 +52,7 @@ class Data:
         """The part of the cost budget that forced features leave, rounded up."""
         if np.isinf(self.budget):
             return np.inf
-        spent = math.fsum(self.statement.costs[forced])
+        spent = sum_of(self.statement.costs[forced])
         return (self.budget - spent) + 8 * U * (self.budget + spent)
 
 
@@ -75,7 +75,7 @@ class _Part:
         self.largest = worth[::-1][: max(self.k, 0)]
         self.following = worth[-self.k - 1] if 0 <= self.k < worth.size else 0.0
         charge = self.budget * self.price if self.price > 0.0 else 0.0
-        self.penalty = math.fsum([charge, *squares[forced], *self.largest])
+        self.penalty = sum_of([charge, *squares[forced], *self.largest])
         self.penalty *= 1 + 8 * U
 
     def _worth(self, features: np.ndarray) -> np.ndarray:
@@ -144,7 +144,7 @@ class Proof:
         m, n = data.C.size, data.statement.n_features
         require(((self.samples >= 0) & (self.samples < m)).all(), "bad point_sample")
         # A sample twice in one point would mean nothing, and could take for ever.
-        rises = np.diff(self.samples) > 0
+        rises = self.samples[1:] > self.samples[:-1]
         rises[self.point_start[1:-1][_inner(self.point_start)] - 1] = True
         require(rises.all(), "samples of a dual point are not in increasing order")
         require(
@@ -152,6 +152,8 @@ class Proof:
         )
         self.children = _children(arrays["parent"])
         self.n_leaves = 0
+        # The dual point in hand: neighbours in the tree often share one.
+        self._in_hand: tuple[int, np.ndarray, np.ndarray] | None = None
 
     def smallest_bound(self) -> float:
         """Smallest bound of a leaf or fixing; the tree is checked along the way."""
@@ -226,19 +228,26 @@ class Proof:
         require(
             0 <= point < self.point_start.size - 1, f"there is no dual point {point}"
         )
-        where = slice(self.point_start[point], self.point_start[point + 1])
-        alpha = np.zeros(self.data.C.size)
-        alpha[self.samples[where]] = self.alpha[where]
-        alpha = self.data.repaired(alpha)
-        data = self.data
-        squares = square_bounds(data.A, data.norms, alpha, self.accurate)
+        if self._in_hand is None or self._in_hand[0] != point:
+            self._in_hand = (int(point), *self._dual_point(int(point)))
+        _, alpha, squares = self._in_hand
         return _Part(self.data, alpha, squares, self.forced, self.free, float(price))
+
+    def _dual_point(self, point: int) -> tuple[np.ndarray, np.ndarray]:
+        """The repaired point and its squares."""
+        data = self.data
+        where = slice(self.point_start[point], self.point_start[point + 1])
+        alpha = np.zeros(data.C.size)
+        alpha[self.samples[where]] = self.alpha[where]
+        alpha = data.repaired(alpha)
+        return alpha, square_bounds(data.A, data.norms, alpha, self.accurate)
 
 
 def _starts(arrays: Mapping[str, np.ndarray], name: str, end: int) -> np.ndarray:
     starts = arrays[name]
     require(
-        starts[0] == 0 and starts[-1] == end and (np.diff(starts) >= 0).all(),
+        # Compared, not subtracted: differences may overflow.
+        starts[0] == 0 and starts[-1] == end and (starts[1:] >= starts[:-1]).all(),
         f"bad {name}",
     )
     return starts

@@ -30,7 +30,8 @@ class Statement:
         C times the sample weights.
     costs : ndarray of shape (n_features,)
     max_cost : float
-        Infinite if costs do not matter.
+        Infinite if costs do not matter. Sums may exceed it by a relative 1e-9, for
+        they are rounded.
     include, exclude : ndarrays of int
     fit_intercept : bool
     """
@@ -68,9 +69,9 @@ class Statement:
     def __str__(self) -> str:
         kept = self.weights[self.weights > 0]
         if kept.size == self.n_samples and (kept == kept[0]).all():
-            loss = f"C = {kept[0]:g}"
+            loss = f"C = {_exact(kept[0])}"
         else:
-            loss = f"C times sample weights {kept.min():g} to {kept.max():g}"
+            loss = f"C times sample weights {_range(kept)}"
         parts = [
             f"{kept.size:,} samples",
             f"at most {self.max_features:,} of {self.n_features:,} features",
@@ -78,7 +79,8 @@ class Statement:
             "intercept" if self.fit_intercept else "no intercept",
         ]
         if np.isfinite(self.max_cost):
-            parts.append(f"total cost at most {self.max_cost:g}")
+            limit = _exact(self.max_cost)
+            parts.append(f"costs {_range(self.costs)}, at most {limit} in total")
         for what, features in (("with", self.include), ("without", self.exclude)):
             if features.size:
                 plural = "s" * (features.size > 1)
@@ -148,21 +150,32 @@ def _within(values: np.ndarray, limits: tuple[float, float]) -> bool:
 
 def _is_increasing_within(values: np.ndarray, end: int) -> bool:
     return bool(
-        (np.diff(values) > 0).all()
+        (values[1:] > values[:-1]).all()
         and (values.size == 0 or (values[0] >= 0 and values[-1] < end))
     )
 
 
 def _short(value: Any) -> str:
     values = np.unique(np.asarray(value))
+    if values.size == 1 and values.dtype.kind == "f":
+        return _exact(values[0])
     if values.size == 1:
         return f"{values[0]}"
     text = _listed(values) if values.dtype.kind in "iufb" else str(value)
     return f"[{text}]"
 
 
+def _exact(value: float) -> str:
+    """All digits, but 1 for 1.0."""
+    return repr(float(value)).removesuffix(".0")
+
+
+def _range(values: np.ndarray) -> str:
+    return f"{_exact(values.min())} to {_exact(values.max())}"
+
+
 def _listed(values: np.ndarray) -> str:
-    shown = ", ".join(f"{value:g}" for value in values[:8])
+    shown = ", ".join(_exact(value) for value in values[:8])
     return shown + (f" and {values.size - 8:,} more" if values.size > 8 else "")
 
 

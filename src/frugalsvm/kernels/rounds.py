@@ -339,6 +339,7 @@ def solve_tasks(
                 if not grown or gap <= 0.05 * abs(value) or has_all:
                     round_tol = tol
             if stop[0] != 0:
+                finished = False
                 break
             if not finished and rounds < limit:
                 continue

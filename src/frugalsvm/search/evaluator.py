@@ -125,7 +125,7 @@ class Evaluator:
         own = c[solution.support]
         mass = solution.alpha.sum()
         quadratic = own @ own + c[features] ** 2
-        with np.errstate(divide="ignore"):
+        with np.errstate(divide="ignore", over="ignore"):
             t = np.minimum(1.0, mass / quadratic)
         return t * mass - 0.5 * t * t * quadratic
 
