@@ -119,8 +119,8 @@ class Base:
 
     def reference(self, arrays) -> Reference:
         """The reference of the problem as the file states it."""
-        key = b"".join(np.asarray(arrays[name], float).tobytes() + b"|"
-                       for name in PROBLEM)  # fmt: skip
+        parts = [np.asarray(arrays[name], float) for name in PROBLEM]
+        key = b"|".join(str(part.shape).encode() + part.tobytes() for part in parts)
         if key not in self._references:
             self._references[key] = Reference(self.stated(arrays))
         return self._references[key]

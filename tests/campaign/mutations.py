@@ -147,7 +147,7 @@ def _swap(rng, tree, source):
 def _move(rng, tree, source):
     """Another parent, or a copy of a node."""
     at = _any(rng, tree)
-    if chance(rng, 0.5):
+    if chance(rng, 0.2):
         tree.nodes.append(Node(**vars(tree.nodes[at])))
     elif at > 0:
         tree.nodes[at].parent = int(rng.integers(at))
@@ -287,7 +287,8 @@ def change_solution(rng, arrays, source):
     if kind == 0:
         return {**arrays, "coef": arrays["coef"] * rng.choice([0.0, 0.5, -1.0, 1e-9])}
     if kind == 1:
-        return {**arrays, "coef": arrays["coef"].astype(rng.choice(["f2", "f4"]))}
+        coarse = arrays["coef"].astype(str(rng.choice(["f2", "f4"])))
+        return {**arrays, "coef": coarse.astype(float) if chance(rng, 0.8) else coarse}
     if kind == 2:
         shift = power(rng, -12, 3) * rng.choice([-1.0, 1.0])
         return {**arrays, "intercept": arrays["intercept"] + shift}

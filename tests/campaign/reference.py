@@ -94,6 +94,8 @@ class Bracket:
     upper: Fraction | float = math.inf
     # 0, 1, 2 for samples at zero, between the bounds and at C.
     state: list[int] = field(default_factory=list)
+    # The dual point, in doubles.
+    alpha: list[float] = field(default_factory=list)
 
     def learn(self, lower: Fraction, upper: Fraction) -> None:
         self.lower = max(self.lower, lower)
@@ -144,7 +146,7 @@ class Reference:
             stated.X[:, list(support)], stated.y, stated.C, stated.intercept
         )
         a, shift = to_integers(alpha.tolist(), self.q)
-        bracket = Bracket(support, state=state)
+        bracket = Bracket(support, state=state, alpha=alpha.tolist())
         bracket.learn(*self.evaluate(support, a, 1 << (shift - self.q)))
         return bracket
 
@@ -160,6 +162,8 @@ class Reference:
                 return
             a, D, bracket.state = found
             bracket.learn(*self.evaluate(bracket.support, a, D))
+            # Quotients of integers are rounded correctly.
+            bracket.alpha = [value / (D << self.q) for value in a]
             if bracket.lower >= min(best, bracket.upper) * (1 - CLOSE):
                 return
 
@@ -202,6 +206,12 @@ class Reference:
             c * max(0, label * (turn - b))
             for c, label, turn in zip(self.c, self.y, turns, strict=True)
         )
+
+    def dual_point(self, support: tuple[int, ...]) -> list[float]:
+        """The optimal dual point of a support, each entry rounded once."""
+        bracket = self._propose(support)
+        self._sharpen(bracket, math.inf)
+        return bracket.alpha
 
     def objective(self, coef, intercept: float) -> Fraction:
         """The objective of doubles, exactly."""

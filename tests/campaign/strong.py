@@ -10,8 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from .layout import Node, Point, Tree
-from .pivoting import float_point
-from .reference import Stated
+from .reference import Reference, Stated
 
 
 class DualPool:
@@ -19,14 +18,12 @@ class DualPool:
 
     def __init__(self, stated: Stated):
         self.stated = stated.kept()
+        self._reference = Reference(stated)
         self._found: dict[tuple[int, ...], Point] = {}
 
     def point(self, support: tuple[int, ...]) -> Point:
         if support not in self._found:
-            stated = self.stated
-            alpha, _ = float_point(
-                stated.X[:, list(support)], stated.y, stated.C, stated.intercept
-            )
+            alpha = np.array(self._reference.dual_point(support))
             used = np.flatnonzero(alpha)
             self._found[support] = (used.tolist(), alpha[used].tolist())
         samples, values = self._found[support]
