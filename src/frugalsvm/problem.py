@@ -280,6 +280,11 @@ class Problem:
         used = np.flatnonzero(coef * self.shift)
         return math.fsum([intercept, *(-coef[used] * self.shift[used])])
 
+    def margins(self, coef: np.ndarray, intercept: float) -> np.ndarray:
+        """``y_i (w x_i + b)``, with ``coef`` for all features of X."""
+        used = np.flatnonzero(coef)
+        return coef[used] @ self.signed_rows(used) + intercept * self.y
+
     def objective(self, coef: np.ndarray, intercept: float) -> float:
         """Objective of FS-SVM, rounded up, with ``coef`` for all features of X."""
         used = np.flatnonzero(coef)

@@ -16,7 +16,7 @@ def best_intercept(problem: Problem, coef: np.ndarray) -> float:
     if not problem.fit_intercept:
         return 0.0
     y, C = problem.y, problem.C
-    breaks = y - y * (coef @ problem.A)
+    breaks = y - y * problem.margins(coef, 0.0)
     order = np.argsort(breaks, kind="stable")
     slopes = np.cumsum(C[order]) - C[y > 0].sum()
     # Rounding must not push the place beyond the last breakpoint.

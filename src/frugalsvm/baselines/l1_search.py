@@ -66,7 +66,7 @@ class L1Outcome:
 
 def l1_objective(problem: Problem, coef: np.ndarray, intercept: float) -> float:
     """``||w||_1 + sum_i C_i max(0, 1 - y_i (w x_i + b))``."""
-    margins = coef @ problem.A + intercept * problem.y
+    margins = problem.margins(coef, intercept)
     return float(np.abs(coef).sum() + problem.C @ np.maximum(0.0, 1.0 - margins))
 
 

@@ -193,7 +193,7 @@ class Model:
                 f"coef must have one entry per feature ({self.problem.n_features}), "
                 f"got shape {w.shape}."
             )
-        margins = w @ self.problem.A + intercept * self.problem.y
+        margins = self.problem.margins(w, intercept)
         used = (w != 0).astype(float)
         used[self.problem.include] = 1.0
         values = {
