@@ -186,20 +186,6 @@ def test_a_solver_that_fails_ends_the_run_with_what_it_has(monkeypatch, error, w
     assert result.reported_bound > result.lower_bound
 
 
-def test_a_solver_without_a_licence_for_this_size_ends_the_run_likewise():
-    pytest.importorskip("coptpy")
-    X, y = random_data(np.random.default_rng(3), 3000, 8)
-    problem = Problem(X, y, max_features=2)
-    options = {"semi_solver": "copt", "strategy": "local-search", "k": 0}
-    with warnings.catch_warnings(record=True):
-        result = solve(problem, method="exact", method_options=options, time_limit=60)
-    if result.status is not Status.SOLVER_FAILED:
-        pytest.skip("COPT is licensed here")
-    assert "scip" in result.message
-    assert "clarabel" not in result.message
-    assert_complete(problem, result)
-
-
 def test_so_does_one_that_fails_in_a_subproblem(monkeypatch):
     problem, _, _ = small_problem("random", 0)
     calls, error = [], SolverFailed("out of numbers")
@@ -311,6 +297,20 @@ def test_licensed_solvers_take_small_problems(package, options):
     np.testing.assert_allclose(result.objective, optimum, rtol=1e-4)
     assert result.lower_bound <= optimum * (1 + 1e-9)
     assert (result.reported_bound is None) == ("semi_solver" not in options)
+
+
+def test_a_solver_without_a_licence_for_this_size_ends_the_run_likewise():
+    pytest.importorskip("coptpy")
+    X, y = random_data(np.random.default_rng(3), 3000, 8)
+    problem = Problem(X, y, max_features=2)
+    options = {"semi_solver": "copt", "strategy": "local-search", "k": 0}
+    with warnings.catch_warnings(record=True):
+        result = solve(problem, method="exact", method_options=options, time_limit=60)
+    if result.status is not Status.SOLVER_FAILED:
+        pytest.skip("COPT is licensed here")
+    assert "scip" in result.message
+    assert "clarabel" not in result.message
+    assert_complete(problem, result)
 
 
 def test_the_upper_bound_leaves_time_for_the_lower_one():

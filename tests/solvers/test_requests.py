@@ -1,7 +1,9 @@
 """What can be asked of a solver: starts, limits on time and nodes; and failures."""
 
+import ctypes
 import importlib
 import importlib.util
+import signal
 
 import cvxpy as cp
 import numpy as np
@@ -204,6 +206,22 @@ def test_failures_say_why_and_who_else_could(text, error, words):
     with pytest.raises(error, match=words):
         raise raised
     assert "clarabel" not in str(raised)
+
+
+def test_ctrl_c_is_heard_after_a_solver_that_takes_the_signal():
+    """COPT leaves the default handler behind, which ends the process."""
+    read = ctypes.pythonapi.PyOS_getsig
+    read.restype, read.argtypes = ctypes.c_void_p, [ctypes.c_int]
+    write = ctypes.pythonapi.PyOS_setsig
+    write.restype, write.argtypes = ctypes.c_void_p, [ctypes.c_int, ctypes.c_void_p]
+    before = read(signal.SIGINT)
+    with bridge.kept_interrupt():
+        write(signal.SIGINT, None)
+        assert read(signal.SIGINT) is None
+    assert read(signal.SIGINT) == before
+    if importlib.util.find_spec("coptpy"):
+        svm(SMALL["random"]).solve("copt")
+        assert read(signal.SIGINT) == before
 
 
 def test_building_for_scip_makes_no_expression_per_coefficient(monkeypatch):

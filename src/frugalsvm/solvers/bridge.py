@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import ctypes
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -52,9 +56,10 @@ def solve_through_cvxpy(
     if solver == "mosek":
         options = {"mosek_params": options}
     try:
-        found = chain.solve_via_data(
-            program, data, verbose=ask.verbose, solver_opts=options
-        )
+        with kept_interrupt():
+            found = chain.solve_via_data(
+                program, data, verbose=ask.verbose, solver_opts=options
+            )
         program.unpack_results(found, chain, inverse)
     except Exception as error:
         # Whatever the package raises: each has its own exceptions.
@@ -62,6 +67,23 @@ def solve_through_cvxpy(
     solution = _read(model, solver, sign)
     stats = program.solver_stats.extra_stats if program.solver_stats else None
     return solution, stats
+
+
+@contextmanager
+def kept_interrupt() -> Iterator[None]:
+    """Put the handler of Ctrl-C back in its place.
+
+    COPT removes Python's: the next Ctrl-C would end the process. Python's own functions
+    for this are for the main thread only, and solvers run in another.
+    """
+    read, write = ctypes.pythonapi.PyOS_getsig, ctypes.pythonapi.PyOS_setsig
+    read.restype = write.restype = ctypes.c_void_p
+    read.argtypes, write.argtypes = [ctypes.c_int], [ctypes.c_int, ctypes.c_void_p]
+    before = read(signal.SIGINT)
+    try:
+        yield
+    finally:
+        write(signal.SIGINT, before)
 
 
 def _read(model: Model, solver: str, sign: float) -> Solution:
