@@ -146,8 +146,8 @@ def test_a_solver_that_lies_changes_nothing(monkeypatch):
     honest = relax(SMALL["random"], "DSCoMP", M=0.5)
     solve = Clarabel.solve
 
-    def lie(self, model, **options):
-        truth = solve(self, model, **options)
+    def lie(self, model, request):
+        truth = solve(self, model, request)
         multipliers = {"alpha": 1.7 * truth.multipliers["alpha"]}
         return dataclasses.replace(
             truth, bound=10 * truth.bound, multipliers=multipliers

@@ -57,7 +57,8 @@ def certified_bound(
     ----------
     problem : Problem
     alpha : array of shape (n_kept_samples,)
-        Any vector; it is repaired to satisfy the dual constraints exactly.
+        Any vector, whatever is in it; it is repaired to satisfy the dual constraints
+        exactly.
     model : str, default="DSCoP"
         The paper's name of a relaxation.
     M : float or array of shape (n_features,), default=None
@@ -77,8 +78,6 @@ def certified_bound(
             f"alpha must have one entry per sample of positive weight "
             f"({problem.n_samples}), got shape {point.shape}."
         )
-    if not np.isfinite(point).all():
-        raise ValueError("alpha has entries that are NaN or infinite.")
     repaired = repair_dual(point, problem.y, problem.C, problem.fit_intercept)
     squares = square_bounds(problem.A @ repaired, problem.norms, repaired)
     bound = _bound(problem, repaired, squares, FAMILY[model], limits)
