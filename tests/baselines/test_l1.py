@@ -129,6 +129,14 @@ def test_a_time_limit_gives_a_model():
     assert model.lower_bound_ <= model.objective_
 
 
+def test_groups_that_there_was_no_time_for_are_not_passed_over(monkeypatch):
+    """The last moments of a limit, too short for a program, are not its end."""
+    monkeypatch.setattr(l1_search, "LEAST_SECONDS", 1e6)
+    model = L1FrugalSVC(2, method="kernel-search", rho=2, time_limit=1e5).fit(*data(1))
+    assert model.status_ == "time limit"
+    assert not model.coef_.any()
+
+
 class Broken:
     """Stands for the program of all features."""
 

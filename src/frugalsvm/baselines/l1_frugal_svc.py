@@ -180,7 +180,7 @@ class L1FrugalSVC(BinaryLinearClassifier):
         self.objective_ = solution.objective
         self.lower_bound_ = outcome.lower_bound
         self.reported_bound_ = outcome.reported_bound
-        self.status_ = self._status(monitor)
+        self.status_ = self._status(monitor, outcome.is_cut_short)
         self.n_iter_ = max(1, outcome.programs)
         if monitor.failure is not None:
             warnings.warn(f"the fit ends early: {monitor.failure}", stacklevel=2)
@@ -203,7 +203,7 @@ class L1FrugalSVC(BinaryLinearClassifier):
         run = l1_exact if self.method == "exact" else l1_kernel_search
         return run(problem, monitor, self.rho, self.subproblem_time_limit)
 
-    def _status(self, monitor: Monitor) -> str:
+    def _status(self, monitor: Monitor, is_cut_short: bool) -> str:
         claim = -np.inf if self.reported_bound_ is None else self.reported_bound_
         bound = max(claim, self.lower_bound_)
         # Programs are solved to a tolerance, so an optimum may have a small gap.
@@ -211,4 +211,5 @@ class L1FrugalSVC(BinaryLinearClassifier):
             return "optimal"
         if monitor.failure is not None:
             return "solver failed"
-        return "time limit" if monitor.out_of_time else "feasible"
+        late = monitor.out_of_time or is_cut_short
+        return "time limit" if late else "feasible"

@@ -56,12 +56,15 @@ class L1Outcome:
         What HiGHS claims as bound of the mixed-integer program.
     programs : int
         Programs solved.
+    is_cut_short : bool
+        Whether a program was left out for want of time.
     """
 
     solution: Solution
     lower_bound: float
     reported_bound: float | None
     programs: int
+    is_cut_short: bool = False
 
 
 def l1_objective(problem: Problem, coef: np.ndarray, intercept: float) -> float:
@@ -86,6 +89,7 @@ class L1Subproblems:
         self.monitor = monitor
         self.time_limit = time_limit
         self.programs = 0
+        self.is_cut_short = False
         self.constant = self._constant()
         # Of the linear relaxation: bound, and |c_j|; nothing is known before it is
         # solved.
@@ -154,6 +158,7 @@ class L1Subproblems:
         """The best solution on the features K, within the cuts of kernel search."""
         seconds = min(self.time_limit, time_limit, self._seconds())
         if seconds < LEAST_SECONDS or self.monitor.should_stop():
+            self.is_cut_short = True
             return Restricted(None, False)
         # Objectives up to this are equal to the known one: solves are not exact.
         known = min(upper_bound, self.constant.objective) * (1.0 + TIE)
@@ -191,6 +196,10 @@ class L1Subproblems:
         alpha = answer.multipliers["alpha"]
         return Solution(support, coef[support], b, alpha, objective)
 
+    def outcome(self, best: Solution, claim: float | None) -> L1Outcome:
+        """A solution with what is known about it."""
+        return L1Outcome(best, self.bound, claim, self.programs, self.is_cut_short)
+
     def _seconds(self) -> float:
         return max(self.monitor.time_limit - self.monitor.seconds, 1e-3)
 
@@ -206,7 +215,7 @@ def l1_kernel_search(
     ranked = subproblems.rank()
     if ranked is not None:
         best = _best(best, kernel_search(subproblems, ranked, rho))
-    return L1Outcome(best, subproblems.bound, None, subproblems.programs)
+    return subproblems.outcome(best, None)
 
 
 def l1_exact(
@@ -223,7 +232,7 @@ def l1_exact(
         half = 0.5 * (monitor.time_limit - monitor.seconds)
         found = kernel_search(subproblems, ranked, rho, time_limit=half)
         best, claim = _solve_whole(subproblems, _best(best, found))
-    return L1Outcome(best, subproblems.bound, claim, subproblems.programs)
+    return subproblems.outcome(best, claim)
 
 
 def _subproblems(

@@ -153,14 +153,14 @@ _SETS = (
         ("tumour", "normal"),
         "Alon et al. (1999), the authors' files; raw intensities",
         "9a0b5a86c3251da634666c7d522c90430fa1e9ba285e19088bec6a79e615d237",
-        "bounds 5 % below the published ones: another preprocessing",
+        "bounds about 5 % below the published ones: not the same table",
     ),
     DatasetInfo(
         "dlbcl", "DLBCL", 2, (77, 7129, 25, 75), (77, 7129), (19, 58),
         ("follicular lymphoma", "DLBCL"),
         "Shipp et al. (2002); raw average differences",
         "35d9fc7ff894e6bfb5270fa1e5b4fe689b994f9e5c7dfa9ceb7d6a1bbb7a99b1",
-        "bounds 1.6 times the published ones: another preprocessing",
+        "bounds about 1.5 times the published ones: not the same table",
     ),
     DatasetInfo(
         "lymphoma", "Lymphoma", 2, (96, 4026, 35, 65), (96, 4026), (62, 34),
@@ -168,7 +168,7 @@ _SETS = (
         "Alizadeh et al. (2000), log ratios; missing values (5 %) from the 10 nearest "
         "genes",
         "921778990d359e8829f5760e8690350ea238c02eadc46ec08ca06cb2847885b4",
-        "bounds within 3 % of the published ones",
+        "bounds within 5 % of the published ones",
     ),
     DatasetInfo(
         "madelon", "Madelon", 2, (2000, 500, 50, 50), (2000, 500), (1000, 1000),

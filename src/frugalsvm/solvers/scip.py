@@ -164,7 +164,7 @@ def _affine(form: StandardForm, x: list[Any]) -> list[Any]:
     """The expressions ``b - A x``, row by row.
 
     Made from dictionaries: sums of products build as many expressions as there are
-    coefficients, which took six times as long as all the rest.
+    coefficients (CoP on 2000 x 500 data: 2.6 s instead of 0.5 s).
     """
     from pyscipopt.scip import CONST, Expr, Term
 
