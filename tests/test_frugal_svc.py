@@ -215,7 +215,7 @@ def test_bad_data_are_explained(X, words):
         ([1, 1, 1], "inconsistent"),
         ([[1]] * 4, "shape"),
         ([1, 1, 1, np.nan], "NaN"),
-        ([0, 0, 0, 0], "zero for all"),
+        ([0, 0, 0, 0], "all samples are left out"),
     ],
 )
 def test_bad_weights_are_explained(weights, words):

@@ -20,7 +20,7 @@ from .exact.branching import RULES
 from .models import big_m
 from .problem import Problem
 from .relaxations import relax
-from .relaxations.certified import FAMILY, certified_bound
+from .relaxations.certified import FAMILY, WITH_M, certified_bound
 
 N_SAMPLES, N_FEATURES = 30, 12
 # Enough for a tree with screening, branching and a certificate.
@@ -112,4 +112,4 @@ def _solve_in_all_ways(problem: Problem) -> None:
     M = big_m(problem, found.objective, max_programs=0)
     alpha = relax(problem).alpha
     for family in set(FAMILY.values()):
-        certified_bound(problem, alpha, family, M)
+        certified_bound(problem, alpha, family, M if family in WITH_M else None)
