@@ -9,7 +9,7 @@ import cvxpy as cp
 import numpy as np
 import pytest
 
-from frugalsvm import relax, solve
+from frugalsvm import Problem, relax, solve
 from frugalsvm.models import bigmp, cop, dscop, sr_dlmp, svm
 from frugalsvm.relaxations import certified_bound
 from frugalsvm.solvers import (
@@ -26,6 +26,7 @@ from frugalsvm.solvers import (
 from frugalsvm.solvers.base import Request
 from frugalsvm.solvers.standard_form import compile_model
 from tests.models.instances import SMALL, random_problem
+from tests.reference import random_data
 from tests.solvers.test_solvers import milp
 
 # Too hard for SCIP to find the optimum within a few nodes.
@@ -237,3 +238,17 @@ def test_building_for_scip_makes_no_expression_per_coefficient(monkeypatch):
     # The linear and the quadratic part of the objective.
     assert len(sums) <= 2 < form.n_linear
     np.testing.assert_array_equal(form.A.toarray(), before)
+
+
+def test_errors_of_scip_arrive_as_ours():
+    """Coefficients that SCIP takes for infinite."""
+    X, y = random_data(np.random.default_rng(0), 12, 3)
+    problem = Problem(1e30 * X, y, max_features=2)
+    with pytest.raises(SolverFailed, match=r"scip could not solve DSCoP.*clarabel"):
+        relax(problem, "DSCoP", solver="scip")
+    with pytest.warns(UserWarning, match="scip could not solve"):
+        result = solve(
+            problem, method="local-search", method_options={"solver": "scip"}
+        )
+    assert "scip could not solve" in result.message
+    assert 0.0 <= result.lower_bound <= result.objective

@@ -50,6 +50,13 @@ class Scip:
     def solve(self, model: Model, request: Request) -> Solution:
         """Solve a model; complementarity by SOS1 constraints."""
         form = compile_model(model)
+        try:
+            return self._solve(form, request)
+        except Exception as error:
+            # PySCIPOpt raises bare exceptions for all that goes wrong inside.
+            raise failure(self.name, model, error) from error
+
+    def _solve(self, form: StandardForm, request: Request) -> Solution:
         program = _build(form)
         scip = program.scip
         _set_parameters(scip, request)
@@ -59,11 +66,7 @@ class Scip:
             # Ctrl-C is for the caller, who will want us to stop.
             scip.setParam("misc/catchctrlc", False)
             _watch(scip, request.should_stop)
-        try:
-            scip.optimize()
-        except Exception as error:
-            # PySCIPOpt raises bare exceptions for all that goes wrong inside.
-            raise failure(self.name, model, error) from error
+        scip.optimize()
         status = _STATUS.get(scip.getStatus(), SolveStatus.FAILED)
         point = None
         if scip.getNSols():
