@@ -176,11 +176,11 @@ def test_what_is_not_installed_is_named(monkeypatch, package):
 @pytest.mark.parametrize(
     ("parameters", "words"),
     [
-        ({"max_features": -1}, r"max_features must be an integer >= 0, got -1"),
+        ({"max_features": -1}, "max_features must be an integer >= 0 or None, got -1"),
         ({"max_features": 1.5}, r"max_features.*1\.5"),
         ({"C": 0.0}, r"C must be a finite number > 0, got 0\.0"),
         ({"C": np.inf}, r"C must be a finite number > 0, got inf"),
-        ({"method": "swap"}, r"method must be one of \['exact', 'kernel-search'\]"),
+        ({"method": "swap"}, "method must be one of 'exact', 'kernel-search'"),
         ({"rho": 0}, "rho must be an integer >= 1"),
         ({"gap_tol": -1}, "gap_tol must be a finite number >= 0"),
         ({"time_limit": 0}, "time_limit must be a finite number > 0"),

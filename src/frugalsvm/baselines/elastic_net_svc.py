@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import validate_data
 
+from ..estimators import parameters as may_be
 from ..estimators.binary_linear import BinaryLinearClassifier
+from ..estimators.parameters import Constraint, check_parameters
 from ..problem import Problem
-from .validation import check_real, require_solver
+from .availability import require_solver
 
 
 class ElasticNetSVC(BinaryLinearClassifier):
@@ -84,6 +86,14 @@ class ElasticNetSVC(BinaryLinearClassifier):
     array([ 7, 20, 21, 24, 27, 28])
     """
 
+    _constraints: ClassVar[dict[str, Constraint]] = {
+        "alpha": may_be.NOT_NEGATIVE,
+        "C": may_be.POSITIVE,
+        "tol": may_be.POSITIVE,
+        "class_weight": may_be.CLASS_WEIGHT,
+        "fit_intercept": may_be.BOOLEAN,
+    }
+
     def __init__(
         self,
         alpha: float = 1.0,
@@ -134,10 +144,9 @@ class ElasticNetSVC(BinaryLinearClassifier):
         sample_weight: ArrayLike | None = None,
     ) -> list[Any]:
         """Solutions for alphas in decreasing order."""
+        check_parameters(self)
         for alpha in alphas:
-            check_real("alpha", alpha, least=0.0, included=True)
-        check_real("C", self.C, least=0.0, included=False)
-        check_real("tol", self.tol, least=0.0, included=False)
+            may_be.NOT_NEGATIVE.check("alpha", alpha)
         require_solver(self, "clarabel")
         # Imported here: it needs compiled kernels, which importing must not load.
         from .elastic_net import solve_path

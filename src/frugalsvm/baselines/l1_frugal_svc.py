@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import validate_data
 
+from ..estimators import parameters as may_be
 from ..estimators.binary_linear import BinaryLinearClassifier
+from ..estimators.parameters import Constraint, check_parameters
 from ..monitor import Monitor, relative_gap
 from ..problem import Problem
-from .validation import (
-    check_choice,
-    check_integer,
-    check_limit,
-    check_real,
-    require_solver,
-)
+from .availability import require_solver
 
 METHODS = ("exact", "kernel-search")
 
@@ -118,6 +114,18 @@ class L1FrugalSVC(BinaryLinearClassifier):
     array([23, 24])
     """
 
+    _constraints: ClassVar[dict[str, Constraint]] = {
+        "max_features": may_be.optional(may_be.integer(0)),
+        "C": may_be.POSITIVE,
+        "method": may_be.one_of(METHODS),
+        "rho": may_be.integer(1),
+        "gap_tol": may_be.NOT_NEGATIVE,
+        "time_limit": may_be.optional(may_be.POSITIVE),
+        "subproblem_time_limit": may_be.optional(may_be.POSITIVE),
+        "class_weight": may_be.CLASS_WEIGHT,
+        "fit_intercept": may_be.BOOLEAN,
+    }
+
     def __init__(
         self,
         max_features: int | None = 10,
@@ -159,7 +167,7 @@ class L1FrugalSVC(BinaryLinearClassifier):
         -------
         self
         """
-        self._check_parameters()
+        check_parameters(self)
         require_solver(self, "highs")
         data, labels = validate_data(self, X, y, dtype=np.float64)
         signs = self._encode(labels)
@@ -185,16 +193,6 @@ class L1FrugalSVC(BinaryLinearClassifier):
         if monitor.failure is not None:
             warnings.warn(f"the fit ends early: {monitor.failure}", stacklevel=2)
         return self
-
-    def _check_parameters(self) -> None:
-        if self.max_features is not None:
-            check_integer("max_features", self.max_features, least=0)
-        check_real("C", self.C, least=0.0, included=False)
-        check_choice("method", self.method, METHODS)
-        check_integer("rho", self.rho, least=1)
-        check_real("gap_tol", self.gap_tol, least=0.0, included=True)
-        check_limit("time_limit", self.time_limit)
-        check_limit("subproblem_time_limit", self.subproblem_time_limit)
 
     def _run(self, problem: Problem, monitor: Monitor) -> Any:
         # Imported here: it needs compiled kernels, which importing must not load.

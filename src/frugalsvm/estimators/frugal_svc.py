@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import validate_data
 
 from ..driver import run_interruptible
+from ..methods import METHODS
 from ..monitor import Callback
 from ..problem import Problem, check_unmasked
 from ..result import Result
+from . import parameters as may_be
 from .binary_linear import BinaryLinearClassifier
-from .parameters import check_parameters
+from .parameters import Constraint, check_parameters
 
 
 class FrugalSVC(BinaryLinearClassifier):
@@ -124,6 +126,29 @@ class FrugalSVC(BinaryLinearClassifier):
     >>> clf.get_support(indices=True)
     array([22, 24])
     """
+
+    _constraints: ClassVar[dict[str, Constraint]] = {
+        "max_features": may_be.optional(may_be.integer(0)),
+        "C": may_be.POSITIVE,
+        "method": may_be.one_of(METHODS),
+        "gap_tol": may_be.LIMIT,
+        "time_limit": may_be.optional(may_be.LIMIT),
+        "max_nodes": may_be.optional(may_be.integer(1)),
+        "feature_costs": may_be.optional(may_be.LIST),
+        "max_cost": may_be.optional(may_be.LIMIT),
+        "include": may_be.LIST,
+        "exclude": may_be.LIST,
+        "class_weight": may_be.CLASS_WEIGHT,
+        "fit_intercept": may_be.BOOLEAN,
+        "initial_support": may_be.optional(may_be.LIST),
+        "method_options": may_be.optional(may_be.OPTIONS),
+        "n_jobs": may_be.N_JOBS,
+        "random_state": may_be.RANDOM_STATE,
+        "verbose": may_be.VERBOSE,
+        "callback": may_be.optional(may_be.FUNCTION),
+        "certificate": may_be.BOOLEAN,
+        "on_interrupt": may_be.one_of(("raise", "return")),
+    }
 
     def __init__(
         self,

@@ -1,16 +1,16 @@
-"""What the parameters of an estimator may be, and the words that say so."""
+"""What the parameters of an estimator may be, and the words that say so.
+
+An estimator lists a :class:`Constraint` for each parameter as ``_constraints``.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from numbers import Integral, Real
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
-
-from ..methods import METHODS
 
 
 class Constraint(NamedTuple):
@@ -19,29 +19,44 @@ class Constraint(NamedTuple):
     holds: Callable[[Any], bool]
     words: str
 
+    def check(self, name: str, value: Any) -> None:
+        """Raise a ValueError unless the value of a parameter is what it may be."""
+        if not self.holds(value):
+            raise ValueError(f"{name} must be {self.words}, got {value!r}.")
 
-def check_parameters(estimator: BaseEstimator) -> None:
+
+class Constrained(Protocol):
+    """An estimator that says what its parameters may be."""
+
+    _constraints: ClassVar[Mapping[str, Constraint]]
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Parameters by name."""
+
+
+def check_parameters(estimator: Constrained) -> None:
     """Raise a ValueError for the first parameter that is not what it may be."""
     for name, value in estimator.get_params(deep=False).items():
-        if not CONSTRAINTS[name].holds(value):
-            words = CONSTRAINTS[name].words
-            raise ValueError(f"{name} must be {words}, got {value!r}.")
+        estimator._constraints[name].check(name, value)
 
 
-def _optional(constraint: Constraint) -> Constraint:
+def optional(constraint: Constraint) -> Constraint:
+    """The same, or None."""
     return Constraint(
         lambda value: value is None or constraint.holds(value),
         f"{constraint.words} or None",
     )
 
 
-def _integer(low: int) -> Constraint:
+def integer(low: int) -> Constraint:
+    """An integer of at least so much."""
     return Constraint(
         lambda value: _is_integer(value) and value >= low, f"an integer >= {low}"
     )
 
 
-def _one_of(names: Iterable[str]) -> Constraint:
+def one_of(names: Iterable[str]) -> Constraint:
+    """One of some words."""
     known = sorted(names)
     return Constraint(
         lambda value: isinstance(value, str) and value in known,
@@ -51,6 +66,10 @@ def _one_of(names: Iterable[str]) -> Constraint:
 
 def _is_real(value: Any) -> bool:
     return isinstance(value, Real) and not _is_boolean(value)
+
+
+def _is_finite(value: Any) -> bool:
+    return _is_real(value) and bool(np.isfinite(float(value)))
 
 
 def _is_integer(value: Any) -> bool:
@@ -77,37 +96,22 @@ def _is_random_state(value: Any) -> bool:
     return True
 
 
-_POSITIVE = Constraint(lambda value: _is_real(value) and value > 0, "a number > 0")
-_NOT_NEGATIVE = Constraint(
-    lambda value: _is_real(value) and value >= 0, "a number >= 0"
+POSITIVE = Constraint(
+    lambda value: _is_finite(value) and value > 0, "a finite number > 0"
 )
-_BOOLEAN = Constraint(_is_boolean, "True or False")
-_LIST = Constraint(_is_list, "a list or an array")
-_FUNCTION = Constraint(callable, "a function")
-_OPTIONS = Constraint(lambda value: isinstance(value, dict), "a dict")
-
-CONSTRAINTS = {
-    "max_features": _optional(_integer(0)),
-    "C": _POSITIVE,
-    "method": _one_of(METHODS),
-    "gap_tol": _NOT_NEGATIVE,
-    "time_limit": _optional(_NOT_NEGATIVE),
-    "max_nodes": _optional(_integer(1)),
-    "feature_costs": _optional(_LIST),
-    "max_cost": _optional(_NOT_NEGATIVE),
-    "include": _LIST,
-    "exclude": _LIST,
-    "class_weight": Constraint(_is_class_weight, "a dict, 'balanced' or None"),
-    "fit_intercept": _BOOLEAN,
-    "initial_support": _optional(_LIST),
-    "method_options": _optional(_OPTIONS),
-    "n_jobs": _optional(Constraint(_is_integer, "an integer")),
-    "random_state": Constraint(_is_random_state, "an integer, a RandomState or None"),
-    "verbose": Constraint(
-        lambda value: _is_boolean(value) or _integer(0).holds(value),
-        "an integer >= 0 or a boolean",
-    ),
-    "callback": _optional(_FUNCTION),
-    "certificate": _BOOLEAN,
-    "on_interrupt": _one_of(("raise", "return")),
-}
+NOT_NEGATIVE = Constraint(
+    lambda value: _is_finite(value) and value >= 0, "a finite number >= 0"
+)
+# For limits, where infinity makes sense.
+LIMIT = Constraint(lambda value: _is_real(value) and value >= 0, "a number >= 0")
+BOOLEAN = Constraint(_is_boolean, "True or False")
+LIST = Constraint(_is_list, "a list or an array")
+FUNCTION = Constraint(callable, "a function")
+OPTIONS = Constraint(lambda value: isinstance(value, dict), "a dict")
+CLASS_WEIGHT = Constraint(_is_class_weight, "a dict, 'balanced' or None")
+N_JOBS = optional(Constraint(_is_integer, "an integer"))
+RANDOM_STATE = Constraint(_is_random_state, "an integer, a RandomState or None")
+VERBOSE = Constraint(
+    lambda value: _is_boolean(value) or integer(0).holds(value),
+    "an integer >= 0 or a boolean",
+)
