@@ -1,6 +1,7 @@
 """Ctrl-C, signals and limits: what is stopped stops, and what was found is kept."""
 
 import os
+import pickle
 import signal
 import threading
 import time
@@ -10,7 +11,7 @@ import numpy as np
 import pytest
 from sklearn.model_selection import cross_val_score
 
-from frugalsvm import FrugalSVC, Problem, solve
+from frugalsvm import FrugalSVC, Problem, relax, solve
 from frugalsvm.kernels.perspective import node_task
 from frugalsvm.kernels.support_svm import support_svm
 from frugalsvm.kernels.tasks import answer
@@ -243,6 +244,14 @@ def test_a_flag_that_is_set_meanwhile_ends_a_long_call():
     (stopped,) = answer(problem.data, [task])
     assert not stopped.finished
     assert stopped.bound >= 0.0
+
+
+def test_relax_keeps_its_limit_on_a_copied_problem():
+    X, y = random_data(np.random.default_rng(1), 1500, 1500)
+    problem = pickle.loads(pickle.dumps(Problem(X, y, max_features=10)))
+    relaxation = relax(problem, tol=1e-9, time_limit=0.5)
+    assert relaxation.status == "inaccurate"
+    assert 0.0 <= relaxation.bound <= relaxation.value
 
 
 @pytest.mark.parametrize("limit", [0.0, 0.05, 0.5])

@@ -114,7 +114,7 @@ class Problem:
         self.costs, self.max_cost = _check_costs(feature_costs, max_cost, n)
         self.include = check_indices("include", include, n)
         self.exclude = check_indices("exclude", exclude, n)
-        self.stop = NEVER
+        self.stop, self.is_watched = NEVER, False
         self._check_sets()
 
     def _check_sets(self) -> None:
@@ -187,7 +187,7 @@ class Problem:
         # Whatever is computed once is shared.
         _ = self.norms, self.candidates
         other = copy.copy(self)
-        other.stop = flag
+        other.stop, other.is_watched = flag, True
         return other
 
     def root_node(self) -> Node:
@@ -221,7 +221,7 @@ class Problem:
             if j in self._unshifted
         }
         small.y, small.C, small.weights = self.y, self.C, self.weights
-        small.stop = self.stop
+        small.stop, small.is_watched = self.stop, self.is_watched
         small.fit_intercept = self.fit_intercept
         small.max_features = min(self.max_features, small.n_features)
         small.costs = _freeze(self.costs[features])

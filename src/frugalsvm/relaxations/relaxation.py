@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from .. import compilation
 from ..kernels.perspective import perspective
-from ..kernels.support_svm import NEVER, support_svm
+from ..kernels.support_svm import support_svm
 from ..monitor import Monitor
 from ..problem import Problem
 from ..supervision import supervise
@@ -158,7 +158,7 @@ def _solve_natively(
             f'solver "native" takes {" and ".join(_NATIVE)} without further options, '
             f'not {what}; use solver="clarabel", or None for the default.'
         )
-    if problem.stop is not NEVER:
+    if problem.is_watched:
         # Part of a run that is supervised already.
         return _native(problem, model, tol, should_stop)
     compilation.ensure(f"relax {model}", partial(_rehearse, model))
