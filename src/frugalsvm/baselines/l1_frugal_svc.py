@@ -27,7 +27,7 @@ class L1FrugalSVC(BinaryLinearClassifier):
     .. math::
 
         \|w\|_1 + C \sum_i \max(0, 1 - y_i (w^\top x_i + b))
-        \quad\text{s.t.}\quad \|w\|_0 \le \texttt{max\_features},
+        \quad\text{s.t.}\quad \|w\|_0 \le \texttt{max_features},
 
     the model l1-FS-SVM of Labbé, Martínez-Merino and Rodríguez-Chía, with which the
     paper's validation section compares its own. As a mixed-integer linear program,

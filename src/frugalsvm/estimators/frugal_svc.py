@@ -27,7 +27,7 @@ class FrugalSVC(BinaryLinearClassifier):
     .. math::
 
         \tfrac12 \|w\|_2^2 + C \sum_i \max(0, 1 - y_i (w^\top x_i + b))
-        \quad\text{s.t.}\quad \|w\|_0 \le \texttt{max\_features}
+        \quad\text{s.t.}\quad \|w\|_0 \le \texttt{max_features}
 
     and returns, with the model, a lower bound of this minimum. Data are not scaled: put
     a scaler before it in a pipeline if features differ in scale.
