@@ -77,7 +77,9 @@ def cut_tree(rng, arrays, source):
     """Exchange, drop, double, move and relabel nodes."""
     tree = decode(arrays)
     for _ in range(rng.integers(1, 3)):
-        tree = rng.choice(SURGERY)(rng, tree, source)
+        # Nothing can be cut from an empty tree.
+        if tree.nodes:
+            tree = rng.choice(SURGERY)(rng, tree, source)
     if chance(rng, 0.6):
         strengthen(rng, source.pool, tree)
     return encode(tree, arrays)
@@ -186,7 +188,7 @@ SURGERY = (_relabel, _flip, _drop, _swap, _move, _split, _other_point)
 def change_fixings(rng, arrays, source):
     """Add, move, remove and turn fixings; give them other points."""
     tree = decode(arrays)
-    for _ in range(rng.integers(1, 4)):
+    for _ in range(rng.integers(1, 4) if tree.nodes else 0):
         node = tree.nodes[at := _any(rng, tree)]
         kind = rng.integers(6)
         if kind < 3 or not node.fixings:

@@ -7,8 +7,11 @@ import pytest
 from sklearn.datasets import load_iris, load_wine
 
 from frugalsvm import FrugalSVC, InvalidCertificate, Problem, solve, verify
-from frugalsvm.checker.arithmetic import objective_bound
+from frugalsvm.checker import Statement
+from frugalsvm.checker.arithmetic import U, objective_bound
+from frugalsvm.checker.proof import Data, Proof, _Part
 from tests.checker.forging import proved, sealed, single_root, with_fixing
+from tests.checker.trees import RandomTree, enumerated_bound, priced_bound
 from tests.exact.problems import KINDS, small_problem
 from tests.reference import brute_force, random_data
 
@@ -52,6 +55,11 @@ def test_a_bound_above_the_objective_is_a_contradiction(two_features, monkeypatc
     monkeypatch.setattr("frugalsvm.checker.Proof.smallest_bound", lambda self: 13.0)
     with pytest.raises(InvalidCertificate, match=r"13.0 exceeds the objective"):
         verify(honest, X, y)
+    objective = objective_bound(np.empty((0, 12)), y, np.ones(12), np.empty(0), 0.0)
+    monkeypatch.setattr(
+        "frugalsvm.checker.Proof.smallest_bound", lambda self: objective
+    )
+    assert verify(honest, X, y).gap == 0.0
 
 
 @pytest.mark.parametrize(
@@ -245,3 +253,458 @@ def test_the_objective_is_an_upper_bound_and_close(scale):
             exact += Fraction(float(C[i])) * max(Fraction(0), 1 - margin)
         value = Fraction(objective_bound(rows, signs, C, w, b))
         assert exact <= value <= exact * (1 + Fraction(1, 10**14))
+
+
+# --- trees against an independent reference ------------------------------------------
+
+
+def test_a_tree_proves_the_smallest_bound_of_its_parts():
+    kinds = set()
+    for seed in range(400):
+        tree = RandomTree(seed)
+        checked = verify(tree.certificate(), tree.X, tree.y)
+        np.testing.assert_allclose(checked.lower_bound, tree.bound, rtol=1e-11)
+        assert checked.lower_bound <= tree.bound * (1 + 1e-15)
+        assert checked.n_nodes == len(tree.nodes)
+        assert checked.n_leaves == tree.n_leaves
+        assert checked.n_fixings == sum(map(len, tree.fixings))
+        assert checked.objective == pytest.approx(tree.m, rel=1e-14)
+        assert checked.gap == pytest.approx(1 - checked.lower_bound / tree.m)
+        kinds.add((checked.lower_bound > 0, tree.n_leaves > 2, np.isinf(tree.max_cost)))
+    assert len(kinds) >= 7
+
+
+def exact(values):
+    return [Fraction(float(v)) for v in values]
+
+
+def random_part(seed):
+    """A node: statement, data, dual point, squares, forced and free features, price."""
+    rng = np.random.default_rng(seed)
+    m, n = 4, int(rng.integers(1, 7))
+    statement = Statement(
+        m, n, int(rng.integers(0, n + 1)), np.ones(m),
+        rng.choice([0.1, 0.3, 0.7, 1.1], n), float(rng.choice([np.inf, 0.6, 1.4, 3.0])),
+        np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), False,
+    )  # fmt: skip
+    data = Data(statement, rng.normal(size=(n, m)), labels(m), np.ones(m))
+    roles = rng.choice(["free", "free", "free", "forced", "out"], n)
+    squares = rng.uniform(0, 1, n) if seed % 3 else rng.choice([0.1, 0.3, 0.7], n)
+    squares *= 10.0 ** rng.integers(-1, 2)
+    alpha = rng.integers(0, 2**40, m) * 2.0**-40
+    if seed % 7 == 0:
+        # Nothing but the roundings of the penalty is left.
+        alpha[:] = 1.0
+    price = float(rng.choice([0.0, 0.1, 1 / 3, 2.0]))
+    forced = np.flatnonzero(roles == "forced").tolist()
+    return data, alpha, squares, forced, roles == "free", price
+
+
+def exact_node(data, forced):
+    """What forced features leave of the budgets, exactly."""
+    statement = data.statement
+    k = statement.max_features - len(forced)
+    if np.isinf(statement.max_cost):
+        return k, np.inf
+    spent = sum(exact(statement.costs[forced]))
+    allowed = Fraction(statement.max_cost) * (1 + Fraction(1e-9))
+    return k, allowed - spent
+
+
+def near_below(value, truth, size):
+    if truth == np.inf:
+        return value == np.inf
+    return truth - 40 * Fraction(U) * size <= Fraction(value) <= truth
+
+
+def test_what_is_left_to_spend_is_rounded_up():
+    for seed in range(300):
+        data, _, _, forced, *_ = random_part(seed)
+        _, budget = exact_node(data, forced)
+        left = data.left_to_spend(forced)
+        if budget == np.inf:
+            assert left == np.inf
+            continue
+        spent = sum(exact(data.statement.costs[forced]))
+        slack = 40 * Fraction(U) * (budget + 2 * spent)
+        assert budget <= Fraction(left) <= budget + slack
+
+
+def test_bounds_of_a_node_are_those_of_its_supports():
+    finite = 0
+    for seed in range(1500):
+        data, alpha, squares, forced, free, price = random_part(seed)
+        part = _Part(data, alpha, squares, forced, free, price)
+        k, budget = exact_node(data, forced)
+        costs, exact_squares = exact(data.statement.costs), exact(squares)
+        total, candidates = sum(exact(alpha)), np.flatnonzero(free).tolist()
+        node = (total, exact_squares, forced, candidates, k, costs, budget)
+        value = part.bound()
+        if k < 0 or budget < 0:
+            assert value == np.inf
+            continue
+        assert Fraction(value) <= enumerated_bound(*node, lambda extra: True)
+        able = [j for j in candidates if costs[j] <= budget]
+        truth = priced_bound(
+            total, exact_squares, forced, able, k, costs, budget, Fraction(price)
+        )
+        assert near_below(value, truth, size_of(total, exact_squares, budget, price))
+        finite += value > 0
+    assert finite > 300
+
+
+def test_what_a_feature_is_worth_is_rounded_up():
+    for seed in range(300):
+        data, alpha, squares, forced, free, price = random_part(seed)
+        if seed % 2:
+            # Nothing is left but the rounding of the product.
+            squares = price * data.statement.costs
+        part = _Part(data, alpha, squares, forced, free, price)
+        mu = Fraction(price) if np.isfinite(part.budget) else Fraction(0)
+        worth = exact(part._worth(np.arange(squares.size)))
+        costs = exact(data.statement.costs)
+        for value, square, cost in zip(worth, exact(squares), costs, strict=True):
+            truth = square - mu * cost
+            assert truth <= value <= truth + 10 * Fraction(U) * (square + mu * cost)
+        if part.is_empty:
+            continue
+        charge = Fraction(part.budget) * mu if mu else 0
+        able = np.flatnonzero(part.affordable)
+        chosen = sorted((max(worth[j], Fraction(0)) for j in able), reverse=True)
+        truth = charge + sum(exact(squares[forced])) + sum(chosen[: part.k])
+        assert truth <= Fraction(part.penalty) <= truth * (1 + 12 * Fraction(U))
+
+
+def size_of(total, squares, budget, price):
+    return total + sum(squares) + (0 if budget == np.inf else budget * Fraction(price))
+
+
+def test_bounds_of_what_fixings_leave_out():
+    rng = np.random.default_rng(0)
+    seen = set()
+    for seed in range(2000):
+        data, alpha, squares, forced, free, price = random_part(seed)
+        part = _Part(data, alpha, squares, forced, free, price)
+        k, budget = exact_node(data, forced)
+        candidates = np.flatnonzero(free).tolist()
+        if not candidates:
+            continue
+        chosen = rng.choice(candidates, min(len(candidates), seed % 3 + 1), False)
+        fixings = np.where(rng.random(chosen.size) < 0.5, chosen, ~chosen)
+        value = part.bound_without(fixings)
+        if k < 0 or budget < 0:
+            assert value == np.inf
+            continue
+        costs, exact_squares = exact(data.statement.costs), exact(squares)
+        total = sum(exact(alpha))
+
+        def violates(extra, fixings=fixings):
+            return any(j not in extra if j >= 0 else ~j in extra for j in fixings)
+
+        truth = enumerated_bound(
+            total, exact_squares, forced, candidates, k, costs, budget, violates
+        )
+        assert value == np.inf if truth == np.inf else Fraction(value) <= truth
+        mu = Fraction(price) if budget != np.inf else Fraction(0)
+        bounds = []
+        for j in fixings.tolist():
+            able = [i for i in candidates if costs[i] <= budget and i not in (j, ~j)]
+            if j >= 0:
+                own, required, places = exact_squares, forced, k
+            elif costs[~j] <= budget and k > 0:
+                own = list(exact_squares)
+                own[~j] -= mu * costs[~j]
+                required, places = [*forced, ~j], k - 1
+            else:
+                continue
+            bounds.append(
+                priced_bound(total, own, required, able, places, costs, budget, mu)
+            )
+        truth = min(bounds, default=np.inf)
+        assert near_below(value, truth, size_of(total, exact_squares, budget, price))
+        seen.add((value > 0, value == np.inf, price > 0, bool((fixings < 0).all())))
+    assert len(seen) >= 8
+
+
+def test_data_are_centred_where_the_intercept_is_free():
+    y = labels(6)
+    rng = np.random.default_rng(0)
+    X = np.column_stack(
+        [rng.normal(size=6) + 1e6, np.full(6, 3.0), np.zeros(6), 2 * y, y * 0 + y]
+    )
+    none = np.empty(0, dtype=np.int64)
+    for intercept in (True, False):
+        statement = Statement(
+            6, 5, 2, np.ones(6), np.ones(5), np.inf, none, np.array([4]), intercept
+        )
+        data = Data(statement, X.T * y, y, np.ones(6))
+        wanted = X - X.mean(axis=0) if intercept else X
+        np.testing.assert_allclose(data.A, (wanted.T * y), rtol=0, atol=1e-9)
+        np.testing.assert_allclose(
+            data.norms, np.linalg.norm(wanted, axis=0), rtol=1e-9
+        )
+        free = [True, not intercept, False, True, False]
+        np.testing.assert_array_equal(data.free, free)
+        if intercept:
+            # A constant is exactly nothing.
+            assert not data.A[1].any()
+
+
+# --- every check of the tree, alone --------------------------------------------------
+
+
+def three_nodes():
+    """A root split by feature 0; its children are leaves with one point each."""
+    return {
+        "parent": np.array([-1, 0, 0]), "feature": np.array([-1, 0, 0]),
+        "inside": np.array([False, True, False]), "point": np.array([-1, 0, 1]),
+        "price": np.zeros(3), "fixing_point": np.array([-1, -1, -1]),
+        "fixing_price": np.zeros(3), "fixing_start": np.zeros(4, dtype=np.int64),
+        "point_start": np.array([0, 12, 24]),
+        "point_sample": np.tile(np.arange(12), 2), "point_alpha": np.full(24, 0.01),
+    }  # fmt: skip
+
+
+def fixing(*features, at=0):
+    starts = np.where(np.arange(4) > at, len(features), 0)
+    return {
+        "fixing": np.array(features), "fixing_start": starts,
+        "fixing_point": np.array([0, 0, 0]),
+    }  # fmt: skip
+
+
+def changed(name, at, value):
+    array = three_nodes()[name]
+    array[at] = value
+    return {name: array}
+
+
+BAD_TREES = [
+    (changed("point_alpha", 3, -1e-9), "point_alpha has negative entries"),
+    (changed("price", 0, -1e-9), "bad price"),
+    (changed("price", 2, 1e250), "bad price"),
+    (changed("fixing_price", 1, -1e-9), "bad price"),
+    (changed("fixing_price", 1, 1e250), "bad price"),
+    (changed("point_sample", 3, -1), "bad point_sample"),
+    (changed("point_sample", 3, -2), "bad point_sample"),
+    (changed("point_sample", 3, 12), "bad point_sample"),
+    (changed("point_sample", 3, 13), "bad point_sample"),
+    (changed("point_sample", 3, 2), "not in increasing order"),
+    (changed("point_sample", 12, 2), "not in increasing order"),
+    (changed("point_sample", 11, 9), "not in increasing order"),
+    (changed("point_start", 1, 11), "not in increasing order"),
+    (fixing(3), "bad features in fixing"),
+    (fixing(4), "bad features in fixing"),
+    (fixing(-4), "bad features in fixing"),
+    (fixing(-5), "bad features in fixing"),
+    (changed("parent", 0, 0), "there is no root"),
+    (changed("parent", 0, -2), "there is no root"),
+    (changed("parent", 1, -1), "a node comes before its parent"),
+    (changed("parent", 1, -2), "a node comes before its parent"),
+    (changed("parent", 1, 1), "a node comes before its parent"),
+    (changed("parent", 1, 2), "a node comes before its parent"),
+    (changed("parent", 2, 9), "a node comes before its parent"),
+    (changed("parent", 2, 1), "the children of node 0 do not cover it"),
+    (changed("inside", 2, True), "the children of node 0 do not cover it"),
+    (changed("inside", 1, False), "the children of node 0 do not cover it"),
+    (changed("feature", 2, 1), "the children of node 0 do not cover it"),
+    ({"feature": np.array([0, -1, -1])}, "node 0 is split by a feature"),
+    ({"feature": np.array([0, -2, -2])}, "node 0 is split by a feature"),
+    ({"feature": np.array([0, 3, 3])}, "node 0 is split by a feature"),
+    ({"feature": np.array([0, 4, 4])}, "node 0 is split by a feature"),
+    ({"exclude": np.array([0])}, "node 0 is split by a feature"),
+    ({"include": np.array([0])}, "node 0 is split by a feature"),
+    (fixing(0), "node 0 is split by a feature that is already decided"),
+    (fixing(~0), "node 0 is split by a feature that is already decided"),
+    (fixing(1, 1), "node 0 fixes a feature that is already decided"),
+    (fixing(1, ~1), "node 0 fixes a feature that is already decided"),
+    (fixing(0, at=2), "node 2 fixes a feature that is already decided"),
+    ({**fixing(1), "exclude": np.array([1])}, "node 0 fixes a feature"),
+    (changed("point", 1, -1), "there is no dual point -1"),
+    (changed("point", 1, -2), "there is no dual point -2"),
+    (changed("point", 2, 2), "there is no dual point 2"),
+    (changed("point", 2, 3), "there is no dual point 3"),
+    (changed("point_start", 0, 1), "bad point_start"),
+    (changed("point_start", 0, -1), "bad point_start"),
+    (changed("point_start", 2, 23), "bad point_start"),
+    (changed("point_start", 2, 25), "bad point_start"),
+    (changed("point_start", 1, 25), "bad point_start"),
+    ({**fixing(1), "fixing_start": np.array([0, 0, 0, 0])}, "bad fixing_start"),
+    ({**fixing(1), "fixing_start": np.array([0, 0, 0, 2])}, "bad fixing_start"),
+    ({**fixing(1), "fixing_start": np.array([1, 1, 1, 1])}, "bad fixing_start"),
+    ({**fixing(1), "fixing_start": np.array([0, 1, 0, 1])}, "bad fixing_start"),
+    ({**fixing(1), "fixing_point": np.array([-1, 0, 0])}, "there is no dual point -1"),
+]
+
+
+@pytest.fixture
+def three_features():
+    rng = np.random.default_rng(2)
+    return rng.normal(size=(12, 3)), labels(12)
+
+
+@pytest.mark.parametrize(("changes", "words"), BAD_TREES)
+def test_every_check_of_a_tree(three_features, changes, words):
+    X, y = three_features
+    tree = {**three_nodes(), **changes}
+    with pytest.raises(InvalidCertificate, match=words):
+        verify(single_root(X, y, np.ones(12), **tree), X, y)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {}, fixing(1), fixing(~2), fixing(2, ~1), fixing(2, at=1), fixing(~2, at=2),
+        changed("price", 0, 1e249), changed("point_alpha", 3, 0.0),
+    ],
+)  # fmt: skip
+def test_what_is_next_to_a_bad_tree_is_good(three_features, changes):
+    X, y = three_features
+    tree = {**three_nodes(), **changes}
+    checked = verify(single_root(X, y, np.ones(12), **tree), X, y)
+    assert checked.lower_bound == pytest.approx(0.11, rel=0.11)
+    assert (checked.n_nodes, checked.n_leaves) == (3, 2)
+
+
+@pytest.mark.parametrize("start", [0, 1, 5, 11, 12])
+def test_points_may_be_of_any_length(three_features, start):
+    """The two children together have the bound of the one with less."""
+    X, y = three_features
+    tree = {
+        **three_nodes(), "point_start": np.array([0, start, 12]),
+        "point_sample": np.arange(12), "point_alpha": np.full(12, 0.01),
+    }  # fmt: skip
+    checked = verify(single_root(X, y, np.ones(12), **tree), X, y)
+    fewer = min(start, 12 - start) // 2 * 2 * 0.01
+    assert checked.lower_bound == pytest.approx(fewer, rel=0.2)
+
+
+def test_a_node_has_two_children_at_most(three_features):
+    X, y = three_features
+    four = {
+        "parent": np.array([-1, 0, 0, 0]), "feature": np.array([-1, 0, 0, 0]),
+        "inside": np.array([False, True, False, True]), "point": np.zeros(4, dtype=int),
+        "price": np.zeros(4), "fixing_point": np.zeros(4, dtype=int),
+        "fixing_price": np.zeros(4), "fixing_start": np.zeros(5, dtype=int),
+    }  # fmt: skip
+    with pytest.raises(InvalidCertificate, match="more than two children"):
+        verify(single_root(X, y, np.ones(12), **four), X, y)
+
+
+# --- the solution and the claims -----------------------------------------------------
+
+
+def solution(*selected, **changes):
+    return {
+        "selected": np.array(selected, dtype=np.int64), "coef": np.zeros(len(selected)),
+        **changes,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        (solution(0, 1, max_features=np.array(1)), "uses too many features"),
+        (
+            solution(0, 1, include=np.array([2]), max_features=np.array(2)),
+            "uses too many features",
+        ),
+        (solution(0, 1, 2, max_features=np.array(1)), "uses too many features"),
+        (solution(0, max_cost=np.array(0.9)), "costs too much"),
+        (solution(include=np.array([1]), max_cost=np.array(0.9)), "costs too much"),
+        (solution(1, exclude=np.array([1])), "uses excluded features"),
+        (solution(1, coef=np.array([1e200])), "the objective is not finite"),
+        (
+            {"fit_intercept": np.array(False), "intercept": np.array(1e-9)},
+            "there must be no intercept",
+        ),
+        (
+            {"fit_intercept": np.array(False), "intercept": np.array(-1e-9)},
+            "there must be no intercept",
+        ),
+        ({"fingerprint": np.array("0" * 64)}, "it is about other data"),
+        ({"fingerprint": np.array("f" * 64)}, "it is about other data"),
+        ({"objective": np.array(12 + 2e-8)}, r"objective 12.0\d+ is claimed, 12.0"),
+        ({"objective": np.array(12 - 2e-8)}, r"objective 11.9\d+ is claimed, 12.0"),
+        (
+            {"lower_bound": np.array(0.5)},
+            r"lower_bound 0.5 is claimed, only 0.11\d+ is",
+        ),
+        ({"lower_bound": np.array(12 + 1e-6)}, "is claimed, above the objective 12.0"),
+        ({"lower_bound": np.array(12 + 1e-9)}, "only"),
+        ({"lower_bound": np.array(1e-9)}, None),
+        ({"objective": np.array(12 + 8e-9)}, None),
+        ({"objective": np.array(12 - 8e-9)}, None),
+        (solution(0, 1, max_features=np.array(2)), None),
+        (solution(0, max_cost=np.array(1.0)), None),
+        (solution(0, max_cost=np.array(1 - 9e-10)), None),
+        ({"fit_intercept": np.array(False)}, None),
+    ],
+)
+def test_every_check_of_the_solution(three_features, changes, words):
+    X, y = three_features
+    arrays = single_root(X, y, np.full(12, 0.01), **changes)
+    if words is None:
+        assert verify(arrays, X, y).lower_bound == pytest.approx(0.12, rel=0.1)
+        return
+    with pytest.raises(InvalidCertificate, match=words):
+        verify(arrays, X, y)
+
+
+def test_a_claim_may_be_off_by_a_rounding(three_features):
+    X, y = three_features
+    honest = single_root(X, y, np.full(12, 0.01))
+    bound = verify(honest, X, y).lower_bound
+    for factor in (1.0, 1 + 5e-10, 1 - 5e-10, 0.5):
+        claim = sealed(honest, lower_bound=np.array(bound * factor))
+        assert verify(claim, X, y).lower_bound >= bound
+    with pytest.raises(InvalidCertificate, match="only"):
+        verify(sealed(honest, lower_bound=np.array(bound * (1 + 2e-9))), X, y)
+
+
+def test_accurate_products_are_a_last_resort(monkeypatch, three_features):
+    X, y = three_features
+    honest = single_root(X, y, np.full(12, 0.01))
+    bound = verify(honest, X, y).lower_bound
+    used = []
+    original = Proof.__init__
+
+    def recorded(self, data, arrays, accurate=False):
+        used.append(accurate)
+        original(self, data, arrays, accurate)
+
+    monkeypatch.setattr(Proof, "__init__", recorded)
+    for claim, kinds in ((bound, [False]), (np.nextafter(bound, 1), [False, True])):
+        used.clear()
+        verify(sealed(honest, lower_bound=np.array(claim)), X, y)
+        assert used == kinds
+
+
+def test_accurate_products_prove_more():
+    """Large features that cancel: the quick products have little to say."""
+    y = labels(12)
+    X = np.where(np.arange(12) % 4 < 2, 1e15, -1e15)[:, None] * np.ones(2)
+    honest = single_root(
+        X, y, np.full(12, 0.01), fit_intercept=np.array(False),
+        max_features=np.array(1),
+    )  # fmt: skip
+    quick = verify(honest, X, y).lower_bound
+    accurate = verify(sealed(honest, lower_bound=np.array(0.1196)), X, y).lower_bound
+    assert quick < 0.11 < 0.1196 < accurate <= 0.12
+
+
+def test_samples_without_weight_do_not_count(three_features):
+    X, y = three_features
+    weights = np.ones(12)
+    weights[[2, 5]] = 0.0
+    kept = weights > 0
+    few = single_root(X[kept], y[kept], np.full(10, 0.01))
+    forged = sealed(
+        few, weights=weights, point_sample=np.arange(10), objective=np.array(10.0)
+    )
+    checked, alone = verify(forged, X, y), verify(few, X[kept], y[kept])
+    assert checked.lower_bound == alone.lower_bound
+    assert checked.objective == alone.objective
+    assert "10 samples" in str(checked)
+    with pytest.raises(InvalidCertificate, match="only one class has weight"):
+        verify(sealed(few, weights=np.where(y < 0, 0.0, 1.0)), X, y)

@@ -9,7 +9,16 @@ import numpy as np
 import pytest
 
 from frugalsvm import Certificate, InvalidCertificate, verify
-from frugalsvm.checker.reading import ENTRIES, FREE_BYTES, MAX_RATIO, save_arrays
+from frugalsvm.checker import checksum, reading
+from frugalsvm.checker.reading import (
+    ENTRIES,
+    FREE_BYTES,
+    MAX_RATIO,
+    Size,
+    _check_sizes,
+    read_arrays,
+    save_arrays,
+)
 from tests.checker.forging import proved, sealed
 from tests.reference import random_data
 
@@ -220,3 +229,234 @@ def test_repeated_and_missing_entries_are_refused(proof, tmp_path):
         verify(path, X, y)
     with pytest.raises(InvalidCertificate, match="costs missing"):
         verify({k: v for k, v in arrays.items() if k != "costs"}, X, y)
+
+
+# --- every check, alone --------------------------------------------------------------
+
+# Lengths of vectors that fit: 30 samples, 6 features, 5 nodes, 4 points.
+COUNTS = {
+    "weights": 30, "costs": 6, "include": 1, "exclude": 2, "selected": 3, "coef": 3,
+    "parent": 5, "feature": 5, "inside": 5, "point": 5, "price": 5, "fixing_point": 5,
+    "fixing_price": 5, "fixing_start": 6, "fixing": 7, "point_start": 5,
+    "point_sample": 50, "point_alpha": 50,
+}  # fmt: skip
+
+
+def check_counts(size=(30, 6), length=None, **changes):
+    shapes = {name: (count,) for name, count in {**COUNTS, **changes}.items()}
+    _check_sizes(shapes, None if size is None else Size(*size), length)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"size": (31, 6)}, r"data of shape \(30, 6\), not \(31, 6\)"),
+        ({"size": (29, 6)}, r"data of shape \(30, 6\), not \(29, 6\)"),
+        ({"size": (30, 5)}, r"data of shape \(30, 6\), not \(30, 5\)"),
+        ({"size": (30, 7)}, r"data of shape \(30, 6\), not \(30, 7\)"),
+        ({"include": 7}, "include has 7 of 6 features"),
+        ({"include": 9}, "include has 9 of 6 features"),
+        ({"exclude": 7}, "exclude has 7 of 6 features"),
+        ({"selected": 7, "coef": 7}, "selected has 7 of 6 features"),
+        ({"coef": 2}, "coef and selected differ in length"),
+        ({"coef": 4}, "coef and selected differ in length"),
+        ({"parent": 0}, "it has 0 nodes"),
+        ({"parent": 129}, "it has 129 nodes, at most 128 make sense"),
+        ({"length": 4}, "it has 5 nodes, at most 4 make sense"),
+        ({"fixing_start": 5}, "fixing_start has a wrong length"),
+        ({"fixing_start": 7}, "fixing_start has a wrong length"),
+        ({"fixing": 31}, "more fixings than features"),
+        ({"fixing": 61}, "more fixings than features"),
+        ({"point_start": 0}, "more dual points than uses"),
+        ({"point_start": 12}, "more dual points than uses"),
+        ({"point_start": 99}, "more dual points than uses"),
+        ({"point_sample": 49}, "point_sample and point_alpha do not fit"),
+        ({"point_alpha": 49}, "point_sample and point_alpha do not fit"),
+        ({"point_sample": 121, "point_alpha": 121}, "do not fit"),
+    ]
+    + [
+        ({name: count}, f"{name} has another length than parent")
+        for name in (
+            "feature", "inside", "point", "price", "fixing_point", "fixing_price"
+        )
+        for count in (4, 6)
+    ],
+)  # fmt: skip
+def test_every_check_of_sizes(changes, words):
+    with pytest.raises(InvalidCertificate, match=words):
+        check_counts(**changes)
+
+
+def nodes(count):
+    names = ("parent", "feature", "inside", "point", "price", "fixing_point")
+    return {
+        **dict.fromkeys(names, count), "fixing_price": count, "fixing_start": count + 1
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {}, {"size": None}, {"include": 6}, {"exclude": 6}, {"selected": 6, "coef": 6},
+        {"length": 5}, nodes(128), {"fixing": 30}, {"fixing": 0}, {"point_start": 11},
+        {"point_start": 1, "point_sample": 0, "point_alpha": 0},
+        {"point_sample": 120, "point_alpha": 120}, {"length": 10**9, **nodes(128)},
+        {"size": None, "costs": 40, **nodes(2**41)},
+        {"size": None, "costs": 0, **nodes(2), "fixing": 0, "include": 0, "exclude": 0,
+         "selected": 0, "coef": 0, "point_start": 5},
+    ],
+)  # fmt: skip
+def test_sizes_at_the_limits(changes):
+    check_counts(**changes)
+
+
+def test_many_features_do_not_explain_more_nodes_than_memory():
+    with pytest.raises(InvalidCertificate, match="at most 2,199,023,255,552 make"):
+        check_counts(size=None, costs=60, **nodes(2**41 + 1))
+
+
+def test_the_checksum_is_that_of_every_entry(proof):
+    X, y, _, arrays = proof
+    whole = checksum(arrays)
+    assert str(arrays["checksum"]) == whole
+    assert checksum({**arrays, "checksum": np.array("other")}) == whole
+    # Fixed for good: files that were written are to be read.
+    known = {"b": np.array([1, 2]), "a": np.array(0.5), "f": np.array([True])}
+    expected = "105d64ef9b19f176fb7e8560f55a9fa7c3c3302991bcaa6c24974e7cca30792d"
+    assert checksum(known) == expected
+    assert checksum({**known, "b": np.array([1, 2], dtype=">i4")}) == expected
+    with pytest.raises(InvalidCertificate, match="damaged or changed"):
+        verify({**arrays, "price": arrays["price"] + 1.0}, X, y)
+    for other in ("0" * 64, "f" * 64):
+        with pytest.raises(InvalidCertificate, match="damaged or changed"):
+            verify({**arrays, "checksum": np.array(other)}, X, y)
+
+
+@pytest.mark.parametrize("number", [1, 3])
+def test_other_formats_are_refused(proof, number):
+    X, y, _, arrays = proof
+    with pytest.raises(InvalidCertificate, match=f"unknown format {number}"):
+        verify(sealed(arrays, format=np.array(number)), X, y)
+
+
+@pytest.mark.parametrize("name", ["format", "max_cost", "costs", "parent"])
+def test_other_dimensions_are_refused(proof, name):
+    X, y, _, arrays = proof
+    with pytest.raises(InvalidCertificate, match=rf"{name} has dtype \w+ and 2 dim"):
+        verify(sealed(arrays, **{name: np.atleast_2d(arrays[name])}), X, y)
+
+
+def test_numbers_that_are_not_arrays_are_refused(proof):
+    X, y, _, arrays = proof
+    with pytest.raises(InvalidCertificate, match="max_cost is not an array"):
+        verify({**arrays, "max_cost": float(arrays["max_cost"])}, X, y)
+    verify({**arrays, "max_cost": arrays["max_cost"][()]}, X, y)
+    with pytest.raises(InvalidCertificate, match="a mapping, got list"):
+        verify([], X, y)
+    with pytest.raises(InvalidCertificate, match=r"unknown or repeated entries \['ch"):
+        verify({**arrays, "more": np.array(1)}, X, y)
+
+
+def test_flags_are_zero_or_one(proof):
+    *_, arrays = proof
+    odd = np.full(arrays["inside"].size, 2, dtype=np.uint8).view(bool)
+    read = read_arrays(sealed(arrays, inside=odd))["inside"]
+    assert read.view(np.uint8).tolist() == [1] * odd.size
+
+
+def rewritten(path, arrays, change):
+    """A file whose members are written by hand; ``change`` may spoil some."""
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, array in arrays.items():
+            file = io.BytesIO()
+            np.lib.format.write_array(file, np.asarray(array))
+            archive.writestr(f"{name}.npy", change(name, file.getvalue()))
+
+
+@pytest.mark.parametrize("name", ["format", "point_alpha"])
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda content: content + b" ", "another size than its header says"),
+        (lambda content: content[:-1], "another size than its header says"),
+        (lambda content: content[:6] + b"\x02" + content[7:], "unknown version"),
+        (lambda content: content[:6] + b"\x00" + content[7:], "unknown version"),
+        (lambda content: b"\x00" + content[1:], "cannot be read"),
+    ],
+)
+def test_members_that_are_not_arrays_are_refused(proof, tmp_path, name, change, words):
+    X, y, _, arrays = proof
+    path = tmp_path / "proof.npz"
+    rewritten(path, arrays, lambda other, content: content)
+    verify(path, X, y)
+    rewritten(path, arrays, lambda other, c: change(c) if other == name else c)
+    with pytest.raises(InvalidCertificate, match=words):
+        verify(path, X, y)
+
+
+def test_a_password_is_refused(proof, tmp_path):
+    X, y, _, arrays = proof
+    path = tmp_path / "proof.npz"
+    path.write_bytes(written(arrays))
+    content = bytearray(path.read_bytes())
+    # The flag in the central directory.
+    content[content.rindex(b"PK\x01\x02") + 8] |= 1
+    path.write_bytes(bytes(content))
+    with pytest.raises(InvalidCertificate, match="unusual way"):
+        verify(path, X, y)
+
+
+def test_what_is_no_file_is_said_so(proof, tmp_path):
+    X, y, *_ = proof
+    with pytest.raises(FileNotFoundError):
+        verify(tmp_path / "nothing", X, y)
+    with pytest.raises(IsADirectoryError):
+        verify(tmp_path, X, y)
+    with pytest.raises(InvalidCertificate, match=r"cannot be read \(File is not a zip"):
+        verify(__file__, X, y)
+
+
+@pytest.fixture
+def few_bytes(monkeypatch):
+    """Limits that small files reach."""
+    monkeypatch.setattr(reading, "FREE_BYTES", 2**16)
+    monkeypatch.setattr(reading, "MAX_RATIO", 10)
+
+
+def test_how_well_a_file_may_be_packed(proof, tmp_path, few_bytes):
+    X, y, _, arrays = proof
+    path = tmp_path / "proof.npz"
+    seen = set()
+    for size in range(0, 24_000, 1000):
+        path.write_bytes(written({**arrays, "point_alpha": np.zeros(size)}))
+        with zipfile.ZipFile(path) as archive:
+            unpacked = sum(member.file_size for member in archive.infolist())
+        length = path.stat().st_size
+        fits = unpacked <= 2**16 + 10 * length
+        words = f"{length:,} bytes would unpack to {unpacked:,}"
+        with pytest.raises(InvalidCertificate, match="do not fit" if fits else words):
+            verify(path, X, y)
+        seen.add(fits)
+    assert seen == {True, False}
+
+
+def test_how_well_a_file_is_packed(few_bytes):
+    rng = np.random.default_rng(0)
+    seen = set()
+    for size in range(0, 12_000, 500):
+        for content in (np.zeros(size), rng.integers(0, 99, size)):
+            arrays = {"a": content, "b": np.arange(10)}
+            packed, unpacked = io.BytesIO(), io.BytesIO()
+            np.savez_compressed(packed, **arrays)
+            np.savez(unpacked, **arrays)
+            fits = content.nbytes + 80 <= 2**15 + 5 * packed.tell()
+            file = io.BytesIO(b"before")
+            file.seek(6)
+            save_arrays(file, arrays)
+            assert file.getvalue()[:8] == b"beforePK"
+            expected = packed if fits else unpacked
+            assert len(file.getvalue()) == 6 + expected.tell()
+            with np.load(io.BytesIO(file.getvalue()[6:])) as loaded:
+                np.testing.assert_array_equal(loaded["a"], content)
+            seen.add(fits)
+    assert seen == {True, False}

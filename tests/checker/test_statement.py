@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 from frugalsvm import FrugalSVC, InvalidCertificate, verify
-from frugalsvm.checker import checksum
+from frugalsvm.checker import Verification, checksum, fingerprint
+from frugalsvm.checker.statement import COSTS, LARGEST_VALUE, WEIGHTS, check_data
+from tests.checker.forging import single_root
 from tests.reference import random_data
 
 
@@ -94,3 +96,181 @@ def test_masked_data_are_refused(data):
     proof = fitted(data, max_features=3)
     with pytest.raises(ValueError, match="masked"):
         verify(proof, np.ma.masked_less(X, -5), y)
+
+
+# --- every check of the problem, alone -----------------------------------------------
+
+
+def root(data, **changes):
+    X, y = data
+    return single_root(X, y, np.full(40, 1e-60), **changes)
+
+
+def spoiled(array, value):
+    array = np.array(array, dtype=float)
+    array[1] = value
+    return array
+
+
+INTEGERS = {
+    "out of order": [2, 1],
+    "twice": [1, 1],
+    "negative": [-1, 2],
+    "too large": [1, 8],
+    "much too large": [1, 10],
+    "very negative": [-3, 2],
+}
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"weights": spoiled(np.ones(40), WEIGHTS[0] / 2)}, "bad weights"),
+        ({"weights": spoiled(np.ones(40), WEIGHTS[1] * 2)}, "bad weights"),
+        ({"weights": spoiled(np.ones(40), -1.0)}, "bad weights"),
+        ({"costs": spoiled(np.ones(8), COSTS[0] / 2)}, "bad costs"),
+        ({"costs": spoiled(np.ones(8), COSTS[1] * 2)}, "bad costs"),
+        ({"costs": spoiled(np.ones(8), 0.0)}, "bad costs"),
+        ({"max_cost": np.array(-1e-9)}, "bad max_cost"),
+        ({"max_cost": np.array(np.nan)}, "bad max_cost"),
+        ({"max_features": np.array(-1)}, "bad max_features"),
+        ({"max_features": np.array(-2)}, "bad max_features"),
+        (
+            {"include": np.array([1, 3]), "exclude": np.array([3, 4])},
+            "include and exclude overlap",
+        ),
+    ]
+    + [
+        ({name: np.array(features)}, f"bad features in {name}")
+        for name in ("include", "exclude")
+        for features in INTEGERS.values()
+    ]
+    + [
+        (
+            {"selected": np.array(features), "coef": np.zeros(2)},
+            "bad features in selected",
+        )
+        for features in INTEGERS.values()
+    ],
+)
+def test_every_check_of_a_problem(data, changes, words):
+    with pytest.raises(InvalidCertificate, match=words):
+        verify(root(data, **changes), *data)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"weights": np.full(40, WEIGHTS[0]), "objective": np.array(4e-29)},
+        {"weights": np.full(40, WEIGHTS[1]), "objective": np.array(4e31)},
+        {"costs": spoiled(np.ones(8), COSTS[0])},
+        {"costs": spoiled(np.ones(8), COSTS[1])},
+        {"max_cost": np.array(0.0)},
+        {"max_features": np.array(0)},
+        {"include": np.array([0, 7]), "exclude": np.array([1])},
+        {"include": np.array([1]), "exclude": np.array([0, 7])},
+        {"selected": np.array([0, 7]), "coef": np.zeros(2)},
+    ],
+)
+def test_limits_belong_to_what_is_allowed(data, changes):
+    assert verify(root(data, **changes), *data).lower_bound >= 0.0
+
+
+def test_budgets_beyond_all_features_mean_all(data):
+    checked = verify(root(data, max_features=np.array(9)), *data)
+    assert checked.problem.max_features == 8
+    assert checked.problem.n_features == 8
+    assert checked.problem.n_samples == 40
+
+
+def test_long_lists_are_cut(data):
+    some, most = np.array([0, 1]), np.arange(2, 8)
+    text = str(verify(root(data, include=some, exclude=most), *data))
+    assert text.endswith("with features 0, 1, without features 2, 3, 4, 5, 6, 7")
+    text = str(verify(root(data, exclude=np.arange(8)), *data))
+    assert text.endswith("without features 0, 1, 2, 3, 4, 5, 6, 7")
+    wide = np.hstack([data[0], data[0]]), data[1]
+    for count, end in ((9, "6, 7 and 1 more"), (16, "6, 7 and 8 more")):
+        assert str(verify(root(wide, exclude=np.arange(count)), *wide)).endswith(end)
+
+
+def test_a_verification_is_a_sentence(data):
+    checked = verify(root(data), *data)
+    text = str(
+        Verification(2.0, 1.5, 0.25, checked.problem, checked.selected, 9, 4321, 1234)
+    )
+    assert text.startswith(
+        "proved: 1.5 <= optimum <= 2 (gap 25 %) by 4,321 leaves and 1,234 fixings\nfor:"
+        " 40 samples, at most 8 of 8 features, C = 1, intercept"
+    )
+    with pytest.raises(AttributeError):
+        checked.gap = 0.0
+    with pytest.raises(AttributeError):
+        checked.problem.max_cost = 0.0
+
+
+def test_weights_are_printed(data):
+    weights = np.ones(40)
+    weights[3] = 0.5
+    for changed, words in (
+        (weights, "40 samples, at most 8 of 8 features, C times sample weights 0.5 to"),
+        (np.where(weights < 1, 0.0, 2.0), "39 samples, at most 8 of 8 features, C ti"),
+    ):
+        kept = changed > 0
+        X, y = data
+        signed = np.multiply(X[kept].T, y[kept], order="C")
+        proof = root(
+            data, weights=changed, fingerprint=np.array(fingerprint(signed, y[kept])),
+            point_start=np.array([0, 30]), point_sample=np.arange(30),
+            point_alpha=np.zeros(30),
+        )  # fmt: skip
+        assert words in str(verify(proof, *data))
+        verify(proof, *data, sample_weight=changed)
+        verify(proof, *data, C=2.0, sample_weight=changed / 2)
+        with pytest.raises(InvalidCertificate, match="another C or sample_weight: "):
+            verify(proof, *data, C=2.0, sample_weight=changed)
+        with pytest.raises(InvalidCertificate, match=r"another C: \[\d"):
+            verify(proof, *data, C=1.0)
+
+
+def test_differences_are_shown_in_short(data):
+    costs = np.arange(1.0, 9.0)
+    proof = root(data, costs=costs, max_cost=np.array(50.0))
+    for other, words in (
+        ({"costs": np.ones(8)}, r"costs: \[1, 2, 3, 4, 5, 6, 7, 8\], not 1"),
+        ({"costs": None}, r"costs: \[1, 2, 3, 4, 5, 6, 7, 8\], not None"),
+        ({"include": [3, 1]}, r"include: \[\], not \[1, 3\]"),
+        ({"sample_weight": np.arange(40)}, r"not \[0, 1, 2, 3, 4, 5, 6, 7 and 32 more"),
+        ({"max_features": 3}, "max_features: 8, not 3"),
+        ({"max_cost": 49.0}, "max_cost: 50, not 49"),
+    ):
+        with pytest.raises(InvalidCertificate, match=words):
+            verify(proof, *data, **other)
+
+
+def test_data_are_read_as_doubles_and_signs():
+    X, signs = check_data([[1, 2], [3, 4], [5, 6]], ["b", "a", "b"])
+    assert X.dtype == np.float64
+    np.testing.assert_array_equal(signs, [1.0, -1.0, 1.0])
+    check_data([[LARGEST_VALUE], [-LARGEST_VALUE]], [0, 1])
+    for value in (LARGEST_VALUE * (1 + 1e-15), -np.inf, np.nan):
+        with pytest.raises(InvalidCertificate, match="beyond 1e"):
+            check_data([[value], [1.0]], [0, 1])
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "words"),
+    [
+        ([1.0, 2.0], [0, 1], "must be a table"),
+        ([[[1.0]], [[2.0]]], [0, 1], "must be a table"),
+        ([[1.0], [2.0]], [0, 1, 1], "one label per row"),
+        ([[1.0], [2.0]], [[0], [1]], "one label per row"),
+        ([[1.0], [2.0]], [1, 1], "two classes, got 1"),
+        ([[1.0], [2.0], [3.0]], [0, 1, 2], "two classes, got 3"),
+        ([[1.0], [2.0]], np.ma.masked_equal([0, 1], 5), "masked"),
+        (np.ma.masked_equal([[1.0], [2.0]], 5), [0, 1], "masked"),
+    ],
+)
+def test_what_is_not_data_is_refused(X, y, words):
+    with pytest.raises(ValueError, match=words):
+        check_data(X, y)

@@ -7,15 +7,26 @@ import pytest
 from scipy.optimize import linprog
 
 from frugalsvm import Problem
+from frugalsvm.checker import arithmetic
 from frugalsvm.kernels.bounds import (
+    TINY,
+    UNIT_ROUNDOFF,
+    affordable,
     bound_and_price,
+    dual_bound,
     knapsack_bound,
     largest_sum_bound,
+    length_bound,
+    reduced_values,
     repair_dual,
     row_norm_bounds,
     square_bounds,
+    varying_rows,
 )
 from tests.reference import brute_force, random_data
+
+U, EXACT_TINY = Fraction(UNIT_ROUNDOFF), Fraction(TINY)
+NONE = np.empty(0, dtype=np.int64)
 
 
 def exact(values):
@@ -165,3 +176,279 @@ def test_no_bound_exceeds_the_optimum(integer, intercept):
         for _ in range(5):
             bound = problem.dual_bound(random_alpha(rng, problem.C))
             assert bound <= optimum * (1 + 1e-12)
+
+
+# --- each inequality: valid, and by a few roundings only -----------------------------
+
+
+@pytest.mark.parametrize("seed", range(100))
+@pytest.mark.parametrize("intercept", [True, False])
+def test_the_checker_repairs_points_in_the_same_way(seed, intercept):
+    rng = np.random.default_rng(seed)
+    m = int(rng.integers(1, 40))
+    y = np.where(rng.random(m) < rng.uniform(0.1, 0.9), 1.0, -1.0)
+    C = 10.0 ** rng.uniform(-4, 6, m)
+    alpha = random_alpha(rng, C) * rng.choice([1.0, 1e-290])
+    repaired = repair_dual(alpha, y, C, intercept)
+    start = np.where(alpha > 0, alpha, 0.0)
+    expected = arithmetic.repair(start, y, C, intercept)
+    np.testing.assert_array_equal(repaired, expected)
+
+
+@pytest.mark.parametrize(("m", "bits"), [(1, 51), (3, 50), (4, 49), (15, 48)])
+def test_the_grid_leaves_room_for_the_sum(m, bits):
+    full = np.full(m, 1.0 - 2.0**-53)
+    repaired = repair_dual(full, np.ones(m), np.ones(m), False)
+    np.testing.assert_array_equal(repaired, 1.0 - 2.0**-bits)
+
+
+def test_the_grid_is_finite():
+    alpha = np.array([2.0**-999, 3 * 2.0**-1001])
+    repaired = repair_dual(alpha, np.ones(2), np.ones(2), False)
+    np.testing.assert_array_equal(repaired, [2.0**-999, 2.0**-1000])
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_the_heavier_class_is_lowered_in_proportion(sign):
+    y = sign * np.array([1.0, 1.0, -1.0])
+    for alpha, expected in (
+        ([3.0, 1.0, 2.0], [1.5, 0.5, 2.0]),
+        ([1.0, 0.25, 0.5], [0.4, 0.1, 0.5]),
+        ([3.0, 1.0, 0.0], [0.0, 0.0, 0.0]),
+        ([3.0, 1.0, 4.0], [3.0, 1.0, 4.0]),
+        ([np.nan, 1.0, -1.0], [0.0, 0.0, 0.0]),
+        ([20.0, 1.0, 2.0], [9.0 - 7.2, 1.0 - 0.8, 2.0]),
+    ):
+        repaired = repair_dual(np.array(alpha), y, np.full(3, 9.0), True)
+        np.testing.assert_allclose(repaired, expected, rtol=1e-13)
+
+
+def test_what_is_left_over_is_taken_from_the_first():
+    """On a grid of 2^-50 a third of it is nothing."""
+    step = 2.0**-50
+    alpha = np.array([0.5 + step, 0.5, 0.25, 1.25 - 2 * step])
+    y = np.array([1.0, 1.0, 1.0, -1.0])
+    repaired = repair_dual(alpha, y, np.full(4, 2.0), True)
+    # The grid is of 2^-48 here: the largest is in [1, 2) and there are four.
+    np.testing.assert_array_equal(
+        repaired, [0.5 - 4 * step, 0.5, 0.25, 1.25 - 4 * step]
+    )
+
+
+def near(rng, m):
+    """Vectors whose squares round in all directions."""
+    if rng.random() < 0.5:
+        return rng.normal(size=m)
+    return 1.0 + 2.0**-52 * rng.integers(0, 9, m)
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-170, 1.0, 1e200])
+def test_lengths_are_bounded_and_hardly_longer(scale):
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        m = int(rng.integers(1, 12))
+        rows = np.vstack([near(rng, m), -near(rng, m)]) * scale
+        norms = row_norm_bounds(rows)
+        for row, norm in zip(rows, norms, strict=True):
+            assert length_bound(row) == norm
+            truth = sum(v * v for v in exact(row))
+            assert Fraction(norm) ** 2 >= truth
+            most = 1 + (2 * m + 20) * U
+            assert max(0, Fraction(norm) - 2 * EXACT_TINY) ** 2 <= truth * most**2
+    assert length_bound(np.zeros(3)) == length_bound(np.empty(0)) == 0.0
+
+
+@pytest.mark.parametrize("scale", [1e-160, 1.0, 1e49])
+def test_squares_are_bounded_and_hardly_larger(scale):
+    for seed in range(90):
+        rng = np.random.default_rng(seed)
+        m = int(rng.integers(1, 9))
+        A, alpha = rng.normal(size=(3, m)), rng.uniform(0, 1, m)
+        if seed % 3 == 0:
+            # Nothing cancels: only the slack is left.
+            A, alpha = np.vstack([near(rng, m), -np.ones((2, m))]), np.full(m, 1 / 3)
+        elif seed % 3 == 1 and m > 1:
+            A[:, 0] = -(A[:, 1:] @ alpha[1:]) / alpha[0]
+        A *= scale
+        norms = row_norm_bounds(A)
+        squares = square_bounds(A @ alpha, norms, alpha)
+        length = Fraction(length_bound(alpha))
+        for row, norm, square in zip(A, exact(norms), exact(squares), strict=True):
+            pairs = list(zip(exact(row), exact(alpha), strict=True))
+            c = abs(sum(a * b for a, b in pairs))
+            assert square >= (c + U * sum(abs(a) * b for a, b in pairs)) ** 2
+            most = c * (1 + 27 * U) + (m + 10) * U * norm * length + 2 * EXACT_TINY
+            assert square <= most**2 + 3 * EXACT_TINY
+        # It proves whatever is claimed here.
+        accurate = arithmetic.square_bounds(A, norms, alpha, True)
+        assert np.all(accurate <= squares)
+
+
+@pytest.mark.parametrize("m", [1, 100, 10_000])
+def test_any_order_of_summation_is_paid_for(m):
+    """Entries that were rounded, and sums that lose a rounding at every term."""
+    row, alpha = np.full((1, m), 1 / 3), np.full(m, 1 / 7)
+    c = m * Fraction(1 / 3) * Fraction(1 / 7)
+    worst = np.array([float(c * (1 - (m + 1) * U))])
+    (square,) = square_bounds(worst, row_norm_bounds(row), alpha)
+    assert c**2 <= Fraction(square) <= (c * (1 + (4 * m + 60) * U)) ** 2
+
+
+def test_squares_that_underflow_are_not_zero():
+    alpha = np.full(4, 1e-120)
+    for size in (1e-200, 1e-100):
+        A = np.full((1, 4), size)
+        (square,) = square_bounds(A @ alpha, row_norm_bounds(A), alpha)
+        assert TINY <= square <= 3 * TINY
+
+
+def test_rows_that_vary():
+    y = np.array([1.0, -1.0, 1.0])
+    X = np.array([[1, 1, 1], [1, -1, 1], [0, 0, 0], [1, 1, 2], [1, 2, 1], [2, 1, 1]])
+    for scale in (1.0, 0.3):
+        varies = varying_rows(X * y * scale, y)
+        np.testing.assert_array_equal(varies, [False, True, False, True, True, True])
+    assert not varying_rows(np.ones((1, 1)), np.ones(1)).any()
+
+
+def test_largest_sums_are_bounded_and_hardly_larger():
+    for seed in range(300):
+        rng = np.random.default_rng(seed)
+        n = int(rng.integers(0, 9))
+        values = rng.uniform(0, 1, n) * 10.0 ** rng.uniform(-9, 9, n)
+        if seed % 3 == 0:
+            values = rng.choice([0.0, 0.1, 0.3, 0.7], n)
+        for k in range(-1, n + 3):
+            truth = sum(sorted(exact(values), reverse=True)[: max(k, 0)])
+            value = Fraction(largest_sum_bound(values, k))
+            # A rounding up of each sum, be it of zeros.
+            most = truth * (1 + 4 * (n + 2) * U) + (n + 2) * Fraction(5e-324)
+            assert truth <= value <= most
+
+
+def test_reduced_values_are_rounded_up():
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        values = rng.uniform(0, 1, 9)
+        costs = rng.choice([0.1, 0.3, 0.7, 1e9], 9)
+        mu = float(rng.choice([0.0, 0.1, 1 / 3, 1e-9]))
+        if seed % 2:
+            # What is left is the rounding of the product.
+            values = mu * costs
+        reduced = reduced_values(values, costs, mu)
+        for v, c, r in zip(exact(values), exact(costs), exact(reduced), strict=True):
+            truth = max(0, v - Fraction(mu) * c)
+            slack = 7 * U * Fraction(mu) * c + 4 * U * v + Fraction(5e-324)
+            assert truth <= r <= truth + slack
+
+
+def penalty_at(values, costs, k, budget, mu):
+    reduced = sorted((max(0, v - mu * c) for v, c in zip(values, costs, strict=True)))
+    return budget * mu + sum(reduced[::-1][:k])
+
+
+def best_penalty(values, costs, k, budget):
+    """The minimum of a convex piecewise linear function is at one of its kinks."""
+    pairs = list(zip(values, costs, strict=True))
+    kinks = {Fraction(0)} | {v / c for v, c in pairs}
+    kinks |= {(v - w) / (c - d) for v, c in pairs for w, d in pairs if c != d}
+    return min(penalty_at(values, costs, k, budget, mu) for mu in kinks if mu >= 0)
+
+
+def random_knapsack(seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(1, 7))
+    values = rng.uniform(0, 5, n) if seed % 3 else rng.choice([0.1, 0.3, 0.7], n)
+    costs = rng.uniform(0.1, 3, n) if seed % 2 else rng.choice([0.1, 0.3, 0.7], n)
+    k, budget = int(rng.integers(0, n + 2)), float(rng.uniform(0, costs.sum()))
+    return values, costs, k, budget
+
+
+def test_knapsack_bounds_are_those_of_their_price():
+    priced = 0
+    for seed in range(300):
+        values, costs, k, budget = random_knapsack(seed)
+        bound, mu = knapsack_bound(values, costs, k, budget)
+        arguments = exact(values), exact(costs), k, Fraction(budget)
+        truth = penalty_at(*arguments, Fraction(mu))
+        size = sum(arguments[0])
+        assert truth <= Fraction(bound) <= truth + 12 * U * size
+        best = best_penalty(*arguments)
+        assert best <= Fraction(bound) <= best + Fraction(1, 10**13) * size
+        priced += mu > 0
+    assert priced > 50
+
+
+def test_knapsacks_that_need_no_price():
+    values, costs = np.array([3.0, 1.0, 2.0]), np.array([1.0, 2.0, 3.0])
+    for k, budget, best in (
+        (2, np.inf, 5.0), (2, 4.0, 5.0), (3, 6.0, 6.0), (0, 1.0, 0.0), (1, 1.0, 3.0),
+        (3, 9.0, 6.0), (1, 50.0, 3.0),
+    ):  # fmt: skip
+        bound, mu = knapsack_bound(values, costs, k, budget)
+        assert best <= bound <= best * (1 + 1e-14)
+        assert mu == 0.0
+    bound, mu = knapsack_bound(np.zeros(3), costs, 2, 0.5)
+    assert (bound <= 1e-300, mu) == (True, 0.0)
+    assert knapsack_bound(NONE * 1.0, NONE * 1.0, 2, 0.5) == (0.0, 0.0)
+
+
+def test_what_is_affordable():
+    squares, costs = np.array([1.0, 2.0, 3.0, 4.0]), np.array([5.0, 6.0, 7.0, 8.0])
+    for free, budget, values, prices in (
+        ([0, 2, 3], 7.0, [1.0, 3.0], [5.0, 7.0]),
+        ([3, 1], np.inf, [4.0, 2.0], [8.0, 6.0]),
+        ([2, 0], 5.5, [1.0], [5.0]),
+        ([1, 2], 5.5, [], []),
+    ):
+        result = affordable(squares, np.array(free), costs, budget)
+        np.testing.assert_array_equal(result[0], values)
+        np.testing.assert_array_equal(result[1], prices)
+
+
+def test_bounds_of_nodes_are_those_of_their_price():
+    negative = 0
+    for seed in range(300):
+        rng = np.random.default_rng(seed)
+        n = int(rng.integers(1, 8))
+        squares, costs = rng.uniform(0, 2, n), rng.choice([0.1, 0.3, 0.7], n)
+        roles = rng.choice(["free", "free", "forced", "out"], n)
+        forced = np.flatnonzero(roles == "forced")
+        free = np.flatnonzero(roles == "free")
+        alpha = rng.integers(0, 2**40, 5) * 2.0**-40
+        k, budget = int(rng.integers(0, n + 1)), float(rng.choice([0.0, 0.5, 1.0, 9.0]))
+        if seed % 5 == 0:
+            budget = np.inf
+        bound, mu = bound_and_price(alpha, squares, forced, free, k, costs, budget)
+        able = free[costs[free] <= budget]
+        left = Fraction(0) if budget == np.inf else Fraction(budget)
+        arguments = exact(squares[able]), exact(costs[able]), k, left
+        penalty = sum(exact(squares[forced])) + penalty_at(*arguments, Fraction(mu))
+        total = sum(exact(alpha))
+        truth = total - penalty / 2
+        slack = 32 * U * (total + penalty)
+        assert truth - 3 * slack <= Fraction(bound) <= truth - slack / 2
+        negative += bound < 0
+    assert 0 < negative < 200
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+def test_dual_bounds_are_made_of_their_parts(intercept):
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        m, n = int(rng.integers(2, 9)), int(rng.integers(1, 6))
+        y = np.where(np.arange(m) % 2 == 0, 1.0, -1.0)
+        A, C = rng.normal(size=(n, m)), rng.uniform(0.1, 1, m)
+        norms, costs = row_norm_bounds(A), rng.uniform(0.1, 1, n)
+        forced, free = np.arange(n)[:1], np.arange(n)[1:]
+        node = forced, free, 2, 1.0
+        start = random_alpha(rng, C)
+        bound, alpha, squares, mu = dual_bound(
+            A, norms, y, C, intercept, costs, *node, start
+        )
+        np.testing.assert_array_equal(alpha, repair_dual(start, y, C, intercept))
+        # Products may be summed in another order.
+        again = square_bounds(A @ alpha, norms, alpha)
+        np.testing.assert_allclose(squares, again, rtol=1e-12, atol=1e-25)
+        expected = bound_and_price(alpha, squares, *node[:3], costs, 1.0)
+        assert (bound, mu) == (max(0.0, expected[0]), expected[1])
