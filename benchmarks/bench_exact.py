@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from frugalsvm import Problem, Result, solve, verify
-from frugalsvm.kernels.support_svm import support_svm
+from frugalsvm.engine.native import NativeEngine
 
 from . import mip_solvers
 from .data import SMALL, load
@@ -41,7 +41,7 @@ def _ours(X, y, C, budget, seconds) -> Result:
 
 def _refit(X, y, C, support) -> float:
     A = np.ascontiguousarray((X * y[:, None]).T)
-    return support_svm(A, support, y, np.full(y.size, C))[3]
+    return NativeEngine.of(A, y, np.full(y.size, C)).solve_svm(support).primal
 
 
 def run(folder: Path, quick: bool, seconds: float) -> None:

@@ -115,7 +115,7 @@ def run(folder: Path, quick: bool) -> None:
         for k in (10, 20, 30):
             problem = Problem(X, y, C=C, max_features=k)
             # Norms and candidates belong to the problem, like Clarabel's matrices.
-            problem.root_node(), problem.norms
+            problem.root_region(), problem.norms
             ours, relaxation = best_time(lambda p=problem: relax(p, tol=TOL))
             times, values = [], []
             for build, sign in ((primal_socp, 1), (dual_socp, -1)):

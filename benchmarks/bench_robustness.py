@@ -8,7 +8,7 @@ fifth has features on scales over several orders. Needs no data sets.
 import numpy as np
 
 from frugalsvm import Problem, relax
-from frugalsvm.kernels.support_svm import support_svm
+from frugalsvm.engine.native import NativeEngine
 
 from .tables import Table
 
@@ -37,8 +37,9 @@ def svm_gap(seed: int) -> float:
         weights *= 10.0 ** rng.uniform(-3, 3, y.size)
     A = np.ascontiguousarray((X * y[:, None]).T)
     features = np.arange(X.shape[1])
-    *_, primal, dual = support_svm(A, features, y, weights, bool(seed % 2))
-    return (primal - dual) / abs(primal)
+    engine = NativeEngine.of(A, y, weights, bool(seed % 2))
+    svm = engine.solve_svm(features)
+    return (svm.primal - svm.dual) / abs(svm.primal)
 
 
 def relaxation_gap(seed: int) -> float:

@@ -1,11 +1,11 @@
-"""support_svm against libsvm on supports of 5 to 30 features."""
+"""The SVM on a support against libsvm on supports of 5 to 30 features."""
 
 from pathlib import Path
 
 import numpy as np
 from sklearn.svm import SVC
 
-from frugalsvm.kernels.support_svm import support_svm
+from frugalsvm.engine.native import NativeEngine
 
 from .data import LARGE, SMALL, load
 from .tables import Table, best_time, geometric_mean
@@ -35,12 +35,11 @@ def run(folder: Path, quick: bool) -> None:
             A = np.ascontiguousarray((X[:, support] * y[:, None]).T)
             part = np.ascontiguousarray(X[:, support])
             features = np.arange(p)
-            ours, solution = best_time(
-                lambda A=A, f=features, y=y, c=weights: support_svm(A, f, y, c), 5
-            )
+            engine = NativeEngine.of(A, y, weights)
+            ours, svm = best_time(lambda e=engine, f=features: e.solve_svm(f), 5)
             svc = SVC(kernel="linear", C=C, tol=1e-5)
             theirs, _ = best_time(lambda s=svc, X=part, y=y: s.fit(X, y), 1)
-            mine = _objective(part, y, solution[0], solution[1])
+            mine = _objective(part, y, svm.w, svm.b)
             libsvm = _objective(part, y, svc.coef_[0], svc.intercept_[0])
             ratios.append(theirs / ours)
             table.row(

@@ -14,7 +14,7 @@ from sklearn.feature_selection import RFE
 from sklearn.svm import LinearSVC
 
 from frugalsvm import FrugalSVC
-from frugalsvm.kernels.support_svm import support_svm
+from frugalsvm.engine.native import NativeEngine
 
 from .data import LARGE, load
 from .tables import Table
@@ -26,7 +26,8 @@ RFE_FITS = 50
 
 def _refit(X, y, support) -> float:
     A = np.ascontiguousarray((X[:, support] * y[:, None]).T)
-    return support_svm(A, np.arange(support.size), y, np.full(y.size, C))[3]
+    engine = NativeEngine.of(A, y, np.full(y.size, C))
+    return engine.solve_svm(np.arange(support.size)).primal
 
 
 def rfe_objective(X, y, budget) -> float:

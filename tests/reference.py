@@ -6,8 +6,6 @@ import clarabel
 import numpy as np
 import scipy.sparse as sp
 
-from frugalsvm.kernels.support_svm import support_svm
-
 
 def random_data(rng, m, n, *, separable=False, integer=False):
     """Random X and y with both classes present."""
@@ -106,9 +104,7 @@ def brute_force(problem, tol=1e-10):
     """Smallest objective over all supports, and a support that attains it."""
     best, best_support = np.inf, None
     for support in supports(problem):
-        *_, primal, _ = support_svm(
-            problem.A, support, problem.y, problem.C, problem.fit_intercept, tol
-        )
-        if primal < best:
-            best, best_support = primal, support
+        value = problem.engine.solve_svm(support, tol=tol).primal
+        if value < best:
+            best, best_support = value, support
     return best, best_support

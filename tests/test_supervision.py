@@ -12,9 +12,7 @@ import pytest
 from sklearn.model_selection import cross_val_score
 
 from frugalsvm import FrugalSVC, Problem, relax, solve
-from frugalsvm.kernels.perspective import node_task
-from frugalsvm.kernels.support_svm import support_svm
-from frugalsvm.kernels.tasks import answer
+from frugalsvm.engine.perspective import region_task
 from frugalsvm.monitor import Monitor
 from frugalsvm.supervision import supervise
 from tests.reference import random_data
@@ -219,19 +217,20 @@ def test_compiled_code_looks_at_its_flag():
     """A set flag ends a relaxation at its first look, with a valid bound."""
     _, _, problem = hard_problem(60, 80)
     flag = np.zeros(1, dtype=np.uint8)
-    data = problem.watching(flag).data
-    task = node_task(data, problem.root_node(), None, 1e-6, 1e-6, np.inf, 30)
-    (whole,) = answer(data, [task])
+    engine = problem.watching(flag).engine
+    task = region_task(
+        engine, problem.root_region(), None, tol=1e-6, fine_tol=1e-6, cutoff=np.inf,
+        max_rounds=30,
+    )  # fmt: skip
+    (whole,) = engine.solve([task])
     flag[0] = 1
-    (stopped,) = answer(data, [task])
+    (stopped,) = engine.solve([task])
     assert whole.iterations > 5
     assert stopped.iterations <= 1
     assert 0.0 <= stopped.bound <= whole.primal
-    *_, primal, dual = support_svm(
-        problem.A, np.arange(10), problem.y, problem.C, stop=flag
-    )
-    *_, best, _ = support_svm(problem.A, np.arange(10), problem.y, problem.C)
-    assert dual <= best <= primal
+    svm = engine.solve_svm(np.arange(10))
+    best = problem.engine.solve_svm(np.arange(10)).primal
+    assert svm.dual <= best <= svm.primal
 
 
 def test_a_flag_that_is_set_meanwhile_ends_a_long_call():
@@ -239,9 +238,12 @@ def test_a_flag_that_is_set_meanwhile_ends_a_long_call():
     X, y = random_data(np.random.default_rng(1), 2000, 2000)
     flag = np.zeros(1, dtype=np.uint8)
     problem = Problem(X, y, max_features=10).watching(flag)
-    task = node_task(problem.data, problem.root_node(), None, 1e-9, 1e-9, np.inf, 1000)
+    task = region_task(
+        problem.engine, problem.root_region(), None, tol=1e-9, fine_tol=1e-9,
+        cutoff=np.inf, max_rounds=1000,
+    )  # fmt: skip
     threading.Timer(1.0, flag.__setitem__, (0, 1)).start()
-    (stopped,) = answer(problem.data, [task])
+    (stopped,) = problem.engine.solve([task])
     assert not stopped.finished
     assert stopped.bound >= 0.0
 

@@ -9,7 +9,7 @@ from frugalsvm.__main__ import main
 AFTERWARDS = """
 import numpy as np
 from frugalsvm import FrugalSVC, Problem, relax
-from frugalsvm.exact.branching import RULES
+from frugalsvm.tree.branching import RULES
 from frugalsvm.methods import METHODS
 from frugalsvm.models import big_m
 from frugalsvm.relaxations.certified import certified_bound

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from .checker import InvalidCertificate, Verification, verify
     from .driver import solve
     from .estimators import FrugalSVC
-    from .exact.certificate import Certificate
+    from .tree.certificate import Certificate
     from .monitor import Progress
     from .problem import Problem
     from .relaxations import Relaxation, relax

@@ -14,10 +14,9 @@ from joblib import effective_n_jobs
 
 from . import compilation
 from .blas import single_threaded_blas
-from .exact.certificate import Certificate
-from .exact.node_solver import LEAST_GAP
-from .exact.tree import DualPoint
-from .kernels.perspective import node_bound
+from .tree.certificate import Certificate
+from .tree.node_solver import LEAST_GAP
+from .tree.tree import DualPoint
 from .methods import METHODS, Run, auto_nodes, check_method
 from .monitor import Callback, Monitor, relative_gap
 from .problem import Problem
@@ -72,7 +71,7 @@ def solve(
     initial_support : array of int, default=None
         Features to start from; cut to the budgets if it is too large.
     method_options : dict, default=None
-        See :class:`~frugalsvm.exact.branch_and_bound.TreeOptions`,
+        See :class:`~frugalsvm.tree.branch_and_bound.TreeOptions`,
         :class:`~frugalsvm.search.restarts.SwapOptions`,
         :class:`~frugalsvm.algorithms.local_search.LocalSearchOptions`,
         :class:`~frugalsvm.algorithms.kernel_search.KernelSearchOptions`,
@@ -273,9 +272,9 @@ def _root_proof(run: Run, final: Solution) -> tuple[float, tuple[np.ndarray, flo
     # The dual point of the solution proves more than the relaxation when all fits.
     best, proof = -np.inf, (final.alpha, 0.0)
     for alpha in (run.relaxation.alpha, final.alpha):
-        bound, repaired, _, price = node_bound(problem.data, problem.root_node(), alpha)
-        if bound > best:
-            best, proof = bound, (repaired, price)
+        found = problem.engine.bound(problem.root_region(), alpha)
+        if found.bound > best:
+            best, proof = found.bound, (found.alpha, found.price)
     return best, proof
 
 

@@ -16,9 +16,9 @@ from .algorithms.kernel_search import KernelSearchOptions, kernel_search
 from .algorithms.local_search import LocalSearchOptions, better, local_search
 from .algorithms.ranking import prefer, rank_features
 from .algorithms.subproblem import COP_SOLVERS, SubproblemSolver
-from .exact.branch_and_bound import BranchAndBound, TreeOptions
-from .exact.branching import RULES
-from .exact.tree import TreeNode
+from .tree.branch_and_bound import BranchAndBound, TreeOptions
+from .tree.branching import RULES
+from .tree.tree import TreeNode
 from .monitor import Monitor
 from .problem import Problem, check_indices
 from .relaxations import Relaxation

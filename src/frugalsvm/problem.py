@@ -17,10 +17,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .checker import objective_bound
+from .engine.native import NativeEngine
+from .engine.region import Region
 from .kernels.bounds import row_norm_bounds, varying_rows
-from .kernels.perspective import Node, node_bound
-from .kernels.support_svm import NEVER
-from .kernels.tasks import Data
+from .kernels.data import NEVER, Data
 
 # Costs are sums of floats: a budget of 0.3 must admit 0.1 + 0.2. Bounds hold for what
 # costs a little more, so that no rounding of a sum can make them wrong.
@@ -172,11 +172,13 @@ class Problem:
         return _freeze(np.flatnonzero(allowed))
 
     @property
-    def data(self) -> Data:
-        """The data as the kernels take them."""
-        return Data(
-            self.A, self.norms, self.y, self.C, self.fit_intercept, self.costs,
-            self.stop,
+    def engine(self) -> NativeEngine:
+        """Who answers for the data."""
+        return NativeEngine(
+            Data(
+                self.A, self.norms, self.y, self.C, self.fit_intercept, self.costs,
+                self.stop,
+            )
         )  # fmt: skip
 
     def watching(self, flag: np.ndarray) -> Problem:
@@ -190,15 +192,15 @@ class Problem:
         other.stop, other.is_watched = flag, True
         return other
 
-    def root_node(self) -> Node:
-        """The node of the relaxation at which only include and exclude are decided."""
+    def root_region(self) -> Region:
+        """The region of all supports: only include and exclude are decided."""
         budget = self.max_cost * (1.0 + BOUND_SLACK)
         left = budget
         if np.isfinite(budget):
             spent = self.costs[self.include].sum()
             # Rounded up, so that the bound cannot profit from the subtraction.
             left = (budget - spent) + LEFT_SLACK * (budget + spent)
-        return Node(
+        return Region(
             # Copies: kernels are compiled once more for read-only arrays.
             np.array(self.include),
             np.array(self.candidates),
@@ -261,7 +263,7 @@ class Problem:
                 f"alpha must have one entry per sample of positive weight "
                 f"({self.n_samples}), got shape {point.shape}."
             )
-        return float(node_bound(self.data, self.root_node(), point)[0])
+        return float(self.engine.bound(self.root_region(), point).bound)
 
     def signed_rows(self, features: np.ndarray | None = None) -> np.ndarray:
         """``y_i X_ij`` of some features, or of all, as they were given."""

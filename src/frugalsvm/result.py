@@ -8,7 +8,7 @@ from os import PathLike
 
 import numpy as np
 
-from .exact.certificate import Certificate
+from .tree.certificate import Certificate
 from .monitor import relative_gap
 
 

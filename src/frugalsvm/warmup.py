@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from .driver import solve
-from .exact.branching import RULES
+from .tree.branching import RULES
 from .models import big_m
 from .problem import Problem
 from .relaxations import relax

@@ -17,7 +17,7 @@ from frugalsvm.solvers import (
     SolverNotAvailable,
     SolveStatus,
 )
-from tests.exact.problems import KINDS, small_problem
+from tests.tree.problems import KINDS, small_problem
 from tests.reference import brute_force, random_data
 
 PAPER = ("local-search", "kernel-search", "heuristic", "exact")

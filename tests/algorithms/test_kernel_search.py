@@ -11,7 +11,7 @@ from frugalsvm.algorithms.restricted import solve_restricted
 from frugalsvm.algorithms.subproblem import SubproblemSolver
 from frugalsvm.monitor import Monitor
 from frugalsvm.search.evaluator import Evaluator, Solution
-from tests.exact.problems import KINDS, small_problem
+from tests.tree.problems import KINDS, small_problem
 from tests.reference import brute_force, random_data
 
 

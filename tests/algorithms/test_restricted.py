@@ -6,7 +6,7 @@ import pytest
 from frugalsvm import Problem
 from frugalsvm.algorithms.restricted import solve_restricted
 from frugalsvm.models import cop
-from tests.exact.problems import KINDS, small_problem
+from tests.tree.problems import KINDS, small_problem
 from tests.reference import brute_force, random_data, supports
 
 

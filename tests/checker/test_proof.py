@@ -12,7 +12,7 @@ from frugalsvm.checker.arithmetic import U, objective_bound
 from frugalsvm.checker.proof import Data, Proof, _Part
 from tests.checker.forging import proved, sealed, single_root, with_fixing
 from tests.checker.trees import RandomTree, enumerated_bound, priced_bound
-from tests.exact.problems import KINDS, small_problem
+from tests.tree.problems import KINDS, small_problem
 from tests.reference import brute_force, random_data
 
 

@@ -5,7 +5,6 @@ import pytest
 
 from frugalsvm import Problem, relax
 from frugalsvm.kernels.screening import FIXED_IN, FIXED_OUT, screen
-from frugalsvm.kernels.support_svm import support_svm
 from tests.reference import random_data, supports
 
 
@@ -13,9 +12,7 @@ def values_by_support(problem):
     return [
         (
             set(support.tolist()),
-            support_svm(
-                problem.A, support, problem.y, problem.C, problem.fit_intercept, 1e-10
-            )[4],
+            problem.engine.solve_svm(support, tol=1e-10).dual,
         )
         for support in supports(problem)
     ]
@@ -44,7 +41,7 @@ def test_decisions_hold_in_every_better_solution():
         problem = random_problem(seed)
         relaxation = relax(problem)
         values = values_by_support(problem)
-        node = problem.root_node()
+        node = problem.root_region()
         for upper in (min(v for _, v in values), np.median([v for _, v in values])):
             decisions = screen(
                 relaxation.alpha, relaxation.squares, node.forced, node.free, node.k,
@@ -64,7 +61,7 @@ def test_decisions_hold_in_every_better_solution():
 def test_nothing_left_to_spend_fixes_everything_out():
     problem = random_problem(1)
     alpha = relax(problem).alpha
-    node = problem.root_node()
+    node = problem.root_region()
     squares = np.ones(problem.n_features)
     decisions = screen(
         alpha, squares, node.forced, node.free, 0, problem.costs, np.inf, 1.0

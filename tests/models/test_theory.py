@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 from frugalsvm import Problem, relax
-from frugalsvm.kernels.support_svm import support_svm
 from frugalsvm.models import (
     boxmp,
     dscomp,
@@ -166,7 +165,7 @@ def test_admissible_range_of_m(name):
     problem = SMALL[name]
     best, support = brute_force(problem)
     coef = np.zeros(problem.n_features)
-    coef[support] = support_svm(problem.A, support, problem.y, problem.C, True)[0]
+    coef[support] = problem.engine.solve_svm(support).w
     span = m_range(problem, coef)
     assert span.low == np.abs(coef).max()
     assert span.high == pytest.approx(threshold(problem), rel=1e-4)
@@ -185,7 +184,7 @@ def test_the_admissible_range_may_be_empty():
     problem = Problem(X, y, C=10.0, max_features=4)
     _, support = brute_force(problem)
     coef = np.zeros(8)
-    coef[support] = support_svm(problem.A, support, problem.y, problem.C, True)[0]
+    coef[support] = problem.engine.solve_svm(support).w
     span = m_range(problem, coef)
     assert span.empty
     assert span.low not in span

@@ -8,7 +8,6 @@ import pytest
 from frugalsvm import Problem, relax, solve
 from frugalsvm.kernels.big_m import weight_intervals
 from frugalsvm.kernels.bounds import repair_dual, square_bounds
-from frugalsvm.kernels.support_svm import support_svm
 from frugalsvm.models import (
     big_m,
     bigmp,
@@ -35,12 +34,10 @@ def solutions(problem, limit):
     for support in supports(problem):
         if np.setdiff1d(support, useful).size:
             continue
-        w, _, _, primal, _ = support_svm(
-            problem.A, support, problem.y, problem.C, problem.fit_intercept, 1e-10
-        )
-        if primal <= limit:
+        svm = problem.engine.solve_svm(support, tol=1e-10)
+        if svm.primal <= limit:
             coef = np.zeros(problem.n_features)
-            coef[support] = w
+            coef[support] = svm.w
             yield coef
 
 
@@ -163,7 +160,7 @@ def test_no_interval_excludes_a_solution_whatever_the_point(integer):
         )
         best, _ = brute_force(problem)
         limit = best * rng.choice([1 + 1e-9, 1.1, 2.0])
-        node = problem.root_node()
+        node = problem.root_region()
         good = list(solutions(problem, limit))
         assert good
         points = [scale * problem.C * rng.random(m) for scale in (0.0, 0.3, 1.0)]

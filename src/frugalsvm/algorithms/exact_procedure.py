@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..exact.branch_and_bound import Tree
-from ..exact.tree import TreeNode
+from ..tree.branch_and_bound import Tree
+from ..tree.tree import TreeNode
 from ..monitor import Monitor, relative_gap
 from ..problem import Problem
 from ..search.evaluator import Evaluator, Solution, Stop

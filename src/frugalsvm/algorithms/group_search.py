@@ -111,7 +111,7 @@ class GroupSearch:
 
     def _seed(self, pool: ThreadPoolExecutor) -> RestartSearch | None:
         assert self._group is not None
-        budget = self._problem.root_node().budget
+        budget = self._problem.root_region().budget
         reachable = self._group[self._problem.costs[self._group] <= budget]
         problems = [self._problem.requiring(int(j)) for j in reachable]
         searches = [s for p in problems if (s := self._begin(p, pool)) is not None]

@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..exact.branch_and_bound import Tree
-from ..exact.branching import make_rule
-from ..exact.node_solver import Incumbent, NodeSolver
-from ..exact.tree import TreeNode
+from ..tree.branch_and_bound import Tree
+from ..tree.branching import make_rule
+from ..tree.node_solver import Incumbent, NodeSolver
+from ..tree.tree import TreeNode
 from ..problem import Problem
 from ..search.evaluator import Evaluator, Solution
 from .group_search import GroupSearch, crowd

@@ -12,13 +12,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..exact.branch_and_bound import Tree
-from ..exact.branching import MostFractional, make_rule
-from ..exact.node_solver import LEAF_ROUNDS, Incumbent, NodeSolver, focus_of
-from ..exact.tree import TreeNode
-from ..kernels.perspective import Node
+from ..tree.branch_and_bound import Tree
+from ..tree.branching import MostFractional, make_rule
+from ..tree.node_solver import LEAF_ROUNDS, Incumbent, NodeSolver, focus_of
+from ..tree.tree import TreeNode
+from ..engine.region import Region as Node
 from ..kernels.screening import OPEN
-from ..kernels.tasks import Answer, Steps
+from ..engine.protocol import Answer
+from ..tree.steps import Steps
 from ..problem import Problem
 from ..search.evaluator import Solution
 from .subtree import Subtree

@@ -100,7 +100,7 @@ class SubproblemSolver:
 
     def _is_trivial(self, K: np.ndarray, group: np.ndarray | None) -> bool:
         """Whether there is nothing to choose, which models do not take."""
-        node = self.problem.root_node()
+        node = self.problem.root_region()
         usable = self.problem.costs[node.free] <= node.budget
         choice = np.intersect1d(K, node.free[usable])
         reachable = group is None or np.isin(group, choice).any()

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from ..exact.branch_and_bound import Tree
-from ..exact.node_solver import NodeSolver
-from ..exact.tree import TreeNode
-from ..kernels.tasks import run
+from ..tree.branch_and_bound import Tree
+from ..tree.node_solver import NodeSolver
+from ..tree.tree import TreeNode
+from ..tree.steps import run
 
 # What is told after every pair of nodes: the tree and the nodes evaluated since.
 Watch = Callable[[Tree, int], None]
@@ -76,7 +76,7 @@ class Subtree:
                 break
             self.tree.start(node)
             steps = solver.rule.choose(node, partial(solver.children, node))
-            pair = run(solver.data, steps)
+            pair = run(solver.engine, steps)
             node.is_leaf = False
             for child in pair:
                 self.add(child)

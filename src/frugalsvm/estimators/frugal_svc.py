@@ -68,7 +68,7 @@ class FrugalSVC(BinaryLinearClassifier):
         Features to start the search from.
     method_options : dict, default=None
         Options of the method: see :class:`~frugalsvm.search.restarts.SwapOptions` for
-        ``swap``, :class:`~frugalsvm.exact.branch_and_bound.TreeOptions` for
+        ``swap``, :class:`~frugalsvm.tree.branch_and_bound.TreeOptions` for
         ``branch-and-bound`` and ``auto``,
         :class:`~frugalsvm.algorithms.local_search.LocalSearchOptions`,
         :class:`~frugalsvm.algorithms.kernel_search.KernelSearchOptions`,

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from .baselines import elastic_net_svm, l1_fs_svm, l1_svm
 from .bound_problem import bound_problem
 from .decomposed import dscomp, dscop, dsmp
-from .exact import bigmp, boxmp, cop, svm
+from .formulations import bigmp, boxmp, cop, svm
 from .model import Model
 from .semi import sr_dlmp, sr_dscop
 from .shor import scomp, scop, smp

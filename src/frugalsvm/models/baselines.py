@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from ..problem import Problem
 from ..solvers.base import Trait
 from .blocks import choose_features, draft, limits_of_weights, usable_features
-from .exact import check_upper_bound, half_norm_and_loss, one_of, restriction
+from .formulations import check_upper_bound, half_norm_and_loss, one_of, restriction
 from .model import Model
 from .modelling import modelling
 

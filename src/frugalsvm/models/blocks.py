@@ -51,7 +51,7 @@ class Draft:
 
 def usable_features(problem: Problem) -> np.ndarray:
     """All features but those that are excluded or alone exceed the cost budget."""
-    usable = problem.costs <= problem.root_node().budget
+    usable = problem.costs <= problem.root_region().budget
     usable[problem.exclude] = False
     usable[problem.include] = True
     return np.flatnonzero(usable)

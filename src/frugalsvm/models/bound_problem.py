@@ -9,7 +9,7 @@ import numpy as np
 from ..problem import Problem, check_indices
 from ..solvers.base import Trait
 from .blocks import choose_features, draft, rotated_cones
-from .exact import check_upper_bound, half_norm_and_loss
+from .formulations import check_upper_bound, half_norm_and_loss
 from .model import Model
 from .modelling import modelling
 

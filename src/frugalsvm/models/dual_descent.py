@@ -39,7 +39,7 @@ def descend(
     ``features`` are those wanted; by default all that may be chosen.
     ``should_stop`` is asked between steps; points of fewer steps prove less.
     """
-    node = problem.root_node()
+    node = problem.root_region()
     if k == 0 or node.free.size == 0:
         return np.empty((0, problem.n_samples))
     rows = np.concatenate([node.forced, node.free])

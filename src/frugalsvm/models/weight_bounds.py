@@ -27,7 +27,7 @@ from ..problem import Problem
 from ..relaxations import relax
 from .bound_problem import Form, PrintedPrograms, check_form
 from .dual_descent import descend
-from .exact import check_upper_bound
+from .formulations import check_upper_bound
 from .tight_programs import TightPrograms
 
 # Multiples of the relaxations' dual points that are tried.
@@ -87,7 +87,7 @@ class _Intervals:
     """The intersection of what all dual points so far prove."""
 
     def __init__(self, problem: Problem, upper_bound: float, form: Form):
-        node = problem.root_node()
+        node = problem.root_region()
         self.problem = problem
         self.form = form
         self.upper_bound = upper_bound * (1.0 + OBJECTIVE_SLACK)

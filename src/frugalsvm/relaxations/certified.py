@@ -9,7 +9,6 @@ from numpy.typing import ArrayLike
 
 from ..kernels.big_m import box_bound, huber_values
 from ..kernels.bounds import bound_and_price, repair_dual, square_bounds
-from ..kernels.perspective import Node
 from ..problem import Problem
 
 # Relaxations with the same dual function, by the paper's theorems.
@@ -120,12 +119,6 @@ def check_big_m(M: ArrayLike, n_features: int) -> np.ndarray:
     return np.array(np.broadcast_to(values, n_features))
 
 
-def reachable_node(problem: Problem) -> Node:
-    """The root node without the features that alone exceed the cost budget."""
-    node = problem.root_node()
-    return node._replace(free=node.free[problem.costs[node.free] <= node.budget])
-
-
 def _bound(
     problem: Problem,
     alpha: np.ndarray,
@@ -133,13 +126,13 @@ def _bound(
     family: str,
     limits: np.ndarray | None,
 ) -> float:
-    node = reachable_node(problem)
+    region = problem.root_region().affordable(problem.costs)
     if family == "SVM":
-        used = np.concatenate([node.forced, node.free])
+        used = np.concatenate([region.forced, region.free])
         return bound_and_price(
-            alpha, squares, used, node.free[:0], 0, problem.costs, np.inf
+            alpha, squares, used, region.free[:0], 0, problem.costs, np.inf
         )[0]
-    choice = (node.forced, node.free, node.k, problem.costs, node.budget)
+    choice = (region.forced, region.free, region.k, problem.costs, region.budget)
     if family == "DSCoP":
         return bound_and_price(alpha, squares, *choice)[0]
     if family == "DSCoMP":

@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import compilation
-from ..kernels.perspective import perspective
-from ..kernels.support_svm import support_svm
+from ..engine.perspective import perspective
 from ..monitor import Monitor
 from ..problem import Problem
 from ..supervision import supervise
@@ -22,7 +21,6 @@ from .certified import (
     WITH_K,
     certified_bound,
     check_model,
-    reachable_node,
 )
 
 #: The relaxations that :func:`relax` knows, by the paper's names.
@@ -193,34 +191,32 @@ def _native_dscop(
     problem: Problem, tol: float, should_stop: Callable[[], bool] | None
 ) -> Relaxation:
     started = time.perf_counter()
-    node = perspective(
-        problem.data, problem.root_node(), tol=tol, should_stop=should_stop
+    found = perspective(
+        problem.engine, problem.root_region(), tol=tol, should_stop=should_stop
     )
-    reached = node.primal - node.bound <= tol * abs(node.primal)
+    reached = found.primal - found.bound <= tol * abs(found.primal)
     return Relaxation(
-        bound=node.bound,
-        value=node.primal,
-        u=1.0 - node.z,
-        w=node.w,
-        squares=node.squares,
-        alpha=node.alpha,
+        bound=found.bound,
+        value=found.primal,
+        u=1.0 - found.z,
+        w=found.w,
+        squares=found.squares,
+        alpha=found.alpha,
         seconds=time.perf_counter() - started,
-        iterations=node.iterations,
+        iterations=found.iterations,
         status="optimal" if reached else "inaccurate",
     )
 
 
 def _native_svm(problem: Problem, tol: float) -> Relaxation:
     started = time.perf_counter()
-    node = reachable_node(problem)
-    used = np.concatenate([node.forced, node.free])
-    weights, _, alpha, value, _ = support_svm(
-        problem.A, used, problem.y, problem.C, problem.fit_intercept, tol,
-        stop=problem.stop,
-    )  # fmt: skip
-    certified = certified_bound(problem, alpha, "SVM")
+    region = problem.root_region().affordable(problem.costs)
+    used = np.concatenate([region.forced, region.free])
+    svm = problem.engine.solve_svm(used, tol=tol)
+    value = svm.primal
+    certified = certified_bound(problem, svm.alpha, "SVM")
     w = np.zeros(problem.n_features)
-    w[used] = weights
+    w[used] = svm.w
     u = np.ones(problem.n_features)
     u[used] = 0.0
     reached = value - certified.bound <= 2 * tol * abs(value)

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..kernels.support_svm import support_svm
 from ..problem import Problem
 
 # Accuracy of the solves inside a search; results are polished afterwards.
@@ -56,6 +55,7 @@ class Evaluator:
         seen: dict[bytes, float] | None = None,
     ):
         self.problem = problem
+        self._engine = problem.engine
         self.found: dict[bytes, float] = {}
         self._seen = {} if seen is None else seen
         self.n_solves = 0
@@ -81,7 +81,6 @@ class Evaluator:
         if max(self._seen.get(key, -np.inf), self.found.get(key, -np.inf)) > cutoff:
             return None
         self.n_solves += 1
-        problem = self.problem
         start = None
         if warm is not None:
             start = np.zeros(support.size)
@@ -89,14 +88,11 @@ class Evaluator:
             at[at == support.size] = 0
             shared = support[at] == warm.support if support.size else at < 0
             start[at[shared]] = warm.w[shared]
-        w, b, alpha, primal, dual = support_svm(
-            problem.A, support, problem.y, problem.C, problem.fit_intercept,
-            tol, cutoff, start, problem.stop,
-        )  # fmt: skip
-        self.found[key] = dual
-        if dual > cutoff or primal > cutoff:
+        svm = self._engine.solve_svm(support, tol=tol, cutoff=cutoff, warm_w=start)
+        self.found[key] = svm.dual
+        if svm.dual > cutoff or svm.primal > cutoff:
             return None
-        return Solution(support, w, b, alpha, primal)
+        return Solution(support, svm.w, svm.b, svm.alpha, svm.primal)
 
     def removable(self, solution: Solution) -> np.ndarray:
         """Positions in the support that may be dropped, least weight first."""
@@ -121,7 +117,7 @@ class Evaluator:
         The dual point of the solution, scaled by the best t <= 1, is feasible for every
         larger support: ``max_t  t sum(alpha) - t^2/2 (||w||^2 + c_j^2)``.
         """
-        c = self.problem.A @ solution.alpha
+        c = self._engine.price(solution.alpha)
         own = c[solution.support]
         mass = solution.alpha.sum()
         quadratic = own @ own + c[features] ** 2

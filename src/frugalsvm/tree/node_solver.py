@@ -7,17 +7,11 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..kernels.perspective import (
-    ROUNDS_AT_A_TIME,
-    Focus,
-    Node,
-    affordable,
-    decided,
-    fits,
-    node_task,
-)
+from ..engine.perspective import ROUNDS_AT_A_TIME, region_task
+from ..engine.protocol import Answer, ActiveSet as Focus
+from ..engine.region import Region as Node
 from ..kernels.screening import FIXED_IN, FIXED_OUT, OPEN
-from ..kernels.tasks import Answer, Steps, run, together
+from .steps import Steps, run, together
 from ..problem import Problem
 from ..search.evaluator import SEARCH_TOL, Evaluator, Solution, Stop
 from ..search.rounding import fit_budgets
@@ -98,8 +92,8 @@ class NodeSolver:
         self.keep_points = keep_points
         self.should_stop = should_stop
         self.evaluator = Evaluator(problem, should_stop)
-        self.root = affordable(problem.costs, problem.root_node())
-        self.data = problem.data
+        self.root = problem.root_region().affordable(problem.costs)
+        self.engine = problem.engine
         self.fine_tol = max(0.1 * incumbent.gap_tol, 1e-9)
         self.n_nodes = 0
         self.n_iterations = 0
@@ -111,7 +105,7 @@ class NodeSolver:
     def plant(self) -> TreeNode:
         """The evaluated root."""
         root = TreeNode.root(self.root)
-        run(self.data, self._evaluate(root, self.root))
+        run(self.engine, self._evaluate(root, self.root))
         return root
 
     def children(self, node: TreeNode, feature: int) -> Steps:
@@ -135,7 +129,7 @@ class NodeSolver:
         part = node.part(self.problem, self.root)
         inside, outside = node.child(feature, True), node.child(feature, False)
         rest = part.free[part.free != feature]
-        run(self.data, self._evaluate(inside, self._part_of(inside.forced, rest)))
+        run(self.engine, self._evaluate(inside, self._part_of(inside.forced, rest)))
         return inside, outside
 
     def _evaluate(self, node: TreeNode, part: Node) -> Steps:
@@ -170,7 +164,7 @@ class NodeSolver:
         return part_of(self.problem, self.root, forced, free)
 
     def _is_decided(self, part: Node) -> bool:
-        return part.k == 0 or fits(self.problem.costs, part)
+        return part.is_decided(self.problem.costs)
 
     def _relax(self, node: TreeNode, part: Node) -> Steps:
         """As accurately as it takes to tell whether the node can be pruned."""
@@ -179,9 +173,10 @@ class NodeSolver:
     def _solve(
         self, node: TreeNode, part: Node, tol: float, fine_tol: float, max_rounds: int
     ) -> Steps:
-        task = node_task(
-            self.data, part, node.focus, tol, fine_tol, self.incumbent.cutoff,
-            min(max_rounds, ROUNDS_AT_A_TIME),
+        task = region_task(
+            self.engine, part, node.focus, tol=tol, fine_tol=fine_tol,
+            cutoff=self.incumbent.cutoff,
+            max_rounds=min(max_rounds, ROUNDS_AT_A_TIME),
         )  # fmt: skip
         while True:
             (found,) = yield [task]
@@ -214,7 +209,7 @@ class NodeSolver:
 
     def _close(self, node: TreeNode, part: Node) -> Steps:
         """Nothing is left to decide: the SVM on the features of the node."""
-        part = decided(self.problem.costs, part)
+        part = part.settled(self.problem.costs)
         found = yield from self._decide(node, part)
         if node.bound <= self.incumbent.cutoff:
             self._offer(np.sort(part.forced))
@@ -258,4 +253,4 @@ class NodeSolver:
 
 def focus_of(found: Answer) -> Focus:
     """What mattered at a node; copies, for its answer is part of larger arrays."""
-    return Focus(found.working.copy(), found.side.copy())
+    return Focus(found.active.features.copy(), found.active.side.copy())

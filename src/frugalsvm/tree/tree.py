@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..kernels.perspective import Focus, Node
+from ..engine.protocol import ActiveSet as Focus
+from ..engine.region import Region as Node
 from ..problem import LEFT_SLACK, Problem
 
 _NOTHING = np.empty(0, dtype=np.int64)

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from frugalsvm import Problem, Status, solve, verify
-from frugalsvm.exact.branching import RULES
-from tests.exact.problems import KINDS, small_problem
+from frugalsvm.tree.branching import RULES
+from tests.tree.problems import KINDS, small_problem
 from tests.reference import brute_force, random_data
 
 

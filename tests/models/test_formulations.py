@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from frugalsvm import Problem
-from frugalsvm.kernels.support_svm import support_svm
 from frugalsvm.models import big_m, bigmp, boxmp, cop, svm
 from frugalsvm.solvers import SolveStatus
 from tests.models.instances import MIP_RTOL, SMALL, random_problem, value
@@ -56,8 +55,7 @@ def test_the_box_relaxation_of_cop_is_cop(name):
 def test_an_m_below_the_optimal_weights_cuts_the_optimum_off():
     problem = SMALL["separable"]
     best, support = brute_force(problem)
-    w, *_ = support_svm(problem.A, support, problem.y, problem.C, True, 1e-9)
-    largest = np.abs(w).max()
+    largest = np.abs(problem.engine.solve_svm(support, tol=1e-9).w).max()
     assert value(bigmp(problem, 1.001 * largest)) == pytest.approx(best, rel=MIP_RTOL)
     assert value(bigmp(problem, 0.7 * largest)) > best * (1 + 1e-3)
 
@@ -89,7 +87,7 @@ def test_kernel_search_cuts():
     # At least one of the features that the optimum does not use.
     group = np.setdiff1d(np.arange(6), support)[:2]
     values = [
-        support_svm(problem.A, s, problem.y, problem.C, True, 1e-10)[3]
+        problem.engine.solve_svm(s, tol=1e-10).primal
         for s in supports(problem)
         if np.isin(group, s).any()
     ]

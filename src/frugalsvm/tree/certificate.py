@@ -60,7 +60,7 @@ class Certificate:
     ) -> Certificate:
         """Collect the nodes of a tree, or the dual point of the root alone."""
         if nodes is None:
-            root = TreeNode.root(problem.root_node())
+            root = TreeNode.root(problem.root_region())
             root.point = root_point
             nodes = [root]
         selected = np.flatnonzero(coef)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import frugalsvm.checker
 from frugalsvm import Certificate, FrugalSVC, InvalidCertificate, solve, verify
 from frugalsvm.checker import checksum
-from tests.exact.problems import KINDS, small_problem
+from tests.tree.problems import KINDS, small_problem
 from tests.reference import brute_force
 
 TRUSTED = {"numpy"} | set(sys.stdlib_module_names)

@@ -3,14 +3,15 @@
 import numpy as np
 import pytest
 
-from frugalsvm.kernels.support_svm import support_svm
+from frugalsvm.engine.native import NativeEngine
 from tests.reference import random_data, signed_rows, svm_value
 
 
-def solve(X, y, C, **options):
+def solve(X, y, C, intercept=True, **options):
     A = signed_rows(X, y)
     weights = np.broadcast_to(np.asarray(C, dtype=float), y.shape).copy()
-    return support_svm(A, np.arange(X.shape[1]), y, weights, **options)
+    engine = NativeEngine.of(A, y, weights, intercept)
+    return engine.solve_svm(np.arange(X.shape[1]), **options)
 
 
 def objective(X, y, C, w, b):

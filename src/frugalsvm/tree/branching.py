@@ -13,8 +13,8 @@ from threading import Lock
 
 import numpy as np
 
-from ..kernels.candidates import largest, most_fractional
-from ..kernels.tasks import Steps, together
+from ..kernels.branching import largest, most_fractional
+from .steps import Steps, together
 from .tree import TreeNode
 
 Pair = tuple[TreeNode, TreeNode]

@@ -16,7 +16,7 @@ from functools import partial
 
 import numpy as np
 
-from ..kernels.tasks import run, together
+from .steps import run, together
 from ..monitor import Monitor
 from ..problem import Problem
 from ..search.evaluator import Solution, Stop
@@ -228,7 +228,7 @@ class BranchAndBound:
                     self.rule.choose(node, partial(solver.children, node))
                     for node in nodes
                 ]
-                pairs = run(solver.data, together(steps))
+                pairs = run(solver.engine, together(steps))
                 self._improve(solver)
                 dives = self._replace(solver, nodes, pairs)
                 self._search_in_between()

@@ -6,7 +6,7 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.preprocessing import scale
 
 from frugalsvm import Problem, relax
-from frugalsvm.kernels import perspective as module
+from frugalsvm.engine import perspective as module
 from tests.reference import dscop_value, random_data, svm_value
 
 
@@ -96,7 +96,7 @@ def test_cutoff_stops_early_with_a_valid_bound():
     problem = Problem(X, y, C=10.0, max_features=3)
     full = relax(problem)
     stopped = module.perspective(
-        problem.data, problem.root_node(), cutoff=0.8 * full.bound
+        problem.engine, problem.root_region(), cutoff=0.8 * full.bound
     )
     assert 0.8 * full.bound < stopped.bound <= full.value
     assert stopped.iterations < full.iterations

@@ -1,0 +1,143 @@
+"""The relaxation DSCoP of a region, exact for any number of features and samples.
+
+An engine solves it by rounds on a part of the features and samples. Where nothing is
+known, the features most correlated with the labels are the first; a child node begins
+with the ``ActiveSet`` of its parent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from .protocol import ActiveSet, Answer, Engine, Task
+from .region import Region
+
+# Up to this many free features are solved in one piece.
+SMALL_WORKING_SET = 300
+# Size of the first working set otherwise.
+FIRST_WORKING_SET = 150
+# A working set beyond this part of the free features is replaced by all of them.
+LARGE_PART = 0.7
+# Rounds between two looks at the clock.
+ROUNDS_AT_A_TIME = 3
+# Working sets only grow after a few rounds, so that there is always an end before this.
+MAX_CALLS = 1000
+
+
+class RegionRelaxation(NamedTuple):
+    """Solution of a region's relaxation.
+
+    ``alpha`` is repaired and ``bound`` holds in floating point; ``z`` and ``w`` belong
+    to all features, ``squares`` are upper bounds of ``c_j^2`` for all features.
+    """
+
+    bound: float
+    primal: float
+    alpha: np.ndarray
+    squares: np.ndarray
+    z: np.ndarray
+    w: np.ndarray
+    rounds: int
+    iterations: int
+
+
+def region_task(
+    engine: Engine,
+    region: Region,
+    active: ActiveSet | None,
+    *,
+    tol: float,
+    fine_tol: float,
+    cutoff: float,
+    max_rounds: int,
+) -> Task:
+    """The task of relaxing a region whose free features are affordable."""
+    start = _first_part(engine, region, active)
+    rough = active is None and start.features.shape[0] < region.free.shape[0]
+    return Task(region, start, tol, fine_tol, cutoff, max_rounds, rough)
+
+
+def _first_part(engine: Engine, region: Region, active: ActiveSet | None) -> ActiveSet:
+    """The features and samples to begin with."""
+    free, k = region.free, region.k
+    side = np.zeros(engine.n_samples, dtype=np.int8) if active is None else active.side
+    if free.shape[0] <= max(SMALL_WORKING_SET, 4 * k):
+        return ActiveSet(free, side)
+    if active is None:
+        size = max(FIRST_WORKING_SET, 2 * k)
+        return ActiveSet(engine.first_features(free, size), side)
+    inside = np.zeros(engine.n_features, dtype=bool)
+    inside[active.features] = True
+    working = free[inside[free]]
+    usable = k < working.shape[0] <= LARGE_PART * free.shape[0]
+    return ActiveSet(working if usable else free, side)
+
+
+def _best_on_ray(engine: Engine, region: Region, found: Answer) -> Answer:
+    """The answer at its dual point or, if that is better, at a fraction of it.
+
+    With T the sum of alpha and P the penalty, ``LB(t alpha) = t T - t^2 P / 2`` is
+    largest at t = T / P. Only points far from optimal have T < P.
+    """
+    total = found.alpha.sum()
+    penalty = 2.0 * (total - engine.unclipped_bound(region, found))
+    if not 0.0 < total < penalty < np.inf:
+        return found
+    better = engine.bound(region, (total / penalty) * found.alpha)
+    if better.bound <= found.bound:
+        return found
+    return found._replace(**better._asdict())
+
+
+def perspective(
+    engine: Engine,
+    region: Region,
+    tol: float = 1e-6,
+    cutoff: float = np.inf,
+    should_stop: Callable[[], bool] | None = None,
+) -> RegionRelaxation:
+    """Solve DSCoP at a region.
+
+    Parameters
+    ----------
+    engine : Engine
+    region : Region
+    tol : float
+        Relative gap between primal value and bound.
+    cutoff : float
+        Stop once the bound exceeds this value.
+    should_stop : callable, optional
+        Asked between rounds; the bound holds whatever it says.
+
+    Returns
+    -------
+    RegionRelaxation
+    """
+    region = region.affordable(engine.costs).settled(engine.costs)
+    task = region_task(
+        engine, region, None, tol=tol, fine_tol=tol, cutoff=cutoff,
+        max_rounds=ROUNDS_AT_A_TIME,
+    )  # fmt: skip
+    found = best = engine.solve([task])[0]
+    rounds, iterations = found.rounds, found.iterations
+    for _ in range(MAX_CALLS):
+        done = found.finished or best.bound > cutoff
+        done |= found.primal - best.bound <= tol * abs(found.primal)
+        if done or (should_stop is not None and should_stop()):
+            break
+        task = task.continued(found)
+        found = engine.solve([task])[0]
+        rounds += found.rounds
+        iterations += found.iterations
+        if found.bound > best.bound:
+            best = found
+    best = _best_on_ray(engine, region, best)
+    w = np.zeros(engine.n_features)
+    w[np.concatenate([region.forced, region.free])] = found.w
+    return RegionRelaxation(
+        best.bound, found.primal, best.alpha, best.squares, found.z, w, rounds,
+        iterations,
+    )  # fmt: skip
