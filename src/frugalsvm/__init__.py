@@ -13,16 +13,16 @@ if TYPE_CHECKING:
     from .checker import InvalidCertificate, Verification, verify
     from .driver import solve
     from .estimators import FrugalSVC
-    from .tree.certificate import Certificate
     from .monitor import Progress
     from .problem import Problem
     from .relaxations import Relaxation, relax
     from .result import Result, Status
+    from .tree.certificate import Certificate
 
 __version__ = "0.1.0.dev0"
 
 _HOME = {
-    "Certificate": "exact.certificate",
+    "Certificate": "tree.certificate",
     "FrugalSVC": "estimators",
     "InvalidCertificate": "checker",
     "Problem": "problem",

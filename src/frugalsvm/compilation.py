@@ -13,8 +13,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from .monitor import Monitor
 from .problem import Problem
+from .stopping import StopCondition
 from .supervision import supervise
 
 logger = logging.getLogger("frugalsvm")
@@ -26,8 +26,8 @@ _ready: set[str] = set()
 _lock = threading.Lock()
 
 
-class _Rehearsal(Monitor):
-    """A quiet monitor that says what takes so long."""
+class _Rehearsal(StopCondition):
+    """Stops nothing, and says what takes so long."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -43,7 +43,7 @@ class _Rehearsal(Monitor):
             )
 
 
-def ensure(method: str, rehearse: Callable[[Monitor], None]) -> None:
+def ensure(method: str, rehearse: Callable[[StopCondition], None]) -> None:
     """Rehearse a method unless this process has done so before.
 
     Ctrl-C is raised at once; then only the compilation of the function in hand goes on,
@@ -51,16 +51,16 @@ def ensure(method: str, rehearse: Callable[[Monitor], None]) -> None:
     """
     if method in _ready:
         return
-    monitor = _Rehearsal()
-    supervise(lambda: _locked(rehearse, monitor), monitor, patient=False)
+    stop = _Rehearsal()
+    supervise(lambda: _locked(rehearse, stop), stop, patient=False)
     _ready.add(method)
 
 
-def _locked(rehearse: Callable[[Monitor], None], monitor: Monitor) -> None:
+def _locked(rehearse: Callable[[StopCondition], None], stop: StopCondition) -> None:
     # Threads that start at once would compile the same functions.
     with _lock:
-        monitor.should_stop()
-        rehearse(monitor)
+        stop.should_stop()
+        rehearse(stop)
 
 
 def tiny_problem() -> Problem:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Mapping
+from dataclasses import fields
 from functools import partial
 from numbers import Integral, Real
 from typing import Any, NamedTuple
@@ -14,23 +15,28 @@ from joblib import effective_n_jobs
 
 from . import compilation
 from .blas import single_threaded_blas
-from .tree.certificate import Certificate
-from .tree.node_solver import LEAST_GAP
-from .tree.tree import DualPoint
-from .methods import METHODS, Run, auto_nodes, check_method
-from .monitor import Callback, Monitor, relative_gap
+from .incumbent import LEAST_GAP
+from .methods import METHODS, Context, Outcome, auto_nodes, check_method
+from .monitor import Callback, Monitor
+from .options import Options
 from .problem import Problem
+from .progress import relative_gap
 from .relaxations import relax
 from .result import Result, Status
-from .search.evaluator import Evaluator, Solution
+from .search.evaluator import Evaluator
 from .search.rounding import fit_budgets
+from .solution import Solution
+from .stopping import StopCondition
 from .supervision import supervise
+from .tree.certificate import Certificate
+from .tree.node import DualPoint
 
 # Accuracy of the final SVM on the selected features.
 FINAL_TOL = 1e-9
-# Most nodes and restarts without success of a rehearsal, and who has patience.
-MAX_REHEARSAL, REHEARSAL = 20, 2
-IMPATIENT = ("auto", "branch-and-bound", "swap")
+# Most nodes of a rehearsal.
+REHEARSAL_NODES = 20
+# Restarts without success of a rehearsal.
+REHEARSAL_PATIENCE = 2
 # Threads per processor at most, whatever is asked for.
 MAX_THREADS = 4
 
@@ -110,7 +116,7 @@ def solve(
     ).result
 
 
-class Outcome(NamedTuple):
+class Interruptible(NamedTuple):
     """A result, and whether Ctrl-C was pressed on the way to it."""
 
     result: Result
@@ -131,7 +137,7 @@ def run_interruptible(
     verbose: int,
     callback: Callback | None,
     certificate: bool,
-) -> Outcome:
+) -> Interruptible:
     """``solve``, which says whether Ctrl-C ended it; compiles before the clock runs."""
     options = check_method(method, method_options, problem.n_features)
     _check_limits(gap_tol, time_limit, max_nodes)
@@ -143,57 +149,48 @@ def run_interruptible(
     seed = np.random.SeedSequence(_entropy(random_state))
     rule = getattr(options, "branching", None)
     compilation.ensure(f"{method} {rule}", partial(_rehearse, method, rule))
-    monitor = Monitor(time_limit, gap_tol, verbose, callback)
+    monitor = Monitor(StopCondition(time_limit), gap_tol, verbose, callback)
     work = partial(
-        _run, problem, method, options, monitor, n_threads, seed, initial_support,
-        max_nodes, certificate,
+        _run, problem, method, options, monitor, n_jobs=n_threads, seed=seed,
+        initial_support=initial_support, max_nodes=max_nodes, keep_proof=certificate,
     )  # fmt: skip
-    return Outcome(*supervise(work, monitor))
+    return Interruptible(*supervise(work, monitor.stop))
 
 
 def _run(
     problem: Problem,
     method: str,
-    options: Any,
+    options: Options,
     monitor: Monitor,
-    n_threads: int,
-    seed: np.random.SeedSequence,
-    initial_support: np.ndarray | None,
-    max_nodes: int | None,
-    certificate: bool,
+    **request: Any,
 ) -> Result:
-    problem = problem.watching(monitor.flag)
+    """Solve the relaxation, run the method, and finish; see ``Context``."""
+    problem = problem.watching(monitor.stop.flag)
     # Threads are spent on independent nodes, not inside small matrix products.
     with single_threaded_blas():
         relaxation = relax(problem, should_stop=monitor.should_stop)
-        monitor.update(bound=relaxation.bound, event="relaxation")
-        work = Run(
-            problem,
-            monitor,
-            options,
-            n_threads,
-            seed,
-            initial_support,
-            relaxation,
-            max_nodes,
-            certificate,
-            {"relaxation iterations": relaxation.iterations},
-        )
-        return _finish(work, method, METHODS[method][0](work))
+        monitor.raise_bound(relaxation.bound, "relaxation")
+        context = Context(problem, monitor, relaxation, **request)
+        outcome = METHODS[method].run(context, options)
+        return _finish(context, method, outcome)
 
 
-def _rehearse(method: str, rule: str | None, monitor: Monitor) -> None:
+def _rehearse(method: str, rule: str | None, stop: StopCondition) -> None:
     """Go through a method on a tiny problem: whatever it needs is compiled then.
 
     With options of its own: those of the user may be for hours of work.
     """
     problem = compilation.tiny_problem()
-    chosen: dict[str, Any] = {"patience": REHEARSAL} if method in IMPATIENT else {}
-    if rule is not None:
-        chosen["branching"] = rule
-    options = check_method(method, chosen, problem.n_features)
-    seed = np.random.SeedSequence(0)
-    _run(problem, method, options, monitor, 1, seed, None, MAX_REHEARSAL, True)
+    chosen: dict[str, Any] = {"patience": REHEARSAL_PATIENCE, "branching": rule}
+    taken = {field.name for field in fields(METHODS[method].options)}
+    options = check_method(
+        method, {k: v for k, v in chosen.items() if k in taken}, problem.n_features
+    )
+    monitor = Monitor(stop)
+    _run(
+        problem, method, options, monitor, n_jobs=1, seed=np.random.SeedSequence(0),
+        initial_support=None, max_nodes=REHEARSAL_NODES, keep_proof=True,
+    )  # fmt: skip
 
 
 def _check_limits(
@@ -220,30 +217,36 @@ def _n_threads(n_jobs: int | None) -> int:
     return min(effective_n_jobs(n_jobs), MAX_THREADS * (os.cpu_count() or 1))
 
 
-def _finish(run: Run, method: str, solution: Solution) -> Result:
+def _polished(context: Context) -> Solution:
+    """The incumbent, solved more accurately if there is time."""
+    solution = context.incumbent.solution
+    assert solution is not None
+    if context.monitor.should_stop():
+        return solution
+    polished = Evaluator(context.problem).solve(solution.support, tol=FINAL_TOL)
+    assert polished is not None
+    return min(polished, solution, key=lambda one: one.objective)
+
+
+def _finish(context: Context, method: str, outcome: Outcome) -> Result:
     """Polish the solution, recompute objective and bound, and decide the status."""
-    problem, monitor = run.problem, run.monitor
-    final = solution
-    if not monitor.should_stop():
-        polished = Evaluator(problem).solve(solution.support, tol=FINAL_TOL)
-        assert polished is not None
-        final = min(polished, solution, key=lambda one: one.objective)
+    problem, monitor = context.problem, context.monitor
+    final = _polished(context)
     coef = np.zeros(problem.n_features)
     coef[final.support] = final.w
     intercept = problem.unshifted_intercept(coef, final.b)
     objective = problem.objective(coef, intercept)
-    root_bound, point = _root_proof(run, final)
-    bound = max(root_bound, run.bound)
-    monitor.update(objective=objective, bound=bound)
-    monitor.close()
-    status = _status(run, relative_gap(objective, bound))
-    monitor.log(str(status))
-    if monitor.failure is not None:
-        warnings.warn(f"the run ends early: {monitor.failure}", stacklevel=2)
+    root_bound, point = _root_proof(context, final)
+    bound = max(root_bound, outcome.bound)
+    status = _status(monitor, outcome, relative_gap(objective, bound))
+    monitor.close(objective, bound, str(status))
+    failure = monitor.stop.failure
+    if failure is not None:
+        warnings.warn(f"the run ends early: {failure}", stacklevel=2)
     proof = None
-    if run.keep_proof:
+    if context.keep_proof:
         # A tree that proves no more than its root is left out of the certificate.
-        nodes = run.nodes if run.bound > root_bound else None
+        nodes = outcome.nodes if outcome.bound > root_bound else None
         proof = Certificate.build(
             problem, coef, intercept, objective, bound, nodes,
             DualPoint.of(*point),
@@ -256,42 +259,45 @@ def _finish(run: Run, method: str, solution: Solution) -> Result:
         intercept=intercept,
         status=status,
         method=method,
-        seconds=monitor.seconds,
-        counters=run.counters,
+        seconds=monitor.stop.seconds,
+        counters={"relaxation iterations": context.relaxation.iterations}
+        | outcome.counters,
         history=monitor.history,
         dual_point=point[0],
-        reported_bound=run.reported_bound,
+        reported_bound=outcome.reported_bound,
         certificate=proof,
-        message=monitor.failure or "",
+        message=failure or "",
     )
 
 
-def _root_proof(run: Run, final: Solution) -> tuple[float, tuple[np.ndarray, float]]:
+def _root_proof(
+    context: Context, final: Solution
+) -> tuple[float, tuple[np.ndarray, float]]:
     """Best bound that a single dual point proves, that point and its price."""
-    problem = run.problem
+    problem = context.problem
     # The dual point of the solution proves more than the relaxation when all fits.
     best, proof = -np.inf, (final.alpha, 0.0)
-    for alpha in (run.relaxation.alpha, final.alpha):
+    for alpha in (context.relaxation.alpha, final.alpha):
         found = problem.engine.bound(problem.root_region(), alpha)
         if found.bound > best:
             best, proof = found.bound, (found.alpha, found.price)
     return best, proof
 
 
-def _status(run: Run, gap: float) -> Status:
-    monitor = run.monitor
+def _status(monitor: Monitor, outcome: Outcome, gap: float) -> Status:
+    stop = monitor.stop
     # Below the least gap there are only rounding errors.
     if gap <= max(monitor.gap_tol, LEAST_GAP):
         return Status.OPTIMAL
-    if monitor.failure is not None:
+    if stop.failure is not None:
         return Status.SOLVER_FAILED
-    if monitor.interrupted:
+    if stop.interrupted:
         return Status.INTERRUPTED
-    if monitor.out_of_time:
+    if stop.out_of_time:
         return Status.TIME_LIMIT
-    if run.hit_limit is not None:
+    if outcome.hit_limit is not None:
         limits = {"nodes": Status.NODE_LIMIT, "memory": Status.MEMORY_LIMIT}
-        return limits[run.hit_limit]
+        return limits[outcome.hit_limit]
     return Status.FEASIBLE
 
 

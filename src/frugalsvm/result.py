@@ -8,8 +8,8 @@ from os import PathLike
 
 import numpy as np
 
+from .progress import relative_gap
 from .tree.certificate import Certificate
-from .monitor import relative_gap
 
 
 class Status(StrEnum):

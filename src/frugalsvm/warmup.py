@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 
 from .driver import solve
-from .tree.branching import RULES
 from .models import big_m
 from .problem import Problem
 from .relaxations import relax
 from .relaxations.certified import FAMILY, WITH_M, certified_bound
+from .tree.branching import RULES
 
 N_SAMPLES, N_FEATURES = 30, 12
 # Enough for a tree with screening, branching and a certificate.

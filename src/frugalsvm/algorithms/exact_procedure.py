@@ -7,20 +7,22 @@ again by the ranking of its solution; exchange features of K.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
-from ..tree.branch_and_bound import Tree
-from ..tree.tree import TreeNode
-from ..monitor import Monitor, relative_gap
+from ..monitor import Monitor
+from ..options import check_choice, check_integer
 from ..problem import Problem
-from ..search.evaluator import Evaluator, Solution, Stop
+from ..progress import relative_gap
+from ..search.evaluator import Evaluator, Stop
 from ..search.rounding import fit_budgets
+from ..solution import Solution
+from ..tree.frontier import Frontier
+from ..tree.node import Node
 from .binary_set import BinarySet
-from .heuristic import Strategy
-from .local_search import better, report
+from .heuristic import Strategy, StrategyOptions
 from .ranking import rank_features
 from .semi_relaxation import SemiRelaxation, solve_semi_relaxation
 from .subproblem import LEAST_SECONDS, ask_solver, check_available
@@ -30,8 +32,8 @@ SEMI_SOLVERS = ("native", "scip", "copt")
 
 
 @dataclass(frozen=True)
-class ExactOptions:
-    """Options of ``exact``.
+class ExactOptions(StrategyOptions):
+    """Options of ``exact``; those of the kernel search are taken, too.
 
     Parameters
     ----------
@@ -39,36 +41,25 @@ class ExactOptions:
         Upper-bound strategy.
     k : int, default=10
         Excess of the local search.
-    rho : int, default=10
-        Size of the groups of the kernel search.
     s : int, default=10
         How many of the least binary features join K. The paper gives no value.
-    solver : {"native", "scip", "gurobi"}, default="native"
-        Who solves the subproblems CoP(K) of the strategy.
     semi_solver : {"native", "scip", "copt"}, default="native"
         Who solves SR-DLMP(K). What SCIP or COPT claim is ``Result.reported_bound``;
         only the native tree has dual points that raise ``Result.lower_bound``.
-    subproblem_time_limit : float or None, default=60
-        Seconds for each subproblem of the kernel search.
-    passes : int, default=1
-        Passes of the kernel search through its groups.
     max_megabytes : int, default=4000
         The procedure ends when the nodes of a tree take more memory than this.
-    ranking : sequence of int, default=None
-        First ranking of the features; see
-        :class:`~frugalsvm.algorithms.kernel_search.KernelSearchOptions`.
     """
 
-    strategy: str = "kernel-search"
-    k: int = 10
-    rho: int = 10
     s: int = 10
-    solver: str = "native"
     semi_solver: str = "native"
-    subproblem_time_limit: float | None = 60.0
-    passes: int = 1
     max_megabytes: int = 4000
-    ranking: Sequence[int] | None = None
+
+    def check(self) -> None:
+        """Raise ValueError if an option is not what it must be."""
+        super().check()
+        check_integer("s", self.s, 1)
+        check_choice("semi_solver", self.semi_solver, SEMI_SOLVERS)
+        check_integer("max_megabytes", self.max_megabytes, 1)
 
 
 class ExactProcedure:
@@ -85,10 +76,9 @@ class ExactProcedure:
 
     Attributes
     ----------
-    best : Solution
     bound : float
         What the best tree proves.
-    nodes : list of TreeNode or None
+    nodes : list of Node or None
         That tree, if proofs are kept.
     reported_bound : float or None
         The best claim of another solver.
@@ -115,30 +105,31 @@ class ExactProcedure:
         self.strategy = Strategy(problem, monitor, options)
         self.max_nodes = np.inf if max_nodes is None else max_nodes
         self.keep_proof = keep_proof
-        self.best: Solution
         self.bound = -np.inf
-        self.nodes: list[TreeNode] | None = None
+        self.nodes: list[Node] | None = None
         self.reported_bound: float | None = None
         self.hit_limit: str | None = None
         self.sets: list[np.ndarray] = []
         self.counters = {"nodes": 0, "semi-relaxations": 0}
 
-    def run(
-        self, ranked: np.ndarray, fallback: Solution, start: Solution | None
-    ) -> Solution:
-        """Run until the gap is closed or something says stop; the best solution.
+    @property
+    def best(self) -> Solution:
+        """The incumbent; there has to be one before the procedure runs."""
+        solution = self.monitor.incumbent.solution
+        assert solution is not None
+        return solution
+
+    def run(self, ranked: np.ndarray, start: Solution | None) -> None:
+        """Run until the gap is closed or something says stop.
 
         Parameters
         ----------
         ranked : ndarray of int
             Features that may be chosen, best first.
-        fallback : Solution
-            For when there is no time for more.
         start : Solution or None
             The user's.
         """
-        self.best = fallback
-        self._keep(self.strategy(ranked, start, self._half_the_time()))
+        self.strategy(ranked, start, self._half_the_time())
         K = BinarySet(self.best.support, self.problem.candidates)
         while not (self._is_closed() or self.monitor.should_stop()):
             semi = self._solve_semi(K.features)
@@ -146,23 +137,17 @@ class ExactProcedure:
                 self.hit_limit = semi.hit_limit
                 break
             ranked = rank_features(self.problem, semi.u, semi.squares)
-            self._keep(self._round(ranked))
+            self._round(ranked)
             if self._is_closed() or K.is_everything:
                 break
-            self._keep(self.strategy(ranked, self.best, self._half_the_time()))
+            self.strategy(ranked, self.best, self._half_the_time())
             K.update(semi.u, ranked, self.options.s)
         self.counters |= self.strategy.subproblems.counters
-        return self.best
 
     def _half_the_time(self) -> float:
         """Seconds for an upper bound: the other half of what is left is for a lower."""
-        return 0.5 * (self.monitor.time_limit - self.monitor.seconds)
-
-    def _keep(self, solution: Solution | None) -> None:
-        found = better(self.best, solution)
-        assert found is not None
-        self.best = found
-        report(self.monitor, found, "upper bound")
+        stop = self.monitor.stop
+        return 0.5 * (stop.time_limit - stop.seconds)
 
     def _is_closed(self) -> bool:
         """Whether the gap is, by our bound or, if another solver ran, by its claim."""
@@ -170,13 +155,15 @@ class ExactProcedure:
         bound = max(self.monitor.bound, claim)
         return relative_gap(self.best.objective, bound) <= self.monitor.gap_tol
 
-    def _round(self, ranked: np.ndarray) -> Solution | None:
-        """The best-ranked features: the solution itself if all its u are binary."""
+    def _round(self, ranked: np.ndarray) -> None:
+        """Try the best-ranked features: the solution itself if all u are binary."""
         evaluator = Evaluator(self.problem, self.monitor.should_stop)
         try:
-            return evaluator.solve(fit_budgets(self.problem, ranked))
+            solution = evaluator.solve(fit_budgets(self.problem, ranked))
         except Stop:
-            return None
+            return
+        assert solution is not None
+        self.monitor.incumbent.offer(solution, "rounding")
 
     def _solve_semi(self, K: np.ndarray) -> SemiRelaxation:
         self.counters["semi-relaxations"] += 1
@@ -199,15 +186,14 @@ class ExactProcedure:
             self.bound, self.nodes = semi.bound, semi.nodes
         return semi
 
-    def _watch(self) -> Callable[[Tree, int], None]:
+    def _watch(self) -> Callable[[Frontier, int], None]:
         monitor = self.monitor
 
-        def watch(tree: Tree, n_new: int) -> None:
+        def watch(frontier: Frontier, n_new: int) -> None:
             self.counters["nodes"] += n_new
-            monitor.nodes += n_new
-            monitor.open_nodes = len(tree)
+            monitor.count_nodes(n_new, len(frontier))
             # The monitor keeps the largest: the bound never falls.
-            monitor.update(bound=tree.bound)
+            monitor.raise_bound(frontier.bound)
             monitor.tick()
 
         return watch
@@ -224,7 +210,7 @@ class ExactProcedure:
             should_stop=monitor.should_stop,
         )  # fmt: skip
         model = sr_dlmp(problem, K.tolist(), M)
-        left = monitor.time_limit - monitor.seconds
+        left = monitor.stop.seconds_left
         if left < LEAST_SECONDS:
             return unsolved
         answer = ask_solver(

@@ -12,31 +12,17 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from ..monitor import Monitor
+from ..incumbent import Incumbent
 from ..problem import Problem
-from ..search.evaluator import Evaluator, Solution, Stop
+from ..search.evaluator import Evaluator, Stop
 from ..search.restarts import RestartSearch, SwapOptions, shrink
+from ..solution import Solution
+from ..tree.branch_and_bound import node_cost
 
-# Patience after which the search is left to the tree: little where a tree will be done
-# soon, and more, as for a whole problem, where K is larger than this.
-LEAST_PATIENCE, MOST_PATIENCE, MANY_FEATURES = 30, 250, 50
-
-
-def crowd(n_features: int) -> float:
-    """How much larger than a small one a problem is: as the cost of its nodes."""
-    return max(1.0, (n_features / MANY_FEATURES) ** 2)
-
-
-class QuietMonitor(Monitor):
-    """Stops when told, and keeps the incumbents of a subproblem to itself."""
-
-    def __init__(self, should_stop: Callable[[], bool]):
-        super().__init__()
-        self._asked = should_stop
-
-    def should_stop(self) -> bool:
-        """Whether the subproblem has to end."""
-        return self._asked()
+# Patience of the search where nodes are cheap: the tree will be done soon.
+LEAST_PATIENCE = 30
+# Patience at most, as for a whole problem.
+MOST_PATIENCE = 250
 
 
 class GroupSearch:
@@ -68,9 +54,9 @@ class GroupSearch:
         self._problem = problem
         self._group = group
         self._start = start
-        patience = LEAST_PATIENCE * crowd(problem.n_features)
+        patience = LEAST_PATIENCE * node_cost(problem.n_features)
         self._options = SwapOptions(patience=int(min(patience, MOST_PATIENCE)))
-        self._monitor = QuietMonitor(should_stop)
+        self._should_stop = should_stop
         self._search: RestartSearch | None = None
         self._has_seeded = group is None
         self.n_solves = 0
@@ -115,18 +101,21 @@ class GroupSearch:
         reachable = self._group[self._problem.costs[self._group] <= budget]
         problems = [self._problem.requiring(int(j)) for j in reachable]
         searches = [s for p in problems if (s := self._begin(p, pool)) is not None]
-        return min(searches, key=lambda s: s.elites.best.objective, default=None)
+        return min(searches, key=lambda s: s.incumbent.objective, default=None)
 
     def _begin(
         self, problem: Problem, pool: ThreadPoolExecutor
     ) -> RestartSearch | None:
-        evaluator = Evaluator(problem, self._monitor.should_stop)
+        evaluator = Evaluator(problem, self._should_stop)
         try:
             first = shrink(evaluator, np.union1d(self._start, problem.include))
         except Stop:
             return None
         seed = np.random.SeedSequence(0)
-        search = RestartSearch(problem, self._monitor, self._options, pool, seed)
+        search = RestartSearch(
+            problem, Incumbent(), self._options, pool, seed, self._should_stop
+        )
+        search.incumbent.offer(first)
         search.start([first])
         self.n_solves += search.counters["SVM solves"]
         return search

@@ -8,19 +8,18 @@ once more by the ranking of DSCoMP.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
-from typing import Any
 
 import numpy as np
 
 from ..monitor import Monitor
+from ..options import check_choice, check_integer
 from ..problem import Problem
 from ..relaxations import relax
-from ..search.evaluator import Solution
-from .kernel_search import kernel_search
-from .local_search import better, local_search
+from ..solution import Solution
+from .kernel_search import KernelSearchOptions, kernel_search
+from .local_search import local_search
 from .ranking import rank_features
 from .subproblem import SubproblemSolver
 
@@ -33,41 +32,49 @@ LEAST_SECONDS = 1.0
 
 
 @dataclass(frozen=True)
-class HeuristicOptions:
-    """Options of ``heuristic``.
+class StrategyOptions(KernelSearchOptions):
+    """Options of an upper-bound strategy, and of those who run one.
 
     Parameters
     ----------
     strategy : {"kernel-search", "local-search"}, default="kernel-search"
-        H-KS or H-LS.
+        H-KS or H-LS. The local search has one subproblem and all the time of the run.
     k : int, default=10
         Excess of the local search.
-    rho : int, default=10
-        Size of the groups of the kernel search.
-    solver : {"native", "scip", "gurobi"}, default="native"
-        Who solves the subproblems CoP(K).
-    subproblem_time_limit : float or None, default=60
-        Seconds for each subproblem of the kernel search; the local search has one
-        subproblem and all the time of the run.
-    passes : int, default=1
-        Passes of the kernel search through its groups.
-    bound_programs : int, default=20
-        Most bound problems (of the paper's 2n) to solve for the big-M by Clarabel,
-        where M from native dual points, which bound all weights at once, is near the
-        threshold but not below it. Without CVXPY and Clarabel there are none.
-    ranking : sequence of int, default=None
-        First ranking of the features; see
-        :class:`~frugalsvm.algorithms.kernel_search.KernelSearchOptions`.
     """
 
     strategy: str = "kernel-search"
     k: int = 10
-    rho: int = 10
-    solver: str = "native"
-    subproblem_time_limit: float | None = 60.0
-    passes: int = 1
+
+    def check(self) -> None:
+        """Raise ValueError if an option is not what it must be."""
+        super().check()
+        check_choice("strategy", self.strategy, STRATEGIES)
+        check_integer("k", self.k, 0)
+
+
+@dataclass(frozen=True)
+class HeuristicOptions(StrategyOptions):
+    """Options of ``heuristic``; those of the kernel search are taken, too.
+
+    Parameters
+    ----------
+    strategy : {"kernel-search", "local-search"}, default="kernel-search"
+        H-KS or H-LS. The local search has one subproblem and all the time of the run.
+    k : int, default=10
+        Excess of the local search.
+    bound_programs : int, default=20
+        Most bound problems (of the paper's 2n) to solve for the big-M by Clarabel,
+        where M from native dual points, which bound all weights at once, is near the
+        threshold but not below it. Without CVXPY and Clarabel there are none.
+    """
+
     bound_programs: int = 20
-    ranking: Sequence[int] | None = None
+
+    def check(self) -> None:
+        """Raise ValueError if an option is not what it must be."""
+        super().check()
+        check_integer("bound_programs", self.bound_programs, 0)
 
 
 class Strategy:
@@ -77,11 +84,10 @@ class Strategy:
     ----------
     problem : Problem
     monitor : Monitor
-    options
-        With the attributes of :class:`HeuristicOptions` up to the time limit.
+    options : StrategyOptions
     """
 
-    def __init__(self, problem: Problem, monitor: Monitor, options: Any) -> None:
+    def __init__(self, problem: Problem, monitor: Monitor, options: StrategyOptions):
         self.is_local = options.strategy == "local-search"
         limit = None if self.is_local else options.subproblem_time_limit
         self.subproblems = SubproblemSolver(problem, monitor, options.solver, limit)
@@ -112,8 +118,8 @@ def heuristic(
     options: HeuristicOptions,
     ranked: np.ndarray,
     start: Solution | None,
-) -> tuple[Solution | None, dict[str, int]]:
-    """Run the procedure; the best solution, if any was found, and counters.
+) -> dict[str, int]:
+    """Run the procedure, which offers what it finds to the incumbent; its counters.
 
     Parameters
     ----------
@@ -133,9 +139,9 @@ def heuristic(
     if second is not None:
         # From scratch as in the paper: a kernel that starts with the incumbent would
         # look at fewer new combinations.
-        best = better(best, strategy(second, start))
+        strategy(second, start)
     counters = strategy.subproblems.counters
-    return best, counters | {"rankings": 1 if second is None else 2}
+    return counters | {"rankings": 1 if second is None else 2}
 
 
 def second_ranking(
@@ -146,13 +152,14 @@ def second_ranking(
     A valid M is at least the largest weight of the solution behind it. If that is too
     large already, M need not be computed.
     """
-    if _seconds_left(monitor) < LEAST_SECONDS or best.support.size == 0:
+    stop = monitor.stop
+    if stop.seconds_left < LEAST_SECONDS or best.support.size == 0:
         return None
     limit = threshold(problem)
     if np.abs(best.w).max() >= limit:
         return None
     M = _big_m(problem, monitor, best.objective, bound_programs, limit)
-    if limit <= M or _seconds_left(monitor) < LEAST_SECONDS:
+    if limit <= M or stop.seconds_left < LEAST_SECONDS:
         return None
     if find_spec("cvxpy") is None:
         warnings.warn(
@@ -162,7 +169,7 @@ def second_ranking(
             stacklevel=2,
         )
         return None
-    left = _seconds_left(monitor)
+    left = monitor.stop.seconds_left
     relaxation = relax(
         problem, "DSCoMP", M=M, tol=RANKING_TOL,
         time_limit=left if np.isfinite(left) else None,
@@ -190,7 +197,7 @@ def _big_m(
     # Imported here: for those who ask for bound problems it needs CVXPY.
     from ..models.weight_bounds import big_m
 
-    left = _seconds_left(monitor)
+    left = monitor.stop.seconds_left
     if any(find_spec(package) is None for package in ("cvxpy", "clarabel")):
         max_programs = 0
     return big_m(
@@ -198,7 +205,3 @@ def _big_m(
         time_limit=left if np.isfinite(left) else None,
         should_stop=monitor.should_stop, useful_below=limit,
     )  # fmt: skip
-
-
-def _seconds_left(monitor: Monitor) -> float:
-    return 0.0 if monitor.interrupted else monitor.time_limit - monitor.seconds

@@ -14,35 +14,39 @@ from typing import Protocol
 import numpy as np
 
 from ..monitor import Monitor
-from ..search.evaluator import IMPROVEMENT, Solution
-from .local_search import better, report
+from ..options import check_distinct, check_integer
+from ..problem import check_indices
+from ..search.evaluator import IMPROVEMENT
+from ..solution import Solution
+from .local_search import better
 from .ranking import make_groups
 from .restricted import Restricted
+from .subproblem import SubproblemOptions
 
 # A feature leaves the kernel when so many solutions in a row did without it.
 LAST_ITERATIONS = 2
-# With a limit on the run, a subproblem gets at most so many equal shares of what is
-# left, so that the last groups get their turn; easy ones leave time to the others.
-SHARES = 2.0
-# ... and every pass but the last this part of what is left.
+# With a limit on the run, a subproblem may take twice its equal part of the time that
+# is left: the last groups get their turn, and easy ones leave time to the others.
+TIMES_EQUAL_PART = 2.0
+# Part of the time that is left which every pass but the last may take.
 PASS_PART = 0.2
 # Groups grow by this factor from pass to pass.
 GROWTH = 2
 
 
 @dataclass(frozen=True)
-class KernelSearchOptions:
+class KernelSearchOptions(SubproblemOptions):
     """Options of ``kernel-search``.
 
     Parameters
     ----------
+    solver : {"native", "scip", "gurobi"}, default="native"
+        Who solves the subproblems CoP(K).
+    subproblem_time_limit : float or None, default=60
+        Seconds for each subproblem; what it found until then is used.
     rho : int, default=10
         Size of the groups. Features that cannot be chosen are in none: those that are
         excluded, included anyway, or constant.
-    solver : {"native", "scip", "gurobi"}, default="native"
-        Who solves the subproblems.
-    subproblem_time_limit : float or None, default=60
-        Seconds for each subproblem; what it found until then is used.
     passes : int, default=1
         How often to go through the groups at most. The paper does it once. Further
         passes keep the kernel and double the groups, and every second one takes its
@@ -54,10 +58,21 @@ class KernelSearchOptions:
     """
 
     rho: int = 10
-    solver: str = "native"
-    subproblem_time_limit: float | None = 60.0
     passes: int = 1
     ranking: Sequence[int] | None = None
+
+    def check(self) -> None:
+        """Raise ValueError if an option is not what it must be."""
+        super().check()
+        check_integer("rho", self.rho, 1)
+        check_integer("passes", self.passes, 1)
+
+    def check_for(self, n_features: int) -> None:
+        """Refuse a ranking of features that do not exist."""
+        if self.ranking is not None:
+            name = "method_options['ranking']"
+            indices = check_indices(name, self.ranking, n_features)
+            check_distinct("ranking", self.ranking, indices.size)
 
 
 class Subproblems(Protocol):
@@ -153,12 +168,13 @@ def kernel_search(
     if start is not None:
         kernel.accept(start)
     monitor = subproblems.monitor
-    end = min(monitor.time_limit, monitor.seconds + time_limit)
+    stop = monitor.stop
+    end = min(stop.time_limit, stop.seconds + time_limit)
     size, before = rho, kernel.upper_bound
     for left in reversed(range(passes)):
         groups = make_groups(ranked, size, spread=(passes - left) % 2 == 0)
         part = PASS_PART if left else 1.0
-        pass_end = monitor.seconds + part * (end - monitor.seconds)
+        pass_end = stop.seconds + part * (end - stop.seconds)
         _one_pass(subproblems, kernel, groups, pass_end, watch)
         if monitor.should_stop():
             break
@@ -180,7 +196,8 @@ def _one_pass(
 ) -> None:
     monitor = subproblems.monitor
     for k, group in enumerate(groups, 1):
-        if monitor.should_stop() or monitor.seconds >= end:
+        seconds = monitor.stop.seconds
+        if monitor.should_stop() or seconds >= end:
             break
         # In a further pass the kernel may hold features of the group.
         new = group[~np.isin(group, kernel.features)]
@@ -191,9 +208,10 @@ def _one_pass(
             upper_bound=kernel.upper_bound,
             group=new,
             start=None if kernel.solution is None else kernel.solution.support,
-            time_limit=SHARES * (end - monitor.seconds) / (len(groups) - k + 1),
+            time_limit=TIMES_EQUAL_PART * (end - seconds) / (len(groups) - k + 1),
         )
         if outcome.solution is not None:
             kernel.accept(outcome.solution)
-            report(monitor, outcome.solution, f"group {k} of {len(groups)}")
+            event = f"group {k} of {len(groups)}"
+            monitor.incumbent.offer(outcome.solution, event)
         watch(kernel)

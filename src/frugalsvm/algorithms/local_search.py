@@ -6,29 +6,33 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..monitor import Monitor
+from ..options import check_integer
 from ..problem import Problem
-from ..search.evaluator import Solution
-from .subproblem import SubproblemSolver
+from ..solution import Solution
+from .subproblem import SubproblemOptions, SubproblemSolver
 
 
 @dataclass(frozen=True)
-class LocalSearchOptions:
+class LocalSearchOptions(SubproblemOptions):
     """Options of ``local-search``.
 
     Parameters
     ----------
-    k : int, default=10
-        Excess: ``k + B`` features are looked at.
     solver : {"native", "scip", "gurobi"}, default="native"
         Who solves CoP(K).
     subproblem_time_limit : float or None, default=None
         Seconds for CoP(K). The paper has no limit here but that of the whole run.
+    k : int, default=10
+        Excess: ``k + B`` features are looked at.
     """
 
-    k: int = 10
-    solver: str = "native"
     subproblem_time_limit: float | None = None
+    k: int = 10
+
+    def check(self) -> None:
+        """Raise ValueError if an option is not what it must be."""
+        super().check()
+        check_integer("k", self.k, 0)
 
 
 def local_search(
@@ -64,7 +68,8 @@ def local_search(
     found = subproblems.solve(
         K, upper_bound=upper_bound, start=support, time_limit=time_limit
     ).solution
-    report(subproblems.monitor, found, "local search")
+    if found is not None:
+        subproblems.monitor.incumbent.offer(found, "local search")
     return better(start, found)
 
 
@@ -72,12 +77,6 @@ def first_features(problem: Problem, ranked: np.ndarray, k: int) -> np.ndarray:
     """The included features and the best ranked ones, ``k + B`` together."""
     room = problem.max_features - problem.include.size
     return np.concatenate([problem.include, ranked[: room + k]])
-
-
-def report(monitor: Monitor, solution: Solution | None, event: str) -> None:
-    """Tell the monitor about a solution, if there is one."""
-    if solution is not None:
-        monitor.update(objective=solution.objective, event=event)
 
 
 def better(first: Solution | None, second: Solution | None) -> Solution | None:

@@ -13,22 +13,25 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..tree.branch_and_bound import Tree
-from ..tree.branching import make_rule
-from ..tree.node_solver import Incumbent, NodeSolver
-from ..tree.tree import TreeNode
+from ..incumbent import Incumbent
 from ..problem import Problem
-from ..search.evaluator import Evaluator, Solution
-from .group_search import GroupSearch, crowd
+from ..search.evaluator import Evaluator
+from ..solution import Solution
+from ..tree.branch_and_bound import node_cost
+from ..tree.branching import make_rule
+from ..tree.frontier import Frontier
+from ..tree.node import Node
+from ..tree.node_solver import AllFeatures, NodeSolver
+from .group_search import GroupSearch
 from .subtree import Subtree
 
 # Relative gap to which subproblems are solved.
 SUBPROBLEM_GAP = 1e-6
 # An objective up to this much above UB counts as equal to it: solves are not exact.
 TIE = 1e-6
-# The swap search begins after so many nodes, when easy trees are done, and takes so
-# many SVM solves per node, more where nodes cost more.
+# Nodes before the swap search begins: easy trees are done by then.
 SEARCH_AFTER = 60
+# SVM solves of the swap search per node, where a node is cheap.
 SEARCH_RATE = 0.5
 
 
@@ -51,26 +54,13 @@ class Restricted:
     n_nodes: int = 0
 
 
-class CappedIncumbent(Incumbent):
-    """An incumbent that takes solutions of an objective up to a cap only."""
-
-    def __init__(self, gap_tol: float, cap: float):
-        super().__init__(gap_tol)
-        self.cap = cap
-        self.cutoff = cap
-
-    def offer(self, solution: Solution) -> bool:
-        """Take the solution if it is better and within the cap; whether it was."""
-        return solution.objective <= self.cap and super().offer(solution)
-
-
 class _RestrictedSearch:
     """The tree of one CoP(K), in the numbering of K."""
 
     def __init__(
         self,
         problem: Problem,
-        cap: float,
+        limit: float,
         group: np.ndarray | None,
         start: np.ndarray,
         should_stop: Callable[[], bool],
@@ -78,11 +68,12 @@ class _RestrictedSearch:
     ):
         self.problem = problem
         self.group = group
-        self.incumbent = CappedIncumbent(SUBPROBLEM_GAP, cap)
+        self.incumbent = Incumbent(SUBPROBLEM_GAP, limit)
         self.solver = NodeSolver(
             problem,
             self.incumbent,
             make_rule("reliability", problem.n_features),
+            AllFeatures(),
             should_stop=should_stop,
             keep_points=False,
             tried=set(),
@@ -104,7 +95,7 @@ class _RestrictedSearch:
         root = self.solver.root
         if root.k == 0:
             return True
-        rest = TreeNode.root(root)
+        rest = Node.root(root)
         for feature in group[self.problem.costs[group] <= root.budget]:
             if self.solver.should_stop():
                 return False
@@ -112,9 +103,8 @@ class _RestrictedSearch:
             self.subtree.add(inside)
         return True
 
-    def _after_nodes(self, tree: Tree, n_new: int) -> None:
-        self.solver.found.clear()
-        rate = SEARCH_RATE * crowd(self.problem.n_features)
+    def _after_nodes(self, frontier: Frontier, n_new: int) -> None:
+        rate = SEARCH_RATE * node_cost(self.problem.n_features)
         due = rate * (self.subtree.n_nodes - SEARCH_AFTER)
         if self.search.n_solves < due and not self.search.is_idle:
             solution = self.search.go_on()
@@ -165,10 +155,10 @@ def solve_restricted(
         inside = group[np.isin(group, features)]
         places = np.searchsorted(features, inside)
     small = problem.restrict(features)
-    cap = upper_bound * (1.0 + TIE)
+    limit = upper_bound * (1.0 + TIE)
     first = features[:0] if start is None else np.intersect1d(start, features)
     search = _RestrictedSearch(
-        small, cap, places, np.searchsorted(features, first), should_stop, watch
+        small, limit, places, np.searchsorted(features, first), should_stop, watch
     )
     complete = search.run()
     solution = search.incumbent.solution

@@ -12,21 +12,21 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..tree.branch_and_bound import Tree
-from ..tree.branching import MostFractional, make_rule
-from ..tree.node_solver import LEAF_ROUNDS, Incumbent, NodeSolver, focus_of
-from ..tree.tree import TreeNode
-from ..engine.region import Region as Node
-from ..kernels.screening import OPEN
 from ..engine.protocol import Answer
-from ..tree.steps import Steps
+from ..engine.region import Region
+from ..incumbent import Incumbent
+from ..kernels.screening import OPEN
 from ..problem import Problem
-from ..search.evaluator import Solution
+from ..solution import Solution
+from ..tree.branching import make_rule
+from ..tree.frontier import Frontier
+from ..tree.node import Node
+from ..tree.node_solver import NodeSolver
 from .subtree import Subtree
 
 # A node whose z on K are this close to 0 or 1 is worth rounding.
 NEARLY_BINARY = 0.05
-# ... and so is every so many-th node.
+# Of other nodes, one in so many is rounded.
 ROUND_PERIOD = 16
 
 
@@ -46,7 +46,7 @@ class SemiRelaxation:
     complete : bool
         Whether the search came to its end.
     n_nodes : int
-    nodes : list of TreeNode or None
+    nodes : list of Node or None
         The whole tree, if proofs are kept.
     reported_bound : float or None
         What another solver claims as its bound.
@@ -60,145 +60,84 @@ class SemiRelaxation:
     squares: np.ndarray
     complete: bool
     n_nodes: int = 0
-    nodes: list[TreeNode] | None = None
+    nodes: list[Node] | None = None
     reported_bound: float | None = None
     hit_limit: str | None = None
 
 
-class SemiIncumbent(Incumbent):
-    """The best solutions of FS-SVM and of SR-DLMP(K); bounds need not exceed either."""
+class BinaryFeatures:
+    """The strategy of SR-DLMP(K): features of K are decided, others stay relaxed.
 
-    def __init__(self, gap_tol: float, solution: Solution):
-        super().__init__(gap_tol)
+    Parameters
+    ----------
+    K : array of int
+    n_features : int
+
+    Attributes
+    ----------
+    value : float
+        Of the best solution of SR-DLMP(K) so far.
+    best : Answer or None
+        That solution.
+    at_root : Answer or None
+        The relaxation of the root.
+    """
+
+    def __init__(self, K: np.ndarray, n_features: int):
         self.value = np.inf
-        self.z: np.ndarray | None = None
-        self.squares: np.ndarray | None = None
-        self.offer(solution)
-
-    def offer(self, solution: Solution) -> bool:
-        """Take a solution of FS-SVM if it is better; whether it was."""
-        before = self.cutoff
-        taken = super().offer(solution)
-        self.cutoff = min(self.cutoff, before)
-        return taken
-
-    def offer_relaxed(self, found: Answer) -> None:
-        """Take a relaxation in which K is decided: a solution of SR-DLMP(K)."""
-        if found.primal < self.value:
-            self.value = found.primal
-            self.z, self.squares = found.z, found.squares
-            self.cutoff = min(self.cutoff, self.value * (1.0 - self.gap_tol))
-
-
-class SemiRelaxedSolver(NodeSolver):
-    """Evaluates nodes of SR-DLMP(K)."""
-
-    incumbent: SemiIncumbent
-
-    def __init__(
-        self,
-        problem: Problem,
-        K: np.ndarray,
-        incumbent: SemiIncumbent,
-        rule: MostFractional,
-        *,
-        should_stop: Callable[[], bool],
-        keep_points: bool,
-    ):
-        super().__init__(
-            problem, incumbent, rule, should_stop=should_stop, keep_points=keep_points,
-            tried=set(),
-        )  # fmt: skip
-        self._binary = np.zeros(problem.n_features, dtype=bool)
+        self.best: Answer | None = None
+        self.at_root: Answer | None = None
+        self._binary = np.zeros(n_features, dtype=bool)
         self._binary[K] = True
         self._rounded: set[bytes] = set()
-        self.at_root: Answer | None = None
+        self._n_open = 0
 
-    def _evaluate(self, node: TreeNode, part: Node) -> Steps:
-        """Bound the node; if K is not decided, fix and rank features of K."""
-        self.n_nodes += 1
-        if self._is_decided(part):
-            yield from self._close(node, part)
-            return
-        found = yield from self._relax(node, part)
+    def branchable(self, region: Region) -> np.ndarray:
+        """The free features of K."""
+        return region.free[self._binary[region.free]]
+
+    def fixable(self, region: Region, decision: np.ndarray) -> np.ndarray:
+        """Features of K only: outside it nothing says that z is 0 or 1."""
+        decision[~self._binary[region.free]] = OPEN
+        return decision
+
+    def relaxed(self, found: Answer) -> None:
+        """Remember the root."""
         if self.at_root is None:
             self.at_root = found
-        if node.bound > self.incumbent.cutoff:
-            return
-        if self._binaries(part).size == 0:
-            yield from self._close_semi(node, part)
-            return
-        found = yield from self._try_rounding(node, part, found)
-        if node.bound > self.incumbent.cutoff:
-            return
-        open_part = self._fix(node, part, found)
-        left = self._binaries(open_part)
-        if self._is_decided(open_part):
-            yield from self._close(node, open_part)
-        elif left.size == 0:
-            yield from self._close_semi(node, open_part)
-        else:
-            self._leave_open(node, left, found)
 
-    def _binaries(self, part: Node) -> np.ndarray:
-        return part.free[self._binary[part.free]]
-
-    def _screen(self, part: Node, found: Answer) -> np.ndarray | None:
-        """Decide features of K only: outside it nothing says that z is 0 or 1."""
-        decision = super()._screen(part, found)
-        if decision is None:
-            return None
-        decision[~self._binary[part.free]] = OPEN
-        return decision if decision.any() else None
-
-    def _close(self, node: TreeNode, part: Node) -> Steps:
-        """All is decided: an SVM, which solves FS-SVM and SR-DLMP(K)."""
-        found = yield from super()._close(node, part)
-        self.found.clear()
-        self._offer_relaxed(found)
-        return found
-
-    def _close_semi(self, node: TreeNode, part: Node) -> Steps:
-        """K is decided: the relaxation of the rest is the value of the leaf."""
-        self._offer_relaxed((yield from self._decide(node, part)))
-
-    def _offer_relaxed(self, found: Answer) -> None:
-        # One that was cut short may not have found the features it needs.
-        if not self.should_stop():
-            self.incumbent.offer_relaxed(found)
-
-    def _try_rounding(self, node: TreeNode, part: Node, found: Answer) -> Steps:
-        """Decide K as z suggests; the relaxation, finer if it may close the node."""
-        z = found.z[self._binaries(part)]
-        nearly = bool((np.minimum(z, 1.0 - z) <= NEARLY_BINARY).all())
+    def round(self, solver: NodeSolver, region: Region, found: Answer) -> Region | None:
+        """Decide K as z suggests, now and then and wherever z is nearly binary."""
         self._n_open += 1
-        if not nearly and self._n_open % ROUND_PERIOD != 1:
-            return found
-        yield from self._round_binaries(part, found)
-        if nearly and node.bound <= self.incumbent.cutoff < found.primal:
-            node.focus = focus_of(found)
-            return (
-                yield from self._solve(
-                    node, part, self.fine_tol, self.fine_tol, LEAF_ROUNDS
-                )
-            )
-        return found
-
-    def _round_binaries(self, part: Node, found: Answer) -> Steps:
-        K = self._binaries(part)
+        due = self._n_open % ROUND_PERIOD == 1
+        if not (due or self.wants_finer(region, found)):
+            return None
+        K = self.branchable(region)
         chosen = K[found.z[K] > 0.5]
-        chosen = chosen[np.argsort(-found.z[chosen], kind="stable")][: part.k]
-        forced = np.concatenate([part.forced, chosen])
+        chosen = chosen[np.argsort(-found.z[chosen], kind="stable")][: region.k]
+        if np.isfinite(region.budget):
+            spent = solver.problem.costs[chosen].sum()
+            if spent > region.budget:
+                return None
+        forced = np.concatenate([region.forced, chosen])
         key = np.sort(forced).tobytes()
-        costly = np.isfinite(part.budget)
-        if key in self._rounded or (
-            costly and self.problem.costs[chosen].sum() > part.budget
-        ):
-            return
+        if key in self._rounded:
+            return None
         self._rounded.add(key)
-        child = TreeNode(None, -1, True, forced, -np.inf, focus=focus_of(found))
-        free = part.free[~self._binary[part.free]]
-        yield from self._close_semi(child, self._part_of(forced, free))
+        return solver.region_of(forced, region.free[~self._binary[region.free]])
+
+    def wants_finer(self, region: Region, found: Answer) -> bool:
+        """Whether z is nearly binary on K: then the relaxation nearly is a solution."""
+        z = found.z[self.branchable(region)]
+        return bool((np.minimum(z, 1.0 - z) <= NEARLY_BINARY).all())
+
+    def solved(self, solver: NodeSolver, found: Answer) -> None:
+        """Take a relaxation in which K is decided: a solution of SR-DLMP(K)."""
+        # One that was cut short may not have found the features it needs.
+        if found.primal < self.value and not solver.should_stop():
+            self.value, self.best = found.primal, found
+            gap_tol = solver.incumbent.gap_tol
+            solver.incumbent.lower_cutoff(self.value * (1.0 - gap_tol))
 
 
 def solve_semi_relaxation(
@@ -208,7 +147,7 @@ def solve_semi_relaxation(
     *,
     gap_tol: float = 1e-4,
     should_stop: Callable[[], bool] = lambda: False,
-    watch: Callable[[Tree, int], None] = lambda tree, n_nodes: None,
+    watch: Callable[[Frontier, int], None] = lambda frontier, n_nodes: None,
     keep_proof: bool = False,
     max_nodes: float = np.inf,
     max_bytes: float = np.inf,
@@ -228,7 +167,7 @@ def solve_semi_relaxation(
     should_stop : callable
         Asked between nodes and inside them.
     watch : callable
-        Called with the tree and the number of new nodes after every branching.
+        Called with the frontier and the number of new nodes after every branching.
     keep_proof : bool, default=False
     max_nodes, max_bytes : float, default=inf
 
@@ -236,34 +175,32 @@ def solve_semi_relaxation(
     -------
     SemiRelaxation
     """
-    incumbent = SemiIncumbent(gap_tol, solution)
-    solver = SemiRelaxedSolver(
+    incumbent = Incumbent(gap_tol)
+    incumbent.offer(solution)
+    K = np.intersect1d(K, problem.candidates)
+    strategy = BinaryFeatures(K, problem.n_features)
+    solver = NodeSolver(
         problem,
-        np.intersect1d(K, problem.candidates),
         incumbent,
         make_rule("reliability", problem.n_features),
+        strategy,
         should_stop=lambda: should_stop() or subtree.n_nodes >= max_nodes,
         keep_points=keep_proof,
+        tried=set(),
     )
     subtree = Subtree(solver, watch, keep_proof=keep_proof, max_bytes=max_bytes)
     subtree.add(solver.plant())
     subtree.run()
-    z, squares = incumbent.z, incumbent.squares
-    if z is None or squares is None:
-        if solver.at_root is None:
-            # Everything fits: a plain SVM.
-            z = np.ones(problem.n_features)
-            squares = np.zeros(problem.n_features)
-        else:
-            z, squares = solver.at_root.z, solver.at_root.squares
     hit_limit = "nodes" if subtree.n_nodes >= max_nodes else None
+    best = strategy.best or strategy.at_root
+    # If there is neither, everything fits: a plain SVM.
     return SemiRelaxation(
-        bound=subtree.tree.bound,
-        value=incumbent.value,
-        u=1.0 - z,
-        squares=squares,
+        bound=subtree.frontier.bound,
+        value=strategy.value,
+        u=np.zeros(problem.n_features) if best is None else 1.0 - best.z,
+        squares=np.zeros(problem.n_features) if best is None else best.squares,
         complete=subtree.complete,
         n_nodes=subtree.n_nodes,
-        nodes=subtree.tree.kept,
+        nodes=subtree.frontier.kept,
         hit_limit="memory" if subtree.too_large else hit_limit,
     )

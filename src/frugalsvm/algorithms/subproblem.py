@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..monitor import Monitor
+from ..options import Options, check_choice, check_seconds
 from ..problem import Problem
-from ..search.evaluator import Evaluator, Solution
+from ..search.evaluator import Evaluator
+from ..solution import Solution
 from .restricted import (
     SUBPROBLEM_GAP,
     TIE,
@@ -25,6 +28,27 @@ if TYPE_CHECKING:
 COP_SOLVERS = ("native", "scip", "gurobi")
 # With less time than this left no third-party solver is started.
 LEAST_SECONDS = 0.05
+
+
+@dataclass(frozen=True)
+class SubproblemOptions(Options):
+    """Options of all algorithms that solve CoP(K).
+
+    Parameters
+    ----------
+    solver : {"native", "scip", "gurobi"}, default="native"
+        Who solves the subproblems CoP(K).
+    subproblem_time_limit : float or None, default=60
+        Seconds for each subproblem; what it found until then is used.
+    """
+
+    solver: str = "native"
+    subproblem_time_limit: float | None = 60.0
+
+    def check(self) -> None:
+        """Raise ValueError if an option is not what it must be."""
+        check_choice("solver", self.solver, COP_SOLVERS)
+        check_seconds("subproblem_time_limit", self.subproblem_time_limit)
 
 
 class SubproblemSolver:
@@ -95,16 +119,15 @@ class SubproblemSolver:
 
     def _count(self, n_nodes: int) -> None:
         self.counters["subproblem nodes"] += n_nodes
-        self.monitor.nodes += n_nodes
+        self.monitor.count_nodes(n_nodes, self.monitor.open_nodes)
         self.monitor.tick()
 
     def _is_trivial(self, K: np.ndarray, group: np.ndarray | None) -> bool:
         """Whether there is nothing to choose, which models do not take."""
-        node = self.problem.root_region()
-        usable = self.problem.costs[node.free] <= node.budget
-        choice = np.intersect1d(K, node.free[usable])
+        region = self.problem.root_region().affordable(self.problem.costs)
+        choice = np.intersect1d(K, region.free)
         reachable = group is None or np.isin(group, choice).any()
-        return node.k == 0 or choice.size == 0 or not reachable
+        return region.k == 0 or choice.size == 0 or not reachable
 
     def _by_model(
         self,
@@ -116,7 +139,7 @@ class SubproblemSolver:
         from ..models import cop
 
         monitor, problem = self.monitor, self.problem
-        seconds = min(seconds, monitor.time_limit - monitor.seconds)
+        seconds = min(seconds, monitor.stop.seconds_left)
         if seconds < LEAST_SECONDS or monitor.should_stop():
             return Restricted(None, False)
         model = cop(
@@ -133,8 +156,8 @@ class SubproblemSolver:
             return Restricted(None, complete)
         support = np.flatnonzero(answer.variables["u"] < 0.5)
         solution = self._refit(support)
-        cap = upper_bound * (1.0 + TIE)
-        if not problem.admits(support) or solution.objective > cap:
+        limit = upper_bound * (1.0 + TIE)
+        if not problem.admits(support) or solution.objective > limit:
             return Restricted(None, complete)
         return Restricted(solution, complete)
 
@@ -166,14 +189,14 @@ def ask_solver(
             start=start,
         )
     except (SolverFailed, SolverNotAvailable) as error:
-        monitor.failure = str(error)
+        monitor.stop.failure = str(error)
         return None
     if answer.status == "failed":
-        monitor.failure = f"{solver} gave up on {model.name} without saying why."
+        monitor.stop.failure = f"{solver} gave up on {model.name} without saying why."
         return None
     if answer.status == "interrupted" and not monitor.should_stop():
         # Some solvers catch Ctrl-C themselves: then the whole run is meant.
-        monitor.interrupt()
+        monitor.stop.interrupt()
     return answer
 
 

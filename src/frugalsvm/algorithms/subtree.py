@@ -1,21 +1,21 @@
 """A tree without heuristics of its own, for the subproblems of the paper's algorithms.
 
-Best bound first, in one thread. What makes a subproblem special is in its node solver
-and in the nodes it starts from.
+Best bound first, in one thread. What makes a subproblem special is in the strategy of
+its node solver and in the nodes it starts from.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 
-from ..tree.branch_and_bound import Tree
+from ..tree.evaluation import work_off
+from ..tree.expansion import Expansion
+from ..tree.frontier import Frontier
+from ..tree.node import Node
 from ..tree.node_solver import NodeSolver
-from ..tree.tree import TreeNode
-from ..tree.steps import run
 
-# What is told after every pair of nodes: the tree and the nodes evaluated since.
-Watch = Callable[[Tree, int], None]
+# Told after every pair of nodes: the frontier and the nodes evaluated since.
+Watch = Callable[[Frontier, int], None]
 
 
 class Subtree:
@@ -26,7 +26,7 @@ class Subtree:
     solver : NodeSolver
         Evaluates nodes; its incumbent says what to prune, its rule where to branch.
     watch : callable
-        Called with the tree and the number of new nodes after every branching.
+        Called with the frontier and the number of new nodes after every branching.
     keep_proof : bool, default=False
         Whether all nodes are kept.
     max_bytes : float, default=inf
@@ -34,7 +34,7 @@ class Subtree:
 
     Attributes
     ----------
-    tree : Tree
+    frontier : Frontier
     n_nodes : int
         Nodes evaluated.
     complete : bool
@@ -50,7 +50,7 @@ class Subtree:
         max_bytes: float = float("inf"),
     ):
         self.solver = solver
-        self.tree = Tree(keep_proof)
+        self.frontier = Frontier(keep_proof)
         self.n_nodes = 0
         self.complete = False
         self.max_bytes = max_bytes
@@ -59,33 +59,38 @@ class Subtree:
     @property
     def too_large(self) -> bool:
         """Whether the nodes take more memory than allowed."""
-        return self.tree.n_bytes > self.max_bytes
+        return self.frontier.n_bytes > self.max_bytes
 
-    def add(self, node: TreeNode) -> None:
+    def add(self, node: Node) -> None:
         """Take in an evaluated node."""
-        if self.tree.add(node, self.solver.incumbent.cutoff):
-            self.tree.push(node)
+        if self.frontier.add(node, self.solver.incumbent.cutoff):
+            self.frontier.push(node)
 
     def run(self) -> None:
         """Replace open nodes by their children, the most promising first."""
         solver = self.solver
         while not (solver.should_stop() or self.too_large):
-            node = self.tree.pop(solver.incumbent.cutoff)
+            node = self.frontier.pop(solver.incumbent.cutoff)
             if node is None:
                 self.complete = True
                 break
-            self.tree.start(node)
-            steps = solver.rule.choose(node, partial(solver.children, node))
-            pair = run(solver.engine, steps)
-            node.is_leaf = False
-            for child in pair:
-                self.add(child)
-            self.tree.finish(node)
-            self.report()
-        self.report()
+            self._branch(node)
+        self._report()
 
-    def report(self) -> None:
+    def _branch(self, node: Node) -> None:
+        self.frontier.start(node)
+        expansion = Expansion(self.solver, node)
+        work_off(self.solver.engine, [expansion])
+        assert expansion.pair is not None
+        for child in expansion.pair:
+            self.add(child)
+        self.frontier.finish(node)
+        self._report()
+
+    def _report(self) -> None:
         """Tell whoever watches about the nodes evaluated since the last time."""
         new, self.solver.n_nodes = self.solver.n_nodes, 0
+        # Nobody descends from what the nodes led to.
+        self.solver.found.clear()
         self.n_nodes += new
-        self._watch(self.tree, new)
+        self._watch(self.frontier, new)

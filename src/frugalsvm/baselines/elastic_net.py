@@ -20,8 +20,8 @@ import numpy as np
 
 from ..kernels.bounds import repair_dual
 from ..models.baselines import elastic_net_svm
-from ..monitor import relative_gap
 from ..problem import Problem
+from ..progress import relative_gap
 from ..solvers import SolverFailed
 from .intercept import best_intercept
 

@@ -12,8 +12,10 @@ from sklearn.utils.validation import validate_data
 from ..estimators import parameters as may_be
 from ..estimators.binary_linear import BinaryLinearClassifier
 from ..estimators.parameters import Constraint, check_parameters
-from ..monitor import Monitor, relative_gap
+from ..monitor import Monitor
 from ..problem import Problem
+from ..progress import relative_gap
+from ..stopping import StopCondition
 from .availability import require_solver
 
 METHODS = ("exact", "kernel-search")
@@ -179,7 +181,7 @@ class L1FrugalSVC(BinaryLinearClassifier):
             max_features=self.max_features,
             fit_intercept=self.fit_intercept,
         )
-        monitor = Monitor(self.time_limit, self.gap_tol)
+        monitor = Monitor(StopCondition(self.time_limit), self.gap_tol)
         outcome = self._run(problem, monitor)
         solution = outcome.solution
         self.coef_ = np.zeros((1, problem.n_features))
@@ -190,8 +192,8 @@ class L1FrugalSVC(BinaryLinearClassifier):
         self.reported_bound_ = outcome.reported_bound
         self.status_ = self._status(monitor, outcome.is_cut_short)
         self.n_iter_ = max(1, outcome.programs)
-        if monitor.failure is not None:
-            warnings.warn(f"the fit ends early: {monitor.failure}", stacklevel=2)
+        if monitor.stop.failure is not None:
+            warnings.warn(f"the fit ends early: {monitor.stop.failure}", stacklevel=2)
         return self
 
     def _run(self, problem: Problem, monitor: Monitor) -> Any:
@@ -207,7 +209,7 @@ class L1FrugalSVC(BinaryLinearClassifier):
         # Programs are solved to a tolerance, so an optimum may have a small gap.
         if relative_gap(self.objective_, bound) <= max(1.01 * self.gap_tol, 1e-6):
             return "optimal"
-        if monitor.failure is not None:
+        if monitor.stop.failure is not None:
             return "solver failed"
-        late = monitor.out_of_time or is_cut_short
+        late = monitor.stop.out_of_time or is_cut_short
         return "time limit" if late else "feasible"

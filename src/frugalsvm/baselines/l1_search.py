@@ -15,14 +15,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..algorithms.kernel_search import kernel_search
-from ..algorithms.local_search import better, report
+from ..algorithms.local_search import better
 from ..algorithms.restricted import TIE, Restricted
 from ..algorithms.subproblem import LEAST_SECONDS, ask_solver
 from ..kernels.bounds import repair_dual
 from ..models.baselines import l1_fs_svm, l1_svm
-from ..monitor import Monitor, relative_gap
+from ..monitor import Monitor
 from ..problem import Problem
-from ..search.evaluator import Solution
+from ..progress import relative_gap
+from ..solution import Solution
 from ..solvers.base import Request
 from ..solvers.ranges import largest_differences
 from .intercept import best_intercept
@@ -127,7 +128,7 @@ class L1Subproblems:
         scale = max(1.0, products.max(initial=0.0))
         self.bound = float(point.sum() / scale)
         self.values = products / scale
-        self.monitor.update(bound=self.bound, event="linear relaxation")
+        self.monitor.raise_bound(self.bound, "linear relaxation")
         features = problem.candidates
         weights = np.abs(answer.variables["w"][features])
         same = np.round(weights / (SAME_WEIGHT * max(weights.max(initial=0), 1e-300)))
@@ -201,7 +202,7 @@ class L1Subproblems:
         return L1Outcome(best, self.bound, claim, self.programs, self.is_cut_short)
 
     def _seconds(self) -> float:
-        return max(self.monitor.time_limit - self.monitor.seconds, 1e-3)
+        return max(self.monitor.stop.seconds_left, 1e-3)
 
 
 def l1_kernel_search(
@@ -229,7 +230,7 @@ def l1_exact(
     ranked = subproblems.rank()
     claim = None
     if ranked is not None:
-        half = 0.5 * (monitor.time_limit - monitor.seconds)
+        half = 0.5 * monitor.stop.seconds_left
         found = kernel_search(subproblems, ranked, rho, time_limit=half)
         best, claim = _solve_whole(subproblems, _best(best, found))
     return subproblems.outcome(best, claim)
@@ -264,7 +265,7 @@ def _tight_limits(subproblems: L1Subproblems, upper_bound: float) -> np.ndarray:
     if problem.n_features > MANY_FEATURES:
         return limits
     for _ in range(ROUNDS):
-        seconds = TIGHTENING_PART * (monitor.time_limit - monitor.seconds)
+        seconds = TIGHTENING_PART * monitor.stop.seconds_left
         if monitor.should_stop():
             break
         model = l1_fs_svm(problem, limits, upper_bound=known, binary=False)
@@ -288,7 +289,7 @@ def _solve_whole(
     coef[best.support] = best.w
     subproblems.programs += 1
     answer = ask_solver(
-        monitor, model, SOLVER, monitor.time_limit - monitor.seconds,
+        monitor, model, SOLVER, monitor.stop.seconds_left,
         max(monitor.gap_tol, LP_TOL), start=model.start_from(coef, best.b),
     )  # fmt: skip
     if answer is None:
@@ -296,5 +297,5 @@ def _solve_whole(
     if "v" in answer.variables:
         support = np.flatnonzero(answer.variables["v"] > 0.5)
         best = _best(best, subproblems.refit(support))
-        report(monitor, best, "mixed-integer program")
+        monitor.incumbent.offer(best, "mixed-integer program")
     return best, answer.bound if np.isfinite(answer.bound) else None

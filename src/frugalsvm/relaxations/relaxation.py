@@ -13,8 +13,8 @@ from numpy.typing import ArrayLike
 
 from .. import compilation
 from ..engine.perspective import perspective
-from ..monitor import Monitor
 from ..problem import Problem
+from ..stopping import StopCondition
 from ..supervision import supervise
 from .certified import (
     FAMILY,
@@ -160,18 +160,18 @@ def _solve_natively(
         # Part of a run that is supervised already.
         return _native(problem, model, tol, should_stop)
     compilation.ensure(f"relax {model}", partial(_rehearse, model))
-    monitor = Monitor(time_limit)
+    stop = StopCondition(time_limit)
 
-    def stop() -> bool:
-        return monitor.should_stop() or (should_stop is not None and should_stop())
+    def is_over() -> bool:
+        return stop.should_stop() or (should_stop is not None and should_stop())
 
-    work = partial(_native, problem.watching(monitor.flag), model, tol, stop)
-    return supervise(work, monitor, patient=False)[0]
+    work = partial(_native, problem.watching(stop.flag), model, tol, is_over)
+    return supervise(work, stop, patient=False)[0]
 
 
-def _rehearse(model: str, monitor: Monitor) -> None:
-    problem = compilation.tiny_problem().watching(monitor.flag)
-    _native(problem, model, 1e-6, monitor.should_stop)
+def _rehearse(model: str, stop: StopCondition) -> None:
+    problem = compilation.tiny_problem().watching(stop.flag)
+    _native(problem, model, 1e-6, stop.should_stop)
 
 
 def _native(

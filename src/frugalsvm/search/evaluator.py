@@ -3,32 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
 from ..problem import Problem
+from ..solution import Solution
 
 # Accuracy of the solves inside a search; results are polished afterwards.
 SEARCH_TOL = 1e-6
 # An improvement below this fraction of the objective is noise.
 IMPROVEMENT = 1e-6
-
-
-@dataclass(frozen=True, slots=True)
-class Solution:
-    """The SVM on a support: sorted features, weights, intercept and dual point."""
-
-    support: np.ndarray
-    w: np.ndarray
-    b: float
-    alpha: np.ndarray
-    objective: float
-
-    @property
-    def key(self) -> tuple[int, ...]:
-        """The support as a hashable value."""
-        return tuple(self.support.tolist())
 
 
 class Stop(Exception):

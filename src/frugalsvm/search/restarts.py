@@ -12,15 +12,17 @@ seed only. Three ways to a new start, drawn at random:
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import Executor, ThreadPoolExecutor
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 
-from ..monitor import Monitor
+from ..incumbent import Incumbent
+from ..options import Options, check_integer
 from ..problem import Problem
-from .evaluator import IMPROVEMENT, Evaluator, Solution, Stop
+from ..solution import Solution
+from .evaluator import IMPROVEMENT, Evaluator, Stop
 from .swap import fill, swap_search
 
 # Restarts between two exchanges of elite solutions.
@@ -32,7 +34,7 @@ MAX_SEEN = 500_000
 
 
 @dataclass(frozen=True)
-class SwapOptions:
+class SwapOptions(Options):
     """Options of the swap search.
 
     Parameters
@@ -54,26 +56,27 @@ class SwapOptions:
     tries: int = 3
     n_elites: int = 12
 
+    def check(self) -> None:
+        """Raise ValueError if an option is not what it must be."""
+        check_integer("patience", self.patience, 0)
+        check_integer("width", self.width, 1)
+        check_integer("tries", self.tries, 1)
+        check_integer("n_elites", self.n_elites, 1)
+
 
 class Elites:
-    """The best distinct solutions, best first."""
+    """Good distinct solutions to start from, best first."""
 
     def __init__(self, size: int):
         self._size = size
         self.solutions: list[Solution] = []
 
-    @property
-    def best(self) -> Solution:
-        """The best solution."""
-        return self.solutions[0]
-
     def add(self, solution: Solution) -> bool:
-        """Add a solution; whether it is a new best one."""
+        """Add a solution; whether it is notably better than all others."""
         if any(solution.key == other.key for other in self.solutions):
             return False
-        improves = not self.solutions or solution.objective < self.best.objective * (
-            1 - IMPROVEMENT
-        )
+        first = self.solutions[0].objective if self.solutions else np.inf
+        improves = solution.objective < first * (1 - IMPROVEMENT)
         self.solutions.append(solution)
         self.solutions.sort(key=lambda s: (s.objective, s.key))
         del self.solutions[self._size :]
@@ -148,13 +151,15 @@ class RestartSearch:
     Parameters
     ----------
     problem : Problem
-    monitor : Monitor
-        Told about improvements, asked when to stop.
+    incumbent : Incumbent
+        Offered every solution.
     options : SwapOptions
     pool : Executor
         Where the descents of a batch run.
     seed : SeedSequence
         Of the random generators of the restarts.
+    should_stop : callable
+        Asked before every SVM.
 
     Attributes
     ----------
@@ -165,13 +170,15 @@ class RestartSearch:
     def __init__(
         self,
         problem: Problem,
-        monitor: Monitor,
+        incumbent: Incumbent,
         options: SwapOptions,
         pool: Executor,
         seed: np.random.SeedSequence,
+        should_stop: Callable[[], bool],
     ):
         self.problem = problem
-        self.monitor = monitor
+        self.incumbent = incumbent
+        self.should_stop = should_stop
         self.options = options
         self.pool = pool
         self.seed = seed
@@ -188,11 +195,9 @@ class RestartSearch:
             self.elites.add(solution)
         self._run_batch([partial(_given, solution) for solution in solutions])
 
-    def restart_until_idle(self, patience: int | None = None) -> None:
-        """Restart until patience (by default that of the options) or the end."""
-        limit = self.options.patience
-        limit = limit if patience is None else min(limit, patience)
-        while self.idle < limit and not self.monitor.finished():
+    def restart_until_idle(self, is_finished: Callable[[], bool]) -> None:
+        """Restart until patience ends, or there is nothing left to do."""
+        while self.idle < self.options.patience and not is_finished():
             self.restart()
 
     def restart(self) -> None:
@@ -210,8 +215,9 @@ class RestartSearch:
 
     def _run_batch(self, starts: list[Callable[[Evaluator], Solution]]) -> int:
         """Descents from several starts; their effort, or 0 if they found a new best."""
-        stop = self.monitor.should_stop
-        evaluators = [Evaluator(self.problem, stop, self._seen) for _ in starts]
+        evaluators = [
+            Evaluator(self.problem, self.should_stop, self._seen) for _ in starts
+        ]
         known = frozenset(self._optima)
         jobs = [
             self.pool.submit(_descend, evaluator, start, self.options, known)
@@ -224,19 +230,14 @@ class RestartSearch:
             if solution is not None:
                 effort += COST_OF_KNOWN if solution.key in self._optima else 1
                 self._optima.add(solution.key)
-                improved |= self._keep(solution)
+                self.incumbent.offer(solution, "swap")
+                improved |= self.elites.add(solution)
         # Merged in order and between batches only: timing must not change the outcome.
         for evaluator in evaluators:
             self.counters["SVM solves"] += evaluator.n_solves
             if len(self._seen) < MAX_SEEN:
                 self._seen.update(evaluator.found)
         return 0 if improved else effort
-
-    def _keep(self, solution: Solution) -> bool:
-        improves = self.elites.add(solution)
-        if improves:
-            self.monitor.update(objective=solution.objective, event="swap")
-        return improves
 
 
 def _given(solution: Solution, evaluator: Evaluator) -> Solution:
@@ -257,20 +258,3 @@ def _descend(
         )
     except Stop:
         return evaluator.reached
-
-
-def restart_search(
-    problem: Problem,
-    starts: list[Solution],
-    monitor: Monitor,
-    *,
-    options: SwapOptions,
-    n_jobs: int,
-    seed: np.random.SeedSequence,
-) -> tuple[Solution, dict[str, int]]:
-    """Improve the given solutions by swaps and restarts; best solution and counters."""
-    with ThreadPoolExecutor(n_jobs) as pool:
-        search = RestartSearch(problem, monitor, options, pool, seed)
-        search.start(starts)
-        search.restart_until_idle()
-    return search.elites.best, search.counters

@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .evaluator import IMPROVEMENT, Evaluator, Solution, insert
+from ..solution import Solution
+from .evaluator import IMPROVEMENT, Evaluator, insert
 
 
 def _best_additions(

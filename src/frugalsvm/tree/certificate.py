@@ -14,7 +14,7 @@ import numpy as np
 
 from ..checker import FORMAT, checksum, fingerprint, read_arrays, save_arrays
 from ..problem import Problem
-from .tree import DualPoint, TreeNode
+from .node import DualPoint, Node
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,12 +55,12 @@ class Certificate:
         intercept: float,
         objective: float,
         lower_bound: float,
-        nodes: list[TreeNode] | None,
+        nodes: list[Node] | None,
         root_point: DualPoint,
     ) -> Certificate:
         """Collect the nodes of a tree, or the dual point of the root alone."""
         if nodes is None:
-            root = TreeNode.root(problem.root_region())
+            root = Node.root(problem.root_region())
             root.point = root_point
             nodes = [root]
         selected = np.flatnonzero(coef)
@@ -84,7 +84,7 @@ class Certificate:
         return cls({**arrays, "checksum": np.array(checksum(arrays))})
 
 
-def _tree_arrays(nodes: list[TreeNode]) -> dict[str, np.ndarray]:
+def _tree_arrays(nodes: list[Node]) -> dict[str, np.ndarray]:
     number = {id(node): t for t, node in enumerate(nodes)}
     points: dict[int, int] = {}
     stored: list[DualPoint] = []

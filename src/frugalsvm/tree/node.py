@@ -11,14 +11,14 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..engine.protocol import ActiveSet as Focus
-from ..engine.region import Region as Node
+from ..engine.protocol import ActiveSet, Answer
+from ..engine.region import Region
 from ..problem import LEFT_SLACK, Problem
 
 _NOTHING = np.empty(0, dtype=np.int64)
 # Bytes of a node without its arrays, as measured.
 NODE_BYTES = 900
-# Up to this many free features a node keeps their list.
+# Up to this many free features an open node keeps their list.
 FEW_FEATURES = 200
 
 
@@ -40,40 +40,69 @@ class DualPoint:
         kept = np.flatnonzero(alpha)
         return cls(kept.astype(np.int32), alpha[kept], price)
 
+    @property
+    def n_bytes(self) -> int:
+        """Memory of its arrays."""
+        return self.samples.nbytes + self.values.nbytes
+
 
 @dataclass(slots=True, eq=False)
-class TreeNode:
+class Scratch:
+    """What an open node needs until it has children.
+
+    Attributes
+    ----------
+    features, z : ndarrays
+        Features worth branching on, best first, and their z.
+    active : ActiveSet
+        What mattered at the node: where its children begin.
+    free : ndarray or None
+        Its free features, if there are few.
+    dives : bool
+        Whether the search goes on with a child of this node at once.
+    """
+
+    features: np.ndarray
+    z: np.ndarray
+    active: ActiveSet
+    free: np.ndarray | None
+    dives: bool = False
+
+    @property
+    def n_bytes(self) -> int:
+        """Memory of its arrays."""
+        size = self.active.side.nbytes + self.active.features.nbytes
+        return size + (0 if self.free is None else self.free.nbytes)
+
+
+@dataclass(slots=True, eq=False)
+class Node:
     """A set of supports: those with all of ``forced`` and none of what is decided out.
 
     ``feature`` was decided ``inside`` or not by branching at the parent. ``bound`` is
     valid for all supports of the node, by ``point`` if proofs are kept. The fixings
-    follow from ``fixing_point`` and the incumbent; ``candidates`` are the free features
-    worth branching on, with their ``shares`` z. ``free`` is kept if there are few.
+    follow from ``fixing_point`` and the incumbent. ``scratch`` is there as long as the
+    node is open.
     """
 
-    parent: TreeNode | None
+    parent: Node | None
     feature: int
     inside: bool
     forced: np.ndarray
     bound: float
     point: DualPoint | None = None
-    depth: int = 0
     fixed_in: np.ndarray = field(default_factory=_nothing)
     fixed_out: np.ndarray = field(default_factory=_nothing)
     fixing_point: DualPoint | None = None
-    candidates: np.ndarray = field(default_factory=_nothing)
-    shares: np.ndarray = field(default_factory=_nothing)
-    focus: Focus | None = None
-    free: np.ndarray | None = None
     is_leaf: bool = True
-    dives: bool = False
+    scratch: Scratch | None = None
 
     @classmethod
-    def root(cls, part: Node) -> TreeNode:
+    def root(cls, region: Region) -> Node:
         """The node of all supports that the problem admits."""
-        return cls(None, -1, True, part.forced, -np.inf)
+        return cls(None, -1, True, region.forced, -np.inf)
 
-    def child(self, feature: int, inside: bool) -> TreeNode:
+    def child(self, feature: int, inside: bool) -> Node:
         """The part of this node in which a feature is used, or not."""
         forced = self.forced
         if inside:
@@ -81,47 +110,44 @@ class TreeNode:
             forced = np.empty(self.forced.shape[0] + 1, dtype=np.int64)
             forced[:-1] = self.forced
             forced[-1] = feature
-        return TreeNode(
-            self,
-            feature,
-            inside,
-            forced,
-            self.bound,
-            self.point,
-            self.depth + 1,
-            focus=self.focus,
-        )
+        return Node(self, feature, inside, forced, self.bound, self.point)
 
-    def part(self, problem: Problem, root: Node) -> Node:
+    def fix(
+        self, inside: np.ndarray, outside: np.ndarray, point: DualPoint | None
+    ) -> None:
+        """Decide features by a dual point and the incumbent."""
+        self.fixing_point = point
+        self.fixed_in = inside.astype(np.int32)
+        self.fixed_out = outside.astype(np.int32)
+        self.forced = np.concatenate([self.forced, inside])
+
+    def region(self, problem: Problem, root: Region) -> Region:
         """What the relaxation of this node has to decide, given that of the root."""
-        if self.free is not None:
-            return part_of(problem, root, self.forced, self.free)
+        if self.scratch is not None and self.scratch.free is not None:
+            return region_of(problem, root, self.forced, self.scratch.free)
         open_ = np.zeros(problem.n_features, dtype=bool)
         open_[root.free] = True
-        node: TreeNode | None = self
+        node: Node | None = self
         while node is not None:
             open_[node.fixed_in] = False
             open_[node.fixed_out] = False
             if node.feature >= 0:
                 open_[node.feature] = False
             node = node.parent
-        return part_of(problem, root, self.forced, np.flatnonzero(open_))
+        return region_of(problem, root, self.forced, np.flatnonzero(open_))
 
     @property
     def n_bytes(self) -> int:
         """Memory the node takes, roughly."""
         size = NODE_BYTES + self.forced.nbytes + self.fixed_out.nbytes
-        if self.free is not None:
-            size += self.free.nbytes
-        if self.focus is not None:
-            size += self.focus.side.nbytes + self.focus.features.nbytes
-        for point in (self.point, self.fixing_point):
-            if point is not None:
-                size += point.samples.nbytes + point.values.nbytes
+        for part in (self.scratch, self.point, self.fixing_point):
+            size += 0 if part is None else part.n_bytes
         return size
 
 
-def part_of(problem: Problem, root: Node, forced: np.ndarray, free: np.ndarray) -> Node:
+def region_of(
+    problem: Problem, root: Region, forced: np.ndarray, free: np.ndarray
+) -> Region:
     """The part of the root with these features forced and these still to decide.
 
     ``forced`` begins with the forced features of the root.
@@ -133,4 +159,9 @@ def part_of(problem: Problem, root: Node, forced: np.ndarray, free: np.ndarray) 
         # Rounded up, so that the bound cannot profit from the subtraction.
         budget = float((budget - spent) + LEFT_SLACK * (budget + spent))
         free = free[problem.costs[free] <= budget]
-    return Node(forced, free, root.k - (forced.shape[0] - n_forced), budget)
+    return Region(forced, free, root.k - (forced.shape[0] - n_forced), budget)
+
+
+def active_of(found: Answer) -> ActiveSet:
+    """What mattered at a node; copies, for its answer is part of larger arrays."""
+    return ActiveSet(found.active.features.copy(), found.active.side.copy())

@@ -1,0 +1,67 @@
+"""The methods that solve knows by name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+
+from ..algorithms.exact_procedure import ExactOptions
+from ..algorithms.heuristic import HeuristicOptions
+from ..algorithms.kernel_search import KernelSearchOptions
+from ..algorithms.local_search import LocalSearchOptions
+from ..options import Options
+from ..problem import Problem
+from ..search.restarts import SwapOptions
+from ..tree.branch_and_bound import TreeOptions
+from .contract import Context, Method, Outcome
+from .native import RoundOptions, branch_and_bound, relax_and_round, swap
+from .paper import run_exact, run_heuristic, run_kernel_search, run_local_search
+
+__all__ = ["METHODS", "Context", "Method", "Outcome", "auto_nodes", "check_method"]
+
+# Work of the tree that ``auto`` plants, in units of m n min(m, n) a node: some seconds.
+AUTO_WORK = 1e10
+# Fewest and most nodes of that tree.
+AUTO_NODES = (20, 100_000)
+
+METHODS = {
+    "auto": Method(branch_and_bound, TreeOptions),
+    "branch-and-bound": Method(branch_and_bound, TreeOptions),
+    "exact": Method(run_exact, ExactOptions),
+    "heuristic": Method(run_heuristic, HeuristicOptions),
+    "kernel-search": Method(run_kernel_search, KernelSearchOptions),
+    "local-search": Method(run_local_search, LocalSearchOptions),
+    "relax-and-round": Method(relax_and_round, RoundOptions),
+    "swap": Method(swap, SwapOptions),
+}
+
+
+def auto_nodes(problem: Problem) -> int:
+    """How many nodes ``auto`` may take: by the size of the data, not by a clock."""
+    m, n = problem.n_samples, problem.n_features
+    low, high = AUTO_NODES
+    return int(np.clip(AUTO_WORK / (m * n * min(m, n)), low, high))
+
+
+def check_method(
+    method: str, method_options: Mapping[str, Any] | None, n_features: int
+) -> Options:
+    """The validated options object of a method."""
+    if method not in METHODS:
+        raise ValueError(f"method must be one of {sorted(METHODS)}, got {method!r}.")
+    kind = METHODS[method].options
+    allowed = {f.name for f in fields(kind)}
+    given = dict(method_options or {})
+    for name in given:
+        if name not in allowed:
+            known = ", ".join(sorted(allowed)) or "none"
+            raise ValueError(
+                f"method_options has {name!r}, which method {method!r} does not take; "
+                f"it takes: {known}."
+            )
+    options = kind(**given)
+    options.check_for(n_features)
+    return options

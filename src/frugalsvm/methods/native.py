@@ -1,0 +1,67 @@
+"""The methods of our own: rounding, swap search, branch and bound."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+from ..options import Options
+from ..search.restarts import RestartSearch, SwapOptions
+from ..tree.branch_and_bound import BranchAndBound, TreeOptions
+from .contract import Context, Outcome
+
+
+@dataclass(frozen=True)
+class RoundOptions(Options):
+    """``relax-and-round`` has no options."""
+
+
+def relax_and_round(context: Context, options: RoundOptions) -> Outcome:
+    """The best of the starts."""
+    context.starts()
+    return Outcome({})
+
+
+def swap(context: Context, options: SwapOptions) -> Outcome:
+    """Swap descents from the starts, and restarts."""
+    with ThreadPoolExecutor(context.n_jobs) as pool:
+        search = _started_search(context, options, pool)
+        search.restart_until_idle(context.monitor.is_finished)
+    return Outcome(search.counters)
+
+
+def branch_and_bound(context: Context, options: TreeOptions) -> Outcome:
+    """Swap descents from the starts, then a tree."""
+    with ThreadPoolExecutor(context.n_jobs) as pool:
+        search = _started_search(context, options, pool)
+        tree = BranchAndBound(
+            context.problem,
+            context.monitor,
+            search,
+            options,
+            max_nodes=context.max_nodes,
+            n_jobs=context.n_jobs,
+            keep_proof=context.keep_proof,
+        )
+        tree.run()
+    return Outcome(
+        search.counters | tree.counters,
+        bound=tree.frontier.bound,
+        nodes=tree.frontier.kept,
+        hit_limit=tree.hit_limit,
+    )
+
+
+def _started_search(
+    context: Context, options: SwapOptions, pool: ThreadPoolExecutor
+) -> RestartSearch:
+    search = RestartSearch(
+        context.problem,
+        context.incumbent,
+        options,
+        pool,
+        context.seed,
+        context.monitor.should_stop,
+    )
+    search.start(context.starts())
+    return search

@@ -1,0 +1,134 @@
+"""What a run has reached: for its history, for a callback, and for the log."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+logger = logging.getLogger("frugalsvm")
+
+_HEADER = (
+    f"{'time':>8} {'nodes':>9} {'open':>8} {'objective':>13} {'bound':>13} {'gap':>8}"
+    "  event"
+)
+# Seconds between two lines of the log when nothing happens.
+LOG_INTERVAL = 5.0
+# A bound enters the history when it closes this part of the gap.
+NOTABLE = 0.01
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What a callback is told.
+
+    Attributes
+    ----------
+    seconds : float
+    nodes, open_nodes : int
+        Nodes of the tree evaluated so far, and waiting; 0 before there is a tree.
+    objective, lower_bound, gap : float
+        Best solution and bound so far.
+    """
+
+    seconds: float
+    nodes: int
+    open_nodes: int
+    objective: float
+    lower_bound: float
+    gap: float
+
+
+Callback = Callable[[Progress], object]
+
+
+def relative_gap(objective: float, bound: float) -> float:
+    """``(objective - bound) / objective``, the paper's gap; 0 when they meet."""
+    if not np.isfinite(objective):
+        return np.inf
+    difference = max(0.0, objective - bound)
+    return difference / abs(objective) if difference > 0.0 else 0.0
+
+
+class History:
+    """Objectives and bounds over time: one entry for each that is worth seeing.
+
+    Attributes
+    ----------
+    entries : list of (seconds, objective, bound)
+    """
+
+    def __init__(self) -> None:
+        self.entries: list[tuple[float, float, float]] = []
+        self._lock = threading.Lock()
+
+    def add(self, progress: Progress) -> None:
+        """Enter an objective if it is better, or a bound if it is notably so."""
+        objective, bound = progress.objective, progress.lower_bound
+        with self._lock:
+            if self.entries:
+                _, last_objective, last_bound = self.entries[-1]
+                gap = max(objective - last_bound, 0.0)
+                improved = objective < last_objective
+                if not improved and not bound - last_bound > NOTABLE * gap:
+                    return
+            self.entries.append((progress.seconds, objective, bound))
+
+    def close(self, progress: Progress) -> None:
+        """Enter where the run ended; a last rounding makes nothing worse."""
+        objective, bound = progress.objective, progress.lower_bound
+        if self.entries:
+            _, last_objective, last_bound = self.entries[-1]
+            objective, bound = min(objective, last_objective), max(bound, last_bound)
+            if (objective, bound) == (last_objective, last_bound):
+                return
+        self.entries.append((progress.seconds, objective, bound))
+
+
+class ProgressLog:
+    """The table of a verbose run.
+
+    Parameters
+    ----------
+    verbose : int
+        Above 0, lines go to the ``frugalsvm`` logger.
+    """
+
+    def __init__(self, verbose: int):
+        self._verbose = verbose
+        self._last = 0.0
+        if verbose:
+            _ensure_handler()
+            logger.info(_HEADER)
+
+    def is_due(self, seconds: float) -> bool:
+        """Whether the log was silent for long."""
+        return self._verbose > 0 and seconds - self._last >= LOG_INTERVAL
+
+    def line(self, progress: Progress, event: str) -> None:
+        """One line of the table."""
+        if not self._verbose:
+            return
+        self._last = progress.seconds
+        objective, gap = f"{progress.objective:.7g}", f"{100 * progress.gap:.2f}%"
+        if np.isinf(progress.objective):
+            objective = gap = "-"
+        nodes = f"{progress.nodes:,}" if progress.nodes else "-"
+        open_nodes = f"{progress.open_nodes:,}" if progress.nodes else "-"
+        logger.info(
+            f"{progress.seconds:7.1f}s {nodes:>9} {open_nodes:>8} {objective:>13} "
+            f"{progress.lower_bound:13.7g} {gap:>8}  {event}"
+        )
+
+
+def _ensure_handler() -> None:
+    """Let verbose output appear when the application has not configured logging."""
+    if logger.level == logging.NOTSET:
+        logger.setLevel(logging.INFO)
+    if not logger.handlers and not logging.getLogger().handlers:
+        handler = logging.StreamHandler()
+        handler.setFormatter(logging.Formatter("%(message)s"))
+        logger.addHandler(handler)

@@ -1,0 +1,23 @@
+"""Solution: the SVM on a support."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True, slots=True)
+class Solution:
+    """The SVM on a support: sorted features, weights, intercept and dual point."""
+
+    support: np.ndarray
+    w: np.ndarray
+    b: float
+    alpha: np.ndarray
+    objective: float
+
+    @property
+    def key(self) -> tuple[int, ...]:
+        """The support as a hashable value."""
+        return tuple(self.support.tolist())

@@ -1,0 +1,235 @@
+"""Evaluation: the work on one node, task by task.
+
+    relax -> is it worth no more? -> round -> fix features -> open, or a leaf
+
+Whoever evaluates nodes asks for ``task`` and hands the answer to ``take``, which names
+the next task, until there is none. So several nodes can be worked on side by side, and
+all tasks that are due are solved by one call of the engine (``work_off``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from ..engine.perspective import ROUNDS_AT_A_TIME, region_task
+from ..engine.protocol import ActiveSet, Answer, Engine, Task
+from ..engine.region import Region
+from ..kernels.screening import FIXED_IN, FIXED_OUT, OPEN
+from .node import FEW_FEATURES, DualPoint, Node, Scratch, active_of
+
+if TYPE_CHECKING:  # an evaluation is made by a node solver
+    from .node_solver import NodeSolver
+
+# Relative gap to which relaxations are solved unless they may be pruned.
+NODE_TOL = 2e-3
+# Rounds on growing parts of a node; a bound from fewer is weaker, not wrong.
+MAX_ROUNDS = 3
+# Rounds of a leaf, whose bound is final.
+LEAF_ROUNDS = 30
+
+
+class Work(Protocol):
+    """Something that consists of evaluations."""
+
+    def due(self) -> list[Evaluation]:
+        """The evaluations that wait for an answer; none when the work is done."""
+
+
+def work_off(engine: Engine, works: Iterable[Work]) -> None:
+    """Answer all tasks of some works, with one call for all that are due."""
+    works = list(works)
+    while due := [evaluation for work in works for evaluation in work.due()]:
+        answers = engine.solve([e.task for e in due if e.task is not None])
+        for evaluation, found in zip(due, answers, strict=True):
+            evaluation.take(found)
+
+
+class Evaluation:
+    """One node on its way to a bound.
+
+    Parameters
+    ----------
+    solver : NodeSolver
+        Knows problem, incumbent, rule and strategy.
+    node : Node
+        Receives bound, fixings and, if it stays open, what its children need.
+    region : Region
+        What is to be decided at the node.
+    active : ActiveSet or None
+        What mattered at the parent.
+
+    Attributes
+    ----------
+    task : Task or None
+        What has to be solved next; None when the node is evaluated.
+    """
+
+    __slots__ = (
+        "_active",
+        "_found",
+        "_is_trial",
+        "_max_rounds",
+        "_solver",
+        "_then",
+        "node",
+        "region",
+        "task",
+    )
+
+    def __init__(
+        self, solver: NodeSolver, node: Node, region: Region, active: ActiveSet | None
+    ):
+        self.node = node
+        self.region = region
+        self.task: Task | None = None
+        self._solver = solver
+        self._active = active
+        self._is_trial = False
+        solver.n_nodes += 1
+        if region.is_decided(solver.problem.costs):
+            self._solve_leaf()
+        else:
+            self._solve(region, active, NODE_TOL, MAX_ROUNDS, self._relaxed)
+
+    def due(self) -> list[Evaluation]:
+        """Itself, as long as it has a task."""
+        return [] if self.task is None else [self]
+
+    def take(self, found: Answer) -> None:
+        """Take the answer to ``task``, and name the next one."""
+        solver, task = self._solver, self.task
+        assert task is not None
+        solver.n_iterations += found.iterations
+        if found.bound > self.node.bound and not self._is_trial:
+            self.node.bound = found.bound
+            self.node.point = self._kept_point(found)
+        following = task.continued(found)
+        is_last = found.finished or following.n_before >= self._max_rounds
+        if is_last or found.bound > task.cutoff or solver.should_stop():
+            self.task = None
+            self._then(found)
+        else:
+            self.task = following
+
+    def _solve(
+        self,
+        region: Region,
+        active: ActiveSet | None,
+        tol: float,
+        max_rounds: int,
+        then: Callable[[Answer], None],
+    ) -> None:
+        """Let the relaxation of a region be the next task, and say what follows it."""
+        solver = self._solver
+        self._max_rounds = max_rounds
+        self._then = then
+        self.task = region_task(
+            solver.engine,
+            region,
+            active,
+            tol=tol,
+            fine_tol=solver.fine_tol,
+            cutoff=solver.incumbent.cutoff,
+            max_rounds=min(max_rounds, ROUNDS_AT_A_TIME),
+        )
+
+    def _solve_finely(
+        self,
+        region: Region,
+        active: ActiveSet | None,
+        then: Callable[[Answer], None],
+    ) -> None:
+        """The same to the accuracy of a leaf."""
+        self._solve(region, active, self._solver.fine_tol, LEAF_ROUNDS, then)
+
+    def _is_pruned(self) -> bool:
+        return self.node.bound > self._solver.incumbent.cutoff
+
+    def _relaxed(self, found: Answer) -> None:
+        """The node is bounded; if that does not close it, look for solutions."""
+        solver = self._solver
+        solver.strategy.relaxed(found)
+        if self._is_pruned():
+            return
+        if solver.strategy.branchable(self.region).size == 0:
+            self._solve_leaf()
+            return
+        self._found = found
+        trial = solver.strategy.round(solver, self.region, found)
+        if trial is None:
+            self._refine()
+        else:
+            self._is_trial = True
+            self._solve_finely(trial, active_of(found), self._tried)
+
+    def _tried(self, found: Answer) -> None:
+        """A region that rounding suggested is solved."""
+        self._is_trial = False
+        self._solver.strategy.solved(self._solver, found)
+        self._refine()
+
+    def _refine(self) -> None:
+        """Solve the relaxation more accurately where the strategy wants it."""
+        solver, found = self._solver, self._found
+        is_open = not self._is_pruned() and solver.incumbent.cutoff < found.primal
+        if is_open and solver.strategy.wants_finer(self.region, found):
+            self._active = active_of(found)
+            self._solve_finely(self.region, self._active, self._settle)
+        else:
+            self._settle(found)
+
+    def _settle(self, found: Answer) -> None:
+        """Fix features; what is left makes the node a leaf, or an open node."""
+        if self._is_pruned():
+            return
+        solver = self._solver
+        self._fix(found)
+        left = solver.strategy.branchable(self.region)
+        if left.size == 0 or self.region.is_decided(solver.problem.costs):
+            self._solve_leaf()
+        else:
+            self._leave_open(left, found)
+
+    def _fix(self, found: Answer) -> None:
+        """Decide features by screening."""
+        if not found.decides:
+            return
+        solver, node, free = self._solver, self.node, self.region.free
+        decision = solver.strategy.fixable(self.region, found.decision)
+        if not decision.any():
+            return
+        fixed_in = free[decision == FIXED_IN]
+        fixed_out = free[decision == FIXED_OUT]
+        node.fix(fixed_in, fixed_out, self._kept_point(found))
+        self.region = solver.region_of(node.forced, free[decision == OPEN])
+
+    def _leave_open(self, features: np.ndarray, found: Answer) -> None:
+        """Rank the features to branch on, and keep what children start from."""
+        ranked = self._solver.rule.rank(features, found.z, found.squares)
+        free = self.region.free
+        self.node.scratch = Scratch(
+            ranked,
+            found.z[ranked],
+            active_of(found),
+            free if free.shape[0] <= FEW_FEATURES else None,
+        )
+
+    def _solve_leaf(self) -> None:
+        """Nothing is left to branch on: the bound of this relaxation is final."""
+        solver = self._solver
+        self.region = self.region.settled(solver.problem.costs)
+        self._solve_finely(self.region, self._active, self._leaf_solved)
+
+    def _leaf_solved(self, found: Answer) -> None:
+        solver = self._solver
+        if self.region.free.size == 0 and not self._is_pruned():
+            solver.offer(np.sort(self.region.forced))
+        solver.strategy.solved(solver, found)
+
+    def _kept_point(self, found: Answer) -> DualPoint | None:
+        if not self._solver.keep_points:
+            return None
+        return DualPoint.of(found.alpha, found.price)

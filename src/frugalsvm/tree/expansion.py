@@ -1,0 +1,76 @@
+"""Expansion: an open node on its way to two evaluated children."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .branching import Pair
+from .evaluation import Evaluation
+from .node import Node
+from .node_solver import NodeSolver
+
+
+class Expansion:
+    """Evaluates the children that the branching rule proposes, and picks a pair.
+
+    Parameters
+    ----------
+    solver : NodeSolver
+    node : Node
+        An open one.
+
+    Attributes
+    ----------
+    pair : tuple of two Nodes, or None
+        The children that replace the node, once there are no more evaluations due.
+    """
+
+    def __init__(self, solver: NodeSolver, node: Node):
+        self.node = node
+        self.pair: Pair | None = None
+        self._solver = solver
+        self._free = node.region(solver.problem, solver.root).free
+        self._proposal = solver.rule.propose(node)
+        self._pairs: dict[int, Pair] = {}
+        self._under_way: dict[int, tuple[Evaluation, Evaluation]] = {}
+        self._evaluate(self._proposal.features)
+
+    def due(self) -> list[Evaluation]:
+        """The evaluations that wait for an answer; none once there is a pair."""
+        while self.pair is None:
+            waiting = [
+                evaluation
+                for both in self._under_way.values()
+                for evaluation in both
+                if evaluation.task is not None
+            ]
+            if waiting:
+                return waiting
+            self._choose()
+        return []
+
+    def _evaluate(self, features: list[int]) -> None:
+        """Begin the evaluation of the children of some features."""
+        for feature in features:
+            rest = self._free[self._free != feature]
+            self._under_way[feature] = (
+                self._begin(self.node.child(feature, True), rest),
+                self._begin(self.node.child(feature, False), rest),
+            )
+
+    def _begin(self, child: Node, rest: np.ndarray) -> Evaluation:
+        assert self.node.scratch is not None
+        region = self._solver.region_of(child.forced, rest)
+        return Evaluation(self._solver, child, region, self.node.scratch.active)
+
+    def _choose(self) -> None:
+        """All that is under way is evaluated: pick a pair, or try the favourite."""
+        rule = self._solver.rule
+        for feature, (inside, outside) in self._under_way.items():
+            pair = inside.node, outside.node
+            rule.learn(self.node, feature, pair)
+            self._pairs[feature] = pair
+        self._under_way.clear()
+        self.pair = rule.pick(self.node, self._proposal, self._pairs)
+        if self.pair is None:
+            self._evaluate([self._proposal.favourite])

@@ -1,0 +1,89 @@
+"""Frontier: the open nodes, and the bound that open and closed ones prove together."""
+
+from __future__ import annotations
+
+import heapq
+
+import numpy as np
+
+from .node import Node
+
+
+class Frontier:
+    """Open nodes and the bookkeeping of bounds; not safe for threads by itself.
+
+    Attributes
+    ----------
+    closed_bound : float
+        Smallest bound of a leaf, and smallest cutoff a fixing relied on.
+    n_bytes : int
+        Memory that the nodes take, roughly.
+    kept : list of Node or None
+        All nodes, if proofs are kept.
+    """
+
+    def __init__(self, keep_proof: bool):
+        self.closed_bound = np.inf
+        self.n_bytes = 0
+        self.kept: list[Node] | None = [] if keep_proof else None
+        self._heap: list[tuple[float, int, Node]] = []
+        self._busy: dict[int, float] = {}
+        self._count = 0
+
+    def __len__(self) -> int:
+        return len(self._heap)
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nobody works on a node."""
+        return not self._busy
+
+    @property
+    def bound(self) -> float:
+        """Lower bound of the optimum."""
+        best_open = self._heap[0][0] if self._heap else np.inf
+        return min(best_open, self.closed_bound, *self._busy.values(), np.inf)
+
+    def add(self, node: Node, cutoff: float) -> bool:
+        """Take in an evaluated node; whether it is still open."""
+        if self.kept is not None:
+            self.kept.append(node)
+            self.n_bytes += node.n_bytes
+        if node.fixed_in.size or node.fixed_out.size:
+            self.closed_bound = min(self.closed_bound, cutoff)
+        if node.scratch is None or node.bound > cutoff:
+            self.closed_bound = min(self.closed_bound, node.bound)
+            node.scratch = None
+            return False
+        return True
+
+    def push(self, node: Node) -> None:
+        """Let an open node wait."""
+        self._count += 1
+        if self.kept is None:
+            self.n_bytes += node.n_bytes
+        heapq.heappush(self._heap, (node.bound, self._count, node))
+
+    def pop(self, cutoff: float) -> Node | None:
+        """The open node of smallest bound, or None if none is below the cutoff."""
+        if not self._heap:
+            return None
+        if self._heap[0][0] > cutoff:
+            # So are all others: they are leaves now.
+            self.closed_bound = min(self.closed_bound, self._heap[0][0])
+            self._heap.clear()
+            return None
+        _, _, node = heapq.heappop(self._heap)
+        if self.kept is None:
+            self.n_bytes -= node.n_bytes
+        return node
+
+    def start(self, node: Node) -> None:
+        """Note that a thread works on the node: its bound counts meanwhile."""
+        self._busy[id(node)] = node.bound
+
+    def finish(self, node: Node) -> None:
+        """Note that the node is replaced by its children."""
+        del self._busy[id(node)]
+        node.is_leaf = False
+        node.scratch = None
