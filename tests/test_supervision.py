@@ -13,7 +13,7 @@ from sklearn.model_selection import cross_val_score
 
 from frugalsvm import FrugalSVC, Problem, relax, solve
 from frugalsvm.engine.perspective import region_task
-from frugalsvm.monitor import Monitor
+from frugalsvm.stopping import StopCondition
 from frugalsvm.supervision import supervise
 from tests.reference import random_data
 
@@ -195,7 +195,7 @@ def test_errors_of_the_work_reach_the_caller():
         raise ZeroDivisionError("in the thread")
 
     with pytest.raises(ZeroDivisionError, match="in the thread"):
-        supervise(fail, Monitor())
+        supervise(fail, StopCondition())
 
 
 def test_a_run_outside_the_main_thread_keeps_its_limit():

@@ -75,12 +75,13 @@ def test_the_second_run_of_the_heuristic_is_from_scratch(monkeypatch):
     ranked = problem.candidates
     monkeypatch.setattr(heuristic, "Strategy", Spy)
     monkeypatch.setattr(heuristic, "second_ranking", lambda *args: ranked[::-1])
-    best, counters = heuristic.heuristic(
-        problem, Monitor(), HeuristicOptions(rho=5), ranked, None
+    monitor = Monitor()
+    counters = heuristic.heuristic(
+        problem, monitor, HeuristicOptions(rho=5), ranked, None
     )
     assert starts == [None, None]
     assert counters["rankings"] == 2
-    assert best is not None
+    assert monitor.incumbent.solution is not None
 
 
 def test_runs_inside_the_exact_procedure_are_from_the_incumbent(monkeypatch):
@@ -98,7 +99,8 @@ def test_runs_inside_the_exact_procedure_are_from_the_incumbent(monkeypatch):
         problem, monitor, ExactOptions(rho=5, s=2), max_nodes=400, keep_proof=False
     )
     fallback = Evaluator(problem).solve(np.arange(5))
-    procedure.run(problem.candidates, fallback, None)
+    monitor.incumbent.offer(fallback)
+    procedure.run(problem.candidates, None)
     assert calls[0] == (None, fallback)
     assert len(calls) > 2
     assert all(start is incumbent for start, incumbent in calls[1:])
@@ -109,10 +111,12 @@ def test_an_integral_semi_relaxation_is_a_solution(monkeypatch):
     optimum = solve(problem, method="branch-and-bound", gap_tol=1e-9).objective
     # The searches find nothing: what there is comes from SR-DLMP(K).
     monkeypatch.setattr(Strategy, "__call__", lambda self, ranked, start, limit: start)
+    monitor = Monitor(gap_tol=1e-6)
     procedure = ExactProcedure(
-        problem, Monitor(gap_tol=1e-6), ExactOptions(), max_nodes=None, keep_proof=False
+        problem, monitor, ExactOptions(), max_nodes=None, keep_proof=False
     )
     fallback = Evaluator(problem).solve(np.arange(4))
     assert fallback.objective > optimum * 1.001
-    best = procedure.run(problem.candidates, fallback, None)
-    np.testing.assert_allclose(best.objective, optimum, rtol=1e-5)
+    monitor.incumbent.offer(fallback)
+    procedure.run(problem.candidates, None)
+    np.testing.assert_allclose(monitor.incumbent.objective, optimum, rtol=1e-5)

@@ -17,8 +17,8 @@ from frugalsvm.solvers import (
     SolverNotAvailable,
     SolveStatus,
 )
-from tests.tree.problems import KINDS, small_problem
 from tests.reference import brute_force, random_data
+from tests.tree.problems import KINDS, small_problem
 
 PAPER = ("local-search", "kernel-search", "heuristic", "exact")
 

@@ -10,8 +10,8 @@ from frugalsvm.algorithms.heuristic import second_ranking, threshold
 from frugalsvm.models import big_m, weight_bounds
 from frugalsvm.monitor import Monitor
 from frugalsvm.search.evaluator import Evaluator
-from tests.tree.problems import KINDS, small_problem
 from tests.reference import brute_force, random_data
+from tests.tree.problems import KINDS, small_problem
 
 # The package exports a function of the same name.
 weights_module = import_module("frugalsvm.models.weight_bounds")

@@ -10,9 +10,10 @@ from frugalsvm.algorithms.ranking import rank_features
 from frugalsvm.algorithms.restricted import solve_restricted
 from frugalsvm.algorithms.subproblem import SubproblemSolver
 from frugalsvm.monitor import Monitor
-from frugalsvm.search.evaluator import Evaluator, Solution
-from tests.tree.problems import KINDS, small_problem
+from frugalsvm.search.evaluator import Evaluator
+from frugalsvm.solution import Solution
 from tests.reference import brute_force, random_data
+from tests.tree.problems import KINDS, small_problem
 
 
 def medium_problem(seed=0, n=45, **arguments):

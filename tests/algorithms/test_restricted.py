@@ -6,8 +6,8 @@ import pytest
 from frugalsvm import Problem
 from frugalsvm.algorithms.restricted import solve_restricted
 from frugalsvm.models import cop
-from tests.tree.problems import KINDS, small_problem
 from tests.reference import brute_force, random_data, supports
+from tests.tree.problems import KINDS, small_problem
 
 
 def enumerate_cop(problem, K, group=None):

@@ -7,8 +7,8 @@ from frugalsvm import Problem, relax
 from frugalsvm.algorithms.semi_relaxation import solve_semi_relaxation
 from frugalsvm.models import big_m, sr_dlmp
 from frugalsvm.search.evaluator import Evaluator
-from tests.tree.problems import KINDS, small_problem
 from tests.reference import brute_force, random_data
+from tests.tree.problems import KINDS, small_problem
 
 # M is valid for FS-SVM, but cuts solutions of SR-DLMP(K) off; so much larger it does
 # not, and native and printed program are the same.

@@ -12,8 +12,8 @@ from frugalsvm.checker.arithmetic import U, objective_bound
 from frugalsvm.checker.proof import Data, Proof, _Part
 from tests.checker.forging import proved, sealed, single_root, with_fixing
 from tests.checker.trees import RandomTree, enumerated_bound, priced_bound
-from tests.tree.problems import KINDS, small_problem
 from tests.reference import brute_force, random_data
+from tests.tree.problems import KINDS, small_problem
 
 
 def labels(m):

@@ -9,8 +9,8 @@ import pytest
 
 from frugalsvm import Problem, Status, solve, verify
 from frugalsvm.tree.branching import RULES
-from tests.tree.problems import KINDS, small_problem
 from tests.reference import brute_force, random_data
+from tests.tree.problems import KINDS, small_problem
 
 
 def hard_problem(seed=0):

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 import frugalsvm.checker
 from frugalsvm import Certificate, FrugalSVC, InvalidCertificate, solve, verify
 from frugalsvm.checker import checksum
-from tests.tree.problems import KINDS, small_problem
 from tests.reference import brute_force
+from tests.tree.problems import KINDS, small_problem
 
 TRUSTED = {"numpy"} | set(sys.stdlib_module_names)
 

@@ -197,7 +197,9 @@ class RestartSearch:
 
     def restart_until_idle(self, is_finished: Callable[[], bool]) -> None:
         """Restart until patience ends, or there is nothing left to do."""
-        while self.idle < self.options.patience and not is_finished():
+        while self.idle < self.options.patience:
+            if self.should_stop() or is_finished():
+                break
             self.restart()
 
     def restart(self) -> None:

@@ -1,0 +1,93 @@
+"""Restarts: elites, patience, and an outcome that does not depend on threads."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+from frugalsvm import Problem
+from frugalsvm.incumbent import Incumbent
+from frugalsvm.search.evaluator import Evaluator
+from frugalsvm.search.restarts import Elites, RestartSearch, SwapOptions, shrink
+from frugalsvm.search.swap import swap_search
+from tests.reference import brute_force, random_data
+
+
+def problem_of(n=14, max_features=4, seed=0, **arguments):
+    X, y = random_data(np.random.default_rng(seed), 50, n)
+    return Problem(X, y, C=2.0, max_features=max_features, **arguments)
+
+
+def run(problem, n_jobs=1, should_stop=lambda: False, **options):
+    incumbent = Incumbent()
+    with ThreadPoolExecutor(n_jobs) as pool:
+        search = RestartSearch(
+            problem, incumbent, SwapOptions(**options), pool,
+            np.random.SeedSequence(1), should_stop,
+        )  # fmt: skip
+        first = Evaluator(problem).solve(np.arange(problem.max_features))
+        search.start([first])
+        search.restart_until_idle(lambda: False)
+    return search, incumbent
+
+
+def test_finds_the_optimum_of_a_small_problem():
+    problem = problem_of()
+    _, incumbent = run(problem, patience=100)
+    assert incumbent.objective == pytest.approx(brute_force(problem)[0], rel=1e-5)
+
+
+def test_threads_do_not_change_the_outcome():
+    problem = problem_of(n=40, max_features=6)
+    searches = [run(problem, n_jobs=n, patience=20)[0] for n in (1, 3)]
+    one, three = ([s.key for s in search.elites.solutions] for search in searches)
+    assert one == three
+    assert searches[0].counters == searches[1].counters
+
+
+def test_elites_are_swap_optima_and_admitted():
+    costs = np.linspace(1.0, 2.0, 14)
+    problem = problem_of(feature_costs=costs, max_cost=6.0)
+    search, incumbent = run(problem, patience=10)
+    for solution in search.elites.solutions[:3]:
+        assert problem.admits(solution.support)
+    best = incumbent.solution
+    assert swap_search(Evaluator(problem), best).key == best.key
+
+
+def test_elites_are_distinct_sorted_and_few():
+    problem = problem_of()
+    evaluator = Evaluator(problem)
+    solutions = [evaluator.solve(np.array([0, 1, j])) for j in range(2, 9)]
+    elites = Elites(3)
+    improved = [elites.add(solution) for solution in solutions]
+    assert improved[0]
+    assert not any(elites.add(solution) for solution in elites.solutions)
+    objectives = [solution.objective for solution in solutions]
+    for t in range(1, len(solutions)):
+        assert improved[t] == (objectives[t] < min(objectives[:t]) * (1 - 1e-6))
+    kept = [solution.objective for solution in elites.solutions]
+    assert kept == sorted(objectives)[:3]
+
+
+def test_patience_counts_from_the_last_improvement():
+    search, _ = run(problem_of(), patience=0)
+    assert search.counters["restarts"] == 0
+    search, incumbent = run(problem_of(), patience=15)
+    assert search.idle >= 15
+    better = Evaluator(search.problem).solve(incumbent.solution.support, tol=1e-9)
+    search.learn(better)
+    assert search.idle >= 15
+
+
+def test_a_stopped_search_keeps_what_it_reached():
+    count = iter(range(10**9))
+    _, incumbent = run(problem_of(n=40), should_stop=lambda: next(count) > 40)
+    assert incumbent.solution is not None
+
+
+def test_shrinking_ends_within_the_budgets_and_keeps_what_is_included():
+    problem = problem_of(include=(3,))
+    solution = shrink(Evaluator(problem), np.arange(14))
+    assert problem.admits(solution.support)
+    assert solution.support.size == problem.max_features

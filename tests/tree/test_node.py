@@ -1,0 +1,70 @@
+"""Nodes know what is decided, and what they weigh."""
+
+import numpy as np
+import pytest
+
+from frugalsvm import Problem
+from frugalsvm.engine.protocol import ActiveSet
+from frugalsvm.tree.node import NODE_BYTES, DualPoint, Node, Scratch, region_of
+from tests.reference import random_data
+
+
+@pytest.fixture
+def problem():
+    X, y = random_data(np.random.default_rng(0), 20, 8)
+    costs = np.arange(1.0, 9.0)
+    return Problem(
+        X, y, max_features=4, feature_costs=costs, max_cost=12.0, include=[2]
+    )
+
+
+def test_regions_follow_branching_and_fixings(problem):
+    root_region = problem.root_region()
+    root = Node.root(root_region)
+    np.testing.assert_array_equal(
+        root.region(problem, root_region).free, [0, 1, 3, 4, 5, 6, 7]
+    )
+    child = root.child(1, True).child(4, False)
+    child.fix(np.array([0]), np.array([6]), None)
+    region = child.region(problem, root_region)
+    np.testing.assert_array_equal(region.forced, [2, 1, 0])
+    # Feature 7 costs 8; of 12 there are 12 - 3 - 2 - 1 = 6 left.
+    np.testing.assert_array_equal(region.free, [3, 5])
+    assert region.k == 1
+    assert 6.0 <= region.budget <= 6.0 + 1e-6
+
+
+def test_a_short_list_of_free_features_is_used(problem):
+    root_region = problem.root_region()
+    node = Node.root(root_region)
+    active = ActiveSet(np.arange(2), np.zeros(20, dtype=np.int8))
+    node.scratch = Scratch(np.array([3]), np.array([0.5]), active, np.array([3, 5]))
+    np.testing.assert_array_equal(node.region(problem, root_region).free, [3, 5])
+
+
+def test_what_is_left_of_a_budget_is_rounded_up(problem):
+    root = problem.root_region()
+    region = region_of(problem, root, np.array([2, 0, 1]), np.array([3]))
+    assert region.budget >= root.budget - problem.costs[[0, 1]].sum()
+
+
+def test_children_inherit_bound_and_point():
+    point = DualPoint.of(np.array([0.0, 2.0, 0.0, 1.0]), 0.5)
+    np.testing.assert_array_equal(point.samples, [1, 3])
+    np.testing.assert_array_equal(point.values, [2.0, 1.0])
+    parent = Node(None, -1, True, np.array([5]), 3.0, point)
+    inside, outside = parent.child(7, True), parent.child(7, False)
+    assert inside.bound == outside.bound == 3.0
+    assert inside.point is outside.point is point
+    np.testing.assert_array_equal(inside.forced, [5, 7])
+    np.testing.assert_array_equal(outside.forced, [5])
+
+
+def test_memory_counts_all_arrays():
+    node = Node(None, -1, True, np.arange(4), 0.0)
+    assert node.n_bytes == NODE_BYTES + 32
+    node.point = DualPoint.of(np.ones(10), 0.0)
+    assert node.n_bytes == NODE_BYTES + 32 + 120
+    active = ActiveSet(np.arange(3), np.zeros(10, dtype=np.int8))
+    node.scratch = Scratch(np.arange(2), np.ones(2), active, np.arange(5))
+    assert node.n_bytes == NODE_BYTES + 32 + 120 + 24 + 10 + 40

@@ -1,0 +1,144 @@
+"""Evaluations against the relaxation as such, alone and side by side."""
+
+import numpy as np
+import pytest
+
+from frugalsvm.engine.perspective import perspective
+from frugalsvm.incumbent import Incumbent
+from frugalsvm.search.evaluator import Evaluator
+from frugalsvm.tree.branching import RULES, make_rule
+from frugalsvm.tree.evaluation import NODE_TOL, Evaluation, work_off
+from frugalsvm.tree.expansion import Expansion
+from frugalsvm.tree.node import Node
+from frugalsvm.tree.node_solver import AllFeatures, NodeSolver
+from tests.reference import brute_force
+from tests.tree.problems import KINDS, small_problem
+
+
+def solver_of(problem, rule="reliability", incumbent=None, **arguments):
+    arguments = {"should_stop": lambda: False, "keep_points": False} | arguments
+    return NodeSolver(
+        problem,
+        Incumbent(1e-6) if incumbent is None else incumbent,
+        make_rule(rule, problem.n_features),
+        AllFeatures(),
+        tried=set(),
+        **arguments,
+    )
+
+
+class Spy:
+    """An engine that counts its calls and their tasks."""
+
+    def __init__(self, engine):
+        self.engine = engine
+        self.sizes = []
+
+    def solve(self, tasks):
+        self.sizes.append(len(tasks))
+        return self.engine.solve(tasks)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("seed", range(3))
+def test_the_root_is_bounded_by_its_relaxation(kind, seed):
+    problem, _, _ = small_problem(kind, seed)
+    solver = solver_of(problem)
+    root = solver.plant()
+    exact = perspective(problem.engine, problem.root_region(), tol=1e-8)
+    optimum, _ = brute_force(problem)
+    assert root.bound <= optimum * (1 + 1e-9)
+    assert root.bound >= exact.bound * (1 - 2 * NODE_TOL)
+    assert solver.n_nodes == 1
+    assert solver.incumbent.objective >= optimum * (1 - 1e-9)
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_children_cover_their_parent(rule):
+    problem, _, _ = small_problem("random", 5)
+    solver = solver_of(problem, rule)
+    root = solver.plant()
+    if root.scratch is None:
+        pytest.skip("closed at once")
+    expansion = Expansion(solver, root)
+    work_off(solver.engine, [expansion])
+    inside, outside = expansion.pair
+    assert inside.feature == outside.feature
+    assert inside.inside
+    assert not outside.inside
+    optimum, _ = brute_force(problem)
+    # What fixings leave out is no better than the incumbent.
+    covered = min(inside.bound, outside.bound, solver.incumbent.cutoff)
+    assert root.bound <= inside.bound
+    assert root.bound <= outside.bound
+    assert covered <= optimum * (1 + 1e-9)
+
+
+def test_side_by_side_is_one_by_one_with_fewer_calls():
+    problem, _, _ = small_problem("random", 4)
+    bounds = []
+    for together in (True, False):
+        # A cutoff that nothing exceeds: nodes do not depend on each other.
+        solver = solver_of(problem, incumbent=Incumbent(1e-6, limit=1e9))
+        spy = Spy(problem.engine)
+        regions = [
+            solver.region_of(
+                np.append(solver.root.forced, j), solver.root.free[j + 1 :]
+            )
+            for j in range(3)
+        ]
+        works = [
+            Evaluation(solver, Node(None, -1, True, r.forced, -np.inf), r, None)
+            for r in regions
+        ]
+        if together:
+            work_off(spy, works)
+            n_together = len(spy.sizes)
+            assert max(spy.sizes) == 3
+        else:
+            for work in works:
+                work_off(spy, [work])
+            assert max(spy.sizes) == 1
+            assert len(spy.sizes) > n_together
+        assert all(work.task is None for work in works)
+        bounds.append([work.node.bound for work in works])
+    np.testing.assert_allclose(bounds[0], bounds[1], rtol=1e-9)
+
+
+def test_a_hopeless_node_is_closed_by_its_first_task():
+    problem, _, _ = small_problem("random", 4)
+    solver = solver_of(problem)
+    best = Evaluator(problem).solve(np.arange(problem.max_features))
+    solver.incumbent.offer(best)
+    solver.incumbent.lower_cutoff(1e-9)
+    root = solver.plant()
+    assert root.bound > solver.incumbent.cutoff
+    assert root.scratch is None
+    assert root.fixed_in.size == root.fixed_out.size == 0
+
+
+def test_proofs_are_kept_if_asked_for():
+    problem, _, _ = small_problem("random", 4)
+    assert solver_of(problem).plant().point is None
+    root = solver_of(problem, keep_points=True).plant()
+    alpha = np.zeros(problem.n_samples)
+    alpha[root.point.samples] = root.point.values
+    found = problem.engine.bound(problem.root_region(), alpha)
+    assert found.bound == root.bound
+
+
+def test_a_stopped_evaluation_has_a_valid_bound():
+    problem, _, _ = small_problem("random", 4)
+    root = solver_of(problem, should_stop=lambda: True).plant()
+    assert 0.0 <= root.bound <= brute_force(problem)[0] * (1 + 1e-9)
+
+
+def test_supports_are_tried_once_and_within_the_costs():
+    problem, _, _ = small_problem("costs", 1)
+    solver = solver_of(problem)
+    solver.offer(np.arange(problem.n_features))
+    assert solver.incumbent.solution is None
+    solver.offer(problem.include)
+    solver.offer(problem.include)
+    assert solver.evaluator.n_solves == 1
+    assert [s.key for s in solver.found] == [solver.incumbent.solution.key]
