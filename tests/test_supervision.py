@@ -1,4 +1,4 @@
-"""Ctrl-C, signals and limits: what is stopped stops, and what was found is kept."""
+"""Ctrl-C, limits and threads: what is stopped stops, what was found is kept."""
 
 import os
 import pickle
@@ -6,13 +6,18 @@ import signal
 import threading
 import time
 from _thread import interrupt_main
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import partial
 
 import numpy as np
 import pytest
+from joblib import Parallel, delayed, parallel_config
 from sklearn.model_selection import cross_val_score
 
 from frugalsvm import FrugalSVC, Problem, relax, solve
 from frugalsvm.engine.perspective import region_task
+from frugalsvm.monitor import Monitor
 from frugalsvm.stopping import StopCondition
 from frugalsvm.supervision import supervise
 from tests.reference import random_data
@@ -26,18 +31,66 @@ def hard_problem(m=200, n=300):
 def still_running(seconds=10.0):
     """Our threads that are alive after some time to end."""
     until = time.monotonic() + seconds
-    while time.monotonic() < until:
+    while True:
         alive = [t for t in threading.enumerate() if "frugalsvm" in t.name]
-        if not alive:
-            return []
+        if not alive or time.monotonic() >= until:
+            return alive
         time.sleep(0.05)
-    return alive
 
 
 @pytest.fixture(scope="module", autouse=True)
 def _compiled():
     X, y = random_data(np.random.default_rng(0), 20, 5)
     solve(Problem(X, y, max_features=2))
+
+
+class Watcher:
+    """Somebody to be told; ``gone`` once nobody is interested any more."""
+
+    def __init__(self, needs_watching=True):
+        self.needs_watching = needs_watching
+        self.watched = threading.Event()
+        self.gone = False
+
+    def watch(self):
+        self.watched.set()
+
+    def interrupt(self):
+        pass
+
+    def abandon(self):
+        self.gone = True
+
+
+@contextmanager
+def handlers_set_to(handler):
+    """All of Python's signal handlers replaced by another."""
+    numbers = [n for n in range(1, signal.NSIG) if callable(signal.getsignal(n))]
+    before = {number: signal.signal(number, handler) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, old in before.items():
+            signal.signal(number, old)
+
+
+def in_main_thread(function):
+    return function()
+
+
+def unheard(function):
+    """In the main thread, where no handler of a signal is Python's."""
+    with handlers_set_to(signal.SIG_IGN):
+        return function()
+
+
+def in_another_thread(function):
+    """In another thread; what it returns or raises is handed on."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(function).result()
+
+
+WAYS = [in_main_thread, unheard, in_another_thread]
 
 
 class Alarm(Exception):
@@ -155,21 +208,7 @@ def test_a_handler_of_the_users_is_left_alone(ctrl_c):
 def test_a_second_ctrl_c_is_raised():
     begun = threading.Event()
 
-    class Deaf:
-        """Hears nothing but the last word."""
-
-        gone = False
-
-        def watch(self):
-            pass
-
-        def interrupt(self):
-            pass
-
-        def abandon(self):
-            self.gone = True
-
-    watched = Deaf()
+    watched = Watcher()
 
     def work():
         begun.set()
@@ -190,27 +229,110 @@ def test_a_second_ctrl_c_is_raised():
     assert still_running() == []
 
 
-def test_errors_of_the_work_reach_the_caller():
+def supervised_thread(watched):
+    """The threads of a caller and of its work, and those that are there meanwhile."""
+
+    def work():
+        return threading.current_thread(), threading.enumerate()
+
+    (worker, alive), _ = supervise(work, watched)
+    return threading.current_thread(), worker, {thread.name for thread in alive}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_work_leaves_only_a_thread_that_hears_signals(way):
+    caller, worker, _ = way(lambda: supervised_thread(Watcher()))
+    assert (worker is caller) == (way is not in_main_thread)
+
+
+def test_any_handler_of_a_signal_is_a_reason_to_leave(alarm):
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        caller, worker, _ = supervised_thread(Watcher())
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert worker is not caller
+
+
+@pytest.mark.parametrize("way", [unheard, in_another_thread])
+@pytest.mark.parametrize("needed", [True, False])
+def test_a_clock_runs_only_if_it_is_needed(way, needed):
+    _, _, names = way(lambda: supervised_thread(Watcher(needed)))
+    assert ("frugalsvm clock" in names) == needed
+    assert "frugalsvm" not in names
+
+
+def test_a_run_without_limit_and_callback_needs_no_clock():
+    assert not StopCondition().needs_watching
+    assert StopCondition(1.0).needs_watching
+    assert Monitor(callback=print).stop.needs_watching
+    assert not Monitor().stop.needs_watching
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_somebody_looks_at_the_clock_while_the_work_goes_on(way):
+    watcher = Watcher()
+    assert way(lambda: supervise(lambda: watcher.watched.wait(30), watcher)[0])
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("error", [ZeroDivisionError, KeyboardInterrupt])
+def test_errors_of_the_work_reach_the_caller(way, error):
     def fail():
-        raise ZeroDivisionError("in the thread")
+        raise error("in the work")
 
-    with pytest.raises(ZeroDivisionError, match="in the thread"):
-        supervise(fail, StopCondition())
+    with pytest.raises(error, match="in the work"):
+        way(lambda: supervise(fail, Watcher()))
+    assert still_running() == []
 
 
-def test_a_run_outside_the_main_thread_keeps_its_limit():
+@pytest.mark.parametrize("way", WAYS)
+def test_a_run_keeps_its_limit(way):
     _, _, problem = hard_problem()
-    results = []
+    options = {"patience": 10**9}
+    result = way(lambda: solve(problem, time_limit=0.3, method_options=options))
+    assert result.status == "time limit"
+    assert still_running() == []
 
-    def run():
-        results.append(
-            solve(problem, time_limit=0.3, method_options={"patience": 10**9})
-        )
 
-    thread = threading.Thread(target=run)
-    thread.start()
-    thread.join()
-    assert results[0].status == "time limit"
+@pytest.mark.parametrize("way", WAYS)
+def test_a_limit_is_heard_inside_one_compiled_call(way):
+    X, y = random_data(np.random.default_rng(1), 1500, 1500)
+    problem = Problem(X, y, max_features=10)
+    relaxation = way(lambda: relax(problem, tol=1e-9, time_limit=0.5))
+    assert relaxation.status == "inaccurate"
+    assert 0.0 <= relaxation.bound <= relaxation.value
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_an_exception_of_a_callback_ends_the_run(way):
+    X, y, _ = hard_problem()
+
+    def fail(progress):
+        raise ZeroDivisionError("in the callback")
+
+    with pytest.raises(ZeroDivisionError, match="in the callback"):
+        way(lambda: FrugalSVC(10, C=10.0, callback=fail, n_jobs=2).fit(X, y))
+    assert still_running() == []
+
+
+def test_work_of_two_threads_goes_on_at_once():
+    together = threading.Barrier(2)
+    work = partial(together.wait, 30)
+    found = Parallel(n_jobs=2, backend="threading")(
+        delayed(supervise)(work, Watcher()) for _ in range(2)
+    )
+    assert sorted(found) == [(0, False), (1, False)]
+
+
+def test_fits_in_threads_are_those_of_one_thread():
+    X, y, _ = hard_problem(60, 20)
+    clf = FrugalSVC(4, random_state=0, method_options={"patience": 5}, max_nodes=30)
+    alone = cross_val_score(clf, X, y, cv=4)
+    with parallel_config(backend="threading"):
+        together = cross_val_score(clf, X, y, cv=4, n_jobs=2)
+    np.testing.assert_array_equal(together, alone)
+    assert still_running() == []
 
 
 def test_compiled_code_looks_at_its_flag():

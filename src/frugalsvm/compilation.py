@@ -31,6 +31,8 @@ class _Rehearsal(StopCondition):
 
     def __init__(self) -> None:
         super().__init__()
+        # How long it takes is what is watched.
+        self.needs_watching = True
         self._begun = time.monotonic()
         self._said = False
 

@@ -60,6 +60,8 @@ class Monitor:
         self._history = History()
         self._log = ProgressLog(verbose)
         self._callback = callback
+        # A callback may stop the run at any time.
+        self.stop.needs_watching |= callback is not None
         self._lock = threading.Lock()
         self._telling = threading.Lock()
 

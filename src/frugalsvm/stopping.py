@@ -28,6 +28,8 @@ class StopCondition:
         Not zero once the run is to stop: compiled code looks at it.
     urgent_flag : ndarray of shape (1,)
         The same a little later, for what a result cannot do without.
+    needs_watching : bool
+        Whether somebody has to look at the clock now and then.
     interrupted : bool
     failure : str or None
         Why a third-party solver failed, if one did: there is no going on then.
@@ -38,6 +40,7 @@ class StopCondition:
         self.time_limit = np.inf if time_limit is None else float(time_limit)
         self.flag = np.zeros(1, dtype=np.uint8)
         self.urgent_flag = np.zeros(1, dtype=np.uint8)
+        self.needs_watching = self.time_limit < np.inf
         self.interrupted = False
         self.failure: str | None = None
         self._abandoned = False

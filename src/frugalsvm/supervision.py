@@ -1,7 +1,10 @@
-"""Run work in a thread of its own while the calling thread watches clock and signals.
+"""Let work be told about time and Ctrl-C, also while it is inside compiled code.
 
-Python delivers signals to the main thread. It waits here, can tell the work to stop,
-and does not leave before the work has ended: whatever is raised, nothing keeps running.
+Python delivers signals to the main thread, and only between two steps of the
+interpreter. So, if there are handlers of signals, the main thread gives the work to a
+thread of its own and waits: it hears signals, can tell the work to stop, and does not
+leave before the work has ended. Everywhere else the work stays in the thread that
+calls, and a small thread looks at the clock if there is a reason to.
 """
 
 from __future__ import annotations
@@ -24,6 +27,10 @@ FAREWELL = 10.0
 
 class Watched(Protocol):
     """What is told about time and Ctrl-C."""
+
+    @property
+    def needs_watching(self) -> bool:
+        """Whether ``watch`` ever has something to do."""
 
     def watch(self) -> None:
         """Called every few milliseconds: look at the clock."""
@@ -89,6 +96,45 @@ def supervise(
     The first Ctrl-C asks the work for what it has (raises, if not ``patient``), the
     second is raised. Any exception from a signal handler ends the work and goes on.
     """
+    if _hears_signals():
+        return _supervise_thread(work, watched, patient)
+    with _watched_clock(watched):
+        return work(), False
+
+
+def _hears_signals() -> bool:
+    """Whether this thread is the one that runs handlers, and there are any."""
+    return threading.current_thread() is threading.main_thread() and any(
+        callable(signal.getsignal(number)) for number in range(1, signal.NSIG)
+    )
+
+
+@contextmanager
+def _watched_clock(watched: Watched) -> Iterator[None]:
+    """Let a thread look at the clock as long as the caller is inside."""
+    if not watched.needs_watching:
+        yield
+        return
+    done = threading.Event()
+
+    def look() -> None:
+        while not done.wait(SLICE):
+            watched.watch()
+
+    clock = threading.Thread(target=look, name="frugalsvm clock", daemon=True)
+    with _held_signals():
+        clock.start()
+    try:
+        yield
+    finally:
+        done.set()
+        clock.join()
+
+
+def _supervise_thread(
+    work: Callable[[], T], watched: Watched, patient: bool
+) -> tuple[T, bool]:
+    """Do the work in a thread of its own, and wait for it."""
     job = _Job(work)
     interrupts = Interrupts(watched, patient)
     try:
@@ -110,11 +156,7 @@ def supervise(
 @contextmanager
 def _handled(interrupts: Interrupts) -> Iterator[None]:
     """Count Ctrl-C instead of raising wherever it strikes, unless the user does."""
-    is_ours = (
-        threading.current_thread() is threading.main_thread()
-        and signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    )
-    if not is_ours:
+    if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
         yield
         return
     try:
@@ -132,7 +174,7 @@ def _handled(interrupts: Interrupts) -> Iterator[None]:
 def _held_signals() -> Iterator[None]:
     """Let signals wait: an exception inside ``Thread.start`` would confuse threading.
 
-    The thread inherits this: signals are for the thread that waits.
+    The new thread inherits this: signals are for the main thread.
     """
     if not hasattr(signal, "pthread_sigmask"):
         yield
