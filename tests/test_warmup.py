@@ -12,7 +12,7 @@ from frugalsvm import FrugalSVC, Problem, relax
 from frugalsvm.tree.branching import RULES
 from frugalsvm.methods import METHODS
 from frugalsvm.models import big_m
-from frugalsvm.relaxations.certified import certified_bound
+from frugalsvm.relaxations import certified_bound
 from frugalsvm.warmup import kernels, warmup
 
 def signatures():

@@ -17,9 +17,9 @@ import numpy as np
 
 from .driver import solve
 from .models import big_m
+from .native.certified import FAMILY, WITH_M, certified_bound
 from .problem import Problem
 from .relaxations import relax
-from .relaxations.certified import FAMILY, WITH_M, certified_bound
 from .tree.branching import RULES
 
 N_SAMPLES, N_FEATURES = 30, 12

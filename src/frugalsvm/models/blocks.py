@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..native.certified import check_big_m
 from ..problem import Problem, check_indices
-from ..relaxations.certified import check_big_m
 from ..solvers.base import Trait
 from .modelling import modelling
 

@@ -23,8 +23,8 @@ import numpy as np
 
 from ..kernels.big_m import weight_intervals
 from ..kernels.bounds import repair_dual, square_bounds
+from ..native import relax_natively
 from ..problem import Problem
-from ..relaxations import relax
 from .bound_problem import Form, PrintedPrograms, check_form
 from .dual_descent import descend
 from .formulations import check_upper_bound
@@ -202,7 +202,9 @@ def weight_bounds(
 def _use_relaxations(intervals: _Intervals) -> np.ndarray:
     """Learn from DSCoP and SVM; the dual point to go on from."""
     problem = intervals.problem
-    dscop, svm = (relax(problem, model, tol=1e-4) for model in ("DSCoP", "SVM"))
+    dscop, svm = (
+        relax_natively(problem, model, tol=1e-4) for model in ("DSCoP", "SVM")
+    )
     _check_attainable(intervals.upper_bound, dscop.bound)
     intervals.learn(
         np.array([scale * one.alpha for one in (dscop, svm) for scale in SCALES])
@@ -366,7 +368,7 @@ def m_range(problem: Problem, coef: np.ndarray, *, form: str = "corrected") -> M
             f"coef must have one entry per feature ({problem.n_features}), got shape "
             f"{weights.shape}."
         )
-    w = relax(problem, "SVM", tol=1e-9).w
+    w = relax_natively(problem, "SVM", tol=1e-9).w
     with np.errstate(divide="ignore", invalid="ignore"):
         high = np.abs(w).sum() / np.float64(problem.max_features)
     if form == "corrected":

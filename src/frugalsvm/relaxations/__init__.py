@@ -1,6 +1,6 @@
 """Relaxations of FS-SVM: lower bounds, and rankings of the features."""
 
-from .certified import certified_bound
-from .relaxation import RELAXATIONS, Relaxation, relax
+from ..native import Relaxation, certified_bound
+from .relaxation import RELAXATIONS, relax
 
 __all__ = ["RELAXATIONS", "Relaxation", "certified_bound", "relax"]
