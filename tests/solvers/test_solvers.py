@@ -22,6 +22,7 @@ from frugalsvm.models import (
 )
 from frugalsvm.solvers import (
     SOLVERS,
+    ModelSolution,
     SolverNotAvailable,
     SolveStatus,
     Trait,
@@ -261,3 +262,9 @@ def test_importing_the_package_stays_light():
         "assert not heavy & set(sys.modules), heavy & set(sys.modules)\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_the_old_name_of_a_solution_works_for_now():
+    with pytest.warns(DeprecationWarning, match="ModelSolution"):
+        from frugalsvm.solvers import Solution
+    assert Solution is ModelSolution

@@ -22,7 +22,7 @@ from .restricted import (
 
 if TYPE_CHECKING:
     from ..models import Model
-    from ..solvers import Solution as ModelSolution
+    from ..solvers import ModelSolution
 
 #: Who can solve CoP(K).
 COP_SOLVERS = ("native", "scip", "gurobi")

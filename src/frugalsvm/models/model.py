@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..problem import Problem
-from ..solvers import Solution, Trait, solver_for
+from ..solvers import ModelSolution, Trait, solver_for
 from ..solvers.base import DEFAULT_TOLERANCE, Request
 from .modelling import modelling
 
@@ -45,7 +45,7 @@ class Model:
     variables : dict of str to cvxpy expression
         By the paper's names.
     multipliers : dict of str to cvxpy constraint
-        The constraints whose dual values a Solution reports.
+        The constraints whose dual values a ModelSolution reports.
     binaries : dict of str to ndarray of int
         Names of variables with positions that must be 0 or 1.
     complementary : (str, str) or None
@@ -130,7 +130,7 @@ class Model:
         should_stop: Callable[[], bool] | None = None,
         start: Mapping[str, np.ndarray] | None = None,
         node_limit: int | None = None,
-    ) -> Solution:
+    ) -> ModelSolution:
         """Solve the model.
 
         Parameters
@@ -149,15 +149,15 @@ class Model:
             SCIP and Gurobi ask it now and then and end when it returns True; the
             others run until they are done or out of time.
         start : mapping of str to ndarray, default=None
-            Values of variables by the paper's names, e.g. of another Solution or from
-            :meth:`start_from`: SCIP, Gurobi and HiGHS begin with them, the others make
-            no use of it.
+            Values of variables by the paper's names, e.g. of another model's solution
+            or from :meth:`start_from`: SCIP, Gurobi and HiGHS begin with them, the
+            others make no use of it.
         node_limit : int, default=None
             Most nodes of a tree; with 1, ``bound`` is the bound of the root.
 
         Returns
         -------
-        Solution
+        ModelSolution
         """
         check_limits(time_limit, tolerance)
         if node_limit is not None and node_limit < 1:

@@ -4,8 +4,11 @@ Open source, in the extra ``paper``: Clarabel, SCIP, HiGHS. Optional, by name: G
 MOSEK, COPT. Models find their solver here; nothing else imports a solver's package.
 """
 
+import warnings
+from typing import Any
+
 from .base import (
-    Solution,
+    ModelSolution,
     Solver,
     SolverFailed,
     SolverNotAvailable,
@@ -17,7 +20,7 @@ from .registry import SOLVERS, available_solvers, solver_for
 
 __all__ = [
     "SOLVERS",
-    "Solution",
+    "ModelSolution",
     "SolveStatus",
     "Solver",
     "SolverFailed",
@@ -27,3 +30,14 @@ __all__ = [
     "available_solvers",
     "solver_for",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name != "Solution":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    warnings.warn(
+        "frugalsvm.solvers.Solution is now called ModelSolution; the old name will go.",
+        DeprecationWarning,
+        stacklevel=2,
+    )
+    return ModelSolution

@@ -1,4 +1,4 @@
-"""What every solver adapter promises: one Protocol, one Solution, clear refusals."""
+"""What every solver adapter promises: one Protocol, one answer, clear refusals."""
 
 from __future__ import annotations
 
@@ -6,12 +6,9 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from ..models.model import Model
 
 # Relative gap, feasibility and optimality tolerance unless the caller says otherwise.
 DEFAULT_TOLERANCE = 1e-8
@@ -41,7 +38,7 @@ class SolveStatus(StrEnum):
 
 
 @dataclass(frozen=True)
-class Solution:
+class ModelSolution:
     """What a solver returned; nothing in it has been checked.
 
     Attributes
@@ -127,6 +124,52 @@ class Request:
         return self.seconds_left == 0.0
 
 
+class AnyModel(Protocol):
+    """What solvers ask of a model; :class:`frugalsvm.models.Model` says more."""
+
+    @property
+    def name(self) -> str:
+        """The paper's name."""
+
+    @property
+    def needs(self) -> frozenset[Trait]:
+        """What a solver must be able to handle."""
+
+    @property
+    def remedy(self) -> str:
+        """What to do when no solver takes the model."""
+
+    @property
+    def continuous(self) -> Any:
+        """The CVXPY program without binary and complementarity constraints."""
+
+    @property
+    def program(self) -> Any:
+        """The whole program for CVXPY."""
+
+    @property
+    def variables(self) -> dict[str, Any]:
+        """CVXPY expressions by name."""
+
+    @property
+    def multipliers(self) -> dict[str, Any]:
+        """CVXPY constraints whose dual values are wanted, by name."""
+
+    @property
+    def binaries(self) -> dict[str, np.ndarray]:
+        """Names of variables with positions that must be 0 or 1."""
+
+    @property
+    def complementary(self) -> tuple[str, str] | None:
+        """Two variables whose products, entry by entry, must be zero."""
+
+    def read_variables(self) -> dict[str, np.ndarray]:
+        """Values of the CVXPY variables by name, for all features."""
+
+    def for_own_features(self, name: str, value: np.ndarray) -> np.ndarray:
+        """The entries of the model's features, of a variable that has one for each."""
+
+
 class Solver(Protocol):
     """One thin adapter per solver; nothing above it knows which one runs.
 
@@ -139,7 +182,7 @@ class Solver(Protocol):
     extra: ClassVar[str]
     takes: ClassVar[tuple[frozenset[Trait], ...]]
 
-    def solve(self, model: Model, request: Request) -> Solution:
+    def solve(self, model: AnyModel, request: Request) -> ModelSolution:
         """Solve a model; a solver that stops early returns what it has."""
 
 

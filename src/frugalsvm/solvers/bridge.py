@@ -6,21 +6,19 @@ import ctypes
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from .base import (
+    AnyModel,
+    ModelSolution,
     Request,
-    Solution,
     SolverFailed,
     SolverNotAvailable,
     SolveStatus,
     Trait,
 )
-
-if TYPE_CHECKING:
-    from ..models.model import Model
 
 _STATUS = {
     "optimal": SolveStatus.OPTIMAL,
@@ -33,8 +31,12 @@ _STATUS = {
 
 
 def solve_through_cvxpy(
-    model: Model, solver: str, options: dict[str, Any], time_option: str, ask: Request
-) -> tuple[Solution, Any]:
+    model: AnyModel,
+    solver: str,
+    options: dict[str, Any],
+    time_option: str,
+    ask: Request,
+) -> tuple[ModelSolution, Any]:
     """Solve a model by one of CVXPY's solvers; also returns the solver's statistics.
 
     The bound is the objective when the solver says optimal, minus infinity otherwise.
@@ -46,7 +48,7 @@ def solve_through_cvxpy(
     program = model.program
     data, chain, inverse = program.get_problem_data(solver.upper())
     sign = 1.0 if isinstance(program.objective, cp.Minimize) else -1.0
-    nothing = Solution(
+    nothing = ModelSolution(
         SolveStatus.TIME_LIMIT, sign * np.inf, -sign * np.inf, solver=solver
     )
     if ask.is_late:
@@ -86,7 +88,7 @@ def kept_interrupt() -> Iterator[None]:
         write(signal.SIGINT, before)
 
 
-def _read(model: Model, solver: str, sign: float) -> Solution:
+def _read(model: AnyModel, solver: str, sign: float) -> ModelSolution:
     program = model.program
     status = _STATUS.get(program.status, SolveStatus.FAILED)
     objective, bound = sign * np.inf, -sign * np.inf
@@ -103,10 +105,12 @@ def _read(model: Model, solver: str, sign: float) -> Solution:
         for name, constraint in model.multipliers.items()
         if constraint.dual_value is not None
     }
-    return Solution(status, objective, bound, variables, multipliers, solver=solver)
+    return ModelSolution(
+        status, objective, bound, variables, multipliers, solver=solver
+    )
 
 
-def failure(solver: str, model: Model, error: Exception) -> Exception:
+def failure(solver: str, model: AnyModel, error: Exception) -> Exception:
     """What to raise when a solver did: with its reason, and with who could do it."""
     # Imported here: the registry knows all adapters, and they know this function.
     from .registry import SOLVERS, able_solvers

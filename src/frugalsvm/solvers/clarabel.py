@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 
-from .base import Request, Solution, SolveStatus, Trait
+from .base import AnyModel, ModelSolution, Request, SolveStatus, Trait
 from .standard_form import StandardForm, compile_model
-
-if TYPE_CHECKING:
-    from ..models.model import Model
 
 _STATUS = {
     "Solved": SolveStatus.OPTIMAL,
@@ -39,7 +36,7 @@ class Clarabel:
         frozenset({Trait.QUADRATIC, Trait.SECOND_ORDER, Trait.SEMIDEFINITE}),
     )
 
-    def solve(self, model: Model, request: Request) -> Solution:
+    def solve(self, model: AnyModel, request: Request) -> ModelSolution:
         """Solve a convex model; the bound is Clarabel's dual objective.
 
         Iterates of an interior point are feasible in the end only: without residuals

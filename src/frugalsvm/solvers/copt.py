@@ -6,13 +6,10 @@ Without a licence coptpy solves small models only.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
-from .base import Request, Solution, Trait
+from .base import AnyModel, ModelSolution, Request, Trait
 from .bridge import solve_through_cvxpy
-
-if TYPE_CHECKING:
-    from ..models.model import Model
 
 
 class Copt:
@@ -26,7 +23,7 @@ class Copt:
         frozenset({Trait.QUADRATIC, Trait.SECOND_ORDER, Trait.INTEGER}),
     )
 
-    def solve(self, model: Model, request: Request) -> Solution:
+    def solve(self, model: AnyModel, request: Request) -> ModelSolution:
         """Solve a model."""
         options: dict[str, Any] = {
             "RelGap": request.tolerance,

@@ -7,17 +7,14 @@ variables when there are quadratic terms).
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 
-from .base import Request, Solution, SolveStatus, Trait
+from .base import AnyModel, ModelSolution, Request, SolveStatus, Trait
 from .bridge import failure
 from .standard_form import StandardForm, compile_model
-
-if TYPE_CHECKING:
-    from ..models.model import Model
 
 SMALLEST_TOLERANCE = 1e-9
 
@@ -39,7 +36,7 @@ class Gurobi:
         ),
     )
 
-    def solve(self, model: Model, request: Request) -> Solution:
+    def solve(self, model: AnyModel, request: Request) -> ModelSolution:
         """Solve a model; complementarity by SOS1 constraints."""
         import gurobipy
 
@@ -123,7 +120,7 @@ def _set_accuracy(program: Any, tolerance: float) -> None:
     program.setParam("QCPDual", 1)
 
 
-def _read(program: Any, x: Any, rows: Any, form: StandardForm) -> Solution:
+def _read(program: Any, x: Any, rows: Any, form: StandardForm) -> ModelSolution:
     from gurobipy import GRB
 
     status = {

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 
-from .base import Request, Solution, SolveStatus, Trait
+from .base import AnyModel, ModelSolution, Request, SolveStatus, Trait
 from .standard_form import StandardForm, compile_model
-
-if TYPE_CHECKING:
-    from ..models.model import Model
 
 _STATUS = {
     "kOptimal": SolveStatus.OPTIMAL,
@@ -42,7 +39,7 @@ class Highs:
         frozenset({Trait.INTEGER}),
     )
 
-    def solve(self, model: Model, request: Request) -> Solution:
+    def solve(self, model: AnyModel, request: Request) -> ModelSolution:
         """Solve an LP, MILP or QP."""
         import highspy
 
@@ -113,7 +110,7 @@ def build(form: StandardForm) -> Any:
     return model
 
 
-def _read(highs: Any, form: StandardForm, status: SolveStatus) -> Solution:
+def _read(highs: Any, form: StandardForm, status: SolveStatus) -> ModelSolution:
     found, info = highs.getSolution(), highs.getInfo()
     # A simplex that was cut short has values, too, but not of a feasible point.
     feasible = info.primal_solution_status == FEASIBLE

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
-from .base import Request, Solution, Trait
+from .base import AnyModel, ModelSolution, Request, Trait
 from .bridge import solve_through_cvxpy
-
-if TYPE_CHECKING:
-    from ..models.model import Model
 
 
 class Mosek:
@@ -22,7 +19,7 @@ class Mosek:
         frozenset({Trait.QUADRATIC, Trait.SECOND_ORDER, Trait.INTEGER}),
     )
 
-    def solve(self, model: Model, request: Request) -> Solution:
+    def solve(self, model: AnyModel, request: Request) -> ModelSolution:
         """Solve a model."""
         tolerance = request.tolerance
         options: dict[str, Any] = {

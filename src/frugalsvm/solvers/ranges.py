@@ -5,20 +5,17 @@ The programs differ in one pair of costs, so that the simplex goes on from where
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from .base import Request
+from .base import AnyModel, Request
 from .highs import build
 from .standard_form import compile_model
 
-if TYPE_CHECKING:
-    from ..models.model import Model
-
 
 def largest_differences(
-    model: Model, plus: str, minus: str, request: Request
+    model: AnyModel, plus: str, minus: str, request: Request
 ) -> np.ndarray:
     """The largest ``|plus_j - minus_j|`` for each j, over the constraints of a model.
 

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
 
-from .base import Solver, SolverNotAvailable, UnsupportedModel, accepts
+from .base import AnyModel, Solver, SolverNotAvailable, UnsupportedModel, accepts
 from .clarabel import Clarabel
 from .copt import Copt
 from .gurobi import Gurobi
 from .highs import Highs
 from .mosek import Mosek
 from .scip import Scip
-
-if TYPE_CHECKING:
-    from ..models.model import Model
 
 # Open-source ones first: the first that takes a model is its default.
 SOLVERS: dict[str, type[Solver]] = {
@@ -27,12 +23,12 @@ def available_solvers() -> list[str]:
     return [name for name, adapter in SOLVERS.items() if find_spec(adapter.package)]
 
 
-def able_solvers(model: Model) -> list[str]:
+def able_solvers(model: AnyModel) -> list[str]:
     """Names of the solvers that take programs of a model's kind, default first."""
     return [key for key, adapter in SOLVERS.items() if accepts(adapter, model.needs)]
 
 
-def solver_for(model: Model, name: str | None = None) -> Solver:
+def solver_for(model: AnyModel, name: str | None = None) -> Solver:
     """The adapter that solves a model: the one named, or the open-source default.
 
     Raises

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 
-from .base import Request, Solution, SolveStatus, Trait
+from .base import AnyModel, ModelSolution, Request, SolveStatus, Trait
 from .bridge import failure
 from .standard_form import StandardForm, compile_model
-
-if TYPE_CHECKING:
-    from ..models.model import Model
 
 _STATUS = {
     "optimal": SolveStatus.OPTIMAL,
@@ -47,7 +44,7 @@ class Scip:
         ),
     )
 
-    def solve(self, model: Model, request: Request) -> Solution:
+    def solve(self, model: AnyModel, request: Request) -> ModelSolution:
         """Solve a model; complementarity by SOS1 constraints."""
         form = compile_model(model)
         try:
@@ -56,7 +53,7 @@ class Scip:
             # PySCIPOpt raises bare exceptions for all that goes wrong inside.
             raise failure(self.name, model, error) from error
 
-    def _solve(self, form: StandardForm, request: Request) -> Solution:
+    def _solve(self, form: StandardForm, request: Request) -> ModelSolution:
         program = _build(form)
         scip = program.scip
         _set_parameters(scip, request)

@@ -12,22 +12,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from .base import Solution, SolveStatus
-
-if TYPE_CHECKING:
-    from ..models.model import Model
+from .base import AnyModel, ModelSolution, SolveStatus
 
 
 @dataclass(frozen=True)
 class StandardForm:
     """See the module's text; ``sign`` is -1 for a model that maximises."""
 
-    model: Model
+    model: AnyModel
     P: sp.csc_array
     q: np.ndarray
     A: sp.csr_array
@@ -59,8 +56,8 @@ class StandardForm:
         bound: float,
         x: np.ndarray | None = None,
         z: np.ndarray | None = None,
-    ) -> Solution:
-        """The Solution for a primal point ``x`` and row multipliers ``z``, if any.
+    ) -> ModelSolution:
+        """The answer for a primal point ``x`` and row multipliers ``z``, if any.
 
         ``z`` is not negative on inequalities. Also leaves ``x`` in the CVXPY variables.
         The objective is computed from ``x``, not taken from the solver.
@@ -75,7 +72,7 @@ class StandardForm:
         if z is not None:
             for name, constraint in self.model.multipliers.items():
                 multipliers[name] = np.array(z[self.rows[constraint.id]])
-        return Solution(
+        return ModelSolution(
             status,
             self.sign * objective,
             self.sign * float(bound),
@@ -103,7 +100,7 @@ class StandardForm:
             variable.save_value(np.reshape(part, variable.shape, order="F"))
 
 
-def compile_model(model: Model) -> StandardForm:
+def compile_model(model: AnyModel) -> StandardForm:
     """Compile the continuous part of a model and locate the rest in its columns."""
     import cvxpy as cp
 
@@ -142,7 +139,7 @@ def _row_ranges(constraints: list[Any]) -> dict[int, slice]:
     return rows
 
 
-def _binary_columns(model: Model, columns: dict[int, int]) -> np.ndarray:
+def _binary_columns(model: AnyModel, columns: dict[int, int]) -> np.ndarray:
     parts = [
         columns[model.variables[name].id] + positions
         for name, positions in model.binaries.items()
@@ -150,7 +147,7 @@ def _binary_columns(model: Model, columns: dict[int, int]) -> np.ndarray:
     return np.concatenate(parts) if parts else np.empty(0, dtype=int)
 
 
-def _complementary_columns(model: Model, columns: dict[int, int]) -> np.ndarray:
+def _complementary_columns(model: AnyModel, columns: dict[int, int]) -> np.ndarray:
     if model.complementary is None:
         return np.empty((0, 2), dtype=int)
     first, second = (model.variables[name] for name in model.complementary)
