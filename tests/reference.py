@@ -6,6 +6,11 @@ import clarabel
 import numpy as np
 import scipy.sparse as sp
 
+# Relative accuracy to which values are compared.
+AGREEMENT = 1e-7
+# Supports besides the best that are solved by another solver.
+N_OTHERS = 2
+
 
 def random_data(rng, m, n, *, separable=False, integer=False):
     """Random X and y with both classes present."""
@@ -23,18 +28,30 @@ def signed_rows(X, y):
     return np.ascontiguousarray((X * y[:, None]).T)
 
 
-def _solve(P, q, A, b, cones, tol):
+def _compressed(M):
+    """A dense matrix as a sparse one, without the detours that scipy takes."""
+    is_used = M.T != 0
+    ends = np.concatenate([[0], is_used.sum(axis=1).cumsum()])
+    return sp.csc_matrix((M.T[is_used], is_used.nonzero()[1], ends), M.shape)
+
+
+def _solve(diagonal, q, A, b, cones, tol):
     settings = clarabel.DefaultSettings()
     settings.verbose = False
     settings.tol_gap_rel = settings.tol_gap_abs = settings.tol_feas = tol
-    solver = clarabel.DefaultSolver(
-        sp.csc_matrix(sp.triu(P)), q, sp.csc_matrix(A), b, cones, settings
-    )
+    n = diagonal.size
+    P = sp.csc_matrix((diagonal, np.arange(n), np.arange(n + 1)), (n, n))
+    solver = clarabel.DefaultSolver(P, q, _compressed(A), b, cones, settings)
     return solver.solve()
 
 
 def svm_value(X, y, C, intercept=True, tol=1e-10):
     """Optimal value of (SVM) by Clarabel; C is one weight per sample."""
+    return svm_solution(X, y, C, intercept, tol).obj_val
+
+
+def svm_solution(X, y, C, intercept=True, tol=1e-10):
+    """What Clarabel says of (SVM)."""
     m, n = X.shape
     column = y[:, None] if intercept else np.zeros((m, 0))
     width = n + column.shape[1]
@@ -44,10 +61,10 @@ def svm_value(X, y, C, intercept=True, tol=1e-10):
             np.hstack([np.zeros((m, width)), -np.eye(m)]),
         ]
     )
-    P = sp.diags(np.r_[np.ones(n), np.zeros(width - n + m)])
-    q = np.r_[np.zeros(width), C]
-    b = np.r_[-np.ones(m), np.zeros(m)]
-    return _solve(P, q, A, b, [clarabel.NonnegativeConeT(2 * m)], tol).obj_val
+    squares = np.concatenate([np.ones(n), np.zeros(width - n + m)])
+    q = np.concatenate([np.zeros(width), C])
+    b = np.concatenate([-np.ones(m), np.zeros(m)])
+    return _solve(squares, q, A, b, [clarabel.NonnegativeConeT(2 * m)], tol)
 
 
 def dscop_value(X, y, C, k, forced=(), costs=None, budget=None, tol=1e-9):
@@ -81,11 +98,9 @@ def dscop_value(X, y, C, k, forced=(), costs=None, budget=None, tol=1e-9):
     cones = [clarabel.NonnegativeConeT(2 * m + n + len(limits))]
     cones += [clarabel.SecondOrderConeT(3)] * n
     q = np.r_[zero(n + 1), C, zero(n), np.full(n, 0.5)]
-    size = q.shape[0]
     solution = _solve(
-        sp.csc_matrix((size, size)), q, np.vstack(blocks), np.concatenate(right),
-        cones, tol,
-    )  # fmt: skip
+        zero(q.size), q, np.vstack(blocks), np.concatenate(right), cones, tol
+    )
     return solution.obj_val
 
 
@@ -101,10 +116,51 @@ def supports(problem):
 
 
 def brute_force(problem, tol=1e-10):
-    """Smallest objective over all supports, and a support that attains it."""
-    best, best_support = np.inf, None
-    for support in supports(problem):
-        value = problem.engine.solve_svm(support, tol=tol).primal
-        if value < best:
-            best, best_support = value, support
-    return best, best_support
+    """Smallest objective over all supports, and a support that attains it.
+
+    Our solver proposes points only. NumPy evaluates them and, by weak duality, shows
+    that no support hides a smaller value; Clarabel solves the best support and some
+    others once more.
+    """
+    tried = list(supports(problem))
+    values, bounds = evaluate(problem, tried, tol)
+    winner = values.argmin()
+    best = values[winner]
+    # Margins near one are rounded.
+    rounding = 1e-15 * problem.C.sum()
+    assert bounds.min() >= best - AGREEMENT * best - rounding, (bounds.min(), best)
+    others = np.random.default_rng(0).integers(len(tried), size=N_OTHERS)
+    for i in {winner, *others}:
+        check_by_clarabel(problem, tried[i], values[i])
+    return best, tried[winner]
+
+
+def evaluate(problem, tried, tol):
+    """The SVM on each support: objectives of points, and bounds from dual points."""
+    found = [problem.engine.solve_svm(support, tol=tol) for support in tried]
+    w = np.zeros((len(tried), problem.n_features))
+    is_used = np.zeros(w.shape, dtype=bool)
+    for i, (support, svm) in enumerate(zip(tried, found, strict=True)):
+        w[i, support] = svm.w
+        is_used[i, support] = True
+    b = np.array([[svm.b] for svm in found])
+    losses = np.maximum(0.0, 1.0 - (w @ problem.A + b * problem.y))
+    values = 0.5 * (w**2).sum(axis=1) + losses @ problem.C
+    alpha = np.clip([svm.alpha for svm in found], 0.0, problem.C)
+    if problem.fit_intercept:
+        # Both classes must weigh the same.
+        classes = [problem.y > 0, problem.y < 0]
+        weights = [alpha[:, one].sum(axis=1, keepdims=True) for one in classes]
+        for one, weight in zip(classes, weights, strict=True):
+            alpha[:, one] *= np.minimum(*weights) / weight
+    c = np.where(is_used, alpha @ problem.A.T, 0.0)
+    return values, alpha.sum(axis=1) - 0.5 * (c**2).sum(axis=1)
+
+
+def check_by_clarabel(problem, support, value):
+    """Hold the value of a support against another solver, where that has one."""
+    X = (problem.A[support] * problem.y).T
+    found = svm_solution(X, problem.y, problem.C, problem.fit_intercept)
+    if found.status == clarabel.SolverStatus.Solved:
+        difference = abs(value - found.obj_val)
+        assert difference <= AGREEMENT * value + 1e-9, (value, found.obj_val)

@@ -12,7 +12,7 @@ import pytest
 from frugalsvm import FrugalSVC, Problem, Status, models, relax, solve, verify
 from frugalsvm.algorithms.binary_set import BinarySet, least_binary
 from frugalsvm.solvers import (
-    Solution,
+    ModelSolution,
     SolverFailed,
     SolverNotAvailable,
     SolveStatus,
@@ -154,7 +154,7 @@ class Broken:
         self.calls.append(options)
         if len(self.calls) > 1:
             if isinstance(self.error, str):
-                return Solution(SolveStatus(self.error), np.inf, -np.inf)
+                return ModelSolution(SolveStatus(self.error), np.inf, -np.inf)
             raise self.error
         return self.model.solve(*arguments, **options)
 

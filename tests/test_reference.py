@@ -1,0 +1,62 @@
+"""The enumeration that other tests believe: is it right, and does it notice if not?"""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from frugalsvm import Problem
+from frugalsvm.engine.native import NativeEngine
+from tests import reference
+from tests.campaign.reference import Reference, Stated
+from tests.reference import brute_force, random_data
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_enumeration_finds_the_exact_optimum(seed):
+    """In integers, by pivoting: no code of ours, and no floating point."""
+    rng = np.random.default_rng(seed)
+    m, n = int(rng.integers(4, 9)), int(rng.integers(2, 5))
+    X, y = random_data(rng, m, n, integer=True, separable=seed % 3 == 0)
+    C = float(rng.choice([0.25, 1.0, 8.0]))
+    limit, intercept = int(rng.integers(1, n + 1)), seed % 4 != 0
+    problem = Problem(X, y, C=C, max_features=limit, fit_intercept=intercept)
+    exact = Reference(Stated(X, y, np.full(m, C), limit, intercept=intercept)).optimum
+    assert exact.is_tight
+    best, support = brute_force(problem)
+    assert abs(Fraction(best) - exact.upper) <= Fraction(1, 10**9) * exact.upper
+    assert problem.admits(support)
+
+
+@pytest.fixture
+def problem():
+    X, y = random_data(np.random.default_rng(3), 20, 5)
+    return Problem(X, y, max_features=2)
+
+
+def test_a_solve_that_hides_the_best_support_is_noticed(problem, monkeypatch):
+    _, best_support = brute_force(problem)
+    solve_svm = NativeEngine.solve_svm
+
+    def hiding(self, support, **options):
+        found = solve_svm(self, support, **options)
+        if np.array_equal(support, best_support):
+            found = found._replace(w=2.0 * found.w, alpha=0.9 * found.alpha)
+        return found
+
+    monkeypatch.setattr(NativeEngine, "solve_svm", hiding)
+    with pytest.raises(AssertionError):
+        brute_force(problem)
+
+
+@pytest.mark.parametrize("factor", [1.0 - 1e-6, 1.0 + 1e-6])
+def test_values_are_held_against_another_solver(problem, monkeypatch, factor):
+    evaluate = reference.evaluate
+
+    def wrong(*arguments):
+        values, bounds = evaluate(*arguments)
+        return factor * values, factor * bounds
+
+    monkeypatch.setattr(reference, "evaluate", wrong)
+    with pytest.raises(AssertionError):
+        brute_force(problem)
