@@ -12,7 +12,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from frugalsvm import Problem, solve
 from frugalsvm.blas import single_threaded_blas
-from frugalsvm.monitor import Abandoned, Monitor
+from frugalsvm.stopping import Abandoned, StopCondition
 from frugalsvm.supervision import supervise
 from tests.reference import random_data
 
@@ -96,7 +96,7 @@ def test_abandoned_work_restores_when_it_ends(before):
 
     threading.Thread(target=press).start()
     with pytest.raises(KeyboardInterrupt):
-        supervise(work, Monitor(), patient=False)
+        supervise(work, StopCondition(), patient=False)
     assert n_threads() == {1}
     may_end.set()
     assert ended.wait(30)

@@ -122,8 +122,7 @@ def _watched_clock(watched: Watched) -> Iterator[None]:
             watched.watch()
 
     clock = threading.Thread(target=look, name="frugalsvm clock", daemon=True)
-    with _held_signals():
-        clock.start()
+    _start(clock)
     try:
         yield
     finally:
@@ -140,8 +139,7 @@ def _supervise_thread(
     try:
         try:
             with _handled(interrupts):
-                with _held_signals():
-                    job.thread.start()
+                _start(job.thread)
                 _wait(job, watched, interrupts)
         finally:
             _end(job, watched, patient)
@@ -168,6 +166,17 @@ def _handled(interrupts: Interrupts) -> Iterator[None]:
     finally:
         # Once more: a signal that was pending strikes before a handler is changed.
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def _start(thread: threading.Thread) -> None:
+    """Start a thread; what a signal handler raises meanwhile comes through."""
+    try:
+        with _held_signals():
+            thread.start()
+    except KeyError as error:
+        # A signal was delivered to some other thread, so that its handler struck here,
+        # and Thread.start missed the entry that the new thread had removed already.
+        raise (error.__context__ or error) from None
 
 
 @contextmanager

@@ -17,8 +17,8 @@ from ..problem import Problem
 from ..search.restarts import SwapOptions
 from ..tree.branch_and_bound import TreeOptions
 from .contract import Context, Method, Outcome
-from .search import RoundOptions, branch_and_bound, relax_and_round, swap
 from .paper import run_exact, run_heuristic, run_kernel_search, run_local_search
+from .search import RoundOptions, branch_and_bound, relax_and_round, swap
 
 __all__ = ["METHODS", "Context", "Method", "Outcome", "auto_nodes", "check_method"]
 
