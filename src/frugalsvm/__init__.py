@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .certificate import Certificate
     from .checker import InvalidCertificate, Verification, verify
     from .driver import solve
     from .estimators import FrugalSVC
@@ -17,12 +18,11 @@ if TYPE_CHECKING:
     from .problem import Problem
     from .relaxations import Relaxation, relax
     from .result import Result, Status
-    from .tree.certificate import Certificate
 
 __version__ = "0.1.0.dev0"
 
 _HOME = {
-    "Certificate": "tree.certificate",
+    "Certificate": "certificate",
     "FrugalSVC": "estimators",
     "InvalidCertificate": "checker",
     "Problem": "problem",

@@ -28,8 +28,8 @@ from .search.rounding import fit_budgets
 from .solution import Solution
 from .stopping import StopCondition
 from .supervision import supervise
-from .tree.certificate import Certificate
 from .tree.node import DualPoint
+from .tree.proof import build_certificate
 
 # Accuracy of the final SVM on the selected features.
 FINAL_TOL = 1e-9
@@ -247,7 +247,7 @@ def _finish(context: Context, method: str, outcome: Outcome) -> Result:
     if context.keep_proof:
         # A tree that proves no more than its root is left out of the certificate.
         nodes = outcome.nodes if outcome.bound > root_bound else None
-        proof = Certificate.build(
+        proof = build_certificate(
             problem, coef, intercept, objective, bound, nodes,
             DualPoint.of(*point),
         )  # fmt: skip

@@ -8,8 +8,8 @@ from os import PathLike
 
 import numpy as np
 
+from .certificate import Certificate
 from .progress import relative_gap
-from .tree.certificate import Certificate
 
 
 class Status(StrEnum):

@@ -35,14 +35,30 @@ class BinaryLinearClassifier(ClassifierMixin, SelectorMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
+            Of a data frame the columns with a weight are enough.
 
         Returns
         -------
         ndarray of shape (n_samples,)
         """
         check_is_fitted(self)
+        used = np.flatnonzero(self.coef_[0])
+        if self._has_only_some_columns(X, used):
+            table: Any = X
+            names = list(self.feature_names_in_[used])
+            some = check_array(table[names], input_name="X")
+            return some @ self.coef_[0, used] + self.intercept_[0]
         data = validate_data(self, X, accept_sparse="csr", reset=False)
         return data @ self.coef_[0] + self.intercept_[0]
+
+    def _has_only_some_columns(self, X: Any, used: np.ndarray) -> bool:
+        """Whether a data frame lacks columns, but none that the model needs."""
+        names = getattr(self, "feature_names_in_", None)
+        if names is None or not hasattr(X, "columns") or used.size == 0:
+            return False
+        there = set(X.columns)
+        # Columns that were not there in training are left to scikit-learn's error.
+        return set(names[used]) <= there < set(names)
 
     def predict(self, X: ArrayLike) -> np.ndarray:
         """Labels of samples.
@@ -50,6 +66,7 @@ class BinaryLinearClassifier(ClassifierMixin, SelectorMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
+            Of a data frame the columns with a weight are enough.
 
         Returns
         -------

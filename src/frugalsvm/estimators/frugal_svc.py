@@ -2,21 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import warnings
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ..driver import run_interruptible
-from ..methods import METHODS
-from ..monitor import Callback
-from ..problem import Problem, check_unmasked
+from ..progress import Callback
 from ..result import Result
 from . import parameters as may_be
 from .binary_linear import BinaryLinearClassifier
+from .feature_names import FeatureNames
 from .parameters import Constraint, check_parameters
+
+# The methods of ``solve``, which is imported when it is needed: a model that is loaded
+# from a file predicts without Numba.
+METHOD_NAMES = (
+    "auto",
+    "branch-and-bound",
+    "exact",
+    "heuristic",
+    "kernel-search",
+    "local-search",
+    "relax-and-round",
+    "swap",
+)
 
 
 class FrugalSVC(BinaryLinearClassifier):
@@ -53,13 +65,15 @@ class FrugalSVC(BinaryLinearClassifier):
     max_nodes : int or None, default=None
         Most nodes of the tree. None for no limit; with ``auto``, for
         ``1e10 / (m n min(m, n))`` but at least 20 and at most 100,000.
-    feature_costs : array-like of shape (n_features,), default=None
-        Positive cost of each feature.
+    feature_costs : array-like of shape (n_features,) or dict, default=None
+        Positive cost of each feature. A dict or a Series with names is aligned with the
+        columns of X by name, everything else is taken in the order of the columns.
     max_cost : float or None, default=None
         Most that the selected features may cost; can be combined with ``max_features``.
-    include, exclude : sequences of int or str, default=()
-        Features (indices, or names when X is a data frame) that must, and must not, be
-        selected.
+    include, exclude : sequences of int, str or bool, or None, default=()
+        Features that must, and must not, be selected: indices, names when X is a data
+        frame, or a mask with one entry per feature. Included features count against the
+        budgets and are in ``get_support`` even if their weight is zero.
     class_weight : dict or "balanced", default=None
         Factors of C by class.
     fit_intercept : bool, default=True
@@ -130,14 +144,14 @@ class FrugalSVC(BinaryLinearClassifier):
     _constraints: ClassVar[dict[str, Constraint]] = {
         "max_features": may_be.optional(may_be.integer(0)),
         "C": may_be.POSITIVE,
-        "method": may_be.one_of(METHODS),
+        "method": may_be.one_of(METHOD_NAMES),
         "gap_tol": may_be.LIMIT,
         "time_limit": may_be.optional(may_be.LIMIT),
         "max_nodes": may_be.optional(may_be.integer(1)),
-        "feature_costs": may_be.optional(may_be.LIST),
+        "feature_costs": may_be.optional(may_be.COSTS),
         "max_cost": may_be.optional(may_be.LIMIT),
-        "include": may_be.LIST,
-        "exclude": may_be.LIST,
+        "include": may_be.optional(may_be.LIST),
+        "exclude": may_be.optional(may_be.LIST),
         "class_weight": may_be.CLASS_WEIGHT,
         "fit_intercept": may_be.BOOLEAN,
         "initial_support": may_be.optional(may_be.LIST),
@@ -159,10 +173,10 @@ class FrugalSVC(BinaryLinearClassifier):
         gap_tol: float = 1e-4,
         time_limit: float | None = None,
         max_nodes: int | None = None,
-        feature_costs: ArrayLike | None = None,
+        feature_costs: ArrayLike | Mapping[str, float] | None = None,
         max_cost: float | None = None,
-        include: Sequence[int | str] = (),
-        exclude: Sequence[int | str] = (),
+        include: Sequence[int | str | bool] | None = (),
+        exclude: Sequence[int | str | bool] | None = (),
         class_weight: dict[Any, float] | str | None = None,
         fit_intercept: bool = True,
         initial_support: Sequence[int | str] | None = None,
@@ -219,6 +233,9 @@ class FrugalSVC(BinaryLinearClassifier):
             After Ctrl-C, when all attributes are set to the best model so far; unless
             ``on_interrupt="return"``.
         """
+        from ..driver import run_interruptible
+        from ..problem import Problem, check_unmasked
+
         check_parameters(self)
         for name, array in (("X", X), ("y", y), ("sample_weight", sample_weight)):
             if array is not None:
@@ -226,17 +243,25 @@ class FrugalSVC(BinaryLinearClassifier):
         data, labels = validate_data(self, X, y, dtype=np.float64)
         signs = self._encode(labels)
         weights = self._weights(data, labels, sample_weight)
-        support = self.initial_support
+        features = FeatureNames(
+            getattr(self, "feature_names_in_", None), self.n_features_in_
+        )
+        if self.feature_costs is not None and self.max_cost is None:
+            warnings.warn(
+                "feature_costs without max_cost limits nothing; set max_cost.",
+                UserWarning,
+                stacklevel=2,
+            )
         problem = Problem(
             data,
             signs,
             C=self.C,
             sample_weight=weights,
             max_features=self.max_features,
-            feature_costs=self.feature_costs,
+            feature_costs=features.costs(self.feature_costs),
             max_cost=self.max_cost,
-            include=self._indices("include", self.include),
-            exclude=self._indices("exclude", self.exclude),
+            include=features.indices("include", self.include),
+            exclude=features.indices("exclude", self.exclude),
             fit_intercept=self.fit_intercept,
         )
         outcome = run_interruptible(
@@ -246,7 +271,9 @@ class FrugalSVC(BinaryLinearClassifier):
             time_limit=self.time_limit,
             max_nodes=self.max_nodes,
             initial_support=(
-                None if support is None else self._indices("initial_support", support)
+                None
+                if self.initial_support is None
+                else features.indices("initial_support", self.initial_support)
             ),
             method_options=self.method_options,
             n_jobs=self.n_jobs,
@@ -255,6 +282,7 @@ class FrugalSVC(BinaryLinearClassifier):
             callback=self.callback,
             certificate=self.certificate,
         )
+        self._included = np.array(problem.include)
         self._take(outcome.result)
         if outcome.was_interrupted and self.on_interrupt == "raise":
             raise KeyboardInterrupt("the best model so far is kept")
@@ -271,31 +299,8 @@ class FrugalSVC(BinaryLinearClassifier):
         self.status_ = str(self.result_.status)
         self.n_iter_ = max(1, self.result_.counters.get("SVM solves", 1))
 
-    def _indices(self, parameter: str, features: Sequence[int | str]) -> np.ndarray:
-        """Feature indices from indices or names."""
-        names = getattr(self, "feature_names_in_", None)
-        known = {} if names is None else {name: j for j, name in enumerate(names)}
-        indices = []
-        for feature in features:
-            if isinstance(feature, str):
-                if feature not in known:
-                    hint = (
-                        "X has no column names, so give indices"
-                        if names is None
-                        else "the columns are " + ", ".join(map(str, names[:8]))
-                    )
-                    raise ValueError(
-                        f"{parameter} has unknown feature {feature!r}; {hint}."
-                    )
-                feature = known[feature]
-            if not isinstance(feature, (int, np.integer)) or isinstance(feature, bool):
-                raise ValueError(
-                    f"{parameter} must hold feature indices or names, got {feature!r}."
-                )
-            if not 0 <= feature < self.n_features_in_:
-                raise ValueError(
-                    f"{parameter} has feature {feature}, but X has "
-                    f"{self.n_features_in_} features (0 to {self.n_features_in_ - 1})."
-                )
-            indices.append(int(feature))
-        return np.array(indices, dtype=np.int64)
+    def _get_support_mask(self) -> np.ndarray:
+        check_is_fitted(self)
+        mask = self.coef_[0] != 0
+        mask[self._included] = True
+        return mask

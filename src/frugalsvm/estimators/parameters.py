@@ -106,6 +106,10 @@ NOT_NEGATIVE = Constraint(
 LIMIT = Constraint(lambda value: _is_real(value) and value >= 0, "a number >= 0")
 BOOLEAN = Constraint(_is_boolean, "True or False")
 LIST = Constraint(_is_list, "a list or an array")
+COSTS = Constraint(
+    lambda value: _is_list(value) or isinstance(value, Mapping),
+    "a list, an array or a dict",
+)
 FUNCTION = Constraint(callable, "a function")
 OPTIONS = Constraint(lambda value: isinstance(value, dict), "a dict")
 CLASS_WEIGHT = Constraint(_is_class_weight, "a dict, 'balanced' or None")

@@ -238,5 +238,5 @@ def test_masked_arrays_are_refused():
 
 def test_unknown_names_list_what_there_is():
     frame = pd.DataFrame(X4, columns=["age", "dose"])
-    with pytest.raises(ValueError, match=r"unknown feature 'weight'.*age, dose"):
+    with pytest.raises(ValueError, match=r"unknown feature 'weight'.*'age', 'dose'"):
         FrugalSVC(include=["weight"]).fit(frame, Y4)

@@ -1,0 +1,125 @@
+"""Features by index, by name or by mask, and costs aligned by name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from difflib import get_close_matches
+from typing import Any
+
+import numpy as np
+
+# Columns that an error lists.
+N_LISTED = 8
+
+
+class FeatureNames:
+    """The columns of a table, and what users say of them.
+
+    Parameters
+    ----------
+    names : array of str or None
+        Names of the columns, if they have any.
+    n_features : int
+    """
+
+    def __init__(self, names: np.ndarray | None, n_features: int):
+        self._names = names
+        self._n = n_features
+        self._place = {} if names is None else {name: j for j, name in enumerate(names)}
+
+    def indices(self, parameter: str, features: Any) -> np.ndarray:
+        """Indices of features given as indices, names or a boolean mask; None is none.
+
+        ``parameter`` is for the errors.
+        """
+        if features is None:
+            return np.empty(0, dtype=np.int64)
+        mask = np.asarray(features)
+        if mask.dtype == bool and mask.size:
+            return self._of_mask(parameter, mask)
+        found = [self._index(parameter, feature) for feature in features]
+        return np.array(found, dtype=np.int64)
+
+    def costs(self, feature_costs: Any) -> Any:
+        """Costs in the order of the columns: by name, if they have names."""
+        by_name = _named(feature_costs)
+        if by_name is None:
+            return feature_costs
+        if self._names is None:
+            raise ValueError(
+                "feature_costs has names, but X has no column names; "
+                + self._why_no_names("give one cost per column, in their order")
+            )
+        for name in by_name:
+            if name not in self._place:
+                raise ValueError(self._unknown("feature_costs", name))
+        missing = [name for name in self._names if name not in by_name]
+        if missing:
+            raise ValueError(
+                f"feature_costs has no cost for {_listed(missing)}; give one for "
+                f"each of the {self._n} columns."
+            )
+        return np.array([by_name[name] for name in self._names], dtype=np.float64)
+
+    def _of_mask(self, parameter: str, mask: np.ndarray) -> np.ndarray:
+        if mask.shape != (self._n,):
+            raise ValueError(
+                f"{parameter} is a boolean mask of shape {mask.shape}, but X has "
+                f"{self._n} features; give one entry for each."
+            )
+        return np.flatnonzero(mask)
+
+    def _index(self, parameter: str, feature: Any) -> int:
+        if isinstance(feature, str):
+            if feature not in self._place:
+                raise ValueError(self._unknown(parameter, feature))
+            return self._place[feature]
+        if not isinstance(feature, (int, np.integer)) or isinstance(feature, bool):
+            raise ValueError(
+                f"{parameter} must hold feature indices or names, got {feature!r}."
+            )
+        if not 0 <= feature < self._n:
+            raise ValueError(
+                f"{parameter} has feature {feature}, but X has {self._n} features "
+                f"(0 to {self._n - 1})."
+            )
+        return int(feature)
+
+    def _unknown(self, parameter: str, name: Any) -> str:
+        """What to say of a name that no column has."""
+        start = f"{parameter} has unknown feature {name!r}; "
+        if self._names is None:
+            return start + self._why_no_names("give indices")
+        close = get_close_matches(str(name), [str(known) for known in self._names], n=3)
+        if close:
+            return start + f"did you mean {_listed(close)}?"
+        return start + f"the columns are {_listed(list(self._names))}."
+
+    def _why_no_names(self, instead: str) -> str:
+        return (
+            f"X has no column names. {instead.capitalize()}, or fit a data frame; in a "
+            'pipeline, set_output(transform="pandas") keeps the names.'
+        )
+
+
+def _named(values: Any) -> dict[Any, float] | None:
+    """Values by name, if they have names: those of a mapping or of a Series."""
+    if isinstance(values, Mapping):
+        return dict(values)
+    index = getattr(values, "index", None)
+    if index is None or callable(index):
+        return None
+    if all(isinstance(name, str) for name in index):
+        if len(set(index)) < len(index):
+            raise ValueError(
+                "feature_costs has two entries of one name; give one cost per column."
+            )
+        return dict(zip(index, values, strict=True))
+    return None
+
+
+def _listed(names: list[Any]) -> str:
+    """The first names, and how many more there are."""
+    shown = ", ".join(repr(str(name)) for name in names[:N_LISTED])
+    more = len(names) - N_LISTED
+    return shown if more <= 0 else f"{shown} and {more} more"

@@ -1,0 +1,98 @@
+"""The proof that a tree leaves behind: its leaves, fixings and their dual points."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..certificate import Certificate
+from ..checker import FORMAT, checksum, fingerprint
+from ..problem import Problem
+from .node import DualPoint, Node
+
+
+def build_certificate(
+    problem: Problem,
+    coef: np.ndarray,
+    intercept: float,
+    objective: float,
+    lower_bound: float,
+    nodes: list[Node] | None,
+    root_point: DualPoint,
+) -> Certificate:
+    """Collect the nodes of a tree, or the dual point of the root alone."""
+    if nodes is None:
+        root = Node.root(problem.root_region())
+        root.point = root_point
+        nodes = [root]
+    selected = np.flatnonzero(coef)
+    arrays = {
+        "format": np.array(FORMAT),
+        "fingerprint": np.array(fingerprint(problem.signed_rows(), problem.y)),
+        "weights": problem.weights,
+        "fit_intercept": np.array(problem.fit_intercept),
+        "max_features": np.array(problem.max_features),
+        "costs": problem.costs,
+        "max_cost": np.array(problem.max_cost),
+        "include": problem.include,
+        "exclude": problem.exclude,
+        "selected": selected,
+        "coef": coef[selected],
+        "intercept": np.array(intercept),
+        "objective": np.array(objective),
+        "lower_bound": np.array(lower_bound),
+        **_tree_arrays(nodes),
+    }
+    return Certificate({**arrays, "checksum": np.array(checksum(arrays))})
+
+
+def _tree_arrays(nodes: list[Node]) -> dict[str, np.ndarray]:
+    number = {id(node): t for t, node in enumerate(nodes)}
+    points: dict[int, int] = {}
+    stored: list[DualPoint] = []
+
+    def index(point: DualPoint | None) -> int:
+        if point is None:
+            return -1
+        if id(point) not in points:
+            points[id(point)] = len(stored)
+            stored.append(point)
+        return points[id(point)]
+
+    fixings = [
+        np.concatenate([node.fixed_in, ~np.asarray(node.fixed_out)]) for node in nodes
+    ]
+    return {
+        "parent": np.array(
+            [-1 if node.parent is None else number[id(node.parent)] for node in nodes],
+            dtype=np.int32,
+        ),
+        "feature": np.array([node.feature for node in nodes], dtype=np.int32),
+        "inside": np.array([node.inside for node in nodes]),
+        "point": np.array(
+            [index(node.point) if node.is_leaf else -1 for node in nodes],
+            dtype=np.int32,
+        ),
+        "fixing_point": np.array(
+            [index(node.fixing_point) if f.size else -1
+             for node, f in zip(nodes, fixings, strict=True)],
+            dtype=np.int32,
+        ),
+        "price": np.array([_price(node.point) for node in nodes]),
+        "fixing_price": np.array([_price(node.fixing_point) for node in nodes]),
+        "fixing_start": _starts(fixings),
+        "fixing": np.concatenate(fixings).astype(np.int32),
+        "point_start": _starts([point.samples for point in stored]),
+        "point_sample": np.concatenate([p.samples for p in stored]),
+        "point_alpha": np.concatenate([p.values for p in stored]),
+    }  # fmt: skip
+
+
+def _price(point: DualPoint | None) -> float:
+    return 0.0 if point is None else point.price
+
+
+def _starts(parts: list[np.ndarray]) -> np.ndarray:
+    """Where each part begins when they are joined, and the end."""
+    return np.concatenate([[0], np.cumsum([part.size for part in parts])]).astype(
+        np.int64
+    )
