@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-# A feature leaves K when so many semi-relaxed solutions in a row did without it.
+# Semi-relaxed solutions in a row without a feature after which it leaves K.
 LAST_ITERATIONS = 2
 
 

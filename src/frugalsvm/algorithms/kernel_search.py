@@ -23,7 +23,7 @@ from .ranking import make_groups
 from .restricted import Restricted
 from .subproblem import SubproblemOptions
 
-# A feature leaves the kernel when so many solutions in a row did without it.
+# Solutions in a row without a feature after which it leaves the kernel.
 LAST_ITERATIONS = 2
 # With a limit on the run, a subproblem may take twice its equal part of the time that
 # is left: the last groups get their turn, and easy ones leave time to the others.

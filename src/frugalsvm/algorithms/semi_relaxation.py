@@ -26,7 +26,7 @@ from .subtree import Subtree
 
 # A node whose z on K are this close to 0 or 1 is worth rounding.
 NEARLY_BINARY = 0.05
-# Of other nodes, one in so many is rounded.
+# Other open nodes from one that is rounded to the next.
 ROUND_PERIOD = 16
 
 

@@ -30,9 +30,11 @@ SOLVER = "clarabel"
 SMALLEST_TOLERANCE = 1e-9
 # Features with |c_j| this close above alpha have weights that are noise.
 SAME_AS_ALPHA = 1e-6
-# At least so many features join at a time, and otherwise this part of those inside.
+# Features that join the working set at a time, at least.
 LEAST_GROWTH = 50
+# Features that join at a time where more are inside already, as a part of those.
 GROWTH = 0.5
+# Rounds of the working set at most, so that there always is an end.
 MOST_ROUNDS = 100
 
 

@@ -29,17 +29,19 @@ from ..solvers.ranges import largest_differences
 from .intercept import best_intercept
 
 SOLVER = "highs"
-# Accuracy of linear programs, and relative gap of the subproblems of kernel search.
+# Accuracy of linear programs.
 LP_TOL = 1e-9
+# Relative gap of the subproblems of kernel search.
 SUBPROBLEM_GAP = 1e-6
 # Weights of the relaxation closer than this part of the largest are the same.
 SAME_WEIGHT = 1e-6
 # Limits of weights are computed in floating point.
 LIMIT_SLACK = 1e-6
-# Up to so many features limits come from linear programs, in so many rounds, each with
-# this part of the time left.
+# Features up to which limits of weights come from linear programs.
 MANY_FEATURES = 100
+# Rounds of such programs: smaller limits lead to smaller ones.
 ROUNDS = 2
+# Part of the time left that a round may take.
 TIGHTENING_PART = 0.2
 
 

@@ -17,9 +17,10 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 
 FORMAT = 2
-# A file may unpack to so many times its length, and to this much in any case. The
-# writer keeps to it: see ``save_arrays``.
+# Bytes that a file may unpack to for each of its own: a bomb unpacks to far more. The
+# writer keeps to it, see ``save_arrays``.
 MAX_RATIO = 100
+# Bytes that any file may unpack to.
 FREE_BYTES = 2**26
 # Features of data on which the number of nodes is limited by 2^features.
 FEW_FEATURES = 40

@@ -34,7 +34,7 @@ from .tight_programs import TightPrograms
 SCALES = (0.0, 0.25, 0.5, 0.75, 1.0)
 # An objective is a sum of floats: the known solution must satisfy its own bound.
 OBJECTIVE_SLACK = 1e-12
-# The joint descent is for up to so many features.
+# Features up to which the joint descent is worth its time.
 MANY_FEATURES = 1000
 # Widest intervals that are tried first when M only matters below some value.
 WIDEST = 10

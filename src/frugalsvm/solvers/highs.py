@@ -21,8 +21,8 @@ _STATUS = {
     "kIterationLimit": SolveStatus.INACCURATE,
 }
 SMALLEST_TOLERANCE = 1e-10
-# Linear programs of so many rows and nonzeros are for the interior point: on 2000 x 500
-# dense data the simplex did not end within a minute.
+# Rows and nonzeros from which on a linear program is for the interior point: on
+# 2000 x 500 dense data the simplex did not end within a minute.
 MANY_ROWS, MANY_NONZEROS = 1000, 500_000
 # highspy's code of a feasible point.
 FEASIBLE = 2

@@ -18,10 +18,9 @@ from .branching import MostFractional, Pair
 from .evaluation import Evaluation, work_off
 from .node import Node, region_of
 
-# So many open nodes are all rounded; later ones in turn, for an SVM costs as much as a
-# node.
+# Open nodes at the beginning that are all rounded.
 ROUND_ALWAYS = 100
-# Of later open nodes, one in so many is rounded.
+# Later open nodes from one that is rounded to the next: an SVM costs as much as a node.
 ROUND_PERIOD = 8
 
 
