@@ -1,7 +1,7 @@
 """Relaxations by our own engine, and what a dual point proves, whoever found it.
 
-Needs no solver and no CVXPY. The paper's other programs are in ``models``, above this;
-``relaxations``, above both, takes any relaxation to any solver.
+Needs no solver and no CVXPY. ``models``, the paper's programs, use this room, and
+``relaxations`` use both: they take any relaxation to any solver.
 """
 
 from .certified import CertifiedBound, certified_bound
