@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from frugalsvm import Problem
+from frugalsvm import Problem, relax
+from tests.reference import random_data
 
 X = np.array([[0.0, 1.0, 5.0], [2.0, 0.0, 5.0], [1.0, 1.0, 5.0], [0.0, 3.0, 5.0]])
 Y = np.array([1.0, -1.0, 1.0, -1.0])
@@ -118,3 +119,38 @@ def test_admits_checks_every_constraint():
 def test_bad_input_is_explained(arguments, error, words):
     with pytest.raises(error, match=words):
         Problem(**{"X": X, "y": Y, **arguments})
+
+
+def test_other_budgets_and_weights_share_the_data():
+    rng = np.random.default_rng(0)
+    X, y = random_data(rng, 30, 8)
+    weights = rng.choice([0.0, 0.5, 2.0], 30)
+    weights[[0, -1]] = 1.0
+    costs = rng.uniform(1.0, 2.0, 8)
+    fixed = {"sample_weight": weights, "feature_costs": costs, "include": [2]}
+    problem = Problem(X, y, C=3.0, max_features=5, max_cost=6.0, **fixed)
+    other = problem.with_budget(2, max_cost=4.0).with_C(0.1)
+    fresh = Problem(X, y, C=0.1, max_features=2, max_cost=4.0, **fixed)
+    assert other.A is problem.A
+    assert other.norms is problem.norms
+    np.testing.assert_array_equal(other.C, fresh.C)
+    np.testing.assert_array_equal(other.weights, fresh.weights)
+    assert (other.max_features, other.max_cost) == (2, 4.0)
+    assert relax(other).bound == relax(fresh).bound
+    # The first one is as it was.
+    assert (problem.max_features, problem.max_cost) == (5, 6.0)
+    assert problem.C[0] == 3.0
+
+
+def test_other_budgets_are_checked():
+    X, y = random_data(np.random.default_rng(0), 10, 4)
+    problem = Problem(X, y, max_features=3, include=[0, 1])
+    assert problem.with_budget(None).max_features == 4
+    with pytest.raises(ValueError, match="include has 2 features"):
+        problem.with_budget(1)
+    with pytest.raises(TypeError, match="max_features"):
+        problem.with_budget(1.5)
+    with pytest.raises(ValueError, match="needs feature_costs"):
+        problem.with_budget(3, max_cost=2.0)
+    with pytest.raises(ValueError, match="C must be"):
+        problem.with_C(0.0)

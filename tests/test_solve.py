@@ -221,3 +221,29 @@ def test_verbose_logs_progress(caplog):
 def test_bad_arguments_are_explained(arguments, words):
     with pytest.raises(ValueError, match=words):
         solve(random_problem(1), **arguments)
+
+
+@pytest.mark.parametrize("method", ["auto", "swap", "kernel-search"])
+def test_a_result_of_another_budget_is_where_it_starts(method):
+    X, y = random_data(np.random.default_rng(4), 60, 25)
+    problem = Problem(X, y, C=2.0, max_features=6)
+    found = solve(problem, random_state=0)
+    assert found.elites
+    np.testing.assert_array_equal(found.elites[0], found.selected)
+    for budget in (4, 6, 8):
+        other = problem.with_budget(budget)
+        options = {"patience": 0} if method != "kernel-search" else {}
+        warm = solve(
+            other, method=method, warm=found, method_options=options, max_nodes=1,
+            random_state=0,
+        )  # fmt: skip
+        assert other.admits(warm.selected)
+        if budget >= 6:
+            assert warm.objective <= found.objective * (1 + 1e-6)
+
+
+def test_a_warm_result_must_be_for_the_same_features():
+    X, y = random_data(np.random.default_rng(4), 30, 6)
+    found = solve(Problem(X, y, max_features=2), method="swap", random_state=0)
+    with pytest.raises(ValueError, match="6 features, this one has 5"):
+        solve(Problem(X[:, :5], y, max_features=2), warm=found)

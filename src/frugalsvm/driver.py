@@ -55,6 +55,7 @@ def solve(
     verbose: int = 0,
     callback: Callback | None = None,
     certificate: bool = False,
+    warm: Result | None = None,
 ) -> Result:
     """Find a good solution of FS-SVM and a lower bound that proves how good.
 
@@ -95,6 +96,9 @@ def solve(
         every pair of nodes; the run stops when it returns True.
     certificate : bool, default=False
         Keep the proof of the lower bound, see :meth:`Result.save_certificate`.
+    warm : Result, default=None
+        Of a neighbouring problem with the same features, e.g. another budget or C: its
+        solution and elites are starts of the search.
 
     Returns
     -------
@@ -113,6 +117,7 @@ def solve(
         verbose=verbose,
         callback=callback,
         certificate=certificate,
+        warm=warm,
     ).result
 
 
@@ -137,6 +142,7 @@ def run_interruptible(
     verbose: int,
     callback: Callback | None,
     certificate: bool,
+    warm: Result | None = None,
 ) -> Interruptible:
     """``solve``, which says whether Ctrl-C ended it; compiles before the clock runs."""
     options = check_method(method, method_options, problem.n_features)
@@ -153,6 +159,7 @@ def run_interruptible(
     work = partial(
         _run, problem, method, options, monitor, n_jobs=n_threads, seed=seed,
         initial_support=initial_support, max_nodes=max_nodes, keep_proof=certificate,
+        warm_supports=_warm_supports(problem, warm),
     )  # fmt: skip
     return Interruptible(*supervise(work, monitor.stop))
 
@@ -267,6 +274,7 @@ def _finish(context: Context, method: str, outcome: Outcome) -> Result:
         reported_bound=outcome.reported_bound,
         certificate=proof,
         message=failure or "",
+        elites=outcome.elites,
     )
 
 
@@ -316,6 +324,18 @@ def _check_support(problem: Problem, support: np.ndarray) -> np.ndarray:
     ordered = support[np.sort(first)]
     free = ordered[np.isin(ordered, problem.candidates)]
     return fit_budgets(problem, free)
+
+
+def _warm_supports(problem: Problem, warm: Result | None) -> list[np.ndarray]:
+    """The solution and the elites of another result."""
+    if warm is None:
+        return []
+    if warm.coef.size != problem.n_features:
+        raise ValueError(
+            f"warm is of a problem with {warm.coef.size} features, this one has "
+            f"{problem.n_features}; give a result for the same features."
+        )
+    return [warm.selected, *warm.elites]
 
 
 def _entropy(random_state: int | np.random.RandomState | None) -> int | None:

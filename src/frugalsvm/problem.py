@@ -92,6 +92,7 @@ class Problem:
         weights = _check_weights(C, sample_weight, data.shape[0])
         # All samples' weights, those of weight zero included; C has the others only.
         self.weights = _freeze(weights)
+        self._sample_weight = None if sample_weight is None else np.array(sample_weight)
         kept = weights > 0
         if np.unique(labels[kept]).size < 2:
             raise ValueError(
@@ -112,6 +113,7 @@ class Problem:
         self.A = _freeze(A)
         self.max_features = _check_max_features(max_features, n)
         self.costs, self.max_cost = _check_costs(feature_costs, max_cost, n)
+        self._has_unit_costs = feature_costs is None
         self.include = check_indices("include", include, n)
         self.exclude = check_indices("exclude", exclude, n)
         self.stop, self.is_watched = NEVER, False
@@ -186,11 +188,37 @@ class Problem:
 
         ``flag`` is an array of one byte that another thread sets.
         """
-        # Whatever is computed once is shared.
-        _ = self.norms, self.candidates
-        other = copy.copy(self)
+        other = self._copy()
         other.stop, other.is_watched = flag, True
         return other
+
+    def with_budget(
+        self, max_features: int | None, max_cost: float | None = None
+    ) -> Problem:
+        """The same problem with other budgets; the data are shared.
+
+        ``max_cost`` needs feature costs; None keeps the present one.
+        """
+        other = self._copy()
+        other.max_features = _check_max_features(max_features, self.n_features)
+        if max_cost is not None:
+            costs = None if self._has_unit_costs else self.costs
+            _, other.max_cost = _check_costs(costs, max_cost, self.n_features)
+        other._check_sets()
+        return other
+
+    def with_C(self, C: float) -> Problem:
+        """The same problem with another weight of the loss; the data are shared."""
+        other = self._copy()
+        weights = _check_weights(C, self._sample_weight, self.weights.size)
+        other.weights = _freeze(weights)
+        other.C = _freeze(np.array(weights[weights > 0]))
+        return other
+
+    def _copy(self) -> Problem:
+        # Whatever is computed once is shared.
+        _ = self.norms, self.candidates
+        return copy.copy(self)
 
     def root_region(self) -> Region:
         """The region of all supports: only include and exclude are decided."""
@@ -223,6 +251,8 @@ class Problem:
             if j in self._unshifted
         }
         small.y, small.C, small.weights = self.y, self.C, self.weights
+        small._sample_weight = self._sample_weight
+        small._has_unit_costs = self._has_unit_costs
         small.stop, small.is_watched = self.stop, self.is_watched
         small.fit_intercept = self.fit_intercept
         small.max_features = min(self.max_features, small.n_features)

@@ -54,6 +54,9 @@ class Result:
         What a third-party solver claims, if one ran.
     certificate : Certificate or None
         Proof of ``lower_bound``, if it was asked for.
+    elites : list of ndarray of int
+        Good supports that the search met, best first: what ``solve(..., warm=result)``
+        starts from.
     message : str
         Why a third-party solver failed, if one did; objective and bound are what the
         run had until then.
@@ -73,6 +76,7 @@ class Result:
     reported_bound: float | None = None
     certificate: Certificate | None = field(default=None, repr=False)
     message: str = ""
+    elites: list[np.ndarray] = field(default_factory=list, repr=False)
 
     @property
     def gap(self) -> float:

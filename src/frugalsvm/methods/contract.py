@@ -7,7 +7,7 @@ there.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -17,8 +17,10 @@ from ..monitor import Monitor
 from ..options import Options
 from ..problem import Problem
 from ..relaxations import Relaxation
-from ..search.evaluator import Evaluator
+from ..search.evaluator import Evaluator, Stop
+from ..search.restarts import shrink
 from ..search.rounding import round_relaxation
+from ..search.swap import fill
 from ..solution import Solution
 from ..tree.node import Node
 
@@ -41,6 +43,8 @@ class Context:
         The user's, within the budgets.
     max_nodes : int or None
     keep_proof : bool
+    warm_supports : list of ndarray of int, default=[]
+        Good supports of a neighbouring problem; they need not fit the budgets.
     """
 
     problem: Problem
@@ -51,6 +55,7 @@ class Context:
     initial_support: np.ndarray | None
     max_nodes: int | None
     keep_proof: bool
+    warm_supports: list[np.ndarray] = field(default_factory=list)
 
     @property
     def incumbent(self) -> Incumbent:
@@ -58,9 +63,9 @@ class Context:
         return self.monitor.incumbent
 
     def starts(self) -> list[Solution]:
-        """The user's support, if given, and the rounded relaxation; both are offered.
+        """The user's support, if given, the rounded relaxation, and the warm ones.
 
-        A first solution there must be, even if the time is up.
+        All are offered. A first solution there must be, even if the time is up.
         """
         supports = [round_relaxation(self.problem, self.relaxation)]
         if self.initial_support is not None:
@@ -72,6 +77,21 @@ class Context:
             assert solution is not None
             solutions.append(solution)
             self.incumbent.offer(solution, "rounding")
+        return solutions + self._warm_starts()
+
+    def _warm_starts(self) -> list[Solution]:
+        """Supports of a neighbouring problem, cut or filled to the budgets."""
+        evaluator = Evaluator(self.problem, self.monitor.should_stop)
+        solutions = []
+        for support in self.warm_supports:
+            usable = np.intersect1d(support, self.problem.candidates)
+            features = np.union1d(usable, self.problem.include).astype(np.int64)
+            try:
+                solution = fill(evaluator, shrink(evaluator, features))
+            except Stop:
+                break
+            solutions.append(solution)
+            self.incumbent.offer(solution, "warm start")
         return solutions
 
     def given_start(self) -> Solution | None:
@@ -96,6 +116,8 @@ class Outcome:
         "nodes" or "memory" if one of them ended the method.
     reported_bound : float or None
         What a third-party solver claims.
+    elites : list of ndarray of int
+        Good supports that a search met, best first.
     """
 
     counters: dict[str, int]
@@ -103,6 +125,7 @@ class Outcome:
     nodes: list[Node] | None = None
     hit_limit: str | None = None
     reported_bound: float | None = None
+    elites: list[np.ndarray] = field(default_factory=list)
 
 
 @dataclass(frozen=True)

@@ -71,6 +71,11 @@ class Elites:
         self._size = size
         self.solutions: list[Solution] = []
 
+    @property
+    def supports(self) -> list[np.ndarray]:
+        """Their supports, best first."""
+        return [solution.support for solution in self.solutions]
+
     def add(self, solution: Solution) -> bool:
         """Add a solution; whether it is notably better than all others."""
         if any(solution.key == other.key for other in self.solutions):
