@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from .driver import solve
     from .estimators import FrugalSVC
     from .monitor import Progress
+    from .path import FrugalPath, frugal_path
     from .problem import Problem
     from .relaxations import Relaxation, relax
     from .result import Result, Status
@@ -23,6 +24,7 @@ __version__ = "0.1.0.dev0"
 
 _HOME = {
     "Certificate": "certificate",
+    "FrugalPath": "path",
     "FrugalSVC": "estimators",
     "InvalidCertificate": "checker",
     "Problem": "problem",
@@ -31,6 +33,7 @@ _HOME = {
     "Result": "result",
     "Status": "result",
     "Verification": "checker",
+    "frugal_path": "path",
     "relax": "relaxations",
     "solve": "driver",
     "verify": "checker",
@@ -38,6 +41,7 @@ _HOME = {
 
 __all__ = [
     "Certificate",
+    "FrugalPath",
     "FrugalSVC",
     "InvalidCertificate",
     "Problem",
@@ -46,6 +50,7 @@ __all__ = [
     "Result",
     "Status",
     "Verification",
+    "frugal_path",
     "relax",
     "solve",
     "verify",

@@ -1,0 +1,77 @@
+"""Paths: monotone, valid, and no worse than what is found alone."""
+
+import numpy as np
+import pytest
+
+from frugalsvm import Problem, frugal_path, solve
+from tests.reference import brute_force, random_data
+
+
+@pytest.fixture(scope="module")
+def data():
+    return random_data(np.random.default_rng(3), 40, 10)
+
+
+@pytest.mark.parametrize("method", ["swap", "auto"])
+def test_objectives_and_bounds_against_enumeration(data, method):
+    X, y = data
+    path = frugal_path(
+        X, y, max_features=range(1, 5), C=[0.1, 2.0], method=method, random_state=0
+    )
+    assert path.objectives.shape == (2, 4)
+    for C, budget, result in path:
+        problem = Problem(X, y, C=C, max_features=budget)
+        assert problem.admits(result.selected)
+        optimum, _ = brute_force(problem)
+        row, column = np.flatnonzero(path.C == C)[0], budget - 1
+        assert path.objectives[row, column] == pytest.approx(optimum, rel=1e-4)
+        assert path.lower_bounds[row, column] <= optimum * (1 + 1e-9)
+        assert path.lower_bounds[row, column] >= result.lower_bound
+
+
+def test_everything_is_monotone_in_the_budget(data):
+    X, y = random_data(np.random.default_rng(5), 50, 40)
+    path = frugal_path(
+        X, y, max_features=[8, 2, 5, 2, 12], C=[1.0, 10.0], random_state=0,
+        method_options={"patience": 0},
+    )  # fmt: skip
+    np.testing.assert_array_equal(path.max_features, [2, 5, 8, 12])
+    assert (np.diff(path.objectives, axis=1) <= 1e-7 * path.objectives[:, :1]).all()
+    assert (np.diff(path.lower_bounds, axis=1) <= 0).all()
+    assert (path.gaps >= 0).all()
+
+
+def test_neighbours_help():
+    """One descent per budget: with neighbours it ends no higher than alone."""
+    X, y = random_data(np.random.default_rng(7), 60, 80)
+    options = {"method_options": {"patience": 0}, "random_state": 0}
+    path = frugal_path(X, y, max_features=range(3, 9), C=1.0, **options)
+    alone = [
+        solve(Problem(X, y, max_features=b), method="swap", **options).objective
+        for b in range(3, 9)
+    ]
+    assert (path.objectives[0] <= np.array(alone) * (1 + 1e-9)).all()
+    assert (path.objectives[0] < np.array(alone) * (1 - 1e-4)).any()
+
+
+def test_it_prints_as_a_table(data):
+    path = frugal_path(*data, max_features=[1, 2], random_state=0)
+    header, *lines = str(path).splitlines()
+    assert header.split() == ["C", "budget", "objective", "bound", "gap"]
+    assert len(lines) == 2
+    assert lines[1].split()[:2] == ["1", "2"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"max_features": []}, "at least one budget"),
+        ({"max_features": [1, -2]}, "got -2"),
+        ({"max_features": [1.5]}, "got 1.5"),
+        ({"max_features": [1], "C": []}, "at least one number"),
+        ({"max_features": [1], "C": [0.0, 1.0]}, "C must be"),
+    ],
+)
+def test_bad_arguments(data, arguments, words):
+    with pytest.raises(ValueError, match=words):
+        frugal_path(*data, **arguments)
