@@ -284,14 +284,17 @@ def test_squares_are_bounded_and_hardly_larger(scale):
         assert np.all(accurate <= squares)
 
 
-@pytest.mark.parametrize("m", [1, 100, 10_000])
+@pytest.mark.parametrize("m", [1, 15, 100, 1000, 10_000])
 def test_any_order_of_summation_is_paid_for(m):
     """Entries that were rounded, and sums that lose a rounding at every term."""
     row, alpha = np.full((1, m), 1 / 3), np.full(m, 1 / 7)
-    c = m * Fraction(1 / 3) * Fraction(1 / 7)
-    worst = np.array([float(c * (1 - (m + 1) * U))])
-    (square,) = square_bounds(worst, row_norm_bounds(row), alpha)
-    assert c**2 <= Fraction(square) <= (c * (1 + (4 * m + 60) * U)) ** 2
+    size = m * Fraction(1 / 3) * Fraction(1 / 7)
+    # Terms of one sign, or terms that seem to cancel.
+    for c in (size, (m + 1) * U * size):
+        worst = np.array([float(c - (m + 1) * U * size)])
+        (square,) = square_bounds(worst, row_norm_bounds(row), alpha)
+        most = c + (2 * m + 12) * U * size + 32 * U * c
+        assert c**2 <= Fraction(square) <= most**2
 
 
 def test_squares_that_underflow_are_not_zero():
@@ -302,8 +305,9 @@ def test_squares_that_underflow_are_not_zero():
         assert TINY <= square <= 3 * TINY
 
 
-def test_rows_that_vary():
-    y = np.array([1.0, -1.0, 1.0])
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_rows_that_vary(sign):
+    y = sign * np.array([1.0, -1.0, -1.0])
     X = np.array([[1, 1, 1], [1, -1, 1], [0, 0, 0], [1, 1, 2], [1, 2, 1], [2, 1, 1]])
     for scale in (1.0, 0.3):
         varies = varying_rows(X * y * scale, y)
@@ -430,6 +434,18 @@ def test_bounds_of_nodes_are_those_of_their_price():
         assert truth - 3 * slack <= Fraction(bound) <= truth - slack / 2
         negative += bound < 0
     assert 0 < negative < 200
+
+
+@pytest.mark.parametrize("unit", [2.0**-60, 2.0**60])
+def test_bounds_of_nodes_do_not_depend_on_the_unit(unit):
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        values, costs, k, budget = random_knapsack(seed)
+        alpha, features = rng.integers(0, 2**40, 5) * 2.0**-40, np.arange(costs.size)
+        node = features[:1], features[1:], k, costs, budget
+        plain = bound_and_price(alpha, values, *node)
+        scaled = bound_and_price(alpha * unit, values * unit, *node)
+        assert scaled == (plain[0] * unit, plain[1] * unit)
 
 
 @pytest.mark.parametrize("intercept", [True, False])
