@@ -109,6 +109,19 @@ def test_accurate_products_take_blocks(monkeypatch):
     assert sizes == [20, 20, 20, 10, 30, 30]
 
 
+def test_blocks_are_neither_large_nor_single_rows(monkeypatch):
+    sizes = []
+
+    def recorded(a, b):
+        sizes.append(a.size)
+        return _multiply(a, b)
+
+    monkeypatch.setattr(arithmetic, "_multiply", recorded)
+    _accurate_product(np.ones((2**11, 2**9)), np.ones(2**9))
+    # A few megabytes each: more would not be quicker.
+    assert 2**16 <= min(sizes) <= max(sizes) <= 2**19
+
+
 def test_sums_are_rounded_once():
     assert sum_of([1e16, 1.0, -1e16]) == 1.0
     assert sum_of([]) == 0.0
@@ -288,23 +301,26 @@ def test_squares_are_bounded_and_hardly_larger(accurate, scale):
 
 
 class Unlucky:
-    """A matrix whose products are as far off as they may be."""
+    """A matrix with a product of its own."""
 
-    def __init__(self, c, gamma):
-        self.product = np.array([float(c * (1 - gamma))])
+    def __init__(self, product):
+        self.product = np.array([float(product)])
 
     def __matmul__(self, alpha):
         return self.product
 
 
-@pytest.mark.parametrize("m", [1, 100, 10_000])
+@pytest.mark.parametrize("m", [1, 7, 15, 100, 10_000])
 def test_any_order_of_summation_is_paid_for(m):
     """Entries that were rounded, and sums that lose a rounding at every term."""
     row, alpha = np.full((1, m), 1 / 3), np.full(m, 1 / 7)
-    c = dot(row[0], alpha)
-    worst = Unlucky(c, (m + 1) * EXACT_U)
-    (square,) = square_bounds(worst, length_bound(row), alpha, False)
-    assert c**2 <= Fraction(float(square)) <= (c * (1 + (4 * m + 60) * EXACT_U)) ** 2
+    size = dot(row[0], alpha)
+    # Terms of one sign, or terms that seem to cancel.
+    for c in (size, (m + 1) * EXACT_U * size):
+        worst = Unlucky(c - (m + 1) * EXACT_U * size)
+        (square,) = square_bounds(worst, length_bound(row), alpha, False)
+        most = c + (2 * m + 9) * EXACT_U * size + 20 * EXACT_U * c
+        assert c**2 <= Fraction(float(square)) <= most**2
 
 
 @pytest.mark.parametrize("accurate", [True, False])

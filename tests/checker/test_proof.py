@@ -426,6 +426,37 @@ def test_bounds_of_what_fixings_leave_out():
     assert len(seen) >= 8
 
 
+@pytest.mark.parametrize("unit", [2.0**-60, 2.0**60])
+def test_bounds_of_a_node_do_not_depend_on_the_unit(unit):
+    for seed in range(200):
+        data, alpha, squares, forced, free, price = random_part(seed)
+        plain = _Part(data, alpha, squares, forced, free, price)
+        scaled = _Part(data, alpha * unit, squares * unit, forced, free, price * unit)
+        assert scaled.bound() == plain.bound() * unit
+        for fixings in (np.flatnonzero(free), ~np.flatnonzero(free)):
+            value = plain.bound_without(fixings) * unit
+            assert scaled.bound_without(fixings) == value
+
+
+def test_the_whole_budget_may_be_spent_on_one_feature():
+    """What costs all there is can be chosen: leaving it out needs a bound."""
+    statement = Statement(
+        4, 2, 1, np.ones(4), np.ones(2), 1.4, np.empty(0, dtype=np.int64),
+        np.empty(0, dtype=np.int64), False,
+    )  # fmt: skip
+    data = Data(statement, np.ones((2, 4)), labels(4), np.ones(4))
+    for factor, possible in ((1.0, True), (1 + 2 * U, False)):
+        statement.costs[0] = data.left_to_spend([]) * factor
+        part = _Part(
+            data, np.full(4, 0.5), np.array([1.0, 0.5]), [], np.ones(2, dtype=bool), 0.0
+        )
+        assert part.bound() == pytest.approx(1.5 if possible else 1.75)
+        without = part.bound_without(np.array([~0]))
+        assert without == (pytest.approx(1.5) if possible else np.inf)
+        # Fixed in, it leaves out the supports with the other one.
+        assert part.bound_without(np.array([0])) == pytest.approx(1.75)
+
+
 def test_data_are_centred_where_the_intercept_is_free():
     y = labels(6)
     rng = np.random.default_rng(0)
