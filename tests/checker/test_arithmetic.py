@@ -388,6 +388,23 @@ def test_what_cancels_to_the_last_bit_is_paid_for():
         assert truth <= value <= truth * (1 + 15 * EXACT_U) + Fraction(1e30) * doubt
 
 
+def test_what_many_features_lose_adds_up():
+    """Pairs of products that cancel but for the same rounding, again and again."""
+    k, one, C = 400, np.ones(1), np.full(1, 1e40)
+    tight = 0
+    for seed in range(30):
+        x, w = np.random.default_rng(seed).uniform(1, 2, 2)
+        rows, weights = np.tile([[x], [-x * w]], (k, 1)), np.tile([-w, -1.0], k)
+        # With b = 1 nothing is left of the margin but k times the rounding.
+        rest = k * (Fraction(x) * Fraction(w) - Fraction(x * w))
+        truth = Fraction(1e40) * max(0, rest) + sum(v * v for v in exact(weights)) / 2
+        value = Fraction(objective_bound(rows, one, C, weights, 1.0))
+        doubt = 5 * (2 * k + 5) ** 2 * EXACT_U**2 * (2 + 2 * k * Fraction(x * w))
+        assert truth <= value <= truth * (1 + 15 * EXACT_U) + Fraction(1e40) * doubt
+        tight += rest > 0
+    assert tight > 5
+
+
 def test_objectives_that_overflow_are_not_finite():
     one = np.ones(1)
     for x, w in ((1e200, 1e200), (1.0, np.inf), (1.0, 1e160), (1.0, np.nan)):

@@ -524,6 +524,15 @@ BAD_TREES = [
     (changed("point_sample", 12, 2), "not in increasing order"),
     (changed("point_sample", 11, 9), "not in increasing order"),
     (changed("point_start", 1, 11), "not in increasing order"),
+    # A point without samples does not excuse the last one of the other.
+    (
+        {
+            "point_start": np.array([0, 0, 12]),
+            "point_alpha": np.full(12, 0.01),
+            "point_sample": np.append(np.arange(11), 10),
+        },
+        "not in increasing order",
+    ),
     (fixing(3), "bad features in fixing"),
     (fixing(4), "bad features in fixing"),
     (fixing(-4), "bad features in fixing"),
@@ -601,9 +610,10 @@ def test_what_is_next_to_a_bad_tree_is_good(three_features, changes):
 def test_points_may_be_of_any_length(three_features, start):
     """The two children together have the bound of the one with less."""
     X, y = three_features
+    samples = np.append(np.arange(start), np.arange(12 - start))
     tree = {
         **three_nodes(), "point_start": np.array([0, start, 12]),
-        "point_sample": np.arange(12), "point_alpha": np.full(12, 0.01),
+        "point_sample": samples, "point_alpha": np.full(12, 0.01),
     }  # fmt: skip
     checked = verify(single_root(X, y, np.ones(12), **tree), X, y)
     fewer = min(start, 12 - start) // 2 * 2 * 0.01

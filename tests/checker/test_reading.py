@@ -416,6 +416,11 @@ def test_what_is_no_file_is_said_so(proof, tmp_path):
         verify(__file__, X, y)
 
 
+def test_limits_are_part_of_the_format():
+    """With lower ones files that were written could not be read."""
+    assert (reading.FORMAT, FREE_BYTES, MAX_RATIO) == (2, 2**26, 100)
+
+
 @pytest.fixture
 def few_bytes(monkeypatch):
     """Limits that small files reach."""
