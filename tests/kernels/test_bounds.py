@@ -223,6 +223,13 @@ def test_the_heavier_class_is_lowered_in_proportion(sign):
         np.testing.assert_allclose(repaired, expected, rtol=1e-13)
 
 
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_a_single_step_too_many_is_taken_away(sign):
+    alpha = np.array([0.5, 0.5 + 2.0**-50])
+    repaired = repair_dual(alpha, sign * np.array([1.0, -1.0]), np.ones(2), True)
+    np.testing.assert_array_equal(repaired, [0.5, 0.5])
+
+
 def test_what_is_left_over_is_taken_from_the_first():
     """On a grid of 2^-50 a third of it is nothing."""
     step = 2.0**-50
