@@ -66,4 +66,5 @@ jit = _kept(fastmath=_REORDER, no_cpython_wrapper=True, **_COMMON)
 jit_entry = _kept(fastmath=_REORDER, **_COMMON)
 jit_nogil = _kept(nogil=True, fastmath=_REORDER, **_COMMON)
 jit_inline = _njit(inline="always", fastmath=_REORDER, **_COMMON)
-jit_strict = _kept(**_COMMON)
+# Said aloud: without it, the first caller's choice would hold for what it calls.
+jit_strict = _kept(fastmath=False, **_COMMON)

@@ -1,0 +1,71 @@
+"""What the decorators promise, tried in processes of their own."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import frugalsvm
+
+KERNELS = Path(frugalsvm.__file__).parent / "kernels"
+# Reordered, (x + y) - x is y; as it stands, a small y is lost.
+SOURCE = """
+from ._jit import jit_entry, jit_nogil, jit_strict
+
+@jit_strict
+def strict(x, y):
+    return (x + y) - x
+
+@jit_entry
+def fast(x, y):
+    return (x + y) - x
+
+@jit_entry
+def entry(x, y):
+    return strict(x, y)
+
+@jit_nogil
+def nogil(x, y):
+    return strict(x, y)
+"""
+
+
+@pytest.fixture
+def run(tmp_path):
+    """Runs code with the package ``small`` and returns what it prints."""
+    package = tmp_path / "small"
+    package.mkdir()
+    for file in KERNELS.glob("_*.py"):
+        shutil.copy(file, package)
+    (package / "kernels.py").write_text(SOURCE)
+    known = {k: v for k, v in os.environ.items() if not k.startswith("NUMBA")}
+    known |= {"PYTHONPATH": str(tmp_path), "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+
+    def run(code):
+        process = subprocess.run(
+            [sys.executable, "-c", code], env=known, capture_output=True, text=True
+        )
+        assert process.returncode == 0, process.stderr
+        return process.stdout.split()
+
+    return run
+
+
+def test_the_test_tells_reordered_sums_from_others(run):
+    code = "from small.kernels import fast, strict; print({}(1e16, 1.0))"
+    assert run(code.format("fast")) == ["1.0"]
+    assert run(code.format("strict")) == ["0.0"]
+
+
+@pytest.mark.parametrize("caller", ["entry", "nogil"])
+def test_strict_code_stays_strict_in_callers_that_reorder(run, caller):
+    code = f"from small.kernels import {caller}; print({caller}(1e16, 1.0))"
+    assert run(code) == ["0.0"]
+
+
+def test_strict_code_stays_strict_when_a_fast_caller_compiled_it(run):
+    code = "from small.kernels import entry, strict; entry(1e16, 1.0); "
+    assert run(code + "print(strict(1e16, 1.0))") == ["0.0"]
