@@ -10,7 +10,6 @@ from frugalsvm import Problem
 from frugalsvm.checker import arithmetic
 from frugalsvm.kernels.bounds import (
     TINY,
-    UNIT_ROUNDOFF,
     affordable,
     bound_and_price,
     dual_bound,
@@ -25,7 +24,7 @@ from frugalsvm.kernels.bounds import (
 )
 from tests.reference import brute_force, random_data
 
-U, EXACT_TINY = Fraction(UNIT_ROUNDOFF), Fraction(TINY)
+U, EXACT_TINY = Fraction(1, 2**53), Fraction(TINY)
 NONE = np.empty(0, dtype=np.int64)
 
 

@@ -253,3 +253,15 @@ def test_storing_points_does_not_cost_the_proof():
     )  # fmt: skip
     assert result.status == "optimal"
     assert verify(result.certificate, X, y).gap <= 1e-6
+
+
+def test_a_bound_of_zero_is_proved():
+    """The dual point zero proves no more than that losses are not negative."""
+    problem, X, y = small_problem("random", 4)
+    result = solve(problem, method="relax-and-round", certificate=True)
+    arrays = dict(result.certificate.arrays)
+    arrays["point_alpha"] = np.zeros_like(arrays["point_alpha"])
+    arrays["lower_bound"] = np.array(0.0)
+    del arrays["checksum"]
+    arrays["checksum"] = np.array(checksum(arrays))
+    assert verify(Certificate(arrays), X, y).lower_bound == 0.0
