@@ -47,8 +47,8 @@ needs_home = pytest.mark.skipif(
 def package(tmp_path):
     folder = tmp_path / "small"
     folder.mkdir()
-    for name in ("__init__.py", "_jit.py", "_cache.py"):
-        shutil.copy(KERNELS / name, folder)
+    for file in KERNELS.glob("_*.py"):
+        shutil.copy(file, folder)
     (folder / "callee.py").write_text(CALLEE.format(1))
     (folder / "caller.py").write_text(CALLER)
     return folder
@@ -194,6 +194,12 @@ def test_another_numba_inside_leaves_the_cache_to_numba(run, package, tmp_path):
     values, warnings = run(different + RUN)
     assert values == ["2.0", "1", "0"]
     assert warnings.count("set NUMBA_CACHE_DIR") == 1
+
+
+def test_another_compiler_inside_leaves_parts_to_numba(run):
+    different = "import numba.core.codegen as c; del c.JITCodeLibrary\n"
+    assert run(different + RUN)[0] == ["2.0", "1", "0"]
+    assert run(different + RUN)[0] == ["2.0", "0", "1"]
 
 
 def test_plain_python_when_compilation_is_switched_off(run, package):

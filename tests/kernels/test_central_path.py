@@ -1,24 +1,66 @@
-"""Loops come to an end whatever numbers they are given."""
+"""Starts are central, and loops come to an end whatever numbers they are given."""
 
 import numpy as np
 import pytest
 
 from frugalsvm.kernels import central_path, hinge, linalg
+from frugalsvm.kernels.central_path import Choice
 from tests.kernels.compiled import compiled
+from tests.kernels.programs import program_of
 
-central_shares, best_intercept, kth_largest = map(
-    compiled, (central_path.central_shares, hinge.best_intercept, linalg.kth_largest)
-)
+centre_choice, mean_product, start, best_intercept, kth_largest = map(
+    compiled,
+    (central_path.centre_choice, central_path.mean_product, central_path.start,
+     hinge.best_intercept, linalg.kth_largest),
+)  # fmt: skip
+
+
+def choice_of(z, n_rows):
+    return Choice(z, z.copy(), z.copy(), np.ones(n_rows), np.empty(n_rows))
 
 
 @pytest.mark.parametrize("value", [1.0, 1e200, np.inf, np.nan])
-def test_shares_are_centred_in_a_bounded_number_of_steps(value):
+def test_z_is_centred_in_a_bounded_number_of_steps(value):
     R, h = np.ones((1, 3)), np.array([2.0])
-    shares, lam = np.full((3, 3), 0.5), np.ones(1)
-    product = central_shares(np.array([value, 1.0, 2.0]), 0, R, h, 0.1, shares, lam)
+    choice = choice_of(np.full(3, 0.5), 1)
+    product = centre_choice(R, h, np.array([value, 1.0, 2.0]), 0.1, choice)
     if value == 1.0:
         assert product > 0
-        assert shares[0].sum() < 2.0
+        assert choice.z.sum() < 2.0
+
+
+@pytest.mark.parametrize("n_rows", [1, 2])
+def test_all_products_of_z_are_equal(n_rows):
+    rng = np.random.default_rng(n_rows)
+    R = np.vstack([np.ones(8), rng.uniform(1, 2, 8)])[:n_rows]
+    h = np.array([3.0, 4.0])[:n_rows]
+    c = rng.normal(size=10)
+    choice = choice_of(np.full(8, 0.5), n_rows)
+    product = centre_choice(R, h, c, 1e-3, choice)
+    np.testing.assert_allclose(choice.g * choice.z, product)
+    np.testing.assert_allclose(choice.s * (1 - choice.z), product)
+    assert np.all(R @ choice.z < h)
+    # The condition in z holds as well: only the slacks are not central.
+    residual = choice.s + R.T @ choice.lam - c[2:] ** 2 - choice.g
+    np.testing.assert_allclose(residual, 0.0, atol=1e-9)
+
+
+@pytest.mark.parametrize("warm", [True, False])
+def test_a_start_violates_nothing_but_c(warm):
+    program = program_of(n_forced=4, n_rows=0)
+    m = program.y.size
+    weight = program.C / program.C.mean()
+    w = np.arange(4.0) if warm else np.empty(0)
+    point = start(program, w, 0.3, weight)
+    alpha, lower, upper = point.samples
+    np.testing.assert_allclose(alpha * lower, 0.3 * weight)
+    np.testing.assert_allclose((program.C - alpha) * upper, 0.3 * weight)
+    margins = np.append(point.c, point.b) @ program.rows
+    np.testing.assert_allclose(margins - lower + upper, 1.0, atol=1e-12)
+    if warm:
+        np.testing.assert_array_equal(point.c, w)
+    mean = mean_product(point, program.C - alpha, 0.0, point, 0.0)
+    assert mean == pytest.approx(0.3 * weight.sum() / m)
 
 
 @pytest.mark.parametrize("wrong", [np.nan, np.inf, -np.inf])

@@ -1,13 +1,11 @@
 import numpy as np
 import pytest
 
-from frugalsvm.kernels import hinge, linalg
+from frugalsvm.kernels import hinge
 from tests.kernels.compiled import compiled
 
-balance, best_intercept = map(compiled, (hinge.balance, hinge.best_intercept))
-cholesky, cholesky_solve, kth_largest, top_sum = map(
-    compiled,
-    (linalg.cholesky, linalg.cholesky_solve, linalg.kth_largest, linalg.top_sum),
+balance, best_intercept, hinge_sum, longest_step = map(
+    compiled, (hinge.balance, hinge.best_intercept, hinge.hinge_sum, hinge.longest_step)
 )
 
 
@@ -37,24 +35,11 @@ def test_balance_only_lowers():
     assert np.all(balanced <= alpha)
 
 
-@pytest.mark.parametrize("n", [1, 2, 7, 50])
-def test_selection_agrees_with_sorting(n):
-    rng = np.random.default_rng(n)
-    for values in (rng.normal(size=n), rng.integers(0, 3, n).astype(float)):
-        ordered = np.sort(values)[::-1]
-        for k in range(1, n + 1):
-            assert kth_largest(values, k) == ordered[k - 1]
-            np.testing.assert_allclose(top_sum(values, k), ordered[:k].sum())
+def test_the_longest_step_ends_at_the_boundary():
+    value, change = np.array([1.0, 2.0, 3.0]), np.array([1.0, -4.0, -2.0])
+    assert longest_step(value, change) == 0.5
+    assert longest_step(value, np.abs(change)) > 1e200
 
 
-@pytest.mark.parametrize("order", [1, 5, 47, 48, 49, 130])
-def test_cholesky_solves(order):
-    rng = np.random.default_rng(order)
-    B = rng.normal(size=(order, order + 3))
-    matrix = B @ B.T
-    x = rng.normal(size=order)
-    rhs = matrix @ x
-    factor = matrix.copy()
-    cholesky(factor, np.zeros(1, dtype=np.uint8))
-    cholesky_solve(factor, rhs)
-    np.testing.assert_allclose(rhs, x, rtol=1e-6, atol=1e-8)
+def test_losses_are_weighted():
+    assert hinge_sum(np.array([2.0, 0.0, -1.0]), np.array([5.0, 3.0, 0.5])) == 4.0

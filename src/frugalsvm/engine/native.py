@@ -6,26 +6,11 @@ import numpy as np
 
 from ..kernels.bounds import bound_and_price, dual_bound, repair_dual, row_norm_bounds
 from ..kernels.data import NEVER, Data
-from ..kernels.rounds import (
-    DUAL,
-    INTERCEPT,
-    MAX_ROUNDS,
-    N_FORCED,
-    N_WARM,
-    PRIMAL,
-    solve_tasks,
-)
+from ..kernels.solver import NO_ANSWERS, NO_SVM, NO_TASKS, NO_WEIGHTS, solve
+from ..kernels.svm import SVMTask
+from ..kernels.tasks import ANSWER, TASK, Answers, Tasks
 from .protocol import ActiveSet, Answer, DualBound, SupportSVM, Task
 from .region import Region
-
-# Read-only like the arrays of a Problem: numba compiles once for each kind.
-_NOTHING = np.empty(0)
-_NOTHING.setflags(write=False)
-_COLD = np.empty(0)
-# What only relaxations have.
-_NO_FEATURES = np.empty(0, dtype=np.int64)
-_NO_DECISION = np.empty(0, dtype=np.int8)
-_NO_SQUARES = np.empty((1, 0))
 
 
 class NativeEngine:
@@ -72,44 +57,44 @@ class NativeEngine:
 
     def solve(self, tasks: list[Task]) -> list[Answer]:
         """Solve relaxations by one compiled call."""
-        data, count, (n, m) = self.data, len(tasks), self.data.A.shape
-        sizes = [
+        count, (n, m) = len(tasks), self.data.A.shape
+        table = [
             (t.region.forced.shape[0], t.region.free.shape[0],
-             t.start.features.shape[0], 0, t.region.k, t.n_before, t.max_rounds,
-             t.rough)
+             t.start.features.shape[0], t.region.k, t.region.budget, t.tol, t.fine_tol,
+             t.cutoff, t.max_rounds, t.rough, t.n_before)
             for t in tasks
         ]  # fmt: skip
-        numbers = [(t.region.budget, t.tol, t.fine_tol, t.cutoff) for t in tasks]
-        free = np.concatenate([t.region.free for t in tasks])
-        forced = np.concatenate([t.region.forced for t in tasks])
-        side = np.array([t.start.side for t in tasks])
-        alpha = np.empty((count, m))
-        squares = np.empty((count, n))
-        z = np.zeros((count, n))
-        w = np.empty(forced.shape[0] + free.shape[0])
-        decision = np.zeros(free.shape[0], dtype=np.int8)
-        working = np.empty(free.shape[0], dtype=np.int64)
-        results = np.empty((count, 10))
-        solve_tasks(
-            *data, np.array(sizes, dtype=np.int64), np.array(numbers), forced, free,
-            np.concatenate([t.start.features for t in tasks]), _COLD, side, alpha,
-            squares, z, w, decision, working, results,
+        packed = Tasks(
+            np.array(table, dtype=TASK),
+            np.concatenate([t.region.forced for t in tasks]),
+            np.concatenate([t.region.free for t in tasks]),
+            np.concatenate([t.start.features for t in tasks]),
+            np.array([t.start.side for t in tasks]),
+        )
+        n_free = packed.free.shape[0]
+        found = Answers(
+            np.empty(count, dtype=ANSWER), np.empty((count, m)),
+            np.empty((count, m), dtype=np.int8), np.empty((count, n)),
+            np.empty((count, n)), np.empty(packed.forced.shape[0] + n_free),
+            np.zeros(n_free, dtype=np.int8), np.empty(n_free, dtype=np.int64),
         )  # fmt: skip
+        solve(self.data, NO_SVM, packed, found)
         answers = []
-        start, at = 0, 0
-        for t, (row, size) in enumerate(zip(results.tolist(), sizes, strict=True)):
-            (bound, primal, _, _, rounds, iterations, finished, n_active, n_decided,
-             price) = row  # fmt: skip
-            end, to = start + size[0] + size[1], at + size[1]
-            active = ActiveSet(working[at : at + int(n_active)], side[t])
+        at_w, at_free = 0, 0
+        for t, row in enumerate(found.table.tolist()):
+            bound, price, primal, rounds, iterations, finished, decided, working = row
+            w_end, end = at_w + table[t][0] + table[t][1], at_free + table[t][1]
+            active = ActiveSet(
+                found.working[at_free : at_free + working], found.side[t]
+            )
             answers.append(
                 Answer(
-                    bound, price, primal, int(rounds), int(iterations), finished != 0.0,
-                    alpha[t], squares[t], z[t], w[start:end], active, decision[at:to],
-                    n_decided > 0.0,
+                    bound, price, primal, rounds, iterations, finished != 0,
+                    found.alpha[t], found.squares[t], found.z[t], found.w[at_w:w_end],
+                    active, found.decision[at_free:end], decided > 0,
                 )
             )  # fmt: skip
-            start, at = end, to
+            at_w, at_free = w_end, end
         return answers
 
     def solve_svm(
@@ -136,35 +121,13 @@ class NativeEngine:
         warm_w : array (p,), optional
             Weights of a similar support, zero for the features that are new.
         """
-        data = self.data
-        if warm_w is None:
-            warm_w = _COLD
-        elif data.intercept:
-            warm_w = np.append(warm_w, 0.0)
-        # One task, packed by hand: a search solves so many that it counts.
-        sizes = np.zeros((1, 8), dtype=np.int64)
-        sizes[0, N_FORCED] = support.shape[0]
-        sizes[0, N_WARM] = warm_w.shape[0]
-        sizes[0, MAX_ROUNDS] = 1
-        m = data.y.shape[0]
-        w = np.empty(support.shape[0])
-        alpha = np.empty((1, m))
-        results = np.empty((1, 10))
-        solve_tasks(
-            data.A, _NOTHING, data.y, data.C, data.intercept, _NOTHING, data.stop,
-            sizes, np.array([[np.inf, tol, tol, cutoff]]),
-            np.array(support, dtype=np.int64), _NO_FEATURES, _NO_FEATURES, warm_w,
-            np.zeros((1, m), dtype=np.int8), alpha, _NO_SQUARES, _NO_SQUARES, w,
-            _NO_DECISION, _NO_FEATURES, results,
-        )  # fmt: skip
-        found = results[0]
-        return SupportSVM(
-            w,
-            float(found[INTERCEPT]),
-            alpha[0],
-            float(found[PRIMAL]),
-            float(found[DUAL]),
+        task = SVMTask(
+            np.array(support, dtype=np.int64),
+            float(tol),
+            float(cutoff),
+            NO_WEIGHTS if warm_w is None else warm_w,
         )
+        return SupportSVM(*solve(self.data, task, NO_TASKS, NO_ANSWERS))
 
     def bound(self, region: Region, alpha: np.ndarray) -> DualBound:
         """A valid bound of a region from any dual point."""

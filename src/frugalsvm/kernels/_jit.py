@@ -1,11 +1,22 @@
-"""How every kernel is compiled: cached on disk.
+"""How every kernel is compiled.
 
-``jit`` lets the compiler reorder sums, which is what makes the loops fast; such kernels
-are called by kernels only. ``jit_entry`` is the same for calls from Python, and
-``jit_nogil`` for the one in which time is spent: it lets other threads run. Short calls
-do not, for handing over the interpreter takes longer. ``jit_inline`` is for a large
-function with one caller, which compiles faster as a part of it. ``jit_strict`` keeps
-IEEE semantics and is for code whose rounding errors are part of a proof.
+Functions that only kernels call are parts of their callers and are compiled with them:
+
+* ``jit`` is for those that neither make nor return arrays. Numba counts no references
+  in them, for their callers hold whatever they are given; the counting would take as
+  long as an iteration on few samples.
+* ``jit_new`` is for those that make arrays.
+* ``jit_strict_part`` is for parts of proofs.
+
+Those that Python calls are kept on disk:
+
+* ``jit_entry`` is the usual one.
+* ``jit_nogil`` is for the call in which time is spent: it lets other threads run. Short
+  calls do not, for handing over the interpreter takes longer.
+* ``jit_strict`` is for code whose rounding errors are part of a proof.
+
+Strict code keeps IEEE semantics; all other lets the compiler reorder sums, which is
+what makes the loops fast.
 """
 
 import functools
@@ -19,6 +30,9 @@ import numba
 _REORDER = {"reassoc", "contract", "arcp", "nsz"}
 # Wrappers that nobody calls take a tenth of the time to compile.
 _COMMON = {"error_model": "numpy", "no_cfunc_wrapper": True}
+# Both are always said: a function would inherit them from the first that calls it.
+_FAST = {"fastmath": _REORDER, "_nrt": True, **_COMMON}
+_STRICT = {"fastmath": False, "_nrt": True, **_COMMON}
 _njit: Any = numba.njit
 
 
@@ -33,6 +47,15 @@ def _kept(**options: Any) -> Callable[[Any], Any]:
         return dispatcher
 
     return decorate
+
+
+def _part(**options: Any) -> Callable[[Any], Any]:
+    """A decorator for parts; Numba's own way where Numba is made differently."""
+    try:
+        from ._compiler import PartCompiler
+    except ImportError:
+        return _njit(no_cpython_wrapper=True, **options)
+    return _njit(no_cpython_wrapper=True, pipeline_class=PartCompiler, **options)
 
 
 def _keep(dispatcher: Any) -> None:
@@ -62,9 +85,9 @@ def warn_not_kept() -> None:
     )
 
 
-jit = _kept(fastmath=_REORDER, no_cpython_wrapper=True, **_COMMON)
-jit_entry = _kept(fastmath=_REORDER, **_COMMON)
-jit_nogil = _kept(nogil=True, fastmath=_REORDER, **_COMMON)
-jit_inline = _njit(inline="always", fastmath=_REORDER, **_COMMON)
-# Said aloud: without it, the first caller's choice would hold for what it calls.
-jit_strict = _kept(fastmath=False, **_COMMON)
+jit = _part(**_FAST | {"_nrt": False})
+jit_new = _part(**_FAST)
+jit_strict_part = _part(**_STRICT)
+jit_entry = _kept(**_FAST)
+jit_nogil = _kept(nogil=True, **_FAST)
+jit_strict = _kept(**_STRICT)

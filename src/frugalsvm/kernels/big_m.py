@@ -69,7 +69,7 @@ def huber_values(squares, M):
 
 @jit_strict
 def _gain(size, M, t):
-    """Upper bound of ``g(t)``, and the share v that attains it."""
+    """Upper bound of ``g(t)``, and the v that attains it."""
     p = _up(_up(2.0 * M * size) - t)
     if p <= 0.0:
         return 0.0, 0.0
@@ -83,7 +83,7 @@ def _gain(size, M, t):
 
 @jit_strict
 def _box_penalty(sizes, M, costs, free, k, budget, price, mu):
-    """``k price + budget mu + sum g_j``, and what the shares use of both budgets."""
+    """``k price + budget mu + sum g_j``, and what the v use of both budgets."""
     value = _up(k * price)
     if mu > 0.0:
         value = _up(value + _up(budget * mu))
@@ -92,10 +92,10 @@ def _box_penalty(sizes, M, costs, free, k, budget, price, mu):
     for j in free:
         # The factor pays for the roundings of the sum and the product.
         t = (price + mu * costs[j]) * (1.0 - 4.0 * UNIT_ROUNDOFF)
-        gain, share = _gain(sizes[j], M[j], t)
+        gain, v = _gain(sizes[j], M[j], t)
         value = _up(value + gain)
-        used += share
-        spent += costs[j] * share
+        used += v
+        spent += costs[j] * v
     return value, used, spent
 
 
@@ -123,7 +123,7 @@ def box_bound(alpha, squares, M, forced, free, k, costs, budget):
     """Lower bound of BoxMP; parameters as in ``bound_and_price``, and M per feature.
 
     The penalty is convex in the two prices; any pair is valid, and bisection on what
-    the shares use finds the best.
+    the v use finds the best.
     """
     sizes = _sizes(squares)
     top = 0.0
@@ -169,14 +169,14 @@ def _bound_with(j, alpha, squares, forced, free, k, costs, budget):
 
 @jit_strict
 def weight_intervals(
-    alpha, c, squares, forced, free, k, costs, budget, upper_bound, focus=-1
+    alpha, c, squares, forced, free, k, costs, budget, upper_bound, own_price=-1
 ):
     """Intervals that hold the weights of every solution of objective UB at most.
 
     ``alpha`` must be repaired, ``c`` are computed products, ``squares`` their upper
     bounds; the rest is as in ``bound_and_price``. Returns lower and upper ends for all
     features: both are zero for features that no such solution uses. With a cost budget
-    one price serves all features; ``focus`` is one that gets a price of its own.
+    one price serves all features; ``own_price`` is one that gets a price of its own.
     """
     n = c.shape[0]
     lower = np.zeros(n)
@@ -208,7 +208,7 @@ def weight_intervals(
         charge = _up(_up(budget - costs[j]) * mu) if mu > 0.0 else 0.0
         penalty = _up(_up(_up(fixed + squares[j]) + others) + charge)
         bound = _down(total - 0.5 * penalty)
-        if j == focus and budget < np.inf:
+        if j == own_price and budget < np.inf:
             own = _bound_with(j, alpha, squares, forced, free, k, costs, budget)
             bound = max(bound, own)
         radius = _radius(upper_bound, bound)

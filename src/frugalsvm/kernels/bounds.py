@@ -20,7 +20,8 @@ import math
 
 import numpy as np
 
-from ._jit import jit_strict
+from ._jit import jit_strict, jit_strict_part
+from .arrays import new_indices, new_vector
 from .linalg import kth_largest
 
 UNIT_ROUNDOFF = 2.0**-53
@@ -29,12 +30,12 @@ TINY = 1e-300
 FINEST_GRID = -1000
 
 
-@jit_strict
+@jit_strict_part
 def _up(x):
     return np.nextafter(x, np.inf)
 
 
-@jit_strict
+@jit_strict_part
 def _grid(alpha):
     """Power of two such that the sum of all alpha is below 2^52 grid steps."""
     largest = 0.0
@@ -66,7 +67,7 @@ def length_bound(values):
     return largest * math.sqrt(scaled) * (1.0 + 2 * (m + 8) * UNIT_ROUNDOFF) + TINY
 
 
-@jit_strict
+@jit_strict_part
 def _take_away(steps, y, sign, excess):
     """Lower the class ``sign`` by exactly ``excess`` grid steps in total."""
     mass = 0
@@ -97,12 +98,12 @@ def repair_dual(alpha, y, C, intercept):
     is a floating-point number.
     """
     m = alpha.shape[0]
-    clipped = np.empty(m)
+    clipped = new_vector(m)
     for i in range(m):
         # NaN compares false and becomes zero, which is always feasible.
         clipped[i] = min(alpha[i], C[i]) if alpha[i] > 0.0 else 0.0
     grid = _grid(clipped)
-    steps = np.empty(m, dtype=np.int64)
+    steps = new_indices(m)
     balance = 0
     for i in range(m):
         # Division by a power of two is exact; truncation keeps alpha <= C.
@@ -112,7 +113,7 @@ def repair_dual(alpha, y, C, intercept):
         _take_away(steps, y, 1.0, balance)
     elif intercept and balance < 0:
         _take_away(steps, y, -1.0, -balance)
-    repaired = np.empty(m)
+    repaired = new_vector(m)
     for i in range(m):
         repaired[i] = steps[i] * grid
     return repaired
@@ -128,7 +129,7 @@ def square_bounds(c, norms, alpha):
     """
     gamma = (alpha.shape[0] + 8) * UNIT_ROUNDOFF
     reach = gamma / (1.0 - gamma) * length_bound(alpha)
-    squares = np.empty(c.shape[0])
+    squares = new_vector(c.shape[0])
     for j in range(c.shape[0]):
         size = (abs(c[j]) + reach * norms[j] + TINY) * (1.0 + 16 * UNIT_ROUNDOFF)
         squares[j] = size * size * (1.0 + 16 * UNIT_ROUNDOFF) + 2.0 * TINY
@@ -138,7 +139,7 @@ def square_bounds(c, norms, alpha):
 @jit_strict
 def row_norm_bounds(rows):
     """Upper bounds of the Euclidean norms of the rows."""
-    norms = np.empty(rows.shape[0])
+    norms = new_vector(rows.shape[0])
     for j in range(rows.shape[0]):
         norms[j] = length_bound(rows[j])
     return norms
@@ -147,8 +148,9 @@ def row_norm_bounds(rows):
 @jit_strict
 def varying_rows(rows, y):
     """Whether the unsigned feature behind each signed row takes two values at least."""
-    varies = np.zeros(rows.shape[0], dtype=np.bool_)
+    varies = np.empty(rows.shape[0], dtype=np.bool_)
     for j in range(rows.shape[0]):
+        varies[j] = False
         first = rows[j, 0] * y[0]
         for i in range(1, rows.shape[1]):
             if rows[j, i] * y[i] != first:
@@ -177,7 +179,7 @@ def largest_sum_bound(values, k):
 @jit_strict
 def reduced_values(values, costs, mu):
     """Upper bounds of ``max(0, values - mu costs)``."""
-    reduced = np.empty(values.shape[0])
+    reduced = new_vector(values.shape[0])
     for j in range(values.shape[0]):
         # The factor pays for the roundings of the product.
         charge = mu * costs[j] * (1.0 - 4.0 * UNIT_ROUNDOFF)
@@ -185,7 +187,7 @@ def reduced_values(values, costs, mu):
     return reduced
 
 
-@jit_strict
+@jit_strict_part
 def _knapsack_value(values, costs, k, budget, mu):
     rest = largest_sum_bound(reduced_values(values, costs, mu), k)
     return _up(_up(budget * mu) + rest)
@@ -235,8 +237,8 @@ def knapsack_bound(values, costs, k, budget):
 @jit_strict
 def affordable(squares, free, costs, budget):
     """Values and costs of the free features that the budget can pay for."""
-    values = np.empty(free.shape[0])
-    prices = np.empty(free.shape[0])
+    values = new_vector(free.shape[0])
+    prices = new_vector(free.shape[0])
     size = 0
     for j in free:
         if costs[j] <= budget:

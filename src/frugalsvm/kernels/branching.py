@@ -1,15 +1,14 @@
 """The few features of a node that are worth branching on."""
 
-import numpy as np
-
 from ._jit import jit_entry
+from .arrays import new_indices, new_vector
 
 
 @jit_entry
 def largest(free, values, count):
     """Up to ``count`` free features by decreasing value, ties in their order."""
     size = min(count, free.shape[0])
-    chosen = np.empty(size, dtype=np.int64)
+    chosen = new_indices(size)
     n_chosen = 0
     for j in free:
         at = n_chosen
@@ -27,7 +26,7 @@ def largest(free, values, count):
 @jit_entry
 def most_fractional(free, z, count):
     """Up to ``count`` free features whose z are closest to one half, closest first."""
-    closeness = np.empty(z.shape[0])
+    closeness = new_vector(z.shape[0])
     for j in free:
         closeness[j] = min(z[j], 1.0 - z[j])
     return largest(free, closeness, count)

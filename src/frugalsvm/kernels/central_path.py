@@ -1,59 +1,196 @@
 """Points near the central path: starts, complementarity products, step lengths.
 
-The variables of the interior point come in two blocks. The sample block holds alpha and
-the multipliers of its bounds 0 and C, the share block holds z and the multipliers s and
-g of its bounds 1 and 0; see ``interior_point`` for the conditions they satisfy.
+A point has a block for the samples, alpha and the multipliers of its bounds, and one
+for the choice of features, z and the multipliers of its bounds and of the budgets; see
+``interior_point`` for the conditions. On the path with barrier tau all products of
+sample i are ``tau weight_i`` and all products of the choice are ``tau kappa``.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 
-from ._jit import jit
-from .hinge import balance, longest_step
-from .linalg import correlate, dot, total
+from ._jit import jit, jit_new
+from .arrays import fill, filled, new_vector
+from .hinge import balance, best_intercept, longest_step
+from .linalg import add, combine, correlate, dot, total
 
-# Rows of the sample block and of the share block.
-ALPHA, LOWER, UPPER = 0, 1, 2
-Z, S, G = 0, 1, 2
+# Part of the budgets that a uniform z leaves unused.
+UNUSED = 0.1
+# Far more turns than the bisection of any two numbers needs.
 BISECTIONS = 100
 
 
+class Samples(NamedTuple):
+    """Dual variables alpha and the multipliers of 0 <= alpha and alpha <= C."""
+
+    alpha: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+
+
+class Choice(NamedTuple):
+    """z, the multipliers s of z <= 1 and g of 0 <= z, and those of the budgets.
+
+    ``slack`` is ``h - R z``, or its change in a step.
+    """
+
+    z: np.ndarray
+    s: np.ndarray
+    g: np.ndarray
+    lam: np.ndarray
+    slack: np.ndarray
+
+
+class Point(NamedTuple):
+    """The variables of the interior point, or a step of them.
+
+    ``c`` is what ``A alpha`` is to become, ``b`` an array that holds the intercept.
+    """
+
+    samples: Samples
+    choice: Choice
+    c: np.ndarray
+    b: np.ndarray
+
+
+@jit_new
+def _zero_samples(size):
+    return Samples(filled(size, 0.0), filled(size, 0.0), filled(size, 0.0))
+
+
+@jit_new
+def _zero_choice(n_rows, free):
+    return Choice(
+        filled(free, 0.0), filled(free, 0.0), filled(free, 0.0), filled(n_rows, 0.0),
+        filled(n_rows, 0.0),
+    )  # fmt: skip
+
+
+@jit_new
+def zero_point(program):
+    """A point of which all variables are zero."""
+    n_rows, free = program.R.shape
+    return Point(
+        _zero_samples(program.y.shape[0]), _zero_choice(n_rows, free),
+        filled(program.n_features, 0.0), filled(1, 0.0),
+    )  # fmt: skip
+
+
 @jit
-def ray_start(rows, y, C, share, n_forced, p, offset):
+def clear(point):
+    """Set all variables to zero."""
+    for x in point.samples:
+        fill(x, 0.0)
+    for x in point.choice:
+        fill(x, 0.0)
+    fill(point.c, 0.0)
+    fill(point.b, 0.0)
+
+
+@jit
+def advance(point, step, length):
+    """Go a step of some length; slacks are not moved, for they follow from z."""
+    add(point.samples.alpha, step.samples.alpha, length)
+    add(point.samples.lower, step.samples.lower, length)
+    add(point.samples.upper, step.samples.upper, length)
+    add(point.choice.z, step.choice.z, length)
+    add(point.choice.s, step.choice.s, length)
+    add(point.choice.g, step.choice.g, length)
+    add(point.choice.lam, step.choice.lam, length)
+    add(point.c, step.c, length)
+    add(point.b, step.b, length)
+
+
+@jit
+def weights_of(z, c, b, w):
+    """``w = z c`` with z = 1 for forced features, and the intercept last if any."""
+    p = c.shape[0]
+    n_forced = p - z.shape[0]
+    for j in range(n_forced):
+        w[j] = c[j]
+    for j in range(n_forced, p):
+        w[j] = z[j - n_forced] * c[j]
+    if w.shape[0] > p:
+        w[p] = b[0]
+
+
+@jit_new
+def start(program, warm_w, mu, weight):
+    """A point whose products of samples are ``mu weight``; only c is not A alpha.
+
+    z is uniform and has no multipliers yet. ``warm_w`` are weights to start from, for
+    an SVM, or nothing.
+    """
+    point = zero_point(program)
+    c, b, p = point.c, point.b, program.n_features
+    fill(point.choice.z, _uniform_z(program.R, program.h))
+    fill(point.choice.lam, 1.0)
+    if warm_w.shape[0] == p and program.n_forced == p:
+        for j in range(p):
+            c[j] = warm_w[j]
+    else:
+        _start_on_ray(program, point.choice.z, point.samples.alpha, c)
+    w = new_vector(program.rows.shape[0])
+    margins = new_vector(program.y.shape[0])
+    weights_of(point.choice.z, c, b, w)
+    combine(w, program.rows, margins)
+    if w.shape[0] > p:
+        for i in range(margins.shape[0]):
+            margins[i] *= program.y[i]
+        b[0] = best_intercept(margins, program.y, program.C)
+        w[p] = b[0]
+        combine(w, program.rows, margins)
+    _centre_samples(margins, program.C, mu, weight, point.samples)
+    return point
+
+
+@jit
+def _uniform_z(R, h):
+    """The z for all features that leaves some of each budget unused."""
+    z = 1.0
+    for r in range(h.shape[0]):
+        z = min(z, (1.0 - UNUSED) * h[r] / total(R[r]))
+    return z
+
+
+@jit
+def _start_on_ray(program, z, alpha, c):
     """C on the ray of balanced half-bounds, at the scale that maximises the dual."""
-    alpha = 0.5 * C
-    if rows.shape[0] > p:
-        balance(alpha, y, offset[p])
-    c = np.empty(rows.shape[0])
-    correlate(rows, alpha, c)
-    for j in range(p):
-        c[j] += offset[j]
-    quadratic = share * dot(c, c, p) + (1.0 - share) * dot(c, c, n_forced)
+    C, offset, p = program.C, program.offset, program.n_features
+    for i in range(C.shape[0]):
+        alpha[i] = 0.5 * C[i]
+    if offset.shape[0] > p:
+        balance(alpha, program.y, offset[p])
+    correlate(program.rows[:p], alpha, c)
+    add(c, offset[:p], 1.0)
+    uniform = z[0] if z.shape[0] > 0 else 1.0
+    forced = dot(c, c, program.n_forced)
+    quadratic = uniform * dot(c, c, p) + (1.0 - uniform) * forced
     mass = total(alpha)
     if quadratic > mass:
         for j in range(p):
             c[j] *= mass / quadratic
-    if rows.shape[0] > p:
-        c[p] = 0.0
-    return c
 
 
 @jit
-def central_samples(margins, C, mu, weight, sample):
-    """Multipliers for margins: all products equal ``mu weight``, no residual."""
+def _centre_samples(margins, C, mu, weight, samples):
+    """Alpha and its multipliers for margins: equal products, no residual."""
+    alpha, lower, upper = samples
     for i in range(C.shape[0]):
         excess = margins[i] - 1.0
         unit = mu * weight[i] / C[i]
         ratio = excess / unit
         root = np.sqrt(4.0 + ratio * ratio)
-        sample[ALPHA, i] = C[i] * 2.0 / (2.0 + ratio + root)
+        alpha[i] = C[i] * 2.0 / (2.0 + ratio + root)
         # The smaller multiplier; root - |ratio| written without cancellation.
         small = 0.5 * unit * (2.0 + 4.0 / (root + abs(ratio)))
-        sample[LOWER, i] = small + max(excess, 0.0)
-        sample[UPPER, i] = small + max(-excess, 0.0)
+        lower[i] = small + max(excess, 0.0)
+        upper[i] = small + max(-excess, 0.0)
 
 
 @jit
-def _central_share(excess, product):
+def _central_z(excess, product):
     """The z with ``s (1 - z) = g z = product`` and ``s - g = excess``."""
     root = np.sqrt(excess * excess + 4.0 * product * product)
     if excess <= 0.0:
@@ -62,100 +199,144 @@ def _central_share(excess, product):
 
 
 @jit
-def central_shares(c, n_forced, R, h, least_product, shares, lam):
-    """Centre z and its multipliers for the given c; return their common product.
+def _row_weights(R, h, weight):
+    """What the budgets charge for each feature at one price for all rows."""
+    n_rows, free = R.shape
+    for j in range(free):
+        weight[j] = 0.0
+        for r in range(n_rows):
+            weight[j] += R[r, j] * h[0] / (h[r] * n_rows)
+
+
+@jit
+def _set_z(c, weight, price, product, z):
+    """The central z at a price."""
+    n_forced = c.shape[0] - z.shape[0]
+    for j in range(z.shape[0]):
+        excess = c[n_forced + j] * c[n_forced + j] - price * weight[j]
+        z[j] = _central_z(excess, product)
+
+
+@jit
+def _leaves(R, h, z, part):
+    """Whether z leaves some part of every budget."""
+    fits = True
+    for r in range(h.shape[0]):
+        fits = fits and h[r] - dot(R[r], z, z.shape[0]) >= part * h[r]
+    return fits
+
+
+@jit_new
+def centre_choice(R, h, c, least_product, choice):
+    """Centre z and its multipliers for a given c; return their common product.
 
     The price of a feature (equal in all rows after scaling by the budgets) is found by
     bisection so that every budget is met up to its own complementarity. The product is
     in proportion to the price, but never below ``least_product``: a z that starts too
     close to its bounds cannot move.
     """
-    free = shares.shape[1]
-    n_rows = R.shape[0]
-    z = shares[Z]
-    weight = np.zeros(free)
+    z, s, g, lam, _ = choice
+    n_rows, free = R.shape
+    weight = new_vector(free)
+    _row_weights(R, h, weight)
     top = 1e-200
     for j in range(free):
-        for r in range(n_rows):
-            weight[j] += R[r, j] * h[0] / (h[r] * n_rows)
-        top = max(top, (c[n_forced + j] ** 2 + least_product) / weight[j])
+        square = c[c.shape[0] - free + j] ** 2
+        top = max(top, (square + least_product) / weight[j])
     ratio = min(0.5, 0.25 * h[0] / free)
     low = 1e-9 * top
     high = 4.0 * top * (1.0 + free / h[0])
-    # Far more turns than the bisection of any two numbers needs.
     for _ in range(BISECTIONS):
         if not high > 1.001 * low:
             break
         price = np.sqrt(low) * np.sqrt(high)
-        product = max(ratio * price, least_product)
-        for j in range(free):
-            excess = c[n_forced + j] ** 2 - price * weight[j]
-            z[j] = _central_share(excess, product)
-        fits = True
-        for r in range(n_rows):
-            left = h[r] - dot(R[r], z, free)
-            fits = fits and left >= min(0.1, ratio / h[0]) * h[r]
-        if fits:
+        _set_z(c, weight, price, max(ratio * price, least_product), z)
+        if _leaves(R, h, z, min(0.1, ratio / h[0])):
             high = price
         else:
             low = price
     product = max(ratio * high, least_product)
+    _set_z(c, weight, high, product, z)
     for r in range(n_rows):
         lam[r] = high * h[0] / (h[r] * n_rows)
     for j in range(free):
-        z[j] = _central_share(c[n_forced + j] ** 2 - high * weight[j], product)
-        shares[S, j] = product / (1.0 - z[j])
-        shares[G, j] = product / z[j]
+        s[j] = product / (1.0 - z[j])
+        g[j] = product / z[j]
     return product
 
 
 @jit
-def mean_product(
-    sample, room, shares, lam, slack, kappa, step, d_sample, d_shares, d_lam, d_slack
-):
-    """Mean complementarity product after a step, the share block in units of kappa."""
-    m = room.shape[0]
-    mean = 0.0
-    for i in range(m):
-        d_alpha = step * d_sample[ALPHA, i]
-        alpha = sample[ALPHA, i] + d_alpha
-        mean += alpha * (sample[LOWER, i] + step * d_sample[LOWER, i])
-        mean += (room[i] - d_alpha) * (sample[UPPER, i] + step * d_sample[UPPER, i])
-    if kappa == 0.0:
-        return mean / (2 * m)
-    share_sum = 0.0
-    for r in range(lam.shape[0]):
-        share_sum += (lam[r] + step * d_lam[r]) * (slack[r] + step * d_slack[r])
-    free = shares.shape[1]
-    for j in range(free):
-        z = shares[Z, j] + step * d_shares[Z, j]
-        share_sum += (shares[G, j] + step * d_shares[G, j]) * z
-        share_sum += (shares[S, j] + step * d_shares[S, j]) * (1.0 - z)
-    return (mean + share_sum / kappa) / (2 * m + 2 * free + lam.shape[0])
+def _sample_products(samples, room, step, length):
+    """Sum of the complementarity products of samples after a step."""
+    alpha, lower, upper = samples
+    products = 0.0
+    for i in range(room.shape[0]):
+        change = length * step.alpha[i]
+        products += (alpha[i] + change) * (lower[i] + length * step.lower[i])
+        products += (room[i] - change) * (upper[i] + length * step.upper[i])
+    return products
 
 
 @jit
-def longest_common_step(
-    sample, inverse, shares, lam, slack, d_sample, d_shares, d_lam, d_slack
-):
+def _choice_products(choice, step, length):
+    """Sum of the complementarity products of the choice after a step."""
+    products = 0.0
+    for r in range(choice.lam.shape[0]):
+        slack = choice.slack[r] + length * step.slack[r]
+        products += (choice.lam[r] + length * step.lam[r]) * slack
+    for j in range(choice.z.shape[0]):
+        z = choice.z[j] + length * step.z[j]
+        products += (choice.g[j] + length * step.g[j]) * z
+        products += (choice.s[j] + length * step.s[j]) * (1.0 - z)
+    return products
+
+
+@jit
+def mean_product(point, room, kappa, step, length):
+    """Mean complementarity product after a step, those of the choice by kappa.
+
+    ``room`` is ``C - alpha``; kappa is zero as long as z has no multipliers.
+    """
+    count = 2 * room.shape[0]
+    products = _sample_products(point.samples, room, step.samples, length)
+    if kappa > 0.0:
+        products += _choice_products(point.choice, step.choice, length) / kappa
+        count += 2 * point.choice.z.shape[0] + point.choice.lam.shape[0]
+    return products / count
+
+
+@jit
+def _longest_step_of_samples(samples, step, per_alpha, per_room):
+    alpha, lower, upper = step
+    worst = 1e-300
+    for i in range(per_alpha.shape[0]):
+        worst = max(worst, -alpha[i] * per_alpha[i])
+        worst = max(worst, alpha[i] * per_room[i])
+        worst = max(worst, -lower[i] / samples.lower[i])
+        worst = max(worst, -upper[i] / samples.upper[i])
+    return 1.0 / worst
+
+
+@jit
+def _longest_step_of_choice(choice, step):
+    length = longest_step(choice.z, step.z)
+    for j in range(choice.z.shape[0]):
+        if step.z[j] > 0.0:
+            length = min(length, (1.0 - choice.z[j]) / step.z[j])
+    length = min(length, longest_step(choice.s, step.s))
+    length = min(length, longest_step(choice.g, step.g))
+    length = min(length, longest_step(choice.lam, step.lam))
+    return min(length, longest_step(choice.slack, step.slack))
+
+
+@jit
+def longest_common_step(point, step, per_alpha, per_room):
     """Step to the boundary of the positive orthant.
 
-    ``inverse`` holds 1 / alpha and 1 / (C - alpha): divisions are what an iteration on
-    few features spends its time on.
+    Takes ``1 / alpha`` and ``1 / (C - alpha)``: divisions are what an iteration on few
+    features spends its time on.
     """
-    worst = 1e-300
-    for i in range(inverse.shape[1]):
-        change = d_sample[ALPHA, i]
-        worst = max(worst, -change * inverse[0, i])
-        worst = max(worst, change * inverse[1, i])
-        worst = max(worst, -d_sample[LOWER, i] / sample[LOWER, i])
-        worst = max(worst, -d_sample[UPPER, i] / sample[UPPER, i])
-    step = 1.0 / worst
-    for j in range(shares.shape[1]):
-        if d_shares[Z, j] > 0.0:
-            step = min(step, (1.0 - shares[Z, j]) / d_shares[Z, j])
-    if shares.shape[1] > 0:
-        for row in range(3):
-            step = min(step, longest_step(shares[row], d_shares[row]))
-    step = min(step, longest_step(lam, d_lam))
-    return min(step, longest_step(slack, d_slack))
+    return min(
+        _longest_step_of_samples(point.samples, step.samples, per_alpha, per_room),
+        _longest_step_of_choice(point.choice, step.choice),
+    )

@@ -1,4 +1,4 @@
-"""The data of a problem as compiled code takes them."""
+"""The data of a problem, and what is asked about them, as compiled code takes them."""
 
 from typing import NamedTuple
 
@@ -34,3 +34,37 @@ class Data(NamedTuple):
     intercept: bool
     costs: np.ndarray
     stop: np.ndarray
+
+
+class Region(NamedTuple):
+    """A set of supports.
+
+    Attributes
+    ----------
+    forced, free : integer arrays
+        Features that are used, and those among which to choose.
+    k : int
+        How many of the free ones may be chosen.
+    budget : float
+        What they may cost together; may be infinite.
+    """
+
+    forced: np.ndarray
+    free: np.ndarray
+    k: int
+    budget: float
+
+
+class ActiveSet(NamedTuple):
+    """The part of a relaxation that is solved.
+
+    Attributes
+    ----------
+    features : integer array
+        The working set of free features; the others are left out.
+    side : array (m,)
+        0 for samples to solve on; the others keep alpha = C (1) or alpha = 0 (-1).
+    """
+
+    features: np.ndarray
+    side: np.ndarray

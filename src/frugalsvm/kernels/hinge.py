@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from ._jit import jit
+from ._jit import jit, jit_new
+from .arrays import new_vector
 
 
 @jit
@@ -14,7 +15,7 @@ def hinge_sum(margins, C):
     return total
 
 
-@jit
+@jit_new
 def best_intercept(scores, y, C):
     """Minimise ``sum_i C_i max(0, 1 - y_i (scores_i + b))`` over b.
 
@@ -23,7 +24,7 @@ def best_intercept(scores, y, C):
     negative. It is found by repeated splitting, in linear time on average.
     """
     m = scores.shape[0]
-    breaks = np.empty(m)
+    breaks = new_vector(m)
     weights = C.copy()
     slope = 0.0
     for i in range(m):

@@ -16,360 +16,266 @@ predictor-corrector solves the conditions; eliminating all but ``du = z dc + c d
 value per feature) or ``dalpha`` (one per sample) leaves a positive definite matrix, the
 smaller of which is factored. The second-order terms of the products z c and c^2 are
 corrected, too.
-
-Layout: ``rows[j, i] = y_i x_ij`` with the forced features first, then the free ones,
-then, if there is an intercept, y itself: a feature without penalty whose c is zero.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 
-from ._jit import jit, jit_inline
-from .bounds import dual_bound
+from ._jit import jit, jit_new
+from .arrays import copy_to, filled, new_vector
 from .central_path import (
-    ALPHA,
-    Z,
-    central_samples,
-    central_shares,
+    advance,
+    centre_choice,
+    clear,
     longest_common_step,
     mean_product,
-    ray_start,
+    start,
+    weights_of,
+    zero_point,
 )
-from .hinge import balance, best_intercept, hinge_sum
-from .linalg import (
-    advance,
-    cholesky_solve,
-    clear,
-    combine,
-    copy_to,
-    correlate,
-    dot,
-    top_sum,
-    total,
-    transpose,
-)
+from .hinge import balance, hinge_sum
+from .linalg import add, combine, correlate, dot, top_sum, total
 from .newton import (
-    border_matrix,
-    complete_step,
-    factor_by_feature,
-    factor_by_sample,
+    factorise,
+    find_residuals,
+    is_by_feature,
+    new_residuals,
+    new_right_hand_side,
+    new_scaling,
+    new_system,
+    newton_step,
     price_of,
-    scalings,
-    step_by_feature,
-    step_by_sample,
-    targets,
+    scale,
 )
-from .rows import margins_of, restrict
 
+# Starts to try in turn, by their barrier in units of the mean C. The first is for warm
+# starts, the second right for nearly all data; extreme scales of features or weights
+# may need another.
+UNITS = np.array([0.1, 1.0, 100.0, 1e4, 1e-4, 10.0])
+# Whether such a start centres the products of sample i in proportion to C_i.
+PROPORTIONAL = np.array([True, True, False, True, True, False])
 # Fraction of the way to the boundary that a step may go.
 STEP_TO_BOUNDARY = 0.99
-# Iterations without progress before giving up, and in all.
+# Progress is a gap or a barrier below this part of the best before.
+PROGRESS = 0.9
+# Iterations without progress before giving up.
 PATIENCE = 12
+# Iterations after which to give up in any case.
 MAX_ITERATIONS = 150
-# Up to this order the choice of matrix is not a question of speed.
-SMALL_ORDER = 150
 # z is released once the SVM with uniform z is solved to this relative gap.
 RELEASE_GAP = 0.3
-# ... with complementarity products of z that sum to at least this part of the value.
-RELEASE_SHARE = 0.2
-# c - A alpha above this fraction of c asks for refined solves.
+# z is released after this many iterations in any case.
+RELEASE_AFTER = 20
+# When z is released its complementarity products sum to this part of the primal value
+# at least.
+RELEASE_PRODUCTS = 0.2
+# A residual of c = A alpha above this part of c asks for refined solves.
 REFINE_ABOVE = 1e-9
 
 
+class Solution(NamedTuple):
+    """A pair of feasible points of primal and dual.
+
+    Attributes
+    ----------
+    w, z : arrays (q,), (free,)
+        Weights of centred features, the intercept last if there is one, and z.
+    alpha : array (m,)
+    """
+
+    w: np.ndarray
+    z: np.ndarray
+    alpha: np.ndarray
+
+
+class Found(NamedTuple):
+    """What the interior point found: the best pair, its values, iterations."""
+
+    solution: Solution
+    primal: float
+    dual: float
+    iterations: int
+
+
+@jit_new
+def _new_solution(program):
+    q, m = program.rows.shape
+    return Solution(new_vector(q), new_vector(program.R.shape[1]), filled(m, 0.0))
+
+
 @jit
-def _dual_value(alpha, c, n_forced, R, h, lam, uniform):
-    """Dual value at (alpha, lam); for ``uniform`` > 0, of the SVM with that z."""
-    value = total(alpha) - 0.5 * dot(c, c, n_forced)
-    free = R.shape[1]
-    squares = np.empty(free)
-    for j in range(free):
-        squares[j] = c[n_forced + j] ** 2
-    if uniform > 0.0:
-        return value - 0.5 * uniform * total(squares)
-    if R.shape[0] == 1:
-        return value - 0.5 * top_sum(squares, int(h[0] + 0.5))
-    penalty = 0.0
-    for r in range(R.shape[0]):
-        penalty += h[r] * lam[r]
-    for j in range(free):
+def _read_primal(program, point, solution, margins):
+    """Weights, z and margins at a point, and their primal value.
+
+    The loss of a frozen sample is taken as linear: alpha_i (1 - margin_i).
+    """
+    w, z, c = solution.w, point.choice.z, point.c
+    weights_of(z, c, point.b, w)
+    copy_to(z, solution.z)
+    combine(w, program.rows, margins)
+    value = 0.5 * dot(w, c, c.shape[0]) + hinge_sum(margins, program.C)
+    return value + program.mass - dot(w, program.offset, w.shape[0])
+
+
+@jit_new
+def _read_dual(program, point, alpha, squares):
+    """Alpha after the repair of y alpha = 0, and the squares of its c.
+
+    Returns the dual value without what the free features take away.
+    """
+    offset, p = program.offset, program.n_features
+    copy_to(point.samples.alpha, alpha)
+    if offset.shape[0] > p:
+        balance(alpha, program.y, offset[p])
+    c = new_vector(p)
+    correlate(program.rows[:p], alpha, c)
+    add(c, offset[:p], 1.0)
+    for j in range(squares.shape[0]):
+        squares[j] = c[program.n_forced + j] ** 2
+    return total(alpha) - 0.5 * dot(c, c, program.n_forced) + program.mass
+
+
+@jit
+def _penalty(R, h, squares, lam):
+    """What the free features take away from the dual value, at prices lam."""
+    if h.shape[0] == 1:
+        return top_sum(squares, int(h[0] + 0.5))
+    penalty = dot(h, lam, h.shape[0])
+    for j in range(squares.shape[0]):
         penalty += max(0.0, squares[j] - price_of(R, lam, j))
-    return value - 0.5 * penalty
+    return penalty
 
 
-@jit_inline
-def interior_point(
-    A, norms, all_y, all_C, intercept, costs, node_free, budget, features, side, R, h,
-    tol, cutoff, warm_w, unit, proportional, stop,
-):  # fmt: skip
-    """Solve the SVM or its relaxation on some features and samples, and judge it.
+@jit_new
+def _product_weights(C, proportional):
+    """Products of sample i on the central path, in units of the barrier."""
+    weight = filled(C.shape[0], 1.0)
+    if proportional:
+        mean_C = total(C) / C.shape[0]
+        for i in range(C.shape[0]):
+            weight[i] = C[i] / mean_C
+    return weight
 
-    Compiled as a part of ``rounds.solve_tasks``, its only caller.
+
+@jit
+def _largest(x, size):
+    largest = 0.0
+    for i in range(size):
+        largest = max(largest, abs(x[i]))
+    return largest
+
+
+@jit
+def _predict_and_correct(
+    program, point, residuals, scaling, system, rhs, weight, mu, kappa, refine, step
+):
+    """Mehrotra's step: as far as it may go, and how far that is."""
+    per_alpha, per_room = scaling.samples.per_alpha, scaling.samples.per_room
+    clear(step)
+    tau, length = 0.0, 0.0
+    for correct in (False, True):
+        newton_step(
+            program, point, residuals, scaling, system, rhs, weight, tau, kappa, length,
+            refine, step,
+        )  # fmt: skip
+        longest = longest_common_step(point, step, per_alpha, per_room)
+        if not correct:
+            length = min(1.0, longest)
+            ahead = mean_product(point, scaling.samples.room, kappa, step, length)
+            tau = (ahead / mu) ** 3 * mu
+    return min(1.0, STEP_TO_BOUNDARY * longest)
+
+
+@jit_new
+def interior_point(program, warm_w, attempt, tol, cutoff, stop):
+    """Solve a program from one of the starts.
 
     Parameters
     ----------
-    A : array (n, m)
-        Signed features, ``y_i x_ij``.
-    norms : array (n,) or (0,)
-        Upper bounds of the row norms; if there are none, nothing is judged.
-    all_y, all_C : arrays (m,)
-        Labels and positive weights.
-    intercept : bool
-        Whether a free intercept is fitted.
-    costs, node_free, budget : array (n,), integer array, float
-        Costs, all free features of the node and their budget, to judge by.
-    features : integer array
-        The features to solve on, forced ones first; there are R.shape[1] free ones.
-    side : array (m,)
-        0 for the samples to solve on; the others keep alpha = C (1) or alpha = 0 (-1).
-        If these cannot be balanced, all samples are solved on, and all sides set to 0.
-    R, h : arrays (r, free), (r,)
-        Budget rows ``R z <= h``, positive; the first is all ones. No rows for an SVM.
-    tol, cutoff : float
-        Stop at this relative gap, or once the dual value exceeds the cutoff.
-    warm_w : array or (0,)
-        For an SVM: weights (and intercept) to start from.
-    unit : float
-        Start at the barrier ``unit mean(C)``.
-    proportional : bool
-        Centre the products of sample i in proportion to C_i, or all alike.
+    program : Program
+    warm_w : array
+        For an SVM: weights to start from; not used unless there is one per feature.
+    attempt : int
+        The start, an index of ``UNITS``.
+    tol : float
+        Relative gap to reach.
+    cutoff : float
+        Stop once the dual value exceeds it.
     stop : array (1,)
-        Ends with the best found so far once it is not zero: another thread sets it.
+        Ends with the best found so far once another thread sets it.
 
     Returns
     -------
-    alpha, dual, squares, bound
-        Dual point of all samples and its value on these features. If judged, alpha is
-        repaired and bound is valid for the node; squares bound all ``c_j^2``.
-    z, w, primal, margins, value
-        Primal point, ``w`` with the intercept last if there is one, its value on these
-        samples, and the margins and value of all samples.
-    means, iterations, price
-        Means of the features: ``w`` belongs to centred ones; the price of the cost
-        budget behind the bound.
+    Found
     """
-    n_forced = features.shape[0] - R.shape[1]
-    rows, offset, means, samples, y, C, alpha, mass = restrict(
-        A, features, side, all_y, all_C, intercept
-    )
-    q, m = rows.shape
-    n_rows, free = R.shape
-    p = n_forced + free
-    # The feature-space matrix keeps more digits when features differ in scale.
-    by_feature = q <= max(m, SMALL_ORDER)
-    order = q if by_feature else m
-    n_border = n_rows if by_feature else n_rows + q - p
-    columns = transpose(rows[:p]) if not by_feature else rows[:0]
-
-    sample = np.empty((3, m))
-    d_sample = np.zeros((3, m))
-    shares = np.zeros((3, free))
-    d_shares = np.zeros((3, free))
-    lam = np.ones(n_rows)
-    d_lam = np.zeros(n_rows)
-    slack = np.empty(n_rows)
-    d_slack = np.zeros(n_rows)
-    d_c = np.zeros(p)
-    c_alpha = np.empty(q)
-    r_c = np.empty(q)
-    w = np.empty(q)
-    margins = np.empty(m)
-    room = np.empty(m)
-    inverse = np.empty((2, m))
-    theta = np.empty(m)
-    base = np.empty(m)
-    balanced = np.empty(m)
-    H = np.empty(free)
-    e = np.empty(free)
-    omega = np.ones(p)
-    E = np.zeros((n_rows, p))
-    matrix = np.empty((order, order))
-    border = np.empty((n_border, order))
-    small = np.empty((n_border, n_border))
-    price_rhs = np.empty(n_rows)
-
-    share = 1.0
-    for r in range(n_rows):
-        share = min(share, 0.9 * h[r] / total(R[r]))
-    for j in range(free):
-        shares[Z, j] = share
-    mean_C = total(C) / m
-    weight = np.ones(m)
-    if proportional:
-        for i in range(m):
-            weight[i] = C[i] / mean_C
-    b = 0.0
-    if warm_w.shape[0] == q and free == 0:
-        c = warm_w.copy()
-    else:
-        c = ray_start(rows, y, C, share, n_forced, p, offset)
-    for j in range(p):
-        w[j] = c[j] if j < n_forced else share * c[j]
-    if q > p:
-        c[p] = 0.0
-        w[p] = 0.0
-        combine(w, rows, margins)
-        b = best_intercept(margins * y, y, C)
-        w[p] = b
-    combine(w, rows, margins)
-    mu = unit * mean_C
-    central_samples(margins, C, mu, weight, sample)
+    m, p, free = program.y.shape[0], program.n_features, program.R.shape[1]
+    weight = _product_weights(program.C, PROPORTIONAL[attempt])
+    mu = UNITS[attempt] * (total(program.C) / m)
+    point = start(program, warm_w, mu, weight)
+    step = zero_point(program)
+    residuals = new_residuals(program)
+    scaling = new_scaling(program)
+    system = new_system(program, is_by_feature(program))
+    rhs = new_right_hand_side(program)
+    current, best = _new_solution(program), _new_solution(program)
+    margins, squares = new_vector(m), new_vector(free)
     # Until alpha has found its scale z stays uniform: a plain SVM, linear in c.
     released = free == 0
     kappa = 0.0
-
-    best_alpha = np.zeros(m)
-    best_z = shares[Z].copy()
-    best_w = w.copy()
-    best_primal = np.inf
-    best_dual = -np.inf
-    best_gap = np.inf
-    best_mu = np.inf
+    best_primal, best_dual = np.inf, -np.inf
+    best_gap, best_mu = np.inf, np.inf
     stalled = 0
     iterations = 0
     refine = False
-    expected_off = np.inf
+    expected = np.inf
     while True:
-        for j in range(p):
-            w[j] = c[j] if j < n_forced else shares[Z, j - n_forced] * c[j]
-        if q > p:
-            w[p] = b
-        combine(w, rows, margins)
-        # The loss of a sample left out is taken as linear: alpha_i (1 - margin_i).
-        primal = 0.5 * dot(w, c, p) + hinge_sum(margins, C) + mass - dot(w, offset, q)
+        primal = _read_primal(program, point, current, margins)
         if primal < best_primal:
             best_primal = primal
-            copy_to(w, best_w)
-            copy_to(shares[Z], best_z)
-        # Judge alpha after the repair of y alpha = 0, not before.
-        copy_to(sample[ALPHA], balanced)
-        if q > p:
-            balance(balanced, y, offset[p])
-        correlate(rows, balanced, c_alpha)
-        advance(c_alpha, offset, 1.0)
-        dual = mass + _dual_value(balanced, c_alpha, n_forced, R, h, lam, 0.0)
+            copy_to(current.w, best.w)
+            copy_to(current.z, best.z)
+        value = _read_dual(program, point, current.alpha, squares)
+        dual = value - 0.5 * _penalty(program.R, program.h, squares, point.choice.lam)
         if dual > best_dual:
             best_dual = dual
-            copy_to(balanced, best_alpha)
+            copy_to(current.alpha, best.alpha)
         gap = best_primal - best_dual
         if gap <= tol * abs(best_primal) or best_dual > cutoff or stop[0] != 0:
             break
         if not released:
-            uniform = _dual_value(balanced, c_alpha, n_forced, R, h, lam, share)
-            uniform += mass
-            if primal - uniform <= RELEASE_GAP * primal or iterations >= 20:
+            uniform = value - 0.5 * point.choice.z[0] * total(squares)
+            if primal - uniform <= RELEASE_GAP * primal or iterations >= RELEASE_AFTER:
                 released = True
-                least = RELEASE_SHARE * primal / free
-                kappa = central_shares(c, n_forced, R, h, least, shares, lam) / mu
+                least = RELEASE_PRODUCTS * primal / free
+                product = centre_choice(
+                    program.R, program.h, point.c, least, point.choice
+                )
+                kappa = product / mu
                 continue
 
-        for i in range(m):
-            room[i] = C[i] - sample[ALPHA, i]
-        for r in range(n_rows):
-            slack[r] = h[r] - dot(R[r], shares[Z], free)
-        mu = mean_product(
-            sample, room, shares, lam, slack, kappa, 0.0,
-            d_sample, d_shares, d_lam, d_slack,
-        )  # fmt: skip
-        stalled = stalled + 1 if gap > 0.9 * best_gap and mu > 0.9 * best_mu else 0
+        scale(program, point, released, scaling)
+        mu = mean_product(point, scaling.samples.room, kappa, step, 0.0)
+        slow = gap > PROGRESS * best_gap and mu > PROGRESS * best_mu
+        stalled = stalled + 1 if slow else 0
         if stalled >= PATIENCE or iterations >= MAX_ITERATIONS or not mu < np.inf:
             break
-        best_gap = min(gap, best_gap)
-        best_mu = min(mu, best_mu)
+        best_gap, best_mu = min(gap, best_gap), min(mu, best_mu)
         iterations += 1
 
-        correlate(rows, sample[ALPHA], c_alpha)
-        advance(c_alpha, offset, 1.0)
-        off = 0.0
-        size = 0.0
-        for j in range(q):
-            r_c[j] = c[j] - c_alpha[j]
-        for j in range(p):
-            off = max(off, abs(r_c[j]))
-            size = max(size, abs(c[j]))
+        find_residuals(program, point, margins, residuals)
+        off = _largest(residuals.c, p)
         # More than the last step should have left: its solves lost digits.
-        refine = refine or off > max(2.0 * expected_off, REFINE_ABOVE * size)
-        scalings(
-            sample, room, shares, c, n_forced, R, released, inverse, theta, H, omega, E
-        )
-        if by_feature:
-            factor_by_feature(rows, theta, omega, E, matrix, border, stop)
-        else:
-            factor_by_sample(rows, columns, y, theta, omega, E, matrix, border, stop)
+        lost = off > max(2.0 * expected, REFINE_ABOVE * _largest(point.c, p))
+        refine = refine or lost
+        factorise(program, point.choice, scaling, system, stop)
         if stop[0] != 0:
             # The factorisation may be unfinished.
             break
-        solved = border.copy()
-        for r in range(n_border):
-            cholesky_solve(matrix, solved[r])
-        border_matrix(
-            border, solved, R, shares, lam, slack, H, omega, by_feature, small
-        )
-
-        for row in range(3):
-            clear(d_sample[row])
-            clear(d_shares[row])
-        clear(d_c)
-        clear(d_lam)
-        clear(d_slack)
-        sigma = 0.0
-        second = 0.0
-        step = 0.0
-        d_b = 0.0
-        for phase in range(2):
-            targets(
-                rows, weight, sample, room, inverse, shares, lam, slack, c, margins,
-                n_forced, R, H, sigma * mu, kappa, second, d_sample, d_shares, d_c,
-                d_lam, d_slack, e, base, price_rhs,
-            )  # fmt: skip
-            if by_feature:
-                d_b = step_by_feature(
-                    rows, theta, omega, E, matrix, border, solved, small, base, r_c,
-                    price_rhs, refine, d_sample[ALPHA], d_c, d_lam,
-                )  # fmt: skip
-            else:
-                d_b = step_by_sample(
-                    rows, omega, E, matrix, border, solved, small, base, r_c,
-                    price_rhs, d_sample[ALPHA], d_c, d_lam,
-                )  # fmt: skip
-            complete_step(
-                sample, inverse, shares, c, n_forced, R, H, e,
-                d_sample, d_shares, d_c, d_lam, d_slack,
-            )  # fmt: skip
-            step = longest_common_step(
-                sample, inverse, shares, lam, slack, d_sample, d_shares, d_lam, d_slack
-            )
-            if phase == 0:
-                second = min(1.0, step)
-                ahead = mean_product(
-                    sample, room, shares, lam, slack, kappa, second,
-                    d_sample, d_shares, d_lam, d_slack,
-                )  # fmt: skip
-                sigma = (ahead / mu) ** 3
-        step = min(1.0, STEP_TO_BOUNDARY * step)
-        b += step * d_b
-        expected_off = (1.0 - step) * off
-        advance(c, d_c, step)
-        advance(lam, d_lam, step)
-        for row in range(3):
-            advance(sample[row], d_sample[row], step)
-            advance(shares[row], d_shares[row], step)
-    for i in range(m):
-        alpha[samples[i]] = best_alpha[i]
-    squares = np.empty(0)
-    bound = -np.inf
-    price = 0.0
-    if norms.shape[0] > 0:
-        bound, alpha, squares, price = dual_bound(
-            A, norms, all_y, all_C, intercept, costs, features[:n_forced], node_free,
-            int(h[0] + 0.5) if n_rows > 0 else 0, budget, alpha,
+        length = _predict_and_correct(
+            program, point, residuals, scaling, system, rhs, weight, mu, kappa, refine,
+            step,
         )  # fmt: skip
-    margins = np.empty(all_y.shape[0])
-    margins_of(A, features, best_w, means, all_y, margins)
-    quadratic = 0.0
-    for j in range(p):
-        share = 1.0 if j < n_forced else best_z[j - n_forced]
-        quadratic += best_w[j] * best_w[j] / share
-    value = 0.5 * quadratic + hinge_sum(margins, all_C)
-    return (
-        alpha, best_dual, squares, bound, best_z, best_w, best_primal, margins, value,
-        means, iterations, price,
-    )  # fmt: skip
+        advance(point, step, length)
+        expected = (1.0 - length) * off
+    return Found(best, best_primal, best_dual, iterations)

@@ -7,7 +7,8 @@ Explicit loops are preferred to array expressions: they compile several times fa
 
 import numpy as np
 
-from ._jit import jit
+from ._jit import jit, jit_new
+from .arrays import new_matrix, new_vector
 
 # Below this order a hand-written symmetric loop beats a BLAS call.
 SMALL = 48
@@ -38,27 +39,13 @@ def total(x):
 
 
 @jit
-def clear(x):
-    """Set all entries to zero."""
-    for i in range(x.shape[0]):
-        x[i] = 0.0
-
-
-@jit
-def copy_to(source, target):
-    """``target[:] = source``."""
-    for i in range(source.shape[0]):
-        target[i] = source[i]
-
-
-@jit
-def advance(x, change, step):
-    """``x[: len(change)] += step * change``."""
+def add(x, change, factor):
+    """``x += factor * change``."""
     for i in range(change.shape[0]):
-        x[i] += step * change[i]
+        x[i] += factor * change[i]
 
 
-@jit
+@jit_new
 def kth_largest(values, k):
     """The ``k``-th largest value (1 <= k <= len), by splitting around pivots."""
     work = values.copy()
@@ -90,7 +77,7 @@ def kth_largest(values, k):
     return pivot
 
 
-@jit
+@jit_new
 def top_sum(values, k):
     """Sum of the ``k`` largest values."""
     if k >= values.shape[0]:
@@ -140,13 +127,13 @@ def correlate(rows, values, out):
         out[j] = dot(rows[j], values, m)
 
 
-@jit
+@jit_new
 def _product(left, right):
     """``left @ right.T`` by BLAS."""
     return np.dot(left, right.T)
 
 
-@jit
+@jit_new
 def weighted_gram(rows, weights, out, stop):
     """Write ``rows @ diag(weights) @ rows.T`` into the lower triangle of ``out``.
 
@@ -154,7 +141,7 @@ def weighted_gram(rows, weights, out, stop):
     """
     p, m = rows.shape
     if p <= SMALL:
-        scaled = np.empty(m)
+        scaled = new_vector(m)
         for j in range(p):
             for i in range(m):
                 scaled[i] = rows[j, i] * weights[i]
@@ -165,7 +152,7 @@ def weighted_gram(rows, weights, out, stop):
         if stop[0] != 0:
             return
         end = min(start + BLOCK, p)
-        scaled_rows = np.empty((end - start, m))
+        scaled_rows = new_matrix(end - start, m)
         for j in range(start, end):
             for i in range(m):
                 scaled_rows[j - start, i] = rows[j, i] * weights[i]
@@ -193,14 +180,14 @@ def _factor_panel(matrix, diagonal, start, end):
             matrix[i, j] = rest * inverse
 
 
-@jit
+@jit_new
 def cholesky(matrix, stop):
     """Factor the lower triangle in place; numerically zero pivots are neutralised.
 
     Unfinished if the flag ``stop`` is set.
     """
     order = matrix.shape[0]
-    diagonal = np.empty(order)
+    diagonal = new_vector(order)
     for j in range(order):
         diagonal[j] = matrix[j, j]
     for start in range(0, order, BLOCK):
@@ -208,7 +195,7 @@ def cholesky(matrix, stop):
         _factor_panel(matrix, diagonal, start, end)
         if end == order or stop[0] != 0:
             break
-        panel = np.empty((order - end, end - start))
+        panel = new_matrix(order - end, end - start)
         for i in range(end, order):
             for k in range(start, end):
                 panel[i - end, k - start] = matrix[i, k]
@@ -233,7 +220,7 @@ def cholesky_solve(factor, rhs):
             rhs[j] -= value * factor[i, j]
 
 
-@jit
+@jit_new
 def solve_small(matrix, rhs):
     """Gaussian elimination with partial pivoting, for a handful of unknowns."""
     a = matrix.copy()
@@ -257,11 +244,11 @@ def solve_small(matrix, rhs):
         rhs[row] /= a[row, row]
 
 
-@jit
+@jit_new
 def transpose(rows):
     """A contiguous copy of ``rows.T``."""
     p, m = rows.shape
-    columns = np.empty((m, p))
+    columns = new_matrix(m, p)
     for j in range(p):
         for i in range(m):
             columns[i, j] = rows[j, i]

@@ -1,4 +1,4 @@
-"""The Newton step of the interior point: scalings, factorisation, right-hand sides.
+"""The Newton step of the interior point: residuals, scaling, factorisation, step.
 
 With ``H = s / (1 - z) + g / z``, ``omega = z + 2 c^2 / H``, ``theta`` the inverse of
 ``lower / alpha + upper / (C - alpha)`` and ``E = R c / H``, eliminating all but
@@ -13,20 +13,154 @@ and eliminating all but dalpha leaves
 each bordered by the budget prices (and b). Feature costs make the border two rows wide.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
-from ._jit import jit
-from .central_path import ALPHA, LOWER, UPPER, G, S, Z
+from ._jit import jit, jit_new
+from .arrays import copy_to, fill, filled, new_matrix, new_vector
 from .linalg import (
+    add,
     cholesky,
     cholesky_solve,
-    clear,
     combine,
     correlate,
     dot,
     solve_small,
+    transpose,
     weighted_gram,
 )
+
+# Up to this order the choice of matrix is not a question of speed.
+SMALL_ORDER = 150
+# Solves of one system when digits are being lost, the first included.
+REFINED_SOLVES = 3
+
+
+class Residuals(NamedTuple):
+    """By how much a point violates the linear conditions.
+
+    Attributes
+    ----------
+    c : array (q,)
+        ``c - A alpha``; the last entry, if there is an intercept, is ``-y alpha``.
+    alpha : array (m,)
+        ``A'(z c) + b y - lower + upper - 1``.
+    z : array (free,)
+        ``s + R' lam - c^2 - g``.
+    """
+
+    c: np.ndarray
+    alpha: np.ndarray
+    z: np.ndarray
+
+
+class SampleScaling(NamedTuple):
+    """``C - alpha``, the inverses of alpha and of that, and theta."""
+
+    room: np.ndarray
+    per_alpha: np.ndarray
+    per_room: np.ndarray
+    theta: np.ndarray
+
+
+class FeatureScaling(NamedTuple):
+    """H of the free features, omega and E of all."""
+
+    H: np.ndarray
+    omega: np.ndarray
+    E: np.ndarray
+
+
+class Scaling(NamedTuple):
+    """What the matrix of the Newton system consists of."""
+
+    samples: SampleScaling
+    features: FeatureScaling
+
+
+class System(NamedTuple):
+    """The Newton system after elimination, by feature or by sample.
+
+    Attributes
+    ----------
+    by_feature : bool
+        Whether du is left, or dalpha.
+    columns : array (m, p)
+        Transposed rows, if it is dalpha.
+    matrix : array (order, order)
+        The matrix, and after factorisation its Cholesky factor.
+    border, solved : arrays (n_border, order)
+        Rows of the budgets (and of y, if dalpha is left), and the solutions for them.
+    small : array (n_border, n_border)
+        What is left for the multipliers of the border.
+    """
+
+    by_feature: bool
+    columns: np.ndarray
+    matrix: np.ndarray
+    border: np.ndarray
+    solved: np.ndarray
+    small: np.ndarray
+
+
+class RightHandSide(NamedTuple):
+    """Right-hand sides after elimination: ``base`` above, ``e`` and budget prices."""
+
+    base: np.ndarray
+    e: np.ndarray
+    prices: np.ndarray
+
+
+@jit_new
+def new_residuals(program):
+    """Residuals, not set."""
+    q, m = program.rows.shape
+    return Residuals(new_vector(q), new_vector(m), new_vector(program.R.shape[1]))
+
+
+@jit_new
+def new_scaling(program):
+    """Scalings, set for forced features only: they have no H, and omega is 1."""
+    m, p = program.y.shape[0], program.n_features
+    n_rows, free = program.R.shape
+    E = new_matrix(n_rows, p)
+    for r in range(n_rows):
+        fill(E[r], 0.0)
+    samples = SampleScaling(new_vector(m), new_vector(m), new_vector(m), new_vector(m))
+    return Scaling(samples, FeatureScaling(new_vector(free), filled(p, 1.0), E))
+
+
+@jit_new
+def new_system(program, by_feature):
+    """A system, not set."""
+    q, m = program.rows.shape
+    p = program.n_features
+    order = q if by_feature else m
+    n_border = program.h.shape[0] if by_feature else program.h.shape[0] + q - p
+    columns = transpose(program.rows[: 0 if by_feature else p])
+    return System(
+        by_feature, columns, new_matrix(order, order), new_matrix(n_border, order),
+        new_matrix(n_border, order), new_matrix(n_border, n_border),
+    )  # fmt: skip
+
+
+@jit_new
+def new_right_hand_side(program):
+    """A right-hand side, not set."""
+    n_rows, free = program.R.shape
+    m = program.y.shape[0]
+    return RightHandSide(new_vector(m), new_vector(free), new_vector(n_rows))
+
+
+@jit
+def is_by_feature(program):
+    """Whether the feature-space matrix is the one to factorise.
+
+    It keeps more digits when features differ in scale.
+    """
+    q, m = program.rows.shape
+    return q <= max(m, SMALL_ORDER)
 
 
 @jit
@@ -39,87 +173,216 @@ def price_of(R, lam, j):
 
 
 @jit
-def scalings(
-    sample, room, shares, c, n_forced, R, released, inverse, theta, H, omega, E
-):
-    """Inverses and diagonal scalings of the Newton system at the current point."""
-    for i in range(room.shape[0]):
-        inverse[0, i] = 1.0 / sample[ALPHA, i]
-        inverse[1, i] = 1.0 / room[i]
-        theta[i] = 1.0 / (
-            sample[LOWER, i] * inverse[0, i] + sample[UPPER, i] * inverse[1, i]
-        )
-    for j in range(shares.shape[1]):
+def find_residuals(program, point, margins, residuals):
+    """Residuals of a point, given its margins ``A'(z c) + b y``."""
+    c, p = point.c, program.n_features
+    correlate(program.rows, point.samples.alpha, residuals.c)
+    add(residuals.c, program.offset, 1.0)
+    for j in range(residuals.c.shape[0]):
+        residuals.c[j] = (c[j] if j < p else 0.0) - residuals.c[j]
+    lower, upper = point.samples.lower, point.samples.upper
+    for i in range(margins.shape[0]):
+        residuals.alpha[i] = margins[i] - 1.0 - lower[i] + upper[i]
+    _find_choice_residuals(program.R, point.choice, c, residuals.z)
+
+
+@jit
+def _find_choice_residuals(R, choice, c, residual):
+    n_forced = c.shape[0] - R.shape[1]
+    for j in range(R.shape[1]):
+        charged = choice.s[j] + price_of(R, choice.lam, j)
+        residual[j] = charged - c[n_forced + j] ** 2 - choice.g[j]
+
+
+@jit
+def scale(program, point, released, scaling):
+    """Slacks and scalings at a point; z stays where it is until it is released."""
+    R, h, choice = program.R, program.h, point.choice
+    for r in range(h.shape[0]):
+        choice.slack[r] = h[r] - dot(R[r], choice.z, R.shape[1])
+    _scale_samples(program.C, point.samples, scaling.samples)
+    _scale_features(R, choice, point.c, released, scaling.features)
+
+
+@jit
+def _scale_samples(C, samples, scaling):
+    alpha, lower, upper = samples
+    room, per_alpha, per_room, theta = scaling
+    for i in range(C.shape[0]):
+        room[i] = C[i] - alpha[i]
+        per_alpha[i] = 1.0 / alpha[i]
+        per_room[i] = 1.0 / room[i]
+        theta[i] = 1.0 / (lower[i] * per_alpha[i] + upper[i] * per_room[i])
+
+
+@jit
+def _scale_features(R, choice, c, released, scaling):
+    H, omega, E = scaling
+    n_forced = c.shape[0] - R.shape[1]
+    for j in range(R.shape[1]):
         f = n_forced + j
-        z = shares[Z, j]
-        H[j] = shares[S, j] / (1.0 - z) + shares[G, j] / z if released else np.inf
+        z = choice.z[j]
+        H[j] = choice.s[j] / (1.0 - z) + choice.g[j] / z if released else np.inf
         omega[f] = z + 2.0 * c[f] ** 2 / H[j]
         for r in range(R.shape[0]):
             E[r, f] = c[f] * R[r, j] / H[j]
 
 
 @jit
-def factor_by_feature(rows, theta, omega, E, matrix, border, stop):
-    """``1 / omega + A theta A'`` and the border ``E / omega`` of the budget rows."""
-    weighted_gram(rows, theta, matrix, stop)
-    p = omega.shape[0]
-    for j in range(p):
-        matrix[j, j] += 1.0 / omega[j]
-        for r in range(E.shape[0]):
-            border[r, j] = E[r, j] / omega[j]
-    for r in range(E.shape[0]):
-        for j in range(p, rows.shape[0]):
-            border[r, j] = 0.0
-    cholesky(matrix, stop)
+def factorise(program, choice, scaling, system, stop):
+    """Form and factorise the matrix, and solve for its border.
+
+    Unfinished if the flag ``stop`` is set.
+    """
+    theta, features = scaling.samples.theta, scaling.features
+    if system.by_feature:
+        _form_by_feature(program.rows, theta, features, system, stop)
+    else:
+        _form_by_sample(program.rows, program.y, theta, features, system, stop)
+    cholesky(system.matrix, stop)
+    for r in range(system.border.shape[0]):
+        copy_to(system.border[r], system.solved[r])
+        cholesky_solve(system.matrix, system.solved[r])
+    _form_small(program.R, choice, features, system)
 
 
 @jit
-def factor_by_sample(rows, columns, y, theta, omega, E, matrix, border, stop):
+def _form_by_feature(rows, theta, scaling, system, stop):
+    """``1 / omega + A theta A'`` and the border ``E / omega`` of the budget rows."""
+    matrix, border, omega = system.matrix, system.border, scaling.omega
+    weighted_gram(rows, theta, matrix, stop)
+    for j in range(omega.shape[0]):
+        matrix[j, j] += 1.0 / omega[j]
+    for r in range(border.shape[0]):
+        fill(border[r], 0.0)
+        for j in range(omega.shape[0]):
+            border[r, j] = scaling.E[r, j] / omega[j]
+
+
+@jit
+def _form_by_sample(rows, y, theta, scaling, system, stop):
     """``1 / theta + A' omega A`` and the border ``-A' E`` and y."""
-    p = omega.shape[0]
-    weighted_gram(columns, omega, matrix, stop)
+    matrix, border, E = system.matrix, system.border, scaling.E
+    weighted_gram(system.columns, scaling.omega, matrix, stop)
     for i in range(theta.shape[0]):
         matrix[i, i] += 1.0 / theta[i]
     for r in range(E.shape[0]):
-        combine(E[r], rows[:p], border[r])
-        for i in range(theta.shape[0]):
+        combine(E[r], rows[: E.shape[1]], border[r])
+        for i in range(border.shape[1]):
             border[r, i] = -border[r, i]
-    if rows.shape[0] > p:
-        for i in range(theta.shape[0]):
-            border[E.shape[0], i] = y[i]
-    cholesky(matrix, stop)
+    for r in range(E.shape[0], border.shape[0]):
+        copy_to(y, border[r])
 
 
 @jit
-def border_matrix(border, solved, R, shares, lam, slack, H, omega, by_feature, small):
+def _form_small(R, choice, scaling, system):
     """Schur complement of the bordered unknowns: budget prices and perhaps b."""
-    n_rows = R.shape[0]
+    border, small = system.border, system.small
     for r in range(border.shape[0]):
         for q in range(border.shape[0]):
-            small[r, q] = dot(border[r], solved[q], border.shape[1])
-    n_forced = omega.shape[0] - R.shape[1]
-    for r in range(n_rows):
-        for q in range(n_rows):
-            coupling = slack[r] / lam[r] if r == q else 0.0
-            for j in range(R.shape[1]):
-                ratio = R[r, j] * R[q, j] / H[j]
-                if by_feature:
-                    ratio *= shares[Z, j] / omega[n_forced + j]
-                coupling += ratio
-            small[r, q] += 0.5 * coupling if by_feature else -0.5 * coupling
+            small[r, q] = dot(border[r], system.solved[q], border.shape[1])
+    for r in range(R.shape[0]):
+        for q in range(R.shape[0]):
+            coupling = choice.slack[r] / choice.lam[r] if r == q else 0.0
+            coupling += _coupling(R[r], R[q], choice.z, scaling, system.by_feature)
+            small[r, q] += 0.5 * coupling if system.by_feature else -0.5 * coupling
 
 
 @jit
-def _solve_bordered(matrix, border, solved, small, rhs, small_rhs):
+def _coupling(row, other, z, scaling, by_feature):
+    """What elimination makes two budget rows have in common."""
+    n_forced = scaling.omega.shape[0] - z.shape[0]
+    coupling = 0.0
+    for j in range(z.shape[0]):
+        ratio = row[j] * other[j] / scaling.H[j]
+        if by_feature:
+            ratio *= z[j] / scaling.omega[n_forced + j]
+        coupling += ratio
+    return coupling
+
+
+@jit
+def newton_step(
+    program, point, residuals, scaling, system, rhs, weight, tau, kappa, second, refine,
+    step,
+):  # fmt: skip
+    """Overwrite a predictor by the step to the central path at tau.
+
+    The predictor, zero for none, gives the second-order terms. Those of z c and c^2 are
+    scaled by ``second``: they grow with the square of the step, so they are corrected
+    for the step that the predictor could take.
+    """
+    lift = step.c
+    _aim_choice(
+        program.R, point.choice, point.c, residuals.z, scaling.features.H, kappa * tau,
+        second, rhs, step.choice, lift,
+    )  # fmt: skip
+    if point.choice.z.shape[0] > 0:
+        combine(lift, program.rows[: program.n_features], rhs.base)
+    else:
+        fill(rhs.base, 0.0)
+    _aim_samples(
+        point.samples, residuals.alpha, scaling.samples, weight, tau, rhs.base,
+        step.samples,
+    )  # fmt: skip
+    if system.by_feature:
+        _solve_by_feature(program.rows, scaling, system, rhs, residuals.c, refine, step)
+    else:
+        _solve_by_sample(program.rows, scaling, system, rhs, residuals.c, step)
+    _complete_samples(point.samples, scaling.samples, step.samples)
+    _complete_choice(
+        program.R, point.choice, point.c, scaling.features.H, rhs.e, step.choice, step.c
+    )
+
+
+@jit
+def _aim_choice(R, choice, c, residual, H, target, second, rhs, step, d_c):
+    """Right-hand sides e and prices; multipliers receive what their products lack.
+
+    ``d_c`` receives what is added to ``z c`` by second-order terms and e.
+    """
+    e, prices = rhs.e, rhs.prices
+    n_forced = c.shape[0] - R.shape[1]
+    fill(d_c[:n_forced], 0.0)
+    for r in range(R.shape[0]):
+        lam, slack = choice.lam[r], choice.slack[r]
+        step.slack[r] = target - lam * slack - step.lam[r] * step.slack[r]
+        prices[r] = step.slack[r] / lam
+    for j in range(R.shape[1]):
+        f = n_forced + j
+        z, d_z = choice.z[j], step.z[j]
+        step.s[j] = target - choice.s[j] * (1.0 - z) + step.s[j] * d_z
+        step.g[j] = target - choice.g[j] * z - step.g[j] * d_z
+        missing = residual[j] - second * d_c[f] ** 2
+        e[j] = step.g[j] / z - step.s[j] / (1.0 - z) - missing
+        d_c[f] = second * d_z * d_c[f] + c[f] * e[j] / H[j]
+        for r in range(R.shape[0]):
+            prices[r] += R[r, j] * e[j] / H[j]
+
+
+@jit
+def _aim_samples(samples, residual, scaling, weight, tau, base, step):
+    """Right-hand side of the samples; multipliers receive what their products lack."""
+    for i in range(base.shape[0]):
+        change = step.alpha[i]
+        goal = tau * weight[i]
+        lower = goal - samples.alpha[i] * samples.lower[i] - change * step.lower[i]
+        upper = goal - scaling.room[i] * samples.upper[i] + change * step.upper[i]
+        step.lower[i] = lower
+        step.upper[i] = upper
+        pull = lower * scaling.per_alpha[i] - upper * scaling.per_room[i]
+        base[i] = pull - residual[i] - base[i]
+
+
+@jit
+def _solve_bordered(system, rhs, small_rhs):
     """Solve ``matrix x + border' t = rhs`` with ``small t = small_rhs + border x0``."""
-    cholesky_solve(matrix, rhs)
-    order = rhs.shape[0]
-    for r in range(border.shape[0]):
-        small_rhs[r] += dot(border[r], rhs, order)
-    solve_small(small, small_rhs)
-    for r in range(border.shape[0]):
-        for j in range(order):
-            rhs[j] -= solved[r, j] * small_rhs[r]
+    cholesky_solve(system.matrix, rhs)
+    for r in range(small_rhs.shape[0]):
+        small_rhs[r] += dot(system.border[r], rhs, rhs.shape[0])
+    solve_small(system.small, small_rhs)
+    for r in range(small_rhs.shape[0]):
+        add(rhs, system.solved[r], -small_rhs[r])
 
 
 @jit
@@ -131,138 +394,86 @@ def _back_to_samples(rows, base, theta, du, d_alpha):
 
 
 @jit
-def step_by_feature(
-    rows, theta, omega, E, matrix, border, solved, small, base, r_c, price_rhs, refine,
-    d_alpha, d_c, d_lam,
-):  # fmt: skip
-    """Newton step through the feature-space matrix; returns the change of b."""
-    q, m = rows.shape
-    p = omega.shape[0]
-    n_rows = E.shape[0]
-    du = np.zeros(q)
-    rhs = np.empty(q)
-    small_rhs = np.empty(n_rows)
-    weighted = np.empty(m)
-    for r in range(n_rows):
-        d_lam[r] = 0.0
-    for attempt in range(3 if refine else 1):
-        if attempt == 0:
-            for i in range(m):
-                weighted[i] = theta[i] * base[i]
-            correlate(rows, weighted, rhs)
-        else:
-            # What the computed step leaves of  A dalpha - dc = r_c.
-            correlate(rows, d_alpha, rhs)
-        for j in range(q):
-            rhs[j] -= r_c[j]
-        for j in range(p):
-            rhs[j] -= d_c[j] if attempt > 0 else 0.0
-        for r in range(n_rows):
-            small_rhs[r] = 0.5 * price_rhs[r] if attempt == 0 else 0.0
-        _solve_bordered(matrix, border, solved, small, rhs, small_rhs)
-        for j in range(q):
-            du[j] += rhs[j]
-        for r in range(n_rows):
-            d_lam[r] += small_rhs[r]
-        _back_to_samples(rows, base, theta, du, d_alpha)
-        for j in range(p):
-            change = du[j]
-            for r in range(n_rows):
-                change += E[r, j] * d_lam[r]
-            d_c[j] = change / omega[j]
-    return du[p] if q > p else 0.0
+def _back_to_features(scaling, du, d_lam, d_c):
+    """``d_c = (du + E' d_lam) / omega``."""
+    for j in range(d_c.shape[0]):
+        change = du[j]
+        for r in range(d_lam.shape[0]):
+            change += scaling.E[r, j] * d_lam[r]
+        d_c[j] = change / scaling.omega[j]
 
 
-@jit
-def step_by_sample(
-    rows, omega, E, matrix, border, solved, small, base, r_c, price_rhs,
-    d_alpha, d_c, d_lam,
-):  # fmt: skip
-    """Newton step through the sample-space matrix; returns the change of b."""
-    q, m = rows.shape
-    p = omega.shape[0]
-    n_rows = E.shape[0]
-    weighted = np.empty(p)
-    small_rhs = np.empty(border.shape[0])
+@jit_new
+def _solve_by_feature(rows, scaling, system, rhs, r_c, refine, step):
+    """Step of alpha, c, lam and b through the feature-space matrix."""
+    theta, d_alpha, d_lam = scaling.samples.theta, step.samples.alpha, step.choice.lam
+    d_c, p = step.c, step.c.shape[0]
+    du = filled(rows.shape[0], 0.0)
+    left = new_vector(rows.shape[0])
+    small_rhs = new_vector(d_lam.shape[0])
+    for i in range(theta.shape[0]):
+        d_alpha[i] = theta[i] * rhs.base[i]
+    fill(d_lam, 0.0)
+    fill(d_c, 0.0)
+    for attempt in range(REFINED_SOLVES if refine else 1):
+        # First  A theta base - r_c,  then what the step leaves of  A dalpha - dc = r_c.
+        correlate(rows, d_alpha, left)
+        add(left, r_c, -1.0)
+        add(left, d_c, -1.0)
+        for r in range(d_lam.shape[0]):
+            small_rhs[r] = 0.5 * rhs.prices[r] if attempt == 0 else 0.0
+        _solve_bordered(system, left, small_rhs)
+        add(du, left, 1.0)
+        add(d_lam, small_rhs, 1.0)
+        _back_to_samples(rows, rhs.base, theta, du, d_alpha)
+        _back_to_features(scaling.features, du, d_lam, d_c)
+    if du.shape[0] > p:
+        step.b[0] = du[p]
+
+
+@jit_new
+def _solve_by_sample(rows, scaling, system, rhs, r_c, step):
+    """Step of alpha, c, lam and b through the sample-space matrix."""
+    omega, E = scaling.features.omega, scaling.features.E
+    d_alpha, d_lam, d_c, p = step.samples.alpha, step.choice.lam, step.c, omega.shape[0]
+    n_rows = d_lam.shape[0]
+    small_rhs = new_vector(system.border.shape[0])
     for j in range(p):
-        weighted[j] = omega[j] * r_c[j]
-    combine(weighted, rows[:p], d_alpha)
-    for i in range(m):
-        d_alpha[i] += base[i]
+        d_c[j] = omega[j] * r_c[j]
+    combine(d_c, rows[:p], d_alpha)
+    add(d_alpha, rhs.base, 1.0)
     for r in range(n_rows):
-        small_rhs[r] = dot(E[r], r_c, p) - 0.5 * price_rhs[r]
-    if q > p:
-        small_rhs[n_rows] = -r_c[p]
-    _solve_bordered(matrix, border, solved, small, d_alpha, small_rhs)
+        small_rhs[r] = dot(E[r], r_c, p) - 0.5 * rhs.prices[r]
+    for r in range(n_rows, small_rhs.shape[0]):
+        small_rhs[r] = -r_c[p]
+    _solve_bordered(system, d_alpha, small_rhs)
     correlate(rows[:p], d_alpha, d_c)
-    for j in range(p):
-        d_c[j] -= r_c[j]
-    for r in range(n_rows):
-        d_lam[r] = small_rhs[r]
-    return small_rhs[n_rows] if q > p else 0.0
+    add(d_c, r_c[:p], -1.0)
+    copy_to(small_rhs[:n_rows], d_lam)
+    copy_to(small_rhs[n_rows:], step.b)
 
 
 @jit
-def targets(
-    rows, weight, sample, room, inverse, shares, lam, slack, c, margins, n_forced, R, H,
-    target, kappa, second, d_sample, d_shares, d_c, d_lam, d_slack, e, base, price_rhs,
-):  # fmt: skip
-    """Right-hand sides; the d_ arrays hold the predictor and receive the targets.
-
-    ``second`` scales the second-order terms of z c and c^2: those grow with the square
-    of the step, so they are corrected for the step the predictor could take.
-    """
-    p = n_forced + shares.shape[1]
-    lift = np.zeros(rows.shape[0])
-    for r in range(lam.shape[0]):
-        d_slack[r] = kappa * target - lam[r] * slack[r] - d_lam[r] * d_slack[r]
-        price_rhs[r] = d_slack[r] / lam[r]
-    for j in range(shares.shape[1]):
-        f = n_forced + j
-        z, s, g = shares[Z, j], shares[S, j], shares[G, j]
-        d_z = d_shares[Z, j]
-        residual = s + price_of(R, lam, j) - c[f] ** 2 - g - second * d_c[f] ** 2
-        d_shares[S, j] = kappa * target - s * (1.0 - z) + d_shares[S, j] * d_z
-        d_shares[G, j] = kappa * target - g * z - d_shares[G, j] * d_z
-        e[j] = d_shares[G, j] / z - d_shares[S, j] / (1.0 - z) - residual
-        lift[f] = second * d_z * d_c[f] + c[f] * e[j] / H[j]
-        for r in range(lam.shape[0]):
-            price_rhs[r] += R[r, j] * e[j] / H[j]
-    if p > n_forced:
-        combine(lift, rows, base)
-    else:
-        clear(base)
-    for i in range(room.shape[0]):
-        alpha, lower, upper = sample[ALPHA, i], sample[LOWER, i], sample[UPPER, i]
-        d_alpha = d_sample[ALPHA, i]
-        goal = target * weight[i]
-        t_lower = goal - alpha * lower - d_alpha * d_sample[LOWER, i]
-        t_upper = goal - room[i] * upper + d_alpha * d_sample[UPPER, i]
-        d_sample[LOWER, i] = t_lower
-        d_sample[UPPER, i] = t_upper
-        residual = margins[i] - 1.0 - lower + upper
-        pull = t_lower * inverse[0, i] - t_upper * inverse[1, i]
-        base[i] = pull - residual - base[i]
+def _complete_samples(samples, scaling, step):
+    """Steps of the multipliers of alpha, from what their products lacked."""
+    for i in range(step.alpha.shape[0]):
+        change = step.alpha[i]
+        lower = step.lower[i] - samples.lower[i] * change
+        upper = step.upper[i] + samples.upper[i] * change
+        step.lower[i] = lower * scaling.per_alpha[i]
+        step.upper[i] = upper * scaling.per_room[i]
 
 
 @jit
-def complete_step(
-    sample, inverse, shares, c, n_forced, R, H, e, d_sample, d_shares, d_c, d_lam,
-    d_slack,
-):  # fmt: skip
-    """Changes of all eliminated variables, from those of alpha, c and the prices."""
-    for i in range(inverse.shape[1]):
-        change = d_sample[ALPHA, i]
-        d_sample[LOWER, i] -= sample[LOWER, i] * change
-        d_sample[LOWER, i] *= inverse[0, i]
-        d_sample[UPPER, i] += sample[UPPER, i] * change
-        d_sample[UPPER, i] *= inverse[1, i]
-    for j in range(shares.shape[1]):
+def _complete_choice(R, choice, c, H, e, step, d_c):
+    """Steps of z, its multipliers and the slacks."""
+    n_forced = c.shape[0] - R.shape[1]
+    for j in range(R.shape[1]):
         f = n_forced + j
-        z = shares[Z, j]
-        d_z = (e[j] + 2.0 * c[f] * d_c[f] - price_of(R, d_lam, j)) / H[j]
-        d_shares[Z, j] = d_z
-        d_shares[S, j] = (d_shares[S, j] + shares[S, j] * d_z) / (1.0 - z)
-        d_shares[G, j] = (d_shares[G, j] - shares[G, j] * d_z) / z
+        z = choice.z[j]
+        d_z = (e[j] + 2.0 * c[f] * d_c[f] - price_of(R, step.lam, j)) / H[j]
+        step.z[j] = d_z
+        step.s[j] = (step.s[j] + choice.s[j] * d_z) / (1.0 - z)
+        step.g[j] = (step.g[j] - choice.g[j] * d_z) / z
     for r in range(R.shape[0]):
-        d_slack[r] = -dot(R[r], d_shares[Z], R.shape[1])
+        step.slack[r] = -dot(R[r], step.z, R.shape[1])

@@ -1,394 +1,209 @@
-"""Rounds on a growing part of a problem, all in one compiled call.
+"""The relaxation of a region, by rounds on a growing part of it.
 
-At the optimum of a relaxation most features have z = 0, and most samples lie beyond the
-margin (alpha = 0) or inside it (alpha = C). So a working set of features and a set of
-active samples are solved, the dual variables of the other samples staying where they
-are; then all features are priced and all margins computed by one product with the data
-each, what was left out wrongly joins, and so on until the dual bound over *all*
-features meets the primal value over *all* samples.
-
-The call takes many tasks and lets other threads run meanwhile. ``tasks`` packs them and
-says what they are.
+An active set of features and samples is solved, the dual variables of the other samples
+staying where they are; then all features are priced and all margins computed by one
+product with the data each, what was left out wrongly joins, and so on until the dual
+bound over *all* features meets the primal value over *all* samples.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 
-from ._jit import jit, jit_nogil
-from .hinge import best_intercept, hinge_sum
-from .interior_point import interior_point
-from .linalg import copy_to, dot, kth_largest
-from .rows import far_sides
-from .screening import screen
+from ._jit import jit, jit_new
+from .active_set import (
+    LARGE_PART,
+    active_set,
+    budget_rows,
+    grow_features,
+    grow_samples,
+    is_whole,
+)
+from .arrays import join, new_vector
+from .bounds import dual_bound
+from .data import ActiveSet
+from .hinge import hinge_sum
+from .interior_point import UNITS, interior_point
+from .program import dual_point, margins_of, restrict
 
-# Columns of the packed arrays; see ``tasks``.
-N_FORCED, N_FREE, N_WORKING, N_WARM, K, N_BEFORE, MAX_ROUNDS, ROUGH = range(8)
-BUDGET, TOL, FINE_TOL, CUTOFF = range(4)
-BOUND, PRIMAL, DUAL, INTERCEPT, ROUNDS, ITERATIONS, FINISHED, N_FOCUS = range(8)
-N_DECIDED, PRICE = range(8, 10)
-
-# Starts to try in turn: barrier and whether products are proportional to C. The first
-# is for warm starts, the second right for nearly all data; extreme scales of features
-# or weights may need another.
-UNITS = np.array([0.1, 1.0, 100.0, 1e4, 1e-4, 10.0])
-PROPORTIONAL = np.array([True, True, False, True, True, False])
 # First rounds only have to find the right features.
 ROUGH_TOL = 1e-2
+# Below this relative gap rounds are no longer rough.
+NEAR = 0.05
 # Rounds after which no feature is dropped again, so that rounds come to an end.
 DROP_ROUNDS = 8
-# A working set beyond this part of the free features is replaced by all of them.
-LARGE_PART = 0.7
-# Features worth this part of the price stay in the working set.
-NEARLY = 0.7
-# ... and so much puts them into a focus: prices move from parent to child.
-FOCUS_NEARLY = 0.6
-# With fewer free features than this all of them are in a focus.
-SMALL_FOCUS = 300
-# Active samples in a focus: so many per sample strictly between its bounds, and more.
-ACTIVE_RATE, ACTIVE_EXTRA = 1.5, 50
-# Freezing fewer than this part of the samples is not worth while.
-LEAST_FROZEN = 0.3
+# The interior point is to leave this part of the gap that is allowed.
+INNER_TOL = 0.5
 
 
-@jit
-def _part(array, start, size):
-    """A copy of ``array[start : start + size]``."""
-    part = np.empty(size, dtype=array.dtype)
-    for t in range(size):
-        part[t] = array[start + t]
-    return part
+class Goal(NamedTuple):
+    """What is asked of a relaxation; see ``engine.protocol.Task``."""
+
+    tol: float
+    fine_tol: float
+    cutoff: float
+    max_rounds: int
+    rough: bool
+    n_before: int
 
 
-@jit
-def _join(first, second):
-    """One array after the other."""
-    size = first.shape[0]
-    both = np.empty(size + second.shape[0], dtype=np.int64)
-    for t in range(size):
-        both[t] = first[t]
-    for t in range(second.shape[0]):
-        both[size + t] = second[t]
-    return both
+class Judged(NamedTuple):
+    """A relaxation on an active set, judged by all features and samples.
 
-
-@jit
-def _is_any_frozen(side):
-    frozen = False
-    for i in range(side.shape[0]):
-        frozen |= side[i] != 0
-    return frozen
-
-
-@jit
-def _where(features, condition):
-    """The features for which a condition holds."""
-    size = 0
-    chosen = np.empty(features.shape[0], dtype=np.int64)
-    for t in range(features.shape[0]):
-        if condition[t]:
-            chosen[size] = features[t]
-            size += 1
-    return _part(chosen, 0, size)
-
-
-@jit
-def _budget_rows(costs, working, k, budget):
-    """Rows ``R z <= h`` of the working set: its number, and its costs if limited."""
-    free = working.shape[0]
-    n_rows = 0 if free == 0 else 1 if budget == np.inf else 2
-    R = np.ones((n_rows, free))
-    h = np.empty(n_rows)
-    if n_rows > 0:
-        h[0] = k
-    if n_rows > 1:
-        h[1] = budget
-        for j in range(free):
-            R[1, j] = costs[working[j]]
-    return R, h
-
-
-@jit
-def _values(squares, features, costs, budget):
-    """What features are worth, per unit of cost if costs are limited."""
-    value = np.empty(features.shape[0])
-    for t in range(features.shape[0]):
-        j = features[t]
-        value[t] = squares[j] if budget == np.inf else squares[j] / costs[j]
-    return value
-
-
-@jit
-def _price(value, features, costs, k, budget):
-    """Value of the last feature that the budgets admit when filled greedily."""
-    if budget == np.inf:
-        return kth_largest(value, min(k, value.shape[0]))
-    left = value.copy()
-    spent = 0.0
-    price = np.inf
-    for _ in range(min(k, value.shape[0])):
-        best = 0
-        for t in range(1, left.shape[0]):
-            if left[t] > left[best]:
-                best = t
-        spent += costs[features[best]]
-        if spent > budget and price < np.inf:
-            break
-        price = left[best]
-        left[best] = -np.inf
-    return price
-
-
-@jit
-def _grow_samples(margins, side):
-    """Make samples active whose margin is on the other side; whether there were any."""
-    m = side.shape[0]
-    wrong = 0
-    frozen = 0
-    for i in range(m):
-        if (1.0 - margins[i]) * side[i] < 0.0:
-            side[i] = 0
-            wrong += 1
-        frozen += side[i] != 0
-    if frozen < LEAST_FROZEN * m:
-        for i in range(m):
-            side[i] = 0
-    return wrong > 0
-
-
-@jit
-def _grow_features(working, free, squares, costs, k, budget, may_drop):
-    """Keep what is worth nearly the price, add the most valuable of the others.
-
-    Returns the new working set and whether any feature joined.
+    Attributes
+    ----------
+    bound, price : float
+        Valid bound of the region, and the price of the cost budget behind it.
+    alpha, squares : arrays (m,), (n,)
+        The dual point, repaired, and upper bounds of its ``c_j^2``.
+    value : float
+        Primal value.
+    features : integer array
+        The working set.
+    z, w : arrays
+        z of the working set; weights of forced features and working set.
+    margins : array (m,)
+    iterations : int
     """
-    inside = np.zeros(squares.shape[0], dtype=np.bool_)
-    for j in working:
-        inside[j] = True
-    value = _values(squares, working, costs, budget)
-    price = _price(value, working, costs, k, budget)
-    left_out = np.empty(free.shape[0], dtype=np.bool_)
-    for t in range(free.shape[0]):
-        left_out[t] = not inside[free[t]]
-    outside = _where(free, left_out)
-    others = _values(squares, outside, costs, budget)
-    n_kept = 0
-    for t in range(working.shape[0]):
-        n_kept += not may_drop or value[t] > NEARLY * price
-    n_better = 0
-    for t in range(outside.shape[0]):
-        n_better += others[t] > price
-    n_new = min(n_better, max(50, n_kept))
-    # When half of everything is violated the working set is the whole set.
-    if 2 * n_better > free.shape[0] or n_kept + n_new > LARGE_PART * free.shape[0]:
-        return free, True
-    grown = np.empty(n_kept + n_new, dtype=np.int64)
-    at = 0
-    for t in range(working.shape[0]):
-        if not may_drop or value[t] > NEARLY * price:
-            grown[at] = working[t]
-            at += 1
-    least = kth_largest(others, n_new) if n_new > 0 else np.inf
-    for t in range(outside.shape[0]):
-        if others[t] > price and others[t] >= least and at < grown.shape[0]:
-            grown[at] = outside[t]
-            at += 1
-    return grown, n_new > 0
+
+    bound: float
+    price: float
+    alpha: np.ndarray
+    squares: np.ndarray
+    value: float
+    features: np.ndarray
+    z: np.ndarray
+    w: np.ndarray
+    margins: np.ndarray
+    iterations: int
+
+
+class Relaxed(NamedTuple):
+    """The rounds of a relaxation: the best bound, the last round, what comes next."""
+
+    best: Judged
+    last: Judged
+    active: ActiveSet
+    rounds: int
+    iterations: int
+    finished: bool
 
 
 @jit
-def _focus_features(free, squares, costs, k, budget):
-    """The features that mattered, for children to start from."""
-    if free.shape[0] <= SMALL_FOCUS:
-        return free
-    value = _values(squares, free, costs, budget)
-    price = _price(value, free, costs, k, budget)
-    nearly = np.empty(free.shape[0], dtype=np.bool_)
-    for t in range(free.shape[0]):
-        nearly[t] = value[t] > FOCUS_NEARLY * price
-    return _where(free, nearly)
-
-
-@jit
-def _polish_intercept(margins, y, C, w, means, intercept):
-    """Best intercept for w, in units of the uncentred data, and the objective."""
-    p = means.shape[0]
-    half_norm = 0.5 * dot(w, w, p)
-    if not intercept:
-        return 0.0, half_norm + hinge_sum(margins, C)
-    # The exact breakpoint; rounding may let the interior point's own b win.
-    own = w[p]
-    scores = np.empty(y.shape[0])
-    for i in range(y.shape[0]):
-        scores[i] = margins[i] * y[i] - own
-    best_b = own
-    best = hinge_sum(margins, C)
-    b = best_intercept(scores, y, C)
-    for i in range(y.shape[0]):
-        scores[i] = (scores[i] + b) * y[i]
-    loss = hinge_sum(scores, C)
-    if loss < best:
-        best, best_b = loss, b
-    return best_b - dot(w, means, p), half_norm + best
-
-
-@jit
-def _write(features, working, z_working, w, n_forced, free, z, weights):
-    """A solution in terms of all features (z) and of forced and free ones (weights)."""
+def _primal_value(w, z, n_forced, margins, C):
+    """``1/2 sum w_j^2 / z_j`` and the losses."""
+    quadratic = 0.0
     for j in range(n_forced):
-        z[features[j]] = 1.0
-        weights[j] = w[j]
-    place = np.empty(z.shape[0], dtype=np.int64)
-    for t in range(free.shape[0]):
-        place[free[t]] = t
-        weights[n_forced + t] = 0.0
-    for t in range(working.shape[0]):
-        z[working[t]] = z_working[t]
-        weights[n_forced + place[working[t]]] = w[n_forced + t]
+        quadratic += w[j] * w[j]
+    for j in range(z.shape[0]):
+        quadratic += w[n_forced + j] * w[n_forced + j] / z[j]
+    return 0.5 * quadratic + hinge_sum(margins, C)
 
 
-@jit_nogil
-def solve_tasks(
-    A, norms, y, C, intercept, costs, stop, sizes, numbers, all_forced, all_free,
-    all_working, warm_w, side, alpha, squares, z, weights, decision, focus, results,
-):  # fmt: skip
-    """Solve every task of the packed arrays and write what comes out into the rest.
+@jit_new
+def _bound(data, region, alpha):
+    return dual_bound(
+        data.A, data.norms, data.y, data.C, data.intercept, data.costs, region.forced,
+        region.free, region.k, region.budget, alpha,
+    )  # fmt: skip
 
-    Ends early, with bounds that are weaker but valid, once ``stop`` is not zero.
-    Without row norms the tasks are plain SVMs and nothing is judged; see ``tasks``.
-    """
-    m = y.shape[0]
-    judged = norms.shape[0] > 0
-    at_forced = 0
-    at_free = 0
-    at_working = 0
-    at_warm = 0
-    for t in range(sizes.shape[0]):
-        n_forced = sizes[t, N_FORCED]
-        n_free = sizes[t, N_FREE]
-        k = sizes[t, K]
-        forced = _part(all_forced, at_forced, n_forced)
-        free = _part(all_free, at_free, n_free)
-        working = _part(all_working, at_working, sizes[t, N_WORKING])
-        start = _part(warm_w, at_warm, sizes[t, N_WARM])
-        cold = _part(warm_w, 0, 0)
-        budget = numbers[t, BUDGET]
-        tol = numbers[t, TOL]
-        fine_tol = numbers[t, FINE_TOL]
-        cutoff = numbers[t, CUTOFF]
-        own_side = _part(side[t], 0, m)
 
-        limit = sizes[t, MAX_ROUNDS]
-        round_tol = ROUGH_TOL if sizes[t, ROUGH] != 0 else tol
-        best_bound = -np.inf
-        best_price = 0.0
-        rounds = 0
-        iterations = 0
-        first = 0 if start.shape[0] > 0 else 1
-        while True:
-            has_all_features = working.shape[0] == n_free
-            had_all = has_all_features and not _is_any_frozen(own_side)
-            # The bound over all features can only be lower than that over some.
-            enough = cutoff if has_all_features else np.inf
-            wanted = 0.5 * round_tol if judged else round_tol
-            features = _join(forced, working)
-            R, h = _budget_rows(costs, working, k, budget)
-            dual = -np.inf
-            bound = -np.inf
-            primal = np.inf
-            for attempt in range(first, UNITS.shape[0]):
-                found = interior_point(
-                    A, norms, y, C, intercept, costs, free, budget, features, own_side,
-                    R, h, wanted, enough, start if attempt == 0 else cold,
-                    UNITS[attempt], PROPORTIONAL[attempt], stop,
-                )  # fmt: skip
-                iterations += found[10]
-                better = found[3] > bound or (found[3] == bound and found[1] > dual)
-                if attempt == first or better:
-                    point, dual, own_squares, bound, price = (
-                        found[0], found[1], found[2], found[3], found[11],
-                    )  # fmt: skip
-                if attempt == first or found[6] < primal:
-                    own_z, own_w, primal, margins, value, means = (
-                        found[4], found[5], found[6], found[7], found[8], found[9],
-                    )  # fmt: skip
-                if dual > enough or primal - dual <= wanted * abs(primal):
-                    break
-                if stop[0] != 0:
-                    break
-            rounds += 1
-            if rounds == 1 or bound > best_bound:
-                best_bound = bound
-                best_price = price
-                copy_to(point, alpha[t])
-                copy_to(own_squares, squares[t])
-            if not judged:
-                break
-            gap = value - best_bound
-            finished = gap <= tol * abs(value) or best_bound > cutoff
-            finished = finished or (had_all and round_tol <= tol)
-            solved_on = working
-            if not finished:
-                grown = _grow_samples(margins, own_side)
-                if not has_all_features:
-                    working, more = _grow_features(
-                        working, free, own_squares, costs, k, budget,
-                        sizes[t, N_BEFORE] + rounds <= DROP_ROUNDS,
-                    )  # fmt: skip
-                    grown = grown or more
-                finished = not grown and round_tol <= tol
-                has_all = working.shape[0] == n_free and not _is_any_frozen(own_side)
-                if not grown or gap <= 0.05 * abs(value) or has_all:
-                    round_tol = tol
-            if stop[0] != 0:
-                finished = False
-                break
-            if not finished and rounds < limit:
-                continue
-            if finished and best_bound <= cutoff:
-                working = _focus_features(free, own_squares, costs, k, budget)
-                own_side = far_sides(
-                    alpha[t], C, margins, ACTIVE_RATE, ACTIVE_EXTRA, LEAST_FROZEN
-                )
-            # Too coarse to tell whether the node can be pruned?
-            if fine_tol < tol and best_bound <= cutoff < value:
-                tol = fine_tol
-                round_tol = fine_tol
-                limit = rounds + 2 * sizes[t, MAX_ROUNDS]
-                if not k < working.shape[0] <= LARGE_PART * n_free:
-                    working = free
-                continue
+@jit_new
+def _solve(data, region, active, tol, cutoff):
+    """Solve the relaxation on an active set, from another start if one fails."""
+    features = join(region.forced, active.features)
+    R, h = budget_rows(region, data.costs, active.features)
+    part = restrict(data, features, active.side, R, h)
+    cold = new_vector(0)
+    iterations = 0
+    dual, primal, bound = -np.inf, np.inf, -np.inf
+    for attempt in range(1, UNITS.shape[0]):
+        found = interior_point(part.program, cold, attempt, tol, cutoff, data.stop)
+        iterations += found.iterations
+        point = dual_point(part, found.solution.alpha)
+        judged, point, its_squares, its_price = _bound(data, region, point)
+        if attempt == 1 or judged > bound or (judged == bound and found.dual > dual):
+            bound, alpha, squares, price = judged, point, its_squares, its_price
+            dual = found.dual
+        if attempt == 1 or found.primal < primal:
+            primal, solution = found.primal, found.solution
+        done = dual > cutoff or primal - dual <= tol * abs(primal)
+        if done or data.stop[0] != 0:
             break
+    z, w = solution.z, solution.w
+    margins = margins_of(data, features, w, part.means)
+    value = _primal_value(w, z, region.forced.shape[0], margins, data.C)
+    return Judged(
+        bound, price, alpha, squares, value, active.features, z, w, margins, iterations
+    )
 
-        if judged:
-            _write(
-                features, solved_on, own_z, own_w, n_forced, free, z[t],
-                weights[at_forced + at_free :],
-            )  # fmt: skip
-            results[t, BOUND] = best_bound
-            results[t, PRICE] = best_price
-            results[t, PRIMAL] = value
-            results[t, FINISHED] = finished
-            results[t, N_FOCUS] = working.shape[0]
-            copy_to(own_side, side[t])
-            copy_to(working, focus[at_free:])
-            n_decided = 0
-            if best_bound <= cutoff:
-                decided = screen(
-                    alpha[t], squares[t], forced, free, k, costs, budget, cutoff
+
+@jit_new
+def _rounds(data, region, active, first_tol, tol, cutoff, known, n_before, limit):
+    """Rounds until the gap to the best bound, or one ``known`` before, is closed."""
+    round_tol = first_tol
+    bound = known
+    rounds = 0
+    iterations = 0
+    while True:
+        had_all = is_whole(region, active)
+        is_partial = active.features.shape[0] < region.free.shape[0]
+        # The bound over all features can only be lower than that over some.
+        own_cutoff = np.inf if is_partial else cutoff
+        last = _solve(data, region, active, INNER_TOL * round_tol, own_cutoff)
+        rounds += 1
+        iterations += last.iterations
+        if rounds == 1 or last.bound > bound:
+            best, bound = last, max(known, last.bound)
+        gap = last.value - bound
+        finished = gap <= tol * abs(last.value) or bound > cutoff
+        finished = finished or (had_all and round_tol <= tol)
+        if not finished:
+            grown = grow_samples(last.margins, active.side)
+            if is_partial:
+                may_drop = n_before + rounds <= DROP_ROUNDS
+                features, joined = grow_features(
+                    region, data.costs, last.squares, active.features, may_drop
                 )
-                copy_to(decided, decision[at_free:])
-                for j in range(n_free):
-                    n_decided += decided[j] != 0
-            results[t, N_DECIDED] = n_decided
-        else:
-            b, objective = _polish_intercept(margins, y, C, own_w, means, intercept)
-            for j in range(n_forced):
-                weights[at_forced + j] = own_w[j]
-            results[t, INTERCEPT] = b
-            results[t, PRIMAL] = objective
-        results[t, DUAL] = dual
-        results[t, ROUNDS] = rounds
-        results[t, ITERATIONS] = iterations
-        at_forced += n_forced
-        at_free += n_free
-        at_working += sizes[t, N_WORKING]
-        at_warm += sizes[t, N_WARM]
+                active = ActiveSet(features, active.side)
+                grown = grown or joined
+            finished = not grown and round_tol <= tol
+            near = gap <= NEAR * abs(last.value)
+            if not grown or near or is_whole(region, active):
+                round_tol = tol
+        if data.stop[0] != 0:
+            finished = False
+            break
+        if finished or rounds >= limit:
+            break
+    if finished and bound <= cutoff:
+        active = active_set(region, data, last.squares, best.alpha, last.margins)
+    return Relaxed(best, last, active, rounds, iterations, finished)
+
+
+@jit_new
+def relax(data, region, active, goal):
+    """Solve the relaxation of a region, starting from an active set."""
+    cutoff = goal.cutoff
+    first_tol = ROUGH_TOL if goal.rough else goal.tol
+    coarse = _rounds(
+        data, region, active, first_tol, goal.tol, cutoff, -np.inf, goal.n_before,
+        goal.max_rounds,
+    )  # fmt: skip
+    # Too coarse to tell whether the region can be pruned?
+    is_open = coarse.best.bound <= cutoff < coarse.last.value
+    if not (goal.fine_tol < goal.tol and is_open and data.stop[0] == 0):
+        return coarse
+    features = coarse.active.features
+    if not region.k < features.shape[0] <= LARGE_PART * region.free.shape[0]:
+        features = region.free
+    fine = _rounds(
+        data, region, ActiveSet(features, coarse.active.side), goal.fine_tol,
+        goal.fine_tol, cutoff, coarse.best.bound, goal.n_before + coarse.rounds,
+        2 * goal.max_rounds,
+    )  # fmt: skip
+    best = fine.best if fine.best.bound > coarse.best.bound else coarse.best
+    return Relaxed(
+        best, fine.last, fine.active, coarse.rounds + fine.rounds,
+        coarse.iterations + fine.iterations, fine.finished,
+    )  # fmt: skip

@@ -13,32 +13,33 @@ All roundings go against the conclusion, so a fixing is as sure as the bound.
 
 import numpy as np
 
-from ._jit import jit_strict
+from ._jit import jit_strict, jit_strict_part
+from .arrays import new_marks
 from .bounds import affordable, bound_and_price, reduced_values
 from .linalg import kth_largest
 
 FIXED_OUT, OPEN, FIXED_IN = -1, 0, 1
 
 
-@jit_strict
+@jit_strict_part
 def _down(x):
     return np.nextafter(x, -np.inf)
 
 
-@jit_strict
+@jit_strict_part
 def _half_gain(larger, smaller):
     """``1/2 max(0, larger - smaller)``, rounded down."""
     return 0.5 * max(0.0, _down(larger - smaller))
 
 
 @jit_strict
-def screen(alpha, squares, forced, free, k, costs, budget, upper_bound):
+def screen(alpha, squares, forced, free, k, costs, budget, cutoff):
     """Decide free features of a node: FIXED_OUT, OPEN or FIXED_IN for each.
 
-    Parameters are those of ``bound_and_price`` and the objective of a known solution.
-    The answer concerns solutions that are strictly better than that one.
+    Parameters are those of ``bound_and_price`` and the cutoff, the objective of a known
+    solution. The answer concerns solutions that are strictly better than that one.
     """
-    decision = np.zeros(free.shape[0], dtype=np.int8)
+    decision = new_marks(free.shape[0])
     bound, mu = bound_and_price(alpha, squares, forced, free, k, costs, budget)
     values, prices = affordable(squares, free, costs, budget)
     reduced = reduced_values(values, prices, mu)
@@ -53,9 +54,9 @@ def screen(alpha, squares, forced, free, k, costs, budget, upper_bound):
         # What the feature is worth beyond its cost; may be negative, rounded up.
         worth = np.nextafter(values[position] - mu * prices[position], np.inf)
         worth = np.nextafter(worth + 1e-15 * abs(mu * prices[position]), np.inf)
-        if _down(bound + _half_gain(kth, worth)) > upper_bound:
+        if _down(bound + _half_gain(kth, worth)) > cutoff:
             decision[t] = FIXED_OUT
-        elif _down(bound + _half_gain(reduced[position], next_)) > upper_bound:
+        elif _down(bound + _half_gain(reduced[position], next_)) > cutoff:
             decision[t] = FIXED_IN
         position += 1
     return decision

@@ -105,8 +105,8 @@ class _Intervals:
         """Bound of ``|w_j|`` for each feature."""
         return np.maximum(self.upper, -self.lower)
 
-    def learn(self, points: np.ndarray, focus: int = -1) -> None:
-        """Use dual points, given as the rows of a matrix, made for feature focus."""
+    def learn(self, points: np.ndarray, own_price: int = -1) -> None:
+        """Use dual points, given as the rows of a matrix, made for one feature."""
         problem = self.problem
         for start in range(0, points.shape[0], CHUNK):
             part = points[start : start + CHUNK]
@@ -119,7 +119,7 @@ class _Intervals:
             for alpha, c in zip(repaired, repaired @ problem.A.T, strict=True):
                 squares = square_bounds(c, problem.norms, alpha)
                 lower, upper = weight_intervals(
-                    alpha, c, squares, *self.choice, self.upper_bound, focus
+                    alpha, c, squares, *self.choice, self.upper_bound, own_price
                 )
                 self.lower = np.maximum(self.lower, lower)
                 self.upper = np.minimum(self.upper, upper)

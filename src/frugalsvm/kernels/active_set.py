@@ -1,0 +1,207 @@
+"""Which features and samples a relaxation is solved on.
+
+At the optimum of a relaxation most features have z = 0, and most samples lie beyond the
+margin (alpha = 0) or inside it (alpha = C). The working set of features and the active
+samples grow by what prices and margins of *all* of them show to be missing.
+"""
+
+import numpy as np
+
+from ._jit import jit, jit_new
+from .arrays import copy_to, new_indices, new_marks, new_matrix, new_vector, where
+from .data import ActiveSet
+from .linalg import kth_largest
+
+# A working set beyond this part of the free features is replaced by all of them.
+LARGE_PART = 0.7
+# The working set is replaced by all free features if this part of them is missing.
+MANY_MISSING = 0.5
+# Features worth this part of the price stay in the working set.
+NEARLY = 0.7
+# Features that join at once, at least, if so many are missing.
+FEW = 50
+# Features worth this part of the price are in the active set of a child, where prices
+# are different.
+NEARLY_FOR_CHILDREN = 0.6
+# Up to this many free features, all are in the active set of a child.
+SMALL = 300
+# A dual variable is strictly between its bounds if it is this far from both, in units
+# of the largest and of its own bound.
+BETWEEN = 1e-3
+# Active samples of a child for each sample whose alpha is strictly between its bounds:
+# margins of a child are different.
+ACTIVE_RATE = 1.5
+# Active samples of a child beside those.
+ACTIVE_EXTRA = 50
+# Samples are frozen only if it is this part of all.
+LEAST_FROZEN = 0.3
+
+
+@jit
+def is_whole(region, active):
+    """Whether all free features and all samples are active."""
+    whole = active.features.shape[0] == region.free.shape[0]
+    for i in range(active.side.shape[0]):
+        whole = whole and active.side[i] == 0
+    return whole
+
+
+@jit_new
+def budget_rows(region, costs, features):
+    """Rows ``R z <= h`` of the working set: its number, and its costs if limited."""
+    free = features.shape[0]
+    n_rows = 0 if free == 0 else 1 if region.budget == np.inf else 2
+    R = new_matrix(n_rows, free)
+    h = new_vector(n_rows)
+    for r in range(n_rows):
+        h[r] = region.k if r == 0 else region.budget
+        for j in range(free):
+            R[r, j] = 1.0 if r == 0 else costs[features[j]]
+    return R, h
+
+
+@jit_new
+def _values(region, costs, squares, features):
+    """What features are worth, per unit of cost if costs are limited."""
+    value = new_vector(features.shape[0])
+    for t in range(features.shape[0]):
+        j = features[t]
+        value[t] = squares[j] if region.budget == np.inf else squares[j] / costs[j]
+    return value
+
+
+@jit_new
+def _price(region, costs, features, value):
+    """Value of the last feature that the budgets admit when filled greedily."""
+    count = min(region.k, value.shape[0])
+    if region.budget == np.inf:
+        return kth_largest(value, count)
+    left = value.copy()
+    spent = 0.0
+    price = np.inf
+    for _ in range(count):
+        best = 0
+        for t in range(1, left.shape[0]):
+            if left[t] > left[best]:
+                best = t
+        spent += costs[features[best]]
+        if spent > region.budget and price < np.inf:
+            break
+        price = left[best]
+        left[best] = -np.inf
+    return price
+
+
+@jit_new
+def _outside(region, features, n):
+    """The free features that are not in a working set."""
+    is_inside = new_marks(n)
+    for j in features:
+        is_inside[j] = 1
+    is_outside = new_marks(region.free.shape[0])
+    for t in range(region.free.shape[0]):
+        is_outside[t] = 1 - is_inside[region.free[t]]
+    return where(region.free, is_outside)
+
+
+@jit_new
+def _above(features, value, least, count):
+    """Up to ``count`` features worth more than ``least``: the most valuable ones."""
+    n_above = 0
+    for t in range(features.shape[0]):
+        n_above += value[t] > least
+    size = min(n_above, count)
+    chosen = new_indices(size)
+    threshold = kth_largest(value, size) if size > 0 else np.inf
+    at = 0
+    for t in range(features.shape[0]):
+        if value[t] > least and value[t] >= threshold and at < size:
+            chosen[at] = features[t]
+            at += 1
+    return chosen
+
+
+@jit
+def _count_above(value, least):
+    count = 0
+    for t in range(value.shape[0]):
+        count += value[t] > least
+    return count
+
+
+@jit_new
+def grow_features(region, costs, squares, features, may_drop):
+    """Keep what is worth nearly the price, add the most valuable of the others.
+
+    Returns the new working set and whether any feature joined.
+    """
+    value = _values(region, costs, squares, features)
+    price = _price(region, costs, features, value)
+    others = _outside(region, features, squares.shape[0])
+    other_value = _values(region, costs, squares, others)
+    kept = _above(features, value, NEARLY * price, features.shape[0])
+    if not may_drop:
+        kept = features
+    n_missing = _count_above(other_value, price)
+    n_new = min(n_missing, max(FEW, kept.shape[0]))
+    size = kept.shape[0] + n_new
+    n_free = region.free.shape[0]
+    if n_missing > MANY_MISSING * n_free or size > LARGE_PART * n_free:
+        return region.free, True
+    grown = new_indices(size)
+    copy_to(kept, grown)
+    copy_to(_above(others, other_value, price, n_new), grown[kept.shape[0] :])
+    return grown, n_new > 0
+
+
+@jit
+def grow_samples(margins, side):
+    """Make samples active whose margin is on the other side; whether there were any."""
+    m = side.shape[0]
+    wrong = 0
+    frozen = 0
+    for i in range(m):
+        if (1.0 - margins[i]) * side[i] < 0.0:
+            side[i] = 0
+            wrong += 1
+        frozen += side[i] != 0
+    if frozen < LEAST_FROZEN * m:
+        for i in range(m):
+            side[i] = 0
+    return wrong > 0
+
+
+@jit_new
+def active_set(region, data, squares, alpha, margins):
+    """The features and samples that mattered, for children to start from."""
+    features = region.free
+    if features.shape[0] > SMALL:
+        value = _values(region, data.costs, squares, features)
+        price = _price(region, data.costs, features, value)
+        least = NEARLY_FOR_CHILDREN * price
+        features = _above(features, value, least, features.shape[0])
+    return ActiveSet(features, far_sides(alpha, data.C, margins))
+
+
+@jit_new
+def far_sides(alpha, C, margins):
+    """Sides of the samples far from the margin, 0 for those near it."""
+    m = alpha.shape[0]
+    side = new_marks(m)
+    largest = 0.0
+    for i in range(m):
+        largest = max(largest, alpha[i])
+    between = 0
+    distance = new_vector(m)
+    for i in range(m):
+        if BETWEEN * largest < alpha[i] < (1.0 - BETWEEN) * C[i]:
+            between += 1
+        distance[i] = abs(1.0 - margins[i])
+    size = int(ACTIVE_RATE * between) + ACTIVE_EXTRA
+    if size >= (1.0 - LEAST_FROZEN) * m:
+        return side
+    far = kth_largest(distance, m - size)
+    for i in range(m):
+        if distance[i] >= far:
+            side[i] = 1 if margins[i] < 1.0 else -1
+    return side

@@ -1,0 +1,88 @@
+"""Making and copying arrays.
+
+Numba compiles ``np.empty`` anew for every kind of argument; here it is compiled once
+for each kind of array that kernels work with.
+"""
+
+import numpy as np
+
+from ._jit import jit, jit_new
+
+
+@jit_new
+def new_vector(size):
+    """Numbers, not set."""
+    return np.empty(size)
+
+
+@jit_new
+def new_matrix(height, width):
+    """A matrix, not set."""
+    return np.empty((height, width))
+
+
+@jit_new
+def new_indices(size):
+    """Indices of features or samples, not set."""
+    return np.empty(size, dtype=np.int64)
+
+
+@jit_new
+def new_marks(size):
+    """A small number for each feature or sample, all zero."""
+    made = np.empty(size, dtype=np.int8)
+    for t in range(size):
+        made[t] = 0
+    return made
+
+
+@jit
+def fill(x, value):
+    """Set all entries to a value."""
+    for i in range(x.shape[0]):
+        x[i] = value
+
+
+@jit_new
+def filled(size, value):
+    """Numbers, all of one value."""
+    made = new_vector(size)
+    fill(made, value)
+    return made
+
+
+@jit
+def copy_to(source, target):
+    """``target[: len(source)] = source``."""
+    for i in range(source.shape[0]):
+        target[i] = source[i]
+
+
+@jit_new
+def part(array, start, size):
+    """A copy of some indices, ``array[start : start + size]``."""
+    copied = new_indices(size)
+    for t in range(size):
+        copied[t] = array[start + t]
+    return copied
+
+
+@jit_new
+def join(first, second):
+    """Indices, and others after them."""
+    both = new_indices(first.shape[0] + second.shape[0])
+    copy_to(first, both)
+    copy_to(second, both[first.shape[0] :])
+    return both
+
+
+@jit_new
+def where(array, condition):
+    """The indices that are marked."""
+    chosen = new_indices(array.shape[0])
+    size = 0
+    for t in range(array.shape[0]):
+        if condition[t] != 0:
+            chosen[size] = array[t]
+            size += 1
+    return part(chosen, 0, size)

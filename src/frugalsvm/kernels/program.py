@@ -1,0 +1,189 @@
+"""The program that the interior point solves: some features, some samples.
+
+One row per feature, ``y_i x_ij``, and the labels as a last row when there is an
+intercept: a feature without penalty. A free intercept makes the problem blind to the
+features' means, but rounding errors are not: large means would cost digits, so the rows
+are centred.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ._jit import jit_new
+from .arrays import copy_to, fill, filled, new_indices, new_matrix, new_vector
+from .linalg import dot, total
+
+
+class Program(NamedTuple):
+    """A saddle point in z and alpha; see ``interior_point``.
+
+    Attributes
+    ----------
+    rows : array (q, m)
+        Signed and centred: forced features, free ones, and y if there is an intercept.
+    offset : array (q,)
+        What frozen samples add to ``rows @ alpha``.
+    mass : float
+        What they add to the sum of alpha.
+    y, C : arrays (m,)
+        Labels and positive weights.
+    R, h : arrays (r, free), (r,)
+        Budget rows ``R z <= h``, positive; the first is all ones. No rows for an SVM.
+    n_forced, n_features : int
+        Number of forced and of all features.
+    """
+
+    rows: np.ndarray
+    offset: np.ndarray
+    mass: float
+    y: np.ndarray
+    C: np.ndarray
+    R: np.ndarray
+    h: np.ndarray
+    n_forced: int
+    n_features: int
+
+
+class Restriction(NamedTuple):
+    """A program, and how it belongs to the data.
+
+    Attributes
+    ----------
+    program : Program
+    features, samples : integer arrays
+        Features and active samples of the program.
+    means : array
+        Means of the features: the weights of the program belong to centred ones.
+    alpha : array
+        Dual variables of all samples, zero for the active ones.
+    """
+
+    program: Program
+    features: np.ndarray
+    samples: np.ndarray
+    means: np.ndarray
+    alpha: np.ndarray
+
+
+@jit_new
+def _frozen(side, y, C, intercept):
+    """The dual variables of frozen samples, zero for active ones.
+
+    If the active samples cannot balance the others, all become active: the constraint
+    ``y @ alpha = 0`` must stay feasible. ``side`` is updated then.
+    """
+    m = side.shape[0]
+    alpha = filled(m, 0.0)
+    excess = 0.0
+    positive = 0.0
+    negative = 0.0
+    for i in range(m):
+        if side[i] > 0:
+            alpha[i] = C[i]
+            excess += y[i] * C[i]
+        elif side[i] == 0:
+            if y[i] > 0:
+                positive += C[i]
+            else:
+                negative += C[i]
+    if intercept and (excess > negative or -excess > positive):
+        for i in range(m):
+            side[i] = 0
+        fill(alpha, 0.0)
+    return alpha
+
+
+@jit_new
+def _active(side):
+    """The samples whose side is 0."""
+    size = 0
+    for i in range(side.shape[0]):
+        size += side[i] == 0
+    samples = new_indices(size)
+    at = 0
+    for i in range(side.shape[0]):
+        if side[i] == 0:
+            samples[at] = i
+            at += 1
+    return samples
+
+
+@jit_new
+def _take(values, samples):
+    """The values of some samples."""
+    taken = new_vector(samples.shape[0])
+    for i in range(samples.shape[0]):
+        taken[i] = values[samples[i]]
+    return taken
+
+
+@jit_new
+def _stack(data, features, samples, alpha):
+    """Centred rows at some samples, their product with the frozen alpha, the means."""
+    y = data.y
+    p = features.shape[0]
+    m = y.shape[0]
+    size = samples.shape[0]
+    q = p + 1 if data.intercept else p
+    means = filled(p, 0.0)
+    rows = new_matrix(q, size)
+    offset = new_vector(q)
+    balance = dot(y, alpha, m)
+    for t in range(p):
+        row = data.A[features[t]]
+        if data.intercept:
+            means[t] = dot(row, y, m) / m
+        for i in range(size):
+            rows[t, i] = row[samples[i]] - y[samples[i]] * means[t]
+        offset[t] = dot(row, alpha, m) - means[t] * balance
+    if data.intercept:
+        for i in range(size):
+            rows[p, i] = y[samples[i]]
+        offset[p] = balance
+    return rows, offset, means
+
+
+@jit_new
+def restrict(data, features, side, R, h):
+    """The program on some features, forced ones first, and on samples of side 0.
+
+    If the others cannot be balanced, all samples are in it, and all sides set to 0.
+    """
+    alpha = _frozen(side, data.y, data.C, data.intercept)
+    samples = _active(side)
+    rows, offset, means = _stack(data, features, samples, alpha)
+    y, C = _take(data.y, samples), _take(data.C, samples)
+    p = features.shape[0]
+    program = Program(rows, offset, total(alpha), y, C, R, h, p - R.shape[1], p)
+    return Restriction(program, features, samples, means, alpha)
+
+
+@jit_new
+def dual_point(restriction, alpha):
+    """Dual variables of all samples, given those of the active ones."""
+    whole = new_vector(restriction.alpha.shape[0])
+    copy_to(restriction.alpha, whole)
+    for i in range(alpha.shape[0]):
+        whole[restriction.samples[i]] = alpha[i]
+    return whole
+
+
+@jit_new
+def margins_of(data, features, w, means):
+    """Margins of all samples; ``w`` of centred rows, intercept last if any."""
+    y = data.y
+    p = features.shape[0]
+    m = y.shape[0]
+    margins = new_vector(m)
+    b = w[p] if w.shape[0] > p else 0.0
+    for i in range(m):
+        margins[i] = b * y[i]
+    for t in range(p):
+        row = data.A[features[t]]
+        weight = w[t]
+        mean = means[t]
+        if weight != 0.0:
+            for i in range(m):
+                margins[i] += weight * (row[i] - mean * y[i])
+    return margins

@@ -1,0 +1,38 @@
+"""The compiled call in which time is spent; it lets other threads run meanwhile.
+
+SVMs and relaxations share one entry: each of two would contain the interior point, and
+compiling that takes longer than anything else.
+"""
+
+import numpy as np
+
+from ._jit import jit_nogil
+from .arrays import new_vector
+from .svm import SVM, SVMTask, solve_svm
+from .tasks import ANSWER, TASK, Answers, Tasks, solve_tasks
+
+_NO_FEATURES = np.empty(0, dtype=np.int64)
+_NO_SIDES = np.empty((0, 0), dtype=np.int8)
+_NOTHING = np.empty((0, 0))
+NO_WEIGHTS = np.empty(0)
+# For calls with a list of tasks, and for those with an SVM.
+NO_SVM = SVMTask(_NO_FEATURES, 0.0, 0.0, NO_WEIGHTS)
+NO_TASKS = Tasks(
+    np.empty(0, dtype=TASK), _NO_FEATURES, _NO_FEATURES, _NO_FEATURES, _NO_SIDES
+)
+NO_ANSWERS = Answers(
+    np.empty(0, dtype=ANSWER), _NOTHING, _NO_SIDES, _NOTHING, _NOTHING, NO_WEIGHTS,
+    np.empty(0, dtype=np.int8), _NO_FEATURES,
+)  # fmt: skip
+
+
+@jit_nogil
+def solve(data, svm, tasks, answers):
+    """Solve all tasks or, if there are none, an SVM, which is returned.
+
+    Ends early, with bounds that are weaker but valid, once the flag of the data is set.
+    """
+    if tasks.table.shape[0] == 0:
+        return solve_svm(data, svm)
+    solve_tasks(data, tasks, answers)
+    return SVM(new_vector(0), 0.0, new_vector(0), 0.0, 0.0)

@@ -1,0 +1,21 @@
+"""Random programs for the interior point."""
+
+import numpy as np
+
+from frugalsvm.kernels.program import Program
+
+
+def program_of(n_forced=2, n_rows=1, free=5, m=40, intercept=True, seed=0):
+    """A program with some forced and, if there are budgets, some free features."""
+    rng = np.random.default_rng(seed)
+    free = free if n_rows > 0 else 0
+    p = n_forced + free
+    y = np.where(np.arange(m) % 2 == 0, 1.0, -1.0)
+    A = rng.normal(size=(p, m)) * y
+    A[0] += 0.5
+    rows = np.vstack([A, y]) if intercept else A
+    offset = np.zeros(rows.shape[0])
+    R = np.vstack([np.ones(free), rng.uniform(1, 2, free)])[:n_rows]
+    h = np.array([0.4 * free, 0.5 * free])[:n_rows]
+    C = rng.uniform(1, 2, m)
+    return Program(rows, offset, 0.0, y, C, R, h, n_forced, p)

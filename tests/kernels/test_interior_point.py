@@ -1,0 +1,84 @@
+"""The interior point closes the gap, whatever the program and the start."""
+
+import numpy as np
+import pytest
+
+from frugalsvm.kernels import interior_point
+from frugalsvm.kernels.data import NEVER
+from frugalsvm.kernels.interior_point import UNITS
+from tests.kernels.compiled import compiled
+from tests.kernels.programs import program_of
+
+solve = compiled(interior_point.interior_point)
+COLD = np.empty(0)
+
+
+def dual_value(program, alpha):
+    """Without costs: the value with the largest squares among the free features."""
+    c = program.rows @ alpha + program.offset
+    n_forced, p = program.n_forced, program.n_features
+    free = c[n_forced:p] ** 2
+    penalty = np.sort(free)[::-1][: int(program.h.sum() + 0.5)].sum()
+    return alpha.sum() - 0.5 * (c[:n_forced] ** 2).sum() - 0.5 * penalty
+
+
+def primal_value(program, solution):
+    z = np.append(np.ones(program.n_forced), solution.z)
+    w = solution.w[: program.n_features]
+    loss = np.maximum(0, 1 - solution.w @ program.rows)
+    return 0.5 * (w**2 / z).sum() + program.C @ loss
+
+
+@pytest.mark.parametrize("n_rows", [0, 1, 2])
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("m", [12, 40])
+def test_primal_and_dual_meet(n_rows, intercept, m):
+    program = program_of(n_rows=n_rows, intercept=intercept, m=m)
+    found = solve(program, COLD, 1, 1e-7, np.inf, NEVER)
+    assert found.primal - found.dual <= 1e-7 * found.primal
+    alpha, z = found.solution.alpha, found.solution.z
+    assert np.all((alpha >= 0) & (alpha <= program.C))
+    assert np.all((z >= 0) & (z <= 1))
+    assert np.all(program.R @ z <= program.h * (1 + 1e-12))
+    if intercept:
+        assert abs(program.y @ alpha) < 1e-12 * m
+    assert primal_value(program, found.solution) == pytest.approx(found.primal)
+    if n_rows < 2:
+        assert dual_value(program, alpha) == pytest.approx(found.dual)
+
+
+@pytest.mark.parametrize("attempt", range(UNITS.size))
+def test_all_starts_find_the_same(attempt):
+    program = program_of()
+    first = solve(program, COLD, 1, 1e-7, np.inf, NEVER)
+    found = solve(program, COLD, attempt, 1e-7, np.inf, NEVER)
+    assert found.dual == pytest.approx(first.dual, rel=2e-7)
+
+
+def test_a_warm_start_takes_fewer_iterations():
+    program = program_of(n_forced=6, n_rows=0, m=200)
+    cold = solve(program, COLD, 1, 1e-8, np.inf, NEVER)
+    warm = solve(program, cold.solution.w[:6].copy(), 0, 1e-8, np.inf, NEVER)
+    assert warm.iterations < cold.iterations
+    assert warm.dual == pytest.approx(cold.dual, rel=1e-7)
+
+
+def test_the_cutoff_ends_it_early():
+    program = program_of()
+    whole = solve(program, COLD, 1, 1e-7, np.inf, NEVER)
+    found = solve(program, COLD, 1, 1e-7, 0.5 * whole.dual, NEVER)
+    assert 0.5 * whole.dual < found.dual <= whole.dual
+    assert found.iterations < whole.iterations
+
+
+def test_the_flag_ends_it_at_once():
+    found = solve(program_of(), COLD, 1, 1e-7, np.inf, np.ones(1, dtype=np.uint8))
+    assert found.iterations == 0
+    assert np.isfinite(found.primal)
+
+
+def test_many_features_are_solved_by_sample():
+    program = program_of(free=300, m=30)
+    found = solve(program, COLD, 1, 1e-7, np.inf, NEVER)
+    assert found.primal - found.dual <= 1e-7 * found.primal
+    assert dual_value(program, found.solution.alpha) == pytest.approx(found.dual)

@@ -1,0 +1,61 @@
+import numpy as np
+import pytest
+
+from frugalsvm.kernels import linalg
+from frugalsvm.kernels.data import NEVER
+from tests.kernels.compiled import compiled
+
+cholesky, cholesky_solve, combine, correlate, kth_largest, solve_small, top_sum = map(
+    compiled,
+    (linalg.cholesky, linalg.cholesky_solve, linalg.combine, linalg.correlate,
+     linalg.kth_largest, linalg.solve_small, linalg.top_sum),
+)  # fmt: skip
+weighted_gram = compiled(linalg.weighted_gram)
+
+
+@pytest.mark.parametrize("n", [1, 2, 7, 50])
+def test_selection_agrees_with_sorting(n):
+    rng = np.random.default_rng(n)
+    for values in (rng.normal(size=n), rng.integers(0, 3, n).astype(float)):
+        ordered = np.sort(values)[::-1]
+        for k in range(1, n + 1):
+            assert kth_largest(values, k) == ordered[k - 1]
+            np.testing.assert_allclose(top_sum(values, k), ordered[:k].sum())
+
+
+@pytest.mark.parametrize("order", [1, 5, 47, 48, 49, 130])
+def test_cholesky_solves(order):
+    rng = np.random.default_rng(order)
+    B = rng.normal(size=(order, order + 3))
+    matrix = B @ B.T
+    x = rng.normal(size=order)
+    rhs = matrix @ x
+    factor = matrix.copy()
+    cholesky(factor, NEVER)
+    cholesky_solve(factor, rhs)
+    np.testing.assert_allclose(rhs, x, rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize("order", [3, 48, 49, 100])
+def test_products_with_rows(order):
+    rng = np.random.default_rng(order)
+    rows, weights = rng.normal(size=(order, 20)), rng.uniform(size=20)
+    gram, margins, c = np.zeros((order, order)), np.empty(20), np.empty(order)
+    weighted_gram(rows, weights, gram, NEVER)
+    np.testing.assert_allclose(gram, np.tril(rows * weights @ rows.T), atol=1e-12)
+    correlate(rows, weights, c)
+    np.testing.assert_allclose(c, rows @ weights)
+    combine(c, rows, margins)
+    np.testing.assert_allclose(margins, c @ rows)
+
+
+@pytest.mark.parametrize("order", [0, 1, 2, 3])
+def test_small_systems_are_solved_with_pivots(order):
+    rng = np.random.default_rng(order)
+    matrix = rng.normal(size=(order, order))
+    if order > 1:
+        matrix[0, 0] = 0.0
+    x = rng.normal(size=order)
+    rhs = matrix @ x
+    solve_small(matrix, rhs)
+    np.testing.assert_allclose(rhs, x, atol=1e-10)

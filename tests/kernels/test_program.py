@@ -1,0 +1,73 @@
+"""The program on some features and samples belongs to the data."""
+
+import numpy as np
+import pytest
+
+from frugalsvm.kernels import program
+from frugalsvm.kernels.data import NEVER, Data
+from tests.kernels.compiled import compiled
+
+dual_point, margins_of, restrict = map(
+    compiled, (program.dual_point, program.margins_of, program.restrict)
+)
+
+
+def data_of(A, y, C, intercept=True):
+    n = A.shape[0]
+    return Data(A, np.ones(n), y, C, intercept, np.ones(n), NEVER)
+
+
+def random_data(intercept=True, m=30, n=6):
+    rng = np.random.default_rng(0)
+    y = np.where(np.arange(m) % 2 == 0, 1.0, -1.0)
+    return data_of(rng.normal(size=(n, m)) * y, y, rng.uniform(1, 2, m), intercept)
+
+
+def test_large_means_cost_no_digits():
+    rng = np.random.default_rng(0)
+    y = np.where(rng.random(30) < 0.5, 1.0, -1.0)
+    spread = rng.integers(-3, 4, (2, 30)).astype(float)
+    spread -= np.array([[spread[0].sum() / 30], [spread[1].sum() / 30]])
+    means = np.array([2.0**40, -(2.0**41)])
+    A = (np.round(spread * 4) / 4 + means[:, None]) * y
+    means = (A * y).mean(axis=1)
+    w = np.array([0.1, -0.7, 0.25])
+    margins = margins_of(data_of(A, y, np.ones(30)), np.arange(2), w, means)
+    expected = w[:2] @ (A * y - means[:, None]) * y + 0.25 * y
+    np.testing.assert_allclose(margins, expected, rtol=1e-12, atol=1e-12)
+    assert np.abs(margins).max() < 10
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+def test_frozen_samples_are_in_the_offset(intercept):
+    data = random_data(intercept)
+    side = np.zeros(30, dtype=np.int8)
+    side[:4], side[20:] = 1, -1
+    features = np.array([4, 0, 2])
+    part = restrict(data, features, side, np.ones((1, 2)), np.ones(1))
+    own = part.program
+    np.testing.assert_array_equal(part.samples, np.arange(4, 20))
+    assert (own.n_forced, own.n_features) == (1, 3)
+    alpha = np.random.default_rng(1).uniform(size=16)
+    whole = dual_point(part, alpha)
+    np.testing.assert_array_equal(whole[:4], data.C[:4])
+    np.testing.assert_array_equal(whole[4:20], alpha)
+    np.testing.assert_array_equal(whole[20:], 0.0)
+    assert own.mass == pytest.approx(data.C[:4].sum())
+    expected = data.A[features] @ whole
+    if intercept:
+        # The means belong to features, so with signs they multiply the balance.
+        expected -= part.means * (data.y @ whole)
+        expected = np.append(expected, data.y @ whole)
+    np.testing.assert_allclose(own.rows @ alpha + own.offset, expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+def test_what_cannot_be_balanced_is_made_active(intercept):
+    data = random_data(intercept)
+    # All samples of one class at C, and only two left of the other.
+    side = np.where(data.y > 0, 1, -1).astype(np.int8)
+    side[[1, 3]] = 0
+    part = restrict(data, np.arange(2), side, np.empty((0, 0)), np.empty(0))
+    assert part.samples.size == (30 if intercept else 2)
+    assert np.all(side == 0) == intercept

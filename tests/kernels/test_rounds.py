@@ -1,0 +1,83 @@
+"""Rounds on a part of a relaxation end where solving the whole does."""
+
+import numpy as np
+import pytest
+
+from frugalsvm import Problem
+from frugalsvm.kernels import rounds
+from frugalsvm.kernels.data import ActiveSet, Region
+from frugalsvm.kernels.rounds import Goal
+from tests.kernels.compiled import compiled
+from tests.reference import random_data
+
+relax = compiled(rounds.relax)
+GOAL = Goal(1e-6, 1e-6, np.inf, 30, False, 0)
+
+
+def problem_of(costs=False, m=120, n=60):
+    rng = np.random.default_rng(0)
+    X, y = random_data(rng, m, n)
+    return Problem(
+        X, y, C=2.0, max_features=5,
+        feature_costs=rng.uniform(1, 2, n) if costs else None,
+        max_cost=6.0 if costs else None,
+    )  # fmt: skip
+
+
+def region_of(problem):
+    return Region(*problem.root_region().affordable(problem.costs))
+
+
+def whole(region, m):
+    return ActiveSet(region.free, np.zeros(m, dtype=np.int8))
+
+
+@pytest.mark.parametrize("costs", [True, False])
+def test_a_part_grows_until_the_whole_is_solved(costs):
+    problem = problem_of(costs)
+    data, region = problem.engine.data, region_of(problem)
+    at_once = relax(data, region, whole(region, 120), GOAL)
+    assert at_once.rounds == 1
+    assert at_once.finished
+    side = np.where(np.arange(120) % 3 == 0, 0, -1).astype(np.int8)
+    part = relax(data, region, ActiveSet(region.free[:6].copy(), side), GOAL)
+    assert part.rounds > 1
+    assert part.finished
+    for found in (at_once, part):
+        gap = found.last.value - found.best.bound
+        assert 0.0 <= gap <= 1e-6 * found.last.value
+    assert part.best.bound == pytest.approx(at_once.best.bound, rel=2e-6)
+
+
+def test_bounds_hold_after_every_number_of_rounds():
+    problem = problem_of()
+    data, region = problem.engine.data, region_of(problem)
+    value = relax(data, region, whole(region, 120), GOAL).last.value
+    before = -np.inf
+    for limit in (1, 2, 3, 30):
+        start = ActiveSet(region.free[:6].copy(), np.zeros(120, dtype=np.int8))
+        found = relax(data, region, start, GOAL._replace(max_rounds=limit))
+        assert found.rounds <= limit
+        assert before <= found.best.bound <= value
+        before = found.best.bound
+
+
+def test_a_finer_tolerance_is_used_where_it_decides():
+    problem = problem_of()
+    data, region = problem.engine.data, region_of(problem)
+    exact = relax(data, region, whole(region, 120), GOAL).best.bound
+    coarse = GOAL._replace(tol=0.1)
+    found = relax(data, region, whole(region, 120), coarse._replace(fine_tol=0.1))
+    assert found.best.bound < 0.9999 * exact
+    cutoff = 0.9999 * exact
+    found = relax(data, region, whole(region, 120), coarse._replace(cutoff=cutoff))
+    assert found.best.bound > cutoff
+
+
+def test_the_flag_leaves_a_valid_bound():
+    problem = problem_of().watching(np.ones(1, dtype=np.uint8))
+    data, region = problem.engine.data, region_of(problem)
+    found = relax(data, region, whole(region, 120), GOAL)
+    assert not found.finished
+    assert found.rounds == 1
+    assert found.best.bound <= found.last.value
