@@ -1,13 +1,14 @@
 """Restarts: elites, patience, and an outcome that does not depend on threads."""
 
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 
 import numpy as np
 import pytest
 
 from frugalsvm import Problem
 from frugalsvm.incumbent import Incumbent
-from frugalsvm.search.evaluator import Evaluator
+from frugalsvm.search.evaluator import IMPROVEMENT, Evaluator
 from frugalsvm.search.restarts import Elites, RestartSearch, SwapOptions, shrink
 from frugalsvm.search.swap import swap_search
 from tests.reference import brute_force, random_data
@@ -18,8 +19,11 @@ def problem_of(n=14, max_features=4, seed=0, **arguments):
     return Problem(X, y, C=2.0, max_features=max_features, **arguments)
 
 
-def run(problem, n_jobs=1, should_stop=lambda: False, **options):
+def run(
+    problem, n_jobs=1, should_stop=lambda: False, listener=lambda *_: None, **options
+):
     incumbent = Incumbent()
+    incumbent.listen(listener)
     with ThreadPoolExecutor(n_jobs) as pool:
         search = RestartSearch(
             problem, incumbent, SwapOptions(**options), pool,
@@ -78,6 +82,21 @@ def test_patience_counts_from_the_last_improvement():
     better = Evaluator(search.problem).solve(incumbent.solution.support, tol=1e-9)
     search.learn(better)
     assert search.idle >= 15
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_noise_of_a_known_support_is_no_event(seed):
+    told = []
+
+    def listener(solution, event):
+        told.append((event, solution.objective))
+
+    search, incumbent = run(problem_of(seed=seed), patience=40, listener=listener)
+    events = [objective for event, objective in told if event]
+    assert events
+    for before, after in pairwise(events):
+        assert after < before * (1 - IMPROVEMENT)
+    assert incumbent.solution is search.elites.solutions[0]
 
 
 def test_a_stopped_search_keeps_what_it_reached():
