@@ -3,6 +3,7 @@
 import pickle
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -39,6 +40,23 @@ def test_indices_names_and_masks(features, expected):
     np.testing.assert_array_equal(COLUMNS.indices("include", features), expected)
 
 
+def test_a_mask_with_names_is_aligned_by_name():
+    mask = pd.Series({"height": True, "dose": False, "weight": False, "age": False})
+    np.testing.assert_array_equal(COLUMNS.indices("include", mask), [3])
+    np.testing.assert_array_equal(COLUMNS.indices("include", mask.to_numpy()), [0])
+    with pytest.raises(ValueError, match="exclude has no entry for 'age'"):
+        COLUMNS.indices("exclude", mask.drop("age"))
+    with pytest.raises(ValueError, match="has names, but X has no column names"):
+        FeatureNames(None, 4).indices("include", mask)
+
+
+def test_a_name_of_several_columns_says_nothing():
+    columns = FeatureNames(np.array(["age", "dose", "age"], dtype=object), 3)
+    np.testing.assert_array_equal(columns.indices("include", ["dose"]), [1])
+    with pytest.raises(ValueError, match="several columns"):
+        columns.indices("include", ["age"])
+
+
 @pytest.mark.parametrize(
     ("features", "words"),
     [
@@ -69,6 +87,8 @@ def test_costs_are_aligned_by_name():
         np.testing.assert_array_equal(COLUMNS.costs(costs), [1.0, 2.0, 3.0, 4.0])
     # Without names the order is all there is.
     counted = pd.Series([4.0, 3.0, 2.0, 1.0])
+    frame = pd.DataFrame({"cost": counted.to_numpy()}, index=NAMES)
+    assert COLUMNS.costs(frame) is frame
     np.testing.assert_array_equal(COLUMNS.costs(counted), counted)
     assert COLUMNS.costs([1, 2, 3, 4]) == [1, 2, 3, 4]
     assert COLUMNS.costs(None) is None
@@ -77,7 +97,7 @@ def test_costs_are_aligned_by_name():
 @pytest.mark.parametrize(
     ("costs", "words"),
     [
-        ({"age": 1.0, "dose": 2.0, "weight": 3.0}, "no cost for 'height'"),
+        ({"age": 1.0, "dose": 2.0, "weight": 3.0}, "no entry for 'height'"),
         (dict.fromkeys(NAMES, 1.0) | {"hieght": 1.0}, "did you mean 'height'"),
         (pd.Series([1.0, 2.0], index=["age", "age"]), "two entries of one name"),
     ],
@@ -119,12 +139,33 @@ def test_prediction_needs_only_the_columns_with_a_weight(table):
     np.testing.assert_allclose(model.decision_function(X[chosen]), expected)
     np.testing.assert_allclose(model.decision_function(X[chosen[::-1]]), expected)
     np.testing.assert_array_equal(model.predict(X[chosen]), model.predict(X))
+    sparse = X[chosen].astype(pd.SparseDtype("float64", 0.0))
+    np.testing.assert_allclose(model.decision_function(sparse), expected)
     with pytest.raises(ValueError, match="missing"):
         model.predict(X[chosen[:1]])
     with pytest.raises(ValueError, match="unseen at fit time"):
         model.predict(X[chosen].assign(height_cm=1.0))
     with pytest.raises(ValueError, match="NaN"):
         model.predict(X[chosen].assign(**{chosen[0]: np.nan}))
+
+
+def test_columns_that_are_not_distinct_names_are_left_to_scikit_learn(table):
+    X, y = table
+    model = FrugalSVC(max_features=2, random_state=0).fit(X, y)
+    used = np.flatnonzero(model.coef_[0])
+    some = X[list(NAMES[used])]
+    assert model._has_only_some_columns(some, used)
+    assert not model._has_only_some_columns(pd.concat([some, some], axis=1), used)
+    # Some tables have no names here, but the columns themselves.
+    odd = SimpleNamespace(columns=[[1.0], [2.0]])
+    assert not model._has_only_some_columns(odd, used)
+    model.feature_names_in_ = np.array(["age", "height", "age", "height"], dtype=object)
+    assert not model._has_only_some_columns(some, used)
+
+
+def test_a_number_is_no_list_of_features(table):
+    with pytest.raises(ValueError, match="include must be a list or an array"):
+        FrugalSVC(include=np.array(3)).fit(*table)
 
 
 def test_a_loaded_model_predicts_without_a_compiler(table, tmp_path):

@@ -46,7 +46,7 @@ class BinaryLinearClassifier(ClassifierMixin, SelectorMixin, BaseEstimator):
         if self._has_only_some_columns(X, used):
             table: Any = X
             names = list(self.feature_names_in_[used])
-            some = check_array(table[names], input_name="X")
+            some = check_array(table[names], accept_sparse="csr", input_name="X")
             return some @ self.coef_[0, used] + self.intercept_[0]
         data = validate_data(self, X, accept_sparse="csr", reset=False)
         return data @ self.coef_[0] + self.intercept_[0]
@@ -56,9 +56,15 @@ class BinaryLinearClassifier(ClassifierMixin, SelectorMixin, BaseEstimator):
         names = getattr(self, "feature_names_in_", None)
         if names is None or not hasattr(X, "columns") or used.size == 0:
             return False
-        there = set(X.columns)
-        # Columns that were not there in training are left to scikit-learn's error.
-        return set(names[used]) <= there < set(names)
+        columns = list(X.columns)
+        # Names are strings in most kinds of tables, and distinct; columns that were not
+        # there in training are left to scikit-learn's error.
+        if not all(isinstance(column, str) for column in columns):
+            return False
+        there, known = set(columns), set(names)
+        if len(there) < len(columns) or len(known) < len(names):
+            return False
+        return set(names[used]) <= there < known
 
     def predict(self, X: ArrayLike) -> np.ndarray:
         """Labels of samples.

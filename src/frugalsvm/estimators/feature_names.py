@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from difflib import get_close_matches
 from typing import Any
@@ -25,7 +26,9 @@ class FeatureNames:
     def __init__(self, names: np.ndarray | None, n_features: int):
         self._names = names
         self._n = n_features
-        self._place = {} if names is None else {name: j for j, name in enumerate(names)}
+        columns = [] if names is None else list(names)
+        self._place = {name: j for j, name in enumerate(columns)}
+        self._ambiguous = {name for name, n in Counter(columns).items() if n > 1}
 
     def indices(self, parameter: str, features: Any) -> np.ndarray:
         """Indices of features given as indices, names or a boolean mask; None is none.
@@ -36,30 +39,40 @@ class FeatureNames:
             return np.empty(0, dtype=np.int64)
         mask = np.asarray(features)
         if mask.dtype == bool and mask.size:
-            return self._of_mask(parameter, mask)
+            by_name = self._in_order(parameter, features)
+            return self._of_mask(
+                parameter, mask if by_name is None else np.array(by_name)
+            )
         found = [self._index(parameter, feature) for feature in features]
         return np.array(found, dtype=np.int64)
 
     def costs(self, feature_costs: Any) -> Any:
         """Costs in the order of the columns: by name, if they have names."""
-        by_name = _named(feature_costs)
+        by_name = self._in_order("feature_costs", feature_costs)
         if by_name is None:
             return feature_costs
+        return np.array(by_name, dtype=np.float64)
+
+    def _in_order(self, parameter: str, values: Any) -> list[Any] | None:
+        """Values with names in the order of the columns; None if they have none."""
+        by_name = _named(parameter, values)
+        if by_name is None:
+            return None
         if self._names is None:
             raise ValueError(
-                "feature_costs has names, but X has no column names; "
-                + self._why_no_names("give one cost per column, in their order")
+                f"{parameter} has names, but "
+                + self._why_no_names("give one entry per column, in their order")
             )
         for name in by_name:
             if name not in self._place:
-                raise ValueError(self._unknown("feature_costs", name))
+                raise ValueError(self._unknown(parameter, name))
         missing = [name for name in self._names if name not in by_name]
         if missing:
             raise ValueError(
-                f"feature_costs has no cost for {_listed(missing)}; give one for "
+                f"{parameter} has no entry for {_listed(missing)}; give one for "
                 f"each of the {self._n} columns."
             )
-        return np.array([by_name[name] for name in self._names], dtype=np.float64)
+        return [by_name[name] for name in self._names]
 
     def _of_mask(self, parameter: str, mask: np.ndarray) -> np.ndarray:
         if mask.shape != (self._n,):
@@ -73,6 +86,11 @@ class FeatureNames:
         if isinstance(feature, str):
             if feature not in self._place:
                 raise ValueError(self._unknown(parameter, feature))
+            if feature in self._ambiguous:
+                raise ValueError(
+                    f"{parameter} has feature {feature!r}, but X has several columns "
+                    "of that name; give indices."
+                )
             return self._place[feature]
         if not isinstance(feature, (int, np.integer)) or isinstance(feature, bool):
             raise ValueError(
@@ -102,17 +120,17 @@ class FeatureNames:
         )
 
 
-def _named(values: Any) -> dict[Any, float] | None:
+def _named(parameter: str, values: Any) -> dict[Any, Any] | None:
     """Values by name, if they have names: those of a mapping or of a Series."""
     if isinstance(values, Mapping):
         return dict(values)
     index = getattr(values, "index", None)
-    if index is None or callable(index):
+    if index is None or callable(index) or np.ndim(values) != 1:
         return None
     if all(isinstance(name, str) for name in index):
         if len(set(index)) < len(index):
             raise ValueError(
-                "feature_costs has two entries of one name; give one cost per column."
+                f"{parameter} has two entries of one name; give one per column."
             )
         return dict(zip(index, values, strict=True))
     return None

@@ -72,8 +72,9 @@ class FrugalSVC(BinaryLinearClassifier):
         Most that the selected features may cost; can be combined with ``max_features``.
     include, exclude : sequences of int, str or bool, or None, default=()
         Features that must, and must not, be selected: indices, names when X is a data
-        frame, or a mask with one entry per feature. Included features count against the
-        budgets and are in ``get_support`` even if their weight is zero.
+        frame, or a mask with one entry per feature; a mask that is a Series with names
+        is aligned with the columns. Included features count against the budgets and are
+        in ``get_support`` even if their weight is zero.
     class_weight : dict or "balanced", default=None
         Factors of C by class.
     fit_intercept : bool, default=True

@@ -81,7 +81,13 @@ def _is_boolean(value: Any) -> bool:
 
 
 def _is_list(value: Any) -> bool:
-    return hasattr(value, "__len__") and not isinstance(value, (str, bytes, dict))
+    # An array of no dimension has no length, though it has the method.
+    is_number = isinstance(value, np.ndarray) and value.ndim == 0
+    return (
+        hasattr(value, "__len__")
+        and not is_number
+        and not isinstance(value, (str, bytes, dict))
+    )
 
 
 def _is_class_weight(value: Any) -> bool:
