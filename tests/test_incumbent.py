@@ -48,10 +48,19 @@ def test_a_limit_refuses_solutions_and_is_the_first_cutoff():
 def test_the_cutoff_never_rises():
     incumbent = Incumbent()
     incumbent.lower_cutoff(1.0)
+    cutoff = incumbent.cutoff
     incumbent.offer(solution(7.0))
-    assert incumbent.cutoff == 1.0
+    assert incumbent.cutoff == cutoff
     incumbent.lower_cutoff(2.0)
-    assert incumbent.cutoff == 1.0
+    assert incumbent.cutoff == cutoff
+
+
+def test_values_cut_like_objectives():
+    by_value, by_solution = Incumbent(1e-3), Incumbent(1e-3)
+    by_value.lower_cutoff(3.0)
+    by_solution.offer(solution(3.0))
+    assert by_value.cutoff == by_solution.cutoff
+    assert by_value.solution is None
 
 
 def test_listeners_hear_of_improvements_only():

@@ -61,14 +61,20 @@ class Incumbent:
             if solution.objective > self.limit:
                 return False
             self.solution = solution
-            # A little less than the gap, for the final solve may end a little higher.
-            gap = self.gap_tol - min(0.2 * self.gap_tol, 1e-8)
-            self.cutoff = min(self.cutoff, solution.objective * (1.0 - gap))
+            self._cut_at(solution.objective)
         for listener in self._listeners:
             listener(solution, event)
         return True
 
     def lower_cutoff(self, value: float) -> None:
-        """Let bounds count that exceed a value which no solution has to be below."""
+        """Be content with bounds within the gap of a value, though nothing attains it.
+
+        Such is the value of a relaxation that is to be solved, and no further.
+        """
         with self._lock:
-            self.cutoff = min(self.cutoff, value)
+            self._cut_at(value)
+
+    def _cut_at(self, value: float) -> None:
+        # A little less than the gap, for the final solve may end a little higher.
+        gap = self.gap_tol - min(0.2 * self.gap_tol, 1e-8)
+        self.cutoff = min(self.cutoff, value * (1.0 - gap))

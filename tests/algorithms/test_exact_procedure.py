@@ -57,6 +57,15 @@ def test_is_branch_and_bound_and_enumeration(kind, seed, strategy):
     assert result.lower_bound * (1 - 1e-9) <= proved.lower_bound <= optimum * (1 + 1e-9)
 
 
+@pytest.mark.parametrize(("kind", "seed"), [("separable", 0), ("duplicated", 5)])
+def test_a_gap_of_zero_is_closed_to_rounding(kind, seed):
+    options = {"rho": 5, "s": 2}
+    result = solve(
+        small_problem(kind, seed)[0], method="exact", gap_tol=0, method_options=options
+    )
+    assert result.status is Status.OPTIMAL
+
+
 def test_the_estimator_takes_it():
     X, y = random_data(np.random.default_rng(8), 60, 18)
     X[:, 2] += y

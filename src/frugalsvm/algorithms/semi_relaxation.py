@@ -136,8 +136,7 @@ class BinaryFeatures:
         # One that was cut short may not have found the features it needs.
         if found.primal < self.value and not solver.should_stop():
             self.value, self.best = found.primal, found
-            gap_tol = solver.incumbent.gap_tol
-            solver.incumbent.lower_cutoff(self.value * (1.0 - gap_tol))
+            solver.incumbent.lower_cutoff(self.value)
 
 
 def solve_semi_relaxation(
