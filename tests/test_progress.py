@@ -5,7 +5,13 @@ import logging
 import numpy as np
 import pytest
 
-from frugalsvm.progress import LOG_INTERVAL, Progress, ProgressLog, relative_gap
+from frugalsvm.progress import (
+    LOG_INTERVAL,
+    History,
+    Progress,
+    ProgressLog,
+    relative_gap,
+)
 
 
 @pytest.mark.parametrize(
@@ -44,3 +50,14 @@ def test_a_quiet_run_logs_nothing(caplog):
         log.line(Progress(1.0, 0, 0, 1.0, 0.5, 0.5), "relaxation")
     assert not caplog.records
     assert not log.is_due(1e9)
+
+
+def test_a_thread_that_is_late_makes_the_history_no_worse():
+    history = History()
+    history.add(Progress(1.0, 0, 0, 10.0, 5.0, 0.5))
+    history.add(Progress(3.0, 0, 0, 9.0, 6.0, 1 / 3))
+    # Its objective was read before the last entry, its bound after.
+    history.add(Progress(2.0, 0, 0, 10.0, 7.0, 0.3))
+    history.add(Progress(2.5, 0, 0, 9.5, 6.5, 0.3))
+    history.close(Progress(4.0, 0, 0, 9.1, 7.0, 0.2))
+    assert history.entries == [(1.0, 10.0, 5.0), (3.0, 9.0, 6.0), (3.0, 9.0, 7.0)]

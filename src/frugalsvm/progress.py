@@ -56,6 +56,8 @@ def relative_gap(objective: float, bound: float) -> float:
 class History:
     """Objectives and bounds over time: one entry for each that is worth seeing.
 
+    Threads may be late with what they tell: entries never get worse, nor older.
+
     Attributes
     ----------
     entries : list of (seconds, objective, bound)
@@ -67,25 +69,30 @@ class History:
 
     def add(self, progress: Progress) -> None:
         """Enter an objective if it is better, or a bound if it is notably so."""
-        objective, bound = progress.objective, progress.lower_bound
         with self._lock:
+            seconds, objective, bound = self._following(progress)
             if self.entries:
                 _, last_objective, last_bound = self.entries[-1]
                 gap = max(objective - last_bound, 0.0)
                 improved = objective < last_objective
                 if not improved and not bound - last_bound > NOTABLE * gap:
                     return
-            self.entries.append((progress.seconds, objective, bound))
+            self.entries.append((seconds, objective, bound))
 
     def close(self, progress: Progress) -> None:
         """Enter where the run ended; a last rounding makes nothing worse."""
-        objective, bound = progress.objective, progress.lower_bound
-        if self.entries:
-            _, last_objective, last_bound = self.entries[-1]
-            objective, bound = min(objective, last_objective), max(bound, last_bound)
-            if (objective, bound) == (last_objective, last_bound):
-                return
-        self.entries.append((progress.seconds, objective, bound))
+        with self._lock:
+            last = self._following(progress)
+            if not self.entries or last[1:] != self.entries[-1][1:]:
+                self.entries.append(last)
+
+    def _following(self, progress: Progress) -> tuple[float, float, float]:
+        """A new entry, not worse and not before the last one."""
+        entry = progress.seconds, progress.objective, progress.lower_bound
+        if not self.entries:
+            return entry
+        seconds, objective, bound = self.entries[-1]
+        return max(entry[0], seconds), min(entry[1], objective), max(entry[2], bound)
 
 
 class ProgressLog:
