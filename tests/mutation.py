@@ -38,7 +38,7 @@ TESTS = {
     "checker": [
         "tests/checker/test_arithmetic.py", "tests/checker/test_proof.py",
         "tests/checker/test_statement.py", "tests/checker/test_reading.py",
-        "tests/exact/test_certificate.py",
+        "tests/tree/test_proof.py",
     ],
     "bounds": ["tests/kernels/test_bounds.py"],
 }  # fmt: skip

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.mutation import TESTS
+
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "frugalsvm"
 # The front doors: they may know everything.
@@ -123,3 +125,8 @@ if TYPE_CHECKING:
 )
 def test_what_points_upwards_is_found(file, text, n_wrong):
     assert len(objections(file, text)) == n_wrong
+
+
+def test_the_files_of_mutation_testing_exist():
+    files = [file for some in TESTS.values() for file in some]
+    assert [file for file in files if not (ROOT / file).is_file()] == []
