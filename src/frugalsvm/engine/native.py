@@ -150,17 +150,9 @@ class NativeEngine:
         """The free features most correlated with the balanced labels."""
         data = self.data
         alpha = repair_dual(0.5 * data.C, data.y, data.C, True)
-        scores = np.abs(self.price(alpha))[free]
+        scores = np.abs(self.products(alpha))[free]
         return free[np.argsort(-scores, kind="stable")[:size]]
 
-    def price(self, alpha: np.ndarray) -> np.ndarray:
+    def products(self, alpha: np.ndarray) -> np.ndarray:
         """``c = A alpha`` for all features."""
         return self.data.A @ alpha
-
-    def gather(self, features: np.ndarray) -> np.ndarray:
-        """The signed rows of some features."""
-        return self.data.A[features]
-
-    def margins(self, support: np.ndarray, w: np.ndarray, b: float) -> np.ndarray:
-        """``y_i (w x_i + b)`` of all samples."""
-        return w @ self.gather(support) + b * self.data.y

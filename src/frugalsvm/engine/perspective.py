@@ -55,12 +55,14 @@ def region_task(
     max_rounds: int,
 ) -> Task:
     """The task of relaxing a region whose free features are affordable."""
-    start = _first_part(engine, region, active)
+    start = _first_active(engine, region, active)
     rough = active is None and start.features.shape[0] < region.free.shape[0]
     return Task(region, start, tol, fine_tol, cutoff, max_rounds, rough)
 
 
-def _first_part(engine: Engine, region: Region, active: ActiveSet | None) -> ActiveSet:
+def _first_active(
+    engine: Engine, region: Region, active: ActiveSet | None
+) -> ActiveSet:
     """The features and samples to begin with."""
     free, k = region.free, region.k
     side = np.zeros(engine.n_samples, dtype=np.int8) if active is None else active.side

@@ -173,11 +173,5 @@ class Engine(Protocol):
     def first_features(self, free: np.ndarray, size: int) -> np.ndarray:
         """The free features that are worth most where nothing is known yet."""
 
-    def price(self, alpha: np.ndarray) -> np.ndarray:
+    def products(self, alpha: np.ndarray) -> np.ndarray:
         """``c = A alpha`` for all features."""
-
-    def gather(self, features: np.ndarray) -> np.ndarray:
-        """The signed rows of some features."""
-
-    def margins(self, support: np.ndarray, w: np.ndarray, b: float) -> np.ndarray:
-        """``y_i (w x_i + b)`` of all samples."""

@@ -101,7 +101,7 @@ class Evaluator:
         The dual point of the solution, scaled by the best t <= 1, is feasible for every
         larger support: ``max_t  t sum(alpha) - t^2/2 (||w||^2 + c_j^2)``.
         """
-        c = self._engine.price(solution.alpha)
+        c = self._engine.products(solution.alpha)
         own = c[solution.support]
         mass = solution.alpha.sum()
         quadratic = own @ own + c[features] ** 2
