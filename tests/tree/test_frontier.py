@@ -70,6 +70,9 @@ def test_memory_is_counted_for_what_is_there():
     assert frontier.n_bytes == node.n_bytes
     frontier.pop(2.0)
     assert frontier.n_bytes == 0
+    frontier.push(node)
+    assert frontier.pop(0.5) is None
+    assert frontier.n_bytes == 0
     kept = Frontier(keep_proof=True)
     kept.add(node, 2.0)
     kept.push(node)

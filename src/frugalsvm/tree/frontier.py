@@ -72,6 +72,8 @@ class Frontier:
             # So are all others: they are leaves now.
             self.closed_bound = min(self.closed_bound, self._heap[0][0])
             self._heap.clear()
+            if self.kept is None:
+                self.n_bytes = 0
             return None
         _, _, node = heapq.heappop(self._heap)
         if self.kept is None:
