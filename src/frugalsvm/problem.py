@@ -243,7 +243,7 @@ class Problem:
         their rows of the data are copied, and nothing is validated again.
         """
         small = object.__new__(Problem)
-        small.A = _freeze(self.A[features])
+        small.A = _freeze(self.engine.gather(features))
         small.shift = self.shift[features]
         small._unshifted = {
             t: self._unshifted[j]
@@ -315,6 +315,8 @@ class Problem:
     def margins(self, coef: np.ndarray, intercept: float) -> np.ndarray:
         """``y_i (w x_i + b)``, with ``coef`` for all features of X."""
         used = np.flatnonzero(coef)
+        if not self._unshifted:
+            return self.engine.margins(used, coef[used], intercept)
         return coef[used] @ self.signed_rows(used) + intercept * self.y
 
     def objective(self, coef: np.ndarray, intercept: float) -> float:

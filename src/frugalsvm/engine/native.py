@@ -156,3 +156,11 @@ class NativeEngine:
     def products(self, alpha: np.ndarray) -> np.ndarray:
         """``c = A alpha`` for all features."""
         return self.data.A @ alpha
+
+    def gather(self, features: np.ndarray) -> np.ndarray:
+        """The signed rows of some features."""
+        return self.data.A[features]
+
+    def margins(self, support: np.ndarray, w: np.ndarray, b: float) -> np.ndarray:
+        """``y_i (w x_i + b)`` of all samples."""
+        return w @ self.gather(support) + b * self.data.y

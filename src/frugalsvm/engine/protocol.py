@@ -175,3 +175,9 @@ class Engine(Protocol):
 
     def products(self, alpha: np.ndarray) -> np.ndarray:
         """``c = A alpha`` for all features."""
+
+    def gather(self, features: np.ndarray) -> np.ndarray:
+        """The signed rows of some features."""
+
+    def margins(self, support: np.ndarray, w: np.ndarray, b: float) -> np.ndarray:
+        """``y_i (w x_i + b)`` of all samples."""
