@@ -70,6 +70,7 @@ def test_it_prints_as_a_table(data):
         ({"max_features": [1.5]}, "got 1.5"),
         ({"max_features": [1], "C": []}, "at least one number"),
         ({"max_features": [1], "C": [0.0, 1.0]}, "C must be"),
+        ({"max_features": [1], "initial_support": [0]}, "initial_support"),
     ],
 )
 def test_bad_arguments(data, arguments, words):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
@@ -120,17 +120,22 @@ def frugal_path(
         sample_weight=sample_weight, include=include, exclude=exclude,
         fit_intercept=fit_intercept,
     )  # fmt: skip
-    rows: list[list[Result]] = []
+    for name in ("warm", "initial_support"):
+        if name in options:
+            raise ValueError(f"{name} is what a path chooses itself; leave it out.")
+    rows: list[_Row] = []
     for weight in weights.tolist():
-        before: Sequence[Result | None] = rows[-1] if rows else [None] * budgets.size
-        one = problem.with_C(weight)
-        row = _ascend(one, budgets, before, method, options)
-        rows.append(_descend(one, budgets, row, options))
-    objectives = np.array([[result.objective for result in row] for row in rows])
-    bounds = np.array([[result.lower_bound for result in row] for row in rows])
+        row = _Row(problem.with_C(weight), budgets, options)
+        row.ascend(method, rows[-1].results if rows else [])
+        row.descend()
+        row.spread()
+        rows.append(row)
+    results = [row.results for row in rows]
+    objectives = np.array([[one.objective for one in row] for row in results])
+    bounds = np.array([row.bounds for row in rows])
     # A bound for a budget holds for all smaller ones.
     bounds = np.maximum.accumulate(bounds[:, ::-1], axis=1)[:, ::-1]
-    return FrugalPath(budgets, weights, objectives, bounds, rows)
+    return FrugalPath(budgets, weights, objectives, bounds, results)
 
 
 def _sorted_budgets(max_features: Iterable[int]) -> np.ndarray:
@@ -143,42 +148,53 @@ def _sorted_budgets(max_features: Iterable[int]) -> np.ndarray:
     return np.unique(np.array(budgets, dtype=np.int64))
 
 
-def _ascend(
-    problem: Problem,
-    budgets: np.ndarray,
-    before: Sequence[Result | None],
-    method: str,
-    options: dict[str, Any],
-) -> list[Result]:
-    """From small budgets to large ones, also from the results of the C before."""
-    row: list[Result] = []
-    for budget, other in zip(budgets.tolist(), before, strict=True):
-        one = problem.with_budget(budget)
-        result = solve(
-            one, method=method, warm=row[-1] if row else other,
-            initial_support=None if other is None else other.selected, **options,
-        )  # fmt: skip
-        # What fits a smaller budget fits a larger one.
-        if row and row[-1].objective < result.objective * (1 - SAME):
-            result = _from(one, row[-1], options)
-        row.append(result)
-    return row
+class _Row:
+    """The results for one C, budget by budget.
 
+    Attributes
+    ----------
+    results : list of Result
+        The best solution for each budget.
+    bounds : list of float
+        The best bound for each budget, whatever run it is from.
+    """
 
-def _descend(
-    problem: Problem, budgets: np.ndarray, row: list[Result], options: dict[str, Any]
-) -> list[Result]:
-    """From large budgets to small ones: descents from the larger supports."""
-    best = list(row)
-    for t in range(len(row) - 2, -1, -1):
-        found = _from(problem.with_budget(int(budgets[t])), best[t + 1], options)
-        if found.objective < best[t].objective * (1 - SAME):
-            best[t] = found
-    return best
+    def __init__(self, problem: Problem, budgets: np.ndarray, options: dict[str, Any]):
+        self._problems = [problem.with_budget(int(budget)) for budget in budgets]
+        self._options = options
+        self.results: list[Result] = []
+        self.bounds: list[float] = []
 
+    def ascend(self, method: str, before: list[Result]) -> None:
+        """From small budgets to large ones, also from the results of the C before."""
+        for t, problem in enumerate(self._problems):
+            other = before[t] if before else None
+            result = solve(
+                problem,
+                method=method,
+                warm=self.results[-1] if self.results else other,
+                initial_support=None if other is None else other.selected,
+                **self._options,
+            )
+            self.results.append(result)
+            self.bounds.append(result.lower_bound)
 
-def _from(problem: Problem, warm: Result, options: dict[str, Any]) -> Result:
-    """One descent from a neighbour."""
-    short = {key: value for key, value in options.items() if key != "method_options"}
-    once = {"patience": 0}
-    return solve(problem, method="swap", warm=warm, method_options=once, **short)
+    def descend(self) -> None:
+        """From large budgets to small ones: descents from the larger supports."""
+        for t in range(len(self.results) - 2, -1, -1):
+            self._try_from(t, self.results[t + 1])
+
+    def spread(self) -> None:
+        """What fits a budget fits a larger one: objectives do not rise."""
+        for t in range(1, len(self.results)):
+            smaller = self.results[t - 1]
+            if smaller.objective < self.results[t].objective * (1 - SAME):
+                self._try_from(t, smaller)
+
+    def _try_from(self, t: int, neighbour: Result) -> None:
+        """One descent from a neighbour; the better result is kept."""
+        options = self._options | {"method_options": {"patience": 0}}
+        found = solve(self._problems[t], method="swap", warm=neighbour, **options)
+        self.bounds[t] = max(self.bounds[t], found.lower_bound)
+        if found.objective < self.results[t].objective * (1 - SAME):
+            self.results[t] = found

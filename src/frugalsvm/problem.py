@@ -116,7 +116,7 @@ class Problem:
         self._has_unit_costs = feature_costs is None
         self.include = check_indices("include", include, n)
         self.exclude = check_indices("exclude", exclude, n)
-        self.stop, self.is_watched = NEVER, False
+        self.stop_flag, self.is_watched = NEVER, False
         self._check_sets()
 
     def _check_sets(self) -> None:
@@ -179,7 +179,7 @@ class Problem:
         return NativeEngine(
             Data(
                 self.A, self.norms, self.y, self.C, self.fit_intercept, self.costs,
-                self.stop,
+                self.stop_flag,
             )
         )  # fmt: skip
 
@@ -189,7 +189,7 @@ class Problem:
         ``flag`` is an array of one byte that another thread sets.
         """
         other = self._copy()
-        other.stop, other.is_watched = flag, True
+        other.stop_flag, other.is_watched = flag, True
         return other
 
     def with_budget(
@@ -253,7 +253,7 @@ class Problem:
         small.y, small.C, small.weights = self.y, self.C, self.weights
         small._sample_weight = self._sample_weight
         small._has_unit_costs = self._has_unit_costs
-        small.stop, small.is_watched = self.stop, self.is_watched
+        small.stop_flag, small.is_watched = self.stop_flag, self.is_watched
         small.fit_intercept = self.fit_intercept
         small.max_features = min(self.max_features, small.n_features)
         small.costs = _freeze(self.costs[features])

@@ -62,6 +62,6 @@ def test_seen_supports_are_not_solved_again():
     problem = make()
     first = Evaluator(problem)
     value = first.solve(np.array([1, 2])).objective
-    second = Evaluator(problem, seen=first.found)
+    second = Evaluator(problem, seen=first.values)
     assert second.solve(np.array([1, 2]), cutoff=0.9 * value) is None
     assert second.n_solves == 0

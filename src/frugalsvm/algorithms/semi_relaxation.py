@@ -66,7 +66,7 @@ class SemiRelaxation:
 
 
 class BinaryFeatures:
-    """The strategy of SR-DLMP(K): features of K are decided, others stay relaxed.
+    """The tree of SR-DLMP(K): features of K are decided, others stay relaxed.
 
     Parameters
     ----------
@@ -177,12 +177,12 @@ def solve_semi_relaxation(
     incumbent = Incumbent(gap_tol)
     incumbent.offer(solution)
     K = np.intersect1d(K, problem.candidates)
-    strategy = BinaryFeatures(K, problem.n_features)
+    kind = BinaryFeatures(K, problem.n_features)
     solver = NodeSolver(
         problem,
         incumbent,
         make_rule("reliability", problem.n_features),
-        strategy,
+        kind,
         should_stop=lambda: should_stop() or subtree.n_nodes >= max_nodes,
         keep_points=keep_proof,
         tried=set(),
@@ -191,11 +191,11 @@ def solve_semi_relaxation(
     subtree.add(solver.plant())
     subtree.run()
     hit_limit = "nodes" if subtree.n_nodes >= max_nodes else None
-    best = strategy.best or strategy.at_root
+    best = kind.best or kind.at_root
     # If there is neither, everything fits: a plain SVM.
     return SemiRelaxation(
         bound=subtree.frontier.bound,
-        value=strategy.value,
+        value=kind.value,
         u=np.zeros(problem.n_features) if best is None else 1.0 - best.z,
         squares=np.zeros(problem.n_features) if best is None else best.squares,
         complete=subtree.complete,

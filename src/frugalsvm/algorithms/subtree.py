@@ -1,7 +1,7 @@
 """A tree without heuristics of its own, for the subproblems of the paper's algorithms.
 
-Best bound first, in one thread. What makes a subproblem special is in the strategy of
-its node solver and in the nodes it starts from.
+Best bound first, in one thread. What makes a subproblem special is in the kind of its
+tree and in the nodes it starts from.
 """
 
 from __future__ import annotations
@@ -91,6 +91,6 @@ class Subtree:
         """Tell whoever watches about the nodes evaluated since the last time."""
         new, self.solver.n_nodes = self.solver.n_nodes, 0
         # Nobody descends from what the nodes led to.
-        self.solver.found.clear()
+        self.solver.improvements.clear()
         self.n_nodes += new
         self._watch(self.frontier, new)

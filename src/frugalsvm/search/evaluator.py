@@ -29,7 +29,7 @@ class Evaluator:
         Asked before each solve; when it returns True, ``Stop`` is raised.
     seen : dict, default=None
         Lower bounds of supports that were solved before; read, never written, so that
-        several evaluators can share it. Own findings are collected in ``found``.
+        several evaluators can share it. Own findings are collected in ``values``.
     """
 
     def __init__(
@@ -40,7 +40,7 @@ class Evaluator:
     ):
         self.problem = problem
         self._engine = problem.engine
-        self.found: dict[bytes, float] = {}
+        self.values: dict[bytes, float] = {}
         self._seen = {} if seen is None else seen
         self.n_solves = 0
         # The last feasible solution a descent arrived at, for when it is stopped.
@@ -62,7 +62,7 @@ class Evaluator:
         if self._should_stop():
             raise Stop
         key = support.tobytes()
-        if max(self._seen.get(key, -np.inf), self.found.get(key, -np.inf)) > cutoff:
+        if max(self._seen.get(key, -np.inf), self.values.get(key, -np.inf)) > cutoff:
             return None
         self.n_solves += 1
         start = None
@@ -73,7 +73,7 @@ class Evaluator:
             shared = support[at] == warm.support if support.size else at < 0
             start[at[shared]] = warm.w[shared]
         svm = self._engine.solve_svm(support, tol=tol, cutoff=cutoff, warm_w=start)
-        self.found[key] = svm.dual
+        self.values[key] = svm.dual
         if svm.dual > cutoff or svm.primal > cutoff:
             return None
         return Solution(support, svm.w, svm.b, svm.alpha, svm.primal)

@@ -242,7 +242,7 @@ class RestartSearch:
         for evaluator in evaluators:
             self.counters["SVM solves"] += evaluator.n_solves
             if len(self._seen) < MAX_SEEN:
-                self._seen.update(evaluator.found)
+                self._seen.update(evaluator.values)
         return 0 if improved else effort
 
     def _keep(self, solution: Solution) -> bool:

@@ -266,12 +266,12 @@ class BranchAndBound:
 
     def _improve(self, solver: NodeSolver) -> None:
         """Descend from the incumbents that the nodes led to."""
-        for solution in solver.found:
+        for solution in solver.improvements:
             better = self._descend(solver, solution)
             self.incumbent.offer(better, "swap")
             with self._searching:
                 self.search.learn(better)
-        solver.found.clear()
+        solver.improvements.clear()
 
     def _descend(self, solver: NodeSolver, solution: Solution) -> Solution:
         width, tries = self.options.width, self.options.tries

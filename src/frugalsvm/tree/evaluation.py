@@ -53,7 +53,7 @@ class Evaluation:
     Parameters
     ----------
     solver : NodeSolver
-        Knows problem, incumbent, rule and strategy.
+        Knows problem, incumbent, branching rule and kind of tree.
     node : Node
         Receives bound, fixings and, if it stays open, what its children need.
     region : Region
@@ -151,14 +151,14 @@ class Evaluation:
     def _relaxed(self, found: Answer) -> None:
         """The node is bounded; if that does not close it, look for solutions."""
         solver = self._solver
-        solver.strategy.relaxed(found)
+        solver.kind.relaxed(found)
         if self._is_pruned():
             return
-        if solver.strategy.branchable(self.region).size == 0:
+        if solver.kind.branchable(self.region).size == 0:
             self._solve_leaf()
             return
         self._found = found
-        trial = solver.strategy.round(solver, self.region, found)
+        trial = solver.kind.round(solver, self.region, found)
         if trial is None:
             self._refine()
         else:
@@ -168,14 +168,14 @@ class Evaluation:
     def _tried(self, found: Answer) -> None:
         """A region that rounding suggested is solved."""
         self._is_trial = False
-        self._solver.strategy.solved(self._solver, found)
+        self._solver.kind.solved(self._solver, found)
         self._refine()
 
     def _refine(self) -> None:
-        """Solve the relaxation more accurately where the strategy wants it."""
+        """Solve the relaxation more accurately where the kind of tree wants it."""
         solver, found = self._solver, self._found
         is_open = not self._is_pruned() and solver.incumbent.cutoff < found.primal
-        if is_open and solver.strategy.wants_finer(self.region, found):
+        if is_open and solver.kind.wants_finer(self.region, found):
             self._active = active_of(found)
             self._solve_finely(self.region, self._active, self._settle)
         else:
@@ -187,7 +187,7 @@ class Evaluation:
             return
         solver = self._solver
         self._fix(found)
-        left = solver.strategy.branchable(self.region)
+        left = solver.kind.branchable(self.region)
         if left.size == 0 or self.region.is_decided(solver.problem.costs):
             self._solve_leaf()
         else:
@@ -198,7 +198,7 @@ class Evaluation:
         if not found.decides:
             return
         solver, node, free = self._solver, self.node, self.region.free
-        decision = solver.strategy.fixable(self.region, found.decision)
+        decision = solver.kind.fixable(self.region, found.decision)
         if not decision.any():
             return
         fixed_in = free[decision == FIXED_IN]
@@ -227,7 +227,7 @@ class Evaluation:
         solver = self._solver
         if self.region.free.size == 0 and not self._is_pruned():
             solver.offer(np.sort(self.region.forced))
-        solver.strategy.solved(solver, found)
+        solver.kind.solved(solver, found)
 
     def _kept_point(self, found: Answer) -> DualPoint | None:
         if not self._solver.keep_points:

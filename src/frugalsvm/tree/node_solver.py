@@ -24,7 +24,7 @@ ROUND_ALWAYS = 100
 ROUND_PERIOD = 8
 
 
-class Strategy(Protocol):
+class TreeKind(Protocol):
     """What makes a tree special: where it branches, and how it rounds."""
 
     def branchable(self, region: Region) -> np.ndarray:
@@ -47,7 +47,7 @@ class Strategy(Protocol):
 
 
 class AllFeatures:
-    """The strategy of FS-SVM itself: all features are decided."""
+    """The tree of FS-SVM itself: all features are decided."""
 
     def __init__(self) -> None:
         self._n_open = 0
@@ -95,7 +95,7 @@ class NodeSolver:
         Shared between threads.
     rule : MostFractional
         Ranks the features to branch on.
-    strategy : Strategy
+    kind : TreeKind
     should_stop : callable
         Asked inside long evaluations; what is stopped early is weaker, not wrong.
     keep_points : bool
@@ -109,7 +109,7 @@ class NodeSolver:
         All supports that the problem admits.
     n_nodes, n_iterations : int
         Work done; whoever reads them may set them back.
-    found : list of Solution
+    improvements : list of Solution
         Solutions better than the incumbent at the time they were found.
     """
 
@@ -118,7 +118,7 @@ class NodeSolver:
         problem: Problem,
         incumbent: Incumbent,
         rule: MostFractional,
-        strategy: Strategy,
+        kind: TreeKind,
         *,
         should_stop: Callable[[], bool],
         keep_points: bool,
@@ -128,7 +128,7 @@ class NodeSolver:
         self.engine = problem.engine
         self.incumbent = incumbent
         self.rule = rule
-        self.strategy = strategy
+        self.kind = kind
         self.keep_points = keep_points
         self.should_stop = should_stop
         self.evaluator = Evaluator(problem, should_stop)
@@ -136,7 +136,7 @@ class NodeSolver:
         self.fine_tol = max(0.1 * incumbent.gap_tol, 1e-9)
         self.n_nodes = 0
         self.n_iterations = 0
-        self.found: list[Solution] = []
+        self.improvements: list[Solution] = []
         self._tried = tried
 
     def plant(self) -> Node:
@@ -169,7 +169,7 @@ class NodeSolver:
         except Stop:
             return
         if solution is not None and self.incumbent.offer(solution, "tree"):
-            self.found.append(solution)
+            self.improvements.append(solution)
 
     def _is_affordable(self, support: np.ndarray) -> bool:
         # The budget of a region is rounded up, that of a solution is not.
