@@ -89,7 +89,8 @@ class Monitor:
             if bound <= self.bound:
                 return
             self.bound = bound
-        self._history.add(self.progress)
+        if self._history.is_notable(bound):
+            self._history.add(self.progress)
         if event:
             self.log(event)
             self.tick()

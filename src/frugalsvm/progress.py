@@ -67,17 +67,20 @@ class History:
         self.entries: list[tuple[float, float, float]] = []
         self._lock = threading.Lock()
 
+    def is_notable(self, bound: float) -> bool:
+        """Whether a bound closes a visible part of the gap last entered."""
+        if not self.entries:
+            return True
+        _, objective, last = self.entries[-1]
+        return bound - last > NOTABLE * max(objective - last, 0.0)
+
     def add(self, progress: Progress) -> None:
         """Enter an objective if it is better, or a bound if it is notably so."""
         with self._lock:
             seconds, objective, bound = self._following(progress)
-            if self.entries:
-                _, last_objective, last_bound = self.entries[-1]
-                gap = max(objective - last_bound, 0.0)
-                improved = objective < last_objective
-                if not improved and not bound - last_bound > NOTABLE * gap:
-                    return
-            self.entries.append((seconds, objective, bound))
+            improved = not self.entries or objective < self.entries[-1][1]
+            if improved or self.is_notable(bound):
+                self.entries.append((seconds, objective, bound))
 
     def close(self, progress: Progress) -> None:
         """Enter where the run ended; a last rounding makes nothing worse."""

@@ -7,8 +7,8 @@ them, and picks a pair. Rules that look ahead propose several features, the othe
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from threading import Lock
+from typing import NamedTuple
 
 import numpy as np
 
@@ -24,8 +24,7 @@ MAX_RANKED = 12
 LEAST_GAIN = 1e-6
 
 
-@dataclass(frozen=True)
-class Proposal:
+class Proposal(NamedTuple):
     """Features to evaluate, and what they have to beat.
 
     Attributes
@@ -142,7 +141,7 @@ class Reliability(MostFractional):
     def learn(self, node: Node, feature: int, pair: Pair) -> None:
         """Add the gains per unit of z to the averages."""
         scratch = _scratch(node)
-        z = float(scratch.z[scratch.features == feature][0])
+        z = float(scratch.z[scratch.features.tolist().index(feature)])
         gain_in, gain_out = _gains(node, pair)
         with self._lock:
             self._in[feature] += gain_in / max(1.0 - z, 0.05)

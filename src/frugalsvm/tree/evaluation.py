@@ -106,13 +106,12 @@ class Evaluation:
         if found.bound > self.node.bound and not self._is_trial:
             self.node.bound = found.bound
             self.node.point = self._kept_point(found)
-        following = task.continued(found)
-        is_last = found.finished or following.n_before >= self._max_rounds
+        is_last = found.finished or task.n_before + found.rounds >= self._max_rounds
         if is_last or found.bound > task.cutoff or solver.should_stop():
             self.task = None
             self._then(found)
         else:
-            self.task = following
+            self.task = task.continued(found)
 
     def _solve(
         self,
