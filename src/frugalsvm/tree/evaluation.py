@@ -31,6 +31,10 @@ MAX_ROUNDS = 3
 LEAF_ROUNDS = 30
 
 
+def _nothing(found: Answer) -> None:
+    """What follows when a node is evaluated."""
+
+
 class Work(Protocol):
     """Something that consists of evaluations."""
 
@@ -88,6 +92,7 @@ class Evaluation:
         self._solver = solver
         self._active = active
         self._is_trial = False
+        self._then: Callable[[Answer], None] = _nothing
         solver.n_nodes += 1
         if region.is_decided(solver.problem.costs):
             self._solve_leaf()
@@ -109,7 +114,9 @@ class Evaluation:
         is_last = found.finished or task.n_before + found.rounds >= self._max_rounds
         if is_last or found.bound > task.cutoff or solver.should_stop():
             self.task = None
-            self._then(found)
+            # Not kept: a method of its own would keep the object alive in a circle.
+            then, self._then = self._then, _nothing
+            then(found)
         else:
             self.task = task.continued(found)
 
