@@ -74,7 +74,7 @@ RELEASE_PRODUCTS = 0.2
 REFINE_ABOVE = 1e-9
 
 
-class Solution(NamedTuple):
+class PrimalDual(NamedTuple):
     """A pair of feasible points of primal and dual.
 
     Attributes
@@ -92,7 +92,7 @@ class Solution(NamedTuple):
 class Found(NamedTuple):
     """What the interior point found: the best pair, its values, iterations."""
 
-    solution: Solution
+    solution: PrimalDual
     primal: float
     dual: float
     iterations: int
@@ -101,7 +101,7 @@ class Found(NamedTuple):
 @jit_new
 def _new_solution(program):
     q, m = program.rows.shape
-    return Solution(new_vector(q), new_vector(program.R.shape[1]), filled(m, 0.0))
+    return PrimalDual(new_vector(q), new_vector(program.R.shape[1]), filled(m, 0.0))
 
 
 @jit
