@@ -3,8 +3,8 @@ import numpy as np
 from frugalsvm.kernels import arrays
 from tests.kernels.compiled import compiled
 
-filled, join, new_marks, part, where = map(
-    compiled, (arrays.filled, arrays.join, arrays.new_marks, arrays.part, arrays.where)
+filled, join, new_marks, part = map(
+    compiled, (arrays.filled, arrays.join, arrays.new_marks, arrays.part)
 )
 
 
@@ -17,5 +17,3 @@ def test_arrays_are_made_and_copied():
     np.testing.assert_array_equal(numbers, np.arange(10))
     np.testing.assert_array_equal(copied, [99, 4, 5, 6])
     np.testing.assert_array_equal(join(numbers[:2], numbers[7:]), [0, 1, 7, 8, 9])
-    marks = np.array([0, 1, 0, -1], dtype=np.int8)
-    np.testing.assert_array_equal(where(numbers[4:8], marks), [5, 7])

@@ -8,10 +8,10 @@ from frugalsvm.kernels.central_path import Choice
 from tests.kernels.compiled import compiled
 from tests.kernels.programs import program_of
 
-centre_choice, mean_product, start, best_intercept, kth_largest = map(
+centre_choice, mean_product, start, zero_point, best_intercept, kth_largest = map(
     compiled,
     (central_path.centre_choice, central_path.mean_product, central_path.start,
-     hinge.best_intercept, linalg.kth_largest),
+     central_path.zero_point, hinge.best_intercept, linalg.kth_largest),
 )  # fmt: skip
 
 
@@ -23,7 +23,7 @@ def choice_of(z, n_rows):
 def test_z_is_centred_in_a_bounded_number_of_steps(value):
     R, h = np.ones((1, 3)), np.array([2.0])
     choice = choice_of(np.full(3, 0.5), 1)
-    product = centre_choice(R, h, np.array([value, 1.0, 2.0]), 0.1, choice)
+    product = centre_choice(R, h, np.array([value, 1.0, 2.0]), 0.1, choice, np.empty(3))
     if value == 1.0:
         assert product > 0
         assert choice.z.sum() < 2.0
@@ -36,7 +36,7 @@ def test_all_products_of_z_are_equal(n_rows):
     h = np.array([3.0, 4.0])[:n_rows]
     c = rng.normal(size=10)
     choice = choice_of(np.full(8, 0.5), n_rows)
-    product = centre_choice(R, h, c, 1e-3, choice)
+    product = centre_choice(R, h, c, 1e-3, choice, np.empty(8))
     np.testing.assert_allclose(choice.g * choice.z, product)
     np.testing.assert_allclose(choice.s * (1 - choice.z), product)
     assert np.all(R @ choice.z < h)
@@ -51,7 +51,8 @@ def test_a_start_violates_nothing_but_c(warm):
     m = program.y.size
     weight = program.C / program.C.mean()
     w = np.arange(4.0) if warm else np.empty(0)
-    point = start(program, w, 0.3, weight)
+    point = zero_point(program)
+    start(program, w, 0.3, weight, point, np.empty(5), np.empty(m))
     alpha, lower, upper = point.samples
     np.testing.assert_allclose(alpha * lower, 0.3 * weight)
     np.testing.assert_allclose((program.C - alpha) * upper, 0.3 * weight)

@@ -3,14 +3,29 @@
 import numpy as np
 import pytest
 
-from frugalsvm.kernels import interior_point
+from numba import njit
+
+from frugalsvm.kernels import interior_point as kernels
 from frugalsvm.kernels.data import NEVER
-from frugalsvm.kernels.interior_point import UNITS
+from frugalsvm.kernels.interior_point import UNITS, Found, Goal
 from tests.kernels.compiled import compiled
 from tests.kernels.programs import program_of
 
-solve = compiled(interior_point.interior_point)
 COLD = np.empty(0)
+solve_program = compiled(kernels.solve_program)
+interior_point, new_workspace, new_solution = (
+    kernels.interior_point, kernels._new_workspace, kernels._new_solution,
+)  # fmt: skip
+
+
+@njit
+def solve(program, warm_w, attempt, tol, cutoff, stop):
+    """Solve a program from one of the starts."""
+    work, best = new_workspace(program), new_solution(program)
+    primal, dual, iterations = interior_point(
+        program, warm_w, attempt, Goal(tol, cutoff, stop), work, best, np.inf, -np.inf
+    )
+    return Found(best, primal, dual, iterations)
 
 
 def dual_value(program, alpha):
@@ -81,4 +96,17 @@ def test_many_features_are_solved_by_sample():
     program = program_of(free=300, m=30)
     found = solve(program, COLD, 1, 1e-7, np.inf, NEVER)
     assert found.primal - found.dual <= 1e-7 * found.primal
+    assert dual_value(program, found.solution.alpha) == pytest.approx(found.dual)
+
+
+def test_what_one_start_leaves_another_improves():
+    """Values never get worse from start to start, and belong to the pair returned."""
+    program = program_of(n_rows=1)
+    first = solve(program, COLD, 1, 1e-7, np.inf, NEVER)
+    # A gap that no start can close.
+    found = solve_program(program, COLD, Goal(0.0, np.inf, NEVER))
+    assert found.iterations > first.iterations
+    assert found.dual >= first.dual
+    assert found.primal <= first.primal
+    assert primal_value(program, found.solution) == pytest.approx(found.primal)
     assert dual_value(program, found.solution.alpha) == pytest.approx(found.dual)

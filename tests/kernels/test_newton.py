@@ -7,32 +7,26 @@ from numba import njit
 from frugalsvm.kernels import newton
 from frugalsvm.kernels.central_path import Choice, Point, Samples, zero_point
 from frugalsvm.kernels.data import NEVER
+from frugalsvm.kernels.newton import Newton
 from tests.kernels.programs import program_of
 
-find_residuals, newton_step, factorise, scale = (
-    newton.find_residuals, newton.newton_step, newton.factorise, newton.scale,
-)  # fmt: skip
-new_residuals, new_scaling, new_system, new_right_hand_side = (
-    newton.new_residuals, newton.new_scaling, newton.new_system,
-    newton.new_right_hand_side,
+new_newton, new_system = newton.new_newton, newton._new_system
+find_residuals, scale, factorise, newton_step = (
+    newton.find_residuals, newton.scale, newton.factorise, newton.newton_step,
 )  # fmt: skip
 
 
 @njit
 def step_from(program, point, margins, by_feature, weight, tau, kappa, refine, stop):
     """The plain Newton step towards the central path at tau."""
-    residuals = new_residuals(program)
-    scaling = new_scaling(program)
+    made = new_newton(program)
     system = new_system(program, by_feature)
-    rhs = new_right_hand_side(program)
+    own = Newton(made.residuals, made.scaling, system, made.rhs)
     step = zero_point(program)
-    find_residuals(program, point, margins, residuals)
-    scale(program, point, True, scaling)
-    factorise(program, point.choice, scaling, system, stop)
-    newton_step(
-        program, point, residuals, scaling, system, rhs, weight, tau, kappa, 0.0,
-        refine, step,
-    )  # fmt: skip
+    find_residuals(program, point, margins, own.residuals)
+    scale(program, point, True, own.scaling)
+    factorise(program, point.choice, own.scaling, own.system, stop)
+    newton_step(program, point, own, weight, tau, kappa, 0.0, refine, step)
     return step
 
 
@@ -47,12 +41,8 @@ def random_point(program, seed=0):
     return Point(samples, choice, rng.normal(size=program.n_features), np.array([0.3]))
 
 
-def z_of(program, point):
-    return np.append(np.ones(program.n_forced), point.choice.z)
-
-
 def margins_of(program, point):
-    w = z_of(program, point) * point.c
+    w = np.append(np.ones(program.n_forced), point.choice.z) * point.c
     if program.rows.shape[0] > w.size:
         w = np.append(w, point.b)
     return w @ program.rows
@@ -84,37 +74,29 @@ def moved(point, step, length):
     return Point(samples, choice, point.c + length * step.c, point.b + length * step.b)
 
 
-CASES = [
-    {"n_rows": n_rows, "intercept": intercept, "by_feature": by_feature}
-    for n_rows in (0, 1, 2)
-    for intercept in (True, False)
-    for by_feature in (True, False)
-]
-
-
-@pytest.mark.parametrize(
-    "case", CASES, ids=lambda case: "-".join(map(str, case.values()))
-)
-def test_a_step_leaves_only_second_order_terms(case):
-    by_feature = case["by_feature"]
-    program = program_of(n_rows=case["n_rows"], intercept=case["intercept"])
+@pytest.mark.parametrize("n_rows", [0, 1, 2])
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("by_feature", [True, False])
+def test_a_step_leaves_only_second_order_terms(n_rows, intercept, by_feature):
+    program = program_of(n_rows=n_rows, intercept=intercept)
     point = random_point(program)
     weight, tau, kappa = np.ones(program.y.size), 0.1, 0.7
     step = step_from(
         program, point, margins_of(program, point), by_feature, weight, tau, kappa,
         False, NEVER,
     )  # fmt: skip
-    before = conditions(program, point, weight, tau, kappa)
+
+    def violation(length):
+        return conditions(program, moved(point, step, length), weight, tau, kappa)
+
+    before = violation(0.0)
     for length in (1e-2, 1e-3):
-        after = conditions(program, moved(point, step, length), weight, tau, kappa)
         # First order: the violation shrinks in proportion to the step.
-        error = np.abs(after - (1 - length) * before).max()
+        error = np.abs(violation(length) - (1 - length) * before).max()
         assert error < 300 * length**2 * (1 + np.abs(before).max())
-    linear = program.rows.shape[0]
-    np.testing.assert_allclose(
-        conditions(program, moved(point, step, 1.0), weight, tau, kappa)[:linear],
-        0.0, atol=1e-9,
-    )  # fmt: skip
+    # Nothing is left of what is linear.
+    after = violation(1.0)[: program.rows.shape[0]]
+    np.testing.assert_allclose(after, 0.0, atol=1e-9)
 
 
 @pytest.mark.parametrize("n_rows", [0, 1, 2])
@@ -123,14 +105,23 @@ def test_by_feature_and_by_sample_are_the_same_step(n_rows, intercept):
     program = program_of(n_rows=n_rows, intercept=intercept, seed=1)
     point = random_point(program, seed=1)
     weight = np.linspace(0.5, 1.5, program.y.size)
-    arguments = (weight, 0.1, 0.7)
     margins = margins_of(program, point)
     one, other, refined = (
-        step_from(program, point, margins, by_feature, *arguments, refine, NEVER)
+        step_from(program, point, margins, by_feature, weight, 0.1, 0.7, refine, NEVER)
         for by_feature, refine in ((True, False), (False, False), (True, True))
     )
     for another in (other, refined):
-        for a, b in zip([*one[0], *one[1]], [*another[0], *another[1]], strict=True):
+        pairs = zip(
+            [*one.samples, *one.choice, one.c, one.b],
+            [*another.samples, *another.choice, another.c, another.b],
+            strict=True,
+        )
+        for a, b in pairs:
             np.testing.assert_allclose(a, b, rtol=1e-7, atol=1e-9)
-        np.testing.assert_allclose(one.c, another.c, rtol=1e-7, atol=1e-9)
-        np.testing.assert_allclose(one.b, another.b, rtol=1e-7, atol=1e-9)
+
+
+def test_the_smaller_matrix_is_factored():
+    is_by_feature = njit(lambda program: newton.is_by_feature(program))
+    assert is_by_feature(program_of(free=100, m=30))
+    assert not is_by_feature(program_of(free=300, m=30))
+    assert is_by_feature(program_of(free=300, m=400))

@@ -58,12 +58,19 @@ class NativeEngine:
     def solve(self, tasks: list[Task]) -> list[Answer]:
         """Solve relaxations by one compiled call."""
         count, (n, m) = len(tasks), self.data.A.shape
-        table = [
-            (t.region.forced.shape[0], t.region.free.shape[0],
-             t.start.features.shape[0], t.region.k, t.region.budget, t.tol, t.fine_tol,
-             t.cutoff, t.max_rounds, t.rough, t.n_before)
-            for t in tasks
-        ]  # fmt: skip
+        table = []
+        at_forced, at_free, at_working = 0, 0, 0
+        for t in tasks:
+            n_forced, n_free = t.region.forced.shape[0], t.region.free.shape[0]
+            n_working = t.start.features.shape[0]
+            table.append(
+                (at_forced, n_forced, at_free, n_free, at_working, n_working,
+                 t.region.k, t.region.budget, t.tol, t.fine_tol, t.cutoff, t.max_rounds,
+                 t.rough, t.n_before)
+            )  # fmt: skip
+            at_forced += n_forced
+            at_free += n_free
+            at_working += n_working
         packed = Tasks(
             np.array(table, dtype=TASK),
             np.concatenate([t.region.forced for t in tasks]),
@@ -71,30 +78,29 @@ class NativeEngine:
             np.concatenate([t.start.features for t in tasks]),
             np.array([t.start.side for t in tasks]),
         )
-        n_free = packed.free.shape[0]
         found = Answers(
             np.empty(count, dtype=ANSWER), np.empty((count, m)),
             np.empty((count, m), dtype=np.int8), np.empty((count, n)),
-            np.empty((count, n)), np.empty(packed.forced.shape[0] + n_free),
-            np.zeros(n_free, dtype=np.int8), np.empty(n_free, dtype=np.int64),
+            np.empty((count, n)), np.empty(at_forced + at_free),
+            np.zeros(at_free, dtype=np.int8), np.empty(at_free, dtype=np.int64),
         )  # fmt: skip
         solve(self.data, NO_SVM, packed, found)
         answers = []
-        at_w, at_free = 0, 0
-        for t, row in enumerate(found.table.tolist()):
-            bound, price, primal, rounds, iterations, finished, decided, working = row
-            w_end, end = at_w + table[t][0] + table[t][1], at_free + table[t][1]
-            active = ActiveSet(
-                found.working[at_free : at_free + working], found.side[t]
-            )
+        for t, (task, answer) in enumerate(
+            zip(table, found.table.tolist(), strict=True)
+        ):
+            at_forced, n_forced, at_free, n_free = task[:4]
+            bound, price, primal, rounds, iterations, finished, decided, size = answer
+            at_w = at_forced + at_free
+            active = ActiveSet(found.working[at_free : at_free + size], found.side[t])
             answers.append(
                 Answer(
                     bound, price, primal, rounds, iterations, finished != 0,
-                    found.alpha[t], found.squares[t], found.z[t], found.w[at_w:w_end],
-                    active, found.decision[at_free:end], decided > 0,
+                    found.alpha[t], found.squares[t], found.z[t],
+                    found.w[at_w : at_w + n_forced + n_free], active,
+                    found.decision[at_free : at_free + n_free], decided > 0,
                 )
             )  # fmt: skip
-            at_w, at_free = w_end, end
         return answers
 
     def solve_svm(

@@ -1,26 +1,84 @@
-"""How functions that only kernels call are compiled: as parts of their callers.
+"""How kernels are compiled, where Numba's own way takes longer than it needs.
 
 Numba optimises every function together with all that it calls and makes machine code of
 it, though a caller contains it, too: what lies ten calls deep is compiled ten times.
-Parts are left as Numba's front end made them, and each entry is optimised as a whole.
+Functions that only kernels call are parts here: they are left as Numba's front end made
+them, and each entry is optimised as a whole.
 """
 
+import contextlib
+import gc
+from collections.abc import Iterator
 from typing import Any
 
 from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import Compiler
+from numba.core.compiler import Compiler, DefaultPassBuilder
+from numba.core.compiler_machinery import PassManager
+
+# Passes for what parts do not have: closures, array expressions, branches on types,
+# functions to copy into others, and reports about them.
+UNNEEDED = {
+    "WithLifting",
+    "InlineClosureLikes",
+    "RewriteSemanticConstants",
+    "DeadBranchPrune",
+    "RewriteDynamicRaises",
+    "MakeFunctionToJitFunction",
+    "InlineInlinables",
+    "FindLiterallyCalls",
+    "LiteralUnroll",
+    "LiteralPropagationSubPipelinePass",
+    "InlineOverloads",
+    "NopythonRewrites",
+    "NoPythonSupportedFeatureValidation",
+    "AnnotateTypes",
+    "DumpParforDiagnostics",
+}
+
+
+@contextlib.contextmanager
+def _collector_paused() -> Iterator[None]:
+    """Do not look for garbage: a compiler leaves little, and has a lot to look at."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+class EntryCompiler(Compiler):
+    """Numba's compiler for functions that Python calls."""
+
+    def compile_extra(self, func: Any) -> Any:
+        """Compile a function, and all that it calls."""
+        with _collector_paused():
+            return super().compile_extra(func)
+
+
+class PartCompiler(Compiler):
+    """Numba's compiler for functions that only kernels call."""
+
+    def define_pipelines(self) -> list[Any]:
+        """Numba's passes, but for those that would find nothing to do."""
+        usual = DefaultPassBuilder.define_nopython_pipeline(self.state)
+        lean = PassManager("kernels")
+        for part, description in usual.passes:
+            if part.__name__ not in UNNEEDED:
+                lean.add_pass(part, description)
+        lean.finalize()
+        return [lean]
+
+    def compile_extra(self, func: Any) -> Any:
+        """Compile a function as far as its callers need it."""
+        codegen = self.state.targetctx.codegen()
+        self.state.library = _PartLibrary(codegen, func.__qualname__)
+        return super().compile_extra(func)
 
 
 class _PartLibrary(JITCodeLibrary):
     """Intermediate code for others to contain; it never becomes machine code."""
-
-    def _optimize_functions(self, ll_module: Any) -> None:
-        """Make each function smaller; Numba would not leave out declarations."""
-        ll_module.data_layout = self._codegen._data_layout
-        for function in ll_module.functions:
-            if not function.is_declaration:
-                passes, builder = self._codegen._function_pass_manager()
-                passes.run(function, builder)
 
     def _optimize_final_module(self) -> None:
         """Leave it to those who contain it."""
@@ -42,17 +100,7 @@ class _PartLibrary(JITCodeLibrary):
         """Nothing to do: entries set those of all functions that they contain."""
 
 
-class PartCompiler(Compiler):
-    """Numba's compiler, but for where the code goes."""
-
-    def compile_extra(self, func: Any) -> Any:
-        """Compile a function."""
-        codegen = self.state.targetctx.codegen()
-        self.state.library = _PartLibrary(codegen, func.__qualname__)
-        return super().compile_extra(func)
-
-
 # What is overridden has to be there, or it would not be asked.
-_EXPECTED = ("_optimize_functions", "_optimize_final_module", "_finalize_final_module")
-if not all(hasattr(JITCodeLibrary, name) for name in _EXPECTED):
-    raise ImportError("Numba is made differently")
+for _name in ("_optimize_final_module", "_finalize_final_module"):
+    if not hasattr(JITCodeLibrary, _name):
+        raise ImportError(f"Numba is made differently: no {_name}")

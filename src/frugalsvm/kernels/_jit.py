@@ -40,7 +40,7 @@ def _kept(**options: Any) -> Callable[[Any], Any]:
     """A decorator that compiles on first use and keeps what it compiled."""
 
     def decorate(function: Any) -> Any:
-        dispatcher = _njit(**options)(function)
+        dispatcher = _njit(**options, **_compiled_by("EntryCompiler"))(function)
         # NUMBA_DISABLE_JIT leaves plain functions.
         if hasattr(dispatcher, "enable_caching"):
             _keep(dispatcher)
@@ -50,12 +50,17 @@ def _kept(**options: Any) -> Callable[[Any], Any]:
 
 
 def _part(**options: Any) -> Callable[[Any], Any]:
-    """A decorator for parts; Numba's own way where Numba is made differently."""
+    """A decorator for functions that only kernels call."""
+    return _njit(no_cpython_wrapper=True, **options, **_compiled_by("PartCompiler"))
+
+
+def _compiled_by(name: str) -> dict[str, Any]:
+    """Our compiler; Numba's own where Numba is made differently."""
     try:
-        from ._compiler import PartCompiler
+        from . import _compiler
     except ImportError:
-        return _njit(no_cpython_wrapper=True, **options)
-    return _njit(no_cpython_wrapper=True, pipeline_class=PartCompiler, **options)
+        return {}
+    return {"pipeline_class": getattr(_compiler, name)}
 
 
 def _keep(dispatcher: Any) -> None:

@@ -8,7 +8,7 @@ samples grow by what prices and margins of *all* of them show to be missing.
 import numpy as np
 
 from ._jit import jit, jit_new
-from .arrays import copy_to, new_indices, new_marks, new_matrix, new_vector, where
+from .arrays import copy_to, new_indices, new_marks, new_matrix, new_vector, part
 from .data import ActiveSet
 from .linalg import kth_largest
 
@@ -98,10 +98,13 @@ def _outside(region, features, n):
     is_inside = new_marks(n)
     for j in features:
         is_inside[j] = 1
-    is_outside = new_marks(region.free.shape[0])
-    for t in range(region.free.shape[0]):
-        is_outside[t] = 1 - is_inside[region.free[t]]
-    return where(region.free, is_outside)
+    outside = new_indices(region.free.shape[0])
+    size = 0
+    for j in region.free:
+        if is_inside[j] == 0:
+            outside[size] = j
+            size += 1
+    return part(outside, 0, size)
 
 
 @jit_new

@@ -74,15 +74,3 @@ def join(first, second):
     copy_to(first, both)
     copy_to(second, both[first.shape[0] :])
     return both
-
-
-@jit_new
-def where(array, condition):
-    """The indices that are marked."""
-    chosen = new_indices(array.shape[0])
-    size = 0
-    for t in range(array.shape[0]):
-        if condition[t] != 0:
-            chosen[size] = array[t]
-            size += 1
-    return part(chosen, 0, size)

@@ -104,7 +104,7 @@ def repair_dual(alpha, y, C, intercept):
         clipped[i] = min(alpha[i], C[i]) if alpha[i] > 0.0 else 0.0
     grid = _grid(clipped)
     steps = new_indices(m)
-    balance = 0
+    balance = np.int64(0)
     for i in range(m):
         # Division by a power of two is exact; truncation keeps alpha <= C.
         steps[i] = np.int64(clipped[i] / grid)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ._jit import jit, jit_new
-from .arrays import fill, filled, new_vector
+from .arrays import copy_to, fill, filled
 from .hinge import balance, best_intercept, longest_step
 from .linalg import add, combine, correlate, dot, total
 
@@ -115,24 +115,21 @@ def weights_of(z, c, b, w):
         w[p] = b[0]
 
 
-@jit_new
-def start(program, warm_w, mu, weight):
-    """A point whose products of samples are ``mu weight``; only c is not A alpha.
+@jit
+def start(program, warm_w, mu, weight, point, w, margins):
+    """Go to a point whose products of samples are ``mu weight``.
 
-    z is uniform and has no multipliers yet. ``warm_w`` are weights to start from, for
-    an SVM, or nothing.
+    Only c is not A alpha; z is uniform and has no multipliers yet. ``warm_w`` are the
+    weights to start from, for an SVM, or nothing. ``w`` and ``margins`` are scratch.
     """
-    point = zero_point(program)
+    clear(point)
     c, b, p = point.c, point.b, program.n_features
     fill(point.choice.z, _uniform_z(program.R, program.h))
     fill(point.choice.lam, 1.0)
     if warm_w.shape[0] == p and program.n_forced == p:
-        for j in range(p):
-            c[j] = warm_w[j]
+        copy_to(warm_w, c)
     else:
         _start_on_ray(program, point.choice.z, point.samples.alpha, c)
-    w = new_vector(program.rows.shape[0])
-    margins = new_vector(program.y.shape[0])
     weights_of(point.choice.z, c, b, w)
     combine(w, program.rows, margins)
     if w.shape[0] > p:
@@ -142,7 +139,6 @@ def start(program, warm_w, mu, weight):
         w[p] = b[0]
         combine(w, program.rows, margins)
     _centre_samples(margins, program.C, mu, weight, point.samples)
-    return point
 
 
 @jit
@@ -226,18 +222,17 @@ def _leaves(R, h, z, part):
     return fits
 
 
-@jit_new
-def centre_choice(R, h, c, least_product, choice):
+@jit
+def centre_choice(R, h, c, least_product, choice, weight):
     """Centre z and its multipliers for a given c; return their common product.
 
     The price of a feature (equal in all rows after scaling by the budgets) is found by
     bisection so that every budget is met up to its own complementarity. The product is
     in proportion to the price, but never below ``least_product``: a z that starts too
-    close to its bounds cannot move.
+    close to its bounds cannot move. ``weight`` is scratch, one number per feature.
     """
     z, s, g, lam, _ = choice
     n_rows, free = R.shape
-    weight = new_vector(free)
     _row_weights(R, h, weight)
     top = 1e-200
     for j in range(free):

@@ -23,8 +23,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ._jit import jit, jit_new
-from .arrays import copy_to, filled, new_vector
+from .arrays import copy_to, fill, filled, new_vector
 from .central_path import (
+    Point,
     advance,
     centre_choice,
     clear,
@@ -37,13 +38,10 @@ from .central_path import (
 from .hinge import balance, hinge_sum
 from .linalg import add, combine, correlate, dot, top_sum, total
 from .newton import (
+    Newton,
     factorise,
     find_residuals,
-    is_by_feature,
-    new_residuals,
-    new_right_hand_side,
-    new_scaling,
-    new_system,
+    new_newton,
     newton_step,
     price_of,
     scale,
@@ -89,13 +87,75 @@ class PrimalDual(NamedTuple):
     alpha: np.ndarray
 
 
+class Goal(NamedTuple):
+    """When to end.
+
+    Attributes
+    ----------
+    tol : float
+        At this relative gap.
+    cutoff : float
+        Once the dual value exceeds it.
+    stop : array (1,)
+        Once another thread sets it.
+    """
+
+    tol: float
+    cutoff: float
+    stop: np.ndarray
+
+
 class Found(NamedTuple):
-    """What the interior point found: the best pair, its values, iterations."""
+    """The best pair that was found, its values, iterations."""
 
     solution: PrimalDual
     primal: float
     dual: float
     iterations: int
+
+
+class Pair(NamedTuple):
+    """The feasible pair next to a point.
+
+    Attributes
+    ----------
+    w, margins : arrays (q,), (m,)
+        Weights, the intercept last if there is one, and margins.
+    alpha, c, squares : arrays (m,), (p,), (free,)
+        Alpha after the repair of y alpha = 0, its c, and the squares of the free ones.
+    """
+
+    w: np.ndarray
+    margins: np.ndarray
+    alpha: np.ndarray
+    c: np.ndarray
+    squares: np.ndarray
+
+
+class Workspace(NamedTuple):
+    """What the interior point works on."""
+
+    point: Point
+    step: Point
+    newton: Newton
+    pair: Pair
+    weight: np.ndarray
+
+
+@jit_new
+def _new_pair(program):
+    q, m = program.rows.shape
+    p, free = program.n_features, program.R.shape[1]
+    return Pair(
+        new_vector(q), new_vector(m), new_vector(m), new_vector(p), new_vector(free)
+    )
+
+
+@jit_new
+def _new_workspace(program):
+    point, step = zero_point(program), zero_point(program)
+    weight = new_vector(program.y.shape[0])
+    return Workspace(point, step, new_newton(program), _new_pair(program), weight)
 
 
 @jit_new
@@ -105,35 +165,31 @@ def _new_solution(program):
 
 
 @jit
-def _read_primal(program, point, solution, margins):
-    """Weights, z and margins at a point, and their primal value.
+def _read_primal(program, point, pair):
+    """Weights and margins at a point, and their primal value.
 
     The loss of a frozen sample is taken as linear: alpha_i (1 - margin_i).
     """
-    w, z, c = solution.w, point.choice.z, point.c
-    weights_of(z, c, point.b, w)
-    copy_to(z, solution.z)
+    w, margins, c = pair.w, pair.margins, point.c
+    weights_of(point.choice.z, c, point.b, w)
     combine(w, program.rows, margins)
     value = 0.5 * dot(w, c, c.shape[0]) + hinge_sum(margins, program.C)
     return value + program.mass - dot(w, program.offset, w.shape[0])
 
 
-@jit_new
-def _read_dual(program, point, alpha, squares):
-    """Alpha after the repair of y alpha = 0, and the squares of its c.
-
-    Returns the dual value without what the free features take away.
-    """
-    offset, p = program.offset, program.n_features
+@jit
+def _read_dual(program, point, pair):
+    """Alpha and squares next to a point; the value but for that of free features."""
+    alpha, c, squares = pair.alpha, pair.c, pair.squares
+    offset, p, n_forced = program.offset, program.n_features, program.n_forced
     copy_to(point.samples.alpha, alpha)
     if offset.shape[0] > p:
         balance(alpha, program.y, offset[p])
-    c = new_vector(p)
     correlate(program.rows[:p], alpha, c)
     add(c, offset[:p], 1.0)
     for j in range(squares.shape[0]):
-        squares[j] = c[program.n_forced + j] ** 2
-    return total(alpha) - 0.5 * dot(c, c, program.n_forced) + program.mass
+        squares[j] = c[n_forced + j] ** 2
+    return total(alpha) - 0.5 * dot(c, c, n_forced) + program.mass
 
 
 @jit
@@ -147,15 +203,13 @@ def _penalty(R, h, squares, lam):
     return penalty
 
 
-@jit_new
-def _product_weights(C, proportional):
+@jit
+def _weigh(C, mean_C, proportional, weight):
     """Products of sample i on the central path, in units of the barrier."""
-    weight = filled(C.shape[0], 1.0)
+    fill(weight, 1.0)
     if proportional:
-        mean_C = total(C) / C.shape[0]
         for i in range(C.shape[0]):
             weight[i] = C[i] / mean_C
-    return weight
 
 
 @jit
@@ -167,29 +221,25 @@ def _largest(x, size):
 
 
 @jit
-def _predict_and_correct(
-    program, point, residuals, scaling, system, rhs, weight, mu, kappa, refine, step
-):
-    """Mehrotra's step: as far as it may go, and how far that is."""
-    per_alpha, per_room = scaling.samples.per_alpha, scaling.samples.per_room
+def _predict_and_correct(program, work, mu, kappa, refine):
+    """Mehrotra's step, and how far it may go."""
+    point, step, newton, _, weight = work
+    room, per_alpha, per_room, _ = newton.scaling.samples
     clear(step)
     tau, length = 0.0, 0.0
     for correct in (False, True):
-        newton_step(
-            program, point, residuals, scaling, system, rhs, weight, tau, kappa, length,
-            refine, step,
-        )  # fmt: skip
+        newton_step(program, point, newton, weight, tau, kappa, length, refine, step)
         longest = longest_common_step(point, step, per_alpha, per_room)
         if not correct:
             length = min(1.0, longest)
-            ahead = mean_product(point, scaling.samples.room, kappa, step, length)
+            ahead = mean_product(point, room, kappa, step, length)
             tau = (ahead / mu) ** 3 * mu
     return min(1.0, STEP_TO_BOUNDARY * longest)
 
 
-@jit_new
-def interior_point(program, warm_w, attempt, tol, cutoff, stop):
-    """Solve a program from one of the starts.
+@jit
+def interior_point(program, warm_w, attempt, goal, work, best, primal, dual):
+    """Improve a pair and its two values, starting anew.
 
     Parameters
     ----------
@@ -198,64 +248,58 @@ def interior_point(program, warm_w, attempt, tol, cutoff, stop):
         For an SVM: weights to start from; not used unless there is one per feature.
     attempt : int
         The start, an index of ``UNITS``.
-    tol : float
-        Relative gap to reach.
-    cutoff : float
-        Stop once the dual value exceeds it.
-    stop : array (1,)
-        Ends with the best found so far once another thread sets it.
+    goal : Goal
+        Ends when it is reached.
+    work : Workspace
+    best : PrimalDual
+        The best known pair, to be improved.
+    primal, dual : float
+        Its values, infinite for nothing.
 
     Returns
     -------
-    Found
+    primal, dual, iterations
     """
-    m, p, free = program.y.shape[0], program.n_features, program.R.shape[1]
-    weight = _product_weights(program.C, PROPORTIONAL[attempt])
-    mu = UNITS[attempt] * (total(program.C) / m)
-    point = start(program, warm_w, mu, weight)
-    step = zero_point(program)
-    residuals = new_residuals(program)
-    scaling = new_scaling(program)
-    system = new_system(program, is_by_feature(program))
-    rhs = new_right_hand_side(program)
-    current, best = _new_solution(program), _new_solution(program)
-    margins, squares = new_vector(m), new_vector(free)
+    point, step, newton, pair, weight = work
+    p, R, h = program.n_features, program.R, program.h
+    mean_C = total(program.C) / program.C.shape[0]
+    mu = UNITS[attempt] * mean_C
+    _weigh(program.C, mean_C, PROPORTIONAL[attempt], weight)
+    start(program, warm_w, mu, weight, point, pair.w, pair.margins)
+    clear(step)
     # Until alpha has found its scale z stays uniform: a plain SVM, linear in c.
-    released = free == 0
+    released = R.shape[1] == 0
     kappa = 0.0
-    best_primal, best_dual = np.inf, -np.inf
-    best_gap, best_mu = np.inf, np.inf
-    stalled = 0
-    iterations = 0
+    best_gap, best_mu, expected = np.inf, np.inf, np.inf
+    stalled, iterations = 0, 0
     refine = False
-    expected = np.inf
     while True:
-        primal = _read_primal(program, point, current, margins)
-        if primal < best_primal:
-            best_primal = primal
-            copy_to(current.w, best.w)
-            copy_to(current.z, best.z)
-        value = _read_dual(program, point, current.alpha, squares)
-        dual = value - 0.5 * _penalty(program.R, program.h, squares, point.choice.lam)
-        if dual > best_dual:
-            best_dual = dual
-            copy_to(current.alpha, best.alpha)
-        gap = best_primal - best_dual
-        if gap <= tol * abs(best_primal) or best_dual > cutoff or stop[0] != 0:
+        own_primal = _read_primal(program, point, pair)
+        if own_primal < primal:
+            primal = own_primal
+            copy_to(pair.w, best.w)
+            copy_to(point.choice.z, best.z)
+        value = _read_dual(program, point, pair)
+        own_dual = value - 0.5 * _penalty(R, h, pair.squares, point.choice.lam)
+        if own_dual > dual:
+            dual = own_dual
+            copy_to(pair.alpha, best.alpha)
+        if _is_reached(goal, primal, dual):
             break
         if not released:
-            uniform = value - 0.5 * point.choice.z[0] * total(squares)
-            if primal - uniform <= RELEASE_GAP * primal or iterations >= RELEASE_AFTER:
+            uniform = value - 0.5 * point.choice.z[0] * total(pair.squares)
+            near = own_primal - uniform <= RELEASE_GAP * own_primal
+            if near or iterations >= RELEASE_AFTER:
                 released = True
-                least = RELEASE_PRODUCTS * primal / free
-                product = centre_choice(
-                    program.R, program.h, point.c, least, point.choice
+                least = RELEASE_PRODUCTS * own_primal / R.shape[1]
+                kappa = (
+                    centre_choice(R, h, point.c, least, point.choice, pair.squares) / mu
                 )
-                kappa = product / mu
                 continue
 
-        scale(program, point, released, scaling)
-        mu = mean_product(point, scaling.samples.room, kappa, step, 0.0)
+        scale(program, point, released, newton.scaling)
+        mu = mean_product(point, newton.scaling.samples.room, kappa, step, 0.0)
+        gap = primal - dual
         slow = gap > PROGRESS * best_gap and mu > PROGRESS * best_mu
         stalled = stalled + 1 if slow else 0
         if stalled >= PATIENCE or iterations >= MAX_ITERATIONS or not mu < np.inf:
@@ -263,19 +307,44 @@ def interior_point(program, warm_w, attempt, tol, cutoff, stop):
         best_gap, best_mu = min(gap, best_gap), min(mu, best_mu)
         iterations += 1
 
-        find_residuals(program, point, margins, residuals)
-        off = _largest(residuals.c, p)
+        find_residuals(program, point, pair.margins, newton.residuals)
+        off = _largest(newton.residuals.c, p)
         # More than the last step should have left: its solves lost digits.
         lost = off > max(2.0 * expected, REFINE_ABOVE * _largest(point.c, p))
         refine = refine or lost
-        factorise(program, point.choice, scaling, system, stop)
-        if stop[0] != 0:
+        factorise(program, point.choice, newton.scaling, newton.system, goal.stop)
+        if goal.stop[0] != 0:
             # The factorisation may be unfinished.
             break
-        length = _predict_and_correct(
-            program, point, residuals, scaling, system, rhs, weight, mu, kappa, refine,
-            step,
-        )  # fmt: skip
+        length = _predict_and_correct(program, work, mu, kappa, refine)
         advance(point, step, length)
         expected = (1.0 - length) * off
-    return Found(best, best_primal, best_dual, iterations)
+    return primal, dual, iterations
+
+
+@jit
+def _is_reached(goal, primal, dual):
+    """Whether the gap is closed, the cutoff exceeded, or the flag set."""
+    is_closed = primal - dual <= goal.tol * abs(primal)
+    return is_closed or dual > goal.cutoff or goal.stop[0] != 0
+
+
+@jit_new
+def solve_program(program, warm_w, goal):
+    """Solve a program, from another start if one ends above the tolerance.
+
+    ``warm_w`` are weights to start from, for an SVM, or nothing.
+    """
+    cold = new_vector(0)
+    work = _new_workspace(program)
+    best = _new_solution(program)
+    primal, dual, iterations = np.inf, -np.inf, 0
+    for attempt in range(0 if warm_w.shape[0] > 0 else 1, UNITS.shape[0]):
+        guess = warm_w if attempt == 0 else cold
+        primal, dual, more = interior_point(
+            program, guess, attempt, goal, work, best, primal, dual
+        )
+        iterations += more
+        if _is_reached(goal, primal, dual):
+            break
+    return Found(best, primal, dual, iterations)

@@ -94,6 +94,10 @@ class System(NamedTuple):
         Rows of the budgets (and of y, if dalpha is left), and the solutions for them.
     small : array (n_border, n_border)
         What is left for the multipliers of the border.
+    du, x : arrays (q,)
+        Scratch for du and for a right-hand side of it.
+    t : array (n_border,)
+        Those multipliers.
     """
 
     by_feature: bool
@@ -102,6 +106,9 @@ class System(NamedTuple):
     border: np.ndarray
     solved: np.ndarray
     small: np.ndarray
+    du: np.ndarray
+    x: np.ndarray
+    t: np.ndarray
 
 
 class RightHandSide(NamedTuple):
@@ -112,15 +119,32 @@ class RightHandSide(NamedTuple):
     prices: np.ndarray
 
 
+class Newton(NamedTuple):
+    """All that a Newton step is computed from."""
+
+    residuals: Residuals
+    scaling: Scaling
+    system: System
+    rhs: RightHandSide
+
+
 @jit_new
-def new_residuals(program):
-    """Residuals, not set."""
+def new_newton(program):
+    """The arrays of a Newton step, not set."""
+    return Newton(
+        _new_residuals(program), _new_scaling(program),
+        _new_system(program, is_by_feature(program)), _new_right_hand_side(program),
+    )  # fmt: skip
+
+
+@jit_new
+def _new_residuals(program):
     q, m = program.rows.shape
     return Residuals(new_vector(q), new_vector(m), new_vector(program.R.shape[1]))
 
 
 @jit_new
-def new_scaling(program):
+def _new_scaling(program):
     """Scalings, set for forced features only: they have no H, and omega is 1."""
     m, p = program.y.shape[0], program.n_features
     n_rows, free = program.R.shape
@@ -132,8 +156,7 @@ def new_scaling(program):
 
 
 @jit_new
-def new_system(program, by_feature):
-    """A system, not set."""
+def _new_system(program, by_feature):
     q, m = program.rows.shape
     p = program.n_features
     order = q if by_feature else m
@@ -141,13 +164,13 @@ def new_system(program, by_feature):
     columns = transpose(program.rows[: 0 if by_feature else p])
     return System(
         by_feature, columns, new_matrix(order, order), new_matrix(n_border, order),
-        new_matrix(n_border, order), new_matrix(n_border, n_border),
+        new_matrix(n_border, order), new_matrix(n_border, n_border), new_vector(q),
+        new_vector(q), new_vector(n_border),
     )  # fmt: skip
 
 
 @jit_new
-def new_right_hand_side(program):
-    """A right-hand side, not set."""
+def _new_right_hand_side(program):
     n_rows, free = program.R.shape
     m = program.y.shape[0]
     return RightHandSide(new_vector(m), new_vector(free), new_vector(n_rows))
@@ -302,23 +325,21 @@ def _coupling(row, other, z, scaling, by_feature):
 
 
 @jit
-def newton_step(
-    program, point, residuals, scaling, system, rhs, weight, tau, kappa, second, refine,
-    step,
-):  # fmt: skip
+def newton_step(program, point, newton, weight, tau, kappa, second, refine, step):
     """Overwrite a predictor by the step to the central path at tau.
 
     The predictor, zero for none, gives the second-order terms. Those of z c and c^2 are
     scaled by ``second``: they grow with the square of the step, so they are corrected
     for the step that the predictor could take.
     """
+    residuals, scaling, system, rhs = newton
+    R, choice, H = program.R, point.choice, scaling.features.H
     lift = step.c
     _aim_choice(
-        program.R, point.choice, point.c, residuals.z, scaling.features.H, kappa * tau,
-        second, rhs, step.choice, lift,
-    )  # fmt: skip
-    if point.choice.z.shape[0] > 0:
-        combine(lift, program.rows[: program.n_features], rhs.base)
+        R, choice, point.c, residuals.z, H, kappa * tau, second, rhs, step.choice, lift
+    )
+    if R.shape[1] > 0:
+        combine(lift, program.rows[: lift.shape[0]], rhs.base)
     else:
         fill(rhs.base, 0.0)
     _aim_samples(
@@ -330,9 +351,7 @@ def newton_step(
     else:
         _solve_by_sample(program.rows, scaling, system, rhs, residuals.c, step)
     _complete_samples(point.samples, scaling.samples, step.samples)
-    _complete_choice(
-        program.R, point.choice, point.c, scaling.features.H, rhs.e, step.choice, step.c
-    )
+    _complete_choice(R, choice, point.c, H, rhs.e, step.choice, step.c)
 
 
 @jit
@@ -403,54 +422,48 @@ def _back_to_features(scaling, du, d_lam, d_c):
         d_c[j] = change / scaling.omega[j]
 
 
-@jit_new
+@jit
 def _solve_by_feature(rows, scaling, system, rhs, r_c, refine, step):
     """Step of alpha, c, lam and b through the feature-space matrix."""
     theta, d_alpha, d_lam = scaling.samples.theta, step.samples.alpha, step.choice.lam
-    d_c, p = step.c, step.c.shape[0]
-    du = filled(rows.shape[0], 0.0)
-    left = new_vector(rows.shape[0])
-    small_rhs = new_vector(d_lam.shape[0])
+    du, x, t, d_c = system.du, system.x, system.t, step.c
     for i in range(theta.shape[0]):
         d_alpha[i] = theta[i] * rhs.base[i]
+    fill(du, 0.0)
     fill(d_lam, 0.0)
     fill(d_c, 0.0)
     for attempt in range(REFINED_SOLVES if refine else 1):
         # First  A theta base - r_c,  then what the step leaves of  A dalpha - dc = r_c.
-        correlate(rows, d_alpha, left)
-        add(left, r_c, -1.0)
-        add(left, d_c, -1.0)
-        for r in range(d_lam.shape[0]):
-            small_rhs[r] = 0.5 * rhs.prices[r] if attempt == 0 else 0.0
-        _solve_bordered(system, left, small_rhs)
-        add(du, left, 1.0)
-        add(d_lam, small_rhs, 1.0)
+        correlate(rows, d_alpha, x)
+        add(x, r_c, -1.0)
+        add(x, d_c, -1.0)
+        for r in range(t.shape[0]):
+            t[r] = 0.5 * rhs.prices[r] if attempt == 0 else 0.0
+        _solve_bordered(system, x, t)
+        add(du, x, 1.0)
+        add(d_lam, t, 1.0)
         _back_to_samples(rows, rhs.base, theta, du, d_alpha)
         _back_to_features(scaling.features, du, d_lam, d_c)
-    if du.shape[0] > p:
-        step.b[0] = du[p]
+    copy_to(du[d_c.shape[0] :], step.b)
 
 
-@jit_new
+@jit
 def _solve_by_sample(rows, scaling, system, rhs, r_c, step):
     """Step of alpha, c, lam and b through the sample-space matrix."""
-    omega, E = scaling.features.omega, scaling.features.E
+    omega, E, t = scaling.features.omega, scaling.features.E, system.t
     d_alpha, d_lam, d_c, p = step.samples.alpha, step.choice.lam, step.c, omega.shape[0]
     n_rows = d_lam.shape[0]
-    small_rhs = new_vector(system.border.shape[0])
     for j in range(p):
         d_c[j] = omega[j] * r_c[j]
     combine(d_c, rows[:p], d_alpha)
     add(d_alpha, rhs.base, 1.0)
-    for r in range(n_rows):
-        small_rhs[r] = dot(E[r], r_c, p) - 0.5 * rhs.prices[r]
-    for r in range(n_rows, small_rhs.shape[0]):
-        small_rhs[r] = -r_c[p]
-    _solve_bordered(system, d_alpha, small_rhs)
+    for r in range(t.shape[0]):
+        t[r] = dot(E[r], r_c, p) - 0.5 * rhs.prices[r] if r < n_rows else -r_c[p]
+    _solve_bordered(system, d_alpha, t)
     correlate(rows[:p], d_alpha, d_c)
     add(d_c, r_c[:p], -1.0)
-    copy_to(small_rhs[:n_rows], d_lam)
-    copy_to(small_rhs[n_rows:], step.b)
+    copy_to(t[:n_rows], d_lam)
+    copy_to(t[n_rows:], step.b)
 
 
 @jit

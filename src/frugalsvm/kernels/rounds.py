@@ -19,11 +19,11 @@ from .active_set import (
     grow_samples,
     is_whole,
 )
-from .arrays import join, new_vector
+from .arrays import copy_to, join, new_vector
 from .bounds import dual_bound
 from .data import ActiveSet
 from .hinge import hinge_sum
-from .interior_point import UNITS, interior_point
+from .interior_point import Goal, solve_program
 from .program import dual_point, margins_of, restrict
 
 # First rounds only have to find the right features.
@@ -36,7 +36,7 @@ DROP_ROUNDS = 8
 INNER_TOL = 0.5
 
 
-class Goal(NamedTuple):
+class RelaxationGoal(NamedTuple):
     """What is asked of a relaxation; see ``engine.protocol.Task``."""
 
     tol: float
@@ -79,9 +79,10 @@ class Judged(NamedTuple):
 
 
 class Relaxed(NamedTuple):
-    """The rounds of a relaxation: the best bound, the last round, what comes next."""
+    """The best bound and its price, the last round, and what comes next."""
 
-    best: Judged
+    bound: float
+    price: float
     last: Judged
     active: ActiveSet
     rounds: int
@@ -110,41 +111,45 @@ def _bound(data, region, alpha):
 
 @jit_new
 def _solve(data, region, active, tol, cutoff):
-    """Solve the relaxation on an active set, from another start if one fails."""
+    """Solve the relaxation on an active set, and judge it."""
     features = join(region.forced, active.features)
     R, h = budget_rows(region, data.costs, active.features)
     part = restrict(data, features, active.side, R, h)
-    cold = new_vector(0)
-    iterations = 0
-    dual, primal, bound = -np.inf, np.inf, -np.inf
-    for attempt in range(1, UNITS.shape[0]):
-        found = interior_point(part.program, cold, attempt, tol, cutoff, data.stop)
-        iterations += found.iterations
-        point = dual_point(part, found.solution.alpha)
-        judged, point, its_squares, its_price = _bound(data, region, point)
-        if attempt == 1 or judged > bound or (judged == bound and found.dual > dual):
-            bound, alpha, squares, price = judged, point, its_squares, its_price
-            dual = found.dual
-        if attempt == 1 or found.primal < primal:
-            primal, solution = found.primal, found.solution
-        done = dual > cutoff or primal - dual <= tol * abs(primal)
-        if done or data.stop[0] != 0:
-            break
-    z, w = solution.z, solution.w
+    goal = Goal(tol, cutoff, data.stop)
+    found = solve_program(part.program, new_vector(0), goal)
+    w, z, own_alpha = found.solution
+    bound, alpha, squares, price = _bound(data, region, dual_point(part, own_alpha))
     margins = margins_of(data, features, w, part.means)
     value = _primal_value(w, z, region.forced.shape[0], margins, data.C)
     return Judged(
-        bound, price, alpha, squares, value, active.features, z, w, margins, iterations
-    )
+        bound, price, alpha, squares, value, active.features, z, w, margins,
+        found.iterations,
+    )  # fmt: skip
 
 
 @jit_new
-def _rounds(data, region, active, first_tol, tol, cutoff, known, n_before, limit):
-    """Rounds until the gap to the best bound, or one ``known`` before, is closed."""
+def _grow(data, region, active, last, may_drop):
+    """Let join what was left out wrongly; the active set, and whether any did."""
+    features = active.features
+    grown = grow_samples(last.margins, active.side)
+    if features.shape[0] < region.free.shape[0]:
+        features, joined = grow_features(
+            region, data.costs, last.squares, features, may_drop
+        )
+        grown = grown or joined
+    return ActiveSet(features, active.side), grown
+
+
+@jit_new
+def _rounds(data, region, active, first_tol, tol, limit, cutoff, before, alpha, squares):
+    """Rounds until the gap is closed or there are as many as the limit.
+
+    ``before`` are the bound, its price, the rounds and the iterations of earlier ones;
+    ``alpha`` and ``squares`` receive what a better bound belongs to.
+    """
+    bound, price, rounds, iterations = before
+    limit += rounds
     round_tol = first_tol
-    bound = known
-    rounds = 0
-    iterations = 0
     while True:
         had_all = is_whole(region, active)
         is_partial = active.features.shape[0] < region.free.shape[0]
@@ -153,20 +158,15 @@ def _rounds(data, region, active, first_tol, tol, cutoff, known, n_before, limit
         last = _solve(data, region, active, INNER_TOL * round_tol, own_cutoff)
         rounds += 1
         iterations += last.iterations
-        if rounds == 1 or last.bound > bound:
-            best, bound = last, max(known, last.bound)
+        if not last.bound <= bound:
+            bound, price = last.bound, last.price
+            copy_to(last.alpha, alpha)
+            copy_to(last.squares, squares)
         gap = last.value - bound
         finished = gap <= tol * abs(last.value) or bound > cutoff
         finished = finished or (had_all and round_tol <= tol)
         if not finished:
-            grown = grow_samples(last.margins, active.side)
-            if is_partial:
-                may_drop = n_before + rounds <= DROP_ROUNDS
-                features, joined = grow_features(
-                    region, data.costs, last.squares, active.features, may_drop
-                )
-                active = ActiveSet(features, active.side)
-                grown = grown or joined
+            active, grown = _grow(data, region, active, last, rounds <= DROP_ROUNDS)
             finished = not grown and round_tol <= tol
             near = gap <= NEAR * abs(last.value)
             if not grown or near or is_whole(region, active):
@@ -177,33 +177,39 @@ def _rounds(data, region, active, first_tol, tol, cutoff, known, n_before, limit
         if finished or rounds >= limit:
             break
     if finished and bound <= cutoff:
-        active = active_set(region, data, last.squares, best.alpha, last.margins)
-    return Relaxed(best, last, active, rounds, iterations, finished)
+        active = active_set(region, data, last.squares, alpha, last.margins)
+    return Relaxed(bound, price, last, active, rounds, iterations, finished)
 
 
 @jit_new
-def relax(data, region, active, goal):
-    """Solve the relaxation of a region, starting from an active set."""
-    cutoff = goal.cutoff
+def relax(data, region, active, goal, alpha, squares):
+    """Solve the relaxation of a region, starting from an active set.
+
+    ``alpha`` and ``squares`` receive the dual point behind the bound, repaired, and upper
+    bounds of its ``c_j^2``.
+    """
     first_tol = ROUGH_TOL if goal.rough else goal.tol
-    coarse = _rounds(
-        data, region, active, first_tol, goal.tol, cutoff, -np.inf, goal.n_before,
-        goal.max_rounds,
-    )  # fmt: skip
-    # Too coarse to tell whether the region can be pruned?
-    is_open = coarse.best.bound <= cutoff < coarse.last.value
-    if not (goal.fine_tol < goal.tol and is_open and data.stop[0] == 0):
-        return coarse
-    features = coarse.active.features
-    if not region.k < features.shape[0] <= LARGE_PART * region.free.shape[0]:
-        features = region.free
-    fine = _rounds(
-        data, region, ActiveSet(features, coarse.active.side), goal.fine_tol,
-        goal.fine_tol, cutoff, coarse.best.bound, goal.n_before + coarse.rounds,
-        2 * goal.max_rounds,
-    )  # fmt: skip
-    best = fine.best if fine.best.bound > coarse.best.bound else coarse.best
-    return Relaxed(
-        best, fine.last, fine.active, coarse.rounds + fine.rounds,
-        coarse.iterations + fine.iterations, fine.finished,
-    )  # fmt: skip
+    tol, limit = goal.tol, goal.max_rounds
+    # A zero of known type: for a literal all would be compiled once more.
+    before = (-np.inf, 0.0, goal.n_before, np.int64(0))
+    while True:
+        found = _rounds(
+            data, region, active, first_tol, tol, limit, goal.cutoff, before, alpha,
+            squares,
+        )  # fmt: skip
+        # Too coarse to tell whether the region can be pruned?
+        is_open = found.bound <= goal.cutoff < found.last.value
+        if not (goal.fine_tol < tol and is_open and data.stop[0] == 0):
+            break
+        first_tol, tol, limit = goal.fine_tol, goal.fine_tol, 2 * goal.max_rounds
+        before = (found.bound, found.price, found.rounds, found.iterations)
+        active = found.active
+        if not _is_usable(region, active.features):
+            active = ActiveSet(region.free, active.side)
+    return found
+
+
+@jit
+def _is_usable(region, features):
+    """Whether a working set is neither too small nor too large to start from."""
+    return region.k < features.shape[0] <= LARGE_PART * region.free.shape[0]

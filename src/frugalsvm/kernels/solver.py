@@ -8,9 +8,14 @@ import numpy as np
 
 from ._jit import jit_nogil
 from .arrays import new_vector
+from .data import Data
 from .svm import SVM, SVMTask, solve_svm
 from .tasks import ANSWER, TASK, Answers, Tasks, solve_tasks
 
+# Where the entries of one argument end and those of the next begin.
+_DATA = len(Data._fields)
+_SVM = _DATA + len(SVMTask._fields)
+_TASKS = _SVM + len(Tasks._fields)
 _NO_FEATURES = np.empty(0, dtype=np.int64)
 _NO_SIDES = np.empty((0, 0), dtype=np.int8)
 _NOTHING = np.empty((0, 0))
@@ -27,12 +32,20 @@ NO_ANSWERS = Answers(
 
 
 @jit_nogil
+def _solve(*parts):
+    """What ``solve`` says, given the entries of its arguments one after the other."""
+    data = Data(*parts[:_DATA])
+    tasks = Tasks(*parts[_SVM:_TASKS])
+    if tasks.table.shape[0] == 0:
+        return solve_svm(data, SVMTask(*parts[_DATA:_SVM]))
+    solve_tasks(data, tasks, Answers(*parts[_TASKS:]))
+    return SVM(new_vector(0), 0.0, new_vector(0), 0.0, 0.0)
+
+
 def solve(data, svm, tasks, answers):
     """Solve all tasks or, if there are none, an SVM, which is returned.
 
     Ends early, with bounds that are weaker but valid, once the flag of the data is set.
     """
-    if tasks.table.shape[0] == 0:
-        return solve_svm(data, svm)
-    solve_tasks(data, tasks, answers)
-    return SVM(new_vector(0), 0.0, new_vector(0), 0.0, 0.0)
+    # Numba looks at every named tuple that it is given for longer than at its entries.
+    return _solve(*data, *svm, *tasks, *answers)

@@ -7,7 +7,7 @@ import numpy as np
 from ._jit import jit_new
 from .arrays import copy_to, new_marks, new_matrix, new_vector
 from .hinge import best_intercept, hinge_sum
-from .interior_point import UNITS, interior_point
+from .interior_point import Goal, solve_program
 from .linalg import dot
 from .program import margins_of, restrict
 
@@ -66,27 +66,17 @@ def _polish_intercept(y, C, w, means, margins):
 
 @jit_new
 def solve_svm(data, task):
-    """Solve the SVM on a support, from another start if one fails."""
-    support, tol, cutoff, warm_w = task
+    """Solve the SVM on a support."""
+    support = task.support
     side = new_marks(data.y.shape[0])
     part = restrict(data, support, side, new_matrix(0, 0), new_vector(0))
-    cold = new_vector(0)
-    first = 0 if warm_w.shape[0] > 0 else 1
-    dual, primal = -np.inf, np.inf
-    for attempt in range(first, UNITS.shape[0]):
-        guess = warm_w if attempt == 0 else cold
-        found = interior_point(part.program, guess, attempt, tol, cutoff, data.stop)
-        if attempt == first or found.dual > dual:
-            dual, alpha = found.dual, found.solution.alpha
-        if attempt == first or found.primal < primal:
-            primal, own_w = found.primal, found.solution.w
-        done = dual > cutoff or primal - dual <= tol * abs(primal)
-        if done or data.stop[0] != 0:
-            break
-    margins = margins_of(data, support, own_w, part.means)
+    goal = Goal(task.tol, task.cutoff, data.stop)
+    found = solve_program(part.program, task.warm_w, goal)
+    own_w, means = found.solution.w, part.means
+    margins = margins_of(data, support, own_w, means)
     # All samples are active, so those of the program are all.
     y, C = part.program.y, part.program.C
-    b, objective = _polish_intercept(y, C, own_w, part.means, margins)
+    b, objective = _polish_intercept(y, C, own_w, means, margins)
     w = new_vector(support.shape[0])
     copy_to(own_w[: w.shape[0]], w)
-    return SVM(w, b, alpha, objective, dual)
+    return SVM(w, b, found.solution.alpha, objective, found.dual)

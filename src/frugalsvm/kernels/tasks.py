@@ -5,16 +5,20 @@ from typing import NamedTuple
 import numpy as np
 
 from ._jit import jit, jit_new
-from .arrays import copy_to, new_indices, new_marks, part
+from .arrays import copy_to, fill, new_indices, new_marks, part
 from .data import ActiveSet, Region
-from .rounds import Goal, relax
+from .rounds import RelaxationGoal, relax
 from .screening import screen
 
-# One task: sizes of its parts of the concatenated arrays, its region and its goal.
+# One task: where its parts of the concatenated arrays begin and how long they are, its
+# region and its goal.
 TASK = np.dtype(
     [
+        ("at_forced", np.int64),
         ("n_forced", np.int64),
+        ("at_free", np.int64),
         ("n_free", np.int64),
+        ("at_working", np.int64),
         ("n_working", np.int64),
         ("k", np.int64),
         ("budget", np.float64),
@@ -84,101 +88,97 @@ class Answers(NamedTuple):
 
 
 @jit_new
-def _region(tasks, t, at_forced, at_free):
+def _region(tasks, t):
     """The region of a task, its features copied."""
     task = tasks.table[t]
-    forced = part(tasks.forced, at_forced, task["n_forced"])
-    free = part(tasks.free, at_free, task["n_free"])
+    forced = part(tasks.forced, task["at_forced"], task["n_forced"])
+    free = part(tasks.free, task["at_free"], task["n_free"])
     return Region(forced, free, task["k"], task["budget"])
 
 
 @jit_new
-def _start(tasks, t, at_working):
+def _start(tasks, t):
     """The active set that a task starts from, copied."""
+    task = tasks.table[t]
     side = new_marks(tasks.side.shape[1])
     copy_to(tasks.side[t], side)
-    features = part(tasks.working, at_working, tasks.table[t]["n_working"])
+    features = part(tasks.working, task["at_working"], task["n_working"])
     return ActiveSet(features, side)
 
 
 @jit
 def _goal(task):
-    return Goal(
+    return RelaxationGoal(
         task["tol"], task["fine_tol"], task["cutoff"], task["max_rounds"],
         task["rough"] != 0, task["n_before"],
     )  # fmt: skip
 
 
 @jit_new
-def _write_primal(region, found, z, w):
+def _write_primal(region, last, z, w):
     """The z of all features, and weights of the forced and the free ones."""
     n_forced = region.forced.shape[0]
-    for j in range(z.shape[0]):
-        z[j] = 0.0
+    fill(z, 0.0)
     for j in range(n_forced):
         z[region.forced[j]] = 1.0
-        w[j] = found.w[j]
+        w[j] = last.w[j]
     place = new_indices(z.shape[0])
     for t in range(region.free.shape[0]):
         place[region.free[t]] = n_forced + t
         w[n_forced + t] = 0.0
-    for t in range(found.features.shape[0]):
-        j = found.features[t]
-        z[j] = found.z[t]
-        w[place[j]] = found.w[n_forced + t]
+    for t in range(last.features.shape[0]):
+        j = last.features[t]
+        z[j] = last.z[t]
+        w[place[j]] = last.w[n_forced + t]
 
 
 @jit_new
-def _decide(data, region, best, cutoff, decision):
-    """Screen the features of a region that stays open; how many are decided."""
+def _decide(data, region, alpha, squares, cutoff, decision):
+    """Screen the features of a region; how many are decided."""
+    decided = screen(
+        alpha, squares, region.forced, region.free, region.k, data.costs, region.budget,
+        cutoff,
+    )  # fmt: skip
+    copy_to(decided, decision)
     count = 0
-    if best.bound <= cutoff:
-        decided = screen(
-            best.alpha, best.squares, region.forced, region.free, region.k, data.costs,
-            region.budget, cutoff,
-        )  # fmt: skip
-        copy_to(decided, decision)
-        for j in range(decided.shape[0]):
-            count += decided[j] != 0
+    for j in range(decided.shape[0]):
+        count += decided[j] != 0
     return count
 
 
-@jit_new
-def _write(region, found, answers, t, at_w, at_free):
-    """Write an answer where it belongs."""
-    best = found.best
-    copy_to(best.alpha, answers.alpha[t])
-    copy_to(best.squares, answers.squares[t])
-    copy_to(found.active.side, answers.side[t])
-    copy_to(found.active.features, answers.working[at_free:])
-    _write_primal(region, found.last, answers.z[t], answers.w[at_w:])
-    answer = answers.table[t]
-    answer["bound"] = best.bound
-    answer["price"] = best.price
+@jit
+def _write(found, n_before, answer):
+    """Write all numbers of an answer but for what screening says."""
+    answer["bound"] = found.bound
+    answer["price"] = found.price
     answer["primal"] = found.last.value
-    answer["rounds"] = found.rounds
+    answer["rounds"] = found.rounds - n_before
     answer["iterations"] = found.iterations
     answer["finished"] = found.finished
     answer["n_working"] = found.active.features.shape[0]
+    answer["n_decided"] = 0
+
+
+@jit_new
+def _solve_task(data, tasks, answers, t):
+    """Solve one task and write its answer where it belongs."""
+    task, answer = tasks.table[t], answers.table[t]
+    alpha, squares = answers.alpha[t], answers.squares[t]
+    region, goal, at = _region(tasks, t), _goal(task), task["at_free"]
+    found = relax(data, region, _start(tasks, t), goal, alpha, squares)
+    _write(found, goal.n_before, answer)
+    copy_to(found.active.side, answers.side[t])
+    copy_to(found.active.features, answers.working[at:])
+    _write_primal(region, found.last, answers.z[t], answers.w[task["at_forced"] + at :])
+    if found.bound <= goal.cutoff:
+        decision = answers.decision[at:]
+        answer["n_decided"] = _decide(
+            data, region, alpha, squares, goal.cutoff, decision
+        )
 
 
 @jit_new
 def solve_tasks(data, tasks, answers):
-    """Solve all tasks.
-
-    Ends early, with bounds that are weaker but valid, once the flag of the data is set.
-    """
-    at_forced = 0
-    at_free = 0
-    at_working = 0
+    """Solve all tasks."""
     for t in range(tasks.table.shape[0]):
-        task = tasks.table[t]
-        region = _region(tasks, t, at_forced, at_free)
-        found = relax(data, region, _start(tasks, t, at_working), _goal(task))
-        _write(region, found, answers, t, at_forced + at_free, at_free)
-        answers.table[t]["n_decided"] = _decide(
-            data, region, found.best, task["cutoff"], answers.decision[at_free:]
-        )
-        at_forced += task["n_forced"]
-        at_free += task["n_free"]
-        at_working += task["n_working"]
+        _solve_task(data, tasks, answers, t)
