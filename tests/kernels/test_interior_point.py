@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-
 from numba import njit
 
 from frugalsvm.kernels import interior_point as kernels

@@ -141,7 +141,9 @@ def _grow(data, region, active, last, may_drop):
 
 
 @jit_new
-def _rounds(data, region, active, first_tol, tol, limit, cutoff, before, alpha, squares):
+def _rounds(
+    data, region, active, first_tol, tol, limit, cutoff, before, alpha, squares
+):
     """Rounds until the gap is closed or there are as many as the limit.
 
     ``before`` are the bound, its price, the rounds and the iterations of earlier ones;
@@ -185,8 +187,8 @@ def _rounds(data, region, active, first_tol, tol, limit, cutoff, before, alpha, 
 def relax(data, region, active, goal, alpha, squares):
     """Solve the relaxation of a region, starting from an active set.
 
-    ``alpha`` and ``squares`` receive the dual point behind the bound, repaired, and upper
-    bounds of its ``c_j^2``.
+    ``alpha`` and ``squares`` receive the dual point behind the bound, repaired, and
+    upper bounds of its ``c_j^2``.
     """
     first_tol = ROUGH_TOL if goal.rough else goal.tol
     tol, limit = goal.tol, goal.max_rounds
