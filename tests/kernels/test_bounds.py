@@ -8,22 +8,24 @@ from scipy.optimize import linprog
 
 from frugalsvm import Problem
 from frugalsvm.checker import arithmetic
+from frugalsvm.kernels import bounds
 from frugalsvm.kernels.bounds import (
     TINY,
-    affordable,
     bound_and_price,
     dual_bound,
-    knapsack_bound,
-    largest_sum_bound,
-    length_bound,
-    reduced_values,
     repair_dual,
     row_norm_bounds,
     square_bounds,
     varying_rows,
 )
+from tests.kernels.compiled import compiled
 from tests.reference import brute_force, random_data
 
+affordable, knapsack_bound, largest_sum_bound, length_bound, reduced_values = map(
+    compiled,
+    (bounds.affordable, bounds.knapsack_bound, bounds.largest_sum_bound,
+     bounds.length_bound, bounds.reduced_values),
+)  # fmt: skip
 U, EXACT_TINY = Fraction(1, 2**53), Fraction(TINY)
 NONE = np.empty(0, dtype=np.int64)
 

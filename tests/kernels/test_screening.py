@@ -4,8 +4,12 @@ import numpy as np
 import pytest
 
 from frugalsvm import Problem, relax
-from frugalsvm.kernels.screening import FIXED_IN, FIXED_OUT, screen
+from frugalsvm.kernels import screening
+from frugalsvm.kernels.screening import FIXED_IN, FIXED_OUT
+from tests.kernels.compiled import compiled
 from tests.reference import random_data, supports
+
+screen = compiled(screening.screen)
 
 
 def values_by_support(problem):

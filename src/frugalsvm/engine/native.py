@@ -60,13 +60,14 @@ class NativeEngine:
         count, (n, m) = len(tasks), self.data.A.shape
         table = []
         at_forced, at_free, at_working = 0, 0, 0
-        for t in tasks:
-            n_forced, n_free = t.region.forced.shape[0], t.region.free.shape[0]
-            n_working = t.start.features.shape[0]
+        for task in tasks:
+            region = task.region
+            n_forced, n_free = region.forced.shape[0], region.free.shape[0]
+            n_working = task.start.features.shape[0]
             table.append(
-                (at_forced, n_forced, at_free, n_free, at_working, n_working,
-                 t.region.k, t.region.budget, t.tol, t.fine_tol, t.cutoff, t.max_rounds,
-                 t.rough, t.n_before)
+                (at_forced, n_forced, at_free, n_free, at_working, n_working, region.k,
+                 region.budget, task.tol, task.fine_tol, task.cutoff, task.max_rounds,
+                 task.rough, task.n_before)
             )  # fmt: skip
             at_forced += n_forced
             at_free += n_free
@@ -86,11 +87,9 @@ class NativeEngine:
         )  # fmt: skip
         solve(self.data, NO_SVM, packed, found)
         answers = []
-        for t, (task, answer) in enumerate(
-            zip(table, found.table.tolist(), strict=True)
-        ):
-            at_forced, n_forced, at_free, n_free = task[:4]
-            bound, price, primal, rounds, iterations, finished, decided, size = answer
+        for t, row in enumerate(found.table.tolist()):
+            at_forced, n_forced, at_free, n_free = table[t][:4]
+            bound, price, primal, rounds, iterations, finished, decided, size = row
             at_w = at_forced + at_free
             active = ActiveSet(found.working[at_free : at_free + size], found.side[t])
             answers.append(

@@ -52,7 +52,7 @@ def _grid(alpha):
     return math.ldexp(1.0, max(exponent - 52, FINEST_GRID))
 
 
-@jit_strict
+@jit_strict_part
 def length_bound(values):
     """Upper bound of the Euclidean length of a vector."""
     m = values.shape[0]
@@ -159,7 +159,7 @@ def varying_rows(rows, y):
     return varies
 
 
-@jit_strict
+@jit_strict_part
 def largest_sum_bound(values, k):
     """Upper bound of the sum of the ``k`` largest of non-negative ``values``."""
     if k <= 0 or values.shape[0] == 0:
@@ -176,7 +176,7 @@ def largest_sum_bound(values, k):
     return result
 
 
-@jit_strict
+@jit_strict_part
 def reduced_values(values, costs, mu):
     """Upper bounds of ``max(0, values - mu costs)``."""
     reduced = new_vector(values.shape[0])
@@ -193,7 +193,7 @@ def _knapsack_value(values, costs, k, budget, mu):
     return _up(_up(budget * mu) + rest)
 
 
-@jit_strict
+@jit_strict_part
 def knapsack_bound(values, costs, k, budget):
     """Upper bound of ``max sum z_j values_j`` over the relaxed two-row knapsack.
 
@@ -234,7 +234,7 @@ def knapsack_bound(values, costs, k, budget):
     return best, best_mu
 
 
-@jit_strict
+@jit_strict_part
 def affordable(squares, free, costs, budget):
     """Values and costs of the free features that the budget can pay for."""
     values = new_vector(free.shape[0])

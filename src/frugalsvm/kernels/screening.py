@@ -13,7 +13,7 @@ All roundings go against the conclusion, so a fixing is as sure as the bound.
 
 import numpy as np
 
-from ._jit import jit_strict, jit_strict_part
+from ._jit import jit_strict_part
 from .arrays import new_marks
 from .bounds import affordable, bound_and_price, reduced_values
 from .linalg import kth_largest
@@ -32,7 +32,7 @@ def _half_gain(larger, smaller):
     return 0.5 * max(0.0, _down(larger - smaller))
 
 
-@jit_strict
+@jit_strict_part
 def screen(alpha, squares, forced, free, k, costs, budget, cutoff):
     """Decide free features of a node: FIXED_OUT, OPEN or FIXED_IN for each.
 
