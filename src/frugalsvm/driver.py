@@ -15,6 +15,7 @@ from joblib import effective_n_jobs
 
 from . import compilation
 from .blas import single_threaded_blas
+from .effort import Effort, check_effort
 from .incumbent import LEAST_GAP
 from .methods import METHODS, Context, Outcome, auto_nodes, check_method
 from .monitor import Callback, Monitor
@@ -37,6 +38,8 @@ FINAL_TOL = 1e-9
 REHEARSAL_NODES = 20
 # Restarts without success of a rehearsal.
 REHEARSAL_PATIENCE = 2
+# Methods whose work is set by the effort; the others end by their own rules.
+BY_EFFORT = ("auto", "swap")
 # Threads per processor at most, whatever is asked for.
 MAX_THREADS = 4
 
@@ -45,6 +48,7 @@ def solve(
     problem: Problem,
     *,
     method: str = "auto",
+    effort: str = "normal",
     gap_tol: float = 1e-4,
     time_limit: float | None = None,
     max_nodes: int | None = None,
@@ -68,6 +72,10 @@ def solve(
         bound until the gap is closed. ``auto`` is the same up to a number of nodes that
         depends on the size of the data: some seconds of work. The paper's algorithms
         are ``local-search``, ``kernel-search``, ``heuristic`` and ``exact``.
+    effort : {"fast", "normal", "thorough"}, default="normal"
+        How much work ``auto`` and ``swap`` do; the other methods end by their own
+        rules. ``fast`` has few restarts and no tree, ``thorough`` has more of both
+        than ``normal``. Limits and ``method_options`` that are given win.
     gap_tol : float, default=1e-4
         Relative gap at which a solution counts as optimal.
     time_limit : float, default=None
@@ -107,6 +115,7 @@ def solve(
     return run_interruptible(
         problem,
         method=method,
+        effort=effort,
         gap_tol=gap_tol,
         time_limit=time_limit,
         max_nodes=max_nodes,
@@ -132,6 +141,7 @@ def run_interruptible(
     problem: Problem,
     *,
     method: str,
+    effort: str = "normal",
     gap_tol: float,
     time_limit: float | None,
     max_nodes: int | None,
@@ -145,10 +155,13 @@ def run_interruptible(
     warm: Result | None = None,
 ) -> Interruptible:
     """``solve``, which says whether Ctrl-C ended it; compiles before the clock runs."""
-    options = check_method(method, method_options, problem.n_features)
+    chosen = check_effort(effort)
+    options = check_method(
+        method, _with_patience(method, method_options, chosen), problem.n_features
+    )
     _check_limits(gap_tol, time_limit, max_nodes)
     if max_nodes is None and method == "auto":
-        max_nodes = auto_nodes(problem)
+        max_nodes = auto_nodes(problem, chosen.tree_work)
     if initial_support is not None:
         initial_support = _check_support(problem, initial_support)
     n_threads = _n_threads(n_jobs)
@@ -180,6 +193,14 @@ def _run(
         context = Context(problem, monitor, relaxation, **request)
         outcome = METHODS[method].run(context, options)
         return _finish(context, method, outcome)
+
+
+def _with_patience(
+    method: str, method_options: Mapping[str, Any] | None, effort: Effort
+) -> dict[str, Any]:
+    """The user's options, with the patience of the effort where it counts."""
+    given = dict(method_options or {})
+    return {"patience": effort.patience} | given if method in BY_EFFORT else given
 
 
 def _rehearse(method: str, rule: str | None, stop: StopCondition) -> None:

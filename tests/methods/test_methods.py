@@ -77,7 +77,7 @@ def test_unknown_methods_and_options():
 def test_auto_takes_fewer_nodes_on_larger_data():
     rng = np.random.default_rng(0)
     sizes = [(20, 5), (200, 200), (500, 500)]
-    nodes = [auto_nodes(Problem(*random_data(rng, m, n))) for m, n in sizes]
+    nodes = [auto_nodes(Problem(*random_data(rng, m, n)), 1e10) for m, n in sizes]
     assert nodes == sorted(nodes, reverse=True)
     assert nodes[0] == 100_000
     assert nodes[-1] == 80

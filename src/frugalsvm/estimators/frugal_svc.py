@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ..effort import EFFORTS
 from ..progress import Callback
 from ..result import Result
 from . import parameters as may_be
@@ -57,6 +58,11 @@ class FrugalSVC(BinaryLinearClassifier):
         optimum is proved; ``auto`` is the same up to a number of nodes that depends on
         the size of the data: some seconds of work. The paper's algorithms are
         ``local-search``, ``kernel-search``, ``heuristic`` and ``exact``.
+    effort : {"fast", "normal", "thorough"}, default="normal"
+        How much work ``auto`` and ``swap`` do; the other methods end by their own
+        rules. ``fast`` has few restarts and no tree: for grid searches. ``thorough``
+        has more of both than ``normal``. Limits and ``method_options`` that are given
+        win.
     gap_tol : float, default=1e-4
         Relative gap between objective and bound at which the run is finished.
     time_limit : float or None, default=None
@@ -146,6 +152,7 @@ class FrugalSVC(BinaryLinearClassifier):
         "max_features": may_be.optional(may_be.integer(0)),
         "C": may_be.POSITIVE,
         "method": may_be.one_of(METHOD_NAMES),
+        "effort": may_be.one_of(EFFORTS),
         "gap_tol": may_be.LIMIT,
         "time_limit": may_be.optional(may_be.LIMIT),
         "max_nodes": may_be.optional(may_be.integer(1)),
@@ -171,6 +178,7 @@ class FrugalSVC(BinaryLinearClassifier):
         C: float = 1.0,
         *,
         method: str = "auto",
+        effort: str = "normal",
         gap_tol: float = 1e-4,
         time_limit: float | None = None,
         max_nodes: int | None = None,
@@ -192,6 +200,7 @@ class FrugalSVC(BinaryLinearClassifier):
         self.max_features = max_features
         self.C = C
         self.method = method
+        self.effort = effort
         self.gap_tol = gap_tol
         self.time_limit = time_limit
         self.max_nodes = max_nodes
@@ -268,6 +277,7 @@ class FrugalSVC(BinaryLinearClassifier):
         outcome = run_interruptible(
             problem,
             method=self.method,
+            effort=self.effort,
             gap_tol=self.gap_tol,
             time_limit=self.time_limit,
             max_nodes=self.max_nodes,

@@ -22,9 +22,7 @@ from .search import RoundOptions, branch_and_bound, relax_and_round, swap
 
 __all__ = ["METHODS", "Context", "Method", "Outcome", "auto_nodes", "check_method"]
 
-# Work of the tree that ``auto`` plants, in units of m n min(m, n) a node: some seconds.
-AUTO_WORK = 1e10
-# Fewest and most nodes of that tree.
+# Fewest and most nodes of the tree that ``auto`` plants.
 AUTO_NODES = (20, 100_000)
 
 METHODS = {
@@ -39,11 +37,13 @@ METHODS = {
 }
 
 
-def auto_nodes(problem: Problem) -> int:
+def auto_nodes(problem: Problem, work: float) -> int:
     """How many nodes ``auto`` may take: by the size of the data, not by a clock."""
     m, n = problem.n_samples, problem.n_features
     low, high = AUTO_NODES
-    return int(np.clip(AUTO_WORK / (m * n * min(m, n)), low, high))
+    if work == 0.0:
+        return 0
+    return int(np.clip(work / (m * n * min(m, n)), low, high))
 
 
 def check_method(

@@ -31,7 +31,9 @@ def swap(context: Context, options: SwapOptions) -> Outcome:
 
 
 def branch_and_bound(context: Context, options: TreeOptions) -> Outcome:
-    """Swap descents from the starts, then a tree."""
+    """Swap descents from the starts, then a tree, if it may have nodes."""
+    if context.max_nodes == 0:
+        return swap(context, options)
     with ThreadPoolExecutor(context.n_jobs) as pool:
         search = _started_search(context, options, pool)
         tree = BranchAndBound(
