@@ -6,6 +6,7 @@ import platform
 from threadpoolctl import threadpool_limits
 
 from . import (
+    bench_effort,
     bench_exact,
     bench_large,
     bench_paper,
@@ -32,9 +33,10 @@ def main() -> None:
             "exact",
             "large",
             "threads",
+            "effort",
             "paper",
         ],
-        help="one of them; exact, large, threads and paper run only when named",
+        help="one of them; exact, large, threads, effort and paper run only when named",
     )
     parser.add_argument(
         "--seconds",
@@ -70,6 +72,9 @@ def main() -> None:
     if options.only == "threads":
         with threadpool_limits(1):
             bench_threads.run(folder, options.quick)
+    if options.only == "effort":
+        with threadpool_limits(1):
+            bench_effort.run(folder, options.quick)
     if options.only == "paper":
         bench_paper.run(
             folder, options.quick, options.seconds, options.sets, options.passes

@@ -20,6 +20,8 @@ from .data import LARGE, load
 from .tables import Table
 
 C = 10.0
+# Given, so that the time limit and not the effort ends long searches.
+PATIENCE = 250
 # Eliminations of RFE: fits, whatever the number of features.
 RFE_FITS = 50
 
@@ -72,9 +74,12 @@ def run(folder: Path, quick: bool, seconds: float) -> None:
         X, y = load(folder, name)
         for budget in (10, 20, 30):
             clf = FrugalSVC(
-                budget, C, method="swap", time_limit=seconds, n_jobs=2, random_state=0
-            )
-            result = clf.fit(X, y).result_
+                budget, C, method="swap", time_limit=seconds, n_jobs=2, random_state=0,
+                method_options={"patience": PATIENCE},
+            )  # fmt: skip
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ConvergenceWarning)
+                result = clf.fit(X, y).result_
             last = next(
                 t
                 for t, value, _ in result.history

@@ -13,6 +13,15 @@ def test_demo_shows_features_accuracy_and_gap(capsys):
         assert word in text
 
 
+def test_demo_takes_an_effort(capsys):
+    assert main(["demo", "--effort", "fast"]) == 0
+    text = capsys.readouterr().out
+    assert "no better choice of features was found" in text
+    with pytest.raises(SystemExit):
+        main(["demo", "--effort", "huge"])
+    assert "'fast', 'normal', 'thorough'" in capsys.readouterr().err
+
+
 def test_unknown_command_is_refused(capsys):
     with pytest.raises(SystemExit) as stop:
         main(["dance"])

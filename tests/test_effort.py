@@ -1,10 +1,14 @@
 """Effort: the same words everywhere, more work for more effort, limits win."""
 
+import warnings
+
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
-from frugalsvm import FrugalSVC, Problem, solve
-from frugalsvm.effort import EFFORTS, check_effort
+from frugalsvm import FrugalSVC, Problem, Status, solve
+from frugalsvm.effort import EFFORTS, Effort, check_effort
+from frugalsvm.engine.work import svm_work
 from tests.reference import random_data
 
 
@@ -52,7 +56,9 @@ def test_what_is_given_wins(problem):
     single = {"patience": 0}
     run = solve(problem, effort="thorough", method="swap", method_options=single)
     assert run.counters["restarts"] == 0
-    assert solve(problem, effort="fast", max_nodes=30).counters["nodes"] >= 30
+    limited = solve(problem, effort="fast", max_nodes=30, random_state=0)
+    assert limited.counters["nodes"] >= 30
+    assert limited.status is Status.NODE_LIMIT
 
 
 def test_methods_with_rules_of_their_own_do_not_ask(problem):
@@ -68,3 +74,61 @@ def test_the_estimator_hands_its_effort_on():
     X, y = random_data(np.random.default_rng(0), 60, 12)
     assert "nodes" not in FrugalSVC(3, effort="fast").fit(X, y).result_.counters
     assert "nodes" in FrugalSVC(3).fit(X, y).result_.counters
+
+
+@pytest.fixture
+def tiny_effort(monkeypatch):
+    """An effort that is spent before a tree of the problem is complete."""
+    effort = Effort(patience=99, search_work=1e6, least_svms=5, tree_work=2e7)
+    monkeypatch.setitem(EFFORTS, "normal", effort)
+
+
+@pytest.mark.usefixtures("tiny_effort")
+def test_the_end_of_an_effort_is_not_a_limit(problem):
+    run = solve(problem, random_state=0)
+    assert run.status is Status.FEASIBLE
+    assert run.gap > 1e-4
+    assert 1 < run.counters["nodes"] < 200
+    full = solve(problem, method="branch-and-bound", random_state=0, max_nodes=400)
+    assert full.counters["nodes"] >= 400
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        clf = FrugalSVC(5, C=5.0, random_state=0).fit(
+            *random_data(np.random.default_rng(0), 60, 40)
+        )
+    assert clf.status_ == "feasible"
+
+
+@pytest.mark.usefixtures("tiny_effort")
+def test_the_search_ends_with_its_work(problem):
+    run = solve(problem, method="swap", random_state=0)
+    assert run.status is Status.FEASIBLE
+    # One solve of each descent may go beyond the limit.
+    limit = max(1e6, 5 * svm_work(60, 5))
+    assert 1 <= run.counters["SVM solves"] <= 2 * limit / svm_work(60, 3) + 8
+
+
+def test_dear_svms_raise_the_limit(monkeypatch, problem):
+    solves = []
+    for least_svms in (5, 200):
+        effort = Effort(99, search_work=0.0, least_svms=least_svms, tree_work=0.0)
+        monkeypatch.setitem(EFFORTS, "fast", effort)
+        run = solve(problem, effort="fast", random_state=0)
+        solves.append(run.counters["SVM solves"])
+    assert solves[0] < 40 < 100 < solves[1]
+
+
+@pytest.mark.parametrize("limit", [{"max_nodes": 3}, {"time_limit": 0.0}])
+def test_limits_of_the_user_warn(limit):
+    X, y = random_data(np.random.default_rng(0), 60, 40)
+    words = rf"{next(iter(limit))}=.* ended the fit: no better choice .* gap_tol=0.0001"
+    with pytest.warns(ConvergenceWarning, match=words):
+        FrugalSVC(5, C=5.0, random_state=0, **limit).fit(X, y)
+
+
+def test_limits_that_are_not_reached_do_not_warn():
+    X, y = random_data(np.random.default_rng(0), 60, 6)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        clf = FrugalSVC(2, max_nodes=10**6, time_limit=1e6).fit(X, y)
+    assert clf.status_ == "optimal"

@@ -185,6 +185,22 @@ def test_result_prints_as_a_table():
         assert word in text
 
 
+def test_a_gap_is_put_into_words():
+    proved = solve(random_problem(4), random_state=0)
+    assert proved.verdict.startswith("proved: no choice of features is better")
+    X, y = random_data(np.random.default_rng(0), 60, 40)
+    found = solve(Problem(X, y, C=5.0, max_features=5), effort="fast", random_state=0)
+    assert found.gap > 1e-4
+    assert found.verdict.startswith("no better choice of features was found; how much")
+    assert found.verdict.endswith(f"by at most {100 * found.gap:.3g} %")
+    lines = str(found).splitlines()
+    assert max(map(len, lines)) <= 90
+    row = next(i for i, line in enumerate(lines) if line.startswith("verdict"))
+    assert " ".join(line.strip() for line in lines[row : row + 2]).endswith(
+        found.verdict
+    )
+
+
 def test_verbose_logs_progress(caplog):
     with caplog.at_level("INFO", logger="frugalsvm"):
         solve(random_problem(4), verbose=1)

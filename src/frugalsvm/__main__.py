@@ -4,6 +4,7 @@ import argparse
 import sys
 
 from . import __version__
+from .effort import EFFORTS
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -14,14 +15,19 @@ def main(arguments: list[str] | None = None) -> int:
     )
     parser.add_argument("--version", action="version", version=__version__)
     commands = parser.add_subparsers(dest="command", required=True)
-    commands.add_parser("demo", help="fit a built-in data set and explain the result")
+    demo = commands.add_parser(
+        "demo", help="fit a built-in data set and explain the result"
+    )
+    demo.add_argument(
+        "--effort", choices=EFFORTS, default="normal", help="how much work to do"
+    )
     commands.add_parser("warmup", help="compile all kernels ahead and keep them")
-    command = parser.parse_args(arguments).command
+    given = parser.parse_args(arguments)
     # Imported here so that --help and --version are quick.
-    if command == "demo":
+    if given.command == "demo":
         from .cli.demo import run_demo
 
-        run_demo()
+        run_demo(given.effort)
         return 0
     from .cli.warmup import run_warmup
 

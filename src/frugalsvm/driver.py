@@ -15,9 +15,10 @@ from joblib import effective_n_jobs
 
 from . import compilation
 from .blas import single_threaded_blas
-from .effort import Effort, check_effort
+from .effort import EFFORTS, Effort, check_effort
+from .engine.work import svm_work
 from .incumbent import LEAST_GAP
-from .methods import METHODS, Context, Outcome, auto_nodes, check_method
+from .methods import METHODS, Context, Outcome, check_method
 from .monitor import Callback, Monitor
 from .options import Options
 from .problem import Problem
@@ -155,13 +156,12 @@ def run_interruptible(
     warm: Result | None = None,
 ) -> Interruptible:
     """``solve``, which says whether Ctrl-C ended it; compiles before the clock runs."""
-    chosen = check_effort(effort)
-    options = check_method(
-        method, _with_patience(method, method_options, chosen), problem.n_features
-    )
+    given = dict(method_options or {})
+    limits = _work_limits(problem, method, check_effort(effort), given, max_nodes)
+    if method in BY_EFFORT:
+        given = {"patience": EFFORTS[effort].patience} | given
+    options = check_method(method, given, problem.n_features)
     _check_limits(gap_tol, time_limit, max_nodes)
-    if max_nodes is None and method == "auto":
-        max_nodes = auto_nodes(problem, chosen.tree_work)
     if initial_support is not None:
         initial_support = _check_support(problem, initial_support)
     n_threads = _n_threads(n_jobs)
@@ -172,7 +172,7 @@ def run_interruptible(
     work = partial(
         _run, problem, method, options, monitor, n_jobs=n_threads, seed=seed,
         initial_support=initial_support, max_nodes=max_nodes, keep_proof=certificate,
-        warm_supports=_warm_supports(problem, warm),
+        warm_supports=_warm_supports(problem, warm), **limits,
     )  # fmt: skip
     return Interruptible(*supervise(work, monitor.stop))
 
@@ -195,12 +195,22 @@ def _run(
         return _finish(context, method, outcome)
 
 
-def _with_patience(
-    method: str, method_options: Mapping[str, Any] | None, effort: Effort
-) -> dict[str, Any]:
-    """The user's options, with the patience of the effort where it counts."""
-    given = dict(method_options or {})
-    return {"patience": effort.patience} | given if method in BY_EFFORT else given
+def _work_limits(
+    problem: Problem,
+    method: str,
+    effort: Effort,
+    given: dict[str, Any],
+    max_nodes: int | None,
+) -> dict[str, float]:
+    """Where the effort ends search and tree, unless the user says where they end."""
+    limits = {}
+    if method in BY_EFFORT and "patience" not in given:
+        size = min(problem.max_features, problem.n_features)
+        an_svm = svm_work(problem.n_samples, size)
+        limits["search_work"] = max(effort.search_work, effort.least_svms * an_svm)
+    if method == "auto" and max_nodes is None:
+        limits["tree_work"] = effort.tree_work
+    return limits
 
 
 def _rehearse(method: str, rule: str | None, stop: StopCondition) -> None:

@@ -10,23 +10,30 @@ from typing import Any
 class Effort:
     """What a word for effort means. Work is counted, not seconds.
 
+    Work is in units of :mod:`frugalsvm.engine.work`, roughly nanoseconds.
+
     Attributes
     ----------
     patience : int
         Of the swap search, see :class:`~frugalsvm.search.restarts.SwapOptions`.
+    search_work : float
+        Most work of the swap search, if that is enough for ``least_svms``.
+    least_svms : int
+        SVMs that the swap search may solve however dear they are.
     tree_work : float
-        Work of the tree that ``auto`` plants, in units of m n min(m, n) a node; 0 for
-        no tree.
+        Most work of the tree that ``auto`` plants; 0 for no tree.
     """
 
     patience: int
+    search_work: float
+    least_svms: int
     tree_work: float
 
 
 EFFORTS = {
-    "fast": Effort(patience=20, tree_work=0.0),
-    "normal": Effort(patience=250, tree_work=1e10),
-    "thorough": Effort(patience=1000, tree_work=1e11),
+    "fast": Effort(patience=40, search_work=1e9, least_svms=50, tree_work=0.0),
+    "normal": Effort(patience=250, search_work=1e10, least_svms=100, tree_work=1.2e10),
+    "thorough": Effort(patience=1000, search_work=3e10, least_svms=300, tree_work=5e10),
 }
 
 

@@ -5,15 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 from os import PathLike
+from textwrap import wrap
 
 import numpy as np
 
 from .certificate import Certificate
 from .progress import relative_gap
 
+# Columns of the words in a printed result.
+WIDTH = 76
+
 
 class Status(StrEnum):
-    """How a run ended."""
+    """How a run ended; with all but ``optimal`` the gap is above the tolerance."""
 
     OPTIMAL = "optimal"
     FEASIBLE = "feasible"
@@ -40,7 +44,9 @@ class Result:
     coef : ndarray of shape (n_features,)
     intercept : float
     status : Status
-        ``optimal`` means that the gap is at most the tolerance asked for.
+        ``optimal`` means that the gap is at most the tolerance asked for, all others
+        that it is not. ``feasible`` is a run that ended by itself, ``time limit`` and
+        ``node limit`` are limits that the user gave.
     method : str
     seconds : float
     counters : dict
@@ -83,6 +89,17 @@ class Result:
         """Relative gap ``(objective - lower_bound) / objective``."""
         return relative_gap(self.objective, self.lower_bound)
 
+    @property
+    def verdict(self) -> str:
+        """What is known about the choice of features, in words."""
+        gap = f"{100 * self.gap:.3g} %"
+        if self.status is Status.OPTIMAL:
+            return f"proved: no choice of features is better by more than {gap}"
+        return (
+            "no better choice of features was found; how much better one could be is "
+            f"not known beyond the bound: by at most {gap}"
+        )
+
     def save_certificate(self, path: str | PathLike[str]) -> None:
         """Write the proof of ``lower_bound`` to a file for :func:`frugalsvm.verify`."""
         if self.certificate is None:
@@ -98,10 +115,17 @@ class Result:
             ("objective", f"{self.objective:.6g}"),
             ("lower bound", f"{self.lower_bound:.6g}"),
             ("gap", f"{100 * self.gap:.3g} %"),
+            ("verdict", self.verdict),
             ("features", f"{self.selected.size} of {self.coef.size}"),
             ("time", f"{self.seconds:.2f} s"),
             ("work", work or "-"),
         ]
         if self.message:
             lines.append(("message", self.message))
-        return "\n".join(f"{name:<12} {value}" for name, value in lines)
+        return "\n".join(_table_row(*line) for line in lines)
+
+
+def _table_row(name: str, text: str) -> str:
+    """A name and some words beside it; a verdict takes more than one line."""
+    words = wrap(text, WIDTH) if name == "verdict" else [text]
+    return f"{name:<12} " + f"\n{'':13}".join(words)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from frugalsvm import Problem, relax
-from frugalsvm.methods import METHODS, Context, auto_nodes, check_method
+from frugalsvm.methods import METHODS, Context, check_method
 from frugalsvm.monitor import Monitor
 from frugalsvm.options import Options
 from tests.reference import random_data
@@ -72,12 +72,3 @@ def test_unknown_methods_and_options():
         check_method("swap", {"rho": 3}, 5)
     with pytest.raises(ValueError, match="it takes: none"):
         check_method("relax-and-round", {"rho": 3}, 5)
-
-
-def test_auto_takes_fewer_nodes_on_larger_data():
-    rng = np.random.default_rng(0)
-    sizes = [(20, 5), (200, 200), (500, 500)]
-    nodes = [auto_nodes(Problem(*random_data(rng, m, n)), 1e10) for m, n in sizes]
-    assert nodes == sorted(nodes, reverse=True)
-    assert nodes[0] == 100_000
-    assert nodes[-1] == 80

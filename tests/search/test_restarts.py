@@ -8,7 +8,7 @@ import pytest
 
 from frugalsvm import Problem
 from frugalsvm.incumbent import Incumbent
-from frugalsvm.search.evaluator import IMPROVEMENT, Evaluator
+from frugalsvm.search.evaluator import IMPROVEMENT, Evaluator, Stop
 from frugalsvm.search.restarts import Elites, RestartSearch, SwapOptions, shrink
 from frugalsvm.search.swap import swap_search
 from tests.reference import brute_force, random_data
@@ -20,14 +20,15 @@ def problem_of(n=14, max_features=4, seed=0, **arguments):
 
 
 def run(
-    problem, n_jobs=1, should_stop=lambda: False, listener=lambda *_: None, **options
-):
+    problem, n_jobs=1, should_stop=lambda: False, listener=lambda *_: None,
+    max_work=np.inf, **options,
+):  # fmt: skip
     incumbent = Incumbent()
     incumbent.listen(listener)
     with ThreadPoolExecutor(n_jobs) as pool:
         search = RestartSearch(
             problem, incumbent, SwapOptions(**options), pool,
-            np.random.SeedSequence(1), should_stop,
+            np.random.SeedSequence(1), should_stop, max_work,
         )  # fmt: skip
         first = Evaluator(problem).solve(np.arange(problem.max_features))
         search.start([first])
@@ -110,3 +111,23 @@ def test_shrinking_ends_within_the_budgets_and_keeps_what_is_included():
     solution = shrink(Evaluator(problem), np.arange(14))
     assert problem.admits(solution.support)
     assert solution.support.size == problem.max_features
+
+
+def test_work_is_counted_and_ends_the_search():
+    problem = problem_of(n=40, max_features=6)
+    search, _ = run(problem, patience=10**6, max_work=2e7)
+    assert search.is_idle
+    assert search.work_left == 0.0
+    assert 2e7 <= search.work < 4e7
+    one, three = (
+        run(problem, n_jobs=n, patience=10**6, max_work=2e7)[0] for n in (1, 3)
+    )
+    assert one.counters == three.counters == search.counters
+
+
+def test_an_evaluator_stops_beyond_its_work():
+    problem = problem_of()
+    evaluator = Evaluator(problem, max_work=1.0)
+    assert evaluator.solve(np.arange(3)) is not None
+    with pytest.raises(Stop):
+        evaluator.solve(np.arange(4))

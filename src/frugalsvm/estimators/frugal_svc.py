@@ -8,11 +8,12 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..effort import EFFORTS
 from ..progress import Callback
-from ..result import Result
+from ..result import Result, Status
 from . import parameters as may_be
 from .binary_linear import BinaryLinearClassifier
 from .feature_names import FeatureNames
@@ -127,8 +128,9 @@ class FrugalSVC(BinaryLinearClassifier):
     gap_ : float
         Relative gap between the two.
     status_ : str
-        ``optimal``, ``feasible``, ``node limit``, ``time limit``, ``memory limit``,
-        ``interrupted`` or ``solver failed``.
+        ``optimal`` if the gap is at most ``gap_tol``. Otherwise ``feasible`` where the
+        method or its effort came to an end, ``node limit``, ``time limit``, ``memory
+        limit``, ``interrupted`` or ``solver failed``.
     result_ : Result
         All of this, with history, counters and the dual point behind the bound.
     n_iter_ : int
@@ -242,6 +244,12 @@ class FrugalSVC(BinaryLinearClassifier):
         KeyboardInterrupt
             After Ctrl-C, when all attributes are set to the best model so far; unless
             ``on_interrupt="return"``.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If ``time_limit`` or ``max_nodes`` ended the fit with a gap above
+            ``gap_tol``. Where the effort ends it, that is what was asked for.
         """
         from ..driver import run_interruptible
         from ..problem import Problem, check_unmasked
@@ -297,7 +305,20 @@ class FrugalSVC(BinaryLinearClassifier):
         self._take(outcome.result)
         if outcome.was_interrupted and self.on_interrupt == "raise":
             raise KeyboardInterrupt("the best model so far is kept")
+        self._warn_of_limit(outcome.result)
         return self
+
+    def _warn_of_limit(self, result: Result) -> None:
+        """Warn if a limit that the user gave ended the fit."""
+        limits = {Status.TIME_LIMIT: "time_limit", Status.NODE_LIMIT: "max_nodes"}
+        if result.status in limits:
+            name = limits[result.status]
+            warnings.warn(
+                f"{name}={getattr(self, name)} ended the fit: {result.verdict}, which "
+                f"is above gap_tol={self.gap_tol:g}. Raise {name} to search on.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
 
     def _take(self, result: Result) -> None:
         """Set the attributes of the fitted estimator."""

@@ -6,24 +6,18 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
-import numpy as np
-
 from ..algorithms.exact_procedure import ExactOptions
 from ..algorithms.heuristic import HeuristicOptions
 from ..algorithms.kernel_search import KernelSearchOptions
 from ..algorithms.local_search import LocalSearchOptions
 from ..options import Options
-from ..problem import Problem
 from ..search.restarts import SwapOptions
 from ..tree.branch_and_bound import TreeOptions
 from .contract import Context, Method, Outcome
 from .paper import run_exact, run_heuristic, run_kernel_search, run_local_search
 from .search import RoundOptions, branch_and_bound, relax_and_round, swap
 
-__all__ = ["METHODS", "Context", "Method", "Outcome", "auto_nodes", "check_method"]
-
-# Fewest and most nodes of the tree that ``auto`` plants.
-AUTO_NODES = (20, 100_000)
+__all__ = ["METHODS", "Context", "Method", "Outcome", "check_method"]
 
 METHODS = {
     "auto": Method(branch_and_bound, TreeOptions),
@@ -35,15 +29,6 @@ METHODS = {
     "relax-and-round": Method(relax_and_round, RoundOptions),
     "swap": Method(swap, SwapOptions),
 }
-
-
-def auto_nodes(problem: Problem, work: float) -> int:
-    """How many nodes ``auto`` may take: by the size of the data, not by a clock."""
-    m, n = problem.n_samples, problem.n_features
-    low, high = AUTO_NODES
-    if work == 0.0:
-        return 0
-    return int(np.clip(work / (m * n * min(m, n)), low, high))
 
 
 def check_method(

@@ -45,6 +45,8 @@ class Context:
     keep_proof : bool
     warm_supports : list of ndarray of int, default=[]
         Good supports of a neighbouring problem; they need not fit the budgets.
+    search_work, tree_work : float, default=inf
+        Where the effort ends the swap search and the tree; 0 for no tree.
     """
 
     problem: Problem
@@ -56,6 +58,8 @@ class Context:
     max_nodes: int | None
     keep_proof: bool
     warm_supports: list[np.ndarray] = field(default_factory=list)
+    search_work: float = np.inf
+    tree_work: float = np.inf
 
     @property
     def incumbent(self) -> Incumbent:

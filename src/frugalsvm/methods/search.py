@@ -31,8 +31,8 @@ def swap(context: Context, options: SwapOptions) -> Outcome:
 
 
 def branch_and_bound(context: Context, options: TreeOptions) -> Outcome:
-    """Swap descents from the starts, then a tree, if it may have nodes."""
-    if context.max_nodes == 0:
+    """Swap descents from the starts, then a tree unless it may do no work."""
+    if context.tree_work == 0.0:
         return swap(context, options)
     with ThreadPoolExecutor(context.n_jobs) as pool:
         search = _started_search(context, options, pool)
@@ -44,6 +44,7 @@ def branch_and_bound(context: Context, options: TreeOptions) -> Outcome:
             max_nodes=context.max_nodes,
             n_jobs=context.n_jobs,
             keep_proof=context.keep_proof,
+            max_work=context.tree_work,
         )
         tree.run()
     return Outcome(
@@ -65,6 +66,7 @@ def _started_search(
         pool,
         context.seed,
         context.monitor.should_stop,
+        context.search_work,
     )
     search.start(context.starts())
     return search

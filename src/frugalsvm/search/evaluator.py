@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from ..engine.work import product_work, svm_work
 from ..problem import Problem
 from ..solution import Solution
 
@@ -30,6 +31,14 @@ class Evaluator:
     seen : dict, default=None
         Lower bounds of supports that were solved before; read, never written, so that
         several evaluators can share it. Own findings are collected in ``values``.
+    max_work : float, default=inf
+        ``Stop`` is raised before a solve beyond this.
+
+    Attributes
+    ----------
+    n_solves : int
+    work : float
+        What solves and products have cost, see :mod:`frugalsvm.engine.work`.
     """
 
     def __init__(
@@ -37,12 +46,15 @@ class Evaluator:
         problem: Problem,
         should_stop: Callable[[], bool] | None = None,
         seen: dict[bytes, float] | None = None,
+        max_work: float = np.inf,
     ):
         self.problem = problem
         self._engine = problem.engine
         self.values: dict[bytes, float] = {}
         self._seen = {} if seen is None else seen
         self.n_solves = 0
+        self.work = 0.0
+        self.max_work = max_work
         # The last feasible solution a descent arrived at, for when it is stopped.
         self.reached: Solution | None = None
         self._should_stop = should_stop or (lambda: False)
@@ -59,12 +71,13 @@ class Evaluator:
         tol: float = SEARCH_TOL,
     ) -> Solution | None:
         """The SVM on ``support`` (sorted), or None if its value exceeds the cutoff."""
-        if self._should_stop():
+        if self.work > self.max_work or self._should_stop():
             raise Stop
         key = support.tobytes()
         if max(self._seen.get(key, -np.inf), self.values.get(key, -np.inf)) > cutoff:
             return None
         self.n_solves += 1
+        self.work += svm_work(self.problem.n_samples, support.size)
         start = None
         if warm is not None:
             start = np.zeros(support.size)
@@ -101,6 +114,7 @@ class Evaluator:
         The dual point of the solution, scaled by the best t <= 1, is feasible for every
         larger support: ``max_t  t sum(alpha) - t^2/2 (||w||^2 + c_j^2)``.
         """
+        self.work += product_work(self._engine)
         c = self._engine.products(solution.alpha)
         own = c[solution.support]
         mass = solution.alpha.sum()

@@ -165,9 +165,13 @@ class RestartSearch:
         Of the random generators of the restarts.
     should_stop : callable
         Asked before every SVM.
+    max_work : float, default=inf
+        Where all descents end, and no more are begun.
 
     Attributes
     ----------
+    work : float
+        What all descents have cost.
     idle : int
         Effort spent since the last improvement, in units of the patience.
     """
@@ -180,6 +184,7 @@ class RestartSearch:
         pool: Executor,
         seed: np.random.SeedSequence,
         should_stop: Callable[[], bool],
+        max_work: float = np.inf,
     ):
         self.problem = problem
         self.incumbent = incumbent
@@ -188,6 +193,8 @@ class RestartSearch:
         self.pool = pool
         self.seed = seed
         self.idle = 0
+        self.work = 0.0
+        self.max_work = max_work
         self.elites = Elites(options.n_elites)
         self.counters = {"restarts": 0, "SVM solves": 0}
         # Swap optima found so far: a descent that reaches one need not verify it again.
@@ -200,11 +207,19 @@ class RestartSearch:
             self.elites.add(solution)
         self._run_batch([partial(_given, solution) for solution in solutions])
 
+    @property
+    def work_left(self) -> float:
+        """Work until the limit."""
+        return max(0.0, self.max_work - self.work)
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether patience or work are spent."""
+        return self.idle >= self.options.patience or self.work >= self.max_work
+
     def restart_until_idle(self, is_finished: Callable[[], bool]) -> None:
         """Restart until patience ends, or there is nothing left to do."""
-        while self.idle < self.options.patience:
-            if self.should_stop() or is_finished():
-                break
+        while not (self.is_idle or self.should_stop() or is_finished()):
             self.restart()
 
     def restart(self) -> None:
@@ -222,8 +237,9 @@ class RestartSearch:
 
     def _run_batch(self, starts: list[Callable[[Evaluator], Solution]]) -> int:
         """Descents from several starts; their effort, or 0 if they found a new best."""
+        share = self.work_left / len(starts)
         evaluators = [
-            Evaluator(self.problem, self.should_stop, self._seen) for _ in starts
+            Evaluator(self.problem, self.should_stop, self._seen, share) for _ in starts
         ]
         known = frozenset(self._optima)
         jobs = [
@@ -241,6 +257,7 @@ class RestartSearch:
         # Merged in order and between batches only: timing must not change the outcome.
         for evaluator in evaluators:
             self.counters["SVM solves"] += evaluator.n_solves
+            self.work += evaluator.work
             if len(self._seen) < MAX_SEEN:
                 self._seen.update(evaluator.values)
         return 0 if improved else effort

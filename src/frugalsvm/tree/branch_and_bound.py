@@ -17,7 +17,7 @@ import numpy as np
 from ..monitor import Monitor
 from ..options import check_choice, check_integer
 from ..problem import Problem
-from ..search.evaluator import Stop
+from ..search.evaluator import Evaluator, Stop
 from ..search.restarts import RestartSearch, SwapOptions
 from ..search.swap import swap_search
 from ..solution import Solution
@@ -27,6 +27,7 @@ from .expansion import Expansion
 from .frontier import Frontier
 from .node import Node
 from .node_solver import AllFeatures, NodeSolver
+from .payoff import Payoff
 
 # Nodes that a thread works on side by side, if there are other threads.
 BATCH = 8
@@ -85,6 +86,8 @@ class BranchAndBound:
     max_nodes : int or None
     n_jobs : int
     keep_proof : bool
+    max_work : float, default=inf
+        The search ends at this, or when it seems that the rest of it will not pay.
 
     Attributes
     ----------
@@ -93,6 +96,8 @@ class BranchAndBound:
     counters : dict
     hit_limit : str or None
         "nodes" or "memory" if one of them ended the search.
+    work : float
+        What nodes have cost, see :mod:`frugalsvm.engine.work`.
     """
 
     def __init__(
@@ -105,6 +110,7 @@ class BranchAndBound:
         max_nodes: int | None,
         n_jobs: int,
         keep_proof: bool,
+        max_work: float = np.inf,
     ):
         self.problem = problem
         self.monitor = monitor
@@ -117,6 +123,9 @@ class BranchAndBound:
         self.rule: MostFractional = make_rule(options.branching, problem.n_features)
         self.counters = {"nodes": 0, "node iterations": 0}
         self.hit_limit: str | None = None
+        self.work = 0.0
+        self._payoff = Payoff(max_work)
+        self._is_spent = False
         self._keep_proof = keep_proof
         self._tried: set[bytes] = set()
         # Held by whoever reads or changes the frontier and the counters.
@@ -149,6 +158,7 @@ class BranchAndBound:
             if self.frontier.add(root, self.incumbent.cutoff):
                 self.frontier.push(root)
             self._report(solver)
+            self._payoff.start(self._open_gap())
 
     def _new_solver(self) -> NodeSolver:
         return NodeSolver(
@@ -216,7 +226,12 @@ class BranchAndBound:
             self.hit_limit = "nodes"
         elif self.frontier.n_bytes > 1e6 * self.options.max_megabytes:
             self.hit_limit = "memory"
-        return self.hit_limit is not None
+        else:
+            self._is_spent |= self._payoff.is_over(self.work, self._open_gap())
+        return self._is_spent or self.hit_limit is not None
+
+    def _open_gap(self) -> float:
+        return self.incumbent.objective - self.frontier.bound
 
     def _replace(self, solver: NodeSolver, expansions: list[Expansion]) -> list[Node]:
         """Put the children in the places of their parents; those to dive into."""
@@ -257,7 +272,9 @@ class BranchAndBound:
         self.counters["nodes"] += solver.n_nodes
         self.counters["node iterations"] += solver.n_iterations
         self.monitor.count_nodes(solver.n_nodes, len(self.frontier))
+        self.work += solver.work
         solver.n_nodes = solver.n_iterations = 0
+        solver.work = 0.0
 
     def _report(self, solver: NodeSolver) -> None:
         self._count(solver)
@@ -267,24 +284,31 @@ class BranchAndBound:
     def _improve(self, solver: NodeSolver) -> None:
         """Descend from the incumbents that the nodes led to."""
         for solution in solver.improvements:
-            better = self._descend(solver, solution)
+            better = self._descend(solver.evaluator, solution)
             self.incumbent.offer(better, "swap")
             with self._searching:
                 self.search.learn(better)
         solver.improvements.clear()
 
-    def _descend(self, solver: NodeSolver, solution: Solution) -> Solution:
+    def _descend(self, evaluator: Evaluator, solution: Solution) -> Solution:
+        """A descent, within the work that is left to the swap search."""
         width, tries = self.options.width, self.options.tries
+        before = evaluator.work
+        evaluator.max_work = before + self.search.work_left
         try:
-            return swap_search(solver.evaluator, solution, width=width, tries=tries)
+            return swap_search(evaluator, solution, width=width, tries=tries)
         except Stop:
-            return solver.evaluator.reached or solution
+            return evaluator.reached or solution
+        finally:
+            evaluator.max_work = np.inf
+            with self._searching:
+                self.search.work += evaluator.work - before
 
     def _search_in_between(self) -> None:
         """A batch of restarts when it is due, while there is patience left."""
         solves = self.search.counters["SVM solves"] - self._solves_before
         due = solves < self._search_rate * (self.counters["nodes"] - SEARCH_AFTER)
-        if not due or self.search.idle >= self.options.patience:
+        if not due or self.search.is_idle:
             return
         if self._searching.acquire(blocking=False):
             try:

@@ -17,6 +17,7 @@ import numpy as np
 from ..engine.perspective import ROUNDS_AT_A_TIME, region_task
 from ..engine.protocol import ActiveSet, Answer, Engine, Task
 from ..engine.region import Region
+from ..engine.work import task_work
 from ..kernels.screening import FIXED_IN, FIXED_OUT, OPEN
 from .node import FEW_FEATURES, DualPoint, Node, Scratch, active_of
 
@@ -108,6 +109,7 @@ class Evaluation:
         solver, task = self._solver, self.task
         assert task is not None
         solver.n_iterations += found.iterations
+        solver.work += task_work(solver.engine, task, found)
         if found.bound > self.node.bound and not self._is_trial:
             self.node.bound = found.bound
             self.node.point = self._kept_point(found)

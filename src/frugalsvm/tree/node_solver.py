@@ -107,8 +107,8 @@ class NodeSolver:
     ----------
     root : Region
         All supports that the problem admits.
-    n_nodes, n_iterations : int
-        Work done; whoever reads them may set them back.
+    n_nodes, n_iterations, work : int, int, float
+        Work done, in relaxations; whoever reads them may set them back.
     improvements : list of Solution
         Solutions better than the incumbent at the time they were found.
     """
@@ -136,6 +136,7 @@ class NodeSolver:
         self.fine_tol = max(0.1 * incumbent.gap_tol, 1e-9)
         self.n_nodes = 0
         self.n_iterations = 0
+        self.work = 0.0
         self.improvements: list[Solution] = []
         self._tried = tried
 

@@ -1,0 +1,48 @@
+"""Payoff: whether more work on a tree can be expected to pay."""
+
+from __future__ import annotations
+
+import math
+
+# Judged first when the work doubles up to this part of the limit.
+FIRST_LOOK = 1.0 / 64.0
+# Part of the gap that the rest of the work should be expected to close.
+LEAST_PAYOFF = 0.15
+# Looks in a row that must expect less: bounds do not rise evenly.
+BAD_LOOKS = 2
+
+
+class Payoff:
+    """Looks at a gap whenever the work has doubled.
+
+    Trees close about the same part of a gap each time their work doubles. So what can
+    be expected is what the last doubling has closed, times the doublings that are left.
+
+    Parameters
+    ----------
+    max_work : float
+        Where the work ends in any case.
+    """
+
+    def __init__(self, max_work: float):
+        self.max_work = max_work
+        self._next_look = FIRST_LOOK * max_work
+        self._gap = math.inf
+        self._bad_looks = 0
+
+    def start(self, gap: float) -> None:
+        """Remember the gap of the root."""
+        self._gap = gap
+
+    def is_over(self, work: float, gap: float) -> bool:
+        """Whether the work is done, or the rest of it is not worth while."""
+        if work >= self.max_work:
+            return True
+        if work < self._next_look:
+            return False
+        closed = (self._gap - gap) / gap if gap > 0.0 else math.inf
+        left = math.log2(self.max_work / work)
+        self._gap = gap
+        self._next_look = 2.0 * work
+        self._bad_looks = self._bad_looks + 1 if closed * left < LEAST_PAYOFF else 0
+        return self._bad_looks >= BAD_LOOKS

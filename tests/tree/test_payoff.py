@@ -1,0 +1,69 @@
+"""Payoff: slow trees end, trees on their way to a proof do not."""
+
+import numpy as np
+import pytest
+
+from frugalsvm import Problem, Status, solve
+from frugalsvm.effort import EFFORTS, Effort
+from frugalsvm.tree.payoff import BAD_LOOKS, FIRST_LOOK, Payoff
+from tests.reference import random_data
+
+WORK = 1e6
+
+
+def end_of(gap_at, step=1e3):
+    """The work at which a tree whose gap follows a function is over."""
+    payoff = Payoff(WORK)
+    payoff.start(gap_at(0.0))
+    work = 0.0
+    while not payoff.is_over(work, gap_at(work)):
+        work += step
+    return work
+
+
+def test_a_gap_that_does_not_move_ends_the_tree_early():
+    first = FIRST_LOOK * WORK
+    end = end_of(lambda work: 1.0)
+    assert first <= end <= 2 ** (BAD_LOOKS - 1) * first + 2e3
+
+
+def test_a_gap_that_closes_with_the_logarithm_of_work_goes_on():
+    # Closed at the limit.
+    assert end_of(lambda work: 1.0 - np.log1p(work) / np.log1p(WORK)) >= WORK
+
+
+def test_one_stall_is_forgiven():
+    # Nothing between two looks, steady before and after.
+    def gap_at(work):
+        return 1.0 if work < 1.5 * FIRST_LOOK * WORK else 1e4 / work
+
+    assert end_of(gap_at) >= WORK
+
+
+def test_work_is_limited_in_any_case():
+    assert end_of(lambda work: 0.5 ** (work / 1e4)) == pytest.approx(WORK)
+
+
+def test_without_a_limit_there_is_no_judgement():
+    payoff = Payoff(np.inf)
+    payoff.start(1.0)
+    assert not any(payoff.is_over(10.0**power, 1.0) for power in range(30))
+
+
+def test_a_closed_gap_is_no_reason_to_stop():
+    payoff = Payoff(WORK)
+    payoff.start(1.0)
+    assert not payoff.is_over(0.5 * WORK, 0.0)
+    assert not payoff.is_over(0.9 * WORK, -np.inf)
+
+
+def test_a_tree_whose_bound_hardly_rises_is_left(monkeypatch):
+    rng = np.random.default_rng(0)
+    X, _ = random_data(rng, 300, 200)
+    noise = Problem(X, rng.choice([-1.0, 1.0], 300), max_features=10)
+    effort = Effort(patience=0, search_work=1e8, least_svms=10, tree_work=1e10)
+    monkeypatch.setitem(EFFORTS, "normal", effort)
+    result = solve(noise, random_state=0)
+    assert result.status is Status.FEASIBLE
+    # Work for about 1,500 of them.
+    assert 10 < result.counters["nodes"] < 300
