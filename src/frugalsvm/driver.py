@@ -70,9 +70,9 @@ def solve(
     method : str, default="auto"
         ``relax-and-round`` solves the relaxation and rounds it. ``swap`` improves that
         by exchanging features, with restarts. ``branch-and-bound`` goes on to raise the
-        bound until the gap is closed. ``auto`` is the same up to a number of nodes that
-        depends on the size of the data: some seconds of work. The paper's algorithms
-        are ``local-search``, ``kernel-search``, ``heuristic`` and ``exact``.
+        bound until the gap is closed. ``auto`` is the same as far as its effort goes.
+        The paper's algorithms are ``local-search``, ``kernel-search``, ``heuristic``
+        and ``exact``.
     effort : {"fast", "normal", "thorough"}, default="normal"
         How much work ``auto`` and ``swap`` do; the other methods end by their own
         rules. ``fast`` has few restarts and no tree, ``thorough`` has more of both
@@ -82,8 +82,8 @@ def solve(
     time_limit : float, default=None
         Seconds; a cap on the run, None for none. The result is valid whenever it stops.
     max_nodes : int, default=None
-        Most nodes of the tree; None for no limit, or, with ``auto``, for
-        ``1e10 / (m n min(m, n))`` but at least 20 and at most 100,000.
+        Most nodes of the tree; None for no limit, or, with ``auto``, for that of the
+        effort.
     initial_support : array of int, default=None
         Features to start from; cut to the budgets if it is too large.
     method_options : dict, default=None

@@ -70,6 +70,7 @@ class FrugalPath:
                 f"{C:10.4g} {budget:7d} {objective:13.7g} {bound:13.7g} "
                 f"{100 * gap:7.2f}%"
             )
+        lines.append("gap: what another choice could gain at most; none was found.")
         return "\n".join(lines)
 
 
@@ -104,8 +105,8 @@ def frugal_path(
     sample_weight, include, exclude, fit_intercept
         See :class:`frugalsvm.Problem`.
     **options
-        Handed to :func:`frugalsvm.solve`: ``random_state``, ``n_jobs``, ``time_limit``
-        (for each budget and C) and the like.
+        Handed to :func:`frugalsvm.solve`: ``effort``, ``random_state``, ``n_jobs``,
+        ``time_limit`` (for each budget and C) and the like.
 
     Returns
     -------

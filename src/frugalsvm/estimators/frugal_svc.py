@@ -56,9 +56,8 @@ class FrugalSVC(BinaryLinearClassifier):
     method : str, default="auto"
         ``relax-and-round`` rounds the conic relaxation; ``swap`` improves that by
         exchanging features, with restarts; ``branch-and-bound`` goes on until the
-        optimum is proved; ``auto`` is the same up to a number of nodes that depends on
-        the size of the data: some seconds of work. The paper's algorithms are
-        ``local-search``, ``kernel-search``, ``heuristic`` and ``exact``.
+        optimum is proved; ``auto`` is the same as far as its effort goes. The paper's
+        algorithms are ``local-search``, ``kernel-search``, ``heuristic`` and ``exact``.
     effort : {"fast", "normal", "thorough"}, default="normal"
         How much work ``auto`` and ``swap`` do; the other methods end by their own
         rules. ``fast`` has few restarts and no tree: for grid searches. ``thorough``
@@ -70,8 +69,8 @@ class FrugalSVC(BinaryLinearClassifier):
         Cap in seconds. By default effort is counted in work, so that the same data and
         ``random_state`` give the same model on any machine.
     max_nodes : int or None, default=None
-        Most nodes of the tree. None for no limit; with ``auto``, for
-        ``1e10 / (m n min(m, n))`` but at least 20 and at most 100,000.
+        Most nodes of the tree. None for no limit; with ``auto``, for that of the
+        effort.
     feature_costs : array-like of shape (n_features,) or dict, default=None
         Positive cost of each feature. A dict or a Series with names is aligned with the
         columns of X by name, everything else is taken in the order of the columns.

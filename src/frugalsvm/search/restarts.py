@@ -42,7 +42,9 @@ class SwapOptions(Options):
     patience : int, default=250
         How long to go on without improvement; 0 for a single descent. A restart that
         ends in a new swap optimum costs 1; one that ends in a known one costs 5, for it
-        is a sign that few optima are left to be found.
+        is a sign that few optima are left to be found. Methods ``auto`` and ``swap``
+        take that of their effort; one that is given lifts the effort's other limit of
+        the search, too.
     width : int, default=20
         Features that are tried in exchange for one.
     tries : int, default=3
