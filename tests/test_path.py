@@ -56,10 +56,11 @@ def test_neighbours_help():
 
 def test_it_prints_as_a_table(data):
     path = frugal_path(*data, max_features=[1, 2], random_state=0)
-    header, *lines = str(path).splitlines()
+    header, *lines, note = str(path).splitlines()
     assert header.split() == ["C", "budget", "objective", "bound", "gap"]
     assert len(lines) == 2
     assert lines[1].split()[:2] == ["1", "2"]
+    assert note.startswith("gap: what another choice could gain at most")
 
 
 @pytest.mark.parametrize(
