@@ -8,12 +8,12 @@ from frugalsvm.effort import EFFORTS, Effort
 from frugalsvm.tree.payoff import BAD_LOOKS, FIRST_LOOK, Payoff
 from tests.reference import random_data
 
-WORK = 1e6
+WORK = 64 * FIRST_LOOK
 
 
-def end_of(gap_at, step=1e3):
+def end_of(gap_at, limit=WORK, step=WORK / 1000):
     """The work at which a tree whose gap follows a function is over."""
-    payoff = Payoff(WORK)
+    payoff = Payoff(limit)
     payoff.start(gap_at(0.0))
     work = 0.0
     while not payoff.is_over(work, gap_at(work)):
@@ -22,9 +22,17 @@ def end_of(gap_at, step=1e3):
 
 
 def test_a_gap_that_does_not_move_ends_the_tree_early():
-    first = FIRST_LOOK * WORK
     end = end_of(lambda work: 1.0)
-    assert first <= end <= 2 ** (BAD_LOOKS - 1) * first + 2e3
+    assert FIRST_LOOK <= end <= 2 ** (BAD_LOOKS - 1) * (FIRST_LOOK + WORK / 500)
+
+
+def test_a_larger_limit_never_ends_earlier():
+    for pace in (0.01, 0.02, 0.03, 0.05):
+        ends = [
+            end_of(lambda work, pace=pace: 1 / (1 + pace * np.log1p(work)), limit)
+            for limit in (WORK, 4 * WORK, 16 * WORK)
+        ]
+        assert ends == sorted(ends)
 
 
 def test_a_gap_that_closes_with_the_logarithm_of_work_goes_on():
@@ -35,19 +43,19 @@ def test_a_gap_that_closes_with_the_logarithm_of_work_goes_on():
 def test_one_stall_is_forgiven():
     # Nothing between two looks, steady before and after.
     def gap_at(work):
-        return 1.0 if work < 1.5 * FIRST_LOOK * WORK else 1e4 / work
+        return 1.0 if work < 1.5 * FIRST_LOOK else FIRST_LOOK / work
 
     assert end_of(gap_at) >= WORK
 
 
 def test_work_is_limited_in_any_case():
-    assert end_of(lambda work: 0.5 ** (work / 1e4)) == pytest.approx(WORK)
+    assert end_of(lambda work: 0.5 ** (work / FIRST_LOOK)) == pytest.approx(WORK)
 
 
 def test_without_a_limit_there_is_no_judgement():
     payoff = Payoff(np.inf)
     payoff.start(1.0)
-    assert not any(payoff.is_over(10.0**power, 1.0) for power in range(30))
+    assert not any(payoff.is_over(10.0**power, 1.0 + power) for power in range(30))
 
 
 def test_a_closed_gap_is_no_reason_to_stop():

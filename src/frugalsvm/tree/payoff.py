@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 
-# Judged first when the work doubles up to this part of the limit.
-FIRST_LOOK = 1.0 / 64.0
+# Work at the first look, whatever the limit: a tree with a larger limit then goes at
+# least as far as the same tree with a smaller one.
+FIRST_LOOK = 1.875e8
 # Part of the gap that the rest of the work should be expected to close.
 LEAST_PAYOFF = 0.15
 # Looks in a row that must expect less: bounds do not rise evenly.
@@ -21,12 +22,12 @@ class Payoff:
     Parameters
     ----------
     max_work : float
-        Where the work ends in any case.
+        Where the work ends in any case; without a limit it is never over.
     """
 
     def __init__(self, max_work: float):
         self.max_work = max_work
-        self._next_look = FIRST_LOOK * max_work
+        self._next_look = FIRST_LOOK if max_work < math.inf else math.inf
         self._gap = math.inf
         self._bad_looks = 0
 
