@@ -38,8 +38,10 @@ def task_work(engine: Engine, task: Task, found: Answer) -> float:
     """What a relaxation has cost."""
     once, per_entry, per_product = ITERATION_COSTS
     n_features = task.region.forced.shape[0] + task.start.features.shape[0]
-    sides = task.start.side, found.active.side
-    n_samples = engine.n_samples - min(np.count_nonzero(side) for side in sides)
+    n_fixed = min(
+        np.count_nonzero(task.start.side), np.count_nonzero(found.active.side)
+    )
+    n_samples = engine.n_samples - n_fixed
     entries = n_features * n_samples
     an_iteration = once + entries * (
         per_entry + per_product * min(n_features, n_samples)

@@ -226,7 +226,7 @@ class BranchAndBound:
             self.hit_limit = "nodes"
         elif self.frontier.n_bytes > 1e6 * self.options.max_megabytes:
             self.hit_limit = "memory"
-        else:
+        elif self.work >= self._payoff.next_look:
             self._is_spent |= self._payoff.is_over(self.work, self._open_gap())
         return self._is_spent or self.hit_limit is not None
 

@@ -23,11 +23,16 @@ class Payoff:
     ----------
     max_work : float
         Where the work ends in any case; without a limit it is never over.
+
+    Attributes
+    ----------
+    next_look : float
+        Work until which there is nothing to look at.
     """
 
     def __init__(self, max_work: float):
         self.max_work = max_work
-        self._next_look = FIRST_LOOK if max_work < math.inf else math.inf
+        self.next_look = min(FIRST_LOOK, max_work) if max_work < math.inf else math.inf
         self._gap = math.inf
         self._bad_looks = 0
 
@@ -39,11 +44,11 @@ class Payoff:
         """Whether the work is done, or the rest of it is not worth while."""
         if work >= self.max_work:
             return True
-        if work < self._next_look:
+        if work < self.next_look:
             return False
         closed = (self._gap - gap) / gap if gap > 0.0 else math.inf
         left = math.log2(self.max_work / work)
         self._gap = gap
-        self._next_look = 2.0 * work
+        self.next_look = min(2.0 * work, self.max_work)
         self._bad_looks = self._bad_looks + 1 if closed * left < LEAST_PAYOFF else 0
         return self._bad_looks >= BAD_LOOKS
