@@ -19,7 +19,7 @@ from .result import Result
 SAME = 1e-9
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class FrugalPath:
     """Results along budgets and along C.
 
@@ -56,6 +56,14 @@ class FrugalPath:
         for C, row in zip(self.C.tolist(), self.results, strict=True):
             for budget, result in zip(self.max_features.tolist(), row, strict=True):
                 yield C, budget, result
+
+    def __repr__(self) -> str:
+        budgets, weights = self.max_features, self.C
+        return (
+            f"FrugalPath({budgets.size} budgets from {budgets[0]} to {budgets[-1]}, "
+            f"{weights.size} C from {weights[0]:g} to {weights[-1]:g}, "
+            f"largest gap={100 * self.gaps.max():.3g} %)"
+        )
 
     def __str__(self) -> str:
         lines = [f"{'C':>10} {'budget':>7} {'objective':>13} {'bound':>13} {'gap':>8}"]

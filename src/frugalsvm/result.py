@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from os import PathLike
@@ -9,6 +10,7 @@ from textwrap import wrap
 
 import numpy as np
 
+from . import markup
 from .certificate import Certificate
 from .progress import relative_gap
 
@@ -28,7 +30,7 @@ class Status(StrEnum):
     SOLVER_FAILED = "solver failed"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Result:
     """A solution of FS-SVM with a lower bound that proves how good it is.
 
@@ -80,9 +82,9 @@ class Result:
     history: list[tuple[float, float, float]] = field(default_factory=list)
     dual_point: np.ndarray | None = None
     reported_bound: float | None = None
-    certificate: Certificate | None = field(default=None, repr=False)
+    certificate: Certificate | None = None
     message: str = ""
-    elites: list[np.ndarray] = field(default_factory=list, repr=False)
+    elites: list[np.ndarray] = field(default_factory=list)
 
     @property
     def gap(self) -> float:
@@ -107,6 +109,53 @@ class Result:
                 "this run kept no certificate; solve again with certificate=True."
             )
         self.certificate.save(path)
+
+    def __repr__(self) -> str:
+        return (
+            f"Result({self.status}, objective={self.objective:.6g}, "
+            f"lower_bound={self.lower_bound:.6g}, gap={100 * self.gap:.3g} %, "
+            f"features={self.selected.size} of {self.coef.size})"
+        )
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
+
+    def to_html(self, names: Sequence[str] | None = None) -> str:
+        """What a notebook shows: features with weights, the bound, the history.
+
+        Parameters
+        ----------
+        names : sequence of str, default=None
+            Names of all features; their numbers by default.
+
+        Returns
+        -------
+        str
+        """
+        if names is None:
+            names = [f"x{j}" for j in range(self.coef.size)]
+        elif len(names) != self.coef.size:
+            raise ValueError(
+                f"names has {len(names)} entries, but there are {self.coef.size} "
+                "features; give one for each."
+            )
+        pairs = [
+            ("status", f"{self.status} ({self.method}, {self.seconds:.2f} s)"),
+            ("objective", f"{self.objective:.6g}"),
+            ("lower bound", f"{self.lower_bound:.6g}"),
+            ("gap", f"{100 * self.gap:.3g} %"),
+        ]
+        if self.message:
+            pairs.append(("message", self.message))
+        return markup.box(
+            f"{self.selected.size} of {self.coef.size} features",
+            markup.weights_table(
+                [str(names[j]) for j in self.selected],
+                self.coef[self.selected].tolist(),
+            ),
+            markup.facts([("intercept", f"{self.intercept:+.4g}"), *pairs]),
+            markup.sparkline(self.history),
+        )
 
     def __str__(self) -> str:
         work = ", ".join(f"{value:,} {name}" for name, value in self.counters.items())

@@ -134,6 +134,9 @@ class ElasticNetSVC(BinaryLinearClassifier):
         self.lower_bound_ = solution.lower_bound
         self.gap_ = solution.gap
         self.n_iter_ = max(1, solution.programs)
+        data = np.asarray(X, dtype=np.float64)
+        weights = np.ones(len(data)) if sample_weight is None else sample_weight
+        self._keep_moments(data, np.asarray(weights))
         return self
 
     def _path(

@@ -173,11 +173,12 @@ class L1FrugalSVC(BinaryLinearClassifier):
         require_solver(self, "highs")
         data, labels = validate_data(self, X, y, dtype=np.float64)
         signs = self._encode(labels)
+        weights = self._weights(data, labels, sample_weight)
         problem = Problem(
             data,
             signs,
             C=self.C,
-            sample_weight=self._weights(data, labels, sample_weight),
+            sample_weight=weights,
             max_features=self.max_features,
             fit_intercept=self.fit_intercept,
         )
@@ -187,6 +188,7 @@ class L1FrugalSVC(BinaryLinearClassifier):
         self.coef_ = np.zeros((1, problem.n_features))
         self.coef_[0, solution.support] = solution.w
         self.intercept_ = np.array([solution.b])
+        self._keep_moments(data, weights)
         self.objective_ = solution.objective
         self.lower_bound_ = outcome.lower_bound
         self.reported_bound_ = outcome.reported_bound

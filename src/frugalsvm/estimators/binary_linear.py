@@ -13,8 +13,12 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from .summary import SummaryMixin
 
-class BinaryLinearClassifier(ClassifierMixin, SelectorMixin, BaseEstimator):
+
+class BinaryLinearClassifier(
+    SummaryMixin, ClassifierMixin, SelectorMixin, BaseEstimator
+):
     """A classifier that selects features, and predicts by ``coef_ @ x + intercept_``.
 
     Those that inherit have a parameter ``class_weight`` and write ``fit``.

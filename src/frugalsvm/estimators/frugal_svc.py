@@ -302,6 +302,7 @@ class FrugalSVC(BinaryLinearClassifier):
         )
         self._included = np.array(problem.include)
         self._take(outcome.result)
+        self._keep_moments(data, weights)
         if outcome.was_interrupted and self.on_interrupt == "raise":
             raise KeyboardInterrupt("the best model so far is kept")
         self._warn_of_limit(outcome.result)

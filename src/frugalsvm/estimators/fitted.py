@@ -1,0 +1,173 @@
+"""What is inside a fitted estimator: its steps, its linear model, its columns.
+
+Pipelines, searches, calibrated and frozen estimators are opened, so that pictures,
+exports and stability selection can say which columns of the user's table are meant.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from sklearn.base import OneToOneFeatureMixin
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils.validation import check_is_fitted
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """An estimator, opened.
+
+    Attributes
+    ----------
+    outer : estimator
+        As it was given.
+    transformers : list
+        What comes before the last step, in order.
+    last : estimator
+        The last step.
+    calibrators : list
+        What turns its scores into probabilities; none or one.
+    """
+
+    outer: Any
+    transformers: list[Any] = field(default_factory=list)
+    last: Any = None
+    calibrators: list[Any] = field(default_factory=list)
+
+    @property
+    def n_columns(self) -> int:
+        """Columns of the user's table."""
+        first = self.transformers[0] if self.transformers else self.last
+        for one in (self.outer, first, self.last):
+            if hasattr(one, "n_features_in_"):
+                return int(one.n_features_in_)
+        return int(np.shape(self.last.coef_)[-1])
+
+    @property
+    def column_names(self) -> list[str]:
+        """Names of the columns of the user's table: x0, x1, ... if it had none."""
+        for one in (self.outer, *self.transformers[:1], self.last):
+            names = getattr(one, "feature_names_in_", None)
+            # A later step may have had names where the user's table had none.
+            if names is not None and len(names) == self.n_columns:
+                return [str(name) for name in names]
+        return [f"x{j}" for j in range(self.n_columns)]
+
+    def columns(self) -> np.ndarray:
+        """For each feature of the last step, the column of the user's table."""
+        columns = np.arange(self.n_columns)
+        for one in self.transformers:
+            if isinstance(one, SelectorMixin):
+                columns = columns[one.get_support()]
+            elif not isinstance(one, OneToOneFeatureMixin):
+                raise ValueError(
+                    f"cannot tell which columns of X the features behind "
+                    f"{type(one).__name__} are; use steps that keep or select columns "
+                    "(scalers, imputers, selectors), or transform the table first."
+                )
+        return columns
+
+    def names(self) -> list[str]:
+        """Names of the features of the last step."""
+        try:
+            names = np.array(self.column_names, dtype=object)
+            return names[self.columns()].tolist()
+        except ValueError:
+            return self._made_names()
+
+    def _made_names(self) -> list[str]:
+        """The names that the steps before give, as scikit-learn has them."""
+        names = None
+        for one in self.transformers:
+            names = one.get_feature_names_out(names)
+        assert names is not None
+        return [str(name) for name in names]
+
+    def support(self) -> np.ndarray:
+        """Mask of the features of the last step that it uses."""
+        if hasattr(self.last, "get_support"):
+            return np.asarray(self.last.get_support(), dtype=bool)
+        if hasattr(self.last, "coef_"):
+            return (np.atleast_2d(_dense(self.last.coef_)) != 0).any(axis=0)
+        raise ValueError(
+            f"{type(self.last).__name__} has neither get_support nor coef_, so it "
+            "does not say which features it uses."
+        )
+
+    def column_support(self) -> np.ndarray:
+        """Mask of the columns of the user's table that the last step uses."""
+        mask = np.zeros(self.n_columns, dtype=bool)
+        mask[self.columns()[self.support()]] = True
+        return mask
+
+    def linear(self) -> tuple[np.ndarray, float]:
+        """Weights and intercept of a linear classifier of two classes."""
+        coef = getattr(self.last, "coef_", None)
+        classes = getattr(self.last, "classes_", ())
+        if coef is None or np.atleast_2d(_dense(coef)).shape[0] != 1:
+            raise ValueError(
+                f"{type(self.last).__name__} is not a linear classifier of two "
+                "classes: it needs one row of coef_."
+            )
+        if len(classes) != 2:
+            raise ValueError(
+                f"{type(self.last).__name__} is not a classifier of two classes."
+            )
+        weights = np.ravel(_dense(coef)).astype(np.float64)
+        return weights, float(np.ravel(getattr(self.last, "intercept_", 0.0))[0])
+
+
+def open_fitted(estimator: Any) -> Fitted:
+    """Open pipelines, searches, calibrated and frozen estimators.
+
+    Parameters
+    ----------
+    estimator : fitted estimator
+
+    Returns
+    -------
+    Fitted
+    """
+    transformers: list[Any] = []
+    calibrators: list[Any] = []
+    inner = estimator
+    while True:
+        if hasattr(inner, "steps"):
+            # The pipeline as a whole knows whether it is fitted only since 1.6.
+            steps = [step for _, step in inner.steps]
+            transformers += [s for s in steps[:-1] if s not in (None, "passthrough")]
+            inner = steps[-1]
+        elif hasattr(inner, "best_estimator_"):
+            inner = inner.best_estimator_
+        elif hasattr(inner, "calibrated_classifiers_"):
+            inner = _only_calibrated(inner)
+            calibrators.append(inner.calibrators[0])
+            inner = inner.estimator
+        elif _is_frozen(inner):
+            inner = inner.estimator
+        else:
+            break
+    check_is_fitted(inner)
+    return Fitted(estimator, transformers, inner, calibrators)
+
+
+def _only_calibrated(calibrated: Any) -> Any:
+    several = calibrated.calibrated_classifiers_
+    if len(several) != 1:
+        raise ValueError(
+            f"{type(calibrated).__name__} holds {len(several)} models, one per fold, "
+            "which are not one linear model; calibrate with ensemble=False."
+        )
+    return several[0]
+
+
+def _is_frozen(estimator: Any) -> bool:
+    from sklearn.frozen import FrozenEstimator
+
+    return isinstance(estimator, FrozenEstimator)
+
+
+def _dense(coef: Any) -> np.ndarray:
+    return coef.toarray() if hasattr(coef, "toarray") else np.asarray(coef)
