@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .problem import Problem
     from .relaxations import Relaxation, relax
     from .result import Result, Status
+    from .stability import StabilitySelection, stability_selection
 
 __version__ = "0.1.0.dev0"
 
@@ -32,10 +33,12 @@ _HOME = {
     "Relaxation": "relaxations",
     "Result": "result",
     "Status": "result",
+    "StabilitySelection": "stability",
     "Verification": "checker",
     "frugal_path": "path",
     "relax": "relaxations",
     "solve": "driver",
+    "stability_selection": "stability",
     "verify": "checker",
 }
 
@@ -48,11 +51,13 @@ __all__ = [
     "Progress",
     "Relaxation",
     "Result",
+    "StabilitySelection",
     "Status",
     "Verification",
     "frugal_path",
     "relax",
     "solve",
+    "stability_selection",
     "verify",
 ]
 

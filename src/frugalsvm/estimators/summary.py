@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -80,9 +81,9 @@ class SummaryMixin:
         named = self if scaler is None or hasattr(self, "feature_names_in_") else scaler
         names = Fitted(named, last=self).column_names
         order = np.argsort(-np.abs(weights), kind="stable")
-        frame = _pandas().DataFrame(
+        frame = pandas().DataFrame(
             {name: values[order] for name, values in columns.items()},
-            index=_pandas().Index([names[j] for j in support[order]], name="feature"),
+            index=pandas().Index([names[j] for j in support[order]], name="feature"),
         )
         frame.attrs["intercept"] = float(self.intercept_[0])
         return frame
@@ -162,11 +163,11 @@ def _scales(scaler: Any, estimator: Any) -> np.ndarray:
     return values
 
 
-def _pandas() -> Any:
+def pandas() -> Any:
+    """The package, or an error that says how to get it."""
     try:
-        import pandas
+        return import_module("pandas")
     except ImportError as error:
         raise ImportError(
             "a DataFrame needs pandas, which is not installed: pip install pandas."
         ) from error
-    return pandas
