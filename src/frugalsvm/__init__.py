@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from .estimators import FrugalSVC
     from .monitor import Progress
     from .path import FrugalPath, frugal_path
+    from .portable import InvalidModel, PortableModel, Scorecard
     from .problem import Problem
     from .relaxations import Relaxation, relax
     from .result import Result, Status
@@ -28,10 +29,13 @@ _HOME = {
     "FrugalPath": "path",
     "FrugalSVC": "estimators",
     "InvalidCertificate": "checker",
+    "InvalidModel": "portable",
+    "PortableModel": "portable",
     "Problem": "problem",
     "Progress": "monitor",
     "Relaxation": "relaxations",
     "Result": "result",
+    "Scorecard": "portable",
     "Status": "result",
     "StabilitySelection": "stability",
     "Verification": "checker",
@@ -47,10 +51,13 @@ __all__ = [
     "FrugalPath",
     "FrugalSVC",
     "InvalidCertificate",
+    "InvalidModel",
+    "PortableModel",
     "Problem",
     "Progress",
     "Relaxation",
     "Result",
+    "Scorecard",
     "StabilitySelection",
     "Status",
     "Verification",

@@ -1,0 +1,202 @@
+"""A validator for the JSON Schema of model.json, and strict reading of JSON.
+
+It knows the keywords that the schema uses, and refuses a schema with others.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from functools import cache
+from importlib import resources
+from typing import Any
+
+# Keywords that constrain nothing.
+_REMARKS = {"$schema", "$id", "title", "description"}
+_TYPES: dict[str, tuple[type, ...]] = {
+    "object": (dict,),
+    "array": (list,),
+    "string": (str,),
+    "integer": (int,),
+    "number": (int, float),
+    "boolean": (bool,),
+    "null": (type(None),),
+}
+_SHOWN = 60
+
+
+class InvalidModel(ValueError):
+    """A file that is not a model of this format; the message says why."""
+
+
+@cache
+def model_schema() -> dict[str, Any]:
+    """The JSON Schema of model.json, which is in the package as a file."""
+    file = resources.files(__package__).joinpath("model.schema.json")
+    return json.loads(file.read_text(encoding="utf-8"))
+
+
+def parse(text: str | bytes) -> Any:
+    """JSON without what is not JSON, and without keys that stand twice."""
+    try:
+        return json.loads(
+            text, object_pairs_hook=_distinct, parse_constant=_refuse_constant
+        )
+    except InvalidModel:
+        raise
+    except RecursionError as error:
+        raise InvalidModel("not a model: nested too deeply.") from error
+    except ValueError as error:
+        raise InvalidModel(f"not a JSON file: {error}.") from error
+
+
+def check(value: Any, schema: dict[str, Any], path: str = "") -> None:
+    """Raise InvalidModel, with the place, unless a value is what a schema says."""
+    for keyword, wanted in schema.items():
+        if keyword in _REMARKS or keyword in ("then", "else"):
+            continue
+        if keyword == "if":
+            branch = "then" if _holds(value, wanted) else "else"
+            # A schema says nothing of the fields of what has none.
+            if isinstance(value, dict):
+                check(value, schema.get(branch, {}), path)
+            continue
+        _CHECKS[keyword](value, wanted, path, schema)
+
+
+def _holds(value: Any, schema: dict[str, Any]) -> bool:
+    try:
+        check(value, schema)
+    except InvalidModel:
+        return False
+    return True
+
+
+def _fail(path: str, words: str, value: Any) -> InvalidModel:
+    shown = repr(value)
+    shown = shown if len(shown) <= _SHOWN else shown[:_SHOWN] + "..."
+    return InvalidModel(f"{path or 'the file'} must be {words}, got {shown}.")
+
+
+def _type(value: Any, wanted: Any, path: str, schema: Any) -> None:
+    names = [wanted] if isinstance(wanted, str) else wanted
+    if not any(_is(value, name) for name in names):
+        raise _fail(path, " or ".join(names), value)
+    if isinstance(value, float) and not math.isfinite(value):
+        raise _fail(path, "a finite number", value)
+
+
+def _is(value: Any, name: str) -> bool:
+    # In Python, not in JSON, True is a number.
+    if isinstance(value, bool):
+        return name == "boolean"
+    if name == "integer" and isinstance(value, float):
+        return value.is_integer()
+    return isinstance(value, _TYPES[name])
+
+
+def _const(value: Any, wanted: Any, path: str, schema: Any) -> None:
+    if type(value) is not type(wanted) or value != wanted:
+        raise _fail(path, repr(wanted), value)
+
+
+def _enum(value: Any, wanted: Any, path: str, schema: Any) -> None:
+    if not any(type(value) is type(one) and value == one for one in wanted):
+        raise _fail(path, " or ".join(map(repr, wanted)), value)
+
+
+def _properties(value: Any, wanted: Any, path: str, schema: Any) -> None:
+    if isinstance(value, dict):
+        for name, inner in wanted.items():
+            if name in value:
+                check(value[name], inner, _join(path, name))
+
+
+def _additional(value: Any, wanted: Any, path: str, schema: Any) -> None:
+    if not isinstance(value, dict):
+        return
+    known = schema.get("properties", {})
+    for name in value:
+        if name in known:
+            continue
+        if wanted is False:
+            raise InvalidModel(f"{path or 'the file'} has unknown field {name!r}.")
+        check(value[name], wanted, _join(path, name))
+
+
+def _required(value: Any, wanted: Any, path: str, schema: Any) -> None:
+    if isinstance(value, dict):
+        for name in wanted:
+            if name not in value:
+                raise InvalidModel(f"{path or 'the file'} has no {name!r}.")
+
+
+def _items(value: Any, wanted: Any, path: str, schema: Any) -> None:
+    if isinstance(value, list):
+        for place, one in enumerate(value):
+            check(one, wanted, f"{path}[{place}]")
+
+
+def _min_items(value: Any, wanted: Any, path: str, schema: Any) -> None:
+    if isinstance(value, list) and len(value) < wanted:
+        raise _fail(path, f"a list of at least {wanted}", value)
+
+
+def _max_items(value: Any, wanted: Any, path: str, schema: Any) -> None:
+    if isinstance(value, list) and len(value) > wanted:
+        raise _fail(path, f"a list of at most {wanted}", value)
+
+
+def _minimum(value: Any, wanted: Any, path: str, schema: Any) -> None:
+    if _is(value, "number") and not value >= wanted:
+        raise _fail(path, f">= {wanted}", value)
+
+
+def _maximum(value: Any, wanted: Any, path: str, schema: Any) -> None:
+    if _is(value, "number") and not value <= wanted:
+        raise _fail(path, f"<= {wanted}", value)
+
+
+def _exclusive_minimum(value: Any, wanted: Any, path: str, schema: Any) -> None:
+    if _is(value, "number") and not value > wanted:
+        raise _fail(path, f"> {wanted}", value)
+
+
+def _pattern(value: Any, wanted: Any, path: str, schema: Any) -> None:
+    if isinstance(value, str) and re.search(wanted, value) is None:
+        raise _fail(path, f"text like {wanted}", value)
+
+
+_CHECKS = {
+    "type": _type,
+    "const": _const,
+    "enum": _enum,
+    "properties": _properties,
+    "additionalProperties": _additional,
+    "required": _required,
+    "items": _items,
+    "minItems": _min_items,
+    "maxItems": _max_items,
+    "minimum": _minimum,
+    "maximum": _maximum,
+    "exclusiveMinimum": _exclusive_minimum,
+    "pattern": _pattern,
+}
+
+
+def _join(path: str, name: str) -> str:
+    return f"{path}.{name}" if path else name
+
+
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise InvalidModel(f"not a model: {twice!r} stands twice.")
+    return found
+
+
+def _refuse_constant(name: str) -> Any:
+    raise InvalidModel(f"not a JSON file: {name} is not a JSON number.")

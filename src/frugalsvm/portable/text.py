@@ -1,0 +1,163 @@
+"""A model as Python or SQL text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .calibration import Isotonic, Sigmoid
+
+if TYPE_CHECKING:
+    from .model import PortableModel
+
+# Beyond this, exp overflows or underflows in some data bases.
+LARGEST_EXPONENT = 700
+
+_QUOTES = {"ansi": ('"', '"'), "mysql": ("`", "`"), "sqlserver": ("[", "]")}
+
+_PYTHON = '''\
+"""Written by frugalsvm: a linear classifier that needs no package.
+
+A row maps names of features to numbers.
+"""
+{imports}
+CLASSES = {classes!r}
+
+
+def decision(row):
+    """Score of a row."""
+    return (
+        {terms}
+    )
+'''
+
+_PREDICT = '''
+
+def predict(row):
+    """Label of a row."""
+    return CLASSES[1] if {condition} else CLASSES[0]
+'''
+
+_SIGMOID = '''
+
+def probability(row):
+    """Probability of CLASSES[1]."""
+    z = -({a!r} * decision(row) + {b!r})
+    small = math.exp(-abs(z))
+    return 1.0 / (1.0 + small) if z >= 0 else small / (1.0 + small)
+'''
+
+_ISOTONIC = '''
+SCORES = {scores!r}
+PROBABILITIES = {probabilities!r}
+
+
+def probability(row):
+    """Probability of CLASSES[1]."""
+    score = decision(row)
+    after = bisect.bisect_right(SCORES, score)
+    if after == 0:
+        return PROBABILITIES[0]
+    if after == len(SCORES):
+        return PROBABILITIES[-1]
+    x, y = SCORES[after - 1], PROBABILITIES[after - 1]
+    slope = (PROBABILITIES[after] - y) / (SCORES[after] - x)
+    return slope * (score - x) + y
+'''
+
+
+def python_text(model: PortableModel) -> str:
+    """See :meth:`PortableModel.to_python`; users' texts are in literals only."""
+    calibration = model.calibration
+    terms = [repr(model.intercept)]
+    terms += [
+        f"+ {one.weight!r} * ((row[{one.name!r}] - {one.mean!r}) / {one.scale!r})"
+        for one in model.features
+    ]
+    modules = {Sigmoid: "import math", Isotonic: "import bisect"}
+    module = modules.get(type(calibration))
+    text = _PYTHON.format(
+        imports=f"\n{module}\n" if module else "",
+        classes=model.classes,
+        terms="\n        ".join(terms),
+    )
+    if calibration is None:
+        return text + _PREDICT.format(condition="decision(row) > 0")
+    if isinstance(calibration, Sigmoid):
+        text += _SIGMOID.format(a=calibration.a, b=calibration.b)
+    else:
+        text += _ISOTONIC.format(**vars(calibration))
+    return text + _PREDICT.format(condition="probability(row) > 0.5")
+
+
+def sql_text(model: PortableModel, what: str, dialect: str) -> str:
+    """See :meth:`PortableModel.to_sql`."""
+    if dialect not in _QUOTES:
+        known = ", ".join(map(repr, _QUOTES))
+        raise ValueError(f"dialect must be one of {known}, got {dialect!r}.")
+    score = _sql_score(model, dialect)
+    if what == "score":
+        return score
+    if what == "label":
+        decider = score if model.calibration is None else _logit(model, score)
+        first, second = (_literal(one, dialect) for one in model.classes)
+        return (
+            f"CASE WHEN {decider} > 0 THEN {second} WHEN {decider} <= 0 THEN {first} "
+            "END"
+        )
+    if what == "probability":
+        z = _logit(model, score)
+        return (
+            f"CASE WHEN {z} > {LARGEST_EXPONENT} THEN 1.0E0 "
+            f"WHEN {z} < -{LARGEST_EXPONENT} THEN 0.0E0 "
+            f"ELSE 1.0E0 / (1.0E0 + EXP(-({z}))) END"
+        )
+    raise ValueError(f"what must be 'score', 'label' or 'probability', got {what!r}.")
+
+
+def _sql_score(model: PortableModel, dialect: str) -> str:
+    terms = [_real(model.intercept)]
+    terms += [
+        f"{_real(one.weight)} * (({_quoted(one.name, dialect)} - {_real(one.mean)}) "
+        f"/ {_real(one.scale)})"
+        for one in model.features
+    ]
+    return "(" + " + ".join(terms) + ")"
+
+
+def _logit(model: PortableModel, score: str) -> str:
+    """What the sigmoid is taken of."""
+    if not isinstance(model.calibration, Sigmoid):
+        raise ValueError(
+            "SQL text has probabilities for a sigmoid calibration only, this model has "
+            + ("none" if model.calibration is None else "an isotonic one")
+            + "; calibrate with method='sigmoid'."
+        )
+    a, b = model.calibration.a, model.calibration.b
+    return f"({_real(-a)} * {score} + {_real(-b)})"
+
+
+def _real(value: float) -> str:
+    """A literal that is a double, with all its digits; negative ones in brackets."""
+    text = repr(float(value))
+    text = text.replace("e", "E") if "e" in text else text + "E0"
+    return f"({text})" if text.startswith("-") else text
+
+
+def _quoted(name: str, dialect: str) -> str:
+    if "\0" in name or name == "":
+        raise ValueError(f"SQL has no column of the name {name!r}; rename the feature.")
+    start, end = _QUOTES[dialect]
+    return start + name.replace(end, end + end) + end
+
+
+def _literal(value: Any, dialect: str) -> str:
+    if isinstance(value, bool):
+        return str(int(value)) if dialect == "sqlserver" else str(value).upper()
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, float):
+        return _real(value)
+    if "\0" in value:
+        raise ValueError(f"SQL has no text with a zero byte, as in {value!r}.")
+    text = value.replace("'", "''")
+    return "'" + (text.replace("\\", "\\\\") if dialect == "mysql" else text) + "'"

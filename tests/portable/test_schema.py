@@ -1,0 +1,159 @@
+"""Files that are not models, and the schema itself."""
+
+import contextlib
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from frugalsvm import InvalidModel, PortableModel
+from frugalsvm.portable import model_schema
+from frugalsvm.portable.schema import check, parse
+from tests.portable.models import fitted
+
+
+@pytest.fixture(scope="module")
+def text():
+    return PortableModel.from_estimator(
+        fitted(2, "sigmoid", certificate=True)
+    ).to_json()
+
+
+def changed(text, path, value):
+    """The text with one place of it replaced; DELETE takes it away."""
+    content = json.loads(text)
+    *inner, last = path
+    part = content
+    for key in inner:
+        part = part[key]
+    if value is DELETE:
+        del part[last]
+    else:
+        part[last] = value
+    return json.dumps(content)
+
+
+DELETE = object()
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "words"),
+    [
+        (["format"], "other", "no format 'frugalsvm-model'"),
+        (["version"], 2, "version 2, and this frugalsvm reads version 1; upgrade"),
+        (["version"], "1", "version must be 1, got '1'"),
+        (["version"], True, "version must be 1, got True"),
+        (["version"], DELETE, "has no 'version'"),
+        (["classes"], ["a"], "classes must be a list of at least 2"),
+        (["classes"], ["a", "b", "c"], "classes must be a list of at most 2"),
+        (["classes"], ["a", None], r"classes\[1\] must be string or number or boolean"),
+        (["classes"], ["a", 1], "labels of one kind"),
+        (["features"], {}, "features must be array"),
+        (["features", 0, "weight"], "1", r"features\[0\]\.weight must be number"),
+        (["features", 0, "weight"], True, r"features\[0\]\.weight must be number"),
+        (["features", 1, "scale"], 0, r"features\[1\]\.scale must be > 0, got 0"),
+        (["features", 0, "mean"], DELETE, r"features\[0\] has no 'mean'"),
+        (["features", 0, "index"], -1, r"features\[0\]\.index must be >= 0"),
+        (["features", 0, "index"], 99, "order of index|n_features_in"),
+        (["features", 0, "extra"], 1, r"features\[0\] has unknown field 'extra'"),
+        (["features", 0, "unit"], 3, "unit must be string or null"),
+        (["intercept"], None, "intercept must be number"),
+        (["intercept"], 10**400, "intercept must be a finite number"),
+        (["calibration", "method"], "magic", "method must be 'sigmoid' or 'isotonic'"),
+        (["calibration", "a"], DELETE, "calibration has no 'a'"),
+        (["calibration", "method"], "isotonic", "calibration has no 'scores'"),
+        (
+            ["calibration"],
+            {"method": "isotonic", "scores": [1, 1], "probabilities": [0, 1]},
+            "must be increasing",
+        ),
+        (
+            ["calibration"],
+            {"method": "isotonic", "scores": [1], "probabilities": [2]},
+            r"probabilities\[0\] must be <= 1, got 2",
+        ),
+        (
+            ["calibration"],
+            {"method": "isotonic", "scores": [1], "probabilities": [0, 1]},
+            "1 scores, but 2 probabilities",
+        ),
+        (["proof", "certificate", "checksum"], "xyz", "checksum must be text like"),
+        (["metadata", "a"], 1, "metadata.a must be string"),
+        (["surprise"], "x" * 500, "the file has unknown field 'surprise'"),
+    ],
+)
+def test_what_is_wrong_is_said(text, path, value, words):
+    with pytest.raises(InvalidModel, match=words) as failure:
+        PortableModel.from_json(changed(text, path, value))
+    assert len(str(failure.value)) < 300
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "not a JSON file"),
+        ("{", "not a JSON file"),
+        (b"\xff\xfe\x00", "not a JSON file"),
+        ("[]", "not a model"),
+        ("null", "not a model"),
+        ('{"a": 1, "a": 2}', "'a' stands twice"),
+        ('{"a": NaN}', "NaN is not a JSON number"),
+        ("[" * 100_000 + "]" * 100_000, "nested too deeply"),
+        ('{"format": ' + "1" * 5000 + "}", "not a JSON file"),
+    ],
+)
+def test_what_is_no_json_is_refused(text, words):
+    with pytest.raises(InvalidModel, match=words):
+        PortableModel.from_json(text)
+
+
+def test_numbers_beyond_double_precision_are_refused(text):
+    huge = changed(text, ["intercept"], 0.5).replace(
+        '"intercept": 0.5', '"intercept": 1e999'
+    )
+    with pytest.raises(InvalidModel, match="intercept must be a finite number"):
+        PortableModel.from_json(huge)
+
+
+@given(st.data())
+@settings(max_examples=100, deadline=None)
+def test_only_one_error_leaves_the_reader(text, data):
+    """Whatever is put wherever: a model, or InvalidModel."""
+    anything = st.recursive(
+        st.none() | st.booleans() | st.floats(allow_nan=False) | st.text(max_size=3)
+        | st.integers(),
+        lambda inner: st.lists(inner, max_size=3)
+        | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+    )  # fmt: skip
+    content = json.loads(text)
+    place = data.draw(st.sampled_from(sorted(content)))
+    content[place] = data.draw(anything)
+    with contextlib.suppress(InvalidModel):
+        PortableModel.from_json(json.dumps(content))
+
+
+def test_keywords_that_are_not_known_are_noticed():
+    with pytest.raises(KeyError, match="oneOf"):
+        check(1, {"oneOf": []})
+
+
+def test_a_peer_agrees(text):
+    """Another validator takes what we take, and refuses what we refuse by schema."""
+    jsonschema = pytest.importorskip("jsonschema")
+    validator = jsonschema.Draft202012Validator(model_schema())
+    jsonschema.Draft202012Validator.check_schema(model_schema())
+    validator.validate(parse(text))
+    for path, value in [
+        (["calibration", "a"], DELETE),
+        (["calibration", "method"], "isotonic"),
+        (["features", 0, "weight"], True),
+        (["features", 1, "scale"], 0),
+        (["extra"], 1),
+        (["version"], 2),
+    ]:
+        assert not validator.is_valid(parse(changed(text, path, value)))
+    for path, value in [(["calibration"], None), (["proof"], DELETE)]:
+        altered = changed(text, path, value)
+        assert validator.is_valid(parse(altered))
+        PortableModel.from_json(altered)
