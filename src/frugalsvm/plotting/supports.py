@@ -1,0 +1,153 @@
+"""Near-optimal supports as a matrix of features and models."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .selection import draw_cells
+from .style import (
+    BLUE,
+    LIGHT_GREY,
+    ORANGE,
+    name_rows,
+    new_axes,
+    note_more,
+    note_rows,
+    rows_height,
+    rows_width,
+)
+
+# Inches for each objective that the axis shows.
+TICK_WIDTH = 1.2
+
+
+class SupportsDisplay:
+    """Features by models: who uses what, the best model first.
+
+    Features that all models use are in a colour of their own.
+
+    Parameters
+    ----------
+    supports : iterable of arrays of int
+        The features of each model.
+    names : sequence of str
+        Names of all features.
+    objectives : array-like of shape (n_models,)
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+    mesh_ : matplotlib QuadMesh
+    """
+
+    def __init__(
+        self,
+        supports: Iterable[Any],
+        names: Sequence[str],
+        objectives: Any,
+    ) -> None:
+        given = [np.asarray(one, dtype=np.int64).ravel() for one in supports]
+        values = np.asarray(objectives, dtype=np.float64)
+        if not given or values.shape != (len(given),):
+            raise ValueError(
+                f"there must be models, and an objective for each, got {len(given)} "
+                f"supports and objectives of shape {values.shape}."
+            )
+        self.names = [str(name) for name in names]
+        masks = np.zeros((len(given), len(self.names)), dtype=bool)
+        for mask, support in zip(masks, given, strict=True):
+            if support.size and not 0 <= support.min() <= support.max() < mask.size:
+                raise ValueError(
+                    f"support {support.tolist()} has a feature outside 0 to "
+                    f"{mask.size - 1}; give a name for every feature."
+                )
+            mask[support] = True
+        order = np.argsort(values, kind="stable")
+        self.masks, self.objectives = masks[order], values[order]
+
+    @classmethod
+    def from_near_optimal(
+        cls,
+        found: Any,
+        *,
+        names: Sequence[str] | None = None,
+        ax: Any = None,
+        max_display: int = 25,
+        max_models: int = 60,
+    ) -> SupportsDisplay:
+        """Draw an object that has ``supports`` and ``objectives``.
+
+        Parameters
+        ----------
+        found : object
+        names : sequence of str, default=None
+            Names of all features; ``found.feature_names`` if it has them, else x0, x1
+            and so on.
+        ax : matplotlib Axes, default=None
+        max_display, max_models : int, default=25 and 60
+            Most features and models that are shown.
+
+        Returns
+        -------
+        SupportsDisplay
+        """
+        supports = [np.asarray(one, dtype=np.int64) for one in found.supports]
+        if names is None:
+            names = getattr(found, "feature_names", None)
+        if names is None:
+            last = max((int(one.max()) for one in supports if one.size), default=-1)
+            names = [f"x{j}" for j in range(last + 1)]
+        display = cls(supports, names, found.objectives)
+        return display.plot(ax=ax, max_display=max_display, max_models=max_models)
+
+    def plot(
+        self, *, ax: Any = None, max_display: int = 25, max_models: int = 60
+    ) -> SupportsDisplay:
+        """Draw into axes, or into a new figure.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+        max_display, max_models : int, default=25 and 60
+            Most features and models that are shown. Counts are of all models.
+
+        Returns
+        -------
+        SupportsDisplay
+        """
+        counts = self.masks.sum(axis=0)
+        n_models = len(self.masks)
+        # Those that better models use come first among equals.
+        first = np.where(counts > 0, self.masks.argmax(axis=0), n_models)
+        order = np.lexsort((first, -counts))
+        order = order[counts[order] > 0]
+        shown = order[:max_display]
+        cells = self.masks[:max_models, shown].T.astype(int)
+        cells[counts[shown] == n_models] *= 2
+        names = [self.names[j] for j in shown]
+        ax = new_axes(ax, rows_width(names), rows_height(shown.size) + 0.3)
+        self.mesh_ = draw_cells(ax, cells, [LIGHT_GREY, BLUE, ORANGE])
+        name_rows(ax, names)
+        of_all = ["all" if counts[j] == n_models else f"{counts[j]:,}" for j in shown]
+        note_rows(ax, of_all)
+        self._mark_objectives(ax, cells.shape[1])
+        note_more(ax, order.size - shown.size, "features")
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+    def _mark_objectives(self, ax: Any, n_shown: int) -> None:
+        """How far models are from the best, below some of them."""
+        best = self.objectives[0]
+        excess = 100 * (self.objectives - best) / abs(best or 1.0)
+        room = ax.get_window_extent().width / ax.figure.dpi
+        n_ticks = int(min(max(2, room / TICK_WIDTH), n_shown))
+        ticks = np.unique(np.linspace(0, n_shown - 1, n_ticks).astype(int))
+        ax.set_xticks(ticks, [f"+{excess[t]:.2g} %" if t else "best" for t in ticks])
+        ax.tick_params(axis="x", length=0)
+        n_models = len(self.masks)
+        which = f"{n_models:,}" if n_shown == n_models else f"{n_shown} of {n_models:,}"
+        ax.set_xlabel(f"{which} models, by objective")
