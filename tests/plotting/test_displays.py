@@ -216,6 +216,27 @@ def test_the_one_standard_error_rule_is_marked():
     assert BudgetPathDisplay([1, 2], scores=[1, 2], chosen=1).chosen == 1
 
 
+def test_a_cross_validated_choice_is_drawn(data):
+    path = SimpleNamespace(
+        max_features=np.array([1, 2, 3]),
+        C=np.array([0.1, 1.0]),
+        objectives=np.array([[3.0, 2.0, 1.0], [6.0, 5.0, 4.0]]),
+        lower_bounds=np.array([[2.0, 1.0, 1.0], [5.0, 4.0, 4.0]]),
+        scores=np.array([[0.5, 0.6, 0.7], [0.7, 0.8, 0.9]]),
+        standard_errors=np.full((2, 3), 0.01),
+    )
+    clf = FrugalSVC(2, random_state=0).fit(*data)
+    clf.path_, clf.best_C_, clf.best_max_features_ = path, 1.0, 2
+    display = BudgetPathDisplay.from_estimator(clf)
+    assert display.chosen == 2
+    assert display.ax_.get_ylabel() == "score"
+    other = BudgetPathDisplay.from_estimator(clf, C=0.1, kind="objective")
+    assert other.chosen == 3
+    np.testing.assert_array_equal(other.objectives, [3.0, 2.0, 1.0])
+    with pytest.raises(ValueError, match="LinearSVC has no path_"):
+        BudgetPathDisplay.from_estimator(LinearSVC().fit(*data))
+
+
 @pytest.mark.parametrize(
     ("make", "words"),
     [

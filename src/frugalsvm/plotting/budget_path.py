@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..estimators.fitted import open_fitted
 from .style import BLUE, GREEN, GREY, LIGHT_GREY, ORANGE, new_axes
 
 KINDS = ("objective", "score")
@@ -104,6 +105,52 @@ class BudgetPathDisplay:
             C=float(path.C[row]),
         )
         return display.plot(ax=ax)
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        *,
+        C: float | None = None,
+        kind: str | None = None,
+        ax: Any = None,
+    ) -> BudgetPathDisplay:
+        """Draw the path of a cross-validated FrugalSVC, with its choice.
+
+        Parameters
+        ----------
+        estimator : fitted estimator with ``path_``
+            Alone or at the end of a pipeline.
+        C : float, default=None
+            Which C of the path; the one that was chosen by default.
+        kind : {"objective", "score"}, default=None
+            What to draw; by default scores.
+        ax : matplotlib Axes, default=None
+
+        Returns
+        -------
+        BudgetPathDisplay
+        """
+        last = open_fitted(estimator).last
+        path = getattr(last, "path_", None)
+        if path is None:
+            raise ValueError(
+                f"{type(last).__name__} has no path_ along budgets; use from_path for "
+                "what frugal_path returned."
+            )
+        weight = last.best_C_ if C is None else C
+        row = _row_of(path.C, weight)
+        display = cls(
+            path.max_features,
+            objectives=path.objectives[row],
+            lower_bounds=path.lower_bounds[row],
+            scores=path.scores[row],
+            standard_errors=path.standard_errors[row],
+            # The choice is one of both, B and C.
+            chosen=last.best_max_features_ if weight == last.best_C_ else None,
+            C=float(path.C[row]),
+        )
+        return display.plot(kind=kind, ax=ax)
 
     def plot(self, *, kind: str | None = None, ax: Any = None) -> BudgetPathDisplay:
         """Draw into axes, or into a new figure.

@@ -21,7 +21,7 @@ from .style import (
 )
 
 # Inches for each objective that the axis shows.
-TICK_WIDTH = 1.2
+TICK_WIDTH = 1.0
 
 
 class SupportsDisplay:

@@ -1,0 +1,65 @@
+"""
+A scorecard that fits on a card
+===============================
+
+Five features, integer points, a sum: a model for places where there is no computer. The
+card is made of a proved model, and says how much accuracy the rounding costs.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.datasets import load_breast_cancer
+from sklearn.model_selection import train_test_split
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from frugalsvm import FrugalSVC, PortableModel
+from frugalsvm.plotting import ScoresDisplay, WeightsDisplay
+
+data = load_breast_cancer(as_frame=True)
+y = np.where(data.target == 0, "malignant", "benign")
+X_fit, X_card, y_fit, y_card = train_test_split(
+    data.data, y, test_size=0.5, stratify=y, random_state=0
+)
+
+# %%
+# Scores are no probabilities; scikit-learn's calibration makes some of them. With
+# ``ensemble=False`` there is one model in the end, which can be taken along.
+
+pipeline = make_pipeline(StandardScaler(), FrugalSVC(5, random_state=0))
+calibrated = CalibratedClassifierCV(pipeline, ensemble=False).fit(X_fit, y_fit)
+model = PortableModel.from_estimator(calibrated)
+print(model)
+
+# %%
+figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.2), layout="constrained")
+WeightsDisplay.from_estimator(model, ax=left)
+ScoresDisplay.from_estimator(model, X_card, y_card, ax=right)
+plt.show()
+
+# %%
+# The card is made from the other half of the samples: ranges with about as many of them
+# each, points in proportion to the weights, the most accurate threshold, and a
+# probability for every sum.
+
+card = model.to_scorecard(X_card, y_card, points=20, bins=4)
+print(card)
+
+# %%
+# More points and more ranges cost less accuracy, and more patience.
+
+for points, bins in ((5, 2), (10, 3), (20, 4), (50, 6), (100, 10)):
+    other = model.to_scorecard(X_card, y_card, points=points, bins=bins)
+    print(
+        f"{points:3d} points, {bins:2d} ranges: {100 * other.accuracy:.1f} %, "
+        f"{100 * other.accuracy_loss:+.1f} % lost, "
+        f"{100 * other.changed:.1f} % decided otherwise"
+    )
+
+# %%
+# The model itself travels as a file, which holds numbers only, or as text for a data
+# base.
+
+print(model.to_json()[:480], "...")
+print(model.to_sql()[:160], "...")
