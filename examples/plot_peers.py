@@ -16,7 +16,7 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC, l1_min_c
 
-from frugalsvm import FrugalSVC
+from frugalsvm import FrugalSVC, frugal_path
 
 X, y = load_breast_cancer(return_X_y=True)
 X = StandardScaler().fit_transform(X)
@@ -24,26 +24,25 @@ C = 1.0
 budgets = [1, 2, 3, 4, 5, 6, 8, 10]
 
 
-def by_elimination(X, y, budget):
-    svm = SVC(kernel="linear", C=C)
-    return RFE(svm, n_features_to_select=budget).fit(X, y).get_support(indices=True)
+def by_elimination(X, y):
+    ranks = RFE(SVC(kernel="linear", C=C), n_features_to_select=1).fit(X, y).ranking_
+    return [np.flatnonzero(ranks <= budget) for budget in budgets]
 
 
-def by_l1(X, y, budget):
-    """The largest model of at most so many features along the path of penalties."""
-    support = []
-    for weight in l1_min_c(X, y) * np.logspace(0.01, 3, 40):
-        svm = LinearSVC(penalty="l1", C=weight, tol=1e-3, max_iter=5000)
+def by_l1(X, y):
+    """For each budget the last model that fits it as the penalty falls."""
+    supports = [np.empty(0, dtype=int)] * len(budgets)
+    for weight in l1_min_c(X, y) * np.logspace(0.01, 2, 50):
+        svm = LinearSVC(penalty="l1", C=weight, random_state=0, max_iter=5000)
         found = np.flatnonzero(svm.fit(X, y).coef_[0])
-        if found.size > budget:
-            break
-        support = found
-    return support
+        for k, budget in enumerate(budgets):
+            supports[k] = found if found.size <= budget else supports[k]
+    return supports
 
 
-def by_search(X, y, budget):
-    clf = FrugalSVC(budget, C=C, method="swap", random_state=0)
-    return clf.fit(X, y).get_support(indices=True)
+def by_search(X, y):
+    path = frugal_path(X, 2 * y - 1, max_features=budgets, C=C, random_state=0)
+    return [result.selected for _, _, result in path]
 
 
 def objective(X, y, support):
@@ -59,9 +58,9 @@ def objective(X, y, support):
 # The bound says that nobody can do better than the grey area; it is proved anew for
 # every budget.
 
-peers = {"RFE": by_elimination, "l1": by_l1, "FrugalSVC": by_search}
+peers = {"RFE": by_elimination, "l1": by_l1, "frugalsvm": by_search}
 objectives = {
-    name: [objective(X, y, choose(X, y, budget)) for budget in budgets]
+    name: [objective(X, y, support) for support in choose(X, y)]
     for name, choose in peers.items()
 }
 bounds = [FrugalSVC(b, C=C, random_state=0).fit(X, y).lower_bound_ for b in budgets]
@@ -77,28 +76,26 @@ for k, budget in enumerate(budgets):
 folds = list(StratifiedKFold(5, shuffle=True, random_state=0).split(X, y))
 
 
-def accuracy(choose, budget):
-    scores = []
-    for fit, test in folds:
-        support = choose(X[fit], y[fit], budget)
-        if len(support) == 0:
-            scores.append((y[test] == np.bincount(y[fit]).argmax()).mean())
-            continue
-        svm = SVC(kernel="linear", C=C).fit(X[np.ix_(fit, support)], y[fit])
-        scores.append(svm.score(X[np.ix_(test, support)], y[test]))
-    return 100 * np.mean(scores)
+def accuracy(fit, test, support):
+    if len(support) == 0:
+        return (y[test] == np.bincount(y[fit]).argmax()).mean()
+    svm = SVC(kernel="linear", C=C).fit(X[np.ix_(fit, support)], y[fit])
+    return svm.score(X[np.ix_(test, support)], y[test])
 
 
-accuracies = {
-    name: [accuracy(choose, budget) for budget in budgets]
-    for name, choose in peers.items()
-}
+accuracies = {}
+for name, choose in peers.items():
+    table = [
+        [accuracy(fit, test, support) for support in choose(X[fit], y[fit])]
+        for fit, test in folds
+    ]
+    accuracies[name] = 100 * np.mean(table, axis=0)
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.8), layout="constrained")
 styles = {
     "RFE": ("#E69F00", "s--"),
     "l1": ("#009E73", "^:"),
-    "FrugalSVC": ("#0072B2", "o-"),
+    "frugalsvm": ("#0072B2", "o-"),
 }
 for name, (colour, style) in styles.items():
     left.plot(budgets, objectives[name], style, color=colour, label=name)

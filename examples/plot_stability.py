@@ -5,7 +5,7 @@ Which features can be relied on?
 Two hundred samples and a thousand features: some model with few features will fit well,
 and another one on other samples. Stability selection fits to half of the samples, many
 times, and counts. Here six features matter; two of them have a twin that is nearly the
-same, and twins share the votes.
+same, and twins share the votes: what comes and goes need not be noise.
 """
 
 import matplotlib.pyplot as plt
@@ -23,11 +23,13 @@ X = pd.DataFrame(
 )
 signals = [f"signal {letter}" for letter in "ABCDEF"]
 X = X.rename(columns=dict(zip(X.columns[:6], signals, strict=True)))
+score = X[signals].to_numpy() @ np.array([1.8, 1.8, 1.5, 1.5, 1.5, 1.5])
+y = score + 0.5 * random.normal(size=200) > 0
+# Both twins are measured with the same error.
 for letter in "AB":
-    twin = X[f"signal {letter}"] + 0.05 * random.normal(size=200)
-    X[f"twin of {letter}"] = twin
-score = X[signals].to_numpy() @ np.array([1.5, 1.5, 1.5, 1.2, 1.2, 1.0])
-y = score + random.normal(size=200) > 0
+    truth = X[f"signal {letter}"].to_numpy()
+    X[f"signal {letter}"] = truth + 0.2 * random.normal(size=200)
+    X[f"twin of {letter}"] = truth + 0.2 * random.normal(size=200)
 
 # %%
 # The scaler is inside: every half is standardised by itself, and nothing is learned
