@@ -32,16 +32,21 @@ def by_elimination(X, y):
 def by_l1(X, y):
     """For each budget the last model that fits it as the penalty falls."""
     supports = [np.empty(0, dtype=int)] * len(budgets)
-    for weight in l1_min_c(X, y) * np.logspace(0.01, 2, 50):
-        svm = LinearSVC(penalty="l1", C=weight, random_state=0, max_iter=5000)
+    for weight in l1_min_c(X, y) * np.logspace(0.01, 2, 40):
+        svm = LinearSVC(penalty="l1", C=weight, tol=1e-3, random_state=0)
         found = np.flatnonzero(svm.fit(X, y).coef_[0])
+        if found.size > 1.5 * max(budgets):
+            break
         for k, budget in enumerate(budgets):
             supports[k] = found if found.size <= budget else supports[k]
     return supports
 
 
 def by_search(X, y):
-    path = frugal_path(X, 2 * y - 1, max_features=budgets, C=C, random_state=0)
+    path = frugal_path(
+        X, 2 * y - 1, max_features=budgets, C=C, random_state=0,
+        method_options={"patience": 5},
+    )  # fmt: skip
     return [result.selected for _, _, result in path]
 
 
