@@ -105,6 +105,14 @@ def test_without_pandas_an_error_says_so(data, monkeypatch):
         clf.summary()
 
 
+def test_notebooks_show_the_weights_of_the_estimator(data):
+    """They need not be those of the run, e.g. where scales were folded back."""
+    clf = FrugalSVC(2, random_state=0).fit(*data)
+    clf.coef_ = clf.coef_ * 1000.0
+    largest = clf.coef_[0, np.abs(clf.coef_[0]).argmax()]
+    assert f"{largest:+.4g}" in clf._repr_html_().split("frugalsvm-report")[1]
+
+
 def test_notebooks_show_the_diagram_and_the_model(data):
     unfitted = FrugalSVC(2, random_state=0)
     assert "frugalsvm-report" not in unfitted._repr_html_()

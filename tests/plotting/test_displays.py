@@ -222,8 +222,8 @@ def test_a_cross_validated_choice_is_drawn(data):
         C=np.array([0.1, 1.0]),
         objectives=np.array([[3.0, 2.0, 1.0], [6.0, 5.0, 4.0]]),
         lower_bounds=np.array([[2.0, 1.0, 1.0], [5.0, 4.0, 4.0]]),
-        scores=np.array([[0.5, 0.6, 0.7], [0.7, 0.8, 0.9]]),
-        standard_errors=np.full((2, 3), 0.01),
+        score_mean=np.array([[0.5, 0.6, 0.7], [0.7, 0.8, 0.9]]),
+        score_se=np.full((2, 3), 0.01),
     )
     clf = FrugalSVC(2, random_state=0).fit(*data)
     clf.path_, clf.best_C_, clf.best_max_features_ = path, 1.0, 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from importlib import import_module
 from typing import Any, NamedTuple
 
@@ -129,9 +130,16 @@ class SummaryMixin:
             return ""
         names = Fitted(self, last=self).column_names
         result = getattr(self, "result_", None)
-        if result is not None:
-            return f"<div>{result.to_html(names)}</div>"
         support = np.flatnonzero(self._get_support_mask())  # type: ignore[attr-defined]
+        if result is not None:
+            # The weights may have been folded back, or be those of another C.
+            own = replace(
+                result,
+                coef=self.coef_[0],
+                intercept=float(self.intercept_[0]),
+                selected=support,
+            )
+            return f"<div>{own.to_html(names)}</div>"
         return "<div>{}</div>".format(
             markup.box(
                 f"{support.size} of {self.coef_.shape[1]} features",

@@ -144,8 +144,8 @@ class BudgetPathDisplay:
             path.max_features,
             objectives=path.objectives[row],
             lower_bounds=path.lower_bounds[row],
-            scores=path.scores[row],
-            standard_errors=path.standard_errors[row],
+            scores=path.score_mean[row],
+            standard_errors=path.score_se[row],
             # The choice is one of both, B and C.
             chosen=last.best_max_features_ if weight == last.best_C_ else None,
             C=float(path.C[row]),
