@@ -97,7 +97,7 @@ class BranchAndBound:
     hit_limit : str or None
         "nodes" or "memory" if one of them ended the search.
     work : float
-        What nodes have cost, see :mod:`frugalsvm.engine.work`.
+        What nodes have cost, see :mod:`frugalsvm.engine.work`, if there is a limit.
     """
 
     def __init__(
@@ -169,6 +169,7 @@ class BranchAndBound:
             should_stop=self.monitor.should_stop,
             keep_points=self._keep_proof,
             tried=self._tried,
+            counts_work=self._payoff.max_work < np.inf,
         )
 
     def _work(self) -> None:

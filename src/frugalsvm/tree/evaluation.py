@@ -109,7 +109,8 @@ class Evaluation:
         solver, task = self._solver, self.task
         assert task is not None
         solver.n_iterations += found.iterations
-        solver.work += task_work(solver.engine, task, found)
+        if solver.counts_work:
+            solver.work += task_work(solver.engine, task, found)
         if found.bound > self.node.bound and not self._is_trial:
             self.node.bound = found.bound
             self.node.point = self._kept_point(found)

@@ -102,6 +102,8 @@ class NodeSolver:
         Whether nodes keep the dual points behind their bounds and fixings.
     tried : set of bytes
         Supports that were rounded to before; shared between threads.
+    counts_work : bool, default=False
+        Whether anybody wants to know ``work``; counting it takes time on small data.
 
     Attributes
     ----------
@@ -123,6 +125,7 @@ class NodeSolver:
         should_stop: Callable[[], bool],
         keep_points: bool,
         tried: set[bytes],
+        counts_work: bool = False,
     ):
         self.problem = problem
         self.engine = problem.engine
@@ -138,6 +141,7 @@ class NodeSolver:
         self.n_iterations = 0
         self.work = 0.0
         self.improvements: list[Solution] = []
+        self.counts_work = counts_work
         self._tried = tried
 
     def plant(self) -> Node:
