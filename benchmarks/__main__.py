@@ -12,6 +12,7 @@ from . import (
     bench_paper,
     bench_perspective,
     bench_robustness,
+    bench_seeds,
     bench_support_svm,
     bench_swap,
     bench_threads,
@@ -34,17 +35,22 @@ def main() -> None:
             "large",
             "threads",
             "effort",
+            "seeds",
+            "best-known",
             "paper",
         ],
-        help="one of them; exact, large, threads, effort and paper run only when named",
+        help="one of them; those from exact on run only when named",
     )
     parser.add_argument(
         "--seconds",
         type=float,
         default=None,
-        help="time limit per instance (60, for large 300, for paper 600)",
+        help="time limit per instance (60, for large 300, for paper 600), "
+        "for best-known per instance and method (60)",
     )
-    parser.add_argument("--sets", nargs="*", help="data sets (paper only)", default=[])
+    parser.add_argument(
+        "--sets", nargs="*", help="data sets (paper and best-known only)", default=[]
+    )
     parser.add_argument(
         "--passes", type=int, default=1, help="of kernel search (paper only)"
     )
@@ -75,6 +81,12 @@ def main() -> None:
     if options.only == "effort":
         with threadpool_limits(1):
             bench_effort.run(folder, options.quick)
+    if options.only == "seeds":
+        bench_seeds.run(folder, options.quick)
+    if options.only == "best-known":
+        bench_seeds.improve(
+            folder, options.quick, options.seconds or 60.0, options.sets
+        )
     if options.only == "paper":
         bench_paper.run(
             folder, options.quick, options.seconds, options.sets, options.passes

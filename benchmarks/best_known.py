@@ -1,0 +1,70 @@
+"""The best supports ever seen on the large data sets, as indices of features.
+
+``best_known.json`` holds no data. Objectives are recomputed on the data at hand, so a
+support counts for what it is worth there.
+"""
+
+import json
+from pathlib import Path
+
+import numpy as np
+
+from frugalsvm import Problem
+
+FILE = Path(__file__).with_name("best_known.json")
+# A support is better if its objective is lower by this part.
+BETTER = 1e-7
+TOL = 1e-9
+
+
+def objective_of(problem: Problem, support: list[int]) -> float:
+    """Objective of the SVM on a support."""
+    return problem.engine.solve_svm(np.array(sorted(support)), tol=TOL).primal
+
+
+class BestKnown:
+    """The file: read, asked, and written when something better turns up."""
+
+    def __init__(self, path: Path = FILE):
+        self.path = path
+        self.entries = json.loads(path.read_text()) if path.exists() else {}
+
+    @staticmethod
+    def key(name: str, C: float, budget: int) -> str:
+        """The name of an instance in the file."""
+        return f"{name} C={C:g} B={budget}"
+
+    def objective(self, problem: Problem, name: str, C: float, budget: int) -> float:
+        """Objective of the best known support, infinite if there is none."""
+        entry = self.entries.get(self.key(name, C, budget))
+        return np.inf if entry is None else objective_of(problem, entry["support"])
+
+    def support(self, name: str, C: float, budget: int) -> list[int] | None:
+        """The best known support."""
+        entry = self.entries.get(self.key(name, C, budget))
+        return None if entry is None else entry["support"]
+
+    def offer(
+        self, problem: Problem, name: str, C: float, budget: int, support: np.ndarray
+    ) -> bool:
+        """Keep a support if it is better than what is known; whether it is."""
+        features = sorted(int(j) for j in support)
+        if not features or len(features) > budget:
+            return False
+        value = objective_of(problem, features)
+        known = self.objective(problem, name, C, budget)
+        if not value < known * (1.0 - BETTER):
+            return False
+        key = self.key(name, C, budget)
+        self.entries[key] = {"objective": round(value, 10), "support": features}
+        self._write()
+        return True
+
+    def _write(self) -> None:
+        lines = [
+            f"  {json.dumps(key)}: {json.dumps(self.entries[key])}"
+            for key in sorted(self.entries)
+        ]
+        draft = self.path.with_suffix(".tmp")
+        draft.write_text("{\n" + ",\n".join(lines) + "\n}\n")
+        draft.replace(self.path)
