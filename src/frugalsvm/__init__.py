@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from .certificate import Certificate
     from .checker import InvalidCertificate, Verification, verify
     from .driver import solve
-    from .estimators import FrugalSVC
+    from .estimators import FrugalSVC, FrugalSVCCV
+    from .estimators.choice import ScoredPath
     from .monitor import Progress
     from .path import FrugalPath, frugal_path
     from .portable import InvalidModel, PortableModel, Scorecard
@@ -28,6 +29,7 @@ _HOME = {
     "Certificate": "certificate",
     "FrugalPath": "path",
     "FrugalSVC": "estimators",
+    "FrugalSVCCV": "estimators",
     "InvalidCertificate": "checker",
     "InvalidModel": "portable",
     "PortableModel": "portable",
@@ -36,8 +38,9 @@ _HOME = {
     "Relaxation": "relaxations",
     "Result": "result",
     "Scorecard": "portable",
-    "Status": "result",
+    "ScoredPath": "estimators.choice",
     "StabilitySelection": "stability",
+    "Status": "result",
     "Verification": "checker",
     "frugal_path": "path",
     "relax": "relaxations",
@@ -50,6 +53,7 @@ __all__ = [
     "Certificate",
     "FrugalPath",
     "FrugalSVC",
+    "FrugalSVCCV",
     "InvalidCertificate",
     "InvalidModel",
     "PortableModel",
@@ -58,6 +62,7 @@ __all__ = [
     "Relaxation",
     "Result",
     "Scorecard",
+    "ScoredPath",
     "StabilitySelection",
     "Status",
     "Verification",

@@ -3,20 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from functools import partial
 from numbers import Integral
 from typing import Any
 
 import numpy as np
+from joblib import effective_n_jobs
 from numpy.typing import ArrayLike
 
+from . import compilation
+from .blas import single_threaded_blas
 from .driver import solve
+from .effort import check_effort
 from .problem import Problem
 from .progress import relative_gap
+from .relaxations import relax
 from .result import Result
+from .search.evaluator import Stop
+from .search.path_search import GridSolutions, PathSearch, Place
+from .search.restarts import SwapOptions
+from .stopping import StopCondition
+from .supervision import supervise
 
 # A solution that is better by less than this part is the same.
 SAME = 1e-9
+# Part of an effort's patience that each cell of a grid has: neighbours search for it,
+# too.
+PART_OF_PATIENCE = 0.1
 
 
 @dataclass(frozen=True, repr=False)
@@ -120,10 +135,8 @@ def frugal_path(
     -------
     FrugalPath
     """
-    budgets = _sorted_budgets(max_features)
-    weights = np.unique(np.atleast_1d(np.asarray(C, dtype=np.float64)))
-    if weights.size == 0:
-        raise ValueError("C must hold at least one number.")
+    budgets = sorted_budgets(max_features)
+    weights = sorted_weights(C)
     problem = Problem(
         X, y, C=float(weights[0]), max_features=int(budgets[-1]),
         sample_weight=sample_weight, include=include, exclude=exclude,
@@ -142,12 +155,153 @@ def frugal_path(
     results = [row.results for row in rows]
     objectives = np.array([[one.objective for one in row] for row in results])
     bounds = np.array([row.bounds for row in rows])
-    # A bound for a budget holds for all smaller ones.
+    return FrugalPath(budgets, weights, objectives, spread_bounds(bounds), results)
+
+
+def spread_bounds(bounds: np.ndarray) -> np.ndarray:
+    """The best bounds for all C (rows) and budgets (columns), given one for each.
+
+    The bound of a budget holds for all smaller ones, that of a C for all larger ones.
+    """
     bounds = np.maximum.accumulate(bounds[:, ::-1], axis=1)[:, ::-1]
-    return FrugalPath(budgets, weights, objectives, bounds, results)
+    return np.maximum.accumulate(bounds, axis=0)
 
 
-def _sorted_budgets(max_features: Iterable[int]) -> np.ndarray:
+def search_grid(
+    problem: Problem,
+    budgets: np.ndarray,
+    weights: np.ndarray,
+    *,
+    effort: str,
+    seed: np.random.SeedSequence,
+    n_jobs: int = 1,
+    seeds: dict[Place, list[np.ndarray]] | None = None,
+) -> GridSolutions:
+    """Good solutions for all budgets and C, by swap search alone.
+
+    Parameters
+    ----------
+    problem : Problem
+    budgets, weights : arrays
+        Budgets and values of C, increasing.
+    effort : str
+        See :func:`frugalsvm.solve`.
+    seed : SeedSequence
+    n_jobs : int, default=1
+        Threads.
+    seeds : dict, default=None
+        Supports to begin with by row (C) and column (budget).
+
+    Raises
+    ------
+    KeyboardInterrupt
+        After Ctrl-C: there is no half of a path.
+    """
+    patience = int(np.ceil(PART_OF_PATIENCE * check_effort(effort).patience))
+    compilation.ensure("path", _rehearse)
+    stop = StopCondition()
+    options = SwapOptions(patience=patience)
+    work = partial(
+        _search, problem, budgets, weights, options, seed, n_jobs, seeds, stop
+    )
+    found, was_interrupted = supervise(work, stop)
+    if found is None or was_interrupted:
+        raise KeyboardInterrupt
+    return found
+
+
+def _search(
+    problem: Problem,
+    budgets: np.ndarray,
+    weights: np.ndarray,
+    options: SwapOptions,
+    seed: np.random.SeedSequence,
+    n_jobs: int,
+    seeds: dict[Place, list[np.ndarray]] | None,
+    stop: StopCondition,
+) -> GridSolutions | None:
+    """The solutions; None if the search was stopped."""
+    with ThreadPoolExecutor(n_jobs) as pool, single_threaded_blas():
+        search = PathSearch(
+            problem.watching(stop.flag), budgets, weights, options, pool, seed,
+            stop.should_stop,
+        )  # fmt: skip
+        try:
+            return search.run(seeds)
+        except Stop:
+            return None
+
+
+def _rehearse(stop: StopCondition) -> None:
+    """Go through a small grid: whatever it needs is compiled then."""
+    _search(
+        compilation.tiny_problem(), np.array([2, 3]), np.array([0.1, 1.0]),
+        SwapOptions(patience=2), np.random.SeedSequence(0), 1, None, stop,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class BoundedGrid:
+    """Objectives, bounds and supports by C (rows) and budget (columns)."""
+
+    objectives: np.ndarray
+    lower_bounds: np.ndarray
+    supports: list[list[np.ndarray]]
+    n_solves: int
+
+    def knowing(self, i: int, j: int, result: Result) -> BoundedGrid:
+        """The same with the result of one cell: what it says of others is spread."""
+        objectives, bounds = self.objectives.copy(), self.lower_bounds.copy()
+        objectives[i, j] = min(objectives[i, j], result.objective)
+        bounds[i, j] = max(bounds[i, j], result.lower_bound)
+        return replace(
+            self,
+            # What fits a budget fits a larger one.
+            objectives=np.minimum.accumulate(objectives, axis=1),
+            lower_bounds=spread_bounds(bounds),
+        )
+
+
+def bounded_grid(
+    problem: Problem,
+    budgets: np.ndarray,
+    weights: np.ndarray,
+    *,
+    effort: str,
+    seed: np.random.SeedSequence,
+    n_jobs: int | None = None,
+    seeds: dict[Place, list[np.ndarray]] | None = None,
+) -> BoundedGrid:
+    """``search_grid``, and the bounds of all relaxations."""
+    found = search_grid(
+        problem, budgets, weights, effort=effort, seed=seed,
+        n_jobs=effective_n_jobs(n_jobs), seeds=seeds,
+    )  # fmt: skip
+    objectives = np.empty((weights.size, budgets.size))
+    bounds = np.empty_like(objectives)
+    for i, C in enumerate(weights.tolist()):
+        row = problem.with_C(C)
+        for j, budget in enumerate(budgets.tolist()):
+            solution = found.rows[i][j]
+            coef = np.zeros(problem.n_features)
+            coef[solution.support] = solution.w
+            intercept = problem.unshifted_intercept(coef, solution.b)
+            objectives[i, j] = row.objective(coef, intercept)
+            bounds[i, j] = relax(row.with_budget(budget)).bound
+    supports = [[one.support for one in line] for line in found.rows]
+    return BoundedGrid(objectives, spread_bounds(bounds), supports, found.n_solves)
+
+
+def sorted_weights(C: float | Iterable[float]) -> np.ndarray:
+    """Values of C in increasing order."""
+    weights = np.unique(np.atleast_1d(np.asarray(C, dtype=np.float64)))
+    if weights.size == 0:
+        raise ValueError("C must hold at least one number.")
+    return weights
+
+
+def sorted_budgets(max_features: Iterable[int]) -> np.ndarray:
+    """Budgets in increasing order."""
     budgets = list(max_features)
     for budget in budgets:
         if not isinstance(budget, Integral) or isinstance(budget, bool) or budget < 0:

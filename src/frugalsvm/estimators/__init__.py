@@ -1,5 +1,6 @@
 """scikit-learn faces of the solvers."""
 
 from .frugal_svc import FrugalSVC
+from .frugal_svc_cv import FrugalSVCCV
 
-__all__ = ["FrugalSVC"]
+__all__ = ["FrugalSVC", "FrugalSVCCV"]

@@ -64,6 +64,14 @@ def one_of(names: Iterable[str]) -> Constraint:
     )
 
 
+def list_or(*words: str) -> Constraint:
+    """A list, or one of some words."""
+    return Constraint(
+        lambda value: value in words if isinstance(value, str) else _is_list(value),
+        f"a list or an array or {' or '.join(map(repr, words))}",
+    )
+
+
 def _is_real(value: Any) -> bool:
     return isinstance(value, Real) and not _is_boolean(value)
 
@@ -119,6 +127,13 @@ COSTS = Constraint(
 FUNCTION = Constraint(callable, "a function")
 OPTIONS = Constraint(lambda value: isinstance(value, dict), "a dict")
 CLASS_WEIGHT = Constraint(_is_class_weight, "a dict, 'balanced' or None")
+ANYTHING = Constraint(lambda value: True, "anything")
+ONE_SCORE = optional(
+    Constraint(
+        lambda value: isinstance(value, str) or callable(value),
+        "one score, its name or a function,",
+    )
+)
 N_JOBS = optional(Constraint(_is_integer, "an integer"))
 RANDOM_STATE = Constraint(_is_random_state, "an integer, a RandomState or None")
 VERBOSE = Constraint(

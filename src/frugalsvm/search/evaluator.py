@@ -114,14 +114,33 @@ class Evaluator:
         The dual point of the solution, scaled by the best t <= 1, is feasible for every
         larger support: ``max_t  t sum(alpha) - t^2/2 (||w||^2 + c_j^2)``.
         """
+        squares = self._squares(solution)
+        own = squares[solution.support].sum()
+        return _best_on_ray(solution.alpha.sum(), own + squares[features])
+
+    def exchange_bounds(self, solution: Solution, positions: np.ndarray) -> np.ndarray:
+        """Lower bounds after dropping a position and adding any other feature.
+
+        The same dual point as for additions, and the feature of the largest c_j^2.
+        """
+        squares = self._squares(solution)
+        own = squares[solution.support]
+        outside = self._candidate.copy()
+        outside[solution.support] = False
+        largest = squares[outside].max(initial=0.0)
+        rest = np.maximum(own.sum() - own[positions], 0.0)
+        return _best_on_ray(solution.alpha.sum(), rest + largest)
+
+    def _squares(self, solution: Solution) -> np.ndarray:
         self.work += product_work(self._engine)
-        c = self._engine.products(solution.alpha)
-        own = c[solution.support]
-        mass = solution.alpha.sum()
-        quadratic = own @ own + c[features] ** 2
-        with np.errstate(divide="ignore", over="ignore"):
-            t = np.minimum(1.0, mass / quadratic)
-        return t * mass - 0.5 * t * t * quadratic
+        return self._engine.products(solution.alpha) ** 2
+
+
+def _best_on_ray(mass: float, quadratic: np.ndarray) -> np.ndarray:
+    """``max_t  t mass - t^2/2 quadratic`` over t <= 1."""
+    with np.errstate(divide="ignore", over="ignore"):
+        t = np.minimum(1.0, mass / quadratic)
+    return t * mass - 0.5 * t * t * quadratic
 
 
 def insert(support: np.ndarray, feature: int) -> np.ndarray:

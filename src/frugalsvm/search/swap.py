@@ -103,7 +103,9 @@ def add_drop(
 def drop_add(evaluator: Evaluator, solution: Solution, width: int) -> Solution | None:
     """First improvement found by dropping a feature, then adding one of ``width``."""
     cutoff = solution.objective * (1 - IMPROVEMENT)
-    for position in evaluator.removable(solution):
+    positions = evaluator.removable(solution)
+    hopeful = evaluator.exchange_bounds(solution, positions) < cutoff
+    for position in positions[hopeful]:
         smaller = evaluator.solve(np.delete(solution.support, position), warm=solution)
         assert smaller is not None
         best = None

@@ -1,0 +1,205 @@
+"""Swap search over a grid of budgets and C: each cell is a start for its neighbours.
+
+A first pass goes from small C to large and from small budgets to large. A cell is given
+its rounded relaxation and the elites of the cells before it, cut or filled to its
+budget; it descends from the best of them and restarts for a while. Then elites go round
+among neighbours, in all four directions, as long as they improve anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from concurrent.futures import Executor
+from typing import NamedTuple
+
+import numpy as np
+
+from ..incumbent import Incumbent
+from ..problem import Problem
+from ..relaxations import relax
+from ..solution import Solution
+from .evaluator import IMPROVEMENT, Evaluator, Stop
+from .restarts import RestartSearch, SwapOptions, shrink
+from .rounding import round_relaxation
+from .swap import fill
+
+# Rounds in which neighbours exchange what they have.
+MAX_ROUNDS = 6
+# Elites that a cell offers to a neighbour in such a round.
+N_OFFERED = 4
+# What is worse than the best by more than this part is not worth a descent.
+NEAR = 0.02
+
+Place = tuple[int, int]
+
+
+class GridSolutions(NamedTuple):
+    """Solutions by C (rows) and budget (columns), and how many SVMs they took."""
+
+    rows: list[list[Solution]]
+    n_solves: int
+
+
+class _Cell:
+    """The search for one budget and one C."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        options: SwapOptions,
+        pool: Executor,
+        seed: np.random.SeedSequence,
+        should_stop: Callable[[], bool],
+    ):
+        self._incumbent = Incumbent()
+        self.search = RestartSearch(
+            problem, self._incumbent, options, pool, seed, should_stop
+        )
+        self._evaluator = Evaluator(problem, should_stop)
+        self._tried: set[bytes] = set()
+        self._starts: set[tuple[int, ...]] = set()
+
+    @property
+    def n_solves(self) -> int:
+        return self._evaluator.n_solves + self.search.counters["SVM solves"]
+
+    @property
+    def solution(self) -> Solution:
+        """The best one so far."""
+        assert self._incumbent.solution is not None
+        return self._incumbent.solution
+
+    @property
+    def supports(self) -> list[np.ndarray]:
+        """Good supports, best first."""
+        return self.search.elites.supports
+
+    def offer(self, supports: Iterable[np.ndarray]) -> bool:
+        """Descend from the best of some supports that are new; whether it helped."""
+        before = self._incumbent.objective
+        fitted = [self._fit(support) for support in supports if self._is_new(support)]
+        # Several supports may have been cut or filled to the same.
+        fitted = [one for one in fitted if self._is_new_start(one)]
+        for solution in fitted:
+            self.search.learn(solution)
+        best = min(fitted, key=lambda one: (one.objective, one.key), default=None)
+        if best is None or best.objective > before * (1 + NEAR):
+            return False
+        self.search.start([best])
+        return self._incumbent.objective < before * (1 - IMPROVEMENT)
+
+    def restart(self) -> None:
+        """Restart until patience ends."""
+        self.search.idle = 0
+        self.search.restart_until_idle(lambda: False)
+
+    def _is_new(self, support: np.ndarray) -> bool:
+        key = support.tobytes()
+        is_new = key not in self._tried
+        self._tried.add(key)
+        return is_new
+
+    def _is_new_start(self, solution: Solution) -> bool:
+        is_new = solution.key not in self._starts
+        self._starts.add(solution.key)
+        return is_new
+
+    def _fit(self, support: np.ndarray) -> Solution:
+        """The support, cut or filled to the budgets."""
+        return fill(self._evaluator, shrink(self._evaluator, support))
+
+
+class PathSearch:
+    """Swap searches for many budgets and C that share what they find.
+
+    Parameters
+    ----------
+    problem : Problem
+        Its budget and C do not matter.
+    budgets, weights : arrays
+        Budgets and values of C, both increasing.
+    options : SwapOptions
+        Of the search in every cell.
+    pool : Executor
+        Where descents run.
+    seed : SeedSequence
+    should_stop : callable
+        Asked before every SVM; ``Stop`` is raised when it returns True.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        budgets: np.ndarray,
+        weights: np.ndarray,
+        options: SwapOptions,
+        pool: Executor,
+        seed: np.random.SeedSequence,
+        should_stop: Callable[[], bool],
+    ):
+        self._should_stop = should_stop
+        self._cells: dict[Place, _Cell] = {}
+        self._problems: dict[Place, Problem] = {}
+        for i, weight in enumerate(weights.tolist()):
+            row = problem.with_C(weight)
+            for j, budget in enumerate(budgets.tolist()):
+                cell = row.with_budget(budget)
+                self._problems[i, j] = cell
+                self._cells[i, j] = _Cell(
+                    cell, options, pool, seed.spawn(1)[0], should_stop
+                )
+        self._shape = (weights.size, budgets.size)
+
+    def run(self, seeds: dict[Place, list[np.ndarray]] | None = None) -> GridSolutions:
+        """Search; ``seeds`` are supports to begin with by place."""
+        for place in self._cells:
+            self._begin(place, (seeds or {}).get(place, []))
+        for turn in range(MAX_ROUNDS):
+            if not self._exchange(backwards=turn % 2 == 0):
+                break
+        n_rows, n_columns = self._shape
+        rows = [
+            [self._cells[i, j].solution for j in range(n_columns)]
+            for i in range(n_rows)
+        ]
+        return GridSolutions(rows, sum(cell.n_solves for cell in self._cells.values()))
+
+    def _begin(self, place: Place, seeds: list[np.ndarray]) -> None:
+        """The search in a cell, from what the cells before it have found."""
+        i, j = place
+        supports = list(seeds)
+        if j > 0:
+            supports += self._cells[i, j - 1].supports
+        if i > 0:
+            supports += self._cells[i - 1, j].supports
+        problem = self._problems[place]
+        relaxation = relax(problem, should_stop=self._should_stop)
+        supports.append(round_relaxation(problem, relaxation))
+        cell = self._cells[place]
+        cell.offer(supports)
+        cell.restart()
+        self._raise_if_stopped()
+
+    def _exchange(self, backwards: bool) -> bool:
+        """Offer every cell what its neighbours have; whether anything improved."""
+        improved = False
+        places = list(self._cells)
+        for place in reversed(places) if backwards else places:
+            improved |= self._cells[place].offer(self._around(place))
+            self._raise_if_stopped()
+        return improved
+
+    def _around(self, place: Place) -> list[np.ndarray]:
+        i, j = place
+        around = [(i + 1, j), (i - 1, j), (i, j + 1), (i, j - 1)]
+        return [
+            support
+            for other in around
+            if other in self._cells
+            for support in self._cells[other].supports[:N_OFFERED]
+        ]
+
+    def _raise_if_stopped(self) -> None:
+        # Descents that are stopped return what they have: not what was asked for.
+        if self._should_stop():
+            raise Stop
