@@ -6,6 +6,7 @@ import platform
 from threadpoolctl import threadpool_limits
 
 from . import (
+    bench_cv,
     bench_effort,
     bench_exact,
     bench_large,
@@ -38,6 +39,7 @@ def main() -> None:
             "seeds",
             "best-known",
             "paper",
+            "cv",
         ],
         help="one of them; those from exact on run only when named",
     )
@@ -54,7 +56,9 @@ def main() -> None:
     parser.add_argument(
         "--passes", type=int, default=1, help="of kernel search (paper only)"
     )
-    parser.add_argument("--jobs", type=int, default=2, help="threads (large only)")
+    parser.add_argument(
+        "--jobs", type=int, default=2, help="threads (large), folds (cv)"
+    )
     options = parser.parse_args()
     print(f"Python {platform.python_version()} on {platform.machine()}")
     if options.only in (None, "robustness"):
@@ -87,6 +91,9 @@ def main() -> None:
         bench_seeds.improve(
             folder, options.quick, options.seconds or 60.0, options.sets
         )
+
+    if options.only == "cv":
+        bench_cv.run(folder, options.quick, options.jobs)
     if options.only == "paper":
         bench_paper.run(
             folder, options.quick, options.seconds, options.sets, options.passes

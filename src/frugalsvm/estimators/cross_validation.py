@@ -148,20 +148,29 @@ class Scoring:
     classes : ndarray
     names : ndarray or None
         Of the features.
+    included : ndarray of int
     """
 
     scorer: Scorer | None
     template: FrugalSVC
     classes: np.ndarray
     names: np.ndarray | None
+    included: np.ndarray
 
-    def score(self, model: Linear, test: Samples, params: dict[str, Any]) -> float:
-        """The score of a model."""
+    def score(
+        self,
+        model: Linear,
+        settings: dict[str, Any],
+        test: Samples,
+        params: dict[str, Any],
+    ) -> float:
+        """The score of a model; ``settings`` are its budget and C."""
         if self.scorer is None:
             positive = test.data @ model.coef + model.intercept > 0
             hits = positive == (test.signs > 0)
             return float(np.average(hits, weights=_some_weight(test.sample_weight)))
-        value = self.scorer(self._estimator(model), test.X, test.y, **params)
+        estimator = self._estimator(model, settings)
+        value = self.scorer(estimator, test.X, test.y, **params)
         if np.ndim(value) or not np.isreal(value) or isinstance(value, dict):
             raise ValueError(
                 "scoring must give one number for a model, got "
@@ -169,14 +178,14 @@ class Scoring:
             )
         return float(value)
 
-    def _estimator(self, model: Linear) -> FrugalSVC:
+    def _estimator(self, model: Linear, settings: dict[str, Any]) -> FrugalSVC:
         """A fitted classifier."""
-        estimator = FrugalSVC(**self.template.get_params())
+        estimator = FrugalSVC(**(self.template.get_params() | settings))
         estimator.coef_ = model.coef.reshape(1, -1)
         estimator.intercept_ = np.array([model.intercept])
         estimator.classes_ = self.classes
         estimator.n_features_in_ = model.coef.size
-        estimator._included = np.empty(0, dtype=np.int64)
+        estimator._included = self.included
         if self.names is not None:
             estimator.feature_names_in_ = self.names
         return estimator
@@ -249,27 +258,40 @@ class FoldWork:
         found = search_grid(
             problem, self.budgets, self.weights, effort=self.effort, seed=seed
         )
-        scores = [
+        scores = np.array(
             [
-                [
-                    self.scoring.score(units.fold_back(model), test, score_params)
-                    for model in self._models(problem, C, solution)
-                ]
-                for solution in row
+                [self._score(problem, units, i, j, one, test, score_params)
+                 for j, one in enumerate(row)]
+                for i, row in enumerate(found.rows)
             ]
-            for C, row in zip(self.weights.tolist(), found.rows, strict=True)
-        ]
+        )  # fmt: skip
         return Fold(
-            np.array(scores),
+            scores,
             np.array([[one.objective for one in row] for row in found.rows]),
             [[one.support for one in row] for row in found.rows],
             found.n_solves,
         )
 
-    def _models(self, problem: Problem, C: float, solution: Solution) -> list[Linear]:
-        """The SVMs on a support that are scored."""
-        weights = [C] if self.refit_weights is None else self.refit_weights.tolist()
-        return [svm_on(problem.with_C(C), solution.support) for C in weights]
+    def _score(
+        self,
+        problem: Problem,
+        units: Standardisation,
+        i: int,
+        j: int,
+        solution: Solution,
+        test: Samples,
+        params: dict[str, Any],
+    ) -> list[float]:
+        """The scores of the SVMs on a support, for every C that gives the weights."""
+        own = self.weights[i]
+        scores = []
+        for C in [own] if self.refit_weights is None else self.refit_weights:
+            model = svm_on(problem.with_C(float(C)), solution.support)
+            settings = {"max_features": int(self.budgets[j]), "C": float(own)}
+            scores.append(
+                self.scoring.score(units.fold_back(model), settings, test, params)
+            )
+        return scores
 
 
 def svm_on(problem: Problem, support: np.ndarray) -> Linear:

@@ -384,8 +384,9 @@ class FrugalSVCCV(BinaryLinearClassifier):
             template,
             self.classes_,
             getattr(self, "feature_names_in_", None),
+            np.unique(maker.constraints["include"]),
         )
-        n_included = np.unique(maker.constraints["include"]).size
+        n_included = scoring.included.size
         refit = None if _is(self.refit_C, "same") else _weights(self.refit_C)
         return FoldWork(
             _budgets(self.max_features, self.n_features_in_, n_included),
