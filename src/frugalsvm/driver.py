@@ -205,12 +205,17 @@ def _work_limits(
     """Where the effort ends search and tree, unless the user says where they end."""
     limits = {}
     if method in BY_EFFORT and "patience" not in given:
-        size = min(problem.max_features, problem.n_features)
-        an_svm = svm_work(problem.n_samples, size)
-        limits["search_work"] = max(effort.search_work, effort.least_svms * an_svm)
+        limits["search_work"] = search_limit(effort, problem)
     if method == "auto" and max_nodes is None:
         limits["tree_work"] = effort.tree_work
     return limits
+
+
+def search_limit(effort: Effort, problem: Problem) -> float:
+    """Most work of a swap search."""
+    size = min(problem.max_features, problem.n_features)
+    an_svm = svm_work(problem.n_samples, size)
+    return max(effort.search_work, effort.least_svms * an_svm)
 
 
 def _rehearse(method: str, rule: str | None, stop: StopCondition) -> None:

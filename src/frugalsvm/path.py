@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from . import compilation
 from .blas import single_threaded_blas
-from .driver import solve
+from .driver import search_limit, solve
 from .effort import check_effort
 from .problem import Problem
 from .progress import relative_gap
@@ -197,12 +197,13 @@ def search_grid(
     KeyboardInterrupt
         After Ctrl-C: there is no half of a path.
     """
-    patience = int(np.ceil(PART_OF_PATIENCE * check_effort(effort).patience))
+    chosen = check_effort(effort)
+    options = SwapOptions(patience=int(np.ceil(PART_OF_PATIENCE * chosen.patience)))
     compilation.ensure("path", _rehearse)
     stop = StopCondition()
-    options = SwapOptions(patience=patience)
+    limit = partial(search_limit, chosen)
     work = partial(
-        _search, problem, budgets, weights, options, seed, n_jobs, seeds, stop
+        _search, problem, budgets, weights, options, limit, seed, n_jobs, seeds, stop
     )
     found, was_interrupted = supervise(work, stop)
     if found is None or was_interrupted:
@@ -215,6 +216,7 @@ def _search(
     budgets: np.ndarray,
     weights: np.ndarray,
     options: SwapOptions,
+    max_work: Callable[[Problem], float],
     seed: np.random.SeedSequence,
     n_jobs: int,
     seeds: dict[Place, list[np.ndarray]] | None,
@@ -224,7 +226,7 @@ def _search(
     with ThreadPoolExecutor(n_jobs) as pool, single_threaded_blas():
         search = PathSearch(
             problem.watching(stop.flag), budgets, weights, options, pool, seed,
-            stop.should_stop,
+            stop.should_stop, max_work,
         )  # fmt: skip
         try:
             return search.run(seeds)
@@ -236,7 +238,8 @@ def _rehearse(stop: StopCondition) -> None:
     """Go through a small grid: whatever it needs is compiled then."""
     _search(
         compilation.tiny_problem(), np.array([2, 3]), np.array([0.1, 1.0]),
-        SwapOptions(patience=2), np.random.SeedSequence(0), 1, None, stop,
+        SwapOptions(patience=2), lambda problem: np.inf, np.random.SeedSequence(0), 1,
+        None, stop,
     )  # fmt: skip
 
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from ..incumbent import Incumbent
 from ..problem import Problem
-from ..relaxations import relax
+from ..relaxations import Relaxation, relax
 from ..solution import Solution
 from .evaluator import IMPROVEMENT, Evaluator, Stop
 from .restarts import RestartSearch, SwapOptions, shrink
@@ -29,6 +29,8 @@ MAX_ROUNDS = 6
 N_OFFERED = 4
 # What is worse than the best by more than this part is not worth a descent.
 NEAR = 0.02
+# A large support to cut down has this many features for each of the budget, and more.
+LARGE_SUPPORT = (3, 20)
 
 Place = tuple[int, int]
 
@@ -50,10 +52,11 @@ class _Cell:
         pool: Executor,
         seed: np.random.SeedSequence,
         should_stop: Callable[[], bool],
+        max_work: float,
     ):
         self._incumbent = Incumbent()
         self.search = RestartSearch(
-            problem, self._incumbent, options, pool, seed, should_stop
+            problem, self._incumbent, options, pool, seed, should_stop, max_work
         )
         self._evaluator = Evaluator(problem, should_stop)
         self._tried: set[bytes] = set()
@@ -125,6 +128,8 @@ class PathSearch:
     seed : SeedSequence
     should_stop : callable
         Asked before every SVM; ``Stop`` is raised when it returns True.
+    max_work : callable
+        Most work of the descents in a cell, given its problem.
     """
 
     def __init__(
@@ -136,6 +141,7 @@ class PathSearch:
         pool: Executor,
         seed: np.random.SeedSequence,
         should_stop: Callable[[], bool],
+        max_work: Callable[[Problem], float] = lambda problem: np.inf,
     ):
         self._should_stop = should_stop
         self._cells: dict[Place, _Cell] = {}
@@ -146,7 +152,7 @@ class PathSearch:
                 cell = row.with_budget(budget)
                 self._problems[i, j] = cell
                 self._cells[i, j] = _Cell(
-                    cell, options, pool, seed.spawn(1)[0], should_stop
+                    cell, options, pool, seed.spawn(1)[0], should_stop, max_work(cell)
                 )
         self._shape = (weights.size, budgets.size)
 
@@ -175,6 +181,7 @@ class PathSearch:
         problem = self._problems[place]
         relaxation = relax(problem, should_stop=self._should_stop)
         supports.append(round_relaxation(problem, relaxation))
+        supports.append(_large_support(problem, relaxation))
         cell = self._cells[place]
         cell.offer(supports)
         cell.restart()
@@ -203,3 +210,13 @@ class PathSearch:
         # Descents that are stopped return what they have: not what was asked for.
         if self._should_stop():
             raise Stop
+
+
+def _large_support(problem: Problem, relaxation: Relaxation) -> np.ndarray:
+    """The best features of a relaxation, several times the budget.
+
+    To cut it down feature by feature is a way that is not the neighbours'.
+    """
+    factor, more = LARGE_SUPPORT
+    large = problem.with_budget(factor * problem.max_features + more)
+    return round_relaxation(large, relaxation)
