@@ -22,19 +22,31 @@ class Effort:
         SVMs that the swap search may solve however dear they are.
     tree_work : float
         Most work of the tree that ``auto`` plants; 0 for no tree.
+    path_patience : int
+        Of the swap search in each cell of a path, where what neighbours found helps
+        more than restarts do.
     """
 
     patience: int
     search_work: float
     least_svms: int
     tree_work: float
+    path_patience: int
 
 
 EFFORTS = {
-    "fast": Effort(patience=40, search_work=1e9, least_svms=50, tree_work=0.0),
-    "normal": Effort(patience=250, search_work=1e10, least_svms=100, tree_work=1.2e10),
-    "thorough": Effort(patience=1000, search_work=3e10, least_svms=300, tree_work=5e10),
-}
+    "fast": Effort(
+        patience=40, search_work=1e9, least_svms=50, tree_work=0.0, path_patience=0
+    ),
+    "normal": Effort(
+        patience=250, search_work=1e10, least_svms=100, tree_work=1.2e10,
+        path_patience=15,
+    ),
+    "thorough": Effort(
+        patience=1000, search_work=3e10, least_svms=300, tree_work=5e10,
+        path_patience=100,
+    ),
+}  # fmt: skip
 
 
 def check_effort(effort: Any) -> Effort:

@@ -29,9 +29,6 @@ from .supervision import supervise
 
 # A solution that is better by less than this part is the same.
 SAME = 1e-9
-# Part of an effort's patience that each cell of a grid has: neighbours search for it,
-# too.
-PART_OF_PATIENCE = 0.1
 
 
 @dataclass(frozen=True, repr=False)
@@ -198,7 +195,7 @@ def search_grid(
         After Ctrl-C: there is no half of a path.
     """
     chosen = check_effort(effort)
-    options = SwapOptions(patience=int(np.ceil(PART_OF_PATIENCE * chosen.patience)))
+    options = SwapOptions(patience=chosen.path_patience)
     compilation.ensure("path", _rehearse)
     stop = StopCondition()
     limit = partial(search_limit, chosen)
