@@ -22,7 +22,7 @@ class Effort:
         SVMs that the swap search may solve however dear they are.
     tree_work : float
         Most work of the tree that ``auto`` plants; 0 for no tree.
-    path_patience : int
+    path_patience : int, default=0
         Of the swap search in each cell of a path, where what neighbours found helps
         more than restarts do.
     """
@@ -31,7 +31,7 @@ class Effort:
     search_work: float
     least_svms: int
     tree_work: float
-    path_patience: int
+    path_patience: int = 0
 
 
 EFFORTS = {
