@@ -23,8 +23,8 @@ class Effort:
     tree_work : float
         Most work of the tree that ``auto`` plants; 0 for no tree.
     path_patience : int, default=0
-        Of the swap search in each cell of a path, where what neighbours found helps
-        more than restarts do.
+        Of the swap search in each cell of a path, which also starts from what its
+        neighbours found.
     """
 
     patience: int

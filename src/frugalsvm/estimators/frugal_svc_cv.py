@@ -72,8 +72,9 @@ class FrugalSVCCV(BinaryLinearClassifier):
     """FrugalSVC with budget and C chosen by cross-validation.
 
     Every fold is fitted for all budgets and C at once: solutions go from budget to
-    budget and from C to C, which is several times as fast as a grid search. Then all
-    data are, and the model is that of the chosen budget and C.
+    budget and from C to C. That is faster than a grid search, but on some folds the
+    features are not as good as those of :class:`FrugalSVC`, mostly for large C. Then
+    all data are fitted, and the model is that of the chosen budget and C.
 
     Parameters
     ----------
