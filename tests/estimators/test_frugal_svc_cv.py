@@ -333,3 +333,17 @@ def test_an_interrupted_fold_leaves_nothing(table, monkeypatch):
     assert len(begun) == 3
     assert not hasattr(fresh, "cv_results_")
     assert not hasattr(fresh, "coef_")
+
+
+def test_the_summary_is_that_of_the_data_as_given(fitted, table):
+    X, _ = table
+    summary = fitted.summary()
+    features = fitted.get_support(indices=True)
+    assert set(summary.index) == {str(X.columns[j]) for j in features}
+    np.testing.assert_allclose(
+        summary["standardised_weight"].to_numpy(),
+        [
+            fitted.coef_[0, X.columns.get_loc(name)] * X[name].std(ddof=0)
+            for name in summary.index
+        ],
+    )

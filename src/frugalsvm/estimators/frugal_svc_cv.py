@@ -284,6 +284,7 @@ class FrugalSVCCV(BinaryLinearClassifier):
         # Only now, so that an interrupted fit leaves nothing behind.
         self._take_choice(work, folds, choice)
         self._take_fit(fitted)
+        self._keep_moments(data, samples.sample_weight)
         return self
 
     def score(
