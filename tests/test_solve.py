@@ -258,6 +258,28 @@ def test_a_result_of_another_budget_is_where_it_starts(method):
             assert warm.objective <= found.objective * (1 + 1e-6)
 
 
+def test_a_warm_relaxation_takes_fewer_iterations():
+    X, y = random_data(np.random.default_rng(0), 40, 400)
+    problem = Problem(X, y, max_features=5)
+    found = solve(problem, method="relax-and-round")
+    for other in (problem.with_budget(6), problem.with_C(2.0)):
+        cold, warm = (
+            solve(other, method="relax-and-round", warm=start)
+            for start in (None, found)
+        )
+        iterations = [one.counters["relaxation iterations"] for one in (cold, warm)]
+        assert iterations[1] < iterations[0]
+        assert warm.lower_bound == pytest.approx(cold.lower_bound, rel=2e-6)
+
+
+def test_a_warm_result_of_other_samples_is_a_start_all_the_same():
+    X, y = random_data(np.random.default_rng(0), 40, 30)
+    found = solve(Problem(X, y, max_features=3), method="swap")
+    part = Problem(X[:30], y[:30], max_features=3)
+    warm = solve(part, method="swap", warm=found)
+    assert warm.lower_bound <= warm.objective
+
+
 def test_a_warm_result_must_be_for_the_same_features():
     X, y = random_data(np.random.default_rng(4), 30, 6)
     found = solve(Problem(X, y, max_features=2), method="swap", random_state=0)

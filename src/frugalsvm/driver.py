@@ -20,10 +20,10 @@ from .engine.work import svm_work
 from .incumbent import LEAST_GAP
 from .methods import METHODS, Context, Outcome, check_method
 from .monitor import Callback, Monitor
+from .native.relaxation import relax_natively
 from .options import Options
 from .problem import Problem
 from .progress import relative_gap
-from .relaxations import relax
 from .result import Result, Status
 from .search.evaluator import Evaluator
 from .search.rounding import fit_budgets
@@ -107,7 +107,8 @@ def solve(
         Keep the proof of the lower bound, see :meth:`Result.save_certificate`.
     warm : Result, default=None
         Of a neighbouring problem with the same features, e.g. another budget or C: its
-        solution and elites are starts of the search.
+        solution and elites are starts of the search, and its dual point tells the
+        relaxation which features to begin with.
 
     Returns
     -------
@@ -172,7 +173,8 @@ def run_interruptible(
     work = partial(
         _run, problem, method, options, monitor, n_jobs=n_threads, seed=seed,
         initial_support=initial_support, max_nodes=max_nodes, keep_proof=certificate,
-        warm_supports=_warm_supports(problem, warm), **limits,
+        near=_near(problem, warm), warm_supports=_warm_supports(problem, warm),
+        **limits,
     )  # fmt: skip
     return Interruptible(*supervise(work, monitor.stop))
 
@@ -182,13 +184,17 @@ def _run(
     method: str,
     options: Options,
     monitor: Monitor,
+    near: np.ndarray | None = None,
     **request: Any,
 ) -> Result:
-    """Solve the relaxation, run the method, and finish; see ``Context``."""
+    """Solve the relaxation, run the method, and finish; see ``Context``.
+
+    ``near`` is a dual point of a similar problem, for the relaxation to begin with.
+    """
     problem = problem.watching(monitor.stop.flag)
     # Threads are spent on independent nodes, not inside small matrix products.
     with single_threaded_blas():
-        relaxation = relax(problem, should_stop=monitor.should_stop)
+        relaxation = relax_natively(problem, should_stop=monitor.should_stop, near=near)
         monitor.raise_bound(relaxation.bound, "relaxation")
         context = Context(problem, monitor, relaxation, **request)
         outcome = METHODS[method].run(context, options)
@@ -360,6 +366,14 @@ def _check_support(problem: Problem, support: np.ndarray) -> np.ndarray:
     ordered = support[np.sort(first)]
     free = ordered[np.isin(ordered, problem.candidates)]
     return fit_budgets(problem, free)
+
+
+def _near(problem: Problem, warm: Result | None) -> np.ndarray | None:
+    """The dual point of a result, if it is one of these samples."""
+    if warm is None or warm.dual_point is None:
+        return None
+    fits = warm.dual_point.size == problem.n_samples
+    return warm.dual_point if fits else None
 
 
 def _warm_supports(problem: Problem, warm: Result | None) -> list[np.ndarray]:

@@ -17,9 +17,9 @@ from . import compilation
 from .blas import single_threaded_blas
 from .driver import search_limit, solve
 from .effort import check_effort
+from .native.relaxation import relax_natively
 from .problem import Problem
 from .progress import relative_gap
-from .relaxations import relax
 from .result import Result
 from .search.evaluator import Stop
 from .search.path_search import GridSolutions, PathSearch, Place
@@ -279,6 +279,7 @@ def bounded_grid(
     )  # fmt: skip
     objectives = np.empty((weights.size, budgets.size))
     bounds = np.empty_like(objectives)
+    near = None
     for i, C in enumerate(weights.tolist()):
         row = problem.with_C(C)
         for j, budget in enumerate(budgets.tolist()):
@@ -287,7 +288,8 @@ def bounded_grid(
             coef[solution.support] = solution.w
             intercept = problem.unshifted_intercept(coef, solution.b)
             objectives[i, j] = row.objective(coef, intercept)
-            bounds[i, j] = relax(row.with_budget(budget)).bound
+            relaxation = relax_natively(row.with_budget(budget), near=near)
+            bounds[i, j], near = relaxation.bound, relaxation.alpha
     supports = [[one.support for one in line] for line in found.rows]
     return BoundedGrid(objectives, spread_bounds(bounds), supports, found.n_solves)
 

@@ -78,6 +78,14 @@ def _first_active(
     return ActiveSet(working if usable else free, side)
 
 
+def _active_near(engine: Engine, region: Region, alpha: np.ndarray) -> ActiveSet:
+    """The features that a dual point prices highest, and all samples."""
+    size = max(FIRST_WORKING_SET, 2 * region.k)
+    squares = engine.products(alpha)[region.free] ** 2
+    features = region.free[np.argsort(-squares, kind="stable")[:size]]
+    return ActiveSet(np.sort(features), np.zeros(engine.n_samples, dtype=np.int8))
+
+
 def _best_on_ray(engine: Engine, region: Region, found: Answer) -> Answer:
     """The answer at its dual point or, if that is better, at a fraction of it.
 
@@ -100,6 +108,7 @@ def perspective(
     tol: float = 1e-6,
     cutoff: float = np.inf,
     should_stop: Callable[[], bool] | None = None,
+    near: np.ndarray | None = None,
 ) -> RegionRelaxation:
     """Solve DSCoP at a region.
 
@@ -113,14 +122,18 @@ def perspective(
         Stop once the bound exceeds this value.
     should_stop : callable, optional
         Asked between rounds; the bound holds whatever it says.
+    near : array (m,), optional
+        Dual point of a similar problem: the features to begin with are those that it
+        prices highest.
 
     Returns
     -------
     RegionRelaxation
     """
     region = region.affordable(engine.costs).settled(engine.costs)
+    active = None if near is None else _active_near(engine, region, near)
     task = region_task(
-        engine, region, None, tol=tol, fine_tol=tol, cutoff=cutoff,
+        engine, region, active, tol=tol, fine_tol=tol, cutoff=cutoff,
         max_rounds=ROUNDS_AT_A_TIME,
     )  # fmt: skip
     found = best = engine.solve([task])[0]

@@ -72,24 +72,28 @@ def relax_natively(
     tol: float = 1e-6,
     time_limit: float | None = None,
     should_stop: Callable[[], bool] | None = None,
+    near: np.ndarray | None = None,
 ) -> Relaxation:
-    """Solve DSCoP or SVM by the engine; see :func:`frugalsvm.relax`."""
+    """Solve DSCoP or SVM by the engine; see :func:`frugalsvm.relax`.
+
+    ``near`` is a dual point of a similar problem, for DSCoP to begin with.
+    """
     if problem.is_watched:
         # Part of a run that is supervised already.
-        return _native(problem, model, tol, should_stop)
+        return _native(problem, model, tol, should_stop, near)
     compilation.ensure(f"relax {model}", partial(_rehearse, model))
     stop = StopCondition(time_limit)
 
     def is_over() -> bool:
         return stop.should_stop() or (should_stop is not None and should_stop())
 
-    work = partial(_native, problem.watching(stop.flag), model, tol, is_over)
+    work = partial(_native, problem.watching(stop.flag), model, tol, is_over, near)
     return supervise(work, stop, patient=False)[0]
 
 
 def _rehearse(model: str, stop: StopCondition) -> None:
     problem = compilation.tiny_problem().watching(stop.flag)
-    _native(problem, model, 1e-6, stop.should_stop)
+    _native(problem, model, 1e-6, stop.should_stop, None)
 
 
 def _native(
@@ -97,21 +101,26 @@ def _native(
     model: str,
     tol: float,
     should_stop: Callable[[], bool] | None,
+    near: np.ndarray | None,
 ) -> Relaxation:
     return (
         _native_svm(problem, tol)
         if model == "SVM"
-        else _native_dscop(problem, tol, should_stop)
+        else _native_dscop(problem, tol, should_stop, near)
     )
 
 
 def _native_dscop(
-    problem: Problem, tol: float, should_stop: Callable[[], bool] | None
+    problem: Problem,
+    tol: float,
+    should_stop: Callable[[], bool] | None,
+    near: np.ndarray | None,
 ) -> Relaxation:
     started = time.perf_counter()
     found = perspective(
-        problem.engine, problem.root_region(), tol=tol, should_stop=should_stop
-    )
+        problem.engine, problem.root_region(), tol=tol, should_stop=should_stop,
+        near=near,
+    )  # fmt: skip
     reached = found.primal - found.bound <= tol * abs(found.primal)
     return Relaxation(
         bound=found.bound,
