@@ -25,6 +25,8 @@ from .swap import fill
 
 # Rounds in which neighbours exchange what they have.
 MAX_ROUNDS = 6
+# Relaxations are there to be rounded; nobody asks for their bounds.
+ROUGH_TOL = 1e-2
 # Elites that a cell offers to a neighbour in such a round.
 N_OFFERED = 4
 # What is worse than the best by more than this part is not worth a descent.
@@ -179,7 +181,7 @@ class PathSearch:
         if i > 0:
             supports += self._cells[i - 1, j].supports
         problem = self._problems[place]
-        relaxation = relax(problem, should_stop=self._should_stop)
+        relaxation = relax(problem, tol=ROUGH_TOL, should_stop=self._should_stop)
         supports.append(round_relaxation(problem, relaxation))
         supports.append(_large_support(problem, relaxation))
         cell = self._cells[place]
