@@ -29,7 +29,8 @@ PATIENCE = 90
 MODULES = {
     "checker": [
         "frugalsvm.checker.arithmetic", "frugalsvm.checker.reading",
-        "frugalsvm.checker.statement", "frugalsvm.checker.proof", "frugalsvm.checker",
+        "frugalsvm.checker.statement", "frugalsvm.checker.listing",
+        "frugalsvm.checker.proof", "frugalsvm.checker",
     ],
     "bounds": ["frugalsvm.kernels.bounds"],
 }  # fmt: skip

@@ -164,3 +164,42 @@ def check_by_clarabel(problem, support, value):
     if found.status == clarabel.SolverStatus.Solved:
         difference = abs(value - found.obj_val)
         assert difference <= AGREEMENT * value + 1e-9, (value, found.obj_val)
+
+
+class Enumeration:
+    """All supports of a problem with their values: what near_optimal must list."""
+
+    def __init__(self, problem, tol=1e-10):
+        tried = list(supports(problem))
+        values, bounds = evaluate(problem, tried, tol)
+        assert (bounds >= values * (1 - AGREEMENT)).all()
+        self.problem = problem
+        self.values = {
+            tuple(support.tolist()): value
+            for support, value in zip(tried, values, strict=True)
+        }
+        self.best = values.min()
+
+    def sets(self, limit):
+        """Sets of value at most ``limit`` that are not part of another support."""
+        useful = set(self.problem.candidates) | set(self.problem.include)
+        kept = [s for s, value in self.values.items() if value <= limit]
+        admitted = [set(s) for s in self.values if set(s) <= useful]
+        return [s for s in kept if set(s) <= useful
+                and not any(set(s) < other for other in admitted)]  # fmt: skip
+
+    def reduced(self, features, tol=1e-9):
+        """Without the features that make no difference."""
+        include = set(self.problem.include)
+        for j in features:
+            smaller = tuple(i for i in features if i != j)
+            if j not in include and self.values[smaller] <= self.values[features] * (
+                1 + tol
+            ):
+                return self.reduced(smaller, tol)
+        return features
+
+    def minimal(self, limit):
+        """Sets of value at most ``limit`` all of whose parts are above it."""
+        kept = {s for s, value in self.values.items() if value <= limit}
+        return {s for s in kept if not any(set(other) < set(s) for other in kept)}

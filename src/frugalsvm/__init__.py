@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .alternatives import NearOptimal, near_optimal
     from .certificate import Certificate
     from .checker import InvalidCertificate, Verification, verify
     from .driver import solve
@@ -32,6 +33,7 @@ _HOME = {
     "FrugalSVCCV": "estimators",
     "InvalidCertificate": "checker",
     "InvalidModel": "portable",
+    "NearOptimal": "alternatives",
     "PortableModel": "portable",
     "Problem": "problem",
     "Progress": "monitor",
@@ -43,6 +45,7 @@ _HOME = {
     "Status": "result",
     "Verification": "checker",
     "frugal_path": "path",
+    "near_optimal": "alternatives",
     "relax": "relaxations",
     "solve": "driver",
     "stability_selection": "stability",
@@ -56,6 +59,7 @@ __all__ = [
     "FrugalSVCCV",
     "InvalidCertificate",
     "InvalidModel",
+    "NearOptimal",
     "PortableModel",
     "Problem",
     "Progress",
@@ -67,6 +71,7 @@ __all__ = [
     "Status",
     "Verification",
     "frugal_path",
+    "near_optimal",
     "relax",
     "solve",
     "stability_selection",

@@ -162,16 +162,16 @@ def run_interruptible(
     if method in BY_EFFORT:
         given = {"patience": EFFORTS[effort].patience} | given
     options = check_method(method, given, problem.n_features)
-    _check_limits(gap_tol, time_limit, max_nodes)
+    check_limits(gap_tol, time_limit, max_nodes)
     if initial_support is not None:
         initial_support = _check_support(problem, initial_support)
-    n_threads = _n_threads(n_jobs)
+    threads = n_threads(n_jobs)
     seed = np.random.SeedSequence(_entropy(random_state))
     rule = getattr(options, "branching", None)
     compilation.ensure(f"{method} {rule}", partial(_rehearse, method, rule))
     monitor = Monitor(StopCondition(time_limit), gap_tol, verbose, callback)
     work = partial(
-        _run, problem, method, options, monitor, n_jobs=n_threads, seed=seed,
+        _run, problem, method, options, monitor, n_jobs=threads, seed=seed,
         initial_support=initial_support, max_nodes=max_nodes, keep_proof=certificate,
         near=_near(problem, warm), warm_supports=_warm_supports(problem, warm),
         **limits,
@@ -242,9 +242,10 @@ def _rehearse(method: str, rule: str | None, stop: StopCondition) -> None:
     )  # fmt: skip
 
 
-def _check_limits(
+def check_limits(
     gap_tol: float, time_limit: float | None, max_nodes: int | None
 ) -> None:
+    """Raise ValueError if a limit makes no sense."""
     if not (isinstance(gap_tol, Real) and float(gap_tol) >= 0):
         raise ValueError(f"gap_tol must be a number >= 0, got {gap_tol!r}.")
     if time_limit is not None and not (
@@ -261,7 +262,7 @@ def _check_limits(
         )
 
 
-def _n_threads(n_jobs: int | None) -> int:
+def n_threads(n_jobs: int | None) -> int:
     """As joblib counts, but no more than make sense here."""
     return min(effective_n_jobs(n_jobs), MAX_THREADS * (os.cpu_count() or 1))
 

@@ -710,9 +710,9 @@ def test_accurate_products_are_a_last_resort(monkeypatch, three_features):
     used = []
     original = Proof.__init__
 
-    def recorded(self, data, arrays, accurate=False):
+    def recorded(self, data, arrays, listed, accurate=False):
         used.append(accurate)
-        original(self, data, arrays, accurate)
+        original(self, data, arrays, listed, accurate)
 
     monkeypatch.setattr(Proof, "__init__", recorded)
     for claim, kinds in ((bound, [False]), (np.nextafter(bound, 1), [False, True])):

@@ -32,21 +32,31 @@ File: ``.npz`` with the arrays
   alpha above C_i means C_i;
 * ``checksum``: SHA-256 of all of the above, against damage, not against malice.
 
+A certificate may also prove that a list of sets of features is complete: format 3, with
+the arrays ``listed_start``, ``listed_feature``, ``listed_coef``, ``listed_intercept``,
+the sets with weights for each, and ``threshold``, the claim. A leaf all of whose
+supports are parts of one listed set is as good as listed; the smallest bound of all
+other leaves and of the fixings is a threshold, and no choice of features below it is
+missing from the list. The objectives of listed sets are recomputed from their weights.
+
 ``reading`` guards against files that are damaged or too large, ``statement`` holds the
-problem, ``arithmetic`` the roundings and ``proof`` the tree.
+problem, ``arithmetic`` the roundings, ``proof`` the tree and ``listing`` the list.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from .arithmetic import objective_bound
+from .listing import Alternatives, Listed
 from .proof import COST_SLACK, Data, Proof
 from .reading import (
     FORMAT,
+    LIST_FORMAT,
     InvalidCertificate,
     Size,
     checksum,
@@ -58,6 +68,8 @@ from .statement import Statement, check_data, fingerprint
 
 __all__ = [
     "FORMAT",
+    "LIST_FORMAT",
+    "Alternatives",
     "InvalidCertificate",
     "Statement",
     "Verification",
@@ -91,6 +103,8 @@ class Verification:
         The features of the solution.
     n_nodes, n_leaves, n_fixings : int
         Size of the proof.
+    alternatives : Alternatives or None
+        What is proved about other choices of features, if the certificate has a list.
     """
 
     objective: float
@@ -101,12 +115,27 @@ class Verification:
     n_nodes: int
     n_leaves: int
     n_fixings: int
+    alternatives: Alternatives | None = None
 
     def __str__(self) -> str:
+        return self._bounds() + self._list() + f"\nfor: {self.problem}"
+
+    def _bounds(self) -> str:
         return (
             f"proved: {self.lower_bound:.9g} <= optimum <= {self.objective:.9g} "
             f"(gap {100 * self.gap:.3g} %) by {self.n_leaves:,} leaves and "
-            f"{self.n_fixings:,} fixings\nfor: {self.problem}"
+            f"{self.n_fixings:,} fixings"
+        )
+
+    def _list(self) -> str:
+        if self.alternatives is None:
+            return ""
+        threshold = self.alternatives.threshold
+        excess = 100 * (threshold / self.objective - 1) if self.objective > 0 else 0.0
+        return (
+            f"\nand: the optimum of every choice of features other than the "
+            f"{len(self.alternatives.supports):,} listed and their parts is at least "
+            f"{threshold:.9g} ({excess:+.3g} %)"
         )
 
 
@@ -156,30 +185,41 @@ def _verify(certificate: Any, X: Any, y: Any, expected: dict[str, Any]) -> Verif
         "it is about other data (or differently scaled or ordered data)",
     )
     C = statement.weights[kept]
-    objective = _objective(statement, arrays, rows, signs, C)
+    objective_of = partial(_objective, statement, rows, signs, C)
+    objective = objective_of(arrays["selected"], arrays["coef"], arrays["intercept"])
     _check_claims(arrays, objective)
     samples = Data(statement, rows, signs, C)
-    proof = Proof(samples, arrays)
-    lower_bound = proof.smallest_bound()
-    if not lower_bound >= float(arrays["lower_bound"]):
+    listed = Listed(arrays, statement.n_features)
+    proof = Proof(samples, arrays, listed)
+    lower_bound, threshold = proof.smallest_bound(), proof.threshold
+    if not (
+        lower_bound >= float(arrays["lower_bound"])
+        and threshold >= float(arrays.get("threshold", -np.inf))
+    ):
         # What is lost may be due to the quick products.
-        proof = Proof(samples, arrays, accurate=True)
+        proof = Proof(samples, arrays, listed, accurate=True)
         lower_bound = max(lower_bound, proof.smallest_bound())
+        threshold = max(threshold, proof.threshold)
     _check_bound(arrays, objective, lower_bound)
+    alternatives = None
+    if "threshold" in arrays:
+        _check_proved("threshold", arrays, threshold)
+        each = zip(listed.supports, listed.coefs, listed.intercepts, strict=True)
+        objectives = np.array([objective_of(*one) for one in each])
+        alternatives = Alternatives(listed.supports, objectives, threshold)
     gap = (objective - lower_bound) / objective if objective > 0 else 0.0
     return Verification(
         objective, lower_bound, gap, statement, arrays["selected"].copy(),
-        arrays["parent"].size, proof.n_leaves, arrays["fixing"].size,
+        arrays["parent"].size, proof.n_leaves, arrays["fixing"].size, alternatives,
     )  # fmt: skip
 
 
 def _objective(
-    statement: Statement, arrays: dict[str, np.ndarray], rows: np.ndarray,
-    signs: np.ndarray, C: np.ndarray,
+    statement: Statement, rows: np.ndarray, signs: np.ndarray, C: np.ndarray,
+    selected: np.ndarray, coef: np.ndarray, intercept: Any,
 ) -> float:  # fmt: skip
-    """Objective of the solution, rounded up; its budgets are checked."""
-    selected, coef = arrays["selected"], arrays["coef"]
-    intercept = float(arrays["intercept"])
+    """Objective of a solution, rounded up; its budgets are checked."""
+    intercept = float(intercept)
     require(statement.fit_intercept or intercept == 0.0, "there must be no intercept")
     used = np.union1d(selected, statement.include)
     require(used.size <= statement.max_features, "the solution uses too many features")
@@ -209,13 +249,17 @@ def _check_claims(arrays: dict[str, np.ndarray], objective: float) -> None:
 def _check_bound(
     arrays: dict[str, np.ndarray], objective: float, lower_bound: float
 ) -> None:
-    claimed = float(arrays["lower_bound"])
-    require(
-        lower_bound >= claimed - CLAIM_TOL * abs(claimed),
-        f"lower_bound {claimed!r} is claimed, only {lower_bound!r} is proved",
-    )
+    _check_proved("lower_bound", arrays, lower_bound)
     # Cannot happen if this package is right; if it is not, nothing is proved.
     require(
         lower_bound <= objective,
         f"the bound {lower_bound!r} exceeds the objective {objective!r}",
+    )
+
+
+def _check_proved(name: str, arrays: dict[str, np.ndarray], proved: float) -> None:
+    claimed = float(arrays[name])
+    require(
+        proved >= claimed - CLAIM_TOL * abs(claimed),
+        f"{name} {claimed!r} is claimed, only {proved!r} is proved",
     )

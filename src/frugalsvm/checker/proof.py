@@ -8,6 +8,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from .arithmetic import U, length_bound, repair, square_bounds, sum_of
+from .listing import Listed, check_starts
 from .reading import require
 from .statement import Statement
 
@@ -125,14 +126,18 @@ class Proof:
     """
 
     def __init__(
-        self, data: Data, arrays: Mapping[str, np.ndarray], accurate: bool = False
-    ):
+        self, data: Data, arrays: Mapping[str, np.ndarray], listed: Listed,
+        accurate: bool = False,
+    ):  # fmt: skip
         self.data = data
         self.accurate = accurate
+        self.listed = listed
         self.samples, self.alpha = arrays["point_sample"], arrays["point_alpha"]
-        self.point_start = _starts(arrays, "point_start", self.samples.size)
+        self.point_start = arrays["point_start"]
+        check_starts(self.point_start, self.samples.size, "point_start")
         self.fixings = arrays["fixing"]
-        self.fixing_start = _starts(arrays, "fixing_start", self.fixings.size)
+        self.fixing_start = arrays["fixing_start"]
+        check_starts(self.fixing_start, self.fixings.size, "fixing_start")
         self.feature, self.inside = arrays["feature"], arrays["inside"]
         self.point, self.price = arrays["point"], arrays["price"]
         self.fixing_point = arrays["fixing_point"]
@@ -152,6 +157,8 @@ class Proof:
         )
         self.children = _children(arrays["parent"])
         self.n_leaves = 0
+        # Smallest bound of what is neither a listed set of features nor part of one.
+        self.threshold = np.inf
         # The dual point in hand: neighbours in the tree often share one.
         self._in_hand: tuple[int, np.ndarray, np.ndarray] | None = None
 
@@ -174,13 +181,17 @@ class Proof:
             if node > 0 and self.inside[node]:
                 self.forced.append(int(self.feature[node]))
             fixings = self._fixings(node)
-            smallest = min(smallest, self._fix(node, fixings))
+            bound = self._fix(node, fixings)
+            smallest, self.threshold = min(smallest, bound), min(self.threshold, bound)
             decided = np.where(fixings >= 0, fixings, ~fixings)
             children = self.children[node]
             if children[0] < 0:
                 self.n_leaves += 1
                 part = self._part(self.point[node], self.price[node])
-                smallest = min(smallest, part.bound())
+                bound = part.bound()
+                smallest = min(smallest, bound)
+                if not self._is_listed(part):
+                    self.threshold = min(self.threshold, bound)
             else:
                 decided = np.append(decided, self._split(node, children))
                 self.free[decided] = False
@@ -188,6 +199,13 @@ class Proof:
             trail.append((n_forced, decided))
             agenda.extend(child for child in children.tolist() if child >= 0)
         return smallest
+
+    def _is_listed(self, part: _Part) -> bool:
+        """Whether all supports of a leaf are parts of one set that is listed."""
+        choice = np.flatnonzero(part.affordable).tolist() if part.k > 0 else []
+        # More than may be chosen is in no listed set.
+        few = len(choice) <= part.k
+        return few and self.listed.hold([*self.forced, *choice])
 
     def _fix(self, node: int, fixings: np.ndarray) -> float:
         """Carry out the fixings of a node; a bound of what they leave out."""
@@ -241,16 +259,6 @@ class Proof:
         alpha[self.samples[where]] = self.alpha[where]
         alpha = data.repaired(alpha)
         return alpha, square_bounds(data.A, data.norms, alpha, self.accurate)
-
-
-def _starts(arrays: Mapping[str, np.ndarray], name: str, end: int) -> np.ndarray:
-    starts = arrays[name]
-    require(
-        # Compared, not subtracted: differences may overflow.
-        starts[0] == 0 and starts[-1] == end and (starts[1:] >= starts[:-1]).all(),
-        f"bad {name}",
-    )
-    return starts
 
 
 def _inner(starts: np.ndarray) -> np.ndarray:

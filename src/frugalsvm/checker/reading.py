@@ -16,7 +16,8 @@ from typing import IO, Any, NamedTuple
 
 import numpy as np
 
-FORMAT = 2
+# Of a proof of a bound, and of a proof that a list is complete.
+FORMAT, LIST_FORMAT = 2, 3
 # Bytes that a file may unpack to for each of its own: a bomb unpacks to far more. The
 # writer keeps to it, see ``save_arrays``.
 MAX_RATIO = 100
@@ -40,6 +41,11 @@ VECTORS = {
     "point_start": INTEGER, "point_sample": INTEGER, "point_alpha": REAL,
 }  # fmt: skip
 ENTRIES = {**SCALARS, **VECTORS}
+# What a list has in addition.
+LIST_ENTRIES = {
+    "threshold": REAL, "listed_start": INTEGER, "listed_feature": INTEGER,
+    "listed_coef": REAL, "listed_intercept": REAL,
+}  # fmt: skip
 
 
 class InvalidCertificate(ValueError):
@@ -69,7 +75,8 @@ def read_arrays(certificate: Any, size: Size | None = None) -> dict[str, np.ndar
         arrays = _read_file(certificate, size)
     else:
         arrays = _read_mapping(getattr(certificate, "arrays", certificate), size)
-    require(int(arrays["format"]) == FORMAT, f"unknown format {arrays['format']}")
+    known = LIST_FORMAT if "threshold" in arrays else FORMAT
+    require(int(arrays["format"]) == known, f"unknown format {arrays['format']}")
     require(str(arrays["checksum"]) == checksum(arrays), "it was damaged or changed")
     return arrays
 
@@ -194,7 +201,7 @@ def _read_mapping(mapping: Any, size: Size | None) -> dict[str, np.ndarray]:
     )
     _check_names(list(mapping))
     arrays = {}
-    for name in ENTRIES:
+    for name in mapping:
         value = mapping[name]
         require(isinstance(value, (np.ndarray, np.generic)), f"{name} is not an array")
         array = np.asarray(value)
@@ -208,18 +215,19 @@ def _read_mapping(mapping: Any, size: Size | None) -> dict[str, np.ndarray]:
 
 
 def _check_names(names: list[Any]) -> None:
-    missing = [name for name in ENTRIES if name not in names]
+    entries = [*ENTRIES, *(LIST_ENTRIES if "threshold" in names else ())]
+    missing = [name for name in entries if name not in names]
     require(not missing, f"{', '.join(missing)} missing")
     require(
-        len(names) == len(ENTRIES),
+        len(names) == len(entries),
         f"unknown or repeated entries {sorted(map(str, names))[:40]}",
     )
 
 
 def _check_kind(name: str, dtype: np.dtype, shape: tuple[int, ...]) -> None:
-    right = f"{dtype.kind}{dtype.itemsize}" in ENTRIES[name]
+    right = f"{dtype.kind}{dtype.itemsize}" in {**ENTRIES, **LIST_ENTRIES}[name]
     require(
-        right and len(shape) == (0 if name in SCALARS else 1),
+        right and len(shape) == (0 if name in (*SCALARS, "threshold") else 1),
         f"{name} has dtype {dtype} and {len(shape)} dimension(s)",
     )
 
@@ -228,7 +236,7 @@ def _check_sizes(
     shapes: Mapping[str, tuple[int, ...]], size: Size | None, length: int | None
 ) -> None:
     """Judge the lengths of all vectors by each other, the data and the file."""
-    count = {name: shapes[name][0] for name in VECTORS}
+    count = {name: shape[0] for name, shape in shapes.items() if shape}
     m, n = size or Size(count["weights"], count["costs"])
     require(
         (count["weights"], count["costs"]) == (m, n),
@@ -253,3 +261,11 @@ def _check_sizes(
         count["point_sample"] == count["point_alpha"] <= points * m,
         "point_sample and point_alpha do not fit",
     )
+    if "threshold" in shapes:
+        listed = count["listed_intercept"]
+        require(listed <= limit, f"it lists {listed:,} sets of features")
+        require(count["listed_start"] == listed + 1, "listed_start has a wrong length")
+        require(
+            count["listed_feature"] == count["listed_coef"] <= listed * n,
+            "listed_feature and listed_coef do not fit",
+        )

@@ -57,7 +57,7 @@ class Statement:
         require(float(arrays["max_cost"]) >= 0, "bad max_cost")
         require(int(arrays["max_features"]) >= 0, "bad max_features")
         for name in ("include", "exclude", "selected"):
-            require(_is_increasing_within(arrays[name], n), f"bad features in {name}")
+            require(is_increasing_within(arrays[name], n), f"bad features in {name}")
         both = np.intersect1d(arrays["include"], arrays["exclude"])
         require(both.size == 0, "include and exclude overlap")
         return cls(
@@ -148,7 +148,8 @@ def _within(values: np.ndarray, limits: tuple[float, float]) -> bool:
     return bool(((values >= limits[0]) & (values <= limits[1])).all())
 
 
-def _is_increasing_within(values: np.ndarray, end: int) -> bool:
+def is_increasing_within(values: np.ndarray, end: int) -> bool:
+    """Whether they are different features in increasing order."""
     return bool(
         (values[1:] > values[:-1]).all()
         and (values.size == 0 or (values[0] >= 0 and values[-1] < end))

@@ -235,7 +235,7 @@ class Evaluation:
     def _leaf_solved(self, found: Answer) -> None:
         solver = self._solver
         if self.region.free.size == 0 and not self._is_pruned():
-            solver.offer(np.sort(self.region.forced))
+            solver.close(self.node, np.sort(self.region.forced))
         solver.kind.solved(solver, found)
 
     def _kept_point(self, found: Answer) -> DualPoint | None:

@@ -162,6 +162,10 @@ class NodeSolver:
         """The part of the root with some features forced and some to decide."""
         return region_of(self.problem, self.root, forced, free)
 
+    def close(self, node: Node, support: np.ndarray) -> None:
+        """Told about leaves of one support whose bound does not prune them."""
+        self.offer(support)
+
     def offer(self, support: np.ndarray) -> None:
         """Solve the SVM on a support that may be better than the incumbent."""
         key = support.tobytes()

@@ -2,12 +2,34 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from ..certificate import Certificate
-from ..checker import FORMAT, checksum, fingerprint
+from ..checker import FORMAT, LIST_FORMAT, checksum, fingerprint
 from ..problem import Problem
 from .node import DualPoint, Node
+
+_NO_FEATURES = np.empty(0, dtype=np.int64)
+
+
+class Alternatives(NamedTuple):
+    """Sets of features that a tree has listed, and what it proves of all others.
+
+    Attributes
+    ----------
+    supports, coefs : lists of ndarrays
+        The sets, and weights for each.
+    intercepts : list of float
+    threshold : float
+        Nothing below it is missing.
+    """
+
+    supports: list[np.ndarray]
+    coefs: list[np.ndarray]
+    intercepts: list[float]
+    threshold: float
 
 
 def build_certificate(
@@ -17,7 +39,8 @@ def build_certificate(
     objective: float,
     lower_bound: float,
     nodes: list[Node] | None,
-    root_point: DualPoint,
+    root_point: DualPoint | None = None,
+    alternatives: Alternatives | None = None,
 ) -> Certificate:
     """Collect the nodes of a tree, or the dual point of the root alone."""
     if nodes is None:
@@ -42,7 +65,20 @@ def build_certificate(
         "lower_bound": np.array(lower_bound),
         **_tree_arrays(nodes),
     }
+    if alternatives is not None:
+        arrays |= {"format": np.array(LIST_FORMAT), **_list_arrays(alternatives)}
     return Certificate({**arrays, "checksum": np.array(checksum(arrays))})
+
+
+def _list_arrays(alternatives: Alternatives) -> dict[str, np.ndarray]:
+    supports, coefs, intercepts, threshold = alternatives
+    return {
+        "threshold": np.array(threshold),
+        "listed_start": _starts(supports),
+        "listed_feature": np.concatenate([_NO_FEATURES, *supports]),
+        "listed_coef": np.concatenate([np.empty(0), *coefs]),
+        "listed_intercept": np.array(intercepts, dtype=np.float64),
+    }
 
 
 def _tree_arrays(nodes: list[Node]) -> dict[str, np.ndarray]:

@@ -1,0 +1,7 @@
+"""Alternatives: all choices of features that are about as good as the best."""
+
+from .listing import NearOptimal
+from .roles import FeatureRole
+from .search import near_optimal
+
+__all__ = ["FeatureRole", "NearOptimal", "near_optimal"]

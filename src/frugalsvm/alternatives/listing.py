@@ -1,0 +1,325 @@
+"""NearOptimal: the supports within a tolerance of the optimum, and what they share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from os import PathLike
+from typing import Any
+
+import numpy as np
+
+from .. import markup
+from ..certificate import Certificate
+from ..problem import Problem
+from ..tree.listing import Found, solve_support
+from .roles import INDISPENSABLE, NEVER, REPLACEABLE, FeatureRole, roles_of
+
+# Models and features that are printed.
+N_SHOWN = 10
+# Substitutes that are printed.
+N_SUBSTITUTES = 3
+COMPLETE = "complete"
+# Objectives that differ by less than this part are the same.
+SAME = 1e-9
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class NearOptimal:
+    """The supports within a tolerance of the best one, best first.
+
+    Attributes
+    ----------
+    supports : list of ndarrays of int
+        Features of each model; those with weight zero are left out, unless they had to
+        be included.
+    coefs : list of ndarrays
+        Weights of these features.
+    intercepts, objectives : ndarrays of shape (n_models,)
+    complete : bool
+        Whether it is proved that no support within ``tolerance`` is missing.
+    complete_up_to : float
+        The largest tolerance up to which that is proved, at most ``tolerance``.
+        Negative if not even the optimum is proved: then a support that was not found
+        may be better than the best one by this part.
+    tolerance : float
+        What was asked for.
+    threshold : float
+        ``(1 + tolerance)`` times the best objective.
+    lower_bound : float
+        Proved lower bound of the optimum.
+    status : str
+        "complete", or what ended the search: "limit" (of the list), "time limit",
+        "node limit", "memory limit" or "interrupted".
+    seconds : float
+    n_nodes : int
+    feature_names : list of str
+    certificate : Certificate or None
+        Proof for :func:`frugalsvm.verify`, if it was asked for.
+    """
+
+    supports: list[np.ndarray]
+    coefs: list[np.ndarray]
+    intercepts: np.ndarray
+    objectives: np.ndarray
+    complete: bool
+    complete_up_to: float
+    tolerance: float
+    threshold: float
+    lower_bound: float
+    status: str
+    seconds: float
+    n_nodes: int
+    feature_names: list[str]
+    problem: Problem
+    certificate: Certificate | None = None
+    # The sets of features behind each support: with those of weight zero.
+    _sets: tuple[list[Found], ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.supports)
+
+    @property
+    def excess(self) -> np.ndarray:
+        """How far objectives are above the best one, as a part of it."""
+        return self.objectives / self.objectives[0] - 1.0
+
+    def within(self, tolerance: float) -> NearOptimal:
+        """The list for a smaller tolerance; it may be complete where this is not.
+
+        Parameters
+        ----------
+        tolerance : float
+
+        Returns
+        -------
+        NearOptimal
+        """
+        if not 0.0 <= tolerance <= self.tolerance:
+            raise ValueError(
+                f"tolerance must be between 0 and that of the list, {self.tolerance:g},"
+                f" got {tolerance!r}."
+            )
+        threshold = (1.0 + tolerance) * float(self.objectives[0])
+        last = threshold * (1.0 + SAME)
+        kept = int(np.searchsorted(self.objectives, last, side="right"))
+        complete = tolerance <= self.complete_up_to
+        return replace(
+            self,
+            supports=self.supports[:kept],
+            coefs=self.coefs[:kept],
+            intercepts=self.intercepts[:kept],
+            objectives=self.objectives[:kept],
+            complete=complete,
+            complete_up_to=min(tolerance, self.complete_up_to),
+            tolerance=tolerance,
+            threshold=threshold,
+            status=COMPLETE if complete else self.status,
+            certificate=None,
+            _sets=self._sets[:kept],
+        )
+
+    # --- features ----------------------------------------------------------------
+
+    @cached_property
+    def roles(self) -> list[FeatureRole]:
+        """What each feature is to all models, the most frequent first.
+
+        Proved if the list is complete; of an incomplete list they say what is true of
+        the models in it.
+        """
+        return roles_of(self.supports, self.feature_names, self._indispensable())
+
+    @property
+    def indispensable(self) -> list[str]:
+        """Features that no model within the tolerance does without."""
+        return [one.name for one in self.roles if one.role == INDISPENSABLE]
+
+    @property
+    def replaceable(self) -> dict[str, list[str]]:
+        """Features of some models, each with those that take its place."""
+        return {
+            one.name: one.replaced_by for one in self.roles if one.role == REPLACEABLE
+        }
+
+    @property
+    def never(self) -> list[str]:
+        """Features of no model within the tolerance."""
+        return [one.name for one in self.roles if one.role == NEVER]
+
+    def _indispensable(self) -> set[int]:
+        shared = set.intersection(*(set(one.tolist()) for one in self.supports))
+        if self._can_fill_up():
+            return shared
+        # A model without the feature may hide in a larger one that has it.
+        return {j for j in shared if j in self.problem.include or not self._spare(j)}
+
+    def _can_fill_up(self) -> bool:
+        """Whether a model with too few features can get others instead of any one."""
+        problem = self.problem
+        n_free = problem.max_features - problem.include.size
+        return bool(np.isinf(problem.max_cost) and problem.candidates.size > n_free)
+
+    def _spare(self, feature: int) -> bool:
+        """Whether one of the sets can do without a feature."""
+        return any(
+            self._part(one, t) is not None
+            for sets in self._sets
+            for one in sets
+            for t in np.flatnonzero(one.support == feature).tolist()
+        )
+
+    def minimal(self) -> list[np.ndarray]:
+        """The smallest sets of features that are still within the tolerance.
+
+        Whatever is taken away from one of them, what is left is worse than the
+        threshold. If the list is complete, these are all such sets.
+
+        Returns
+        -------
+        list of ndarrays of int
+            Those of fewest features first, then by objective.
+        """
+        level = {one.key: one for sets in self._sets for one in sets}
+        minimal = []
+        tried: dict[tuple[int, ...], Found | None] = {}
+        while level:
+            below: dict[tuple[int, ...], Found] = {}
+            for one in level.values():
+                parts = self._parts(one, tried)
+                below |= {part.key: part for part in parts}
+                if not parts:
+                    minimal.append(one)
+            level = below
+        minimal.sort(key=lambda one: (one.support.size, one.objective, one.key))
+        return [one.support for one in minimal]
+
+    def _parts(
+        self, one: Found, tried: dict[tuple[int, ...], Found | None]
+    ) -> list[Found]:
+        """What is left within the threshold when one feature is taken away."""
+        parts = []
+        for t in range(one.support.size):
+            if one.support[t] in self.problem.include:
+                continue
+            key = (*one.key[:t], *one.key[t + 1 :])
+            if key not in tried:
+                tried[key] = self._part(one, t)
+            parts.append(tried[key])
+        return [part for part in parts if part is not None]
+
+    def _part(self, one: Found, position: int) -> Found | None:
+        """A set without one of its features, or None if that is worse."""
+        if one.bound_without(position) > self.threshold:
+            return None
+        part, _ = solve_support(self.problem, np.delete(one.support, position))
+        return part if part.bound <= self.threshold else None
+
+    # --- tables ------------------------------------------------------------------
+
+    def to_frame(self) -> Any:
+        """One row per model: objective, excess over the best, number and names.
+
+        Returns
+        -------
+        pandas.DataFrame
+        """
+        from ..estimators.summary import pandas
+
+        return pandas().DataFrame(
+            {
+                "objective": self.objectives,
+                "excess": self.excess,
+                "n_features": [one.size for one in self.supports],
+                "features": [self._names(one) for one in self.supports],
+            }
+        )
+
+    def roles_frame(self) -> Any:
+        """One row per feature: role, number of models, and what takes its place.
+
+        Returns
+        -------
+        pandas.DataFrame
+        """
+        from ..estimators.summary import pandas
+
+        return pandas().DataFrame(
+            {
+                "role": [one.role for one in self.roles],
+                "n_models": [one.n_models for one in self.roles],
+                "replaced_by": [one.replaced_by for one in self.roles],
+            },
+            index=pandas().Index([one.name for one in self.roles], name="feature"),
+        )
+
+    def save_certificate(self, path: str | PathLike[str]) -> None:
+        """Write the proof to a file for :func:`frugalsvm.verify`."""
+        if self.certificate is None:
+            raise ValueError(
+                "this list has no certificate; call near_optimal with certificate=True."
+            )
+        self.certificate.save(path)
+
+    def __repr__(self) -> str:
+        return (
+            f"NearOptimal({len(self)} supports within {100 * self.tolerance:.3g} % of "
+            f"{self.objectives[0]:.6g}, {self._extent()})"
+        )
+
+    def _extent(self) -> str:
+        """How far the list can be relied on."""
+        if self.complete:
+            return COMPLETE
+        if self.complete_up_to < 0:
+            return f"optimum proved to {100 * self.complete_up_to:.2g} % only"
+        return f"complete up to {100 * self.complete_up_to:.3g} %"
+
+    def __str__(self) -> str:
+        used = [one for one in self.roles if one.role != NEVER]
+        width = max((len(one.name) for one in used), default=0)
+        lines = [repr(self), ""]
+        for one in used[: 2 * N_SHOWN]:
+            share = f"{100 * one.n_models / len(self):4.0f} %"
+            lines.append(f"{share}  {one.name:<{width}}  {_role(one)}")
+        if len(used) > 2 * N_SHOWN:
+            lines.append(f"and {len(used) - 2 * N_SHOWN:,} more features")
+        lines.append("")
+        for excess, support in zip(self.excess[:N_SHOWN], self.supports, strict=False):
+            lines.append(f"+{100 * excess:.2f} %  {', '.join(self._names(support))}")
+        if len(self) > N_SHOWN:
+            lines.append(f"and {len(self) - N_SHOWN:,} more models")
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        used = [one for one in self.roles if one.role != NEVER]
+        rows = [
+            [
+                markup.escaped(one.name),
+                f"{one.n_models:,}",
+                markup.bar(one.n_models / len(self), 1.0),
+                markup.escaped(_role(one)),
+            ]
+            for one in used[: markup.N_SHOWN]
+        ]
+        return markup.box(
+            f"{len(self):,} models within {100 * self.tolerance:.3g} % of the best",
+            markup.table(["feature", "models", "", "role"], rows, "lrll"),
+            markup.facts(
+                [
+                    ("best objective", f"{self.objectives[0]:.6g}"),
+                    ("list", self._extent()),
+                ]
+            ),
+        )
+
+    def _names(self, support: np.ndarray) -> list[str]:
+        return [self.feature_names[j] for j in support.tolist()]
+
+
+def _role(one: FeatureRole) -> str:
+    if one.role == INDISPENSABLE or not one.replaced_by:
+        return one.role
+    more = len(one.replaced_by) - N_SUBSTITUTES
+    shown = ", ".join(one.replaced_by[:N_SUBSTITUTES])
+    return f"{one.role} by {shown}" + (f" and {more} more" if more > 0 else "")

@@ -1,0 +1,76 @@
+"""What a feature is to the models of a list."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+INDISPENSABLE, REPLACEABLE, NEVER = "indispensable", "replaceable", "never"
+
+
+@dataclass(frozen=True)
+class FeatureRole:
+    """What a feature is to all models of a list.
+
+    Attributes
+    ----------
+    feature : int
+    name : str
+    role : str
+        ``indispensable``: no model within the tolerance does without it.
+        ``replaceable``: in some models and not in others, or models can do without it.
+        ``never``: in none.
+    n_models : int
+        Models that use it.
+    replaced_by : list of str
+        Features that take its place in another model whose other features are the
+        same, the most frequent first.
+    """
+
+    feature: int
+    name: str
+    role: str
+    n_models: int
+    replaced_by: list[str]
+
+
+def exchanges(supports: Sequence[np.ndarray]) -> dict[int, Counter[int]]:
+    """Who takes whose place, and how often, in supports that differ by one feature."""
+    # Supports that are the same but for one feature have a rest in common.
+    completions: dict[tuple[int, ...], list[int]] = {}
+    for support in supports:
+        features = support.tolist()
+        for t, feature in enumerate(features):
+            rest = (*features[:t], *features[t + 1 :])
+            completions.setdefault(rest, []).append(feature)
+    found: dict[int, Counter[int]] = {}
+    for features in completions.values():
+        for one in features:
+            counts = found.setdefault(one, Counter())
+            counts.update(other for other in features if other != one)
+    return found
+
+
+def roles_of(
+    supports: Sequence[np.ndarray], names: Sequence[str], indispensable: set[int]
+) -> list[FeatureRole]:
+    """The roles of all features, those of most models first."""
+    counts = np.zeros(len(names), dtype=np.int64)
+    for support in supports:
+        counts[support] += 1
+    replacements = exchanges(supports)
+    roles = []
+    for j in np.argsort(-counts, kind="stable").tolist():
+        by = replacements.get(j, Counter())
+        # The most frequent first, then in the order of the columns.
+        order = sorted(by, key=lambda other: (-by[other], other))
+        role = NEVER if counts[j] == 0 else REPLACEABLE
+        if j in indispensable:
+            role = INDISPENSABLE
+        roles.append(
+            FeatureRole(j, names[j], role, int(counts[j]), [names[i] for i in order])
+        )
+    return roles

@@ -1,0 +1,356 @@
+"""near_optimal: list all choices of features within a tolerance of the optimum."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import partial
+from numbers import Integral, Real
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .. import compilation
+from ..blas import single_threaded_blas
+from ..certificate import Certificate
+from ..driver import check_limits, n_threads, solve
+from ..estimators.feature_names import FeatureNames
+from ..problem import Problem
+from ..result import Result, Status
+from ..stopping import StopCondition
+from ..supervision import supervise
+from ..tree.listing import Found, Listing, ListingTree, Threshold, solve_support
+from ..tree.proof import Alternatives, build_certificate
+from .listing import COMPLETE, SAME, NearOptimal
+
+# The first cutoff is larger by this part than it has to be.
+SLACK = 1e-6
+# The search ends when its nodes take more memory.
+MAX_BYTES = 4e9
+# Nodes of a rehearsal.
+REHEARSAL_NODES = 20
+
+# The SVM on a support, and on all sets of features that lead to it.
+Group = tuple[Found, list[Found]]
+
+
+class _Request(NamedTuple):
+    """What is asked for, and within which limits."""
+
+    problem: Problem
+    names: list[str]
+    tolerance: float
+    limit: int
+    max_nodes: float
+    n_jobs: int
+    keep_proof: bool
+
+
+def near_optimal(
+    X: ArrayLike | Problem,
+    y: ArrayLike | None = None,
+    *,
+    max_features: int | None = 5,
+    C: float = 1.0,
+    tolerance: float = 0.01,
+    limit: int = 10_000,
+    sample_weight: ArrayLike | None = None,
+    feature_costs: Any = None,
+    max_cost: float | None = None,
+    include: Iterable[int | str] | None = None,
+    exclude: Iterable[int | str] | None = None,
+    fit_intercept: bool = True,
+    feature_names: Sequence[str] | None = None,
+    time_limit: float | None = None,
+    max_nodes: int | None = None,
+    n_jobs: int | None = None,
+    random_state: int | np.random.RandomState | None = None,
+    certificate: bool = False,
+) -> NearOptimal:
+    """List all choices of features whose objective is within a tolerance of the best.
+
+    What is listed: the sets of ``max_features`` features (with costs: the sets to which
+    no feature can be added) whose SVM has an objective of at most ``1 + tolerance``
+    times the smallest one. A set whose SVM leaves weights at zero is listed once, as
+    the smaller support that it is; a weight counts as zero if the objective rises by
+    less than a relative 1e-9 without the feature. A set of fewer features that is
+    within the tolerance is not listed itself, unless that is so: adding features makes
+    no objective worse, so all its supersets of ``max_features`` features are in the
+    list. See :meth:`NearOptimal.minimal` for the smallest sets.
+
+    It is done by branch and bound whose cutoff is the tolerance above the best
+    objective, so that no support within the tolerance is lost.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features), or Problem
+        Data; they are not scaled. Of a :class:`Problem`, budgets and C are those of
+        the problem, and no other parameter of it may be given.
+    y : array-like of shape (n_samples,)
+        Labels of two classes; the larger label counts as +1.
+    max_features : int or None, default=5
+    C : float, default=1.0
+    tolerance : float, default=0.01
+        Relative to the best objective; 0 for the optimum and its ties.
+    limit : int, default=10_000
+        Most sets that are listed: the best ones, and ``complete_up_to`` is the
+        tolerance for which these are all.
+    sample_weight, feature_costs, max_cost, include, exclude, fit_intercept
+        As in :class:`Problem`; features by index, name or mask, costs by name, too.
+    feature_names : sequence of str, default=None
+        Names of all features; the columns of a data frame, else x0, x1 and so on.
+    time_limit : float, default=None
+        Seconds; None for none. The list is then what was found, and
+        ``complete_up_to`` says how far it is complete.
+    max_nodes : int, default=None
+        Most nodes of the tree.
+    n_jobs : int, default=None
+        Threads, as in joblib. A complete list does not depend on it.
+    random_state : int, RandomState or None, default=None
+        Of the search for a first solution; a complete list does not depend on it.
+    certificate : bool, default=False
+        Keep a proof that nothing is missing, for :func:`frugalsvm.verify`.
+
+    Returns
+    -------
+    NearOptimal
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from frugalsvm import near_optimal
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> found = near_optimal(StandardScaler().fit_transform(X), y, max_features=5)
+    >>> found.complete, len(found)
+    (True, 4)
+    """
+    given = {
+        "sample_weight": sample_weight, "feature_costs": feature_costs,
+        "max_cost": max_cost, "include": include, "exclude": exclude,
+    }  # fmt: skip
+    _check(tolerance, limit)
+    check_limits(0.0, time_limit, max_nodes)
+    if isinstance(X, Problem):
+        _check_alone(y, max_features, C, fit_intercept, given)
+        problem, names = X, None
+    else:
+        problem, names = _problem(
+            X, y, given, max_features=max_features, C=C, fit_intercept=fit_intercept
+        )
+    request = _Request(
+        problem, _names(problem, names if feature_names is None else feature_names),
+        float(tolerance), int(limit), np.inf if max_nodes is None else int(max_nodes),
+        n_threads(n_jobs), certificate,
+    )  # fmt: skip
+    start = solve(
+        problem, method="swap", effort="fast", time_limit=time_limit,
+        random_state=random_state, n_jobs=n_jobs,
+    )  # fmt: skip
+    # After the solve: what that needs is not to be rehearsed inside a rehearsal.
+    compilation.ensure("near_optimal", _rehearse)
+    left = None if time_limit is None else max(0.0, time_limit - start.seconds)
+    stop = StopCondition(left)
+    if start.status is Status.INTERRUPTED:
+        stop.interrupt()
+    found, _ = supervise(partial(_run, request, start, stop), stop)
+    return found
+
+
+def _run(request: _Request, start: Result, stop: StopCondition) -> NearOptimal:
+    """Grow the tree and collect what it lists."""
+    problem, tolerance = request.problem, request.tolerance
+    listing = Listing(Threshold(tolerance), request.limit)
+    # SVMs are not exact: that of the start shall not be missed.
+    listing.threshold.lower_cutoff(start.objective * (1.0 + SLACK))
+    listing.add(_first(problem, start))
+    tree = ListingTree(
+        problem.watching(stop.flag), listing, stop.should_stop,
+        max_nodes=request.max_nodes, max_bytes=MAX_BYTES, n_jobs=request.n_jobs,
+        keep_proof=request.keep_proof,
+    )  # fmt: skip
+    with single_threaded_blas():
+        tree.run()
+    best, proved = listing.best, tree.proved
+    threshold = (1.0 + tolerance) * best
+    complete = proved >= threshold
+    sets = _largest(listing.supports())
+    groups = _by_support(problem, sets)
+    lower_bound = min(proved, *(one.bound for one in sets))
+    return NearOptimal(
+        supports=[one.support for one, _ in groups],
+        coefs=[one.coef for one, _ in groups],
+        intercepts=np.array([one.intercept for one, _ in groups]),
+        objectives=np.array([one.objective for one, _ in groups]),
+        complete=complete,
+        # Rounded down.
+        complete_up_to=tolerance if complete else proved / best * (1 - 1e-15) - 1,
+        tolerance=tolerance,
+        threshold=threshold,
+        lower_bound=lower_bound,
+        status=_status(complete, tree, stop),
+        seconds=start.seconds + stop.seconds,
+        n_nodes=tree.n_nodes,
+        feature_names=request.names,
+        problem=problem,
+        certificate=(
+            _certificate(problem, groups, lower_bound, tree)
+            if request.keep_proof
+            else None
+        ),
+        _sets=tuple(whole for _, whole in groups),
+    )
+
+
+def _by_support(problem: Problem, sets: list[Found]) -> list[Group]:
+    """Supports with the sets of features that lead to them, best first."""
+    groups: dict[tuple[int, ...], Group] = {}
+    for whole in sets:
+        one = _without_zeros(problem, whole)
+        groups.setdefault(one.key, (one, []))[1].append(whole)
+    return sorted(groups.values(), key=lambda group: (group[0].objective, group[0].key))
+
+
+def _status(complete: bool, tree: ListingTree, stop: StopCondition) -> str:
+    if complete:
+        return COMPLETE
+    if stop.interrupted:
+        return str(Status.INTERRUPTED)
+    if stop.out_of_time:
+        return str(Status.TIME_LIMIT)
+    limits = {"nodes": Status.NODE_LIMIT, "memory": Status.MEMORY_LIMIT}
+    return "limit" if tree.hit_limit is None else str(limits[tree.hit_limit])
+
+
+def _first(problem: Problem, start: Result) -> Found:
+    """The solution that the search starts from: it is in the list in any case."""
+    support = np.union1d(start.selected, problem.include).astype(np.int64)
+    return Found(
+        support, start.coef[support], start.intercept, start.objective,
+        start.lower_bound,
+    )  # fmt: skip
+
+
+def _largest(found: list[Found]) -> list[Found]:
+    """Without those that are part of another one: leaves need not be maximal."""
+    kept: list[Found] = []
+    holders: dict[int, set[int]] = {}
+    for one in sorted(found, key=lambda one: -one.support.size):
+        sets = [holders.get(j, set()) for j in one.key]
+        is_part = set.intersection(*sorted(sets, key=len)) if sets else bool(kept)
+        if not is_part:
+            for j in one.key:
+                holders.setdefault(j, set()).add(len(kept))
+            kept.append(one)
+    return sorted(kept, key=lambda one: (one.objective, one.key))
+
+
+def _without_zeros(problem: Problem, whole: Found) -> Found:
+    """The support of a set: its features whose weights are not zero."""
+    size = np.abs(whole.coef)
+    droppable = ~np.isin(whole.support, problem.include)
+    # Without such a feature the objective rises by half its square at least.
+    small = droppable & (0.5 * size**2 <= SAME * whole.objective)
+    one = whole
+    for feature in whole.support[small][np.argsort(size[small], kind="stable")]:
+        smaller, _ = solve_support(problem, one.support[one.support != feature])
+        if smaller.objective <= whole.objective * (1.0 + SAME):
+            one = smaller
+    return one
+
+
+def _certificate(
+    problem: Problem, groups: list[Group], lower_bound: float, tree: ListingTree
+) -> Certificate:
+    """The proof that every other set of features is worse."""
+    supports, coefs, intercepts = [], [], []
+    for one, sets in groups:
+        coef = np.zeros(problem.n_features)
+        coef[one.support] = one.coef
+        for whole in sets:
+            supports.append(whole.support)
+            coefs.append(coef[whole.support])
+            intercepts.append(one.intercept)
+    best = groups[0][0]
+    coef = np.zeros(problem.n_features)
+    coef[best.support] = best.coef
+    return build_certificate(
+        problem, coef, best.intercept, best.objective, lower_bound, tree.frontier.kept,
+        alternatives=Alternatives(supports, coefs, intercepts, tree.proved),
+    )  # fmt: skip
+
+
+def _rehearse(stop: StopCondition) -> None:
+    """List the supports of a tiny problem: what it needs is compiled then."""
+    problem = compilation.tiny_problem()
+    start = solve(problem, method="swap", effort="fast", n_jobs=1)
+    names = [""] * problem.n_features
+    request = _Request(problem, names, 0.1, 100, REHEARSAL_NODES, 1, True)
+    _run(request, start, stop)
+
+
+# --- what users give -----------------------------------------------------------------
+
+
+def _check(tolerance: float, limit: int) -> None:
+    is_number = isinstance(tolerance, Real) and not isinstance(tolerance, bool)
+    if not (is_number and 0 <= float(tolerance) < np.inf):
+        raise ValueError(
+            f"tolerance must be a number >= 0, got {tolerance!r}; 0.01 is 1 %."
+        )
+    is_integer = isinstance(limit, Integral) and not isinstance(limit, bool)
+    if not (is_integer and limit >= 1):
+        raise ValueError(f"limit must be an integer >= 1, got {limit!r}.")
+
+
+def _check_alone(
+    y: Any, max_features: Any, C: Any, fit_intercept: bool, given: dict[str, Any]
+) -> None:
+    """Refuse what a Problem already says."""
+    usual = (max_features, C, fit_intercept) == (5, 1.0, True)
+    names = [name for name, value in {"y": y, **given}.items() if value is not None]
+    if names or not usual:
+        what = ", ".join(names) or "max_features, C or fit_intercept"
+        raise ValueError(
+            f"{what} cannot be given with a Problem, which has its own; see "
+            "Problem.with_budget and Problem.with_C."
+        )
+
+
+def _problem(
+    X: Any, y: Any, given: dict[str, Any], **arguments: Any
+) -> tuple[Problem, list[str] | None]:
+    """The problem of some data, and the names of its columns if they have any."""
+    if y is None:
+        raise ValueError("y must be given: one label for each row of X.")
+    columns = getattr(X, "columns", None)
+    names = None if columns is None else np.array([str(name) for name in columns])
+    labels = np.asarray(y)
+    classes = np.unique(labels)
+    if classes.size != 2:
+        raise ValueError(f"y must have two classes, got {classes.size}.")
+    n_features = np.shape(X)[1] if np.ndim(X) == 2 else 0
+    known = FeatureNames(names, n_features)
+    problem = Problem(
+        X,
+        np.where(labels == classes[1], 1.0, -1.0),
+        sample_weight=given["sample_weight"],
+        feature_costs=known.costs(given["feature_costs"]),
+        max_cost=given["max_cost"],
+        include=known.indices("include", given["include"]),
+        exclude=known.indices("exclude", given["exclude"]),
+        **arguments,
+    )
+    return problem, None if names is None else names.tolist()
+
+
+def _names(problem: Problem, names: Sequence[str] | None) -> list[str]:
+    """One name for each feature."""
+    if names is None:
+        return [f"x{j}" for j in range(problem.n_features)]
+    if len(names) != problem.n_features:
+        raise ValueError(
+            f"feature_names has {len(names)} entries, but there are "
+            f"{problem.n_features} features; give one for each."
+        )
+    return [str(name) for name in names]
