@@ -38,7 +38,8 @@ MODULES = {
 TESTS = {
     "checker": [
         "tests/checker/test_arithmetic.py", "tests/checker/test_proof.py",
-        "tests/checker/test_statement.py", "tests/checker/test_reading.py",
+        "tests/checker/test_statement.py", "tests/checker/test_listing.py",
+        "tests/checker/test_reading.py",
         "tests/tree/test_proof.py",
     ],
     "bounds": ["tests/kernels/test_bounds.py"],

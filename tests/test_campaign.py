@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from frugalsvm import Problem, solve
+from frugalsvm import Problem, near_optimal, solve
 from tests.campaign import forgeries, interrupts, problems
 from tests.campaign.layout import decode, encode
 from tests.campaign.pivoting import solve_positive
@@ -180,6 +180,31 @@ def test_a_believed_forgery_is_noticed(monkeypatch):
     tally = Tally()
     forgeries.judge(Unit("forgeries", 0, 0, 0), base, "none", arrays, tally)
     assert "forged bound" in tally.violations[0][1]
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda a: {"supports": a.supports[1:], "objectives": a.objectives[1:]},
+         "is missing"),
+        (lambda a: {"supports": [], "objectives": [], "threshold": math.inf},
+         "everything is claimed"),
+        (lambda a: {"objectives": a.objectives * 0.9}, "below its optimum"),
+        (lambda a: {"objectives": a.objectives * math.nan}, "not finite"),
+        (lambda a: {"supports": [np.array([0, 1])] * len(a.supports)}, "over budget"),
+    ],
+)  # fmt: skip
+def test_a_believed_list_is_noticed(solved, change, words):
+    case, reference, _ = solved
+    problem = Problem(case.X, case.y, **case.arguments)
+    found = near_optimal(problem, tolerance=1.0, certificate=True)
+    honest = forgeries.verify(found.certificate, case.X, case.y).alternatives
+    # Half of the features are listed or more, so that some may be left out.
+    high = replace(honest, threshold=min(honest.threshold, found.objectives[-1] * 1.01))
+    assert not list(forgeries.list_objections(high, reference))
+    wrong = replace(high, **change(high))
+    found = list(forgeries.list_objections(wrong, reference))
+    assert any(words in text for text in found), found
 
 
 def test_exceptions_of_the_checker_are_noticed(monkeypatch):

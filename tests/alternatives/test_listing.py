@@ -1,5 +1,6 @@
 """What a list says of its models and features, and how it shows itself."""
 
+import matplotlib
 import numpy as np
 import pytest
 
@@ -7,6 +8,8 @@ from frugalsvm import near_optimal
 from frugalsvm.alternatives.roles import exchanges, roles_of
 from frugalsvm.plotting import SupportsDisplay
 from tests.test_markup import EVIL, parsed
+
+matplotlib.use("Agg")
 
 
 def arrays(*supports):

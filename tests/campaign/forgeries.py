@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import math
 import pkgutil
 import tempfile
 import time
@@ -14,15 +15,15 @@ from pathlib import Path
 
 import numpy as np
 
-from frugalsvm import InvalidCertificate, Problem, solve, verify
+from frugalsvm import InvalidCertificate, Problem, near_optimal, solve, verify
 from frugalsvm.checker import checksum
 
 from .generator import chance, random_constraints, random_data, random_weights
-from .layout import encode
+from .layout import encode, encode_list
 from .mutations import MUTATIONS, PROBLEM, poor_solution
 from .problems import Case
-from .reference import Reference, Stated
-from .strong import DualPool, strong_tree, varying
+from .reference import WINDOW, Reference, Stated
+from .strong import DualPool, strong_list, strong_tree, varying
 from .tally import Tally, Unit
 
 NAME = "forgeries"
@@ -111,10 +112,17 @@ class Base:
         honest = dict(result.certificate.arrays)
         pool = DualPool(Case(self.X, self.y, arguments, {}).stated)
         strong = [encode(strong_tree(rng, pool), honest) for _ in range(STRONG)]
-        self._proofs += [honest, *strong]
+        found = near_optimal(
+            problem, tolerance=float(rng.choice([0.0, 0.05, 0.5, 5.0])),
+            limit=int(rng.choice([2, 1000])), random_state=0, certificate=True,
+        )  # fmt: skip
+        lists = [dict(found.certificate.arrays)]
+        lists += [encode_list(strong_list(rng, pool), arrays) for arrays in strong]
+        proofs = [honest, *strong, *lists]
+        self._proofs += proofs
         self.sources += [
             Source(arrays, pool, varying(pool.stated), self._proofs)
-            for arrays in (honest, *strong)
+            for arrays in proofs
         ]
 
     def reference(self, arrays) -> Reference:
@@ -140,7 +148,9 @@ def forge(rng, base: Base) -> tuple[str, dict[str, np.ndarray]]:
     weights = np.array([weight for _, weight in MUTATIONS.values()])
     source = base.sources[rng.integers(len(base.sources))]
     # Claim little, so that only the proof is judged.
-    arrays = {**source.arrays, "lower_bound": np.array(-1e300)}
+    little = {"lower_bound": np.array(-1e300), "threshold": np.array(-1e300)}
+    little = {name: value for name, value in little.items() if name in source.arrays}
+    arrays = {**source.arrays, **little}
     number = rng.choice([1, 2, 3], p=[0.5, 0.3, 0.2])
     for which in sorted(rng.choice(len(names), number, p=weights / weights.sum())):
         arrays = MUTATIONS[names[which]][0](rng, arrays, source)
@@ -220,6 +230,30 @@ def objections(proved, reference: Reference):
         yield f"forged bound: {bound!r} > {float(optimum.upper)!r}"
     if Fraction(objective) < reference.generous.lower:
         yield f"forged objective: {objective!r} < {float(optimum.lower)!r}"
+    if proved.alternatives is not None:
+        yield from list_objections(proved.alternatives, reference)
+
+
+def list_objections(found, reference: Reference):
+    """What an accepted list must not prove about any support."""
+    stated, threshold = reference.stated, found.threshold
+    useful = {*varying(stated), *stated.include}
+    listed = [{*support.tolist()} for support in found.supports]
+    for support in {tuple(sorted(useful & {*s})) for s in stated.supports()}:
+        if any({*support} <= other for other in listed):
+            continue
+        if math.isinf(threshold):
+            yield f"forged list: {support} is missing, everything is claimed"
+        elif Fraction(threshold) > reference.bracket(support, threshold).upper:
+            yield f"forged list: {support} is missing, below {threshold!r}"
+    for support, objective in zip(listed, found.objectives, strict=True):
+        whole = tuple(sorted(support | {*stated.include}))
+        if support & {*stated.exclude} or not stated.admits(whole, WINDOW):
+            yield f"forged list: {whole} is over budget"
+        elif not math.isfinite(objective):
+            yield f"not finite: {whole} at {objective!r}"
+        elif Fraction(objective) < reference.bracket(whole, objective).lower:
+            yield f"forged list: {whole} at {objective!r}, below its optimum"
 
 
 def damage_files(unit: Unit, base: Base, tally: Tally) -> None:

@@ -8,6 +8,8 @@ from itertools import pairwise
 
 import numpy as np
 
+from frugalsvm.checker import LIST_FORMAT
+
 # Arrays with one entry per node. (Files of format 1 have no prices.)
 COLUMNS = ("parent", "feature", "inside", "point", "price", "fixing_point",
            "fixing_price")  # fmt: skip
@@ -126,3 +128,31 @@ def encode(tree: Tree, arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
 
 def starts_of(parts: list, inner: Callable) -> list[int]:
     return np.cumsum([0, *(len(inner(part)) for part in parts)]).tolist()
+
+
+# A set that is listed: features, weights and intercept.
+Entry = tuple[list[int], list[float], float]
+
+
+def decode_list(arrays: dict[str, np.ndarray]) -> list[Entry]:
+    """The list of a sound certificate; empty if it has none."""
+    if "threshold" not in arrays:
+        return []
+    features, coef = arrays["listed_feature"].tolist(), arrays["listed_coef"].tolist()
+    starts = arrays["listed_start"].tolist()
+    intercepts = arrays["listed_intercept"].tolist()
+    pairs = zip(pairwise(starts), intercepts, strict=False)
+    return [(features[a:b], coef[a:b], value) for (a, b), value in pairs]
+
+
+def encode_list(listed: list[Entry], arrays: dict[str, np.ndarray]):
+    """``arrays`` with another list that claims nothing."""
+    return {
+        **arrays,
+        "format": np.array(LIST_FORMAT),
+        "threshold": np.array(-1e300),
+        "listed_start": np.array(starts_of(listed, lambda entry: entry[0])),
+        "listed_feature": np.array([j for entry in listed for j in entry[0]], np.int64),
+        "listed_coef": np.array([v for entry in listed for v in entry[1]], np.float64),
+        "listed_intercept": np.array([entry[2] for entry in listed], np.float64),
+    }

@@ -9,7 +9,15 @@ from __future__ import annotations
 import numpy as np
 
 from .generator import chance, power, random_costs, random_max_cost
-from .layout import COLUMNS, Node, Tree, decode, encode
+from .layout import (
+    COLUMNS,
+    Node,
+    Tree,
+    decode,
+    decode_list,
+    encode,
+    encode_list,
+)
 from .strong import strengthen
 
 TREE = (*COLUMNS, "fixing_start", "fixing")
@@ -17,6 +25,8 @@ POINTS = ("point_start", "point_sample", "point_alpha")
 CLAIM = ("selected", "coef", "intercept", "objective", "lower_bound")
 PROBLEM = ("weights", "costs", "max_cost", "max_features", "include", "exclude",
            "fit_intercept")  # fmt: skip
+LIST = ("threshold", "listed_start", "listed_feature", "listed_coef",
+        "listed_intercept")  # fmt: skip
 INTEGERS = ("i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", ">i4", ">i8")
 FLOATS = ("f2", "f4", "f8", ">f8", "g")
 # Numbers that break careless arithmetic.
@@ -27,7 +37,7 @@ ODD = (0.0, -0.0, -1.0, np.nan, np.inf, -np.inf, 1e-320, 1e-160, 1e160, 1.7e308)
 
 
 def _any_name(rng, arrays) -> str:
-    names = [*TREE, *POINTS, *CLAIM, *PROBLEM]
+    names = [*TREE, *POINTS, *CLAIM, *PROBLEM, *LIST]
     return str(rng.choice([name for name in names if name in arrays]))
 
 
@@ -312,11 +322,48 @@ def poor_solution(rng, arrays):
 def mix(rng, arrays, source):
     """Some arrays of another proof about the same data."""
     other = source.proofs[rng.integers(len(source.proofs))]
-    groups = [TREE, POINTS, TREE + POINTS, CLAIM, PROBLEM, CLAIM + PROBLEM]
+    groups = [TREE, POINTS, TREE + POINTS, CLAIM, PROBLEM, CLAIM + PROBLEM, LIST]
     names = groups[rng.integers(len(groups))]
     if chance(rng, 0.2):
         names = (_any_name(rng, arrays),)
     return {**arrays, **{name: other[name] for name in names if name in other}}
+
+
+# --- the list ------------------------------------------------------------------------
+
+
+def change_list(rng, arrays, source):
+    """Sets dropped, added, doubled, cut and exchanged; other weights."""
+    listed = decode_list(arrays)
+    for _ in range(rng.integers(1, 3)):
+        listed = _changed_list(rng, listed, source)
+    return encode_list(listed, arrays)
+
+
+def _changed_list(rng, listed, source):
+    n, kind = source.n_features, rng.integers(6)
+    if kind == 0 or not listed:
+        some = np.flatnonzero(rng.random(n) < rng.choice([0.2, 0.5, 0.8])).tolist()
+        return [*listed, (some, rng.normal(size=len(some)).tolist(), 0.0)]
+    at = int(rng.integers(len(listed)))
+    features, coef, intercept = (
+        list(listed[at][0]),
+        list(listed[at][1]),
+        listed[at][2],
+    )
+    if kind in (1, 2):
+        return listed[:at] + listed[at + 1 :]
+    if kind == 3 and features:
+        features[rng.integers(len(features))] = int(rng.integers(n))
+        if chance(rng, 0.8):
+            features = sorted(set(features))
+            coef = coef[: len(features)]
+    elif kind == 4:
+        coef = [value * rng.choice([0.0, -1.0, 0.5, rng.choice(ODD)]) for value in coef]
+        intercept = float(rng.choice([0.0, intercept, power(rng, -3, 5)]))
+    else:
+        return [*listed, listed[at]]
+    return [*listed[:at], (features, coef, intercept), *listed[at + 1 :]]
 
 
 # name -> (function, how often); in this order, for the last ones break the layout.
@@ -327,6 +374,7 @@ MUTATIONS = {
     "tree": (cut_tree, 4),
     "fixings": (change_fixings, 4),
     "points": (change_points, 3),
+    "list": (change_list, 2),
     "mixture": (mix, 2),
     "field": (change_field, 2),
     "type": (change_type, 1.5),

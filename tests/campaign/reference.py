@@ -114,6 +114,7 @@ class Reference:
         x, self.p = to_integers(stated.X.ravel().tolist(), least)
         m, n = stated.X.shape
         self.c = c
+        self._brackets: dict[tuple[int, ...], Bracket] = {}
         self.x = [x[i * n : (i + 1) * n] for i in range(m)]
 
     @cached_property
@@ -206,6 +207,15 @@ class Reference:
             c * max(0, label * (turn - b))
             for c, label, turn in zip(self.c, self.y, turns, strict=True)
         )
+
+    def bracket(self, support: tuple[int, ...], doubtful: Fraction) -> Bracket:
+        """What is known about a support, sharpened if a number is above its bound."""
+        if support not in self._brackets:
+            self._brackets[support] = self._propose(support)
+        bracket = self._brackets[support]
+        if bracket.lower < doubtful:
+            self._sharpen(bracket, math.inf)
+        return bracket
 
     def dual_point(self, support: tuple[int, ...]) -> list[float]:
         """The optimal dual point of a support, each entry rounded once."""

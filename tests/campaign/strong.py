@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .layout import Node, Point, Tree
+from .layout import Entry, Node, Point, Tree
 from .reference import Reference, Stated
 
 
@@ -38,6 +38,19 @@ class DualPool:
             return self.point(tuple(np.flatnonzero(rng.random(n) < 0.5).tolist()))
         values = C if kind == 2 else C * rng.random(C.size)
         return list(range(C.size)), values.tolist()
+
+
+def strong_list(rng, pool: DualPool) -> list[Entry]:
+    """Some of the largest supports, with the weights of their dual points."""
+    stated = pool.stated
+    listed = []
+    useful = {*varying(stated), *stated.include}
+    for support in sorted({tuple(sorted(useful & {*s})) for s in stated.supports()}):
+        if rng.random() < 0.5:
+            samples, values = pool.point(support)
+            w = (stated.y[samples] * values) @ stated.X[np.ix_(samples, support)]
+            listed.append((list(support), w.tolist(), 0.0))
+    return listed
 
 
 def varying(stated: Stated) -> list[int]:
