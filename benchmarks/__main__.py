@@ -6,6 +6,7 @@ import platform
 from threadpoolctl import threadpool_limits
 
 from . import (
+    bench_alternatives,
     bench_cv,
     bench_effort,
     bench_exact,
@@ -38,6 +39,7 @@ def main() -> None:
             "effort",
             "seeds",
             "best-known",
+            "alternatives",
             "paper",
             "cv",
         ],
@@ -91,9 +93,12 @@ def main() -> None:
         bench_seeds.improve(
             folder, options.quick, options.seconds or 60.0, options.sets
         )
-
     if options.only == "cv":
         bench_cv.run(folder, options.quick, options.jobs)
+
+    if options.only == "alternatives":
+        with threadpool_limits(1):
+            bench_alternatives.run(folder, options.quick, options.seconds or 60.0)
     if options.only == "paper":
         bench_paper.run(
             folder, options.quick, options.seconds, options.sets, options.passes

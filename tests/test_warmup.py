@@ -8,7 +8,7 @@ from frugalsvm.__main__ import main
 # In a process of its own: other tests have compiled and loaded kernels here.
 AFTERWARDS = """
 import numpy as np
-from frugalsvm import FrugalSVC, Problem, relax
+from frugalsvm import FrugalSVC, Problem, near_optimal, relax
 from frugalsvm.tree.branching import RULES
 from frugalsvm.methods import METHODS
 from frugalsvm.models import big_m
@@ -40,6 +40,7 @@ for rule in RULES:
     assert signatures() == ready, (rule, signatures() - ready)
 problem = Problem(X.astype(np.float32), np.where(y, 1, -1), max_features=5)
 point = relax(problem)
+near_optimal(problem, tolerance=0.1, max_nodes=200, certificate=True).minimal()
 M = big_m(problem, 100.0, max_programs=0)
 certified_bound(problem, point.alpha, "DSCoMP", M)
 certified_bound(problem, point.alpha, "BoxMP", np.full(80, M))

@@ -111,6 +111,16 @@ def test_a_weight_of_zero_is_no_feature():
     assert found.never == ["x1"]
 
 
+def test_a_start_that_is_no_leaf_is_dropped_without_harm():
+    # A start without weights has no features, its leaf has; there is room for one.
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(12, 4)), np.where(np.arange(12) < 10, 1.0, -1.0)
+    found = near_optimal(X, y, max_features=1, C=1e-9, limit=1, tolerance=1.0)
+    assert len(found) == 1
+    assert np.isfinite([found.lower_bound, found.complete_up_to]).all()
+    np.testing.assert_allclose(found.lower_bound, found.objectives[0], rtol=1e-6)
+
+
 def test_ties_are_listed():
     rng = np.random.default_rng(1)
     X, y = random_data(rng, 30, 5)

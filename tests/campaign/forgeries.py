@@ -21,9 +21,9 @@ from frugalsvm.checker import checksum
 from .generator import chance, random_constraints, random_data, random_weights
 from .layout import encode, encode_list
 from .mutations import MUTATIONS, PROBLEM, poor_solution
-from .problems import Case
-from .reference import WINDOW, Reference, Stated
-from .strong import DualPool, strong_list, strong_tree, varying
+from .problems import Case, missing_objections
+from .reference import WINDOW, Reference, Stated, varying
+from .strong import DualPool, strong_list, strong_tree
 from .tally import Tally, Unit
 
 NAME = "forgeries"
@@ -236,16 +236,9 @@ def objections(proved, reference: Reference):
 
 def list_objections(found, reference: Reference):
     """What an accepted list must not prove about any support."""
-    stated, threshold = reference.stated, found.threshold
-    useful = {*varying(stated), *stated.include}
+    yield from missing_objections(found, reference)
+    stated = reference.stated
     listed = [{*support.tolist()} for support in found.supports]
-    for support in {tuple(sorted(useful & {*s})) for s in stated.supports()}:
-        if any({*support} <= other for other in listed):
-            continue
-        if math.isinf(threshold):
-            yield f"forged list: {support} is missing, everything is claimed"
-        elif Fraction(threshold) > reference.bracket(support, threshold).upper:
-            yield f"forged list: {support} is missing, below {threshold!r}"
     for support, objective in zip(listed, found.objectives, strict=True):
         whole = tuple(sorted(support | {*stated.include}))
         if support & {*stated.exclude} or not stated.admits(whole, WINDOW):

@@ -10,10 +10,11 @@ from fractions import Fraction
 
 import numpy as np
 
-from frugalsvm import InvalidCertificate, Problem, solve, verify
+from frugalsvm import InvalidCertificate, Problem, near_optimal, solve, verify
+from frugalsvm.checker import Alternatives
 
 from .generator import chance, random_constraints, random_data, random_weights
-from .reference import WINDOW, Reference, Stated
+from .reference import WINDOW, Reference, Stated, varying
 from .tally import Tally, Unit
 
 NAME = "problems"
@@ -23,6 +24,7 @@ SAMPLES, FEATURES = 9, 5
 METHODS = {
     "auto": 3, "branch-and-bound": 6, "swap": 2, "relax-and-round": 3,
     "local-search": 2, "kernel-search": 2, "heuristic": 0.5, "exact": 3,
+    "near-optimal": 3,
 }  # fmt: skip
 # Gaps below this are rounding errors, whatever the tolerance.
 LEAST_GAP = 1e-8
@@ -63,6 +65,8 @@ def random_case(rng) -> Case:
 def random_options(rng, n: int) -> dict:
     names, weights = list(METHODS), np.array(list(METHODS.values()))
     method = str(rng.choice(names, p=weights / weights.sum()))
+    if method == "near-optimal":
+        return list_options(rng)
     options = {
         "method": method,
         "gap_tol": float(rng.choice([1e-4, 1e-6, 0.0])),
@@ -78,6 +82,23 @@ def random_options(rng, n: int) -> dict:
     if chance(rng, 0.2):
         some = rng.permutation(n)[: rng.integers(1, n + 1)]
         options["initial_support"] = some.tolist()
+    return options
+
+
+def list_options(rng) -> dict:
+    """Options of near_optimal, with the name of a method."""
+    options = {
+        "method": "near-optimal",
+        "tolerance": float(rng.choice([0.0, 1e-3, 0.05, 0.5, 3.0])),
+        "limit": int(rng.choice([1, 3, 1000, 1000])),
+        "certificate": chance(rng, 0.7),
+        "n_jobs": 2 if chance(rng, 0.15) else 1,
+        "random_state": int(rng.integers(100)),
+    }
+    if chance(rng, 0.1):
+        options["max_nodes"] = int(rng.integers(1, 8))
+    if chance(rng, 0.05):
+        options["time_limit"] = float(rng.choice([0.0, 1e-3, 1e-2]))
     return options
 
 
@@ -121,12 +142,17 @@ def run(unit: Unit) -> Tally:
             tally.count(NAME, method, "loose")
             return tally
         tally.count(NAME, method, "counted")
+        is_list = method == "near-optimal"
+        options = {
+            k: v for k, v in case.options.items() if k != "method" or not is_list
+        }
         try:
-            result = solve(problem, **case.options)
+            result = (near_optimal if is_list else solve)(problem, **options)
         except Exception as error:
             tally.violate(unit, f"exception: {method}: {error!r}")
             return tally
-        for text in objections(case, reference, result):
+        found = (list_objections if is_list else objections)(case, reference, result)
+        for text in found:
             tally.violate(unit, text)
         if result.certificate is not None:
             tally.count(NAME, method, "verified")
@@ -157,6 +183,52 @@ def objections(case: Case, reference: Reference, result) -> Iterator[str]:
     yield from status_objections(case, result)
     if case.options["certificate"]:
         yield from proof_objections(case, reference, result)
+
+
+def list_objections(case: Case, reference: Reference, found) -> Iterator[str]:
+    """What is wrong with a list of near-optimal supports."""
+    stated = case.stated
+    if Fraction(found.lower_bound) > reference.optimum.upper:
+        yield f"invalid bound: list: {found.lower_bound!r}"
+    if found.complete != (found.complete_up_to == found.tolerance):
+        yield f"complete or not: list: {found.complete_up_to!r}"
+    each = zip(found.supports, found.coefs, found.intercepts, found.objectives,
+               strict=True)  # fmt: skip
+    for support, weights, intercept, objective in each:
+        coef = np.zeros(stated.X.shape[1])
+        coef[support] = weights
+        yield from budget_objections(stated, coef, intercept)
+        exact = reference.objective(coef, intercept)
+        if Fraction(objective) < exact:
+            yield f"objective too small: list: {excess(exact, Fraction(objective))}"
+    # Below this nothing may be missing, on the word of the list itself.
+    below = found.objectives[0] * (1 + found.complete_up_to - PROOF_TOL)
+    sets = [one.support for group in found._sets for one in group]
+    listed = Alternatives(sets, np.empty(0), below)
+    yield from missing_objections(listed, reference)
+    if found.certificate is not None:
+        try:
+            proved = verify(found.certificate, case.X, case.y)
+        except Exception as error:
+            yield f"certificate rejected: list: {error!r}"
+            return
+        if not proved.alternatives.threshold >= below:
+            yield f"proof weaker than the list: {proved.alternatives.threshold!r}"
+        yield from missing_objections(proved.alternatives, reference)
+
+
+def missing_objections(found: Alternatives, reference: Reference) -> Iterator[str]:
+    """Supports below the threshold of a list that are not in it."""
+    stated, threshold = reference.stated, found.threshold
+    useful = {*varying(stated), *stated.include}
+    listed = [{*support.tolist()} for support in found.supports]
+    for support in {tuple(sorted(useful & {*s})) for s in stated.supports()}:
+        if any({*support} <= other for other in listed):
+            continue
+        if math.isinf(threshold):
+            yield f"forged list: {support} is missing, everything is claimed"
+        elif Fraction(threshold) > reference.bracket(support, threshold).upper:
+            yield f"forged list: {support} is missing, below {threshold!r}"
 
 
 def excess(above: Fraction, below: Fraction) -> str:

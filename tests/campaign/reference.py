@@ -235,6 +235,13 @@ class Reference:
         return square + Fraction(loss, 1 << (self.p + self.q + s))
 
 
+def varying(stated: Stated) -> list[int]:
+    """Features that can help; the others are never free to the checker."""
+    X = stated.kept().X
+    usual = X[0] if stated.intercept else np.zeros(X.shape[1])
+    return np.flatnonzero((usual != X).any(axis=0)).tolist()
+
+
 def to_integers(values: list[float], least: int = 0) -> tuple[list[int], int]:
     """Integers and an exponent ``p >= least``: the values are integers times 2^-p."""
     ratios = [value.as_integer_ratio() for value in values]

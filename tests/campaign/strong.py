@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from .layout import Entry, Node, Point, Tree
-from .reference import Reference, Stated
+from .reference import Reference, Stated, varying
 
 
 class DualPool:
@@ -51,13 +51,6 @@ def strong_list(rng, pool: DualPool) -> list[Entry]:
             w = (stated.y[samples] * values) @ stated.X[np.ix_(samples, support)]
             listed.append((list(support), w.tolist(), 0.0))
     return listed
-
-
-def varying(stated: Stated) -> list[int]:
-    """Features that can help; the others are never free to the checker."""
-    X = stated.kept().X
-    usual = X[0] if stated.intercept else np.zeros(X.shape[1])
-    return np.flatnonzero((usual != X).any(axis=0)).tolist()
 
 
 def strong_tree(rng, pool: DualPool) -> Tree:

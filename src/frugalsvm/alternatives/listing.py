@@ -279,6 +279,8 @@ class NearOptimal:
         used = [one for one in self.roles if one.role != NEVER]
         width = max((len(one.name) for one in used), default=0)
         lines = [repr(self), ""]
+        if not self.complete:
+            lines += ["Not complete: roles are those in the models found.", ""]
         for one in used[: 2 * N_SHOWN]:
             share = f"{100 * one.n_models / len(self):4.0f} %"
             lines.append(f"{share}  {one.name:<{width}}  {_role(one)}")
@@ -318,8 +320,10 @@ class NearOptimal:
 
 
 def _role(one: FeatureRole) -> str:
-    if one.role == INDISPENSABLE or not one.replaced_by:
+    if one.role == INDISPENSABLE:
         return one.role
+    if not one.replaced_by:
+        return f"{one.role} together with others"
     more = len(one.replaced_by) - N_SUBSTITUTES
     shown = ", ".join(one.replaced_by[:N_SUBSTITUTES])
     return f"{one.role} by {shown}" + (f" and {more} more" if more > 0 else "")

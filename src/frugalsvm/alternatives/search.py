@@ -176,7 +176,9 @@ def _run(request: _Request, start: Result, stop: StopCondition) -> NearOptimal:
     complete = proved >= threshold
     sets = _largest(listing.supports())
     groups = _by_support(problem, sets)
-    lower_bound = min(proved, *(one.bound for one in sets))
+    # What is no leaf is part of an open node, and so of what is proved.
+    leaves = [one.bound for one in sets if one.bound > -np.inf]
+    lower_bound = min([proved, *leaves])
     return NearOptimal(
         supports=[one.support for one, _ in groups],
         coefs=[one.coef for one, _ in groups],
@@ -225,10 +227,8 @@ def _status(complete: bool, tree: ListingTree, stop: StopCondition) -> str:
 def _first(problem: Problem, start: Result) -> Found:
     """The solution that the search starts from: it is in the list in any case."""
     support = np.union1d(start.selected, problem.include).astype(np.int64)
-    return Found(
-        support, start.coef[support], start.intercept, start.objective,
-        start.lower_bound,
-    )  # fmt: skip
+    coef, intercept = start.coef[support], start.intercept
+    return Found(support, coef, intercept, start.objective, -np.inf)
 
 
 def _largest(found: list[Found]) -> list[Found]:

@@ -40,7 +40,7 @@ class Found:
     """A support within the tolerance: the SVM on it, and bounds of its optimum.
 
     ``coef`` and ``intercept`` belong to the features of X, ``objective`` is rounded up
-    and ``bound`` proved.
+    and ``bound`` proved by the dual point of a leaf; minus infinity if there is none.
     """
 
     support: np.ndarray
@@ -60,10 +60,11 @@ class Found:
         Without feature j the dual value rises by ``c_j^2 / 2``, and c is the weight but
         for what is left of the gap: ``|w - c|^2 / 2`` is at most that.
         """
-        radius = np.sqrt(2.0 * max(0.0, self.objective - self.bound)) * (1.0 + 1e-9)
+        bound = max(0.0, self.bound)
+        radius = np.sqrt(2.0 * max(0.0, self.objective - bound)) * (1.0 + 1e-9)
         size = max(0.0, abs(float(self.coef[position])) - float(radius))
         # One part in 1e12 is more than all roundings here.
-        return self.bound + 0.5 * size**2 * (1.0 - 1e-12) - 1e-12 * self.bound
+        return (bound + 0.5 * size**2) * (1.0 - 1e-12)
 
 
 def solve_support(problem: Problem, support: np.ndarray) -> tuple[Found, np.ndarray]:
@@ -139,10 +140,11 @@ class Listing:
         if len(self._found) <= length:
             return
         best = self.supports()
-        dropped = best[self.limit :]
         self._found = {found.key: found for found in best[: self.limit]}
+        # What is no leaf is part of one, or of an open node: nothing hides in it.
+        dropped = [one.bound for one in best[self.limit :] if one.bound > -np.inf]
         if dropped:
-            self.threshold.cut_above(min(found.bound for found in dropped))
+            self.threshold.cut_above(min(dropped))
 
     def supports(self) -> list[Found]:
         """Those that are not proved to be beyond the tolerance, best first."""
