@@ -101,7 +101,7 @@ def near_optimal(
         Names of all features; the columns of a data frame, else x0, x1 and so on.
     time_limit : float, default=None
         Seconds; None for none. The list is then what was found, and
-        ``complete_up_to`` says how far it is complete.
+        ``complete_up_to`` says how far it is complete. Ctrl-C has the same effect.
     max_nodes : int, default=None
         Most nodes of the tree.
     n_jobs : int, default=None
@@ -159,8 +159,8 @@ def near_optimal(
 
 def _run(request: _Request, start: Result, stop: StopCondition) -> NearOptimal:
     """Grow the tree and collect what it lists."""
-    problem, tolerance = request.problem, request.tolerance
-    listing = Listing(Threshold(tolerance), request.limit)
+    problem = request.problem
+    listing = Listing(Threshold(request.tolerance), request.limit)
     # SVMs are not exact: that of the start shall not be missed.
     listing.threshold.lower_cutoff(start.objective * (1.0 + SLACK))
     listing.add(_first(problem, start))
@@ -171,14 +171,27 @@ def _run(request: _Request, start: Result, stop: StopCondition) -> NearOptimal:
     )  # fmt: skip
     with single_threaded_blas():
         tree.run()
+    seconds = start.seconds + stop.seconds
+    return _collect(request, listing, tree, stop, seconds)
+
+
+def _collect(
+    request: _Request, listing: Listing, tree: ListingTree, stop: StopCondition,
+    seconds: float,
+) -> NearOptimal:  # fmt: skip
+    """What a tree has listed, and what it has proved of the rest."""
+    problem, tolerance = request.problem, request.tolerance
     best, proved = listing.best, tree.proved
     threshold = (1.0 + tolerance) * best
     complete = proved >= threshold
-    sets = _largest(listing.supports())
-    groups = _by_support(problem, sets)
+    found = listing.supports()
+    groups = _by_support(problem, _largest(found))
     # What is no leaf is part of an open node, and so of what is proved.
-    leaves = [one.bound for one in sets if one.bound > -np.inf]
+    leaves = [one.bound for one in found if one.bound > -np.inf]
     lower_bound = min([proved, *leaves])
+    proof = None
+    if request.keep_proof:
+        proof = _certificate(problem, groups, lower_bound, tree)
     return NearOptimal(
         supports=[one.support for one, _ in groups],
         coefs=[one.coef for one, _ in groups],
@@ -191,15 +204,11 @@ def _run(request: _Request, start: Result, stop: StopCondition) -> NearOptimal:
         threshold=threshold,
         lower_bound=lower_bound,
         status=_status(complete, tree, stop),
-        seconds=start.seconds + stop.seconds,
+        seconds=seconds,
         n_nodes=tree.n_nodes,
         feature_names=request.names,
         problem=problem,
-        certificate=(
-            _certificate(problem, groups, lower_bound, tree)
-            if request.keep_proof
-            else None
-        ),
+        certificate=proof,
         _sets=tuple(whole for _, whole in groups),
     )
 
