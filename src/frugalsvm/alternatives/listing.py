@@ -272,7 +272,7 @@ class NearOptimal:
         if self.complete:
             return COMPLETE
         if self.complete_up_to < 0:
-            return f"optimum proved to {100 * self.complete_up_to:.2g} % only"
+            return f"optimum proved to within {-100 * self.complete_up_to:.2g} % only"
         return f"complete up to {100 * self.complete_up_to:.3g} %"
 
     def __str__(self) -> str:
