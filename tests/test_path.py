@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import frugalsvm.path
 from frugalsvm import Problem, frugal_path, solve
 from tests.reference import brute_force, random_data
 
@@ -77,3 +78,24 @@ def test_it_prints_as_a_table(data):
 def test_bad_arguments(data, arguments, words):
     with pytest.raises(ValueError, match=words):
         frugal_path(*data, **arguments)
+
+
+def test_ctrl_c_ends_the_path(data, monkeypatch):
+    """The second run is told to stop, as Ctrl-C tells it: no third one begins."""
+    begun = []
+    run = frugalsvm.path.run_interruptible
+
+    def interrupted(*arguments, **options):
+        begun.append(arguments)
+        outcome = run(*arguments, **options)
+        return outcome._replace(was_interrupted=len(begun) == 2)
+
+    monkeypatch.setattr(frugalsvm.path, "run_interruptible", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        frugal_path(*data, max_features=range(1, 5), random_state=0)
+    assert len(begun) == 2
+
+
+def test_unknown_options(data):
+    with pytest.raises(TypeError, match="'foo', which solve does not take"):
+        frugal_path(*data, max_features=[1], foo=1)

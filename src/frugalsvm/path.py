@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -15,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from . import compilation
 from .blas import single_threaded_blas
-from .driver import search_limit, solve
+from .driver import run_interruptible, search_limit, solve
 from .effort import check_effort
 from .native.relaxation import relax_natively
 from .problem import Problem
@@ -131,6 +132,11 @@ def frugal_path(
     Returns
     -------
     FrugalPath
+
+    Raises
+    ------
+    KeyboardInterrupt
+        After Ctrl-C: there is no half of a path.
     """
     budgets = sorted_budgets(max_features)
     weights = sorted_weights(C)
@@ -142,6 +148,8 @@ def frugal_path(
     for name in ("warm", "initial_support"):
         if name in options:
             raise ValueError(f"{name} is what a path chooses itself; leave it out.")
+    for name in options.keys() - _defaults().keys():
+        raise TypeError(f"frugal_path got {name!r}, which solve does not take.")
     rows: list[_Row] = []
     for weight in weights.tolist():
         row = _Row(problem.with_C(weight), budgets, options)
@@ -313,6 +321,20 @@ def sorted_budgets(max_features: Iterable[int]) -> np.ndarray:
     return np.unique(np.array(budgets, dtype=np.int64))
 
 
+def _solve(problem: Problem, **options: Any) -> Result:
+    """``solve``, but Ctrl-C ends the path and not just this part of it."""
+    outcome = run_interruptible(problem, **(_defaults() | options))
+    if outcome.was_interrupted:
+        raise KeyboardInterrupt
+    return outcome.result
+
+
+def _defaults() -> dict[str, Any]:
+    """What ``solve`` does if it is not told otherwise."""
+    known = inspect.signature(solve).parameters.values()
+    return {one.name: one.default for one in known if one.kind is one.KEYWORD_ONLY}
+
+
 class _Row:
     """The results for one C, budget by budget.
 
@@ -334,7 +356,7 @@ class _Row:
         """From small budgets to large ones, also from the results of the C before."""
         for t, problem in enumerate(self._problems):
             other = before[t] if before else None
-            result = solve(
+            result = _solve(
                 problem,
                 method=method,
                 warm=self.results[-1] if self.results else other,
@@ -359,7 +381,7 @@ class _Row:
     def _try_from(self, t: int, neighbour: Result) -> None:
         """One descent from a neighbour; the better result is kept."""
         options = self._options | {"method_options": {"patience": 0}}
-        found = solve(self._problems[t], method="swap", warm=neighbour, **options)
+        found = _solve(self._problems[t], method="swap", warm=neighbour, **options)
         self.bounds[t] = max(self.bounds[t], found.lower_bound)
         if found.objective < self.results[t].objective * (1 - SAME):
             self.results[t] = found
