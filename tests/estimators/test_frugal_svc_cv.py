@@ -333,6 +333,13 @@ def test_an_interrupted_fold_leaves_nothing(table, monkeypatch):
     assert len(begun) == 3
     assert not hasattr(fresh, "cv_results_")
     assert not hasattr(fresh, "coef_")
+    # A model that was there before still predicts, from the columns that it knows.
+    X, y = table
+    labels = model.predict(X)
+    begun.clear()
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X.iloc[:, ::-1].iloc[:, :5], np.where(y == "yes", 7, 3))
+    np.testing.assert_array_equal(model.predict(X), labels)
 
 
 def test_the_summary_is_that_of_the_data_as_given(fitted, table):

@@ -262,6 +262,21 @@ class FrugalSVCCV(BinaryLinearClassifier):
         KeyboardInterrupt
             After Ctrl-C. Nothing is averaged over a part of the folds.
         """
+        before = dict(vars(self))
+        try:
+            return self._fit(X, y, sample_weight, params)
+        except BaseException:
+            # A model that was there before still belongs to its data.
+            self.__dict__ = before
+            raise
+
+    def _fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None,
+        params: dict[str, Any],
+    ) -> Self:
         from ..problem import check_unmasked
 
         check_parameters(self)
