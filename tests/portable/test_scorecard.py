@@ -110,6 +110,20 @@ def test_limits_are_round_where_they_can_be():
     assert (np.bincount(place) > 0).all()
 
 
+def test_a_value_that_most_samples_have_is_no_end():
+    values = np.append(np.zeros(90), np.arange(10.0))
+    np.testing.assert_array_equal(_limits(values, 5), [1.0])
+
+
+def test_many_points_take_no_longer():
+    """There are as many thresholds to try as there are totals, whatever the points."""
+    X, y = data()
+    model = PortableModel.from_estimator(fitted())
+    few, many = (model.to_scorecard(X, y, points=p) for p in (10**4, 10**12))
+    assert many.threshold == pytest.approx(few.threshold * 10**8, rel=1e-2)
+    assert many.accuracy == few.accuracy
+
+
 def test_words_never_round_a_limit():
     assert Ranges("a", None, (1.23456789,), (0, 1)).words()[0] == "below 1.23456789"
 

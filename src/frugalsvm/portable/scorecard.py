@@ -263,7 +263,8 @@ def _limits(values: np.ndarray, bins: int) -> np.ndarray:
     if distinct.size <= bins:
         return (distinct[1:] + distinct[:-1]) / 2
     parts = np.arange(1, bins) / bins
-    exact = np.unique(np.quantile(values, parts))
+    # Where most values are the smallest one, the others have a range, too.
+    exact = np.unique(np.maximum(np.quantile(values, parts), distinct[1]))
     rounded = np.array([float(f"{limit:.{DIGITS}g}") for limit in exact])
     # Far from zero, three digits may not be enough.
     limits = np.unique(rounded if np.unique(rounded).size == exact.size else exact)
@@ -301,10 +302,13 @@ def _integers(levels: np.ndarray, unit: float) -> tuple[int, ...]:
 
 def _threshold(total: np.ndarray, positive: np.ndarray, like_model: float) -> int:
     """The most accurate threshold; of several, the one closest to the model's."""
-    candidates = np.arange(total.min(), total.max() + 2)
-    right = [int(((total >= one) == positive).sum()) for one in candidates]
-    best = candidates[np.array(right) == max(right)]
-    return int(best[np.abs(best - like_model).argmin()])
+    totals = np.unique(total)
+    # From one total to the next nothing changes: a threshold for each such interval.
+    last = np.append(totals, totals[-1] + 1)
+    first = np.append(totals[0], totals + 1)
+    right = np.array([int(((total >= one) == positive).sum()) for one in last])
+    nearest = np.clip(np.rint(like_model), first, last)[right == right.max()]
+    return int(nearest[np.abs(nearest - like_model).argmin()])
 
 
 def _short(limit: float) -> str:
