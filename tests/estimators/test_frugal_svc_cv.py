@@ -354,3 +354,12 @@ def test_the_summary_is_that_of_the_data_as_given(fitted, table):
             for name in summary.index
         ],
     )
+
+
+def test_scorers_without_weights_or_with_probabilities(table):
+    X, y = table
+    scorer = make_scorer(lambda truth, labels: np.mean(truth == labels))
+    model = FrugalSVCCV([1], [1.0], scoring=scorer, scale=True, **QUICK)
+    assert model.fit(X, y, sample_weight=np.ones(len(y))).best_score_ > 0.5
+    with pytest.raises(ValueError, match="scoring needs predict_proba"):
+        model.set_params(scoring="neg_log_loss").fit(X, y)

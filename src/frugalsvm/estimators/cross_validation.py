@@ -170,7 +170,16 @@ class Scoring:
             hits = positive == (test.signs > 0)
             return float(np.average(hits, weights=_some_weight(test.sample_weight)))
         estimator = self._estimator(model, settings)
-        value = self.scorer(estimator, test.X, test.y, **params)
+        try:
+            value = self.scorer(estimator, test.X, test.y, **params)
+        except AttributeError as error:
+            if "predict_proba" not in str(error):
+                raise
+            raise ValueError(
+                "scoring needs predict_proba, but an SVM has scores and no "
+                "probabilities; choose one that takes decision_function or predict, "
+                "such as 'roc_auc', or calibrate the fitted model afterwards."
+            ) from error
         if np.ndim(value) or not np.isreal(value) or isinstance(value, dict):
             raise ValueError(
                 "scoring must give one number for a model, got "
@@ -198,7 +207,9 @@ def _some_weight(weights: np.ndarray) -> np.ndarray | None:
 
 def takes_sample_weight(scorer: Scorer) -> bool:
     """Whether a scorer can be given weights of the samples."""
-    return "sample_weight" in inspect.signature(scorer).parameters
+    # What make_scorer returns takes weights, but hands them to a metric that may not.
+    metric = getattr(scorer, "_score_func", scorer)
+    return "sample_weight" in inspect.signature(metric).parameters
 
 
 class Fold(NamedTuple):
