@@ -71,7 +71,11 @@ def test_it_prints_as_a_table(data):
         ({"max_features": [1, -2]}, "got -2"),
         ({"max_features": [1.5]}, "got 1.5"),
         ({"max_features": [1], "C": []}, "at least one number"),
-        ({"max_features": [1], "C": [0.0, 1.0]}, "C must be"),
+        ({"max_features": 3}, "must be a list of budgets, got 3"),
+        ({"max_features": "auto"}, "must be a list of budgets, got 'auto'"),
+        ({"max_features": [1], "C": [0.0, 1.0]}, "positive numbers, got 0.0"),
+        ({"max_features": [1], "C": ["a"]}, "positive numbers, got 'a'"),
+        ({"max_features": [1], "C": [[0.1]]}, r"positive numbers, got \[0.1\]"),
         ({"max_features": [1], "initial_support": [0]}, "initial_support"),
     ],
 )

@@ -280,6 +280,12 @@ def test_a_warm_result_of_other_samples_is_a_start_all_the_same():
     assert warm.lower_bound <= warm.objective
 
 
+def test_what_is_warm_must_be_a_result():
+    X, y = random_data(np.random.default_rng(0), 20, 6)
+    with pytest.raises(TypeError, match="warm must be a Result, got int"):
+        solve(Problem(X, y, max_features=2), warm=3)
+
+
 def test_a_warm_result_must_be_for_the_same_features():
     X, y = random_data(np.random.default_rng(4), 30, 6)
     found = solve(Problem(X, y, max_features=2), method="swap", random_state=0)

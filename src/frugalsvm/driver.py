@@ -371,6 +371,8 @@ def _check_support(problem: Problem, support: np.ndarray) -> np.ndarray:
 
 def _near(problem: Problem, warm: Result | None) -> np.ndarray | None:
     """The dual point of a result, if it is one of these samples."""
+    if warm is not None and not isinstance(warm, Result):
+        raise TypeError(f"warm must be a Result, got {type(warm).__name__}.")
     if warm is None or warm.dual_point is None:
         return None
     fits = warm.dual_point.size == problem.n_samples

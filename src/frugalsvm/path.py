@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -304,14 +304,21 @@ def bounded_grid(
 
 def sorted_weights(C: float | Iterable[float]) -> np.ndarray:
     """Values of C in increasing order."""
-    weights = np.unique(np.atleast_1d(np.asarray(C, dtype=np.float64)))
-    if weights.size == 0:
+    values: list[Any] = list(C) if isinstance(C, Iterable) else [C]
+    for value in values:
+        if not isinstance(value, Real) or not 0 < float(value) < np.inf:
+            raise ValueError(f"C must hold positive numbers, got {value!r}.")
+    if not values:
         raise ValueError("C must hold at least one number.")
-    return weights
+    return np.unique(np.array(values, dtype=np.float64))
 
 
 def sorted_budgets(max_features: Iterable[int]) -> np.ndarray:
     """Budgets in increasing order."""
+    if isinstance(max_features, str) or not isinstance(max_features, Iterable):
+        raise ValueError(
+            f"max_features must be a list of budgets, got {max_features!r}."
+        )
     budgets = list(max_features)
     for budget in budgets:
         if not isinstance(budget, Integral) or isinstance(budget, bool) or budget < 0:

@@ -123,6 +123,11 @@ def test_the_path_is_that_of_all_data(fitted):
     assert [line.endswith("*") for line in lines] == frame["is_best"].tolist()
 
 
+def test_the_path_has_a_short_repr(fitted):
+    text = repr(fitted.path_)
+    assert text.startswith("ScoredPath(2 C, 3 budgets, best C=")
+
+
 def test_selection_frequency_counts_folds(fitted):
     frequency = fitted.selection_frequency_
     assert frequency.shape == (8,)
@@ -207,7 +212,8 @@ def test_scoring_by_name_and_by_function(table):
         ({"max_features": [-1]}, "got -1"),
         ({"max_features": []}, "at least one budget"),
         ({"max_features": "all"}, "max_features must be a list"),
-        ({"C": [0.0]}, "C must be"),
+        ({"C": [0.0]}, "C must hold positive numbers, got 0.0"),
+        ({"C": [None]}, "C must hold positive numbers, got None"),
         ({"C": 1.0}, "C must be a list"),
         ({"refit_C": "other"}, "refit_C must be"),
         ({"rule": "two-se"}, "rule must be"),

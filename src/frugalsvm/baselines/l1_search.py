@@ -117,7 +117,7 @@ class L1Subproblems:
         problem = self.problem
         self.programs += 1
         answer = ask_solver(
-            self.monitor, l1_svm(problem), SOLVER, self._seconds(), LP_TOL
+            self.monitor, l1_svm(problem), SOLVER, self.seconds(), LP_TOL
         )
         if answer is None or "w" not in answer.variables:
             return None
@@ -159,7 +159,7 @@ class L1Subproblems:
         time_limit: float = np.inf,
     ) -> Restricted:
         """The best solution on the features K, within the cuts of kernel search."""
-        seconds = min(self.time_limit, time_limit, self._seconds())
+        seconds = min(self.time_limit, time_limit, self.seconds())
         if seconds < LEAST_SECONDS or self.monitor.should_stop():
             self.is_cut_short = True
             return Restricted(None, False)
@@ -190,7 +190,7 @@ class L1Subproblems:
             return self.constant
         self.programs += 1
         model = l1_svm(self.problem, support.tolist())
-        answer = ask_solver(self.monitor, model, SOLVER, self._seconds(), LP_TOL)
+        answer = ask_solver(self.monitor, model, SOLVER, self.seconds(), LP_TOL)
         if answer is None or "w" not in answer.variables:
             return None
         coef = answer.variables["w"]
@@ -203,7 +203,7 @@ class L1Subproblems:
         """A solution with what is known about it."""
         return L1Outcome(best, self.bound, claim, self.programs, self.is_cut_short)
 
-    def _seconds(self) -> float:
+    def seconds(self) -> float:
         return max(self.monitor.stop.seconds_left, 1e-3)
 
 
@@ -291,7 +291,7 @@ def _solve_whole(
     coef[best.support] = best.w
     subproblems.programs += 1
     answer = ask_solver(
-        monitor, model, SOLVER, monitor.stop.seconds_left,
+        monitor, model, SOLVER, subproblems.seconds(),
         max(monitor.gap_tol, LP_TOL), start=model.start_from(coef, best.b),
     )  # fmt: skip
     if answer is None:

@@ -16,7 +16,7 @@ RULES = ("one-se", "best")
 SAME = 1e-10
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ScoredPath:
     """Objective, bound and score of every budget and C.
 
@@ -77,6 +77,13 @@ class ScoredPath:
         from pandas import DataFrame
 
         return DataFrame(self.to_dict())
+
+    def __repr__(self) -> str:
+        return (
+            f"ScoredPath({self.C.size} C, {self.max_features.size} budgets, best "
+            f"C={self.C[self.best[0]]:g}, "
+            f"max_features={self.max_features[self.best[1]]})"
+        )
 
     def __str__(self) -> str:
         columns = self.to_dict()

@@ -73,8 +73,9 @@ class FrugalSVCCV(BinaryLinearClassifier):
 
     Every fold is fitted for all budgets and C at once: solutions go from budget to
     budget and from C to C. That is faster than a grid search, but on some folds the
-    features are not as good as those of :class:`FrugalSVC`, mostly for large C. Then
-    all data are fitted, and the model is that of the chosen budget and C.
+    features are not as good as those of :class:`FrugalSVC` (or better), so that a score
+    depends a little on which other budgets and C are listed. Then all data are fitted,
+    and the model is that of the chosen budget and C.
 
     Parameters
     ----------
