@@ -204,6 +204,7 @@ class L1Subproblems:
         return L1Outcome(best, self.bound, claim, self.programs, self.is_cut_short)
 
     def seconds(self) -> float:
+        """Seconds that are left, a moment at least."""
         return max(self.monitor.stop.seconds_left, 1e-3)
 
 
