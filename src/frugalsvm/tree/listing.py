@@ -149,7 +149,12 @@ class Listing:
     def supports(self) -> list[Found]:
         """Those that are not proved to be beyond the tolerance, best first."""
         last = self.best * (1.0 + self.threshold.tolerance)
-        kept = [found for found in self._found.values() if found.bound <= last]
+        # The start is no leaf and has no bound, but may turn out to be beyond it.
+        kept = [
+            found
+            for found in self._found.values()
+            if (found.bound if found.bound > -np.inf else found.objective) <= last
+        ]
         return sorted(kept, key=lambda found: (found.objective, found.key))
 
 
