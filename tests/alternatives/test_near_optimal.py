@@ -1,14 +1,10 @@
 """near_optimal against enumeration, its limits, and what it refuses."""
 
-from dataclasses import replace
-
 import numpy as np
 import pandas as pd
 import pytest
 
-from frugalsvm import Problem, near_optimal, solve, verify
-from frugalsvm.alternatives import search
-from frugalsvm.tree.listing import solve_support
+from frugalsvm import Problem, near_optimal, verify
 from tests.reference import Enumeration, random_data
 from tests.tree.problems import KINDS, small_problem
 
@@ -56,27 +52,6 @@ def test_equals_enumeration(kind, seed):
             for s in proved.supports
             for t in found.supports
         }
-
-
-def test_a_start_that_turns_out_to_be_beyond_the_tolerance_is_not_listed(monkeypatch):
-    problem, _, _ = small_problem("random", 0)
-    reference = Enumeration(problem)
-    # The worst support there is.
-    worst = np.array(max(reference.values, key=reference.values.get), dtype=np.int64)
-
-    def bad_solve(problem, **_):
-        return solve(problem, method="relax-and-round", initial_support=worst)
-
-    monkeypatch.setattr(search, "solve", bad_solve)
-    monkeypatch.setattr(search, "_first", lambda *_: _found(problem, worst))
-    found = near_optimal(problem, tolerance=0.01)
-    assert found.complete
-    assert agrees(found, reference)
-
-
-def _found(problem, support):
-    one, _ = solve_support(problem, support)
-    return replace(one, bound=-np.inf)
 
 
 @pytest.mark.parametrize("kind", KINDS)

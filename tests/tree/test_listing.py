@@ -1,0 +1,32 @@
+"""The list keeps what may be within the tolerance, and nothing that is not."""
+
+import numpy as np
+
+from frugalsvm.tree.listing import Found, Listing, Threshold
+
+
+def found(feature, objective, bound):
+    return Found(np.array([feature]), np.ones(1), 0.0, objective, bound)
+
+
+def listed(listing):
+    return [one.key for one in listing.supports()]
+
+
+def test_a_start_beyond_the_tolerance_is_not_listed():
+    listing = Listing(Threshold(0.01), 10)
+    # Like the solution that a search starts from: no leaf, so without a bound.
+    listing.add(found(0, 2.0, -np.inf))
+    assert listed(listing) == [(0,)]
+    listing.add(found(1, 1.0, 0.99))
+    assert listed(listing) == [(1,)]
+    listing.add(found(2, 1.005, -np.inf))
+    assert listed(listing) == [(1,), (2,)]
+
+
+def test_a_leaf_is_listed_unless_it_is_proved_to_be_beyond():
+    listing = Listing(Threshold(0.01), 10)
+    listing.add(found(0, 1.0, 0.99))
+    listing.add(found(1, 1.02, 1.005))
+    listing.add(found(2, 1.02, 1.015))
+    assert listed(listing) == [(0,), (1,)]
