@@ -212,6 +212,8 @@ def test_data_frames_and_labels(whole):
         ({"time_limit": -1}, "time_limit must be"),
         ({"max_nodes": 0}, "max_nodes must be"),
         ({"feature_names": ["a"]}, "feature_names has 1 entries"),
+        ({"feature_names": 5}, "must be a list of names"),
+        ({"feature_names": "abc"}, "must be a list of names"),
         ({"C": 2.0}, "cannot be given with a Problem"),
         ({"include": [1]}, "include cannot be given with a Problem"),
         ({"y": np.ones(3)}, "y cannot be given with a Problem"),
@@ -231,3 +233,48 @@ def test_bad_data():
         near_optimal(X, np.ones(60))
     with pytest.raises(ValueError, match="one label per row"):
         near_optimal(X, y[:-1])
+
+
+def test_features_by_the_names_that_are_given():
+    X, y = random_data(np.random.default_rng(2), 40, 4)
+    given = {"max_features": 2, "tolerance": 0.3, "feature_names": list("abcd")}
+    found = near_optimal(X, y, include=["c"], exclude=["a"], **given)
+    same = near_optimal(X, y, include=[2], exclude=[0], **given)
+    assert keys(found.supports) == keys(same.supports)
+    assert "c" in found.indispensable
+    costs = {"a": 1.0, "b": 2.0, "c": 3.0, "d": 4.0}
+    found = near_optimal(X, y, feature_costs=costs, max_cost=4.0, **given)
+    np.testing.assert_array_equal(found.problem.costs, [1.0, 2.0, 3.0, 4.0])
+
+
+def test_labels_that_are_missing():
+    X, y = random_data(np.random.default_rng(2), 40, 4)
+    with pytest.raises(ValueError, match="missing labels"):
+        near_optimal(X, np.where(y > 0, 1.0, np.nan))
+
+
+def test_status_of_numbers_too_large_for_a_proof():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 6))
+    y = np.where(X[:, 0] + 0.5 * rng.normal(size=40) > 0, 1, -1)
+    found = near_optimal(X * 1e20, y, max_features=2, C=1e3, tolerance=0.5)
+    assert not found.complete
+    # The list has room for more.
+    assert found.status == "feasible"
+
+
+def test_proof_that_everything_is_listed():
+    X, y = random_data(np.random.default_rng(2), 40, 4)
+    found = near_optimal(X, y, max_features=2, tolerance=1e6, certificate=True)
+    proved = verify(found.certificate, X, y)
+    assert proved.alternatives.threshold == np.inf
+    assert "every choice of features is one of the 6 listed" in str(proved)
+    assert "inf" not in str(proved)
+
+
+def test_a_model_without_features_is_printed():
+    X, y = random_data(np.random.default_rng(2), 40, 4)
+    found = near_optimal(X, y, max_features=0)
+    assert "(no features)" in str(found)
+    with pytest.raises(ValueError, match="tolerance must be between"):
+        found.within("a")

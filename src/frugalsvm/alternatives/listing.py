@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from numbers import Real
 from os import PathLike
 from typing import Any
 
@@ -50,7 +51,8 @@ class NearOptimal:
         Proved lower bound of the optimum.
     status : str
         "complete", or what ended the search: "limit" (of the list), "time limit",
-        "node limit", "memory limit" or "interrupted".
+        "node limit", "memory limit" or "interrupted"; "feasible" if nothing did, and
+        the numbers are too large or too small to prove more.
     seconds : float
     n_nodes : int
     feature_names : list of str
@@ -95,7 +97,7 @@ class NearOptimal:
         -------
         NearOptimal
         """
-        if not 0.0 <= tolerance <= self.tolerance:
+        if not (isinstance(tolerance, Real) and 0.0 <= tolerance <= self.tolerance):
             raise ValueError(
                 f"tolerance must be between 0 and that of the list, {self.tolerance:g},"
                 f" got {tolerance!r}."
@@ -288,7 +290,8 @@ class NearOptimal:
             lines.append(f"and {len(used) - 2 * N_SHOWN:,} more features")
         lines.append("")
         for excess, support in zip(self.excess[:N_SHOWN], self.supports, strict=False):
-            lines.append(f"+{100 * excess:.2f} %  {', '.join(self._names(support))}")
+            names = ", ".join(self._names(support)) or "(no features)"
+            lines.append(f"+{100 * excess:.2f} %  {names}")
         if len(self) > N_SHOWN:
             lines.append(f"and {len(self) - N_SHOWN:,} more models")
         return "\n".join(lines)

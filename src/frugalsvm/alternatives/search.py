@@ -98,7 +98,8 @@ def near_optimal(
     sample_weight, feature_costs, max_cost, include, exclude, fit_intercept
         As in :class:`Problem`; features by index, name or mask, costs by name, too.
     feature_names : sequence of str, default=None
-        Names of all features; the columns of a data frame, else x0, x1 and so on.
+        Names of all features; the columns of a data frame, else x0, x1 and so on. If X
+        has no columns with names, features may be meant by these.
     time_limit : float, default=None
         Seconds; None for none. The list is then what was found, and
         ``complete_up_to`` says how far it is complete. Ctrl-C has the same effect.
@@ -136,8 +137,9 @@ def near_optimal(
         problem, names = X, None
     else:
         problem, names = _problem(
-            X, y, given, max_features=max_features, C=C, fit_intercept=fit_intercept
-        )
+            X, y, given, feature_names, max_features=max_features, C=C,
+            fit_intercept=fit_intercept,
+        )  # fmt: skip
     request = _Request(
         problem, _names(problem, names if feature_names is None else feature_names),
         float(tolerance), int(limit), np.inf if max_nodes is None else int(max_nodes),
@@ -230,7 +232,10 @@ def _status(complete: bool, tree: ListingTree, stop: StopCondition) -> str:
     if stop.out_of_time:
         return str(Status.TIME_LIMIT)
     limits = {"nodes": Status.NODE_LIMIT, "memory": Status.MEMORY_LIMIT}
-    return "limit" if tree.hit_limit is None else str(limits[tree.hit_limit])
+    if tree.hit_limit is not None:
+        return str(limits[tree.hit_limit])
+    # Nothing ended it: SVMs were not accurate enough to prove more.
+    return "limit" if tree.listing.is_cut else str(Status.FEASIBLE)
 
 
 def _first(problem: Problem, start: Result) -> Found:
@@ -327,19 +332,27 @@ def _check_alone(
 
 
 def _problem(
-    X: Any, y: Any, given: dict[str, Any], **arguments: Any
+    X: Any, y: Any, given: dict[str, Any], feature_names: Any, **arguments: Any
 ) -> tuple[Problem, list[str] | None]:
-    """The problem of some data, and the names of its columns if they have any."""
+    """The problem of some data, and the names of its columns if they have any.
+
+    Without columns, features may be meant by the names that are given.
+    """
     if y is None:
         raise ValueError("y must be given: one label for each row of X.")
     columns = getattr(X, "columns", None)
     names = None if columns is None else np.array([str(name) for name in columns])
     labels = np.asarray(y)
+    # What is missing is not equal to itself.
+    if (labels != labels).any():
+        raise ValueError("y has missing labels (NaN); drop these rows first.")
     classes = np.unique(labels)
     if classes.size != 2:
         raise ValueError(f"y must have two classes, got {classes.size}.")
     n_features = np.shape(X)[1] if np.ndim(X) == 2 else 0
     known = FeatureNames(names, n_features)
+    if names is None and feature_names is not None:
+        known = FeatureNames(np.array(_checked(feature_names, n_features)), n_features)
     problem = Problem(
         X,
         np.where(labels == classes[1], 1.0, -1.0),
@@ -357,9 +370,18 @@ def _names(problem: Problem, names: Sequence[str] | None) -> list[str]:
     """One name for each feature."""
     if names is None:
         return [f"x{j}" for j in range(problem.n_features)]
-    if len(names) != problem.n_features:
+    return _checked(names, problem.n_features)
+
+
+def _checked(names: Sequence[str], n_features: int) -> list[str]:
+    if isinstance(names, str) or not hasattr(names, "__len__"):
+        raise ValueError(
+            f"feature_names must be a list of names, one for each feature, got "
+            f"{names!r}."
+        )
+    if len(names) != n_features:
         raise ValueError(
             f"feature_names has {len(names)} entries, but there are "
-            f"{problem.n_features} features; give one for each."
+            f"{n_features} features; give one for each."
         )
     return [str(name) for name in names]

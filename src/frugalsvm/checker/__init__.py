@@ -131,6 +131,11 @@ class Verification:
         if self.alternatives is None:
             return ""
         threshold = self.alternatives.threshold
+        if np.isinf(threshold):
+            return (
+                f"\nand: every choice of features is one of the "
+                f"{len(self.alternatives.supports):,} listed, or a part of one"
+            )
         excess = 100 * (threshold / self.objective - 1) if self.objective > 0 else 0.0
         return (
             f"\nand: the optimum of every choice of features other than the "

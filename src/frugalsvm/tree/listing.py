@@ -115,12 +115,15 @@ class Listing:
     ----------
     best : float
         The smallest objective.
+    is_cut : bool
+        Whether supports within the tolerance had to be left out.
     """
 
     def __init__(self, threshold: Threshold, limit: int):
         self.threshold = threshold
         self.limit = limit
         self.best = np.inf
+        self.is_cut = False
         self._found: dict[tuple[int, ...], Found] = {}
 
     def __len__(self) -> int:
@@ -144,6 +147,7 @@ class Listing:
         # What is no leaf is part of one, or of an open node: nothing hides in it.
         dropped = [one.bound for one in best[self.limit :] if one.bound > -np.inf]
         if dropped:
+            self.is_cut = True
             self.threshold.cut_above(min(dropped))
 
     def supports(self) -> list[Found]:
