@@ -20,7 +20,7 @@ from .driver import run_interruptible, search_limit, solve
 from .effort import check_effort
 from .native.relaxation import relax_natively
 from .problem import Problem
-from .progress import relative_gap
+from .progress import relative_gaps
 from .result import Result
 from .search.evaluator import Stop
 from .search.path_search import GridSolutions, PathSearch, Place
@@ -58,12 +58,7 @@ class FrugalPath:
     @property
     def gaps(self) -> np.ndarray:
         """Relative gaps between objectives and bounds."""
-        return np.array(
-            [
-                [relative_gap(*pair) for pair in zip(*row, strict=True)]
-                for row in zip(self.objectives, self.lower_bounds, strict=True)
-            ]
-        )
+        return relative_gaps(self.objectives, self.lower_bounds)
 
     def __iter__(self) -> Iterator[tuple[float, int, Result]]:
         for C, row in zip(self.C.tolist(), self.results, strict=True):

@@ -53,6 +53,13 @@ def relative_gap(objective: float, bound: float) -> float:
     return difference / abs(objective) if difference > 0.0 else 0.0
 
 
+def relative_gaps(objectives: np.ndarray, bounds: np.ndarray) -> np.ndarray:
+    """The same for arrays of one shape."""
+    pairs = zip(objectives.ravel(), bounds.ravel(), strict=True)
+    gaps = [relative_gap(*pair) for pair in pairs]
+    return np.array(gaps).reshape(objectives.shape)
+
+
 class History:
     """Objectives and bounds over time: one entry for each that is worth seeing.
 

@@ -106,7 +106,7 @@ class BinaryLinearClassifier(
         self, X: np.ndarray, y: np.ndarray, sample_weight: ArrayLike | None
     ) -> np.ndarray:
         """Sample weights times class weights."""
-        weights = _check_sample_weight(sample_weight, X)
+        weights = check_sample_weight(sample_weight, X)
         if self.class_weight is None:
             return weights
         kept = weights > 0
@@ -124,7 +124,8 @@ class BinaryLinearClassifier(
         return self.coef_[0] != 0
 
 
-def _check_sample_weight(sample_weight: ArrayLike | None, X: np.ndarray) -> np.ndarray:
+def check_sample_weight(sample_weight: ArrayLike | None, X: np.ndarray) -> np.ndarray:
+    """Weights of samples as an array, ones for None."""
     if sample_weight is None:
         return np.ones(X.shape[0])
     weights = check_array(

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import rankdata
 
-from ..progress import relative_gap
+from ..progress import relative_gaps
 from .cross_validation import Fold, FoldWork
 
 RULES = ("one-se", "best")
@@ -51,9 +51,7 @@ class ScoredPath:
     @property
     def gaps(self) -> np.ndarray:
         """Relative gaps between objectives and bounds."""
-        pairs = zip(self.objectives.ravel(), self.lower_bounds.ravel(), strict=True)
-        gaps = [relative_gap(*pair) for pair in pairs]
-        return np.array(gaps).reshape(self.objectives.shape)
+        return relative_gaps(self.objectives, self.lower_bounds)
 
     def to_dict(self) -> dict[str, np.ndarray]:
         """The columns of the table, C by C and budget by budget."""

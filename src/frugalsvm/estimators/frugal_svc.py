@@ -9,15 +9,13 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..effort import EFFORTS
 from ..progress import Callback
 from ..result import Result, Status
 from . import parameters as may_be
-from .binary_linear import BinaryLinearClassifier
-from .feature_names import FeatureNames
-from .parameters import Constraint, check_parameters
+from .budgeted import BudgetedClassifier
+from .parameters import Constraint
 
 # The methods of ``solve``, which is imported when it is needed: a model that is loaded
 # from a file predicts without Numba.
@@ -33,7 +31,7 @@ METHOD_NAMES = (
 )
 
 
-class FrugalSVC(BinaryLinearClassifier):
+class FrugalSVC(BudgetedClassifier):
     r"""Linear support vector classifier with a hard limit on the number of features.
 
     Minimises
@@ -251,35 +249,17 @@ class FrugalSVC(BinaryLinearClassifier):
             ``gap_tol``. Where the effort ends it, that is what was asked for.
         """
         from ..driver import run_interruptible
-        from ..problem import Problem, check_unmasked
+        from ..problem import Problem
 
-        check_parameters(self)
-        for name, array in (("X", X), ("y", y), ("sample_weight", sample_weight)):
-            if array is not None:
-                check_unmasked(name, array)
-        data, labels = validate_data(self, X, y, dtype=np.float64)
-        signs = self._encode(labels)
+        data, labels, signs = self._checked(X, y, sample_weight)
         weights = self._weights(data, labels, sample_weight)
-        features = FeatureNames(
-            getattr(self, "feature_names_in_", None), self.n_features_in_
-        )
-        if self.feature_costs is not None and self.max_cost is None:
-            warnings.warn(
-                "feature_costs without max_cost limits nothing; set max_cost.",
-                UserWarning,
-                stacklevel=2,
-            )
         problem = Problem(
             data,
             signs,
             C=self.C,
             sample_weight=weights,
             max_features=self.max_features,
-            feature_costs=features.costs(self.feature_costs),
-            max_cost=self.max_cost,
-            include=features.indices("include", self.include),
-            exclude=features.indices("exclude", self.exclude),
-            fit_intercept=self.fit_intercept,
+            **self._side_conditions(stacklevel=3),
         )
         outcome = run_interruptible(
             problem,
@@ -291,7 +271,7 @@ class FrugalSVC(BinaryLinearClassifier):
             initial_support=(
                 None
                 if self.initial_support is None
-                else features.indices("initial_support", self.initial_support)
+                else self._features().indices("initial_support", self.initial_support)
             ),
             method_options=self.method_options,
             n_jobs=self.n_jobs,
@@ -322,17 +302,7 @@ class FrugalSVC(BinaryLinearClassifier):
 
     def _take(self, result: Result) -> None:
         """Set the attributes of the fitted estimator."""
-        self.result_ = result
-        self.coef_ = self.result_.coef.reshape(1, -1)
-        self.intercept_ = np.array([self.result_.intercept])
-        self.objective_ = self.result_.objective
-        self.lower_bound_ = self.result_.lower_bound
-        self.gap_ = self.result_.gap
-        self.status_ = str(self.result_.status)
-        self.n_iter_ = max(1, self.result_.counters.get("SVM solves", 1))
-
-    def _get_support_mask(self) -> np.ndarray:
-        check_is_fitted(self)
-        mask = self.coef_[0] != 0
-        mask[self._included] = True
-        return mask
+        self._take_result(result)
+        self.coef_ = result.coef.reshape(1, -1)
+        self.intercept_ = np.array([result.intercept])
+        self.n_iter_ = max(1, result.counters.get("SVM solves", 1))

@@ -18,12 +18,12 @@ from sklearn.utils.metadata_routing import (
     process_routing,
 )
 from sklearn.utils.parallel import Parallel, delayed
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..effort import EFFORTS
 from ..result import Result
 from . import parameters as may_be
-from .binary_linear import BinaryLinearClassifier, _check_sample_weight
+from .binary_linear import check_sample_weight
+from .budgeted import BudgetedClassifier
 from .choice import RULES, Choice, ScoredPath
 from .cross_validation import (
     Fold,
@@ -37,9 +37,8 @@ from .cross_validation import (
     take,
     takes_sample_weight,
 )
-from .feature_names import FeatureNames
 from .frugal_svc import FrugalSVC
-from .parameters import Constraint, check_parameters
+from .parameters import Constraint
 
 # Budgets that "auto" tries, as far as there are features.
 AUTO_BUDGETS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20)
@@ -68,7 +67,7 @@ class Fitted(NamedTuple):
     n_solves: int
 
 
-class FrugalSVCCV(BinaryLinearClassifier):
+class FrugalSVCCV(BudgetedClassifier):
     """FrugalSVC with budget and C chosen by cross-validation.
 
     Every fold is fitted for all budgets and C at once: solutions go from budget to
@@ -278,18 +277,11 @@ class FrugalSVCCV(BinaryLinearClassifier):
         sample_weight: ArrayLike | None,
         params: dict[str, Any],
     ) -> Self:
-        from ..problem import check_unmasked
-
-        check_parameters(self)
-        for name, array in (("X", X), ("y", y), ("sample_weight", sample_weight)):
-            if array is not None:
-                check_unmasked(name, array)
-        data, labels = validate_data(self, X, y, dtype=np.float64)
-        signs = self._encode(labels)
+        data, labels, signs = self._checked(X, y, sample_weight)
         samples = Samples(
-            X, data, labels, signs, _check_sample_weight(sample_weight, data)
+            X, data, labels, signs, check_sample_weight(sample_weight, data)
         )
-        maker = self._maker()
+        maker = ProblemMaker(self._side_conditions(stacklevel=4), self.scale)
         routed = self._route(sample_weight, params)
         seeds = self._seeds()
         work = self._work(maker)
@@ -374,26 +366,6 @@ class FrugalSVCCV(BinaryLinearClassifier):
     def _seeds(self) -> np.random.SeedSequence:
         random_state = check_random_state(self.random_state)
         return np.random.SeedSequence(int(random_state.randint(2**31 - 1)))
-
-    def _maker(self) -> ProblemMaker:
-        """What makes problems of samples, with features as indices."""
-        features = FeatureNames(
-            getattr(self, "feature_names_in_", None), self.n_features_in_
-        )
-        if self.feature_costs is not None and self.max_cost is None:
-            warnings.warn(
-                "feature_costs without max_cost limits nothing; set max_cost.",
-                UserWarning,
-                stacklevel=3,
-            )
-        constraints = {
-            "feature_costs": features.costs(self.feature_costs),
-            "max_cost": self.max_cost,
-            "include": features.indices("include", self.include),
-            "exclude": features.indices("exclude", self.exclude),
-            "fit_intercept": self.fit_intercept,
-        }
-        return ProblemMaker(constraints, self.scale)
 
     def _work(self, maker: ProblemMaker) -> FoldWork:
         template = FrugalSVC(class_weight=self.class_weight)
@@ -530,21 +502,11 @@ class FrugalSVCCV(BinaryLinearClassifier):
     def _take_fit(self, fitted: Fitted) -> None:
         """Set what the fit of all data gives."""
         self.path_ = fitted.path
-        self.result_ = fitted.result
+        self._take_result(fitted.result)
         self.coef_ = fitted.model.coef.reshape(1, -1)
         self.intercept_ = np.array([fitted.model.intercept])
-        self.objective_ = fitted.result.objective
-        self.lower_bound_ = fitted.result.lower_bound
-        self.gap_ = fitted.result.gap
-        self.status_ = str(fitted.result.status)
         self.n_iter_ += fitted.n_solves
         self._included = fitted.included
-
-    def _get_support_mask(self) -> np.ndarray:
-        check_is_fitted(self)
-        mask = self.coef_[0] != 0
-        mask[self._included] = True
-        return mask
 
 
 def _is(value: Any, word: str) -> bool:

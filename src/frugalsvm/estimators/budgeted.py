@@ -1,0 +1,78 @@
+"""What the classifiers with a hard budget have in common."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ..result import Result
+from .binary_linear import BinaryLinearClassifier
+from .feature_names import FeatureNames
+from .parameters import check_parameters
+
+
+class BudgetedClassifier(BinaryLinearClassifier):
+    """Data in, budgets and features by name in, what a result says out."""
+
+    feature_costs: Any
+    max_cost: float | None
+    include: Any
+    exclude: Any
+    fit_intercept: bool
+    _included: np.ndarray
+
+    def _checked(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Data and labels after all checks, and labels as -1 and +1."""
+        from ..problem import check_unmasked
+
+        check_parameters(self)
+        for name, array in (("X", X), ("y", y), ("sample_weight", sample_weight)):
+            if array is not None:
+                check_unmasked(name, array)
+        data, labels = validate_data(self, X, y, dtype=np.float64)
+        return data, labels, self._encode(labels)
+
+    def _features(self) -> FeatureNames:
+        """The features of the data that were checked."""
+        names = getattr(self, "feature_names_in_", None)
+        return FeatureNames(names, self.n_features_in_)
+
+    def _side_conditions(self, stacklevel: int) -> dict[str, Any]:
+        """All conditions of a ``Problem`` but for budget and C, features by index.
+
+        ``stacklevel`` is where a warning belongs, seen from here.
+        """
+        if self.feature_costs is not None and self.max_cost is None:
+            warnings.warn(
+                "feature_costs without max_cost limits nothing; set max_cost.",
+                UserWarning,
+                stacklevel=stacklevel,
+            )
+        features = self._features()
+        return {
+            "feature_costs": features.costs(self.feature_costs),
+            "max_cost": self.max_cost,
+            "include": features.indices("include", self.include),
+            "exclude": features.indices("exclude", self.exclude),
+            "fit_intercept": self.fit_intercept,
+        }
+
+    def _take_result(self, result: Result) -> None:
+        """Set what a result says of the problem that chose the features."""
+        self.result_ = result
+        self.objective_ = result.objective
+        self.lower_bound_ = result.lower_bound
+        self.gap_ = result.gap
+        self.status_ = str(result.status)
+
+    def _get_support_mask(self) -> np.ndarray:
+        check_is_fitted(self)
+        mask = self.coef_[0] != 0
+        mask[self._included] = True
+        return mask
