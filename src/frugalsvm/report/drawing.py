@@ -225,7 +225,7 @@ def steps(xs: Sequence[float], ys: Sequence[float]) -> list[tuple[float, float]]
 
 def bar(value: float, most: float) -> str:
     """A bar on either side of a middle line; decoration that words say, too."""
-    half, thick = 60.0, 12.0
+    half, thick = 75.0, 12.0
     length = half * abs(value) / most if most > 0 else 0.0
     start = half if value >= 0 else half - length
     kind = "second" if value >= 0 else "first"

@@ -21,9 +21,8 @@ MOST_ROWS = 100_000
 # Rows from which on a column of different integers in order is no accident.
 ID_ROWS = 20
 ID_NAME = re.compile(
-    r"(^|[\s_.\-])(id|ids|uid|uuid|nr|no|number|index|key|row|record|rowid)$"
-    r"|^(id|row|index|record)([\s_.\-]|$)|[a-z]I[dD]$|^unnamed",
-    re.IGNORECASE,
+    r"(?i:(^|[\s_.\-])(id|ids|uid|uuid|nr|no|number|index|key|row|record|rowid)$)"
+    r"|(?i:^(id|row|index|record)([\s_.\-]|$))|(?i:^unnamed)|[a-z](Id|ID)$"
 )
 # Share of the rarer class below which accuracy misleads.
 RARE = 0.1

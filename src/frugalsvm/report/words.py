@@ -102,6 +102,8 @@ def share(n: int, total: int) -> str:
 
 def rate(value: float, name: str) -> str:
     """A score as it is usually written: an AUC as a number, others in percent."""
+    if not math.isfinite(value):
+        return NONE
     return f"{value:.3f}" if name in PLAIN_SCORES else f"{100 * value:.1f}{NARROW}%"
 
 
