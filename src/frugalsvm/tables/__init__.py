@@ -1,0 +1,21 @@
+"""Tables: from a file of strangers to numbers, and how exactly they became numbers."""
+
+from .columns import Numbers, Table, Texts
+from .errors import TableError
+from .kinds import Plan, make_plan
+from .preparation import Preparation
+from .reading import read_table
+from .target import Target, find_target
+
+__all__ = [
+    "Numbers",
+    "Plan",
+    "Preparation",
+    "Table",
+    "TableError",
+    "Target",
+    "Texts",
+    "find_target",
+    "make_plan",
+    "read_table",
+]

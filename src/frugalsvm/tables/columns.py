@@ -1,0 +1,111 @@
+"""Table: columns of numbers or of texts, as they were read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from .errors import unknown_column
+
+
+@dataclass(frozen=True, eq=False)
+class Numbers:
+    """A column of numbers.
+
+    Attributes
+    ----------
+    values : ndarray of float
+        NaN where a value is missing.
+    """
+
+    values: np.ndarray
+
+    @property
+    def missing(self) -> np.ndarray:
+        """Mask of the rows without a value."""
+        return np.isnan(self.values)
+
+    def __len__(self) -> int:
+        return self.values.size
+
+
+@dataclass(frozen=True, eq=False)
+class Texts:
+    """A column of texts, each different one stored once.
+
+    Attributes
+    ----------
+    codes : ndarray of int32
+        For each row the place of its text in ``levels``; -1 where it is missing.
+    levels : list of str
+        In alphabetical order.
+    are_dates : bool
+        Whether the file says that these are dates.
+    """
+
+    codes: np.ndarray
+    levels: list[str]
+    are_dates: bool = False
+
+    @property
+    def missing(self) -> np.ndarray:
+        """Mask of the rows without a value."""
+        return self.codes < 0
+
+    def __len__(self) -> int:
+        return self.codes.size
+
+
+Column = Numbers | Texts
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """A table as it was read.
+
+    Attributes
+    ----------
+    columns : mapping from names to Numbers or Texts
+    n_rows : int
+    source : str
+        Where it is from.
+    remarks : list of str
+        What was found out about the file on the way: encoding, separator and so on.
+    """
+
+    columns: Mapping[str, Column]
+    n_rows: int
+    source: str = "table"
+    remarks: list[str] = field(default_factory=list)
+
+    @property
+    def names(self) -> list[str]:
+        """Names of all columns."""
+        return list(self.columns)
+
+    def column(self, name: str, what: str) -> Column:
+        """A column by name; ``what`` asks for it, for the error."""
+        if name not in self.columns:
+            raise unknown_column(what, name, self.names)
+        return self.columns[name]
+
+
+def texts_of(values: Iterable[str | None], are_dates: bool = False) -> Texts:
+    """A column of texts from one text, or None, per row."""
+    place: dict[str | None, int] = {}
+    codes = np.array([place.setdefault(one, len(place)) for one in values], np.int32)
+    return in_order(codes, list(place), are_dates)
+
+
+def in_order(
+    codes: np.ndarray, levels: list[str | None], are_dates: bool = False
+) -> Texts:
+    """Texts with their levels stripped and sorted; empty ones and None are missing."""
+    stripped = [None if one is None else one.strip() for one in levels]
+    known = sorted({one for one in stripped if one})
+    place = {one: k for k, one in enumerate(known)}
+    # The last entry serves the code -1.
+    new = np.array([place.get(one or "", -1) for one in stripped] + [-1], np.int32)
+    return Texts(new[codes], known, are_dates)

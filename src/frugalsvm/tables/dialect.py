@@ -1,0 +1,149 @@
+"""Dialect: what separates the cells of a text table, and what its columns are called.
+
+It is guessed from the first lines, and not silently: the table says what was taken.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections import Counter
+from dataclasses import dataclass
+from itertools import islice
+
+from .errors import TableError, listed
+
+SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
+# Rows that a guess is based on.
+N_ROWS = 200
+COMMA_NUMBER = re.compile(r"\s*[-+]?(\d{1,3}(\.\d{3})+|\d+),\d+([eE][-+]?\d+)?\s*")
+POINT_NUMBER = re.compile(r"\s*[-+]?\d+\.\d+([eE][-+]?\d+)?\s*")
+WITH_THOUSANDS = re.compile(r"\s*[-+]?\d{1,3}(\.\d{3})+,\d+\s*")
+_ANY_NUMBER = re.compile(r"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*")
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How a text table is written.
+
+    Attributes
+    ----------
+    separator : str
+    decimal : str
+        Point or comma.
+    thousands : str or None
+    names : list of str
+        Of the columns; all different.
+    remarks : list of str
+        What is worth saying.
+    """
+
+    separator: str
+    decimal: str
+    thousands: str | None
+    names: list[str]
+    remarks: list[str]
+
+
+def guess(sample: str, source: str, is_whole: bool) -> Dialect:
+    """The dialect of a table that begins with a sample.
+
+    Parameters
+    ----------
+    sample : str
+    source : str
+        Name of the file, for errors.
+    is_whole : bool
+        Whether the sample is all there is; otherwise its last line may be cut.
+    """
+    if not sample.strip():
+        raise TableError(f"{source} is empty; it needs a line of names and some rows.")
+    separator, rows = _separator(sample, is_whole)
+    remarks = []
+    if separator != ",":
+        remarks.append(f"cells are separated by {SEPARATORS[separator]}")
+    names, renamed = _names(rows[0], source)
+    remarks += renamed
+    cells = [cell for row in rows[1:] for cell in row]
+    decimal, thousands = _decimal(cells, separator)
+    if decimal == ",":
+        words = "numbers have decimal commas"
+        remarks.append(words + (" and points in thousands" if thousands else ""))
+    return Dialect(separator, decimal, thousands, names, remarks)
+
+
+def _separator(sample: str, is_whole: bool) -> tuple[str, list[list[str]]]:
+    """The separator that makes rows of one length, and the first rows."""
+    best = (",", _rows(sample, ",", is_whole))
+    best_score = (0.0, 1)
+    for separator in SEPARATORS:
+        rows = _rows(sample, separator, is_whole)
+        width = len(rows[0])
+        if width < 2:
+            continue
+        same = sum(len(row) == width for row in rows) / len(rows)
+        if (same, width) > best_score:
+            best, best_score = (separator, rows), (same, width)
+    return best
+
+
+def _rows(sample: str, separator: str, is_whole: bool) -> list[list[str]]:
+    lines = iter(sample.splitlines(keepends=True))
+    try:
+        # A row is a list of cells; blank lines have none.
+        read = csv.reader(lines, delimiter=separator, skipinitialspace=True)
+        rows = list(islice((row for row in read if row), N_ROWS + 1))
+    except csv.Error:
+        return [[sample.split("\n", 1)[0]]]
+    if len(rows) > 1 and len(rows) <= N_ROWS and not is_whole:
+        rows.pop()
+    return rows or [[""]]
+
+
+def _names(header: list[str], source: str) -> tuple[list[str], list[str]]:
+    """Different names for all columns, and what was done about it."""
+    header = [name.strip() for name in header]
+    if all(_ANY_NUMBER.fullmatch(name) for name in header if name) and any(header):
+        raise TableError(
+            f"the first line of {source} has numbers only ({listed(header[:3])} ...); "
+            "it must name the columns."
+        )
+    remarks = []
+    filled = [name or f"column {j + 1}" for j, name in enumerate(header)]
+    n_empty = sum(not name for name in header)
+    if n_empty:
+        remarks.append(
+            f"{n_empty} column{'s' * (n_empty > 1)} without a name: called 'column N'"
+        )
+    counts = Counter(filled)
+    twice = [name for name, n in counts.items() if n > 1]
+    if twice:
+        remarks.append(
+            f"{listed(twice)} stand{'s' * (len(twice) == 1)} more than once in the "
+            "first line: called 'name (2)' and so on"
+        )
+    names: list[str] = []
+    taken = set(filled)
+    seen: Counter[str] = Counter()
+    for name in filled:
+        seen[name] += 1
+        new = name
+        while seen[name] > 1 and (new in taken or new in names):
+            new = f"{name} ({seen[name]})"
+            if new in taken:
+                seen[name] += 1
+        names.append(new)
+        taken.add(new)
+    return names, remarks
+
+
+def _decimal(cells: list[str], separator: str) -> tuple[str, str | None]:
+    """Point or comma, and what groups thousands."""
+    if separator == ",":
+        return ".", None
+    commas = sum(COMMA_NUMBER.fullmatch(cell) is not None for cell in cells)
+    points = sum(POINT_NUMBER.fullmatch(cell) is not None for cell in cells)
+    if commas <= points:
+        return ".", None
+    grouped = any(WITH_THOUSANDS.fullmatch(cell) for cell in cells)
+    return ",", "." if grouped else None

@@ -1,0 +1,35 @@
+"""What is wrong with a table, for the person who has the file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from difflib import get_close_matches
+
+# Names that a sentence lists.
+N_LISTED = 8
+
+
+class TableError(ValueError):
+    """A table that cannot be used; the message says why, and what to do."""
+
+
+class UnknownColumn(TableError):
+    """A column that was asked for is not there."""
+
+
+def listed(names: Sequence[str]) -> str:
+    """The first names in quotes, and how many more there are."""
+    shown = ", ".join(repr(str(name)) for name in names[:N_LISTED])
+    more = len(names) - N_LISTED
+    return shown if more <= 0 else f"{shown} and {more:,} more"
+
+
+def unknown_column(what: str, name: str, known: Sequence[str]) -> UnknownColumn:
+    """The error for a name that no column has; ``what`` asked for it."""
+    close = get_close_matches(name, known, n=3)
+    folded = [one for one in known if one.casefold() == name.casefold()]
+    if folded or close:
+        hint = f"did you mean {listed(folded or close)}?"
+    else:
+        hint = f"the columns are {listed(known)}."
+    return UnknownColumn(f"{what}: there is no column {name!r}; {hint}")

@@ -1,0 +1,236 @@
+"""What the columns of a table are: numbers, categories, or nothing to learn from.
+
+Every column that is left out is left out with a reason.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+
+import numpy as np
+
+from .columns import Column, Numbers, Table, Texts
+from .errors import TableError, listed, unknown_column
+
+NUMBER, CATEGORY = "number", "category"
+# Most values of a categorical column.
+MAX_LEVELS = 20
+# Rows from which on different integers in steps of one are no accident.
+ID_ROWS = 20
+ID_NAME = re.compile(
+    r"(^|[\s_.\-])(id|ids|uid|uuid|nr|no|number|index|key|row|record|rowid)$"
+    r"|^(id|row|index|record)([\s_.\-]|$)|[a-z]I[dD]$|^unnamed",
+    re.IGNORECASE,
+)
+DATE = re.compile(
+    r"(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2})"
+    r"|\d{1,2}[ -](jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*[ -]\d{2,4})"
+    r"([T ]\d{1,2}:\d{2}.*)?",
+    re.IGNORECASE,
+)
+# Texts that are held against the pattern of dates.
+N_DATES = 1000
+# A spread below this part of the mean is lost in rounding when it is standardised.
+LEAST_SPREAD = 1e-6
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Which columns are used, and as what.
+
+    Attributes
+    ----------
+    kinds : dict
+        ``"number"`` or ``"category"`` by column, in the order of the table.
+    dropped : tuple of (column, reason)
+    target : str
+    """
+
+    kinds: dict[str, str]
+    dropped: tuple[tuple[str, str], ...]
+    target: str
+
+    @property
+    def categories(self) -> list[str]:
+        """The categorical columns."""
+        return [name for name, kind in self.kinds.items() if kind == CATEGORY]
+
+
+def make_plan(
+    table: Table,
+    target: str,
+    *,
+    exclude: Collection[str] = (),
+    keep: Collection[str] = (),
+    categorical: Collection[str] = (),
+) -> Plan:
+    """Decide what the columns of a table are.
+
+    Parameters
+    ----------
+    table : Table
+    target : str
+        The column that is to be predicted.
+    exclude : collection of str, default=()
+        Columns that are left out.
+    keep : collection of str, default=()
+        Columns that are used even if they look like identifiers or dates.
+    categorical : collection of str, default=()
+        Columns that are categories, whatever they look like.
+
+    Returns
+    -------
+    Plan
+    """
+    asked = (("exclude", exclude), ("keep", keep), ("categorical", categorical))
+    for option, names in asked:
+        for name in names:
+            if name not in table.columns:
+                raise unknown_column(f"--{option}", name, table.names)
+    kinds: dict[str, str] = {}
+    dropped = []
+    for name, column in table.columns.items():
+        if name == target:
+            continue
+        kind, reason = _judge(name, column, name in keep, name in categorical)
+        if name in exclude:
+            reason = "excluded by you"
+        if reason:
+            dropped.append((name, reason))
+        else:
+            kinds[name] = kind
+    if not kinds:
+        why = "; ".join(f"{name}: {reason}" for name, reason in dropped[:5])
+        raise TableError(
+            f"{table.source} has no column to learn from besides the target"
+            + (f" ({why})." if why else ".")
+        )
+    return Plan(kinds, tuple(dropped), target)
+
+
+def check_missing(table: Table, plan: Plan) -> None:
+    """Raise an error that names the columns with missing values, if there are any."""
+    gaps = missing_values(table, plan)
+    if not gaps:
+        return
+    names = [f"{name} ({n:,})" for name, n in gaps.items()]
+    shown = ", ".join(names[:8]) + (f" and {len(names) - 8:,} more" * (len(names) > 8))
+    raise TableError(
+        f"missing values in {len(gaps):,} column{'s' * (len(gaps) > 1)} of "
+        f"{table.source}: {shown}. Fill them in (--impute median), leave the columns "
+        "out (--exclude NAME), or remove the rows."
+    )
+
+
+def missing_values(table: Table, plan: Plan) -> dict[str, int]:
+    """Numbers of missing values of the columns in use, by name."""
+    counts = {name: int(table.columns[name].missing.sum()) for name in plan.kinds}
+    return {name: n for name, n in counts.items() if n}
+
+
+def _judge(name: str, column: Column, keep: bool, categorical: bool) -> tuple[str, str]:
+    """The kind of a column, and why it is dropped if it is."""
+    if column.missing.all():
+        return NUMBER, "empty"
+    if isinstance(column, Numbers):
+        return NUMBER, _why_not_numbers(name, column.values, keep)
+    return CATEGORY, _why_not_texts(column, keep or categorical)
+
+
+def _why_not_numbers(name: str, values: np.ndarray, keep: bool) -> str:
+    known = values[~np.isnan(values)]
+    infinite = int(np.isinf(known).sum())
+    if infinite:
+        raise TableError(
+            f"column {name!r} has {infinite:,} infinite values; remove these rows, or "
+            f"leave it out (--exclude {name!r})."
+        )
+    low, high = known.min(), known.max()
+    if low == high:
+        return f"constant ({low:g})"
+    if max(abs(low), abs(high)) > 1e50:
+        raise TableError(
+            f"column {name!r} has values up to {max(abs(low), abs(high)):g}, which is "
+            "too large to compute with; change its unit."
+        )
+    if high - low < LEAST_SPREAD * max(abs(low), abs(high)):
+        return f"hardly varies ({low:.9g} to {high:.9g}); subtract {low:g} first"
+    if keep or (known != np.round(known)).any():
+        return ""
+    if _are_days(known):
+        return f"dates like {int(known[0])}; give days or years instead"
+    if _numbers_rows(name, known):
+        return "numbers the rows, or the persons; --keep uses it nevertheless"
+    return ""
+
+
+def _are_days(known: np.ndarray) -> bool:
+    """Whether integers are days like 20240131."""
+    if known.min() < 18000101 or known.max() > 22001231:
+        return False
+    days = known.astype(np.int64)
+    month, day = days // 100 % 100, days % 100
+    return bool(((month >= 1) & (month <= 12) & (day >= 1) & (day <= 31)).all())
+
+
+def _numbers_rows(name: str, known: np.ndarray) -> bool:
+    if known.size < ID_ROWS:
+        return False
+    steps = np.diff(known)
+    if (steps == steps[0]).all():
+        return True
+    if ID_NAME.search(name) is None:
+        return False
+    return np.unique(known).size > 0.95 * known.size
+
+
+def _why_not_texts(column: Texts, wanted: bool) -> str:
+    levels = column.levels
+    if len(levels) == 1 and not column.missing.any():
+        return f"constant ({levels[0]!r})"
+    if wanted:
+        return ""
+    if column.are_dates or _are_dates(levels):
+        return f"dates like {levels[0]!r}; give days or years instead"
+    n_known = int((column.codes >= 0).sum())
+    if len(levels) > MAX_LEVELS or len(levels) > max(2, n_known / 2):
+        counts = f"{len(levels):,} different values in {n_known:,} rows"
+        if len(levels) > 0.9 * n_known and not any(" " in one for one in levels[:100]):
+            return f"identifiers ({counts})"
+        return f"free text ({counts}); --categorical uses them as categories"
+    return ""
+
+
+def _are_dates(levels: list[str]) -> bool:
+    some = levels[:N_DATES]
+    hits = sum(DATE.fullmatch(one) is not None for one in some)
+    return hits >= 0.9 * len(some)
+
+
+def check_wanted(plan: Plan, option: str, names: Collection[str]) -> None:
+    """Raise an error if a column that is to be used is dropped, or is not there."""
+    reasons = dict(plan.dropped)
+    known = [*plan.kinds, *reasons]
+    for name in names:
+        if name == plan.target:
+            raise TableError(f"{option}: {name!r} is the target.")
+        if name in reasons:
+            raise TableError(
+                f"{option} {name!r}: this column is left out: {reasons[name]}."
+            )
+        if name not in plan.kinds:
+            raise unknown_column(option, name, known)
+
+
+__all__ = [
+    "CATEGORY",
+    "NUMBER",
+    "Plan",
+    "check_missing",
+    "check_wanted",
+    "listed",
+    "make_plan",
+    "missing_values",
+]

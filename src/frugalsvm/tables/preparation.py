@@ -1,0 +1,473 @@
+"""Preparation: how the columns of a table become standardised features.
+
+It is learned from some rows (medians, categories, means, scales) and applied to others.
+As JSON it travels with a model and with a certificate, so that the same numbers come
+out again, to the last bit.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from .columns import Column, Numbers, Table, Texts
+from .errors import TableError, listed
+from .kinds import CATEGORY, NUMBER, Plan
+
+# What means 0 and variances 1 may be off by.
+STANDARD_TOL = 1e-9
+
+
+@dataclass(frozen=True)
+class NumberColumn:
+    """A column of numbers: one feature.
+
+    Attributes
+    ----------
+    name : str
+    fill : float or None
+        What stands in for a missing value; None if that is an error.
+    """
+
+    name: str
+    fill: float | None = None
+
+    def features(self) -> list[str]:
+        """Names of its features."""
+        return [self.name]
+
+    def values(self, column: Column, rows: Any) -> list[np.ndarray]:
+        """Values of its features for some rows of the column."""
+        if isinstance(column, Texts):
+            if not column.levels:
+                values = np.full(len(column), np.nan)[rows]
+            else:
+                raise TableError(self._not_a_number(column))
+        else:
+            values = column.values[rows]
+        missing = np.isnan(values)
+        if missing.any():
+            if self.fill is None:
+                raise TableError(_gap(self.name, int(missing.sum())))
+            values = np.where(missing, self.fill, values)
+        if np.isinf(values).any():
+            raise TableError(f"column {self.name!r} has infinite values.")
+        return [values]
+
+    def _not_a_number(self, column: Texts) -> str:
+        wrong = next((one for one in column.levels if not _is_number(one)), "")
+        place = column.levels.index(wrong) if wrong else 0
+        row = int(np.flatnonzero(column.codes == place)[0])
+        return (
+            f"column {self.name!r} must hold numbers, but row {row + 1:,} has "
+            f"{column.levels[place]!r}."
+        )
+
+
+@dataclass(frozen=True)
+class CategoryColumn:
+    """A column of categories: a feature of zeros and ones for each.
+
+    Of two categories the second one is enough.
+
+    Attributes
+    ----------
+    name : str
+    levels : tuple of str
+    fill : str or None
+    """
+
+    name: str
+    levels: tuple[str, ...]
+    fill: str | None = None
+
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """The categories that have a feature."""
+        return self.levels[1:] if len(self.levels) == 2 else self.levels
+
+    def features(self) -> list[str]:
+        """Names of its features."""
+        return [f"{self.name}={level}" for level in self.shown]
+
+    def values(self, column: Column, rows: Any) -> list[np.ndarray]:
+        """Values of its features for some rows of the column."""
+        texts = column if isinstance(column, Texts) else _as_texts(column)
+        codes = texts.codes[rows]
+        missing = codes < 0
+        if missing.any() and self.fill is None:
+            raise TableError(_gap(self.name, int(missing.sum())))
+        place = {level: k for k, level in enumerate(texts.levels)}
+        found = []
+        for level in self.shown:
+            hit = codes == place.get(level, -2)
+            if level == self.fill:
+                hit |= missing
+            found.append(hit.astype(np.float64))
+        return found
+
+    def unknown(self, column: Column) -> dict[str, int]:
+        """Values that were not there when the preparation was made, with their rows."""
+        texts = column if isinstance(column, Texts) else _as_texts(column)
+        counts = np.bincount(texts.codes[texts.codes >= 0], minlength=len(texts.levels))
+        known = set(self.levels)
+        return {
+            level: int(n)
+            for level, n in zip(texts.levels, counts, strict=True)
+            if level not in known and n
+        }
+
+
+PreparedColumn = NumberColumn | CategoryColumn
+
+
+@dataclass(frozen=True, eq=False)
+class Preparation:
+    """How the columns of a table become standardised features.
+
+    Attributes
+    ----------
+    columns : tuple of NumberColumn or CategoryColumn
+    features : tuple of str
+        Names of the features; all different.
+    means, scales : ndarray of shape (n_features,)
+        A feature is ``(value - mean) / scale``.
+    target : str
+    classes : tuple of two labels
+    """
+
+    columns: tuple[PreparedColumn, ...]
+    features: tuple[str, ...]
+    means: np.ndarray
+    scales: np.ndarray
+    target: str
+    classes: tuple[Any, Any]
+
+    @classmethod
+    def fit(
+        cls,
+        table: Table,
+        plan: Plan,
+        classes: tuple[Any, Any],
+        *,
+        impute: bool = False,
+        rows: np.ndarray | None = None,
+    ) -> Preparation:
+        """Learn from some rows of a table, or from all.
+
+        Parameters
+        ----------
+        table : Table
+        plan : Plan
+        classes : tuple of two labels
+        impute : bool, default=False
+            Whether to fill in missing values: numbers by the median, categories by the
+            most frequent one.
+        rows : ndarray of int, default=None
+
+        Returns
+        -------
+        Preparation
+        """
+        some: Any = slice(None) if rows is None else rows
+        columns = tuple(
+            _learned(name, kind, table.columns[name], some, impute)
+            for name, kind in plan.kinds.items()
+        )
+        features = _different([name for one in columns for name in one.features()])
+        means, scales = [], []
+        for one in columns:
+            for values in one.values(table.columns[one.name], some):
+                mean, scale = moments(values)
+                means.append(mean)
+                scales.append(scale)
+        return cls(
+            columns, features, np.array(means), np.array(scales), plan.target, classes
+        )
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return len(self.features)
+
+    def of_column(self, name: str) -> list[int]:
+        """The features of a column, by their places."""
+        return [j for j, (one, _) in enumerate(self.origins()) if one.name == name]
+
+    def origins(self) -> list[tuple[PreparedColumn, str | None]]:
+        """For each feature its column, and the category if it is one."""
+        pairs: list[tuple[PreparedColumn, str | None]] = []
+        for one in self.columns:
+            if isinstance(one, CategoryColumn):
+                pairs += [(one, level) for level in one.shown]
+            else:
+                pairs.append((one, None))
+        return pairs
+
+    def transform(self, table: Table, rows: np.ndarray | None = None) -> np.ndarray:
+        """The standardised features of some rows of a table, or of all.
+
+        Parameters
+        ----------
+        table : Table
+        rows : ndarray of int, default=None
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_features)
+            In columns: what takes one feature after the other is quick.
+        """
+        n_rows = table.n_rows if rows is None else len(rows)
+        data = np.empty((self.n_features, n_rows))
+        for j, values in enumerate(self._raw(table, rows)):
+            np.subtract(values, self.means[j], out=data[j])
+            data[j] /= self.scales[j]
+        return data.T
+
+    def values(self, table: Table) -> np.ndarray:
+        """The features before they are standardised."""
+        data = np.empty((self.n_features, table.n_rows))
+        for j, values in enumerate(self._raw(table, None)):
+            data[j] = values
+        return data.T
+
+    def _raw(self, table: Table, rows: np.ndarray | None) -> Any:
+        some: Any = slice(None) if rows is None else rows
+        self.check_columns(table)
+        for one in self.columns:
+            yield from one.values(table.columns[one.name], some)
+
+    def check_columns(self, table: Table) -> None:
+        """Raise an error that names the columns that a table lacks."""
+        missing = [one.name for one in self.columns if one.name not in table.columns]
+        if missing:
+            raise TableError(
+                f"{table.source} lacks {listed(missing)}; it needs the columns "
+                f"{listed([one.name for one in self.columns])}."
+            )
+
+    def unknown(self, table: Table) -> dict[str, dict[str, int]]:
+        """Categories of a table that are not known, by column, with their rows."""
+        found = {
+            one.name: one.unknown(table.columns[one.name])
+            for one in self.columns
+            if isinstance(one, CategoryColumn)
+        }
+        return {name: levels for name, levels in found.items() if levels}
+
+    def check_standard(self, table: Table) -> float:
+        """How far features are from mean 0 and variance 1; an error if too far.
+
+        Returns
+        -------
+        float
+            The largest difference.
+        """
+        worst = 0.0
+        for j, values in enumerate(self._raw(table, None)):
+            standard = (values - self.means[j]) / self.scales[j]
+            # What is constant has a scale of 1.
+            variance = float(np.mean(standard**2))
+            off = abs(float(standard.mean()))
+            if (values != values[0]).any():
+                off = max(off, abs(variance - 1.0))
+            if not off <= STANDARD_TOL:
+                raise TableError(
+                    f"the stored mean and scale of {self.features[j]!r} do not "
+                    f"standardise these data: they are off by {off:.3g}."
+                )
+            worst = max(worst, off)
+        return worst
+
+    def restricted(self, features: Collection[int]) -> Preparation:
+        """Only the columns that some of the features need."""
+        origins = self.origins()
+        needed = {origins[j][0].name for j in features}
+        kept = [j for j in range(self.n_features) if origins[j][0].name in needed]
+        return replace(
+            self,
+            columns=tuple(one for one in self.columns if one.name in needed),
+            features=tuple(self.features[j] for j in kept),
+            means=self.means[kept],
+            scales=self.scales[kept],
+        )
+
+    @property
+    def text_columns(self) -> set[str]:
+        """Columns that are to be read as texts."""
+        return {one.name for one in self.columns if isinstance(one, CategoryColumn)}
+
+    # --- JSON --------------------------------------------------------------------
+
+    def to_json(self) -> str:
+        """As text; numbers are written so that none loses a bit."""
+        columns: list[dict[str, Any]] = []
+        for one in self.columns:
+            if isinstance(one, CategoryColumn):
+                levels = list(one.levels)
+                columns.append({"name": one.name, "kind": CATEGORY, "levels": levels})
+            else:
+                columns.append({"name": one.name, "kind": NUMBER})
+            columns[-1]["fill"] = one.fill
+        content = {
+            "columns": columns,
+            "features": list(self.features),
+            "means": self.means.tolist(),
+            "scales": self.scales.tolist(),
+            "target": self.target,
+            "classes": list(self.classes),
+        }
+        return json.dumps(content, ensure_ascii=True, allow_nan=False)
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Preparation:
+        """Read what :meth:`to_json` wrote; nothing about its form is believed.
+
+        Raises
+        ------
+        TableError
+            If it is not what it should be.
+        """
+        try:
+            content = json.loads(text)
+            return _checked(content)
+        except TableError:
+            raise
+        except (
+            ValueError,
+            KeyError,
+            TypeError,
+            AttributeError,
+            RecursionError,
+        ) as error:
+            raise TableError(f"the preparation is not readable: {error!r}.") from error
+
+
+def moments(values: np.ndarray) -> tuple[float, float]:
+    """Mean and standard deviation; a scale of 1 for what does not vary."""
+    mean = float(values.mean())
+    # The mean of the differences takes back what was rounded.
+    mean += float((values - mean).mean())
+    scale = math.sqrt(float(np.mean((values - mean) ** 2)))
+    if not (values != values[0]).any() or not scale > 0:
+        return float(values[0]), 1.0
+    return mean, scale
+
+
+def _learned(
+    name: str, kind: str, column: Column, rows: Any, impute: bool
+) -> PreparedColumn:
+    if kind == NUMBER:
+        assert isinstance(column, Numbers)
+        known = column.values[rows]
+        known = known[~np.isnan(known)]
+        return NumberColumn(name, _median(known) if impute else None)
+    texts = column if isinstance(column, Texts) else _as_texts(column)
+    codes = texts.codes[rows]
+    counts = np.bincount(codes[codes >= 0], minlength=len(texts.levels))
+    levels = tuple(texts.levels[k] for k in np.flatnonzero(counts))
+    fill = texts.levels[int(counts.argmax())] if impute and levels else None
+    return CategoryColumn(name, levels, fill)
+
+
+def _median(known: np.ndarray) -> float:
+    return float(np.median(known)) if known.size else 0.0
+
+
+def _as_texts(column: Numbers) -> Texts:
+    """Numbers as categories: 1.0 is called 1."""
+    known, codes = np.unique(column.values, return_inverse=True)
+    n_known = int((~np.isnan(known)).sum())
+    names = [f"{value:.15g}" for value in known[:n_known].tolist()]
+    order = np.argsort(names) if names else np.empty(0, dtype=int)
+    place = np.full(known.size + 1, -1, np.int32)
+    place[order] = np.arange(n_known)
+    return Texts(place[codes].astype(np.int32), [names[k] for k in order])
+
+
+def _different(names: Sequence[str]) -> tuple[str, ...]:
+    """Names, with a number where one stands more than once."""
+    taken = set(names)
+    seen: set[str] = set()
+    result = []
+    for name in names:
+        new, k = name, 2
+        while new in seen or (new != name and new in taken):
+            new, k = f"{name} ({k})", k + 1
+        seen.add(new)
+        result.append(new)
+    return tuple(result)
+
+
+def _gap(name: str, n: int) -> str:
+    return (
+        f"column {name!r} has {n:,} missing value{'s' * (n > 1)}; fill them in, or fit "
+        "with --impute median."
+    )
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return math.isfinite(float(text))
+    except ValueError:
+        return False
+
+
+# --- reading from strangers ----------------------------------------------------------
+
+
+def _checked(content: Any) -> Preparation:
+    columns = tuple(_column(one) for one in content["columns"])
+    features = tuple(_text(one) for one in content["features"])
+    means = np.array([_real(one) for one in content["means"]], dtype=np.float64)
+    scales = np.array([_real(one) for one in content["scales"]], dtype=np.float64)
+    first, second = (_label(one) for one in content["classes"])
+    made = _different([name for one in columns for name in one.features()])
+    names = [one.name for one in columns]
+    _require(len(set(names)) == len(names), "it has a column twice")
+    _require(made == features, "its features are not those of its columns")
+    _require(means.size == scales.size == len(features), "its lengths differ")
+    _require(bool((scales > 0).all()), "a scale is not positive")
+    _require(type(first) is type(second) and first != second, "its classes are wrong")
+    _require(content["target"] not in names, "the target is one of its columns")
+    return Preparation(
+        columns, features, means, scales, _text(content["target"]), (first, second)
+    )
+
+
+def _column(content: Any) -> PreparedColumn:
+    name, fill = _text(content["name"]), content["fill"]
+    if content["kind"] == NUMBER:
+        return NumberColumn(name, None if fill is None else _real(fill))
+    _require(content["kind"] == CATEGORY, f"unknown kind {content['kind']!r}")
+    levels = tuple(_text(one) for one in content["levels"])
+    _require(len(set(levels)) == len(levels), f"{name!r} has a category twice")
+    _require(fill is None or fill in levels, f"{name!r} is filled by no category")
+    return CategoryColumn(name, levels, fill)
+
+
+def _require(condition: bool, reason: str) -> None:
+    if not condition:
+        raise TableError(f"the preparation is wrong: {reason}.")
+
+
+def _text(value: Any) -> str:
+    _require(isinstance(value, str), f"{value!r} is no text")
+    return value
+
+
+def _label(value: Any) -> Any:
+    is_label = isinstance(value, (str, int, float)) and not isinstance(value, bool)
+    _require(is_label, f"{value!r} is no label")
+    return value
+
+
+def _real(value: Any) -> float:
+    is_real = isinstance(value, (int, float)) and not isinstance(value, bool)
+    _require(is_real and math.isfinite(value), f"{value!r} is no number")
+    return float(value)

@@ -1,0 +1,162 @@
+"""Source: the bytes of a file or of standard input, unpacked, as often as needed."""
+
+from __future__ import annotations
+
+import codecs
+import gzip
+import shutil
+import sys
+import tempfile
+import zlib
+from os import PathLike, fspath
+from pathlib import Path
+from typing import IO, Any, Self
+
+from .errors import TableError
+
+STDIN = "-"
+# Bytes that are looked at in one go.
+BLOCK = 2**20
+_BOMS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    # Before UTF-16, whose mark it begins with.
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+_NOT_TABLES = {
+    b"PK\x03\x04": "a zip archive or an Excel file",
+    b"\xd0\xcf\x11\xe0": "an old Excel file",
+    b"%PDF": "a PDF file",
+    b"BZh": "packed by bzip2",
+    b"\xfd7zXZ": "packed by xz",
+    b"\x28\xb5\x2f\xfd": "packed by Zstandard",
+}
+
+
+class Source:
+    """Bytes that can be read more than once; use it in a ``with`` statement.
+
+    The file is opened once, so that it may be moved or deleted meanwhile. Standard
+    input goes to a temporary file.
+
+    Parameters
+    ----------
+    path : str or path
+        ``"-"`` for standard input.
+    """
+
+    def __init__(self, path: str | PathLike[str]):
+        self.path = fspath(path)
+        self.name = "standard input" if self.path == STDIN else Path(path).name
+        self._raw: IO[bytes] | None = None
+
+    def __enter__(self) -> Self:
+        self._raw = _copied_stdin() if self.path == STDIN else _opened(self.path)
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        assert self._raw is not None
+        self._raw.close()
+
+    def open(self) -> IO[bytes]:
+        """The bytes from the beginning, unpacked."""
+        assert self._raw is not None
+        self._raw.seek(0)
+        packed = self._raw.read(2) == b"\x1f\x8b"
+        self._raw.seek(0)
+        # Closing it leaves the file below open.
+        return gzip.GzipFile(fileobj=self._raw) if packed else self._raw  # type: ignore[return-value]
+
+    def start(self, size: int = BLOCK) -> bytes:
+        """The first bytes."""
+        try:
+            return self.open().read(size)
+        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+            raise damaged(self.name, error) from error
+
+    def refuse_others(self) -> None:
+        """Say what a file is that is no table of text."""
+        start = self.start(8)
+        for magic, what in _NOT_TABLES.items():
+            if start.startswith(magic):
+                raise TableError(
+                    f"{self.name} is {what}; save the table as CSV (gzip is fine)."
+                )
+
+    def encoding(self) -> str:
+        """How its text is encoded: by its mark, as UTF-8, or as on old Windows."""
+        start = self.start(4)
+        for mark, name in _BOMS:
+            if start.startswith(mark):
+                return name
+        decoder = codecs.getincrementaldecoder("utf-8")()
+        is_utf8, is_windows = True, True
+        try:
+            stream = self.open()
+            while block := stream.read(BLOCK):
+                if b"\0" in block:
+                    raise TableError(
+                        f"{self.name} has zero bytes, so it is no table of text; save "
+                        "it as CSV in UTF-8."
+                    )
+                is_utf8 = is_utf8 and _takes(decoder, block)
+                is_windows = is_windows and _takes_all(block)
+            is_utf8 = is_utf8 and _takes(decoder, b"", final=True)
+        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+            raise damaged(self.name, error) from error
+        if is_utf8:
+            return "utf-8"
+        return "cp1252" if is_windows else "latin-1"
+
+
+def damaged(name: str, error: Exception) -> TableError:
+    """The error for a packed file that does not unpack."""
+    return TableError(
+        f"{name} is packed, but damaged or cut off ({error}); get it once more."
+    )
+
+
+def _takes(
+    decoder: codecs.IncrementalDecoder, block: bytes, final: bool = False
+) -> bool:
+    try:
+        decoder.decode(block, final)
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _takes_all(block: bytes) -> bool:
+    try:
+        block.decode("cp1252")
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _opened(path: str) -> IO[bytes]:
+    if Path(path).is_dir():
+        raise TableError(f"{path} is a folder; give a file.")
+    raw = open(path, "rb")  # noqa: SIM115 (closed by the source)
+    if raw.seekable():
+        return raw
+    # A pipe, as from a shell's <(...).
+    with raw:
+        return _copied(raw)
+
+
+def _copied_stdin() -> IO[bytes]:
+    if sys.stdin is None or sys.stdin.isatty():
+        raise TableError(
+            "- means standard input, but nothing is piped in; give a file, or use "
+            "a pipe: cat data.csv | frugalsvm ..."
+        )
+    return _copied(sys.stdin.buffer)
+
+
+def _copied(stream: IO[bytes]) -> IO[bytes]:
+    copy = tempfile.TemporaryFile()  # noqa: SIM115 (closed by the source)
+    shutil.copyfileobj(stream, copy, BLOCK)
+    return copy
