@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from os import PathLike
+from typing import IO
 
 import numpy as np
 
-from .checker import read_arrays, save_arrays
+from .checker import checksum, read_arrays, save_arrays
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,10 +36,36 @@ class Certificate:
             f"leaves={n_leaves:,})"
         )
 
+    def with_preparation(self, text: str) -> Certificate:
+        """The same proof with a note of how its numbers were made from a table.
+
+        Parameters
+        ----------
+        text : str
+            It is covered by the checksum, and no part of the proof.
+
+        Returns
+        -------
+        Certificate
+        """
+        note = np.frombuffer(text.encode(), dtype=np.uint8)
+        arrays = {**self.arrays, "preparation": note}
+        return Certificate(arrays | {"checksum": np.array(checksum(arrays))})
+
+    @property
+    def preparation(self) -> str | None:
+        """How the numbers were made from a table, if the file says so."""
+        note = self.arrays.get("preparation")
+        return None if note is None else note.tobytes().decode("utf-8", "replace")
+
     def save(self, path: str | PathLike[str]) -> None:
         """Write a compressed ``.npz`` file, under exactly the given name."""
         with open(path, "wb") as file:
-            save_arrays(file, self.arrays)
+            self.write(file)
+
+    def write(self, file: IO[bytes]) -> None:
+        """Write to a file that is open."""
+        save_arrays(file, self.arrays)
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Certificate:

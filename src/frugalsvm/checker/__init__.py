@@ -39,6 +39,10 @@ supports are parts of one listed set is as good as listed; the smallest bound of
 other leaves and of the fixings is a threshold, and no choice of features below it is
 missing from the list. The objectives of listed sets are recomputed from their weights.
 
+The array ``preparation`` may be there or not: bytes that say how the numbers were made
+from a table (the command line writes JSON). It is covered by the checksum, and nothing
+here looks at it: what is proved is proved of the numbers in X and y.
+
 ``reading`` guards against files that are damaged or too large, ``statement`` holds the
 problem, ``arithmetic`` the roundings, ``proof`` the tree and ``listing`` the list.
 """

@@ -28,6 +28,7 @@ FEW_FEATURES = 40
 
 # Dtypes of the entries, with their bytes: a text is 64 characters of four each.
 INTEGER, REAL, FLAG, TEXT = ("i4", "i8"), ("f8",), ("b1",), ("U256",)
+BYTE = ("u1",)
 SCALARS = {
     "format": INTEGER, "fingerprint": TEXT, "fit_intercept": FLAG,
     "max_features": INTEGER, "max_cost": REAL, "intercept": REAL, "objective": REAL,
@@ -46,6 +47,9 @@ LIST_ENTRIES = {
     "threshold": REAL, "listed_start": INTEGER, "listed_feature": INTEGER,
     "listed_coef": REAL, "listed_intercept": REAL,
 }  # fmt: skip
+# How the numbers came about, in words of whoever wrote the file. No proof looks at it.
+REMARK = "preparation"
+KNOWN = {**ENTRIES, **LIST_ENTRIES, REMARK: BYTE}
 
 
 class InvalidCertificate(ValueError):
@@ -216,6 +220,7 @@ def _read_mapping(mapping: Any, size: Size | None) -> dict[str, np.ndarray]:
 
 def _check_names(names: list[Any]) -> None:
     entries = [*ENTRIES, *(LIST_ENTRIES if "threshold" in names else ())]
+    entries += [REMARK] * (REMARK in names)
     missing = [name for name in entries if name not in names]
     require(not missing, f"{', '.join(missing)} missing")
     require(
@@ -225,7 +230,7 @@ def _check_names(names: list[Any]) -> None:
 
 
 def _check_kind(name: str, dtype: np.dtype, shape: tuple[int, ...]) -> None:
-    right = f"{dtype.kind}{dtype.itemsize}" in {**ENTRIES, **LIST_ENTRIES}[name]
+    right = f"{dtype.kind}{dtype.itemsize}" in KNOWN[name]
     require(
         right and len(shape) == (0 if name in (*SCALARS, "threshold") else 1),
         f"{name} has dtype {dtype} and {len(shape)} dimension(s)",
@@ -235,7 +240,10 @@ def _check_kind(name: str, dtype: np.dtype, shape: tuple[int, ...]) -> None:
 def _check_sizes(
     shapes: Mapping[str, tuple[int, ...]], size: Size | None, length: int | None
 ) -> None:
-    """Judge the lengths of all vectors by each other, the data and the file."""
+    """Judge the lengths of all vectors by each other, the data and the file.
+
+    That of a remark is limited by the length of the file alone.
+    """
     count = {name: shape[0] for name, shape in shapes.items() if shape}
     m, n = size or Size(count["weights"], count["costs"])
     require(
