@@ -60,6 +60,9 @@ class Problem:
         that never are.
     fit_intercept : bool, default=True
         Whether the intercept b is free or zero.
+    overwrite_X : bool, default=False
+        Whether X may be overwritten, which saves the memory of a copy if it is an array
+        of doubles in Fortran order and no sample has weight zero.
 
     Attributes
     ----------
@@ -86,6 +89,7 @@ class Problem:
         include: Iterable[int] = (),
         exclude: Iterable[int] = (),
         fit_intercept: bool = True,
+        overwrite_X: bool = False,
     ):
         data = _check_data(X)
         labels = _check_labels(y, data.shape[0])
@@ -102,7 +106,10 @@ class Problem:
         if not kept.all():
             data, labels, weights = data[kept], labels[kept], weights[kept]
         n = data.shape[1]
-        A = np.multiply(data.T, labels, order="C")
+        # Never what belongs to somebody else.
+        in_place = overwrite_X and data is X and data.flags.f_contiguous
+        out = data.T if in_place and data.flags.writeable else None
+        A = np.multiply(data.T, labels, out=out, order="C")
         self.y = _freeze(labels)
         self.C = _freeze(np.array(weights))
         self.fit_intercept = bool(fit_intercept)
@@ -332,7 +339,7 @@ def _shift_rows(
     """Shift rows of small spread in place; the shifts, and those rows as they were."""
     shift = np.zeros(A.shape[0])
     before = {}
-    size = np.abs(A).max(axis=1)
+    size = np.maximum(-A.min(axis=1), A.max(axis=1))
     means = (A @ y) / y.size
     # A large mean is necessary for a small spread, and quick to see.
     for j in np.flatnonzero(np.abs(means) > (1 - SMALL_SPREAD) * size):
@@ -363,15 +370,17 @@ def _check_data(X: ArrayLike) -> np.ndarray:
             f"X must be a table with at least one row and one column, got shape "
             f"{data.shape}."
         )
-    if not np.isfinite(data).all():
+    # Without an array of their size: there may be many.
+    low, high = float(data.min()), float(data.max())
+    if not (np.isfinite(low) and np.isfinite(high)):
         row, column = np.argwhere(~np.isfinite(data))[0]
         raise ValueError(
             f"X contains {data[row, column]} (first at row {row}, column {column}); "
             "impute or drop NaN and infinite values first."
         )
-    if np.abs(data).max() > LARGEST_VALUE:
+    if max(-low, high) > LARGEST_VALUE:
         raise ValueError(
-            f"X contains values up to {np.abs(data).max():g}, more than "
+            f"X contains values up to {max(-low, high):g}, more than "
             f"{LARGEST_VALUE:g}; rescale the features first, for instance by "
             "sklearn.preprocessing.StandardScaler."
         )
