@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .calibration import Isotonic, Sigmoid
 
@@ -65,12 +66,33 @@ def probability(row):
 '''
 
 
-def python_text(model: PortableModel) -> str:
+class Origin(NamedTuple):
+    """Where the value of a feature is from, if it is not the column of its name.
+
+    Attributes
+    ----------
+    column : str
+    category : str or None
+        The feature is 1 where the column has this value, otherwise 0.
+    fill : str, float or None
+        What stands in for a missing value.
+    """
+
+    column: str
+    category: str | None = None
+    fill: Any = None
+
+
+Origins = Mapping[str, Origin]
+
+
+def python_text(model: PortableModel, origins: Origins | None = None) -> str:
     """See :meth:`PortableModel.to_python`; users' texts are in literals only."""
     calibration = model.calibration
     terms = [repr(model.intercept)]
     terms += [
-        f"+ {one.weight!r} * ((row[{one.name!r}] - {one.mean!r}) / {one.scale!r})"
+        f"+ {one.weight!r} * (({_python_value(one.name, origins)} - {one.mean!r}) "
+        f"/ {one.scale!r})"
         for one in model.features
     ]
     modules = {Sigmoid: "import math", Isotonic: "import bisect"}
@@ -89,12 +111,28 @@ def python_text(model: PortableModel) -> str:
     return text + _PREDICT.format(condition="probability(row) > 0.5")
 
 
-def sql_text(model: PortableModel, what: str, dialect: str) -> str:
+def _python_value(name: str, origins: Origins | None) -> str:
+    """The value of a feature of a row."""
+    origin = (origins or {}).get(name, Origin(name))
+    fill = origin.fill
+    value = f"row[{origin.column!r}]"
+    if origin.category is not None:
+        hit = f"1.0 if {value} == {origin.category!r} else 0.0"
+        if fill is None:
+            return f"({hit})"
+        missing = 1.0 if fill == origin.category else 0.0
+        return f"({missing} if {value} is None else {hit})"
+    return value if fill is None else f"({fill!r} if {value} is None else {value})"
+
+
+def sql_text(
+    model: PortableModel, what: str, dialect: str, origins: Origins | None = None
+) -> str:
     """See :meth:`PortableModel.to_sql`."""
     if dialect not in _QUOTES:
         known = ", ".join(map(repr, _QUOTES))
         raise ValueError(f"dialect must be one of {known}, got {dialect!r}.")
-    score = _sql_score(model, dialect)
+    score = _sql_score(model, dialect, origins)
     if what == "score":
         return score
     if what == "label":
@@ -114,14 +152,30 @@ def sql_text(model: PortableModel, what: str, dialect: str) -> str:
     raise ValueError(f"what must be 'score', 'label' or 'probability', got {what!r}.")
 
 
-def _sql_score(model: PortableModel, dialect: str) -> str:
+def _sql_score(
+    model: PortableModel, dialect: str, origins: Origins | None = None
+) -> str:
     terms = [_real(model.intercept)]
     terms += [
-        f"{_real(one.weight)} * (({_quoted(one.name, dialect)} - {_real(one.mean)}) "
-        f"/ {_real(one.scale)})"
+        f"{_real(one.weight)} * (({_sql_value(one.name, dialect, origins)} - "
+        f"{_real(one.mean)}) / {_real(one.scale)})"
         for one in model.features
     ]
     return "(" + " + ".join(terms) + ")"
+
+
+def _sql_value(name: str, dialect: str, origins: Origins | None) -> str:
+    """The value of a feature; NULL where its column is, unless that is filled in."""
+    origin = (origins or {}).get(name, Origin(name))
+    fill = origin.fill
+    value = _quoted(origin.column, dialect)
+    if origin.category is not None:
+        hit = _literal(origin.category, dialect)
+        text = f"WHEN {value} = {hit} THEN 1.0E0 WHEN {value} <> {hit} THEN 0.0E0"
+        if fill is not None:
+            text += f" ELSE {'1.0E0' if fill == origin.category else '0.0E0'}"
+        return f"(CASE {text} END)"
+    return value if fill is None else f"COALESCE({value}, {_real(fill)})"
 
 
 def _logit(model: PortableModel, score: str) -> str:
