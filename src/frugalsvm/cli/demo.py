@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from typing import Any
 
 import numpy as np
 from sklearn.datasets import load_breast_cancer
@@ -17,8 +18,13 @@ BUDGET = 5
 FOLDS = 5
 
 
-def run_demo(effort: str = "normal") -> None:
-    """Fit WDBC with five features and print the model and what is proved about it."""
+def run_demo(
+    effort: str = "normal", seed: int = 0, verbose: bool = True
+) -> dict[str, Any]:
+    """Fit WDBC with five features and print the model and what is proved about it.
+
+    Returns the essentials of it by name.
+    """
     data = load_breast_cancer()
     # Positive decisions mean malignant.
     X, y = data.data, np.where(data.target == 0, "malignant", "benign")
@@ -30,16 +36,21 @@ def run_demo(effort: str = "normal") -> None:
     )
     started = time.perf_counter()
     clf = FrugalSVC(
-        BUDGET, C=1.0, effort=effort, random_state=0, verbose=1, certificate=True
+        BUDGET,
+        C=1.0,
+        effort=effort,
+        random_state=seed,
+        verbose=int(verbose),
+        certificate=True,
     )
     model = make_pipeline(StandardScaler(), clf)
     model.fit(X, y)
     training = model.score(X, y)
     print("\nCross-validating ...", flush=True)
     quiet = make_pipeline(
-        StandardScaler(), FrugalSVC(BUDGET, C=1.0, effort=effort, random_state=0)
+        StandardScaler(), FrugalSVC(BUDGET, C=1.0, effort=effort, random_state=seed)
     )
-    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=0)
+    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=seed)
     scores = cross_val_score(quiet, X, y, cv=folds)
     _print_model(clf, data.feature_names)
     print(f"\n{clf.result_}\n")
@@ -56,6 +67,16 @@ def run_demo(effort: str = "normal") -> None:
     checked = verify(clf.result_.certificate, StandardScaler().fit_transform(X), y)
     print(f"Checked: {checked}.")
     print(f"Total {time.perf_counter() - started:.1f} s.")
+    return {
+        "features": [str(name) for name in data.feature_names[clf.get_support()]],
+        "objective": clf.objective_,
+        "lower_bound": clf.lower_bound_,
+        "gap": clf.gap_,
+        "status": clf.status_,
+        "training_accuracy": training,
+        "accuracy": float(scores.mean()),
+        "accuracy_spread": float(scores.std()),
+    }
 
 
 def _print_model(clf: FrugalSVC, names: np.ndarray) -> None:

@@ -1,0 +1,177 @@
+"""``frugalsvm alternatives``: other choices of features that are about as good."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from . import options as opt
+from .errors import InterruptedFit, UsageProblem
+from .fit import Source, check_cost_options, check_impute
+from .outputs import check_output, write_file
+from .panel import Panel
+from .session import Session, plain
+
+EXAMPLES = (
+    "frugalsvm alternatives data.csv --target y --max-features 5 --tolerance 1%",
+    "frugalsvm alternatives data.csv -t y -k 3 --tolerance 5% --certificate all.npz",
+)
+# Models and features that are printed, and substitutes of each.
+N_MODELS, N_FEATURES, N_SUBSTITUTES = 10, 20, 3
+
+
+def alternatives(
+    session: Session,
+    data: opt.DataFile,
+    target: opt.TargetName,
+    max_features: Annotated[
+        str, typer.Option("--max-features", "-k", help="Most features of a model.")
+    ] = "5",
+    tolerance: Annotated[
+        str, typer.Option(help="How much worse than the best: 1% or 0.01.")
+    ] = "1%",
+    C: Annotated[float, typer.Option("--C", help="Weight of the loss.")] = 1.0,
+    time_limit: Annotated[
+        float | None,
+        typer.Option(help="Most seconds; the list is then what was found."),
+    ] = 60.0,
+    limit: Annotated[
+        int, typer.Option(min=1, help="Most models in the list.")
+    ] = 10_000,
+    include: opt.Include = None,
+    exclude: opt.Exclude = None,
+    keep: opt.Keep = None,
+    categorical: opt.Categorical = None,
+    costs: opt.Costs = None,
+    max_cost: opt.MaxCost = None,
+    positive: opt.Positive = None,
+    impute: opt.Impute = None,
+    certificate: Annotated[
+        str | None, typer.Option(help="Write the proof that none is missing.")
+    ] = None,
+    encoding: opt.Encoding = None,
+    jobs: opt.Jobs = 1,
+) -> None:
+    """List all choices of features that are nearly as good as the best one.
+
+    Shows which features no good model does without, and what can take the place of the
+    others.
+    """
+    from .reporting import list_alternatives
+    from .study import (
+        Conditions,
+        Search,
+        check_search,
+        parse_budget,
+        parse_C,
+        parse_share,
+    )
+
+    check_output("--certificate", certificate)
+    check_search("fast", time_limit)
+    check_cost_options(costs, max_cost)
+    check_impute(impute)
+    budget, share = parse_budget(max_features), parse_share(tolerance)
+    if isinstance(budget, str):
+        raise UsageProblem(
+            "--max-features must be a number here; fit -k auto finds one."
+        )
+    parse_C(str(C))
+    source = Source(
+        data, target, positive, tuple(exclude or ()), tuple(keep or ()),
+        tuple(categorical or ()), impute, encoding, costs,
+    )  # fmt: skip
+    with Panel(session) as panel:
+        table, preparation, prices = source.load(session, panel)
+        conditions = Conditions(budget, C, tuple(include or ()), prices, max_cost)
+        conditions.check(table.plan)
+        panel.phase("listing alternatives")
+        found = list_alternatives(
+            preparation.transform(table.table), table, conditions, preparation, share,
+            limit, time_limit, Search("fast", None, jobs, session.seed),
+            certificate is not None,
+        )  # fmt: skip
+    _show(session, found)
+    session.give(_content(found))
+    if certificate is not None and found.certificate is not None:
+        proof = found.certificate.with_preparation(preparation.to_json())
+        write_file(certificate, proof.write)
+        session.say(f"certificate written to {certificate}")
+    if found.status == "interrupted":
+        raise InterruptedFit
+
+
+def _show(session: Session, found: Any) -> None:
+    n = len(found)
+    session.show("", f"{n:,} model{'s' * (n > 1)} within {100 * found.tolerance:.3g} %")
+    session.show(_extent(found), "")
+    roles = session.table("feature", ">models", "role")
+    used = [one for one in found.roles if one.n_models]
+    for one in used[:N_FEATURES]:
+        roles.add_row(plain(one.name), f"{100 * one.n_models / n:.0f} %", _role(one))
+    session.show(roles)
+    if len(used) > N_FEATURES:
+        session.show(f"and {len(used) - N_FEATURES:,} more features")
+    models = session.table(">worse by", "features")
+    for excess, support in zip(found.excess[:N_MODELS], found.supports, strict=False):
+        names = ", ".join(plain(found.feature_names[j]) for j in support)
+        models.add_row(f"{100 * excess:.2f} %", names or "(none)")
+    session.show("", models)
+    if n > N_MODELS:
+        session.show(f"and {n - N_MODELS:,} more models (--json lists them all)")
+
+
+def _extent(found: Any) -> str:
+    if found.complete:
+        return "Proved: no choice of features is missing from this list."
+    if found.complete_up_to < 0:
+        return (
+            f"Not complete ({found.status}): not even the best one is proved to be the "
+            f"best; a better one could gain {-100 * found.complete_up_to:.2g} %."
+        )
+    return (
+        f"Not complete ({found.status}): proved that none is missing up to "
+        f"{100 * found.complete_up_to:.3g} %."
+    )
+
+
+def _role(one: Any) -> str:
+    if one.role != "replaceable":
+        return one.role
+    if not one.replaced_by:
+        return "replaceable together with others"
+    names = ", ".join(plain(name) for name in one.replaced_by[:N_SUBSTITUTES])
+    more = len(one.replaced_by) - N_SUBSTITUTES
+    return f"replaceable by {names}" + (f" and {more} more" if more > 0 else "")
+
+
+def _content(found: Any) -> dict[str, Any]:
+    names = found.feature_names
+    return {
+        "tolerance": found.tolerance,
+        "complete": found.complete,
+        "complete_up_to": found.complete_up_to,
+        "status": found.status,
+        "lower_bound": found.lower_bound,
+        "models": [
+            {
+                "objective": objective,
+                "excess": excess,
+                "features": [names[j] for j in support],
+            }
+            for objective, excess, support in zip(
+                found.objectives, found.excess, found.supports, strict=True
+            )
+        ],
+        "roles": [
+            {
+                "feature": one.name,
+                "role": one.role,
+                "models": one.n_models,
+                "replaced_by": one.replaced_by,
+            }
+            for one in found.roles
+            if one.n_models
+        ],
+    }

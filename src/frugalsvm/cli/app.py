@@ -1,0 +1,81 @@
+"""The commands of ``frugalsvm``, put together."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from . import (
+    alternatives,
+    builtin,
+    export,
+    fit,
+    info,
+    path,
+    predict,
+    scorecard,
+    verify,
+)
+from .session import command
+from .versions import own_version
+
+app = typer.Typer(
+    name="frugalsvm",
+    help="Linear classifiers on a few features of a table, with a proof of how good "
+    "the choice is.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(own_version())
+        raise typer.Exit
+
+
+@app.callback()
+def _main(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_version, is_eager=True, help="The version."
+        ),
+    ] = False,
+) -> None:
+    pass
+
+
+for _name, _function, _examples, _words in (
+    ("fit", fit.fit, fit.EXAMPLES, "From a table to a model, with its proof."),
+    ("path", path.path, path.EXAMPLES, "What more features would bring."),
+    (
+        "alternatives",
+        alternatives.alternatives,
+        alternatives.EXAMPLES,
+        "Other choices of features that are as good.",
+    ),
+    ("predict", predict.predict, predict.PREDICT_EXAMPLES, "Classes of new rows."),
+    (
+        "explain",
+        predict.explain,
+        predict.EXPLAIN_EXAMPLES,
+        "What each feature adds to a row's score.",
+    ),
+    ("scorecard", scorecard.scorecard, scorecard.EXAMPLES, "Points to add up by hand."),
+    ("export", export.export, export.EXAMPLES, "The model as SQL, Python or ONNX."),
+    ("verify", verify.verify, verify.EXAMPLES, "Check a proof against the table."),
+    ("demo", builtin.demo, builtin.DEMO_EXAMPLES, "See it work on built-in data."),
+    ("warmup", builtin.warmup, builtin.WARMUP_EXAMPLES, "Compile everything ahead."),
+    ("info", info.info, info.EXAMPLES, "Versions, solvers, threads, cache."),
+):
+    command(app, _name, examples=_examples, short_help=_words)(_function)
+app.command(
+    "experiment",
+    short_help="The paper's tables and figures.",
+    add_help_option=False,
+    context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
+)(builtin.experiment)

@@ -1,0 +1,56 @@
+"""``demo``, ``warmup`` and ``experiment`` among the other commands."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import redirect_stdout
+
+import typer
+
+from . import options as opt
+from .session import Session
+
+DEMO_EXAMPLES = ("frugalsvm demo", "frugalsvm demo --effort fast")
+WARMUP_EXAMPLES = ("frugalsvm warmup",)
+
+
+def demo(session: Session, effort: opt.Effort = "normal") -> None:
+    """Fit a built-in data set, and explain the result."""
+    from .demo import run_demo
+    from .study import check_search
+
+    check_search(effort, None)
+    with redirect_stdout(sys.stderr if session.json else sys.stdout):
+        content = run_demo(effort, session.seed, verbose=not session.quiet)
+    session.give(content)
+
+
+def warmup(session: Session) -> None:
+    """Compile all kernels ahead and keep them, for images and clusters."""
+    from ..warmup import warmup as compile_all
+
+    session.say("Compiling what is not in the cache ...")
+    done = compile_all()
+    session.show(
+        f"{done.compiled} kernels compiled, {done.loaded} loaded, "
+        f"{done.seconds:.1f} s.",
+        *(f"Cache: {folder}" for folder in done.folders),
+    )
+    session.give(
+        {
+            "compiled": done.compiled,
+            "loaded": done.loaded,
+            "seconds": done.seconds,
+            "folders": done.folders,
+        }
+    )
+    if not done.folders:
+        session.warn("nothing could be kept: no folder for it can be written")
+        raise typer.Exit(1)
+
+
+def experiment(context: typer.Context) -> None:
+    """The paper's tables and figures; its own --help lists the options."""
+    from .entry import run_experiment
+
+    raise typer.Exit(run_experiment(list(context.args)))

@@ -1,0 +1,120 @@
+"""Which commands there are: all with the extra ``cli``, a few without."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from importlib import import_module
+from importlib.util import find_spec
+
+from ..effort import EFFORTS
+from .versions import own_version
+
+NEEDED = ("jinja2", "pandas", "rich", "typer")
+INSTALL = "pip install 'frugalsvm[cli]'"
+# Commands that need the extra.
+WITH_TABLES = (
+    "fit", "path", "alternatives", "predict", "explain", "scorecard", "export",
+    "verify", "info",
+)  # fmt: skip
+
+
+def run(arguments: list[str]) -> int:
+    """Run a command.
+
+    Parameters
+    ----------
+    arguments : list of str
+
+    Returns
+    -------
+    int
+        The exit code.
+    """
+    if missing_packages():
+        return run_plain(arguments)
+    from .app import app
+
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            # Names of columns may have letters that a terminal does not know.
+            stream.reconfigure(errors="replace")
+    try:
+        app(args=arguments, prog_name="frugalsvm")
+    except SystemExit as stop:
+        code = stop.code if isinstance(stop.code, int) else int(stop.code is not None)
+        return _flushed(code)
+    return 0
+
+
+def missing_packages() -> list[str]:
+    """Packages of the extra that are not installed."""
+    return [name for name in NEEDED if find_spec(name) is None]
+
+
+def run_plain(arguments: list[str]) -> int:
+    """The commands that need nothing beyond the package's own requirements."""
+    if arguments[:1] == ["experiment"]:
+        return run_experiment(arguments[1:])
+    if arguments[:1] and arguments[0] in WITH_TABLES:
+        names = ", ".join(missing_packages())
+        print(
+            f"frugalsvm {arguments[0]} needs {names}: {INSTALL}",
+            file=sys.stderr,
+        )
+        return 1
+    given = _parser().parse_args(arguments)
+    # Imported here so that --help and --version are quick.
+    if given.command == "demo":
+        from .demo import run_demo
+
+        run_demo(given.effort)
+        return 0
+    from .warmup import run_warmup
+
+    return run_warmup()
+
+
+def run_experiment(arguments: list[str]) -> int:
+    """Hand the arguments over to the experiments, which have options of their own."""
+    try:
+        experiment = import_module(".experiment", __package__)
+    except ModuleNotFoundError as error:
+        if error.name != f"{__package__}.experiment":
+            raise
+        print("error: this version has no experiments.", file=sys.stderr)
+        return 1
+    return experiment.run(arguments)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="frugalsvm",
+        description="Linear SVM classifiers on at most B features, with a bound.",
+        epilog=f"{', '.join(WITH_TABLES)} need more packages: {INSTALL}",
+    )
+    parser.add_argument("--version", action="version", version=own_version())
+    commands = parser.add_subparsers(dest="command", required=True)
+    demo = commands.add_parser(
+        "demo", help="fit a built-in data set and explain the result"
+    )
+    demo.add_argument(
+        "--effort", choices=EFFORTS, default="normal", help="how much work to do"
+    )
+    commands.add_parser("warmup", help="compile all kernels ahead and keep them")
+    commands.add_parser("experiment", help="the paper's tables and figures")
+    return parser
+
+
+def _flushed(code: int) -> int:
+    """The exit code, or 1 if the last of the output could not be written."""
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        # What cannot be written is not to be tried again when Python ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if code == 0 and not isinstance(error, BrokenPipeError):
+            print(f"error: cannot write the output: {error}", file=sys.stderr)
+        return code or 1
+    return code

@@ -1,0 +1,74 @@
+"""``frugalsvm export``: a model in other languages."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from . import options as opt
+from .errors import UsageProblem
+from .outputs import STDOUT, check_output, write_bytes, write_text
+from .session import Session
+
+EXAMPLES = (
+    "frugalsvm export model.json --to sql",
+    "frugalsvm export model.json --to sql --what label --dialect mysql",
+    "frugalsvm export model.json --to python -o score.py",
+    "frugalsvm export model.json --to onnx -o model.onnx",
+)
+
+
+class Form(StrEnum):
+    """What a model can be exported to."""
+
+    SQL = "sql"
+    PYTHON = "python"
+    ONNX = "onnx"
+
+
+def export(
+    session: Session,
+    model: opt.ModelFile,
+    to: Annotated[Form, typer.Option("--to", help="sql, python or onnx.")],
+    what: Annotated[
+        str, typer.Option(help="For SQL: score, label or probability.")
+    ] = "score",
+    dialect: Annotated[
+        str, typer.Option(help="For SQL: ansi, mysql or sqlserver.")
+    ] = "ansi",
+    output: opt.Output = STDOUT,
+) -> None:
+    """Write a model as an SQL expression, a Python module or an ONNX graph.
+
+    SQL and Python take the columns of the table, categories as texts. ONNX takes the
+    features, with a 0 or 1 for each category.
+    """
+    from ..portable.text import python_text, sql_text
+    from .models import load_model
+
+    check_output("--output", output)
+    loaded = load_model(model)
+    if to is Form.ONNX:
+        if output == STDOUT:
+            raise UsageProblem(
+                "--output: an ONNX graph is no text; give -o model.onnx."
+            )
+        graph = loaded.model.to_onnx().SerializeToString()
+        write_bytes(output, graph)
+        names = ", ".join(loaded.model.names)
+        session.say(f"written to {output}; its columns are {names}")
+        session.give({"to": str(to), "file": output, "columns": loaded.model.names})
+        return
+    if to is Form.SQL:
+        text = sql_text(loaded.model, what, dialect, loaded.origins()) + "\n"
+    else:
+        text = python_text(loaded.model, loaded.origins())
+    if session.json:
+        session.give({"to": str(to), "text": text})
+        if output == STDOUT:
+            return
+    write_text(output, text)
+    if output != STDOUT:
+        session.say(f"written to {output}")

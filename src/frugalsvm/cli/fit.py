@@ -1,0 +1,306 @@
+"""``frugalsvm fit``: from a table to a model, with its proof."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from dataclasses import dataclass, replace
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from ..result import Status
+from . import options as opt
+from .errors import InterruptedFit, UsageProblem
+from .outputs import STDOUT, check_output, write_file, write_text
+from .panel import Panel
+from .session import Session, plain
+
+EXAMPLES = (
+    "frugalsvm fit data.csv --target diagnosis",
+    "frugalsvm fit data.csv -t diagnosis -k auto --C auto --report out.html",
+    "frugalsvm fit data.csv -t default --include age --exclude zip --model model.json",
+    "frugalsvm fit data.csv -t sick --costs costs.csv --max-cost 100",
+    "zcat data.csv.gz | frugalsvm fit - -t y --json",
+)
+
+
+def fit(
+    session: Session,
+    data: opt.DataFile,
+    target: opt.TargetName,
+    max_features: opt.MaxFeatures = "5",
+    C: opt.LossWeight = "1",
+    effort: opt.Effort = "normal",
+    time_limit: opt.TimeLimit = None,
+    include: opt.Include = None,
+    exclude: opt.Exclude = None,
+    keep: opt.Keep = None,
+    categorical: opt.Categorical = None,
+    costs: opt.Costs = None,
+    max_cost: opt.MaxCost = None,
+    positive: opt.Positive = None,
+    impute: opt.Impute = None,
+    folds: opt.Folds = 5,
+    calibrate: Annotated[
+        bool,
+        typer.Option(
+            "--calibrate", help="Give the model probabilities, learned from the folds."
+        ),
+    ] = False,
+    report: opt.ReportFile = None,
+    model: Annotated[
+        str | None, typer.Option(help="Write the model: JSON, for the other commands.")
+    ] = None,
+    certificate: Annotated[
+        str | None, typer.Option(help="Write the proof, for frugalsvm verify.")
+    ] = None,
+    encoding: opt.Encoding = None,
+    jobs: opt.Jobs = 1,
+) -> None:
+    """Fit a model on at most B features of a table, and prove how good the choice is.
+
+    Numbers are standardised, categories become features of zeros and ones, columns that
+    nothing can be learned from are left out with a word.
+    """
+    from .study import Conditions, Search, check_search, parse_budget, parse_C
+
+    files = Files(report, model, certificate)
+    files.check()
+    check_search(effort, time_limit)
+    check_cost_options(costs, max_cost)
+    check_impute(impute)
+    if calibrate and folds == 0:
+        raise UsageProblem("--calibrate learns from the folds; do not give --folds 0.")
+    conditions = Conditions(
+        parse_budget(max_features), parse_C(C), tuple(include or ()), None, max_cost
+    )
+    search = Search(effort, time_limit, jobs, session.seed)
+    source = Source(
+        data, target, positive, tuple(exclude or ()), tuple(keep or ()),
+        tuple(categorical or ()), impute, encoding, costs,
+    )  # fmt: skip
+    Run(session, files, search, folds, calibrate).start(source, conditions)
+
+
+@dataclass(frozen=True)
+class Files:
+    """The files that are asked for."""
+
+    report: str | None = None
+    model: str | None = None
+    certificate: str | None = None
+
+    def check(self) -> None:
+        """Say at once what cannot be written."""
+        given = [one for one in vars(self).values() if one is not None]
+        for name, path in vars(self).items():
+            check_output(f"--{name}", path)
+            if path == STDOUT:
+                raise UsageProblem(
+                    f"--{name}: give the name of a file; the result goes to standard "
+                    "output."
+                )
+        if len(set(given)) < len(given):
+            raise UsageProblem("two output files have the same name.")
+
+
+def check_cost_options(costs: str | None, max_cost: float | None) -> None:
+    """Costs and their limit come together."""
+    if (costs is None) != (max_cost is None):
+        raise UsageProblem(
+            "--costs and --max-cost belong together: the costs of the columns, and "
+            "what they may cost together."
+        )
+    if max_cost is not None and not 0 <= max_cost < np.inf:
+        raise UsageProblem(f"--max-cost must be a number >= 0, got {max_cost:g}.")
+
+
+def check_impute(impute: str | None) -> None:
+    """There is one way so far."""
+    if impute not in (None, "median"):
+        raise UsageProblem(f"--impute must be median, got {impute!r}.")
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where the data are, and what the user says about them."""
+
+    path: str
+    target: str
+    positive: str | None = None
+    exclude: tuple[str, ...] = ()
+    keep: tuple[str, ...] = ()
+    categorical: tuple[str, ...] = ()
+    impute: str | None = None
+    encoding: str | None = None
+    costs: str | None = None
+
+    def load(self, session: Session, panel: Panel) -> tuple[Any, Any, Any]:
+        """The data, how they are prepared, and the costs; says what was understood."""
+        from .study import check_costs, load_data, read_costs
+        from .understanding import understood
+
+        panel.phase(f"reading {self.path}")
+        costs = None if self.costs is None else read_costs(self.costs)
+        data = load_data(
+            self.path, self.target, positive=self.positive, exclude=self.exclude,
+            keep=self.keep, categorical=self.categorical, impute=self.impute,
+            encoding=self.encoding,
+        )  # fmt: skip
+        check_costs(costs, data)
+        preparation = data.prepare()
+        for line in understood(data, preparation):
+            session.say(line)
+        return data, preparation, costs
+
+
+@dataclass
+class Run:
+    """One fit, from the file to the files."""
+
+    session: Session
+    files: Files
+    search: Any
+    folds: int
+    calibrate: bool = False
+
+    def start(self, source: Source, conditions: Any) -> None:
+        """Read, fit, validate, show, save."""
+        from .study import fit_all, possible_folds
+
+        with Panel(self.session) as panel:
+            data, _, costs = source.load(self.session, panel)
+            conditions = replace(conditions, costs=costs)
+            conditions.check(data.plan)
+            folds = possible_folds(data.target, self.folds)
+            if folds < self.folds:
+                self._say_of_folds(folds)
+            fitted = fit_all(
+                data,
+                conditions,
+                self.search,
+                folds=folds or self.folds,
+                on_phase=panel.phase,
+                callback=panel.progress,
+                certificate=self.files.certificate is not None
+                or self.files.report is not None,
+            )
+            fitted = _with_preparation(fitted)
+            validation, extras, interrupted = None, {}, fitted.was_interrupted
+            try:
+                if folds and not interrupted:
+                    validation = self._validate(data, conditions, folds, panel)
+                if self.files.report is not None and not interrupted:
+                    extras = self._extras(data, fitted, panel)
+            except KeyboardInterrupt:
+                interrupted = True
+        self._finish(data, fitted, validation, extras, interrupted)
+
+    def _say_of_folds(self, folds: int) -> None:
+        if folds:
+            self.session.say(f"the rarer class has {folds} rows: {folds} folds")
+        else:
+            self.session.warn(
+                "the rarer class has one row, so there is no cross-validation"
+            )
+
+    def _validate(self, data: Any, conditions: Any, folds: int, panel: Panel) -> Any:
+        from .study import cross_validate
+
+        return cross_validate(
+            data,
+            conditions,
+            self.search,
+            folds,
+            on_fold=lambda k, n: panel.phase(f"cross-validating: fold {k} of {n}"),
+            probabilities=self.files.report is not None,
+        )
+
+    def _extras(self, data: Any, fitted: Any, panel: Panel) -> dict[str, Any]:
+        from .reporting import extras
+
+        return extras(data, fitted, self.search, panel.phase)
+
+    def _finish(
+        self, data: Any, fitted: Any, validation: Any, extras: Any, interrupted: bool
+    ) -> None:
+        from .results import content_of, show_fit
+
+        if interrupted:
+            self.session.warn(
+                "interrupted: this is the best model so far"
+                + ("" if validation else ", without cross-validation")
+            )
+        show_fit(self.session, data, fitted, validation, self.files.certificate)
+        saved, errors = self._save(data, fitted, validation, extras)
+        self.session.give(
+            content_of(data, fitted, validation, interrupted)
+            | {"files": saved, "errors": [str(error) for error in errors]}
+        )
+        if errors:
+            raise errors[0]
+        if interrupted:
+            raise InterruptedFit
+
+    def _save(
+        self, data: Any, fitted: Any, validation: Any, extras: Any
+    ) -> tuple[dict[str, str], list[OSError]]:
+        """Write all files that can be written."""
+        from .models import portable_model
+        from .reporting import report_text
+
+        calibration = None
+        if self.calibrate and validation is not None:
+            calibration = validation.calibration(data.target.positive)
+        command = command_line()
+        writers: dict[str, Any] = {
+            "model": lambda path: write_text(
+                path,
+                portable_model(
+                    fitted, calibration=calibration, command=command
+                ).to_json(),
+            ),
+            "certificate": lambda path: write_file(
+                path, fitted.result.certificate.write
+            ),
+            "report": lambda path: write_text(
+                path,
+                report_text(
+                    data, fitted, validation, extras, self.session.seed, command,
+                    self.files.certificate,
+                ),
+            ),
+        }  # fmt: skip
+        saved: dict[str, str] = {}
+        errors: list[OSError] = []
+        for name, write in writers.items():
+            path = getattr(self.files, name)
+            if path is None:
+                continue
+            try:
+                write(path)
+            except OSError as error:
+                errors.append(error)
+            else:
+                saved[name] = path
+                self.session.say(f"{name} written to {path}")
+        return saved, errors
+
+
+def _with_preparation(fitted: Any) -> Any:
+    """The certificate says how its numbers were made from the table."""
+    proof = fitted.result.certificate
+    if proof is None:
+        return fitted
+    proof = proof.with_preparation(fitted.preparation.to_json())
+    return replace(fitted, result=replace(fitted.result, certificate=proof))
+
+
+def command_line() -> str:
+    """The command as it was typed, or could have been."""
+    return shlex.join(["frugalsvm", *sys.argv[1:]])
+
+
+__all__ = ["EXAMPLES", "Files", "Run", "Source", "Status", "fit", "plain"]

@@ -1,0 +1,157 @@
+"""Models of the command line: model.json with the preparation of its columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from ..portable import InvalidModel, PortableModel
+from ..portable.calibration import Calibration
+from ..portable.model import Feature, Proof
+from ..portable.text import Origin
+from ..tables import Preparation, Table, TableError, read_table
+from ..tables.preparation import NumberColumn
+from .study import Fit
+from .versions import own_version
+
+# The entry of the metadata that holds the preparation.
+PREPARATION = "preparation"
+
+
+def portable_model(
+    fit: Fit, *, calibration: Calibration | None = None, command: str = ""
+) -> PortableModel:
+    """The model of a fit, with what its columns need before they are numbers."""
+    result, preparation = fit.result, fit.preparation
+    digests: list[str | None] = [None, None]
+    if result.certificate is not None:
+        arrays = result.certificate.arrays
+        digests = [str(arrays["fingerprint"]), str(arrays["checksum"])]
+    metadata = {
+        PREPARATION: preparation.restricted(result.selected.tolist()).to_json(),
+        "target": preparation.target,
+        "C": repr(fit.conditions.loss),
+        "made by": f"frugalsvm {own_version()}",
+    }
+    if command:
+        metadata["command"] = command
+    return PortableModel(
+        tuple(
+            Feature(
+                preparation.features[j],
+                j,
+                float(preparation.means[j]),
+                float(preparation.scales[j]),
+                float(result.coef[j]),
+            )
+            for j in result.selected.tolist()
+        ),
+        float(result.intercept),
+        preparation.classes,
+        preparation.n_features,
+        calibration,
+        Proof(result.objective, result.lower_bound, str(result.status), *digests),
+        metadata,
+    )
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A model.json, and how to prepare a table for it.
+
+    Attributes
+    ----------
+    model : PortableModel
+    preparation : Preparation or None
+        None if the model was not made by the command line: then columns are numbers
+        of the names that its features have.
+    """
+
+    model: PortableModel
+    preparation: Preparation | None
+
+    def read(self, path: str, encoding: str | None = None) -> Table:
+        """Read a table; categories stay texts."""
+        texts = () if self.preparation is None else self.preparation.text_columns
+        return read_table(path, as_text=texts, encoding=encoding)
+
+    def features(self, table: Table) -> dict[str, np.ndarray]:
+        """Values of the model's features, as measured, by name."""
+        if self.preparation is not None:
+            values = self.preparation.values(table)
+            place = {name: k for k, name in enumerate(self.preparation.features)}
+            return {name: values[:, place[name]] for name in self.model.names}
+        found = {}
+        for name in self.model.names:
+            plain = NumberColumn(name)
+            found[name] = plain.values(table.column(name, "the model"), slice(None))[0]
+        return found
+
+    def scores(self, values: Mapping[str, np.ndarray], n_rows: int) -> np.ndarray:
+        """Scores of rows."""
+        if not self.model.features:
+            return np.full(n_rows, self.model.intercept)
+        return self.model.decision_function(values)
+
+    def contributions(self, values: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+        """What each feature adds to the scores."""
+        return {
+            one.name: one.weight * ((values[one.name] - one.mean) / one.scale)
+            for one in self.model.features
+        }
+
+    def labels(self, scores: np.ndarray) -> np.ndarray:
+        """Labels for scores."""
+        positive = scores > 0
+        if self.model.calibration is not None:
+            positive = self.model.calibration.probability(scores) > 0.5
+        return np.array(self.model.classes, dtype=object)[positive.astype(int)]
+
+    def warnings(self, table: Table) -> list[str]:
+        """What a user should know about a table."""
+        if self.preparation is None:
+            return []
+        words = []
+        for name, levels in self.preparation.unknown(table).items():
+            n_rows = sum(levels.values())
+            shown = ", ".join(map(repr, list(levels)[:5]))
+            words.append(
+                f"{name!r} has values that the model does not know ({shown}) in "
+                f"{n_rows:,} row{'s' * (n_rows > 1)}; they count as none of its "
+                "categories"
+            )
+        return words
+
+    def origins(self) -> dict[str, Origin]:
+        """Where the values of features are from, by feature."""
+        if self.preparation is None:
+            return {}
+        pairs = zip(self.preparation.features, self.preparation.origins(), strict=True)
+        return {
+            feature: Origin(column.name, level, column.fill)
+            for feature, (column, level) in pairs
+        }
+
+
+def load_model(path: str) -> Loaded:
+    """Read a model.json."""
+    if Path(path).is_dir():
+        raise TableError(f"{path} is a folder; give a model.json.")
+    try:
+        model = PortableModel.load(path)
+    except InvalidModel as error:
+        raise InvalidModel(
+            f"{path} is not a model ({str(error).rstrip('.')}); frugalsvm fit --model "
+            "writes one."
+        ) from error
+    text = model.metadata.get(PREPARATION)
+    if text is None:
+        return Loaded(model, None)
+    preparation = Preparation.from_json(text)
+    missing = set(model.names) - set(preparation.features)
+    if missing:
+        raise InvalidModel(f"{path}: its preparation lacks {sorted(missing)[0]!r}.")
+    return Loaded(model, preparation)

@@ -1,0 +1,126 @@
+"""Panel: what is going on, while it is going on.
+
+In a terminal a panel is redrawn a few times a second. Elsewhere each phase is a line.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+import time
+from contextlib import AbstractContextManager
+from typing import Any, Self
+
+from rich.console import Group
+from rich.live import Live
+from rich.panel import Panel as Frame
+from rich.table import Table
+from rich.text import Text
+
+from ..progress import Progress, logger
+from .session import Session, plain
+
+FRAMES_PER_SECOND = 8
+
+
+class Panel(AbstractContextManager["Panel"]):
+    """A live view of a command; use it in a ``with`` statement.
+
+    Parameters
+    ----------
+    session : Session
+    """
+
+    def __init__(self, session: Session):
+        self._session = session
+        self._phase = "starting"
+        self._note = ""
+        self._progress: Progress | None = None
+        self._begun = self._phase_begun = time.monotonic()
+        self._handler = _Notes(self)
+        self._live: Live | None = None
+        if session.err.is_terminal and not session.quiet:
+            self._live = Live(
+                get_renderable=self._picture,
+                console=session.err,
+                refresh_per_second=FRAMES_PER_SECOND,
+                transient=True,
+            )
+
+    def __enter__(self) -> Self:
+        logger.addHandler(self._handler)
+        self._propagated, logger.propagate = logger.propagate, False
+        if self._live is not None:
+            self._live.start()
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        logger.removeHandler(self._handler)
+        logger.propagate = self._propagated
+        if self._live is not None:
+            self._live.stop()
+
+    def phase(self, words: str) -> None:
+        """A new phase begins."""
+        self._phase, self._note, self._progress = words, "", None
+        self._phase_begun = time.monotonic()
+        if self._live is None:
+            self._session.say(f"{words} ...")
+
+    def note(self, words: str) -> None:
+        """Something about the phase."""
+        self._note = words
+        if self._live is None:
+            self._session.say(f"  {words}")
+
+    def progress(self, progress: Progress) -> None:
+        """What a run has reached; a callback."""
+        # Compiling is over as soon as there is progress.
+        self._note = ""
+        self._progress = progress
+
+    def _picture(self) -> Any:
+        now = time.monotonic()
+        head = Text(f"{self._phase}   {_clock(now - self._phase_begun)}", style="bold")
+        parts: list[Any] = [head]
+        if self._note:
+            parts.append(Text(self._note, style="yellow"))
+        if self._progress is not None:
+            parts.append(_figures(self._progress))
+        title = f"frugalsvm   {_clock(now - self._begun)}   Ctrl-C: best so far"
+        return Frame(Group(*parts), title=title, title_align="left", width=76)
+
+
+def _figures(progress: Progress) -> Table:
+    table = Table(box=None, pad_edge=False)
+    for head in ("incumbent", "bound", "gap", "nodes"):
+        table.add_column(head, justify="right", min_width=12, style="cyan")
+    table.add_row(
+        _number(progress.objective),
+        _number(progress.lower_bound),
+        f"{100 * progress.gap:.3g} %" if math.isfinite(progress.gap) else "-",
+        f"{progress.nodes:,}",
+    )
+    return table
+
+
+def _number(value: float) -> str:
+    return f"{value:.6g}" if math.isfinite(value) else "-"
+
+
+def _clock(seconds: float) -> str:
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    return f"{int(seconds // 60)}:{int(seconds % 60):02d} min"
+
+
+class _Notes(logging.Handler):
+    """What the solver logs goes to the panel."""
+
+    def __init__(self, panel: Panel):
+        super().__init__(logging.WARNING)
+        self._panel = panel
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Show a message."""
+        self._panel.note(plain(record.getMessage()))

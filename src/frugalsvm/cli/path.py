@@ -1,0 +1,275 @@
+"""``frugalsvm path``: what more features would bring."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from . import options as opt
+from .errors import UsageProblem
+from .fit import Source, check_impute, command_line
+from .outputs import check_output, write_text
+from .panel import Panel
+from .session import Session, plain
+
+EXAMPLES = (
+    "frugalsvm path data.csv --target y --budgets 1-20",
+    "frugalsvm path data.csv -t y --budgets 1,2,3,5,10 --C 0.1 --report path.html",
+    "frugalsvm path data.csv -t y --json > path.json",
+)
+# Columns of a bar.
+BAR = 40
+# Features that a line names.
+N_NAMED = 4
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Accuracies along budgets.
+
+    Attributes
+    ----------
+    mean, error : ndarray of shape (n_budgets,)
+        Over the folds, with the standard error.
+    """
+
+    mean: np.ndarray
+    error: np.ndarray
+
+    @property
+    def chosen(self) -> int:
+        """The first budget within one standard error of the best one."""
+        best = int(np.argmax(self.mean))
+        within = self.mean >= self.mean[best] - self.error[best] - 1e-12
+        return int(np.argmax(within))
+
+    @property
+    def threshold(self) -> float:
+        """The best mean less its standard error."""
+        best = int(np.argmax(self.mean))
+        return float(self.mean[best] - self.error[best])
+
+
+def path(
+    session: Session,
+    data: opt.DataFile,
+    target: opt.TargetName,
+    budgets: Annotated[
+        str, typer.Option(help="Numbers of features, like 1-20 or 1,2,5,10.")
+    ] = "1-20",
+    C: Annotated[float, typer.Option("--C", help="Weight of the loss.")] = 1.0,
+    effort: opt.Effort = "fast",
+    time_limit: Annotated[
+        float | None, typer.Option(help="Most seconds for each budget.")
+    ] = None,
+    include: opt.Include = None,
+    exclude: opt.Exclude = None,
+    keep: opt.Keep = None,
+    categorical: opt.Categorical = None,
+    positive: opt.Positive = None,
+    impute: opt.Impute = None,
+    folds: opt.Folds = 5,
+    report: opt.ReportFile = None,
+    encoding: opt.Encoding = None,
+    jobs: opt.Jobs = 1,
+) -> None:
+    """Show the trade-off between the number of features and what they achieve.
+
+    For every budget: the best model that was found on all rows, the bound that is
+    proved, and the accuracy on rows that were left out. The mark is at the fewest
+    features within one standard error of the best accuracy.
+    """
+    from .study import Conditions, Search, check_search, parse_budgets, parse_C
+
+    check_output("--report", report)
+    check_search(effort, time_limit)
+    check_impute(impute)
+    parse_C(str(C))
+    search = Search(effort, time_limit, jobs, session.seed)
+    source = Source(
+        data, target, positive, tuple(exclude or ()), tuple(keep or ()),
+        tuple(categorical or ()), impute, encoding,
+    )  # fmt: skip
+    with Panel(session) as panel:
+        table, preparation, _ = source.load(session, panel)
+        conditions = Conditions(None, C, tuple(include or ()))
+        conditions.check(table.plan)
+        wanted = parse_budgets(budgets, preparation.n_features)
+        n_included = len(conditions.sides(preparation)["include"])
+        if n_included > wanted[0]:
+            raise UsageProblem(
+                f"--include makes {n_included} features, but the smallest budget is "
+                f"{wanted[0]}; begin with --budgets {n_included}-20."
+            )
+        panel.phase(f"{len(wanted)} budgets on all rows")
+        found = _solve(table, preparation, conditions, wanted, search)
+        scores = None
+        if folds:
+            scores = _score(table, conditions, wanted, search, folds, panel)
+    _show(session, preparation, found, scores)
+    session.give(_content(table, preparation, found, scores))
+    if report is not None:
+        text = _report(table, preparation, conditions, found, scores, session.seed)
+        write_text(report, text)
+        session.say(f"report written to {report}")
+
+
+def _solve(
+    data: Any, preparation: Any, conditions: Any, budgets: list[int], search: Any
+) -> Any:
+    from ..path import frugal_path
+
+    return frugal_path(
+        preparation.transform(data.table),
+        data.target.signs,
+        max_features=budgets,
+        C=conditions.C,
+        include=conditions.sides(preparation)["include"],
+        effort=search.effort,
+        time_limit=search.time_limit,
+        random_state=search.seed,
+        n_jobs=search.n_jobs,
+    )
+
+
+def _score(
+    data: Any, conditions: Any, budgets: list[int], search: Any, folds: int, panel: Any
+) -> Scores | None:
+    """Everything anew in every fold, and accuracy on what was left out."""
+    from ..estimators.cross_validation import svm_on
+    from ..path import search_grid
+    from .study import _splits, possible_folds
+
+    folds = possible_folds(data.target, folds)
+    if folds == 0:
+        return None
+    rows = []
+    for k, (train, test) in enumerate(_splits(data.target, folds, search.seed)):
+        panel.phase(f"cross-validating: fold {k + 1} of {folds}")
+        preparation = data.prepare(train)
+        most = preparation.n_features
+        problem = replace(conditions, max_features=None).problem(
+            preparation,
+            preparation.transform(data.table, train),
+            data.target.signs[train],
+        )
+        # In a fold there may be fewer categories.
+        tried = np.unique(np.minimum(budgets, most))
+        grid = search_grid(
+            problem,
+            tried,
+            np.array([conditions.C]),
+            effort=search.effort,
+            seed=np.random.SeedSequence([search.seed, k]),
+        )
+        unseen = preparation.transform(data.table, test)
+        hits = {}
+        for budget, solution in zip(tried.tolist(), grid.rows[0], strict=True):
+            model = svm_on(problem, solution.support)
+            said = unseen @ model.coef + model.intercept > 0
+            hits[budget] = float((said == data.target.positive[test]).mean())
+        rows.append([hits[min(budget, most)] for budget in budgets])
+    accuracies = np.array(rows)
+    error = accuracies.std(axis=0, ddof=1) / np.sqrt(folds)
+    return Scores(accuracies.mean(axis=0), error)
+
+
+def _show(
+    session: Session, preparation: Any, found: Any, scores: Scores | None
+) -> None:
+    heads = [">budget", ">objective", ">bound", ">gap"]
+    heads += [">accuracy"] * (scores is not None) + ["", "features"]
+    table = session.table(*heads)
+    values = found.objectives[0] if scores is None else scores.mean
+    low, high = float(values.min()), float(values.max())
+    before: set[int] = set()
+    for t, budget in enumerate(found.max_features.tolist()):
+        result = found.results[0][t]
+        cells = [
+            str(budget),
+            f"{found.objectives[0, t]:.6g}",
+            f"{found.lower_bounds[0, t]:.6g}",
+            f"{100 * found.gaps[0, t]:.2f} %",
+        ]
+        if scores is not None:
+            cells.append(f"{100 * scores.mean[t]:.1f} +/- {100 * scores.error[t]:.1f}")
+        part = (values[t] - low) / (high - low) if high > low else 1.0
+        mark = " <" if scores is not None and t == scores.chosen else ""
+        now = set(result.selected.tolist())
+        cells += ["█" * max(1, round(BAR / 2 * part)) + mark]
+        cells.append(_change(preparation, before, now))
+        table.add_row(*cells)
+        before = now
+    session.show("", table)
+    what = "objective" if scores is None else "cross-validated accuracy"
+    session.show(f"bars: {what}, from {low:.4g} to {high:.4g}")
+    if scores is not None:
+        budget = int(found.max_features[scores.chosen])
+        session.show(
+            f"<: {budget} features are within one standard error of the best accuracy"
+        )
+
+
+def _change(preparation: Any, before: set[int], now: set[int]) -> str:
+    """Which features came, and which went."""
+    names = preparation.features
+    words = [f"+{plain(names[j])}" for j in sorted(now - before)]
+    words += [f"-{plain(names[j])}" for j in sorted(before - now)]
+    more = f" and {len(words) - N_NAMED} more" if len(words) > N_NAMED else ""
+    return " ".join(words[:N_NAMED]) + more
+
+
+def _content(
+    data: Any, preparation: Any, found: Any, scores: Scores | None
+) -> dict[str, Any]:
+    from .understanding import as_dict
+
+    rows = []
+    for t, budget in enumerate(found.max_features.tolist()):
+        result = found.results[0][t]
+        rows.append(
+            {
+                "max_features": budget,
+                "objective": found.objectives[0, t],
+                "lower_bound": found.lower_bounds[0, t],
+                "gap": found.gaps[0, t],
+                "accuracy": None if scores is None else scores.mean[t],
+                "standard_error": None if scores is None else scores.error[t],
+                "features": [preparation.features[j] for j in result.selected],
+            }
+        )
+    chosen = None if scores is None else int(found.max_features[scores.chosen])
+    return {
+        "data": as_dict(data, preparation),
+        "C": float(found.C[0]),
+        "path": rows,
+        "one_standard_error": chosen,
+    }
+
+
+def _report(
+    data: Any, preparation: Any, conditions: Any, found: Any, scores: Any, seed: int
+) -> str:
+    """A page about the model at the mark, with the path."""
+    from ..report import BudgetPath, render
+    from .reporting import report_of
+    from .study import Fit
+
+    place = found.max_features.size - 1 if scores is None else scores.chosen
+    budget = int(found.max_features[place])
+    chosen = replace(conditions, max_features=budget)
+    fit = Fit(preparation, found.results[0][place], chosen)
+    page = report_of(data, fit, None, {}, seed, command_line(), None)
+    trade_off = BudgetPath(
+        budgets=found.max_features,
+        chosen=budget,
+        objectives=found.objectives[0],
+        lower_bounds=found.lower_bounds[0],
+        scores=None if scores is None else scores.mean,
+        errors=None if scores is None else scores.error,
+        threshold=None if scores is None else scores.threshold,
+    )
+    return render(replace(page, path=trade_off))

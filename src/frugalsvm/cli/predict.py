@@ -1,0 +1,183 @@
+"""``frugalsvm predict`` and ``explain``: what a model says of new rows."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from . import options as opt
+from .outputs import STDOUT, check_output, write_text
+from .session import Session
+
+PREDICT_EXAMPLES = (
+    "frugalsvm predict model.json new.csv > predictions.csv",
+    "frugalsvm predict model.json new.csv --id patient -o predictions.csv",
+    "cat new.csv | frugalsvm predict model.json - --json",
+)
+EXPLAIN_EXAMPLES = (
+    "frugalsvm explain model.json rows.csv",
+    "frugalsvm explain model.json rows.csv --row 3",
+    "frugalsvm explain model.json rows.csv -o contributions.csv",
+)
+RowsFile = Annotated[
+    str,
+    typer.Argument(metavar="ROWS", help="Table with the model's columns; - is stdin."),
+]
+IdColumn = Annotated[
+    str | None, typer.Option("--id", help="Column that names the rows in the output.")
+]
+# The column of the output that numbers the rows.
+ROW = "row"
+# Rows that are explained in words.
+N_EXPLAINED = 10
+
+
+def predict(
+    session: Session,
+    model: opt.ModelFile,
+    rows: RowsFile,
+    id_column: IdColumn = None,
+    output: opt.Output = STDOUT,
+    encoding: opt.Encoding = None,
+) -> None:
+    """Predict the class of each row: a CSV with prediction and score.
+
+    Other columns than the model's are ignored. A model that was fitted with --calibrate
+    has a probability, too.
+    """
+    from .models import load_model
+
+    check_output("--output", output)
+    loaded = load_model(model)
+    table = loaded.read(rows, encoding)
+    for words in loaded.warnings(table):
+        session.warn(words)
+    scores = loaded.scores(loaded.features(table), table.n_rows)
+    columns: dict[str, Any] = _names(table, id_column)
+    columns |= {"prediction": loaded.labels(scores), "score": scores}
+    if loaded.model.calibration is not None:
+        chances = loaded.model.calibration.probability(scores)
+        columns["probability"] = chances
+    if session.json:
+        session.give(
+            {"rows": [dict(zip(columns, r, strict=True)) for r in _rows(columns)]}
+        )
+    else:
+        write_text(output, csv_text(columns))
+
+
+def explain(
+    session: Session,
+    model: opt.ModelFile,
+    rows: RowsFile,
+    row: Annotated[
+        list[int] | None, typer.Option("--row", min=1, help="Only this row. Repeat it.")
+    ] = None,
+    id_column: IdColumn = None,
+    output: Annotated[
+        str | None,
+        typer.Option("--output", "-o", help="Write all rows as CSV; - is stdout."),
+    ] = None,
+    encoding: opt.Encoding = None,
+) -> None:
+    """Show what each feature contributes to the score of each row.
+
+    Contributions and the intercept add up to the score; a feature at its mean in the
+    training data contributes nothing.
+    """
+    from .errors import UsageProblem
+    from .models import load_model
+
+    check_output("--output", output)
+    loaded = load_model(model)
+    table = loaded.read(rows, encoding)
+    for words in loaded.warnings(table):
+        session.warn(words)
+    values = loaded.features(table)
+    scores = loaded.scores(values, table.n_rows)
+    parts = loaded.contributions(values)
+    chosen = [k - 1 for k in row or range(1, table.n_rows + 1)]
+    if max(chosen) >= table.n_rows:
+        raise UsageProblem(f"--row {max(chosen) + 1}: there are {table.n_rows:,} rows.")
+    names = _names(table, id_column)
+    labels = loaded.labels(scores)
+    if output is not None:
+        columns = {
+            **names, "prediction": labels, "score": scores,
+            "intercept": np.full(table.n_rows, loaded.model.intercept), **parts,
+        }  # fmt: skip
+        write_text(output, csv_text({k: v[chosen] for k, v in columns.items()}))
+        return
+    _tell(session, loaded, table, chosen, names, labels, scores, values, parts)
+    session.give(
+        {
+            "intercept": loaded.model.intercept,
+            "rows": [
+                {
+                    **{name: column[k] for name, column in names.items()},
+                    "prediction": labels[k],
+                    "score": scores[k],
+                    "contributions": {name: one[k] for name, one in parts.items()},
+                }
+                for k in chosen
+            ],
+        }
+    )
+
+
+def _tell(
+    session: Session, loaded: Any, table: Any, chosen: list[int], names: Any,
+    labels: Any, scores: Any, values: Any, parts: Any,
+) -> None:  # fmt: skip
+    """The first rows in words, each feature with its contribution."""
+    if session.json:
+        return
+    for k in chosen[:N_EXPLAINED]:
+        name = "".join(f" ({names[one][k]})" for one in names if one != ROW)
+        made = session.table("feature", ">value", ">contribution", "")
+        largest = max([abs(one[k]) for one in parts.values()] or [0.0]) or 1.0
+        sizes = {one: -abs(float(column[k])) for one, column in parts.items()}
+        for one in sorted(parts, key=sizes.__getitem__):
+            part = float(parts[one][k])
+            bar = ("+" if part > 0 else "-") * round(20 * abs(part) / largest)
+            made.add_row(one, f"{values[one][k]:.6g}", f"{part:+.4f}", bar)
+        made.add_row("intercept", "", f"{loaded.model.intercept:+.4f}", "")
+        session.show(
+            f"row {k + 1}{name}: {labels[k]}, score {scores[k]:+.4f}", made, ""
+        )
+    if len(chosen) > N_EXPLAINED:
+        session.show(
+            f"and {len(chosen) - N_EXPLAINED:,} more rows; -o FILE writes all of them, "
+            "--row N shows one."
+        )
+
+
+def _names(table: Any, id_column: str | None) -> dict[str, np.ndarray]:
+    """The column that names the rows, or their numbers."""
+    if id_column is None:
+        return {ROW: np.arange(1, table.n_rows + 1)}
+    column = table.column(id_column, "--id")
+    if hasattr(column, "levels"):
+        levels = np.array([*column.levels, ""], dtype=object)
+        return {id_column: levels[column.codes]}
+    values = column.values
+    whole = np.isfinite(values).all() and (values == np.round(values)).all()
+    return {id_column: values.astype(np.int64) if whole else values}
+
+
+def csv_text(columns: dict[str, Any]) -> str:
+    """Columns as CSV; numbers with all their digits."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(_rows(columns))
+    return text.getvalue()
+
+
+def _rows(columns: dict[str, Any]) -> Iterable[tuple[Any, ...]]:
+    return zip(*(np.asarray(one).tolist() for one in columns.values()), strict=True)

@@ -1,0 +1,255 @@
+"""The report of a fit: its content from what was computed, and a little more."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+
+from ..alternatives import NearOptimal, near_optimal
+from ..path import FrugalPath, frugal_path
+from ..report import (
+    DataSummary,
+    Report,
+    Reproduction,
+    SelectedFeature,
+    alternatives_of,
+    certificate_of,
+    inspect_table,
+    path_of,
+    progress_of,
+    render,
+    scored_path_of,
+    verdict_of,
+)
+from ..report.content import CATEGORY, NUMBER
+from ..tables import Preparation
+from ..tables.preparation import CategoryColumn
+from .results import repeated, scored
+from .study import Conditions, Data, Fit, Search, Validation
+from .versions import versions
+
+# What the list of alternatives may take, and what it is about.
+SECONDS, TOLERANCE, MOST_MODELS = 20.0, 0.01, 1000
+# Largest budget of a path that was not asked for.
+MAX_BUDGET = 20
+# Most cells of a table that is inspected for warnings, and of a path and alternatives.
+MOST_CELLS = 5_000_000
+
+
+def extras(
+    data: Data, fit: Fit, search: Search, on_phase: Callable[[str], None]
+) -> dict[str, Any]:
+    """The budget path and the alternatives, for the report only."""
+    found: dict[str, Any] = {}
+    if data.n_rows * fit.preparation.n_features > MOST_CELLS:
+        return found
+    X = fit.preparation.transform(data.table)
+    if fit.choice is None and fit.conditions.costs is None:
+        on_phase("budget path for the report")
+        found["path"] = budget_path(
+            X, data, fit.conditions, fit.preparation, _some_budgets(fit), search
+        )
+    on_phase("alternatives for the report")
+    found["alternatives"] = list_alternatives(
+        X,
+        data,
+        fit.conditions,
+        fit.preparation,
+        TOLERANCE,
+        MOST_MODELS,
+        SECONDS,
+        search,
+    )
+    return found
+
+
+def budget_path(
+    X: np.ndarray,
+    data: Data,
+    conditions: Conditions,
+    preparation: Preparation,
+    budgets: list[int],
+    search: Search,
+) -> FrugalPath:
+    """Solutions along budgets on all data."""
+    return frugal_path(
+        X,
+        data.target.signs,
+        max_features=budgets,
+        C=conditions.loss,
+        include=conditions.sides(preparation)["include"],
+        method="swap",
+        effort="fast",
+        random_state=search.seed,
+        n_jobs=search.n_jobs,
+    )
+
+
+def list_alternatives(
+    X: np.ndarray,
+    data: Data,
+    conditions: Conditions,
+    preparation: Preparation,
+    tolerance: float,
+    limit: int,
+    time_limit: float | None,
+    search: Search,
+    certificate: bool = False,
+) -> NearOptimal:
+    """All choices of features that are about as good."""
+    return near_optimal(
+        X,
+        data.target.signs,
+        max_features=conditions.budget,
+        C=conditions.loss,
+        tolerance=tolerance,
+        limit=limit,
+        feature_names=list(preparation.features),
+        time_limit=time_limit,
+        n_jobs=search.n_jobs,
+        random_state=search.seed,
+        certificate=certificate,
+        **conditions.sides(preparation),
+    )
+
+
+def _some_budgets(fit: Fit) -> list[int]:
+    """Budgets around the chosen one."""
+    n = fit.preparation.n_features
+    chosen = n if fit.conditions.budget is None else fit.conditions.budget
+    n_included = sum(len(fit.preparation.of_column(c)) for c in fit.conditions.include)
+    around = range(max(1, n_included), min(n, MAX_BUDGET, max(10, 2 * chosen)) + 1)
+    return sorted({*around, min(chosen, n)})
+
+
+def report_text(
+    data: Data,
+    fit: Fit,
+    validation: Validation | None,
+    more: dict[str, Any],
+    seed: int,
+    command: str,
+    certificate: str | None,
+) -> str:
+    """The page."""
+    return render(report_of(data, fit, validation, more, seed, command, certificate))
+
+
+def report_of(
+    data: Data,
+    fit: Fit,
+    validation: Validation | None,
+    more: dict[str, Any],
+    seed: int,
+    command: str,
+    certificate: str | None,
+) -> Report:
+    """All that the page shows."""
+    result, conditions, preparation = fit.result, fit.conditions, fit.preparation
+    first, second = (str(one) for one in preparation.classes)
+    chosen_by = "given"
+    steps = repeated(data, conditions)
+    if fit.choice is not None:
+        chosen_by = "chosen by cross-validation (one-standard-error rule)"
+        steps = (*steps, "choice of budget and C")
+    proof = None
+    if result.certificate is not None:
+        verify = None
+        if certificate is not None:
+            name = "DATA" if data.path == "-" else data.path
+            verify = f"frugalsvm verify {certificate} {name}"
+        proof = certificate_of(result.certificate, file=certificate, command=verify)
+    return Report(
+        title=f"{preparation.target} from {data.table.source}",
+        classes=(first, second),
+        verdict=verdict_of(
+            result,
+            C=conditions.loss,
+            max_features=conditions.budget,
+            max_cost=conditions.max_cost,
+            chosen_by=chosen_by,
+        ),
+        features=tuple(_features(fit, validation)),
+        intercept=fit.intercept,
+        created=datetime.now().astimezone().strftime("%Y-%m-%d %H:%M %Z"),
+        validation=None if validation is None else scored(data, validation, steps),
+        path=_path(fit, more),
+        alternatives=alternatives_of(more["alternatives"])
+        if "alternatives" in more
+        else None,
+        progress=progress_of(result),
+        certificate=proof,
+        data=data_summary(data, preparation),
+        reproduction=reproduction(command, seed),
+    )
+
+
+def _features(fit: Fit, validation: Validation | None) -> list[SelectedFeature]:
+    preparation = fit.preparation
+    origins = preparation.origins()
+    made = []
+    for j in fit.result.selected.tolist():
+        column, level = origins[j]
+        name = preparation.features[j]
+        made.append(
+            SelectedFeature(
+                name=name,
+                weight=float(fit.weights[j]),
+                standardised=float(fit.result.coef[j]),
+                mean=float(preparation.means[j]),
+                scale=float(preparation.scales[j]),
+                kind=NUMBER if level is None else CATEGORY,
+                column=None if level is None else column.name,
+                category=level,
+                folds_selecting=None
+                if validation is None
+                else validation.times_selected(name),
+            )
+        )
+    return made
+
+
+def _path(fit: Fit, more: dict[str, Any]) -> Any:
+    if fit.choice is not None:
+        return scored_path_of(fit.choice)
+    if "path" not in more:
+        return None
+    chosen = fit.conditions.budget
+    most = int(more["path"].max_features[-1])
+    return path_of(more["path"], chosen=most if chosen is None else min(chosen, most))
+
+
+def data_summary(data: Data, preparation: Preparation) -> DataSummary:
+    """What was understood of the table."""
+    warnings: tuple[Any, ...] = ()
+    if data.n_rows * preparation.n_features <= MOST_CELLS:
+        warnings = inspect_table(
+            preparation.features, preparation.values(data.table), data.target.positive
+        )
+    return DataSummary(
+        n_rows=data.n_rows,
+        n_columns=len(data.table.columns),
+        target=data.target.name,
+        counts=data.target.counts,
+        source=data.table.source,
+        dropped=data.plan.dropped,
+        encoded=tuple(
+            (one.name, len(one.levels))
+            for one in preparation.columns
+            if isinstance(one, CategoryColumn)
+        ),
+        imputed=tuple(data.missing().items()),
+        imputation="median" if data.impute else None,
+        standardised=True,
+        # They are standardised: that they were on different scales does no harm.
+        warnings=tuple(one for one in warnings if one.kind != "scales"),
+    )
+
+
+def reproduction(command: str, seed: int) -> Reproduction:
+    """How to get the same again."""
+    return Reproduction(command, versions(), seed, platform.platform())

@@ -1,0 +1,208 @@
+"""A fitted model, as a table and as words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..report import CrossValidation, cross_validation_of
+from ..result import Result, Status
+from .session import Session, plain
+from .study import Conditions, Data, Fit, Validation
+from .understanding import as_dict
+
+
+def repeated(data: Data, conditions: Conditions) -> tuple[str, ...]:
+    """What is done anew in every fold."""
+    words = ["imputation"] * data.impute + ["encoding"] * bool(data.plan.categories)
+    words += ["scaling", "selection of features"]
+    return (*words, *["choice of budget and C"] * conditions.is_open)
+
+
+def scored(
+    data: Data, validation: Validation, steps: tuple[str, ...]
+) -> CrossValidation:
+    """Scores of the cross-validation."""
+    return cross_validation_of(
+        data.target.positive,
+        validation.scores,
+        validation.folds,
+        probabilities=validation.probabilities,
+        repeated=steps,
+    )
+
+
+def show_fit(
+    session: Session,
+    data: Data,
+    fit: Fit,
+    validation: Validation | None,
+    certificate: str | None,
+) -> None:
+    """Print a fitted model: features, scores, and what is proved."""
+    _show_features(session, fit, validation)
+    if validation is not None:
+        session.show("", *_score_lines(data, fit, validation))
+    session.show("", *proof_lines(fit))
+    if fit.result.certificate is not None and certificate is not None:
+        mark = str(fit.result.certificate.arrays["fingerprint"])
+        name = "DATA" if data.path == "-" else data.path
+        session.show(
+            f"Certificate: data {mark[:16]}...; anyone can check it by",
+            f"  frugalsvm verify {certificate} {name}",
+        )
+
+
+def _show_features(session: Session, fit: Fit, validation: Validation | None) -> None:
+    preparation, result = fit.preparation, fit.result
+    heads = ["feature", ">weight per unit", ">standardised", ">mean", ">sd"]
+    if validation is not None:
+        heads.append(">in folds")
+    table = session.table(*heads)
+    origins = preparation.origins()
+    shown: set[str] = set()
+    for j in np.argsort(-np.abs(result.coef), kind="stable")[: result.selected.size]:
+        column, level = origins[j]
+        if column.name in shown:
+            continue
+        shown.add(column.name)
+        # All categories of a column stand together.
+        together = [j] if level is None else _of_column(fit, column.name)
+        for k in together:
+            table.add_row(*_row(fit, int(k), validation))
+    session.show("", table)
+    first, second = preparation.classes
+    session.show(
+        f"intercept {fit.intercept:+.6g} (standardised {result.intercept:+.6g}); "
+        f"a positive score means {second}, otherwise {first}"
+    )
+
+
+def _of_column(fit: Fit, name: str) -> list[int]:
+    selected = set(fit.result.selected.tolist())
+    return [j for j in fit.preparation.of_column(name) if j in selected]
+
+
+def _row(fit: Fit, j: int, validation: Validation | None) -> list[str]:
+    preparation = fit.preparation
+    name = preparation.features[j]
+    cells = [
+        plain(name),
+        f"{fit.weights[j]:+.5g}",
+        f"{fit.result.coef[j]:+.4f}",
+        f"{preparation.means[j]:.5g}",
+        f"{preparation.scales[j]:.5g}",
+    ]
+    if validation is not None:
+        cells.append(f"{validation.times_selected(name)} of {validation.n_folds}")
+    return cells
+
+
+def _score_lines(data: Data, fit: Fit, validation: Validation) -> list[str]:
+    steps = repeated(data, fit.conditions)
+    if fit.choice is not None:
+        steps = (*steps, "choice of budget and C")
+    scores = {one.name: one for one in scored(data, validation, steps).scores}
+    accuracy, auc = scores["accuracy"], scores["AUC"]
+    share = max(data.target.counts) / data.n_rows
+    return [
+        f"cross-validated accuracy {100 * accuracy.mean:.1f} % "
+        f"(+/- {100 * accuracy.spread:.1f}), AUC {auc.mean:.3f} "
+        f"(+/- {auc.spread:.3f}), {validation.n_folds} folds",
+        f"  (always the larger class: {100 * share:.1f} %; anew in every fold: "
+        f"{', '.join(steps)})",
+    ]
+
+
+def proof_lines(fit: Fit) -> list[str]:
+    """What is proved about the choice of features, in plain words."""
+    result, conditions = fit.result, fit.conditions
+    limits = []
+    if conditions.max_features is not None:
+        limits.append(f"at most {conditions.max_features} features")
+    if conditions.max_cost is not None:
+        limits.append(f"costs of at most {conditions.max_cost:g}")
+    if conditions.include:
+        limits.append(f"{', '.join(conditions.include)} among them")
+    models = "linear SVM with " + ", ".join(limits) if limits else "linear SVM"
+    chosen = " (both by cross-validation)" if fit.choice is not None else ""
+    lines = [
+        f"Proved: no {models} and C = {conditions.loss:g}{chosen} has an objective "
+        f"below {result.lower_bound:.6g}. This one has {result.objective:.6g}: "
+        + _gap_words(result)
+    ]
+    if result.status is Status.INTERRUPTED:
+        lines.append("The search was interrupted; a better model may have been near.")
+    elif result.status is Status.TIME_LIMIT:
+        lines.append("The time limit ended the search; --time-limit gives it more.")
+    elif result.status is Status.FEASIBLE:
+        lines.append("More can be proved with --effort thorough or --time-limit.")
+    return lines
+
+
+def _gap_words(result: Result) -> str:
+    gap = 100 * result.gap
+    if result.status is Status.OPTIMAL:
+        return f"it is the best there is, to within {gap:.2g} %."
+    return (
+        f"a better choice of features could gain {gap:.3g} % at most; none was found."
+    )
+
+
+def content_of(
+    data: Data, fit: Fit, validation: Validation | None, interrupted: bool
+) -> dict[str, Any]:
+    """The same for a machine."""
+    result, preparation = fit.result, fit.preparation
+    origins = preparation.origins()
+    features = []
+    for j in result.selected.tolist():
+        column, level = origins[j]
+        features.append(
+            {
+                "name": preparation.features[j],
+                "column": column.name,
+                "category": level,
+                "weight": fit.weights[j],
+                "standardised_weight": result.coef[j],
+                "mean": preparation.means[j],
+                "scale": preparation.scales[j],
+                "folds_selecting": None
+                if validation is None
+                else validation.times_selected(preparation.features[j]),
+            }
+        )
+    content = {
+        "data": as_dict(data, preparation),
+        "features": features,
+        "intercept": fit.intercept,
+        "standardised_intercept": result.intercept,
+        "max_features": fit.conditions.max_features,
+        "C": fit.conditions.C,
+        "chosen_by_cross_validation": fit.choice is not None,
+        "proof": {
+            "objective": result.objective,
+            "lower_bound": result.lower_bound,
+            "gap": result.gap,
+            "status": str(result.status),
+            "words": " ".join(proof_lines(fit)),
+        },
+        "seconds": result.seconds,
+        "interrupted": interrupted,
+        "cross_validation": None,
+    }
+    if validation is not None:
+        found = scored(data, validation, ())
+        content["cross_validation"] = {
+            "folds": validation.n_folds,
+            "confusion": found.confusion,
+            "chosen": [
+                {"max_features": budget, "C": C} for budget, C in validation.chosen
+            ],
+            **{
+                one.name: {"mean": one.mean, "spread": one.spread}
+                for one in found.scores
+            },
+        }
+    return content

@@ -1,0 +1,87 @@
+"""``frugalsvm scorecard``: integer points, to be added up by hand."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from . import options as opt
+from .session import Session, plain
+
+EXAMPLES = (
+    "frugalsvm scorecard model.json data.csv --target y",
+    "frugalsvm scorecard model.json data.csv -t y --points 20 --bins 4",
+)
+
+
+def scorecard(
+    session: Session,
+    model: opt.ModelFile,
+    data: opt.DataFile,
+    target: Annotated[
+        str | None,
+        typer.Option("--target", "-t", help="The model's target by default."),
+    ] = None,
+    points: Annotated[
+        int, typer.Option(min=1, help="About the largest sum of points.")
+    ] = 100,
+    bins: Annotated[int, typer.Option(min=2, help="Most ranges of a feature.")] = 5,
+    encoding: opt.Encoding = None,
+) -> None:
+    """Turn a model into a scorecard, and count what the rounding costs.
+
+    Ranges and probabilities are learned from the table. On the rows that the model was
+    fitted to the count is flattering: give others if there are enough.
+    """
+    from ..tables.target import known_target
+    from .errors import UsageProblem
+    from .models import load_model
+
+    loaded = load_model(model)
+    if not loaded.model.features:
+        raise UsageProblem(f"{model} uses no feature, so there is nothing to add up.")
+    name = target or loaded.model.metadata.get("target")
+    if name is None:
+        raise UsageProblem("--target: the model does not say what its target is.")
+    table = loaded.read(data, encoding)
+    for words in loaded.warnings(table):
+        session.warn(words)
+    known = known_target(table, name, loaded.model.classes, "--target")
+    values = loaded.features(table)
+    labels = [loaded.model.classes[int(one)] for one in known.positive]
+    card = loaded.model.to_scorecard(values, labels, points=points, bins=bins)
+    _show(session, card)
+    session.give(_content(card))
+
+
+def _show(session: Session, card: Any) -> None:
+    table = session.table("feature", "range", ">points")
+    for one in card.ranges:
+        for k, (words, n) in enumerate(zip(one.words(), one.points, strict=True)):
+            table.add_row(plain(one.name) if k == 0 else "", words, str(n))
+    session.show("", table, "")
+    first, second = card.classes
+    session.show(f"{card.threshold} points or more: {second}; fewer: {first}", "")
+    chances = session.table(">points", f">probability of {plain(str(second))}")
+    for total, chance in card._totals():
+        chances.add_row(str(total), f"{100 * chance:.1f} %")
+    session.show(chances, "", card._verdict())
+
+
+def _content(card: Any) -> dict[str, Any]:
+    return {
+        "ranges": [
+            {"feature": one.name, "limits": one.limits, "points": one.points}
+            for one in card.ranges
+        ],
+        "threshold": card.threshold,
+        "classes": {"negative": card.classes[0], "positive": card.classes[1]},
+        "probabilities": [
+            {"points": total, "probability": chance} for total, chance in card._totals()
+        ],
+        "accuracy": card.accuracy,
+        "model_accuracy": card.model_accuracy,
+        "changed": card.changed,
+        "rows": card.n_samples,
+    }

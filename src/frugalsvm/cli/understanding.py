@@ -1,0 +1,91 @@
+"""What was understood of a table, in words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..tables import Preparation
+from ..tables.preparation import CategoryColumn
+from .study import Data
+
+# Columns that are named.
+N_NAMED = 10
+
+
+def understood(data: Data, preparation: Preparation) -> list[str]:
+    """Lines that say what was read, what was left out, and what became of the rest."""
+    table, target = data.table, data.target
+    n_columns = len(table.columns)
+    first, second = target.classes
+    n_first, n_second = target.counts
+    lines = [f"{table.source}: {table.n_rows:,} rows, {n_columns:,} columns"]
+    lines += [f"  {remark}" for remark in table.remarks]
+    lines.append(
+        f"  target {target.name}: {n_second:,} {second} (positive), {n_first:,} {first}"
+    )
+    lines += _dropped(data)
+    lines += _categories(preparation)
+    gaps = data.missing()
+    if gaps:
+        shown = ", ".join(f"{name} ({n:,})" for name, n in list(gaps.items())[:N_NAMED])
+        more = f" and {len(gaps) - N_NAMED:,} more" * (len(gaps) > N_NAMED)
+        lines.append(
+            "  missing values filled in, numbers by the median, categories by the most "
+            f"frequent: {shown}{more}"
+        )
+    lines.append(
+        f"  {preparation.n_features:,} features, each standardised: less its mean, "
+        "divided by its standard deviation"
+    )
+    return lines
+
+
+def _dropped(data: Data) -> list[str]:
+    dropped = data.plan.dropped
+    lines = [f"  left out {name}: {reason}" for name, reason in dropped[:N_NAMED]]
+    if len(dropped) > N_NAMED:
+        lines.append(f"  left out {len(dropped) - N_NAMED:,} more columns")
+    return lines
+
+
+def _categories(preparation: Preparation) -> list[str]:
+    columns = [one for one in preparation.columns if isinstance(one, CategoryColumn)]
+    lines = []
+    for one in columns[:N_NAMED]:
+        levels = ", ".join(one.levels[:6]) + ", ..." * (len(one.levels) > 6)
+        n = len(one.shown)
+        lines.append(
+            f"  categories of {one.name}: {levels} ({n} feature{'s' * (n != 1)})"
+        )
+    if len(columns) > N_NAMED:
+        lines.append(f"  categories of {len(columns) - N_NAMED:,} more columns")
+    if columns:
+        lines.append(
+            "  (for now each value of a categorical column counts as one feature)"
+        )
+    return lines
+
+
+def as_dict(data: Data, preparation: Preparation) -> dict[str, Any]:
+    """The same for a machine."""
+    first, second = data.target.classes
+    return {
+        "source": data.table.source,
+        "rows": data.n_rows,
+        "columns": len(data.table.columns),
+        "remarks": data.table.remarks,
+        "target": data.target.name,
+        "classes": {"negative": first, "positive": second},
+        "counts": {
+            "negative": data.target.counts[0],
+            "positive": data.target.counts[1],
+        },
+        "dropped": dict(data.plan.dropped),
+        "categorical": {
+            one.name: list(one.levels)
+            for one in preparation.columns
+            if isinstance(one, CategoryColumn)
+        },
+        "missing": data.missing(),
+        "features": preparation.n_features,
+    }

@@ -1,0 +1,133 @@
+"""``frugalsvm verify``: check a proof against the table that it is about."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from . import options as opt
+from .session import Session, plain
+
+EXAMPLES = (
+    "frugalsvm verify proof.npz data.csv",
+    "frugalsvm verify proof.npz data.csv --json",
+)
+# Features that are listed.
+N_SHOWN = 30
+
+
+def verify(
+    session: Session,
+    proof: Annotated[
+        str, typer.Argument(metavar="PROOF", help="As written by fit --certificate.")
+    ],
+    data: opt.DataFile,
+    target: Annotated[
+        str | None,
+        typer.Option("--target", "-t", help="The target that you have in mind."),
+    ] = None,
+    all_features: Annotated[
+        bool, typer.Option("--all", help="List all features with means and scales.")
+    ] = False,
+    encoding: opt.Encoding = None,
+) -> None:
+    """Check a proof against its table, believing nothing that the file claims.
+
+    The file says how columns became features. The same is done with the table, to the
+    last bit; that means and scales standardise it is checked to 1e-9; then every bound
+    is recomputed. What is printed is what was recomputed.
+    """
+    from ..certificate import Certificate
+    from ..checker import InvalidCertificate
+    from ..checker import verify as check
+    from ..tables import Preparation, read_table
+    from ..tables.target import known_target
+
+    certificate = Certificate.load(proof)
+    text = certificate.preparation
+    if text is None:
+        raise InvalidCertificate(
+            f"{proof} does not say how it was made from a table; it is from Python: "
+            "check it there, by frugalsvm.verify(proof, X, y)."
+        )
+    preparation = Preparation.from_json(text)
+    if target is not None and target != preparation.target:
+        raise InvalidCertificate(
+            f"{proof} is about the target {preparation.target!r}, not {target!r}."
+        )
+    table = read_table(data, as_text=preparation.text_columns, encoding=encoding)
+    found = known_target(table, preparation.target, preparation.classes)
+    off = preparation.check_standard(table)
+    checked = check(certificate, preparation.transform(table), found.signs)
+    _show(session, proof, table, preparation, checked, off, all_features)
+    session.give(_content(certificate, preparation, checked, off))
+
+
+def _show(
+    session: Session, proof: str, table: Any, preparation: Any, checked: Any,
+    off: float, all_features: bool,
+) -> None:  # fmt: skip
+    first, second = preparation.classes
+    session.show(
+        f"{proof} is right about {table.source}.",
+        str(checked),
+        f"target {preparation.target}: +1 is {second}, -1 is {first}",
+        "The optimum is that of the features below, each less its mean and divided by "
+        f"its scale; they have mean 0 and variance 1 to {off:.1g}.",
+        "",
+    )
+    selected = set(checked.selected.tolist())
+    rows = session.table("feature", ">mean", ">scale", "")
+    listed = range(preparation.n_features)
+    shown = listed if all_features else listed[:N_SHOWN]
+    for j in shown:
+        rows.add_row(
+            plain(preparation.features[j]),
+            repr(float(preparation.means[j])),
+            repr(float(preparation.scales[j])),
+            "selected" if j in selected else "",
+        )
+    session.show(rows)
+    if len(shown) < len(listed):
+        names = [preparation.features[j] for j in sorted(selected)]
+        session.show(
+            f"and {len(listed) - len(shown):,} more (--all); selected: "
+            f"{', '.join(names)}"
+        )
+    filled = [one for one in preparation.columns if one.fill is not None]
+    if filled:
+        words = ", ".join(f"{one.name}: {one.fill}" for one in filled[:N_SHOWN])
+        session.show(f"missing values stand for: {words}")
+
+
+def _content(
+    certificate: Any, preparation: Any, checked: Any, off: float
+) -> dict[str, Any]:
+    return {
+        "valid": True,
+        "objective": checked.objective,
+        "lower_bound": checked.lower_bound,
+        "gap": checked.gap,
+        "problem": str(checked.problem),
+        "leaves": checked.n_leaves,
+        "fixings": checked.n_fixings,
+        "fingerprint": str(certificate.arrays["fingerprint"]),
+        "checksum": str(certificate.arrays["checksum"]),
+        "target": preparation.target,
+        "classes": {
+            "negative": preparation.classes[0],
+            "positive": preparation.classes[1],
+        },
+        "selected": [preparation.features[j] for j in checked.selected],
+        "standardised_to": off,
+        "features": [
+            {"name": name, "mean": mean, "scale": scale}
+            for name, mean, scale in zip(
+                preparation.features,
+                preparation.means.tolist(),
+                preparation.scales.tolist(),
+                strict=True,
+            )
+        ],
+    }
