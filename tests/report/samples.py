@@ -97,7 +97,7 @@ def whole(**changes):
         classes=("benign", "malignant"),
         verdict=Verdict(
             4, 30, 46.0012, 45.9988, "optimal", 1.0, 4, seconds=1.234,
-            chosen_by="by cross-validation (one-standard-error rule)",
+            chosen_by="chosen by cross-validation (one-standard-error rule)",
         ),
         features=features(),
         intercept=-7.301,

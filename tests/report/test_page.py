@@ -32,7 +32,7 @@ KNOWN = {
     "section", "footer", "h1", "h2", "h3", "p", "a", "ul", "li", "dl", "dt", "dd",
     "div", "span", "small", "strong", "b", "i", "code", "pre", "table", "caption",
     "thead", "tbody", "tr", "th", "td", "figure", "figcaption", "details", "summary",
-    "svg", "path", "circle", "rect", "text",
+    "svg", "path", "circle", "rect", "text", "wbr",
 }  # fmt: skip
 
 
@@ -46,7 +46,7 @@ class Elements(HTMLParser):
 
     def handle_starttag(self, tag, attributes):
         self.found.append((tag, dict(attributes)))
-        if tag not in ("meta", "path", "rect"):
+        if tag not in ("meta", "path", "rect", "wbr"):
             self.open.append(tag)
 
     def handle_startendtag(self, tag, attributes):
@@ -219,3 +219,27 @@ def test_without_jinja_the_error_says_what_to_install(monkeypatch):
     monkeypatch.setattr(builtins, "__import__", refuse)
     with pytest.raises(ImportError, match=r"frugalsvm\[cli\]"):
         render(samples.bare())
+
+
+def test_what_a_solver_leaves_of_zero_is_shown_as_zero():
+    tiny = replace(samples.features()[1], weight=3e-11, standardised=-2e-10)
+    page = render(samples.whole(features=(samples.features()[0], tiny)))
+    assert "practically no weight" in page
+    assert "e\N{MINUS SIGN}1" not in page
+
+
+def test_an_incomplete_list_does_not_say_what_is_indispensable():
+    some = replace(samples.alternatives(), complete_up_to=-0.3)
+    page = render(samples.whole(alternatives=some))
+    assert "in all found" in page
+    assert "ndispensable" not in page
+    one = replace(some, n_models=1)
+    page = render(samples.whole(alternatives=one))
+    assert "is not known: the search for them was not completed" in page
+    assert "What each feature is to these choices" not in page
+    assert "ndispensable" in render(samples.whole())
+
+
+def test_a_certificate_that_was_not_saved():
+    page = render(samples.whole(certificate=replace(samples.certificate(), file=None)))
+    assert "was not saved" in page

@@ -41,7 +41,7 @@ def test_promises_are_rounded_to_the_safe_side(part):
         return float(text.split("\N{NO-BREAK SPACE}")[0].replace(MINUS, "-")) / 100
 
     assert read(words.at_most(part)) >= part * (1 - 1e-9)
-    assert read(words.at_most(part)) <= 1.11 * part
+    assert read(words.at_most(part)) <= max(1.11 * part, (part > 0) * words.LEAST)
     assert read(words.at_least(part)) <= part * (1 + 1e-9)
     assert read(words.at_least(part)) >= 0.89 * part
 
@@ -120,7 +120,7 @@ def test_alternatives_say_how_sure_they_are():
     assert "as far as was searched" in partly
     assert "0.56" in partly
     unsure = words.alternatives(replace(sure, complete_up_to=-0.2))
-    assert "There may be more" in unsure
+    assert "There may be many more" in unsure
     assert words.alternatives(replace(sure, n_models=1)).startswith("One choice")
 
 

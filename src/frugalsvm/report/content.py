@@ -38,8 +38,8 @@ class Verdict:
     seconds : float or None
         Time of the fit.
     chosen_by : str
-        How budget and C were chosen, as the end of a sentence: "given", or "chosen by
-        cross-validation (one-standard-error rule)".
+        How budget and C were chosen: "given", or "chosen by cross-validation
+        (one-standard-error rule)".
     """
 
     n_selected: int

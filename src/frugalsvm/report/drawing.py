@@ -16,6 +16,8 @@ from ..markup import escaped
 WIDTH, HEIGHT = 360, 264
 # Room for the numbers of the axes and their names.
 LEFT, RIGHT, TOP, BOTTOM = 58, 22, 12, 46
+# Values that differ by less than this part are drawn as one.
+SAME = 1e-6
 # Length of a whisker's ends.
 CAP = 3.0
 
@@ -52,7 +54,7 @@ class Axis:
 def linear_axis(values: Sequence[float], name: str, *, pad: float = 0.06) -> Axis:
     """An axis around values, with some room at both ends."""
     low, high = min(values), max(values)
-    if not high > low:
+    if not high - low > SAME * max(abs(low), abs(high)):
         spread = abs(high) or 1.0
         low, high = low - 0.1 * spread, high + 0.1 * spread
     room = pad * (high - low)
@@ -240,7 +242,8 @@ def bar(value: float, most: float) -> str:
 def share_bar(part: float) -> str:
     """A bar that fills a part of its track."""
     return (
-        '<svg class="bar" aria-hidden="true" viewBox="0 0 120 12">'
+        '<svg class="bar" aria-hidden="true" viewBox="0 0 120 12" '
+        'preserveAspectRatio="xMinYMid">'
         '<rect class="track" x="0" y="3" width="120" height="6" rx="3"/>'
         f'<rect class="second" x="0" y="3" width="{120 * part:.1f}" height="6" rx="3"/>'
         "</svg>"

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Callable
+from dataclasses import replace
 from importlib import import_module
 from os import PathLike
 from pathlib import Path
@@ -31,6 +32,8 @@ SECTIONS = (
 )
 # Scores that stand beside the verdict.
 HEADLINE = ("accuracy", "AUC")
+# Weights below this part of the largest are what a solver leaves of zero.
+NEGLIGIBLE = 1e-6
 # Rows that a table shows.
 N_SHOWN = 30
 
@@ -80,10 +83,17 @@ def _frame(report: Report) -> dict[str, Any]:
 
 def _model(report: Report) -> dict[str, Any]:
     features = sorted(report.features, key=lambda one: -abs(one.standardised))
+    most = max((abs(one.standardised) for one in features), default=0.0)
+    features = [
+        replace(one, weight=0.0, standardised=0.0)
+        if abs(one.standardised) < NEGLIGIBLE * most
+        else one
+        for one in features
+    ]
     folds = report.validation is not None
     return {
         "features": features,
-        "most": max((abs(one.standardised) for one in features), default=0.0),
+        "most": most,
         "bar": drawing.bar,
         "shows_folds": folds and any(f.folds_selecting is not None for f in features),
         "has_categories": any(one.kind == CATEGORY for one in features),

@@ -9,7 +9,9 @@ from .content import (
     CATEGORY,
     AlternativesSummary,
     BudgetPath,
+    CertificateSummary,
     CrossValidation,
+    FeatureAlternatives,
     Report,
     Score,
     SelectedFeature,
@@ -25,6 +27,8 @@ SMALL = (
 NARROW = "\N{NO-BREAK SPACE}"
 # What stands for a number that is not there.
 NONE = "\N{EN DASH}"
+# Parts below this are not told apart.
+LEAST = 1e-5
 # Scores that are not written in percent.
 PLAIN_SCORES = ("AUC", "Brier score", "log loss")
 # What warnings are about.
@@ -69,7 +73,7 @@ def number(value: float | None, digits: int = 3) -> str:
 def signed(value: float, digits: int = 3) -> str:
     """A number with its sign."""
     text = number(value, digits)
-    return text if value < 0 or text == NONE else f"+{text}"
+    return f"+{text}" if value > 0 and text != NONE else text
 
 
 def percent(part: float, digits: int = 3) -> str:
@@ -79,6 +83,7 @@ def percent(part: float, digits: int = 3) -> str:
 
 def at_most(part: float, digits: int = 2) -> str:
     """A part as a percentage that is rounded up: what is promised must hold."""
+    part = max(part, LEAST) if part > 0 else part
     return percent(_rounded(part, digits, math.ceil), digits)
 
 
@@ -255,7 +260,7 @@ def standing(verdict: Verdict) -> tuple[str, str]:
 def direction(report: Report, feature: SelectedFeature) -> str:
     """Which class a feature speaks for."""
     if feature.weight == 0:
-        return "has no weight"
+        return "practically no weight"
     towards = label(report, int(feature.weight > 0))
     if feature.kind == CATEGORY:
         return f"this value speaks for “{towards}”"
@@ -285,6 +290,11 @@ def one_step(feature: SelectedFeature) -> str:
 def alternatives(found: AlternativesSummary) -> str:
     """How many other choices there are, and how sure that is."""
     within = percent(found.tolerance)
+    if found.n_models == 1 and not found.complete:
+        return (
+            f"Whether other choices of features are within {within} of the best fit "
+            "is not known: the search for them was not completed."
+        )
     if found.n_models == 1:
         text = f"One choice of features is within {within} of the best fit"
     else:
@@ -299,7 +309,14 @@ def alternatives(found: AlternativesSummary) -> str:
             f"{text}, as far as was searched. Up to {at_least(found.complete_up_to)} "
             "it is proved that none is missing."
         )
-    return f"{text}, as far as was searched. There may be more."
+    return f"{text}, as far as was searched. There may be many more."
+
+
+def role(found: AlternativesSummary, one: FeatureAlternatives) -> str:
+    """What a feature is; if models may be missing, to those that were found only."""
+    if found.complete:
+        return one.role
+    return "in all found" if one.role == "indispensable" else "in some found"
 
 
 # --- the other sections --------------------------------------------------------------
@@ -338,6 +355,15 @@ def _were(n: int) -> str:
     if n == 0:
         return "none was"
     return "1 was" if n == 1 else f"{n:,} were"
+
+
+def cases(found: CertificateSummary) -> str:
+    """The size of a proof."""
+    leaves = "1 case" if found.n_leaves == 1 else f"{found.n_leaves:,} cases"
+    if found.n_fixings == 0:
+        return leaves
+    more = "1 exclusion" if found.n_fixings == 1 else f"{found.n_fixings:,} exclusions"
+    return f"{leaves} and {more}"
 
 
 def meaning_of_proof(verdict: Verdict) -> str:
