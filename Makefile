@@ -41,6 +41,7 @@ bench-paper: $(VENV)/.bench
 
 docs: $(VENV)/.docs
 	$(BIN)/sphinx-build -W -b html docs docs/_build/html
+	$(BIN)/python docs/links.py docs/_build/html
 
 # The source archive, and the wheel that is built from it.
 dist: $(VENV)/.build
@@ -48,7 +49,7 @@ dist: $(VENV)/.build
 	$(BIN)/python -m build
 
 clean:
-	rm -rf $(VENV) docs/_build docs/gallery docs/api build dist .coverage
+	rm -rf $(VENV) docs/_build docs/gallery docs/api docs/_generated build dist .coverage
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(VENV)/bin/python:

@@ -1,6 +1,12 @@
 """Sphinx configuration."""
 
+import sys
+from pathlib import Path
+
 import frugalsvm
+
+sys.path.insert(0, str(Path(__file__).parent))
+import landing
 
 project = "frugalsvm"
 author = "The frugalsvm developers"
@@ -14,11 +20,19 @@ extensions = [
     "sphinx-mathjax-offline",
     "sphinx_gallery.gen_gallery",
 ]
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "_generated"]
+nitpicky = True
+# Documented elsewhere, or no class of ours.
+nitpick_ignore_regex = [(r"py:.*", r"(sklearn|numpy|pandas|matplotlib)\..*")]
 html_theme = "pydata_sphinx_theme"
 html_title = "frugalsvm"
-html_theme_options = {"show_toc_level": 2}
-html_sidebars = {"**": []}
+html_theme_options = {"show_toc_level": 2, "show_prev_next": False}
+html_sidebars = {"index": [], "api": [], "**": ["sidebar-nav-bs"]}
+html_static_path = ["_static"]
+html_css_files = ["frugal.css"]
+# The example of a report.
+html_extra_path = ["_generated/extra"]
+(landing.FOLDER / "extra").mkdir(parents=True, exist_ok=True)
 html_show_sourcelink = False
 numpydoc_show_class_members = False
 autodoc_typehints = "none"
@@ -30,3 +44,8 @@ sphinx_gallery_conf = {
     "show_memory": False,
     "write_computation_times": False,
 }
+
+
+def setup(app):
+    """Make what pages show of a real run before they are read."""
+    app.connect("builder-inited", landing.make)

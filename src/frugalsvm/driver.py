@@ -101,7 +101,7 @@ def solve(
     verbose : int, default=0
         Above 0, log progress.
     callback : callable, default=None
-        Called with a :class:`~frugalsvm.monitor.Progress` after every improvement and
+        Called with a :class:`~frugalsvm.Progress` after every improvement and
         every pair of nodes; the run stops when it returns True.
     certificate : bool, default=False
         Keep the proof of the lower bound, see :meth:`Result.save_certificate`.

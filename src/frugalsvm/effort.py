@@ -10,7 +10,7 @@ from typing import Any
 class Effort:
     """What a word for effort means. Work is counted, not seconds.
 
-    Work is in units of :mod:`frugalsvm.engine.work`, roughly nanoseconds.
+    Work is in units of ``frugalsvm.engine.work``, roughly nanoseconds.
 
     Attributes
     ----------

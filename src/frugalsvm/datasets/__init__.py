@@ -66,7 +66,7 @@ def load(
     Parameters
     ----------
     name : str
-        See :data:`CATALOGUE`, or :func:`describe`.
+        See ``CATALOGUE``, or :func:`describe`.
     data_home : path, default=None
         Folder to use in place of ``FRUGALSVM_DATA``.
     download_missing : bool, default=True

@@ -38,7 +38,7 @@ class Evaluator:
     ----------
     n_solves : int
     work : float
-        What solves and products have cost, see :mod:`frugalsvm.engine.work`.
+        What solves and products have cost, see ``frugalsvm.engine.work``.
     """
 
     def __init__(

@@ -97,7 +97,7 @@ class BranchAndBound:
     hit_limit : str or None
         "nodes" or "memory" if one of them ended the search.
     work : float
-        What nodes have cost, see :mod:`frugalsvm.engine.work`, if there is a limit.
+        What nodes have cost, see ``frugalsvm.engine.work``, if there is a limit.
     """
 
     def __init__(

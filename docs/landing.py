@@ -1,0 +1,100 @@
+"""What the documentation shows of a real run; made again when the code has changed.
+
+``builder-inited`` calls :func:`make`. It writes into ``docs/_generated``: a table, what
+the command line prints about it, its report, and the picture of the budget path.
+"""
+
+import subprocess
+import sys
+from pathlib import Path
+
+from sklearn.datasets import load_breast_cancer
+
+import frugalsvm
+
+HERE = Path(__file__).parent
+FOLDER = HERE / "_generated"
+COMMAND = [
+    "frugalsvm", "fit", "breast_cancer.csv", "--target", "diagnosis",
+    "--max-features", "5", "--report", "example-report.html", "--model", "model.json",
+    "--certificate", "proof.npz",
+]  # fmt: skip
+VERIFY = ["frugalsvm", "verify", "proof.npz", "breast_cancer.csv"]
+WIDTH = 64
+# Lines of a verification that are shown.
+N_VERIFIED = 10
+
+
+def make(_app):
+    """Write what the pages include, unless it is newer than the package."""
+    package = Path(frugalsvm.__file__).parent
+    kinds = ("*.py", "*.html", "*.css")
+    sources = [file for kind in kinds for file in package.rglob(kind)]
+    newest = max(file.stat().st_mtime for file in [*sources, Path(__file__)])
+    last = FOLDER / "budget_path.html"
+    if last.exists() and last.stat().st_mtime > newest:
+        return
+    _write_table()
+    (FOLDER / "fit.txt").write_text(_shown(COMMAND), "utf-8")
+    verified = _shown(VERIFY).splitlines()
+    text = "\n".join([*verified[:N_VERIFIED], "..."])
+    (FOLDER / "verify.txt").write_text(text, "utf-8")
+    report = FOLDER / "example-report.html"
+    report.replace(FOLDER / "extra" / report.name)
+    last.write_text(_budget_path(), "utf-8")
+
+
+def _write_table():
+    """The breast cancer data of scikit-learn, as somebody would have them."""
+    found = load_breast_cancer(as_frame=True)
+    table = found.frame.drop(columns="target")
+    table["diagnosis"] = found.target_names[found.target]
+    table.to_csv(FOLDER / "breast_cancer.csv", index=False)
+
+
+def _shown(command):
+    """A command, and what it prints."""
+    run = [sys.executable, "-m", "frugalsvm", *command[1:]]
+    done = subprocess.run(
+        run, cwd=FOLDER, check=False, capture_output=True, encoding="utf-8"
+    )
+    if done.returncode:
+        raise RuntimeError(f"{' '.join(command)} failed:\n{done.stderr}")
+    lines = [line.rstrip() for line in done.stdout.strip().splitlines()]
+    return "\n".join([f"$ {_wrapped(command)}", *lines, ""])
+
+
+def _wrapped(command):
+    """A command on lines that fit a page."""
+    lines, line = [], command[0]
+    for k, word in enumerate(command[1:], 1):
+        # A value stays with its option.
+        follows = command[k - 1].startswith("--")
+        if len(line) + len(word) > WIDTH and not follows:
+            lines.append(line)
+            line = f"      {word}"
+        else:
+            line += f" {word}"
+    return " \\\n".join([*lines, line])
+
+
+def _budget_path():
+    """Scores, objectives and bounds along budgets, as figures that follow the page."""
+    from frugalsvm import FrugalSVCCV
+    from frugalsvm.report import figures, scored_path_of
+
+    X, y = load_breast_cancer(return_X_y=True)
+    budgets = [1, 2, 3, 4, 5, 6, 8, 10, 12, 15]
+    model = FrugalSVCCV(budgets, [1.0], scale=True, random_state=0).fit(X, y)
+    path = scored_path_of(model.path_)
+    pictures = (figures.score_path_figure(path), figures.objective_path_figure(path))
+    captions = (
+        "<b>Accuracy on unseen rows</b>, in five folds. Above the dashed line nothing "
+        "can be told apart from the best.",
+        "<b>Fit to all data.</b> The grey area is what is not yet proved: no choice of "
+        "features lies below it.",
+    )
+    return "".join(
+        f"<figure>{picture}<figcaption>{caption}</figcaption></figure>"
+        for picture, caption in zip(pictures, captions, strict=True)
+    )
