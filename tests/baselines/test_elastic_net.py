@@ -1,13 +1,10 @@
 """ElasticNetSVC: against plain CVXPY, its optimality conditions, and the plain SVM."""
 
-import doctest
-
 import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-import frugalsvm.baselines.elastic_net_svc as module
 from frugalsvm import Problem
 from frugalsvm.baselines import ElasticNetSVC, elastic_net, elastic_net_path
 from frugalsvm.baselines.intercept import best_intercept
@@ -21,12 +18,6 @@ from tests.reference import random_data, svm_value
 )
 def test_scikit_learn_contract(estimator, check):
     check(estimator)
-
-
-def test_the_example_in_the_docstring_is_true():
-    outcome = doctest.testmod(module)
-    assert outcome.attempted > 0
-    assert outcome.failed == 0
 
 
 def data(seed, m=30, n=12):

@@ -1,12 +1,9 @@
 """L1FrugalSVC: against enumeration by SciPy's LPs and against SciPy's MILP."""
 
-import doctest
-
 import numpy as np
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-import frugalsvm.baselines.l1_frugal_svc as module
 from frugalsvm import Problem
 from frugalsvm.baselines import L1FrugalSVC, l1_search
 from frugalsvm.baselines.l1_search import L1Subproblems, _tight_limits, l1_objective
@@ -25,12 +22,6 @@ from tests.reference import random_data
 )
 def test_scikit_learn_contract(estimator, check):
     check(estimator)
-
-
-def test_the_example_in_the_docstring_is_true():
-    outcome = doctest.testmod(module)
-    assert outcome.attempted > 0
-    assert outcome.failed == 0
 
 
 def data(seed, m=24, n=6):

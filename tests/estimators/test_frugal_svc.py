@@ -1,6 +1,5 @@
 """FrugalSVC as a citizen of scikit-learn."""
 
-import doctest
 import pickle
 
 import numpy as np
@@ -14,7 +13,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-import frugalsvm.estimators.frugal_svc as module
 from frugalsvm import FrugalSVC
 
 
@@ -35,12 +33,6 @@ def expected_failures(estimator):
 )
 def test_scikit_learn_contract(estimator, check):
     check(estimator)
-
-
-def test_the_example_in_the_docstring_is_true():
-    outcome = doctest.testmod(module)
-    assert outcome.attempted > 0
-    assert outcome.failed == 0
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,5 @@
 """FrugalSVCCV: the choice, the folds, and what scikit-learn asks of it."""
 
-import doctest
 import pickle
 
 import numpy as np
@@ -39,12 +38,6 @@ def expected_failures(estimator):
 )
 def test_scikit_learn_contract(estimator, check):
     check(estimator)
-
-
-def test_the_example_in_the_docstring_is_true():
-    outcome = doctest.testmod(module)
-    assert outcome.attempted > 0
-    assert outcome.failed == 0
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,219 @@
+"""What the documentation shows is run: docstrings, README, and pages with code."""
+
+import contextlib
+import csv
+import doctest
+import importlib
+import io
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from sklearn.datasets import load_breast_cancer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from frugalsvm import FrugalSVC
+
+ROOT = Path(__file__).parents[1]
+SOURCE = ROOT / "src"
+README = (ROOT / "README.md").read_text("utf-8")
+PAGES = {file.stem: file.read_text("utf-8") for file in (ROOT / "docs").glob("*.rst")}
+# Lines of a printed result that depend on the machine.
+VARYING = ("time", "work", "proved")
+
+
+def modules_with_examples():
+    """All modules in which there is something to run."""
+    files = [f for f in SOURCE.rglob("*.py") if ">>> " in f.read_text("utf-8")]
+    return sorted(".".join(f.relative_to(SOURCE).with_suffix("").parts) for f in files)
+
+
+def fenced(text, language):
+    """Blocks of code of a Markdown file."""
+    blocks = re.findall(r"^```(\w*)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    return [code for found, code in blocks if found == language]
+
+
+def directives(text, language):
+    """Blocks of code of a page, without their indentation."""
+    pattern = rf"^\.\. code-block:: {language}\n\n((?:   .*\n|\n)+)"
+    blocks = re.findall(pattern, text, re.MULTILINE)
+    return [re.sub(r"^   ", "", block, flags=re.MULTILINE) for block in blocks]
+
+
+def run(code, names):
+    """What some code prints."""
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(compile(code, "documentation", "exec"), names)
+    return printed.getvalue()
+
+
+def stable_lines(text):
+    lines = [line.rstrip() for line in text.strip().splitlines()]
+    return [line for line in lines if line.split()[:1] not in [[v] for v in VARYING]]
+
+
+@pytest.fixture
+def elsewhere(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def table(elsewhere):
+    """The breast cancer data as a file."""
+    found = load_breast_cancer()
+    with open("breast_cancer.csv", "w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow([*found.feature_names, "diagnosis"])
+        for row, label in zip(found.data.tolist(), found.target, strict=True):
+            writer.writerow([*row, found.target_names[label]])
+    return "breast_cancer.csv"
+
+
+# --- docstrings and README -----------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", modules_with_examples())
+def test_examples_in_docstrings(name):
+    module = importlib.import_module(name)
+    outcome = doctest.testmod(module, optionflags=doctest.ELLIPSIS)
+    assert outcome.attempted > 0
+    assert outcome.failed == 0
+
+
+def test_there_are_examples_to_run():
+    assert {"frugalsvm.estimators.frugal_svc", "frugalsvm.portable.model"} <= set(
+        modules_with_examples()
+    )
+
+
+def test_the_readme_prints_what_it_says(elsewhere):
+    codes, outputs = fenced(README, "python"), fenced(README, "")
+    assert len(codes) == 2
+    names = {}
+    said = stable_lines(outputs[-2])
+    assert stable_lines(run(codes[0], names)) == said
+    assert any("verdict" in line for line in said)
+    printed = run(codes[1], names).splitlines()
+    said = outputs[-1].splitlines()
+    assert printed[1] == said[1]
+    # Both bounds; the size of the proof may depend on the machine.
+    bounds = r"proved: (44\.\d+) <= optimum <= (44\.\d+)"
+    ours, theirs = (re.match(bounds, lines[0]) for lines in (printed, said))
+    assert float(ours[1]) == pytest.approx(float(theirs[1]), rel=1e-4)
+    assert float(ours[2]) == pytest.approx(float(theirs[2]), rel=1e-6)
+
+
+def frugalsvm(*arguments):
+    command = [sys.executable, "-m", "frugalsvm", *arguments]
+    done = subprocess.run(
+        command, capture_output=True, encoding="utf-8", timeout=300, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+# --- pages ---------------------------------------------------------------------------
+
+
+def test_the_landing_page_prints_what_it_says():
+    code = directives(PAGES["index"], "python")[0]
+    said = directives(PAGES["index"], "text")[0]
+    assert stable_lines(run(code, {})) == stable_lines(said)
+
+
+def test_the_report_from_python(elsewhere):
+    found = load_breast_cancer()
+    model = make_pipeline(StandardScaler(), FrugalSVC(2, random_state=0))
+    names = {"pipeline": model.fit(found.data, found.target)}
+    code = directives(PAGES["report"], "python")[0]
+    run(code, names | {"names": found.feature_names})
+    page = Path("report.html").read_text("utf-8")
+    assert "The model tells “benign” from “malignant” by two of 30 features." in page
+
+
+# Nothing but NumPy, the standard library and the checker can be imported.
+ALONE = """
+import sys
+
+KNOWN = {*sys.stdlib_module_names, "numpy", "checker"}
+
+class Guard:
+    def find_spec(name, path=None, target=None):
+        if name.split(".")[0] not in KNOWN:
+            raise ImportError(f"{name} is not there")
+
+sys.meta_path.insert(0, Guard)
+sys.path.insert(0, "")
+import runpy
+try:
+    import frugalsvm
+except ImportError:
+    runpy.run_path(sys.argv[1], run_name="__main__")
+"""
+
+
+def audit(code):
+    """What a script says in a process that has the checker and NumPy only."""
+    shutil.copytree(SOURCE / "frugalsvm" / "checker", "checker", dirs_exist_ok=True)
+    Path("audit.py").write_text(code, "utf-8")
+    done = subprocess.run(
+        [sys.executable, "-c", ALONE, "audit.py"], capture_output=True, timeout=120,
+        encoding="utf-8", check=False, env={**os.environ, "PYTHONPATH": ""},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_an_auditor_needs_the_checker_and_numpy(elsewhere):
+    check, make, _ = directives(PAGES["auditors"], "python")
+    run(make, {})
+    printed = audit(check)
+    assert printed.startswith("proved: 44.25")
+    for line in printed.splitlines()[1:]:
+        assert line in PAGES["auditors"]
+    assert len(printed.splitlines()) == 3
+
+
+def test_the_command_of_the_readme_and_an_audit_of_it(table):
+    pytest.importorskip("typer")
+    shown = fenced(README, "console")[0]
+    rows = re.findall(r"^([a-z ]+?) +([+-][\d.]+) +([+-][\d.]+) ", shown, re.MULTILINE)
+    assert len(rows) == 5
+    found = frugalsvm(
+        "fit", table, "--target", "diagnosis", "--max-features", "5", "--folds", "0",
+        "--certificate", "proof.npz", "--quiet",
+    )  # fmt: skip
+    for name, weight, standardised in rows:
+        line = next(line for line in found.splitlines() if line.startswith(name))
+        assert weight in line
+        assert standardised in line
+    assert "44.2601" in found
+    printed = audit(directives(PAGES["auditors"], "python")[2]).splitlines()
+    assert all(float(line.split()[-1]) < 1e-12 for line in printed[:2])
+    assert printed[2].startswith("proved: 44.25")
+    assert printed[3] in PAGES["auditors"]
+    assert printed[4] in PAGES["auditors"]
+
+
+@pytest.mark.parametrize("name", sorted(PAGES))
+def test_pages_refer_to_pages_that_exist(name):
+    targets = re.findall(r":doc:`(?:[^`<]*<)?([^`>]+)>?`", PAGES[name])
+    examples = {f"gallery/{file.stem}" for file in (ROOT / "examples").glob("*.py")}
+    known = {*PAGES, *examples, "gallery/index"}
+    assert [target for target in targets if target not in known] == []
+
+
+def test_every_page_can_be_reached():
+    listed = {"index"}
+    for text in PAGES.values():
+        for block in re.findall(r"^\.\. toctree::\n((?:   .*\n|\n)+)", text, re.M):
+            listed |= set(re.findall(r"^   ([\w/]+)$", block, re.M))
+    assert set(PAGES) - listed == set()
