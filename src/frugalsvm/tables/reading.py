@@ -143,8 +143,7 @@ def _pieces(
                 dtype=dict.fromkeys(as_text & set(names), str), encoding=encoding,
                 decimal=dialect.decimal, thousands=dialect.thousands,
                 na_values=MISSING, skipinitialspace=True, low_memory=False,
-                float_precision="round_trip" if dialect.decimal == "." else None,
-                chunksize=rows,
+                chunksize=rows, **_precision(dialect),
             ) as reader:  # fmt: skip
                 yield from reader
     except EmptyDataError as error:
@@ -158,6 +157,18 @@ def _pieces(
         ) from error
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise damaged(source.name, error) from error
+
+
+def _precision(dialect: Dialect) -> dict[str, Any]:
+    """What makes pandas read numbers exactly: newer ones do so anyway."""
+    from pandas import __version__
+
+    major, minor = (int(part) for part in __version__.split(".")[:2])
+    is_old = (major, minor) < (3, 1)
+    # It knows points only.
+    return (
+        {"float_precision": "round_trip"} if is_old and dialect.decimal == "." else {}
+    )
 
 
 def _malformed(name: str, words: str) -> str:

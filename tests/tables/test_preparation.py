@@ -1,0 +1,161 @@
+import json
+
+import numpy as np
+import pytest
+
+from frugalsvm.tables import Preparation, TableError, make_plan
+from frugalsvm.tables.preparation import moments
+from tests.tables.tables import made
+
+N = 12
+NAN = float("nan")
+TARGET = [0, 1] * (N // 2)
+NUMBERS = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 3.0, 5.0, 7.0, 11.0, 13.0, 17.5]
+COLOURS = ["red", "green", "blue"] * (N // 3)
+SEX = ["f", "m", "m"] * (N // 3)
+
+
+@pytest.fixture
+def table():
+    return made(number=NUMBERS, colour=COLOURS, sex=SEX, y=TARGET)
+
+
+def prepared(table, **options):
+    return Preparation.fit(table, make_plan(table, "y"), (0, 1), **options)
+
+
+def test_columns_become_standardised_features(table):
+    preparation = prepared(table)
+    assert preparation.features == (
+        "number", "colour=blue", "colour=green", "colour=red", "sex=m",
+    )  # fmt: skip
+    raw = preparation.values(table)
+    np.testing.assert_array_equal(
+        raw[:3, 1:], [[0, 0, 1, 0], [0, 1, 0, 1], [1, 0, 0, 1]]
+    )
+    X = preparation.transform(table)
+    np.testing.assert_allclose(X.mean(axis=0), 0, atol=1e-15)
+    np.testing.assert_allclose(X.std(axis=0), 1)
+    np.testing.assert_array_equal(X, (raw - preparation.means) / preparation.scales)
+    assert X.flags.f_contiguous
+    assert preparation.check_standard(table) < 1e-14
+    assert preparation.of_column("colour") == [1, 2, 3]
+
+
+def test_only_the_rows_given_are_learned_from(table):
+    rows = np.array([0, 1, 3, 4, 6, 7])
+    preparation = prepared(table, rows=rows)
+    assert "colour=blue" not in preparation.features
+    X = preparation.transform(table, rows)
+    np.testing.assert_allclose(X.mean(axis=0), 0, atol=1e-15)
+    np.testing.assert_array_equal(preparation.transform(table)[rows], X)
+
+
+def test_gaps_are_filled_with_what_was_learned():
+    numbers, colours = [NAN, *NUMBERS[1:]], [None, *COLOURS[1:]]
+    table = made(number=numbers, colour=colours, sex=SEX, y=TARGET)
+    with pytest.raises(TableError, match="'number' has 1 missing value"):
+        prepared(table).transform(table)
+    preparation = prepared(table, impute=True)
+    raw = preparation.values(table)
+    assert raw[0, 0] == np.median(NUMBERS[1:])
+    # Blue and green are the most frequent ones; the first of them counts.
+    assert raw[0, 1:4].tolist() == [1, 0, 0]
+    part = prepared(table, impute=True, rows=np.arange(1, 6))
+    assert part.columns[0].fill == np.median(NUMBERS[1:6])
+
+
+def test_new_tables(table):
+    preparation = prepared(table)
+    new = made(sex=["m"], colour=["purple"], extra=[1.0], number=[4.0])
+    assert preparation.values(new)[0].tolist() == [4, 0, 0, 0, 1]
+    assert preparation.unknown(new) == {"colour": {"purple": 1}}
+    with pytest.raises(TableError, match="lacks 'colour', 'sex'"):
+        preparation.values(made(number=[1.0]))
+    with pytest.raises(TableError, match=r"row 2 has 'many'"):
+        preparation.values(
+            made(sex=["m", "f"], colour=["red"] * 2, number=["1", "many"])
+        )
+    with pytest.raises(TableError, match="missing"):
+        preparation.values(made(sex=["m"], colour=["red"], number=[NAN]))
+
+
+def test_numbers_may_stand_for_categories():
+    table = made(code=["1", "2", "A"] * 4, number=NUMBERS, y=TARGET)
+    preparation = prepared(table)
+    new = made(code=[2.0, 1.0, NAN], number=[1.0, 2.0, 3.0])
+    with pytest.raises(TableError, match="missing"):
+        preparation.values(new)
+    new = made(code=[2.0, 1.0, 10.0], number=[1.0, 2.0, 3.0])
+    assert preparation.values(new)[:, :3].tolist() == [[0, 1, 0], [1, 0, 0], [0, 0, 0]]
+
+
+def test_json_keeps_every_bit(table):
+    preparation = prepared(table, impute=True)
+    again = Preparation.from_json(preparation.to_json())
+    np.testing.assert_array_equal(again.means, preparation.means)
+    np.testing.assert_array_equal(again.transform(table), preparation.transform(table))
+    assert again.to_json() == preparation.to_json()
+    assert again.columns == preparation.columns
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"scales": [0.0] * 5},
+        {"scales": [1.0]},
+        {"means": ["1"] * 5},
+        {"means": [True] * 5},
+        {"features": ["a"] * 5},
+        {"classes": [1, 1]},
+        {"classes": [0, "1"]},
+        {"classes": [[], {}]},
+        {"target": "number"},
+        {"target": None},
+        {"columns": 3},
+        {"columns": [{"name": "number", "kind": "magic", "fill": None}]},
+        {"columns": [{"name": "number", "kind": "number", "fill": "x"}]},
+    ],
+)
+def test_json_of_strangers_is_not_believed(table, change):
+    content = json.loads(prepared(table).to_json()) | change
+    with pytest.raises(TableError, match="preparation"):
+        Preparation.from_json(json.dumps(content))
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[]", "3", "[" * 10_000])
+def test_what_is_no_json_is_refused(text):
+    with pytest.raises(TableError, match="preparation"):
+        Preparation.from_json(text)
+
+
+def test_wrong_means_and_scales_are_noticed(table):
+    content = json.loads(prepared(table).to_json())
+    for name in ("means", "scales"):
+        wrong = [one * (1 + 1e-7) for one in content[name]]
+        forged = Preparation.from_json(json.dumps(content | {name: wrong}))
+        with pytest.raises(TableError, match="do not standardise"):
+            forged.check_standard(table)
+
+
+def test_restricted_to_what_features_need(table):
+    preparation = prepared(table)
+    small = preparation.restricted([2])
+    assert small.features == ("colour=blue", "colour=green", "colour=red")
+    np.testing.assert_array_equal(
+        small.transform(table), preparation.transform(table)[:, 1:4]
+    )
+
+
+def test_equal_names_are_told_apart():
+    names = {"colour=red": NUMBERS, "colour": COLOURS, "y": TARGET}
+    preparation = prepared(made(**names))
+    assert len(set(preparation.features)) == preparation.n_features
+    assert "colour=red (2)" in preparation.features
+
+
+def test_moments():
+    values = 1e6 + np.arange(10.0)
+    mean, scale = moments(values)
+    assert (mean, scale) == (1e6 + 4.5, pytest.approx(values.std(), rel=1e-15))
+    assert moments(np.full(5, 3.25)) == (3.25, 1.0)

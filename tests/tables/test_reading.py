@@ -1,0 +1,221 @@
+"""Files as they are found in the wild."""
+
+import gzip
+import io
+import sys
+
+import numpy as np
+import pytest
+
+from frugalsvm.tables import Numbers, TableError, Texts, read_table, reading
+
+
+@pytest.fixture
+def table(tmp_path):
+    """Read a file with a given content."""
+
+    def read(content, name="data.csv", **options):
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return read_table(path, **options)
+
+    return read
+
+
+def values(found):
+    """Columns as plain lists."""
+    return {
+        name: one.values.tolist()
+        if isinstance(one, Numbers)
+        else [one.levels[k] if k >= 0 else None for k in one.codes]
+        for name, one in found.columns.items()
+    }
+
+
+PLAIN = {"a": [1.5, 2.0], "b": ["x", "y"]}
+
+
+@pytest.mark.parametrize(
+    ("content", "remark"),
+    [
+        ("a,b\n1.5,x\n2,y\n", None),
+        ("\ufeffa,b\r\n1.5,x\r\n2,y\r\n", None),
+        ("a;b\n1,5;x\n2;y\n", "decimal commas"),
+        ("a;b\n1.5;x\n2;y\n", "semicolons"),
+        ("a\tb\n1.5\tx\n2\ty\n", "tabs"),
+        ("a|b\n1.5|x\n2|y", "bars"),
+        ("a, b\n 1.5, x\n 2,  y \n\n", None),
+        ("a,b\n1.5,x\n2,y\n".encode("utf-16"), "utf-16"),
+        (gzip.compress(b"a,b\n1.5,x\n2,y\n"), None),
+        ('"a","b"\n"1,5","x"\n"2,0","y"\n', None),
+        ('"a";"b"\n"1,5";"x"\n2;"y"\n', "decimal commas"),
+    ],
+)
+def test_ways_to_write_the_same_table(table, content, remark):
+    found = table(content)
+    assert values(found) == PLAIN
+    assert found.n_rows == 2
+    words = " ".join(found.remarks)
+    assert (remark or "") in words
+    assert bool(words) == (remark is not None)
+
+
+def test_thousands(table):
+    assert values(table("a;b\n1.234,5;x\n-2,25;y\n")) == {
+        "a": [1234.5, -2.25],
+        "b": ["x", "y"],
+    }
+    # Where commas separate cells, three digits behind one are thousands.
+    assert values(table('a,b\n"12,345",1\n"1,000",2\n'))["a"] == [12345.0, 1000.0]
+
+
+def test_quoted_line_feeds_and_separators(table):
+    found = table('a,"long\nname"\n1,"one, two"\n2,"three\nfour"\n')
+    assert values(found) == {"a": [1, 2], "long\nname": ["one, two", "three\nfour"]}
+
+
+def test_names_are_made_different_with_a_word(table):
+    found = table("a,a,,a (2),a\n1,2,3,4,5\n")
+    assert found.names == ["a", "a (3)", "column 3", "a (2)", "a (4)"]
+    assert values(found)["a (4)"] == [5]
+    assert "'a' stands more than once" in " ".join(found.remarks)
+    assert "without a name" in " ".join(found.remarks)
+
+
+def test_old_windows_text(table):
+    found = table("größe,b\n1,für\n".encode("cp1252"))
+    assert values(found) == {"größe": [1], "b": ["für"]}
+    assert "not UTF-8" in found.remarks[0]
+    assert table("ä\n1\n".encode("latin-1"), encoding="latin-1").remarks == []
+    with pytest.raises(TableError, match="no encoding 'klingon'"):
+        table("a\n1\n", encoding="klingon")
+    with pytest.raises(TableError, match="not encoded as ascii"):
+        table("ä\n1\n" * 9, encoding="ascii")
+
+
+def test_a_bad_byte_far_behind_is_found(table):
+    rows = b"a,b\n" + b"1,x\n" * 400_000 + b"2,\xe4\n"
+    found = table(rows)
+    assert values(found)["b"][-1] == "ä"
+
+
+def test_missing_values(table):
+    found = table("a,b\n1,\n,x\nNA,?\n4,y\n")
+    np.testing.assert_array_equal(found.columns["a"].missing, [0, 1, 1, 0])
+    np.testing.assert_array_equal(found.columns["b"].missing, [1, 0, 1, 0])
+
+
+def test_categories_are_what_stands_in_the_file(table):
+    found = table("a,b,c\nTRUE,007,1\nFALSE,x,2\n,8,3\n", as_text={"c"})
+    assert values(found) == {
+        "a": ["TRUE", "FALSE", None],
+        "b": ["007", "x", "8"],
+        "c": ["1", "2", "3"],
+    }
+
+
+def test_a_column_that_is_mixed_across_pieces_is_text(table, monkeypatch):
+    monkeypatch.setattr(reading, "CELLS", 400)
+    lines = ["a,b,c"] + ["01,,1"] * 500 + ["x,y,2.5"] + ["02,,3"] * 500
+    found = table("\n".join(lines))
+    assert found.columns["a"].levels == ["01", "02", "x"]
+    assert found.columns["b"].levels == ["y"]
+    assert found.columns["b"].missing.sum() == 1000
+    assert found.columns["c"].values.sum() == 500 + 2.5 + 1500
+
+
+def test_numbers_are_read_exactly(table):
+    rng = np.random.default_rng(0)
+    numbers = rng.normal(size=500) * 10.0 ** rng.integers(-20, 20, 500)
+    found = table("a\n" + "\n".join(map(repr, numbers.tolist())))
+    np.testing.assert_array_equal(found.columns["a"].values, numbers)
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ("", "is empty"),
+        ("\n\n  \n", "is empty"),
+        ("a,b\n", "no rows"),
+        ("1,2\n3,4\n", "must name the columns"),
+        ("a,b\n1,2\n1,2,3\n", "expected 2 fields in line 3, saw 3"),
+        ("a,b\n1,2,3\n4,5,6\n", "more cells than"),
+        (b"a\0b\n", "zero bytes"),
+        (b"PK\x03\x04 and so on", "Excel"),
+        (gzip.compress(b"a,b\n1,2\n" * 1000)[:-30], "damaged or cut off"),
+    ],
+)
+def test_what_is_no_table_is_refused_in_words(table, content, words):
+    with pytest.raises(TableError, match=words):
+        table(content)
+
+
+def test_a_single_row_and_a_single_column(table):
+    assert values(table("a\n1\n2\n")) == {"a": [1, 2]}
+    assert values(table("a,b\n1,x\n")) == {"a": [1], "b": ["x"]}
+
+
+def test_ten_thousand_columns(table):
+    names = [f"c{j}" for j in range(10_000)]
+    rows = [",".join(names), ",".join("1" * 10_000), ",".join("2" * 10_000)]
+    found = table("\n".join(rows))
+    assert len(found.columns) == 10_000
+    assert found.columns["c9999"].values.tolist() == [1, 2]
+
+
+def test_standard_input(monkeypatch):
+    class Piped:
+        buffer = io.BytesIO(gzip.compress(b"a,b\n1,x\n"))
+
+        def isatty(self):
+            return False
+
+    monkeypatch.setattr(sys, "stdin", Piped())
+    found = read_table("-")
+    assert values(found) == {"a": [1], "b": ["x"]}
+    assert found.source == "standard input"
+
+
+def test_folders_and_files_that_are_not_there(tmp_path):
+    with pytest.raises(TableError, match="is a folder"):
+        read_table(tmp_path)
+    with pytest.raises(FileNotFoundError):
+        read_table(tmp_path / "none.csv")
+
+
+def test_a_file_that_vanishes_while_it_is_read(tmp_path, monkeypatch):
+    path = tmp_path / "data.csv"
+    path.write_text("a,b\nTRUE,1\nFALSE,2\n")
+    inner = reading._dialect
+
+    def vanish(*arguments):
+        path.unlink()
+        return inner(*arguments)
+
+    monkeypatch.setattr(reading, "_dialect", vanish)
+    assert isinstance(read_table(path).columns["a"], Texts)
+
+
+def test_parquet(tmp_path):
+    path = tmp_path / "data.parquet"
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    columns = {
+        "a": [1, None, 3], "b": ["x", "y", None], "c": [True, False, True],
+        "d": np.array(["2020-01-01", "2020-01-02", "2020-01-03"], "datetime64[D]"),
+    }  # fmt: skip
+    parquet.write_table(pyarrow.table(columns), path)
+    found = read_table(path, as_text={"c"})
+    assert np.isnan(found.columns["a"].values[1])
+    assert found.columns["b"].levels == ["x", "y"]
+    assert found.columns["c"].levels == ["False", "True"]
+    assert found.columns["d"].are_dates
+
+
+def test_parquet_without_pyarrow_says_what_to_install(tmp_path, monkeypatch):
+    path = tmp_path / "data.parquet"
+    path.write_bytes(b"PAR1....PAR1")
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(TableError, match="pip install pyarrow"):
+        read_table(path)

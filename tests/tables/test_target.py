@@ -1,0 +1,57 @@
+import pytest
+
+from frugalsvm.tables import TableError, find_target
+from frugalsvm.tables.errors import UnknownColumn
+from frugalsvm.tables.target import PositiveError, known_target
+from tests.tables.tables import made
+
+
+@pytest.mark.parametrize(
+    ("values", "positive", "classes", "mask"),
+    [
+        (["b", "a", "b"], None, ("a", "b"), [1, 0, 1]),
+        (["b", "a", "b"], "a", ("b", "a"), [0, 1, 0]),
+        ([1, 0, 1], None, (0, 1), [1, 0, 1]),
+        ([1, -1, 1], "-1", (1, -1), [0, 1, 0]),
+        ([1, 0, 1], "0.0", (1, 0), [0, 1, 0]),
+        ([1.5, 0, 1.5], None, (0.0, 1.5), [1, 0, 1]),
+    ],
+)
+def test_classes(values, positive, classes, mask):
+    found = find_target(made(y=values), "y", positive)
+    assert found.classes == classes
+    assert [type(one) for one in found.classes] == [type(one) for one in classes]
+    assert found.positive.tolist() == [bool(one) for one in mask]
+    assert found.signs.tolist() == [2 * one - 1 for one in mask]
+    assert sum(found.counts) == 3
+    again = known_target(made(y=values), "y", found.classes)
+    assert again.positive.tolist() == found.positive.tolist()
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        (["a", "a"], "one class only"),
+        (["a", "b", "c"], "3 classes"),
+        (list(range(50)), "50 different values"),
+        (["a", None, "b"], "1 rows of made.csv have no 'y'"),
+        ([float("nan")] * 2, "is empty"),
+    ],
+)
+def test_anything_but_two_classes_is_an_error(values, words):
+    with pytest.raises(TableError, match=words):
+        find_target(made(y=values), "y")
+
+
+def test_unknown_names():
+    with pytest.raises(UnknownColumn, match="--target: there is no column 'z'"):
+        find_target(made(y=[0, 1]), "z")
+    with pytest.raises(PositiveError, match="its classes are '0' and '1'"):
+        find_target(made(y=[0, 1]), "y", "2")
+
+
+def test_other_classes_than_those_of_the_model():
+    with pytest.raises(TableError, match="has 'c'"):
+        known_target(made(y=["a", "c"]), "y", ("a", "b"))
+    with pytest.raises(TableError, match="missing values"):
+        known_target(made(y=["a", None]), "y", ("a", "b"))
