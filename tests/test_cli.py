@@ -1,8 +1,11 @@
+import json
 import subprocess
 import sys
+import types
 
 import pytest
 
+import frugalsvm
 from frugalsvm.__main__ import main
 
 
@@ -17,16 +20,53 @@ def test_demo_takes_an_effort(capsys):
     assert main(["demo", "--effort", "fast"]) == 0
     text = capsys.readouterr().out
     assert "no better choice of features was found" in text
-    with pytest.raises(SystemExit):
-        main(["demo", "--effort", "huge"])
+    assert main(["demo", "--effort", "huge"]) == 2
     assert "'fast', 'normal', 'thorough'" in capsys.readouterr().err
 
 
+def test_demo_as_json(capsys):
+    assert main(["demo", "--effort", "fast", "--json", "--seed", "1"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert len(found["features"]) == 5
+    assert found["lower_bound"] <= found["objective"]
+
+
 def test_unknown_command_is_refused(capsys):
+    assert main(["dance"]) == 2
+    assert "dance" in capsys.readouterr().err
+
+
+def test_version(capsys):
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out.strip() == frugalsvm.__version__
+
+
+@pytest.fixture
+def no_extra(monkeypatch):
+    """As if the packages of the extra were not installed."""
+    for name in ("typer", "rich", "jinja2"):
+        monkeypatch.setitem(sys.modules, name, None)
+
+
+def test_without_the_extra_the_install_line_is_printed(no_extra, capsys):
+    for command in ("fit", "verify", "info"):
+        assert main([command, "data.csv"]) == 1
+        text = capsys.readouterr().err
+        assert "needs jinja2, rich, typer: pip install 'frugalsvm[cli]'" in text
+
+
+def test_without_the_extra_demo_and_experiments_work(no_extra, capsys, monkeypatch):
+    assert main(["demo", "--effort", "fast"]) == 0
+    assert "Proved" in capsys.readouterr().out
+    experiment = types.SimpleNamespace(run=len)
+    monkeypatch.setitem(sys.modules, "frugalsvm.cli.experiment", experiment)
+    assert main(["experiment", "one", "two"]) == 2
     with pytest.raises(SystemExit) as stop:
         main(["dance"])
     assert stop.value.code == 2
-    assert "demo" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    assert "pip install 'frugalsvm[cli]'" in capsys.readouterr().out
 
 
 def test_import_loads_nothing_heavy():

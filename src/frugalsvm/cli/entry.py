@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import sys
 from importlib import import_module
@@ -36,10 +37,7 @@ def run(arguments: list[str]) -> int:
         return run_plain(arguments)
     from .app import app
 
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            # Names of columns may have letters that a terminal does not know.
-            stream.reconfigure(errors="replace")
+    _mend_streams()
     try:
         app(args=arguments, prog_name="frugalsvm")
     except SystemExit as stop:
@@ -105,6 +103,23 @@ def _parser() -> argparse.ArgumentParser:
     commands.add_parser("warmup", help="compile all kernels ahead and keep them")
     commands.add_parser("experiment", help="the paper's tables and figures")
     return parser
+
+
+def _mend_streams() -> None:
+    """Let all letters and all bytes through."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            # Names of columns may have letters that a terminal does not know.
+            stream.reconfigure(errors="replace")
+    raw = getattr(sys.stdout, "buffer", None)
+    if isinstance(raw, io.RawIOBase):
+        # With PYTHONUNBUFFERED, a pipe takes what fits, and the rest would be lost.
+        sys.stdout = io.TextIOWrapper(
+            io.BufferedWriter(raw),
+            encoding=sys.stdout.encoding,
+            errors="replace",
+            line_buffering=True,
+        )
 
 
 def _flushed(code: int) -> int:

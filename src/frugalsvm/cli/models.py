@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,8 +15,11 @@ from ..portable.model import Feature, Proof
 from ..portable.text import Origin
 from ..tables import Preparation, Table, TableError, read_table
 from ..tables.preparation import NumberColumn
-from .study import Fit
 from .versions import own_version
+
+if TYPE_CHECKING:
+    # Predicting needs neither the solver nor Numba.
+    from .study import Fit
 
 # The entry of the metadata that holds the preparation.
 PREPARATION = "preparation"

@@ -21,6 +21,8 @@ from ..progress import Progress, logger
 from .session import Session, plain
 
 FRAMES_PER_SECOND = 8
+# Seconds between two lines where there is no terminal.
+LINE_INTERVAL = 10.0
 
 
 class Panel(AbstractContextManager["Panel"]):
@@ -37,6 +39,7 @@ class Panel(AbstractContextManager["Panel"]):
         self._note = ""
         self._progress: Progress | None = None
         self._begun = self._phase_begun = time.monotonic()
+        self._next_line = 0.0
         self._handler = _Notes(self)
         self._live: Live | None = None
         if session.err.is_terminal and not session.quiet:
@@ -64,6 +67,7 @@ class Panel(AbstractContextManager["Panel"]):
         """A new phase begins."""
         self._phase, self._note, self._progress = words, "", None
         self._phase_begun = time.monotonic()
+        self._next_line = 0.0
         if self._live is None:
             self._session.say(f"{words} ...")
 
@@ -78,6 +82,13 @@ class Panel(AbstractContextManager["Panel"]):
         # Compiling is over as soon as there is progress.
         self._note = ""
         self._progress = progress
+        is_due = progress.seconds >= self._next_line
+        if self._live is None and is_due and math.isfinite(progress.objective):
+            self._next_line = progress.seconds + LINE_INTERVAL
+            self._session.say(
+                f"  {progress.seconds:.0f} s: incumbent {progress.objective:.6g}, "
+                f"bound {_number(progress.lower_bound)}, gap {100 * progress.gap:.3g} %"
+            )
 
     def _picture(self) -> Any:
         now = time.monotonic()

@@ -1,0 +1,262 @@
+import json
+
+import numpy as np
+import pytest
+
+from frugalsvm import PortableModel
+from tests.cli.conftest import columns, write_csv
+
+FAST = ("-t", "state", "--effort", "fast", "--folds", "3")
+
+
+def test_it_says_what_it_understood_and_what_came_out(run, data):
+    done = run("fit", data, *FAST, "-k", "3", "--positive", "sick")
+    for words in (
+        "80 rows, 8 columns", "(positive)", "left out patient_id: numbers the rows",
+        "left out visit: dates like '2024-01-11'", "categories of colour: blue, green",
+        "counts as one feature", "standardised",
+    ):  # fmt: skip
+        assert words in done.stderr
+    for words in (
+        "smoker=yes", "age", "dose", "weight per unit", "a positive score means sick",
+        "cross-validated accuracy", "AUC", "encoding, scaling, selection of features",
+        "Proved: no linear SVM with at most 3 features and C = 1",
+    ):  # fmt: skip
+        assert words in done.stdout
+
+
+def test_weights_in_both_units_give_the_same_scores(run_json, data):
+    found = run_json("fit", data, *FAST, "-k", "3")
+    features = {one["name"]: one for one in found["features"]}
+    assert set(features) == {"age", "dose", "smoker=yes"}
+    table = columns()
+    values = {
+        "age": table["age"], "dose": table["dose"],
+        "smoker=yes": (table["smoker"] == "yes").astype(float),
+    }  # fmt: skip
+    raw = found["intercept"] + sum(features[n]["weight"] * values[n] for n in values)
+    standard = found["standardised_intercept"] + sum(
+        features[n]["standardised_weight"]
+        * (values[n] - features[n]["mean"])
+        / features[n]["scale"]
+        for n in values
+    )
+    np.testing.assert_allclose(raw, standard)
+    assert found["data"]["classes"] == {"negative": "sick", "positive": "well"}
+    assert np.mean((standard > 0) == (table["state"] == "well")) > 0.85
+    assert found["cross_validation"]["folds"] == 3
+    assert sum(map(sum, found["cross_validation"]["confusion"])) == 80
+    assert found["cross_validation"]["AUC"]["mean"] > 0.8
+
+
+def test_folds_repeat_imputation_encoding_and_scaling(folder, monkeypatch, run):
+    """Whatever is learned in a fold is learned from its training part."""
+    from frugalsvm.tables import Preparation
+
+    table = columns()
+    table["age"] = ["", *table["age"][1:]]
+    table["colour"] = ["", *table["colour"][1:]]
+    path = write_csv(folder / "gaps.csv", table)
+    seen = []
+    inner = Preparation.fit.__func__
+
+    def fit(cls, table, plan, classes, *, impute=False, rows=None):
+        made = inner(cls, table, plan, classes, impute=impute, rows=rows)
+        seen.append((rows, made))
+        return made
+
+    monkeypatch.setattr(Preparation, "fit", classmethod(fit))
+    run("fit", path, *FAST, "-k", "2", "--impute", "median")
+    parts = [(rows, made) for rows, made in seen if rows is not None]
+    assert len(parts) == 3
+    assert all(50 <= rows.size <= 54 for rows, _ in parts)
+    assert all(made.columns[0].fill is not None for _, made in parts)
+    means = [made.means[0] for _, made in seen]
+    assert len(set(means)) == 4
+
+
+def test_auto_chooses_budget_and_C_in_every_fold(run_json, data):
+    found = run_json("fit", data, *FAST, "-k", "auto", "--C", "auto")
+    assert found["chosen_by_cross_validation"]
+    assert 1 <= found["max_features"] <= 7
+    assert found["C"] in (0.001, 0.01, 0.1, 1.0, 10.0, 100.0)
+    chosen = found["cross_validation"]["chosen"]
+    assert len(chosen) == 3
+    assert all(one["C"] > 0 for one in chosen)
+
+
+def test_model_and_certificate_are_written(fitted):
+    model = PortableModel.load(fitted / "model.json")
+    assert model.classes == ("well", "sick")
+    assert model.calibration is not None
+    assert model.proof.fingerprint
+    assert "preparation" in model.metadata
+    assert sorted(one.name for one in fitted.iterdir()) == [
+        "data.csv", "model.json", "proof.npz",
+    ]  # fmt: skip
+
+
+def test_include_exclude_and_costs(run_json, folder, data):
+    found = run_json(
+        "fit", data, *FAST, "-k", "2", "--include", "noise", "--exclude", "age"
+    )
+    names = [one["name"] for one in found["features"]]
+    assert "noise" in names
+    assert "age" not in names
+    assert found["data"]["dropped"]["age"] == "excluded by you"
+    costs = {"column": ["age", "dose", "noise", "smoker", "colour"]}
+    costs["cost"] = [10, 1, 1, 1, 1]
+    prices = write_csv(folder / "costs.csv", costs)
+    cheap = run_json("fit", data, *FAST, "--costs", prices, "--max-cost", "3")
+    assert "age" not in [one["name"] for one in cheap["features"]]
+    costs = {"column": ["age"], "cost": [1]}
+    prices = write_csv(folder / "few.csv", costs)
+    found = run_json("fit", data, *FAST, "--costs", prices, "--max-cost", "3", code=1)
+    assert "no cost for 'dose', 'noise'" in found["error"]
+
+
+def test_the_same_seed_gives_the_same_model(run_json, data):
+    first, second = (run_json("fit", data, *FAST, "--seed", "5") for _ in range(2))
+    for one in (first, second):
+        one.pop("seconds")
+    assert first == second
+
+
+def test_standard_input_and_quiet(run, data):
+    with open(data) as file:
+        done = run("fit", "-", *FAST, "--folds", "0", "-q", stdin=file.read())
+    assert done.stderr == ""
+    assert "Proved" in done.stdout
+    assert "cross-validated" not in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["-t", "stat"], "did you mean 'state'"),
+        (["-t", "state", "-k", "many"], "--max-features must be a number"),
+        (["-t", "state", "--C", "0"], "--C must be a positive number"),
+        (["-t", "state", "--effort", "huge"], "--effort must be one of"),
+        (["-t", "state", "--positive", "ill"], "its classes are 'sick' and 'well'"),
+        (["-t", "state", "--exclude", "aeg"], "did you mean 'age'"),
+        (["-t", "state", "--max-cost", "3"], "belong together"),
+        (["-t", "state", "--impute", "mean"], "--impute must be median"),
+        (["-t", "state", "--model", "."], "is a folder"),
+        (["-t", "state", "--model", "no/where.json"], "there is no folder no"),
+        (["-t", "state", "--model", "a", "--report", "a"], "the same name"),
+        (["-t", "state", "--calibrate", "--folds", "0"], "--calibrate learns"),
+        (["-t", "state", "--time-limit", "-1"], "--time-limit must be"),
+    ],
+)
+def test_bad_usage_is_one_clear_line(run, data, options, words):
+    done = run("fit", data, *options, code=2)
+    assert words in done.stderr
+    lines = [one for one in done.stderr.splitlines() if one.startswith("error: ")]
+    assert len(lines) == 1
+    assert "Traceback" not in done.output
+
+
+def test_without_a_target_there_is_help(run, data):
+    assert "--target" in run("fit", data, code=2).output
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"state": ["sick"] * 80}, "one class only"),
+        ({"state": ["a", "b", "c", "d"] * 20}, "4 classes"),
+        (
+            {"state": [""] + ["a"] * 40 + ["b"] * 39},
+            "1 rows of data.csv have no 'state'",
+        ),
+        ({"age": [""] + [1, 2, 3] * 26 + [4]}, "missing values in 1 column"),
+        ({"age": ["inf"] + [1, 2, 3] * 26 + [4]}, "1 infinite values"),
+    ],
+)
+def test_bad_data_is_one_clear_line(run, folder, change, words):
+    path = write_csv(folder / "data.csv", columns() | change)
+    done = run("fit", path, "-t", "state", code=1)
+    assert words in done.stderr
+    assert "Traceback" not in done.output
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ("", "is empty"),
+        ("a,b,state\n", "no rows"),
+        ("a,b,state\n1,2,yes\n", "one class only"),
+    ],
+)
+def test_files_with_next_to_nothing(run, folder, content, words):
+    (folder / "data.csv").write_text(content)
+    assert words in run("fit", "data.csv", "-t", "state", code=1).stderr
+
+
+def test_a_missing_file_and_a_traceback_on_request(run, folder):
+    done = run("fit", "none.csv", "-t", "y", code=1)
+    assert "there is no file none.csv" in done.stderr
+    assert "Traceback" in run("fit", "none.csv", "-t", "y", "--debug", code=1).output
+
+
+def test_two_rows_of_a_class_make_two_folds_and_one_makes_none(run, folder):
+    content = "a,b,y\n" + "".join(f"{k},{k * k % 7},{int(k > 17)}\n" for k in range(20))
+    (folder / "data.csv").write_text(content)
+    options = ("fit", "data.csv", "-t", "y", "--effort", "fast", "--keep", "a")
+    assert "2 folds" in run(*options).stderr
+    (folder / "data.csv").write_text(content.replace("18,2,1\n", "18,2,0\n"))
+    assert "no cross-validation" in run(*options).stderr
+
+
+def test_many_columns_are_not_all_listed(run, folder):
+    rng = np.random.default_rng(0)
+    table = {f"c{j}": rng.normal(size=12).round(2) for j in range(10_000)}
+    table |= {f"k{j}": [1] * 12 for j in range(50)}
+    table["y"] = [0, 1] * 6
+    path = write_csv(folder / "wide.csv", table)
+    done = run("fit", path, "-t", "y", "-k", "2", "--effort", "fast", "--folds", "0")
+    assert "left out 40 more columns" in done.stderr
+    assert len(done.output.splitlines()) < 40
+
+
+def test_names_that_would_draw_on_the_terminal(run, folder):
+    table = columns()
+    table["\x1b[31mred[bold]\nline"] = table.pop("age")
+    path = write_csv(folder / "data.csv", table)
+    done = run("fit", path, *FAST, "-k", "3")
+    assert "\x1b[31m" not in done.output
+    assert "\\x1b[31mred[bold]\\nline" in done.output
+
+
+def test_the_report_is_written_whole(run, data, folder):
+    done = run("fit", data, *FAST, "-k", "2", "--report", "out.html")
+    assert "report written to out.html" in done.stderr
+    text = (folder / "out.html").read_text()
+    assert text.lstrip().lower().startswith("<!doctype html>")
+    assert "</html>" in text
+
+
+def test_ctrl_c_while_cross_validating_shows_and_saves_the_model(
+    run, data, folder, monkeypatch
+):
+    from frugalsvm.cli import study
+
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(study, "_fold_model", interrupted)
+    done = run("fit", data, *FAST, "-k", "2", "--model", "m.json", code=130)
+    assert "interrupted: this is the best model so far" in done.stderr
+    assert "Proved" in done.stdout
+    assert json.loads((folder / "m.json").read_text())["features"]
+
+
+def test_ctrl_c_before_there_is_a_model(run, data, monkeypatch):
+    from frugalsvm.cli import study
+
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(study, "run_interruptible", interrupted)
+    done = run("fit", data, *FAST, code=130)
+    assert "interrupted before there was a result" in done.stderr

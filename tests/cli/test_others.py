@@ -1,0 +1,185 @@
+"""path, alternatives, scorecard, export, info, warmup and experiment."""
+
+import sqlite3
+import sys
+import types
+
+import numpy as np
+import pytest
+
+from tests.cli.conftest import columns, write_csv
+
+
+def test_path(run, run_json, data, folder):
+    options = ("path", data, "-t", "state", "--budgets", "1-4,99", "--folds", "3")
+    found = run_json(*options)
+    assert [one["max_features"] for one in found["path"]] == [1, 2, 3, 4]
+    objectives = [one["objective"] for one in found["path"]]
+    assert objectives == sorted(objectives, reverse=True)
+    assert all(one["lower_bound"] <= one["objective"] for one in found["path"])
+    assert all(0.4 < one["accuracy"] <= 1 for one in found["path"])
+    assert found["one_standard_error"] in (1, 2, 3, 4)
+    done = run(*options, "--report", "path.html")
+    assert "within one standard error" in done.stdout
+    assert done.stdout.count("█") > 4
+    assert (folder / "path.html").read_text().rstrip().endswith("</html>")
+    assert (
+        "--budgets must be like"
+        in run("path", data, "-t", "state", "--budgets", "few", code=2).stderr
+    )
+    none = run_json("path", data, "-t", "state", "--budgets", "2", "--folds", "0")
+    assert none["path"][0]["accuracy"] is None
+
+
+def test_alternatives(run, run_json, data, folder):
+    options = ("alternatives", data, "-t", "state", "-k", "3")
+    found = run_json(*options, "--tolerance", "5%")
+    assert found["complete"]
+    assert found["tolerance"] == 0.05
+    assert found["models"][0]["excess"] == 0
+    roles = {one["feature"]: one["role"] for one in found["roles"]}
+    assert roles["age"] == "indispensable"
+    done = run(*options, "--certificate", "all.npz")
+    assert "Proved: no choice of features is missing" in done.stdout
+    assert "listed and their parts" in run("verify", "all.npz", data).stdout
+    for options, words in (
+        (("--tolerance", "much"), "--tolerance must be like"),
+        (("--max-features", "auto"), "must be a number here"),
+    ):
+        done = run("alternatives", data, "-t", "state", *options, code=2)
+        assert words in done.stderr
+
+
+def test_scorecard(run, run_json, fitted):
+    model, data = fitted / "model.json", fitted / "data.csv"
+    done = run("scorecard", model, data, "--points", "20", "--bins", "3")
+    assert "points or more: sick" in done.stdout
+    assert "percentage points" in done.stdout
+    found = run_json("scorecard", model, data, "-t", "state")
+    assert found["accuracy"] > 0.8
+    assert {one["feature"] for one in found["ranges"]} == {"age", "dose", "smoker=yes"}
+    assert (
+        "no column 'stat'" in run("scorecard", model, data, "-t", "stat", code=2).stderr
+    )
+
+
+def scores_by_table(run_json, fitted, data):
+    found = run_json("predict", fitted / "model.json", data)["rows"]
+    return [one["score"] for one in found]
+
+
+def test_sql_takes_the_columns_of_the_table(run, run_json, fitted):
+    text = run("export", fitted / "model.json", "--to", "sql").stdout
+    wanted = scores_by_table(run_json, fitted, fitted / "data.csv")
+    base = sqlite3.connect(":memory:")
+    base.execute("CREATE TABLE t (age REAL, dose REAL, smoker TEXT)")
+    table = columns()
+    cells = zip(*(table[name] for name in ("age", "dose", "smoker")), strict=True)
+    base.executemany(
+        "INSERT INTO t VALUES (?, ?, ?)",
+        [(float(a), float(d), str(s)) for a, d, s in cells],
+    )
+    found = [row[0] for row in base.execute(f"SELECT {text} FROM t")]
+    np.testing.assert_allclose(found, wanted)
+    label = run(
+        "export", fitted / "model.json", "--to", "sql", "--what", "label"
+    ).stdout
+    assert base.execute(f"SELECT {label} FROM t").fetchone()[0] in ("sick", "well")
+    done = run("export", fitted / "model.json", "--to", "sql", "--dialect", "x", code=1)
+    assert "dialect must be one of" in done.stderr
+
+
+def test_python_takes_the_columns_of_the_table(run, run_json, fitted, folder):
+    run("export", fitted / "model.json", "--to", "python", "-o", "score.py")
+    module = {}
+    exec((folder / "score.py").read_text(), module)
+    table = columns()
+    names = ("age", "dose", "smoker")
+    found = [
+        module["decision"](dict(zip(names, row, strict=True)))
+        for row in zip(*(table[name] for name in names), strict=True)
+    ]
+    # To the last bit.
+    assert found == scores_by_table(run_json, fitted, fitted / "data.csv")
+
+
+def test_exports_fill_gaps(run, run_json, folder):
+    table = columns()
+    gaps = {name: ["", *table[name][1:]] for name in ("age", "dose", "smoker")}
+    path = write_csv(folder / "gaps.csv", table | gaps)
+    run(
+        "fit", path, "-t", "state", "-k", "3", "--impute", "median", "--effort", "fast",
+        "--folds", "0", "--model", "m.json",
+    )  # fmt: skip
+    wanted = run_json("predict", "m.json", path)["rows"][0]["score"]
+    module = {}
+    exec(run("export", "m.json", "--to", "python").stdout, module)
+    nothing = dict.fromkeys(("age", "dose", "smoker", "noise", "colour"))
+    assert module["decision"](nothing) == wanted
+    base = sqlite3.connect(":memory:")
+    base.execute("CREATE TABLE t (age REAL, dose REAL, smoker TEXT, colour TEXT)")
+    base.execute("INSERT INTO t VALUES (NULL, NULL, NULL, NULL)")
+    text = run("export", "m.json", "--to", "sql").stdout
+    assert base.execute(f"SELECT {text} FROM t").fetchone()[0] == pytest.approx(wanted)
+
+
+def test_onnx(run, fitted, folder):
+    assert (
+        "give -o" in run("export", fitted / "model.json", "--to", "onnx", code=2).stderr
+    )
+    try:
+        import onnx  # noqa: F401
+    except ImportError:
+        done = run(
+            "export", fitted / "model.json", "--to", "onnx", "-o", "m.onnx", code=1
+        )
+        assert "onnx" in done.stderr
+        assert not (folder / "m.onnx").exists()
+        return
+    run("export", fitted / "model.json", "--to", "onnx", "-o", "m.onnx")
+    assert (folder / "m.onnx").stat().st_size > 100
+
+
+def test_info(run, run_json):
+    assert "scikit-learn" in run("info").stdout
+    found = run_json("info")
+    assert "native" in found["solvers"]
+    assert found["versions"]["frugalsvm"]
+    assert found["cores"] >= 1
+
+
+def test_warmup(run_json, monkeypatch):
+    from frugalsvm import warmup
+
+    done = warmup.Warmup(1, 2, 3.0, ("somewhere",))
+    monkeypatch.setattr(warmup, "warmup", lambda: done)
+    assert run_json("warmup")["folders"] == ["somewhere"]
+    monkeypatch.setattr(warmup, "warmup", lambda: warmup.Warmup(1, 2, 3.0, ()))
+    run_json("warmup", code=1)
+
+
+def test_experiments_get_their_own_arguments(run, monkeypatch):
+    name = "frugalsvm.cli.experiment"
+    given = []
+
+    def fake(arguments):
+        given.append(arguments)
+        return 3
+
+    monkeypatch.setitem(sys.modules, name, types.SimpleNamespace(run=fake))
+    run("experiment", "one", "--sets", "a", "--help", code=3)
+    assert given == [["one", "--sets", "a", "--help"]]
+
+
+def test_every_command_has_examples_and_the_common_options(run):
+    commands = (
+        "fit", "path", "alternatives", "predict", "explain", "scorecard", "export",
+        "verify", "demo", "warmup", "info",
+    )  # fmt: skip
+    listed = run("--help").stdout
+    for one in commands:
+        assert one in listed
+        text = run(one, "--help").stdout
+        assert f"frugalsvm {one}" in text.split("Examples:")[1]
+        for option in ("--json", "--quiet", "--seed", "--debug"):
+            assert option in text

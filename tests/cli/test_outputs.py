@@ -1,0 +1,76 @@
+import errno
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from frugalsvm.cli.errors import UsageProblem
+from frugalsvm.cli.outputs import check_output, write_file, write_text
+
+FULL = Path("/dev/full")
+
+
+def test_a_file_is_there_whole(tmp_path):
+    path = tmp_path / "out.txt"
+    write_text(str(path), "one")
+    write_text(str(path), "two")
+    assert path.read_text() == "two"
+    assert os.listdir(tmp_path) == ["out.txt"]
+
+
+def test_what_fails_leaves_the_old_file_and_nothing_else(tmp_path):
+    path = tmp_path / "out.txt"
+    path.write_text("old")
+
+    def fail(file):
+        file.write(b"half")
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with pytest.raises(OSError, match="No space left") as caught:
+        write_file(str(path), fail)
+    assert caught.value.filename == str(path)
+    assert path.read_text() == "old"
+    assert os.listdir(tmp_path) == ["out.txt"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no such permissions")
+def test_permissions_and_links_stay(tmp_path):
+    path, link = tmp_path / "out.txt", tmp_path / "link"
+    path.write_text("old")
+    path.chmod(0o640)
+    link.symlink_to(path)
+    write_text(str(link), "new")
+    assert link.is_symlink()
+    assert path.read_text() == "new"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+
+
+def test_folders_are_refused_at_once(tmp_path):
+    check_output("--model", None)
+    check_output("--model", "-")
+    check_output("--model", str(tmp_path / "new.json"))
+    with pytest.raises(UsageProblem, match=r"--model: .* is a folder"):
+        check_output("--model", str(tmp_path))
+    with pytest.raises(UsageProblem, match="no folder"):
+        check_output("--model", str(tmp_path / "no" / "new.json"))
+    with pytest.raises(OSError, match="folder"):
+        write_text(str(tmp_path), "text")
+
+
+@pytest.mark.skipif(not FULL.exists(), reason="no /dev/full")
+def test_a_full_device(run, fitted, folder):
+    with pytest.raises(OSError, match="No space left"):
+        write_text(str(FULL), "text")
+    assert FULL.is_char_device()
+    data, model = fitted / "data.csv", fitted / "model.json"
+    done = run("predict", model, data, "-o", FULL, code=1)
+    assert "no space left on device to write /dev/full" in done.stderr
+    options = ("-t", "state", "--effort", "fast", "--folds", "0")
+    done = run(
+        "fit", data, *options, "--certificate", FULL, "--model", "m.json", code=1
+    )
+    assert "Proved" in done.stdout
+    assert "no space left on device to write /dev/full" in done.stderr
+    # What can be written is.
+    assert (folder / "m.json").exists()

@@ -1,0 +1,64 @@
+import io
+import logging
+
+from rich.console import Console
+
+from frugalsvm.cli.panel import Panel
+from frugalsvm.cli.session import Session
+from frugalsvm.progress import Progress, logger
+
+
+def session(is_terminal, **options):
+    console = Console(
+        file=io.StringIO(), force_terminal=is_terminal, width=90, markup=False
+    )
+    return Session(err=console, **options), console.file
+
+
+def test_a_terminal_shows_time_incumbent_bound_gap_and_phase():
+    made, file = session(True)
+    with Panel(made) as panel:
+        panel.phase("searching [and] proving")
+        logger.warning("compiling kernels: a while")
+        panel._live.refresh()
+        panel.progress(Progress(1.0, 1234, 5, 44.25, 40.125, 0.0932))
+        panel._live.refresh()
+    text = file.getvalue()
+    for words in (
+        "searching [and] proving", "compiling kernels", "44.25", "40.125", "9.32 %",
+        "1,234", "Ctrl-C",
+    ):  # fmt: skip
+        assert words in text
+
+
+def test_before_there_is_a_solution_there_are_no_numbers():
+    made, file = session(True)
+    with Panel(made) as panel:
+        panel.progress(Progress(0.1, 0, 0, float("inf"), float("-inf"), float("inf")))
+        panel._live.refresh()
+    assert "inf" not in file.getvalue()
+
+
+def test_elsewhere_each_phase_is_a_line():
+    made, file = session(False)
+    with Panel(made) as panel:
+        panel.phase("reading")
+        logger.warning("compiling")
+        for seconds in (1.0, 2.0, 3.0, 11.5):
+            panel.progress(Progress(seconds, 1, 1, 2.0, 1.0, 0.5))
+    assert file.getvalue().splitlines() == [
+        "reading ...",
+        "  compiling",
+        "  1 s: incumbent 2, bound 1, gap 50 %",
+        "  12 s: incumbent 2, bound 1, gap 50 %",
+    ]
+
+
+def test_quiet_is_quiet_and_the_log_is_left_as_it_was():
+    made, file = session(True, quiet=True)
+    before = (list(logger.handlers), logger.propagate)
+    with Panel(made) as panel:
+        panel.phase("reading")
+        logger.log(logging.WARNING, "compiling")
+    assert file.getvalue() == ""
+    assert (list(logger.handlers), logger.propagate) == before

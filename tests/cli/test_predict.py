@@ -1,0 +1,122 @@
+import csv
+import io
+import json
+
+import numpy as np
+import pytest
+
+from frugalsvm import PortableModel
+from tests.cli.conftest import columns, write_csv
+
+
+def rows(text):
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def test_predictions_are_those_of_the_model(run, fitted):
+    done = run("predict", fitted / "model.json", fitted / "data.csv")
+    found = rows(done.stdout)
+    assert len(found) == 80
+    assert found[0].keys() == {"row", "prediction", "score", "probability"}
+    hits = [
+        one["prediction"] == truth
+        for one, truth in zip(found, columns()["state"], strict=True)
+    ]
+    assert np.mean(hits) > 0.85
+    chances = [float(one["probability"]) for one in found]
+    assert all(
+        (p > 0.5) == (one["prediction"] == "sick")
+        for p, one in zip(chances, found, strict=True)
+    )
+
+
+def test_columns_in_any_order_with_others_and_ids(run, fitted, folder):
+    table = columns(seed=1)
+    del table["state"]
+    shuffled = {name: table[name] for name in sorted(table)} | {"extra": ["x"] * 80}
+    path = write_csv(folder / "new.csv", shuffled)
+    model = fitted / "model.json"
+    done = run("predict", model, path, "--id", "patient_id", "-o", "out.csv")
+    assert done.stdout == ""
+    found = rows((folder / "out.csv").read_text())
+    assert [int(one["patient_id"]) for one in found] == table["patient_id"].tolist()
+    other = write_csv(folder / "other.csv", table)
+    again = rows(run("predict", model, other).stdout)
+    assert [one["score"] for one in again] == [one["score"] for one in found]
+
+
+def test_what_rows_may_lack(run, fitted, folder):
+    table = columns()
+    model = fitted / "model.json"
+    path = write_csv(folder / "new.csv", table | {"smoker": ["pipe"] * 80})
+    assert "does not know ('pipe') in 80 rows" in run("predict", model, path).stderr
+    path = write_csv(folder / "new.csv", table | {"age": ["", *table["age"][1:]]})
+    assert "'age' has 1 missing" in run("predict", model, path, code=1).stderr
+    path = write_csv(folder / "new.csv", table | {"age": ["old", *table["age"][1:]]})
+    assert "row 1 has 'old'" in run("predict", model, path, code=1).stderr
+    del table["age"], table["dose"]
+    path = write_csv(folder / "new.csv", table)
+    assert "lacks 'age', 'dose'" in run("predict", model, path, code=1).stderr
+    assert (
+        "--id: there is no column"
+        in run("predict", model, fitted / "data.csv", "--id", "nobody", code=2).stderr
+    )
+
+
+def test_json_and_standard_input(run_json, fitted):
+    text = (fitted / "data.csv").read_text()
+    found = run_json("predict", fitted / "model.json", "-", stdin=text)["rows"]
+    assert len(found) == 80
+    assert found[3]["row"] == 4
+    assert isinstance(found[3]["score"], float)
+
+
+@pytest.mark.parametrize("content", ["{}", "no json", '{"format": "frugalsvm-model"}'])
+def test_what_is_no_model(run, folder, fitted, content):
+    (folder / "model.json").write_text(content)
+    done = run("predict", "model.json", fitted / "data.csv", code=1)
+    assert "model.json is not a model" in done.stderr
+
+
+def test_a_forged_preparation_is_refused(run, folder, fitted):
+    content = json.loads((fitted / "model.json").read_text())
+    content["metadata"]["preparation"] = "{}"
+    (folder / "model.json").write_text(json.dumps(content))
+    done = run("predict", "model.json", fitted / "data.csv", code=1)
+    assert "preparation" in done.stderr
+
+
+def test_models_from_python(run, folder, fitted):
+    import pandas as pd
+    from sklearn.linear_model import LogisticRegression
+
+    frame = pd.DataFrame(columns())[["age", "dose"]]
+    estimator = LogisticRegression().fit(frame, columns()["state"])
+    PortableModel.from_estimator(estimator).save(folder / "model.json")
+    found = rows(run("predict", "model.json", fitted / "data.csv").stdout)
+    np.testing.assert_allclose(
+        [float(one["score"]) for one in found], estimator.decision_function(frame)
+    )
+
+
+def test_contributions_add_up(run, run_json, fitted, folder):
+    model, data = fitted / "model.json", fitted / "data.csv"
+    found = run_json("explain", model, data)
+    for one in found["rows"]:
+        total = found["intercept"] + sum(one["contributions"].values())
+        assert total == pytest.approx(one["score"])
+    done = run("explain", model, data, "--row", "3", "--row", "5")
+    assert "row 3: " in done.stdout
+    assert "row 5: " in done.stdout
+    assert "row 4: " not in done.stdout
+    assert "smoker=yes" in done.stdout
+    assert "70 more rows" in run("explain", model, data).stdout
+    run("explain", model, data, "-o", "all.csv")
+    table = rows((folder / "all.csv").read_text())
+    assert len(table) == 80
+    assert float(table[0]["age"]) == pytest.approx(
+        found["rows"][0]["contributions"]["age"]
+    )
+    assert (
+        "there are 80 rows" in run("explain", model, data, "--row", "81", code=2).stderr
+    )

@@ -1,0 +1,119 @@
+"""Commands as processes of their own: signals, pipes and full devices."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.cli.conftest import write_csv
+
+COMMAND = [sys.executable, "-m", "frugalsvm"]
+
+
+def start(*arguments, **options):
+    return subprocess.Popen(
+        [*COMMAND, *map(str, arguments)],
+        stdout=options.pop("stdout", subprocess.PIPE),
+        stderr=subprocess.PIPE,
+        text=True,
+        encoding="utf-8",
+        env=os.environ | {"PYTHONIOENCODING": "utf-8"},
+        **options,
+    )
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals are different there")
+def test_ctrl_c_prints_and_saves_the_best_model_so_far(tmp_path):
+    rng = np.random.default_rng(0)
+    table = {f"c{j}": rng.normal(size=300).round(3) for j in range(100)}
+    table["y"] = rng.integers(0, 2, 300)
+    path = write_csv(tmp_path / "hard.csv", table)
+    model = tmp_path / "model.json"
+    process = start(
+        "fit", path, "-t", "y", "-k", "10", "--effort", "thorough", "--model", model,
+        "--certificate", tmp_path / "proof.npz",
+        # Processes in the background ignore Ctrl-C, and so would their children.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )  # fmt: skip
+    try:
+        for line in process.stderr:
+            if "incumbent" in line:
+                break
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert process.returncode == 130, err
+    assert "interrupted: this is the best model so far" in err
+    assert "weight per unit" in out
+    assert "interrupted" in out
+    assert len(json.loads(model.read_text())["features"]) == 10
+    # What was proved until then holds.
+    done = start("verify", tmp_path / "proof.npz", path)
+    assert "proved: " in done.communicate(timeout=60)[0]
+    assert done.returncode == 0
+
+
+def test_a_pipe_in_and_a_reader_that_leaves(fitted):
+    head, body = (fitted / "data.csv").read_bytes().split(b"\n", 1)
+    # More than a pipe holds.
+    text = head + b"\n" + 2_000 * body
+    process = subprocess.Popen(
+        [*COMMAND, "predict", str(fitted / "model.json"), "-"],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    process.stdin.write(text)
+    process.stdin.close()
+    assert process.stdout.readline().startswith(b"row,prediction,score")
+    process.stdout.close()
+    assert process.stderr.read() == b""
+    assert process.wait(timeout=60) == 1
+    process.stderr.close()
+
+
+def test_all_lines_go_through_a_pipe_without_buffers(fitted):
+    head, body = (fitted / "data.csv").read_bytes().split(b"\n", 1)
+    done = subprocess.run(
+        [*COMMAND, "predict", str(fitted / "model.json"), "-"],
+        input=head + b"\n" + 100 * body,
+        env=os.environ | {"PYTHONUNBUFFERED": "1"},
+        capture_output=True,
+        timeout=60,
+    )
+    assert done.stdout.count(b"\n") == 8001
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
+def test_standard_output_on_a_full_device():
+    with open("/dev/full", "w") as full:
+        process = start("info", stdout=full)
+        _, err = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert "no space left on device" in err.lower()
+    assert "Traceback" not in err
+
+
+def test_a_shell_completes_commands_and_options():
+    asked = {"COMP_WORDS": "frugalsvm ver", "COMP_CWORD": "1"}
+    done = subprocess.run(
+        COMMAND,
+        env=os.environ | asked | {"_FRUGALSVM_COMPLETE": "complete_bash"},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert "verify" in done.stdout
+
+
+def test_help_and_completion_load_nothing_heavy():
+    code = (
+        "import sys; from frugalsvm.__main__ import main; main(['fit', '--help']);"
+        "heavy = {'numba', 'pandas', 'sklearn', 'scipy'} & set(sys.modules);"
+        "assert not heavy, heavy"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)

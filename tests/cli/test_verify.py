@@ -1,0 +1,108 @@
+import json
+
+import numpy as np
+import pytest
+
+from frugalsvm import Certificate, verify
+from frugalsvm.tables import Preparation, read_table
+from frugalsvm.tables.target import known_target
+from tests.cli.conftest import columns, write_csv
+
+
+def test_the_proof_is_right_about_its_table(run, run_json, fitted):
+    proof, data = fitted / "proof.npz", fitted / "data.csv"
+    done = run("verify", proof, data)
+    assert "proved: " in done.stdout
+    assert "+1 is sick, -1 is well" in done.stdout
+    assert "smoker=yes" in done.stdout
+    found = run_json("verify", proof, data)
+    assert found["valid"]
+    model = json.loads((fitted / "model.json").read_text())
+    assert found["fingerprint"] == model["proof"]["certificate"]["fingerprint"]
+    assert found["checksum"] == model["proof"]["certificate"]["checksum"]
+    assert found["objective"] == pytest.approx(model["proof"]["objective"])
+    assert found["standardised_to"] <= 1e-9
+    means = {one["name"]: one["mean"] for one in found["features"]}
+    for one in model["features"]:
+        # To the last bit.
+        assert means[one["name"]] == one["mean"]
+
+
+def test_the_plain_checker_takes_the_file(fitted):
+    certificate = Certificate.load(fitted / "proof.npz")
+    preparation = Preparation.from_json(certificate.preparation)
+    table = read_table(fitted / "data.csv", as_text=preparation.text_columns)
+    signs = known_target(table, "state", preparation.classes).signs
+    found = verify(fitted / "proof.npz", preparation.transform(table), signs, C=1.0)
+    assert found.lower_bound <= found.objective
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda t: {"age": [t["age"][0] + 1e-9, *t["age"][1:]]}, "other data"),
+        (lambda t: {"age": [t["age"][0] + 1, *t["age"][1:]]}, "do not standardise"),
+        (lambda t: {"state": t["state"][::-1]}, "other data"),
+        (lambda t: {"smoker": t["smoker"][::-1]}, "other data"),
+        (lambda t: {"state": ["ill", *t["state"][1:]]}, "the model knows"),
+        (lambda t: {"age": ["", *t["age"][1:]]}, "missing"),
+    ],
+)
+def test_other_tables_are_refused(run, fitted, folder, change, words):
+    table = columns()
+    path = write_csv(folder / "other.csv", table | change(table))
+    assert words in run("verify", fitted / "proof.npz", path, code=1).stderr
+
+
+def test_order_of_columns_and_other_columns_do_not_matter(run, fitted, folder):
+    table = columns()
+    other = {name: table[name] for name in reversed(table)} | {"extra": ["x"] * 80}
+    path = write_csv(folder / "other.csv", other)
+    run("verify", fitted / "proof.npz", path)
+
+
+def forged(fitted, folder, **change):
+    """A proof whose preparation says something else, with a checksum that fits."""
+    certificate = Certificate.load(fitted / "proof.npz")
+    content = json.loads(certificate.preparation) | change
+    certificate.with_preparation(json.dumps(content)).save(folder / "forged.npz")
+    return "forged.npz"
+
+
+def test_forged_preparations_are_refused(run, fitted, folder):
+    certificate = Certificate.load(fitted / "proof.npz")
+    content = json.loads(certificate.preparation)
+    data = fitted / "data.csv"
+    means = [one * (1 + 1e-13) for one in content["means"]]
+    proof = forged(fitted, folder, means=means)
+    assert "other data" in run("verify", proof, data, code=1).stderr
+    proof = forged(fitted, folder, scales=[2 * one for one in content["scales"]])
+    assert "do not standardise" in run("verify", proof, data, code=1).stderr
+    proof = forged(fitted, folder, classes=content["classes"][::-1])
+    assert "other data" in run("verify", proof, data, code=1).stderr
+    proof = forged(fitted, folder, target="visit")
+    assert "the model knows" in run("verify", proof, data, code=1).stderr
+
+
+def test_a_changed_byte_of_the_preparation_is_noticed(run, fitted, folder):
+    arrays = dict(Certificate.load(fitted / "proof.npz").arrays)
+    note = arrays["preparation"].copy()
+    note[10] ^= 1
+    np.savez(folder / "bad.npz", **(arrays | {"preparation": note}))
+    done = run("verify", "bad.npz", fitted / "data.csv", code=1)
+    assert "damaged or changed" in done.stderr
+
+
+def test_other_wrong_files(run, fitted, folder):
+    data = fitted / "data.csv"
+    assert "no file" in run("verify", "none.npz", data, code=1).stderr
+    assert "invalid certificate" in run("verify", data, data, code=1).stderr
+    arrays = dict(Certificate.load(fitted / "proof.npz").arrays)
+    del arrays["preparation"]
+    from frugalsvm.checker import checksum
+
+    arrays["checksum"] = np.array(checksum(arrays))
+    np.savez(folder / "plain.npz", **arrays)
+    assert "from Python" in run("verify", "plain.npz", data, code=1).stderr
+    done = run("verify", fitted / "proof.npz", data, "-t", "colour", code=1)
+    assert "is about the target 'state'" in done.stderr
