@@ -91,8 +91,8 @@ def _row(fit: Fit, j: int, validation: Validation | None) -> list[str]:
         plain(name),
         f"{fit.weights[j]:+.5g}",
         f"{fit.result.coef[j]:+.4f}",
-        f"{preparation.means[j]:.5g}",
-        f"{preparation.scales[j]:.5g}",
+        f"{preparation.means[j]:.4g}",
+        f"{preparation.scales[j]:.4g}",
     ]
     if validation is not None:
         cells.append(f"{validation.times_selected(name)} of {validation.n_folds}")
