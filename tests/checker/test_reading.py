@@ -465,3 +465,50 @@ def test_how_well_a_file_is_packed(few_bytes):
                 np.testing.assert_array_equal(loaded["a"], content)
             seen.add(fits)
     assert seen == {True, False}
+
+
+# --- how the numbers came about ------------------------------------------------------
+
+
+def test_a_preparation_is_kept_and_sealed(proof, tmp_path):
+    X, y, result, _ = proof
+    noted = result.certificate.with_preparation("mm, not inches: \u00b5")
+    noted.save(tmp_path / "proof.npz")
+    assert verify(tmp_path / "proof.npz", X, y).gap == verify(noted, X, y).gap
+    loaded = Certificate.load(tmp_path / "proof.npz")
+    assert loaded.preparation == "mm, not inches: \u00b5"
+    assert result.certificate.preparation is None
+    arrays = dict(noted.arrays)
+    changed = arrays["preparation"].copy()
+    changed[0] += 1
+    with pytest.raises(InvalidCertificate, match="damaged or changed"):
+        verify(arrays | {"preparation": changed}, X, y)
+    del arrays["preparation"]
+    with pytest.raises(InvalidCertificate, match="damaged or changed"):
+        verify(arrays, X, y)
+
+
+@pytest.mark.parametrize(
+    ("note", "words"),
+    [
+        (np.zeros(3), "preparation has dtype float64"),
+        (np.zeros((2, 2), np.uint8), "2 dimension"),
+        (np.array("text"), "preparation has dtype"),
+        (np.zeros(reading.MAX_REMARK + 1, np.uint8), "preparation is too long"),
+    ],
+)
+def test_other_preparations_are_refused(proof, note, words):
+    X, y, _, arrays = proof
+    with pytest.raises(InvalidCertificate, match=words):
+        verify(sealed(arrays | {"preparation": note}), X, y)
+
+
+def test_a_preparation_excuses_no_other_entry(proof):
+    X, y, _, arrays = proof
+    note = {"preparation": np.zeros(3, np.uint8)}
+    verify(sealed(arrays | note), X, y)
+    with pytest.raises(InvalidCertificate, match="unknown or repeated"):
+        verify(sealed(arrays | note | {"remark": np.zeros(3, np.uint8)}), X, y)
+    fewer = {name: one for name, one in arrays.items() if name != "price"}
+    with pytest.raises(InvalidCertificate, match="price missing"):
+        verify(sealed(fewer | note), X, y)

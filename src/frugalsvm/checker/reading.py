@@ -49,6 +49,8 @@ LIST_ENTRIES = {
 }  # fmt: skip
 # How the numbers came about, in words of whoever wrote the file. No proof looks at it.
 REMARK = "preparation"
+# Bytes of it at most.
+MAX_REMARK = 2**24
 KNOWN = {**ENTRIES, **LIST_ENTRIES, REMARK: BYTE}
 
 
@@ -240,11 +242,9 @@ def _check_kind(name: str, dtype: np.dtype, shape: tuple[int, ...]) -> None:
 def _check_sizes(
     shapes: Mapping[str, tuple[int, ...]], size: Size | None, length: int | None
 ) -> None:
-    """Judge the lengths of all vectors by each other, the data and the file.
-
-    That of a remark is limited by the length of the file alone.
-    """
+    """Judge the lengths of all vectors by each other, the data and the file."""
     count = {name: shape[0] for name, shape in shapes.items() if shape}
+    require(count.get(REMARK, 0) <= MAX_REMARK, f"{REMARK} is too long")
     m, n = size or Size(count["weights"], count["costs"])
     require(
         (count["weights"], count["costs"]) == (m, n),
