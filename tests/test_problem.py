@@ -154,3 +154,22 @@ def test_other_budgets_are_checked():
         problem.with_budget(3, max_cost=2.0)
     with pytest.raises(ValueError, match="C must be"):
         problem.with_C(0.0)
+
+
+def test_data_are_overwritten_only_on_request():
+    rng = np.random.default_rng(0)
+    X = np.asfortranarray(rng.normal(size=(20, 3)))
+    y = np.where(np.arange(20) % 2, 1.0, -1.0)
+    before = X.copy()
+    A = np.array(Problem(X, y).A)
+    np.testing.assert_array_equal(X, before)
+    weights = np.r_[0.0, np.ones(19)]
+    Problem(X, y, sample_weight=weights, overwrite_X=True)
+    np.testing.assert_array_equal(X, before)
+    Problem(before[:, :], y, overwrite_X=True)
+    inside = Problem(X, y, overwrite_X=True)
+    np.testing.assert_array_equal(inside.A, A)
+    assert np.shares_memory(inside.A, X)
+    X = np.asfortranarray(before)
+    X.setflags(write=False)
+    assert not np.shares_memory(Problem(X, y, overwrite_X=True).A, X)
