@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from frugalsvm.tables import Numbers, TableError, Texts, read_table, reading
+from frugalsvm.tables.columns import StoredNumbers
 
 
 @pytest.fixture
@@ -122,6 +123,22 @@ def test_a_column_that_is_mixed_across_pieces_is_text(table, monkeypatch):
     assert found.columns["b"].levels == ["y"]
     assert found.columns["b"].missing.sum() == 1000
     assert found.columns["c"].values.sum() == 500 + 2.5 + 1500
+
+
+def test_large_tables_are_kept_in_a_file(table, monkeypatch):
+    lines = ["a,b,c"] + [f"{k / 7!r},x,{k}" for k in range(200)] + [",y,1"]
+    before = table("\n".join(lines))
+    monkeypatch.setattr(reading, "STORED_CELLS", 100)
+    after = table("\n".join(lines))
+    assert type(before.columns["a"]) is Numbers
+    assert type(after.columns["a"]) is StoredNumbers
+    assert isinstance(after.columns["a"], Numbers)
+    for name in "ac":
+        np.testing.assert_array_equal(
+            after.columns[name].values, before.columns[name].values
+        )
+    assert len(after.columns["a"]) == 201
+    assert after.columns["a"].missing.sum() == 1
 
 
 def test_numbers_are_read_exactly(table):

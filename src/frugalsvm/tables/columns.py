@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
@@ -29,6 +30,52 @@ class Numbers:
 
     def __len__(self) -> int:
         return self.values.size
+
+
+class Store:
+    """A temporary file for columns of large tables, which are needed now and then."""
+
+    def __init__(self) -> None:
+        # It has no name, and is gone with the last column that refers to it.
+        self._file = tempfile.TemporaryFile()  # noqa: SIM115
+        self._end = 0
+
+    def put(self, values: np.ndarray) -> StoredNumbers:
+        """Keep a column."""
+        self._file.seek(self._end)
+        self._file.write(np.ascontiguousarray(values, np.float64).data)
+        column = StoredNumbers(self, self._end, values.size)
+        self._end += 8 * values.size
+        return column
+
+    def get(self, start: int, size: int) -> np.ndarray:
+        """Read a column."""
+        self._file.seek(start)
+        return np.frombuffer(self._file.read(8 * size))
+
+
+class StoredNumbers(Numbers):
+    """A column of numbers that is read whenever it is needed.
+
+    Parameters
+    ----------
+    store : Store
+    start, size : int
+        Its place there in bytes, and its length.
+    """
+
+    def __init__(self, store: Store, start: int, size: int) -> None:
+        # As dataclasses do it that cannot be changed.
+        object.__setattr__(self, "_place", (store, start, size))
+
+    @property
+    def values(self) -> np.ndarray:
+        """The numbers, NaN where a value is missing."""
+        store, start, size = self._place  # type: ignore[attr-defined]
+        return store.get(start, size)
+
+    def __len__(self) -> int:
+        return self._place[2]  # type: ignore[attr-defined]
 
 
 @dataclass(frozen=True, eq=False)

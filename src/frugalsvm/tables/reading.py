@@ -16,13 +16,15 @@ from typing import Any
 
 import numpy as np
 
-from .columns import Column, Numbers, Table, Texts, in_order
+from .columns import Column, Numbers, Store, Table, Texts, in_order
 from .dialect import COMMA_NUMBER, WITH_THOUSANDS, Dialect, guess
 from .errors import TableError, listed
 from .source import Source, damaged
 
 # Cells of a piece.
 CELLS = 2**21
+# Cells from which on columns of numbers are kept in a temporary file.
+STORED_CELLS = 2**23
 # What means a missing value, besides what pandas takes for one ("", NA, null, ...).
 MISSING = ["?"]
 
@@ -116,8 +118,10 @@ def _read_columns(
         for name in piece.columns:
             builders.setdefault(name, _Builder()).add(piece[name])
     again = {name for name, one in builders.items() if one.is_mixed}
-    done = {name: one.finish() for name, one in builders.items() if name not in again}
-    return done, again
+    kept = [name for name in builders if name not in again]
+    n_cells = len(builders) * max((one.size for one in builders.values()), default=0)
+    store = Store() if n_cells > STORED_CELLS else None
+    return {name: builders.pop(name).finish(store) for name in kept}, again
 
 
 def _pieces(
@@ -232,13 +236,17 @@ class _Builder:
         places = [self._place.setdefault(one, len(self._place)) for one in found]
         self._codes.append(np.array([*places, -1], np.int32)[codes])
 
-    def finish(self) -> Column:
-        """The column; its pieces are gone then."""
+    @property
+    def size(self) -> int:
+        """Rows so far."""
+        return sum(map(len, self._numbers)) + sum(map(len, self._codes))
+
+    def finish(self, store: Store | None) -> Column:
+        """The column, in a store if there is one."""
         if self._codes:
-            codes, self._codes = np.concatenate(self._codes), []
-            return in_order(codes, list(self._place))
-        values, self._numbers = np.concatenate(self._numbers), []
-        return Numbers(values)
+            return in_order(np.concatenate(self._codes), list(self._place))
+        values = np.concatenate(self._numbers)
+        return Numbers(values) if store is None else store.put(values)
 
 
 def _with_comma(column: Column, separator: str) -> Column:
