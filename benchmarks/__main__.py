@@ -7,6 +7,7 @@ from threadpoolctl import threadpool_limits
 
 from . import (
     bench_alternatives,
+    bench_cli_million,
     bench_cv,
     bench_effort,
     bench_exact,
@@ -42,6 +43,7 @@ def main() -> None:
             "alternatives",
             "paper",
             "cv",
+            "cli-million",
         ],
         help="one of them; those from exact on run only when named",
     )
@@ -66,6 +68,9 @@ def main() -> None:
     if options.only in (None, "robustness"):
         bench_robustness.run(options.quick)
     if options.only == "robustness":
+        return
+    if options.only == "cli-million":
+        bench_cli_million.run(options.quick)
         return
     folder = data_folder(options.data)
     if options.only in (None, "support"):

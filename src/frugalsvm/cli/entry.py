@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import ctypes
 import io
 import os
 import sys
+from contextlib import suppress
 from importlib import import_module
 from importlib.util import find_spec
 
@@ -13,6 +15,8 @@ from ..effort import EFFORTS
 from .versions import own_version
 
 NEEDED = ("jinja2", "pandas", "rich", "typer")
+# Of malloc.h, and the bytes that a block has at least.
+M_MMAP_THRESHOLD, LARGE_BLOCK = -3, 2**20
 INSTALL = "pip install 'frugalsvm[cli]'"
 # Commands that need the extra.
 WITH_TABLES = (
@@ -38,6 +42,7 @@ def run(arguments: list[str]) -> int:
     from .app import app
 
     _mend_streams()
+    _give_back_memory()
     try:
         app(args=arguments, prog_name="frugalsvm")
     except SystemExit as stop:
@@ -120,6 +125,17 @@ def _mend_streams() -> None:
             errors="replace",
             line_buffering=True,
         )
+
+
+def _give_back_memory() -> None:
+    """Let large arrays go back to the system as soon as they are gone.
+
+    Left to itself, glibc keeps blocks of megabytes for later after a while, and what is
+    kept can be as much as the table.
+    """
+    if sys.platform == "linux":
+        with suppress(OSError, AttributeError):
+            ctypes.CDLL(None).mallopt(M_MMAP_THRESHOLD, LARGE_BLOCK)
 
 
 def _flushed(code: int) -> int:

@@ -36,6 +36,7 @@ from ..tables import (
 )
 from ..tables.errors import listed, unknown_column
 from ..tables.kinds import check_missing, check_wanted, missing_values
+from . import large
 from .errors import UsageProblem
 
 AUTO = "auto"
@@ -190,8 +191,16 @@ class Search:
     n_jobs: int = 1
     seed: int = 0
 
-    def run(self, problem: Problem, **options: Any) -> tuple[Result, bool]:
-        """Solve a problem; whether Ctrl-C was pressed meanwhile."""
+    def run(
+        self, problem: Problem, *, whole: bool = False, **options: Any
+    ) -> tuple[Result, bool]:
+        """Solve a problem; whether Ctrl-C was pressed meanwhile.
+
+        Quick fits of very many rows go part by part, unless they are to be ``whole``.
+        """
+        if self.effort == "fast" and problem.n_samples > large.MANY and not whole:
+            fit = large.LargeFit(problem, self, options.get("callback"))
+            return fit.run(GAP_TOL, options.get("certificate", False))
         usual: dict[str, Any] = {
             "method": "auto", "effort": self.effort, "gap_tol": GAP_TOL,
             "time_limit": self.time_limit, "max_nodes": None, "initial_support": None,
