@@ -194,6 +194,9 @@ class Run:
                     validation = self._validate(data, conditions, folds, panel)
                 if self.files.report is not None and not interrupted:
                     extras = self._extras(data, fitted, panel)
+                    # A list that Ctrl-C has cut short is as good as it is.
+                    found = extras.get("alternatives")
+                    interrupted = found is not None and found.status == "interrupted"
             except KeyboardInterrupt:
                 interrupted = True
         self._finish(data, fitted, validation, extras, interrupted)

@@ -12,6 +12,9 @@ from .session import Session, plain
 from .study import Conditions, Data, Fit, Validation
 from .understanding import as_dict
 
+# A gap in percent that would be taken for a bad model.
+LARGE_GAP = 1.0
+
 
 def repeated(data: Data, conditions: Conditions) -> tuple[str, ...]:
     """What is done anew in every fold."""
@@ -90,7 +93,7 @@ def _row(fit: Fit, j: int, validation: Validation | None) -> list[str]:
     cells = [
         plain(name),
         f"{fit.weights[j]:+.5g}",
-        f"{fit.result.coef[j]:+.4f}",
+        f"{fit.result.coef[j]:+.4f}" if abs(fit.result.coef[j]) >= 5e-5 else "(none)",
         f"{preparation.means[j]:.4g}",
         f"{preparation.scales[j]:.4g}",
     ]
@@ -145,9 +148,12 @@ def _gap_words(result: Result) -> str:
     gap = 100 * result.gap
     if result.status is Status.OPTIMAL:
         return f"it is the best there is, to within {gap:.2g} %."
-    return (
+    words = (
         f"a better choice of features could gain {gap:.3g} % at most; none was found."
     )
+    if gap > LARGE_GAP:
+        words += " That says how far the proof has come, not how good the model is."
+    return words
 
 
 def content_of(

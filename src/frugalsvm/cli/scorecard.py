@@ -51,14 +51,18 @@ def scorecard(
     values = loaded.features(table)
     labels = [loaded.model.classes[int(one)] for one in known.positive]
     card = loaded.model.to_scorecard(values, labels, points=points, bins=bins)
-    _show(session, card)
+    origins = loaded.origins()
+    categories = {name for name in origins if origins[name].category is not None}
+    _show(session, card, categories)
     session.give(_content(card))
 
 
-def _show(session: Session, card: Any) -> None:
+def _show(session: Session, card: Any, categories: set[str]) -> None:
     table = session.table("feature", "range", ">points")
     for one in card.ranges:
         for k, (words, n) in enumerate(zip(one.words(), one.points, strict=True)):
+            if one.name in categories and len(one.points) == 2:
+                words = ("no", "yes")[k]
             table.add_row(plain(one.name) if k == 0 else "", words, str(n))
     session.show("", table, "")
     first, second = card.classes
