@@ -3,7 +3,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from frugalsvm import Problem, frugal_path, near_optimal, solve
+from frugalsvm import (
+    FrugalPath,
+    Problem,
+    Result,
+    Status,
+    frugal_path,
+    near_optimal,
+    solve,
+)
 from frugalsvm.estimators.choice import ScoredPath
 from frugalsvm.report import (
     Report,
@@ -76,3 +84,17 @@ def test_the_path_of_a_choice():
     assert found.threshold == pytest.approx(0.92)
     assert found.scores.tolist() == [0.75, 0.93, 0.94]
     assert scored_path_of(path, one_se=False).threshold is None
+
+
+def test_a_fit_improves_the_path_where_it_holds():
+    path = FrugalPath(
+        np.array([1, 2, 3, 4]), np.array([1.0]), np.array([[9.0, 7.0, 6.0, 4.0]]),
+        np.array([[5.0, 4.0, 3.0, 2.0]]), [],
+    )  # fmt: skip
+    result = Result(
+        5.5, 5.2, np.arange(2), np.ones(5), 0.0, Status.OPTIMAL, "auto", 1.0
+    )
+    found = path_of(path, chosen=2, result=result)
+    assert found.objectives.tolist() == [9.0, 5.5, 5.5, 4.0]
+    assert found.lower_bounds.tolist() == [5.2, 5.2, 3.0, 2.0]
+    assert path_of(path, chosen=2).objectives.tolist() == [9.0, 7.0, 6.0, 4.0]

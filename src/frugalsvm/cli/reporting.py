@@ -220,7 +220,8 @@ def _path(fit: Fit, more: dict[str, Any]) -> Any:
         return None
     chosen = fit.conditions.budget
     most = int(more["path"].max_features[-1])
-    return path_of(more["path"], chosen=most if chosen is None else min(chosen, most))
+    budget = most if chosen is None else min(chosen, most)
+    return path_of(more["path"], chosen=budget, result=fit.result)
 
 
 def data_summary(data: Data, preparation: Preparation) -> DataSummary:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ..markup import escaped
 
@@ -60,6 +60,12 @@ def linear_axis(values: Sequence[float], name: str, *, pad: float = 0.06) -> Axi
     room = pad * (high - low)
     low, high = low - room, high + room
     return Axis(low, high, _with_text(nice_ticks(low, high)), name)
+
+
+def as_percentages(axis: Axis) -> Axis:
+    """The same axis with its numbers in percent."""
+    ticks = [(value, f"{100 * value:.4g} %") for value, _ in axis.ticks]
+    return replace(axis, ticks=ticks)
 
 
 def unit_axis(name: str) -> Axis:

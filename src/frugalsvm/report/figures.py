@@ -6,7 +6,15 @@ import numpy as np
 
 from . import words
 from .content import BudgetPath, CalibrationCurve, ProgressCurve, RocCurve
-from .drawing import Axis, Plot, linear_axis, steps, time_axis, unit_axis
+from .drawing import (
+    Axis,
+    Plot,
+    as_percentages,
+    linear_axis,
+    steps,
+    time_axis,
+    unit_axis,
+)
 
 # Budgets that are written below an axis.
 N_TICKS = 8
@@ -59,7 +67,10 @@ def score_path_figure(path: BudgetPath) -> str:
     errors = np.where(np.isfinite(errors), errors, 0.0)
     ends = [*(scores - errors).tolist(), *(scores + errors).tolist()]
     title = f"Cross-validated {path.score_name} along the number of features"
-    plot = Plot(_budget_axis(budgets), linear_axis(ends, path.score_name), title)
+    y = linear_axis(ends, path.score_name)
+    if path.score_name not in words.PLAIN_SCORES:
+        y = as_percentages(y)
+    plot = Plot(_budget_axis(budgets), y, title)
     if path.threshold is not None:
         low, high = plot.x.low, plot.x.high
         plot.line([(low, path.threshold), (high, path.threshold)], "guide")
@@ -69,8 +80,9 @@ def score_path_figure(path: BudgetPath) -> str:
     for budget, score, error in zip(
         budgets, scores.tolist(), errors.tolist(), strict=True
     ):
-        spread = f" ± {words.number(error)}" if path.errors is not None else ""
-        text = f"{words.features(budget)}: {words.number(score)}{spread}"
+        text = f"{words.features(budget)}: {words.rate(score, path.score_name)}"
+        if path.errors is not None:
+            text += f" ± {words.rate(error, path.score_name)}"
         plot.point(budget, score, "second", text, 2.6)
     _mark_chosen(plot, path, dict(zip(budgets, scores.tolist(), strict=True)))
     return plot.svg()

@@ -53,13 +53,39 @@ def progress_of(result: Result) -> ProgressCurve | None:
     return ProgressCurve(entries[:, 0], entries[:, 1], entries[:, 2])
 
 
-def path_of(path: FrugalPath, *, chosen: int | None = None, row: int = 0) -> BudgetPath:
-    """Objectives and bounds along budgets, for one C (a row of the path)."""
+def path_of(
+    path: FrugalPath,
+    *,
+    chosen: int | None = None,
+    result: Result | None = None,
+    row: int = 0,
+) -> BudgetPath:
+    """Objectives and bounds along budgets, for one C.
+
+    Parameters
+    ----------
+    path : FrugalPath
+    chosen : int, default=None
+        The budget of the model.
+    result : Result, default=None
+        What a fit with this budget, the same data and the same C has found. Its
+        objective holds for larger budgets, too, and its bound for smaller ones.
+    row : int, default=0
+        Which C of the path.
+
+    Returns
+    -------
+    BudgetPath
+    """
+    budgets = path.max_features
+    objectives, bounds = path.objectives[row], path.lower_bounds[row]
+    if result is not None and chosen is not None:
+        better = np.minimum(objectives, result.objective)
+        objectives = np.where(budgets >= chosen, better, objectives)
+        higher = np.maximum(bounds, result.lower_bound)
+        bounds = np.where(budgets <= chosen, higher, bounds)
     return BudgetPath(
-        budgets=path.max_features,
-        chosen=chosen,
-        objectives=path.objectives[row],
-        lower_bounds=path.lower_bounds[row],
+        budgets=budgets, chosen=chosen, objectives=objectives, lower_bounds=bounds
     )
 
 
