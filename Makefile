@@ -13,13 +13,13 @@ test: lint
 	$(BIN)/python -m pytest --cov=frugalsvm
 
 lint: $(VENV)/.dev
-	$(BIN)/ruff check src tests benchmarks examples
-	$(BIN)/ruff format --check src tests benchmarks examples
+	$(BIN)/ruff check src tests benchmarks examples docs
+	$(BIN)/ruff format --check src tests benchmarks examples docs
 	$(BIN)/mypy
 
 format: $(VENV)/.dev
-	$(BIN)/ruff check --fix src tests benchmarks examples
-	$(BIN)/ruff format src tests benchmarks examples
+	$(BIN)/ruff check --fix src tests benchmarks examples docs
+	$(BIN)/ruff format src tests benchmarks examples docs
 
 # Needs FRUGALSVM_DATA, the folder with the data sets; make bench ARGS="--quick" is shorter.
 bench: $(VENV)/.bench
