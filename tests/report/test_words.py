@@ -3,7 +3,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from frugalsvm.report import AlternativesSummary, BudgetPath, Verdict, words
+from frugalsvm.report import (
+    AlternativesSummary,
+    BudgetPath,
+    FeatureAlternatives,
+    Verdict,
+    words,
+)
 from tests.report import samples
 
 MINUS, DASH = "\N{MINUS SIGN}", "\N{EN DASH}"
@@ -133,3 +139,10 @@ def test_paths_in_words():
     assert "has the best mean" in words.path(BudgetPath(budgets, 3, scores=scores))
     assert "budget of 2 features" in words.path(BudgetPath(budgets, 2))
     assert "would bring" in words.path(BudgetPath(budgets))
+
+
+def test_what_takes_the_place_of_a_feature():
+    one = FeatureAlternatives("a", "replaceable", 2, tuple("bcdefg"))
+    assert words.replacements(one) == "b, c, d, e and 2 more"
+    assert "several" in words.replacements(replace(one, replaced_by=()))
+    assert words.replacements(FeatureAlternatives("a", "indispensable", 3)) == ""

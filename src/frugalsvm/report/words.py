@@ -319,6 +319,13 @@ def role(found: AlternativesSummary, one: FeatureAlternatives) -> str:
     return "in all found" if one.role == "indispensable" else "in some found"
 
 
+def replacements(one: FeatureAlternatives) -> str:
+    """What takes the place of a feature."""
+    if one.role == "replaceable" and not one.replaced_by:
+        return "others, several at a time"
+    return listed(one.replaced_by)
+
+
 # --- the other sections --------------------------------------------------------------
 
 
