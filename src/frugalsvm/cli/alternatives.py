@@ -9,7 +9,7 @@ import typer
 from . import options as opt
 from .errors import InterruptedFit, UsageProblem
 from .fit import Source, check_cost_options, check_impute
-from .outputs import check_output, write_file
+from .outputs import check_output, write_certificate
 from .panel import Panel
 from .session import Session, plain
 
@@ -96,7 +96,7 @@ def alternatives(
     session.give(_content(found))
     if certificate is not None and found.certificate is not None:
         proof = found.certificate.with_preparation(preparation.to_json())
-        write_file(certificate, proof.write)
+        write_certificate(certificate, proof)
         session.say(f"certificate written to {certificate}")
     if found.status == "interrupted":
         raise InterruptedFit

@@ -13,7 +13,7 @@ import typer
 from ..result import Status
 from . import options as opt
 from .errors import InterruptedFit, UsageProblem
-from .outputs import STDOUT, check_output, write_file, write_text
+from .outputs import STDOUT, check_output, write_certificate, write_text
 from .panel import Panel
 from .session import Session, plain
 
@@ -265,8 +265,8 @@ class Run:
                     fitted, calibration=calibration, command=command
                 ).to_json(),
             ),
-            "certificate": lambda path: write_file(
-                path, fitted.result.certificate.write
+            "certificate": lambda path: write_certificate(
+                path, fitted.result.certificate
             ),
             "report": lambda path: write_text(
                 path,

@@ -6,14 +6,18 @@ it, and what was there before is lost only when the new one is complete.
 
 from __future__ import annotations
 
+import io
 import os
 import stat
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 from .errors import UsageProblem
+
+if TYPE_CHECKING:
+    from ..certificate import Certificate
 
 STDOUT = "-"
 
@@ -69,6 +73,13 @@ def write_bytes(path: str, content: bytes) -> None:
         file.write(content)
 
     write_file(path, write)
+
+
+def write_certificate(path: str, certificate: Certificate) -> None:
+    """Write a proof; it is packed in memory, since not every file can be rewound."""
+    packed = io.BytesIO()
+    certificate.write(packed)
+    write_bytes(path, packed.getvalue())
 
 
 def _is_plain(target: Path) -> bool:
