@@ -84,7 +84,7 @@ def test_budgets_in_words():
 
 def test_a_class_that_is_a_number_gets_the_name_of_the_target():
     report = samples.whole(classes=("0", "1"))
-    assert words.label(report, 1) == "diagnosis = 1"
+    assert words.label(report, 1) == "diagnosis\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}1"
     assert words.label(samples.whole(), 1) == "malignant"
     assert words.label(samples.bare(), 1) == "1"
 

@@ -148,7 +148,7 @@ def label(report: Report, k: int) -> str:
     """The name of a class; with that of the target if it is a mere number."""
     name = report.classes[k]
     if report.data is not None and _is_bare(name):
-        return f"{report.data.target} = {name}"
+        return f"{report.data.target}{NARROW}={NARROW}{name}"
     return name
 
 
