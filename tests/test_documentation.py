@@ -4,6 +4,7 @@ import contextlib
 import csv
 import doctest
 import importlib
+import importlib.util
 import io
 import os
 import re
@@ -217,3 +218,17 @@ def test_every_page_can_be_reached():
         for block in re.findall(r"^\.\. toctree::\n((?:   .*\n|\n)+)", text, re.M):
             listed |= set(re.findall(r"^   ([\w/]+)$", block, re.M))
     assert set(PAGES) - listed == set()
+
+
+def test_links_that_lead_nowhere_are_found(tmp_path):
+    spec = importlib.util.spec_from_file_location("links", ROOT / "docs" / "links.py")
+    links = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(links)
+    (tmp_path / "a.html").write_text(
+        "<h2 id='here'></h2><a href='#here'></a><a href='b.html#there'></a>"
+        "<a href='b.html#nowhere'></a><a href='c.html'></a><a href='https://x.org'></a>"
+    )
+    (tmp_path / "b.html").write_text("<p id='there'></p><img src='gone.png'>")
+    n_pages, dead = links.dead_links(tmp_path)
+    assert n_pages == 2
+    assert sorted(link for _, link in dead) == ["b.html#nowhere", "c.html", "gone.png"]

@@ -124,29 +124,39 @@ def bare():
 
 def nasty():
     """A report all of whose texts try to break out."""
-    verdict = replace(whole().verdict, chosen_by=NASTY)
-    validation_ = replace(validation(), repeated=(NASTY,))
+    return filled_with(NASTY)
+
+
+def long():
+    """A report all of whose texts are one long word."""
+    return filled_with("x" * 200)
+
+
+def filled_with(text):
+    """A report all of whose texts are the same."""
+    verdict = replace(whole().verdict, chosen_by=text)
+    validation_ = replace(validation(), repeated=(text,))
     return whole(
-        title=NASTY, classes=(NASTY + "0", NASTY + "1"), verdict=verdict,
+        title=text, classes=(text + "0", text + "1"), verdict=verdict,
         features=tuple(
-            replace(one, name=NASTY, unit=NASTY, column=NASTY, category=NASTY)
+            replace(one, name=text, unit=text, column=text, category=text)
             for one in features()
         ),
-        created=NASTY,
+        created=text,
         validation=validation_,
-        path=replace(path(), score_name=NASTY),
+        path=replace(path(), score_name=text),
         alternatives=replace(
             alternatives(),
-            roles=(FeatureAlternatives(NASTY, "replaceable", 3, (NASTY,)),),
+            roles=(FeatureAlternatives(text, "replaceable", 3, (text,)),),
         ),
         certificate=replace(
-            certificate(), fingerprint=NASTY, checksum=NASTY, statement=NASTY,
-            file=NASTY, command=NASTY,
+            certificate(), fingerprint=text, checksum=text, statement=text,
+            file=text, command=text,
         ),
         data=replace(
-            data((DataWarning("leak", NASTY, (NASTY,)),)), target=NASTY, source=NASTY,
-            dropped=((NASTY, NASTY),), encoded=((NASTY, 2),), imputed=((NASTY, 2),),
-            imputation=NASTY,
+            data((DataWarning("leak", text, (text,)),)), target=text, source=text,
+            dropped=((text, text),), encoded=((text, 2),), imputed=((text, 2),),
+            imputation=text,
         ),
-        reproduction=Reproduction(NASTY, {NASTY: NASTY}, 0, NASTY),
+        reproduction=Reproduction(text, {text: text}, 0, text),
     )  # fmt: skip

@@ -74,12 +74,12 @@ def browser():
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory):
     folder = tmp_path_factory.mktemp("reports")
-    for name in ("whole", "bare", "nasty"):
+    for name in ("whole", "bare", "nasty", "long"):
         write_report(getattr(samples, name)(), folder / f"{name}.html")
     return folder
 
 
-@pytest.mark.parametrize("name", ["whole", "bare", "nasty"])
+@pytest.mark.parametrize("name", ["whole", "bare", "nasty", "long"])
 @pytest.mark.parametrize("width", [360, 768, 1280])
 def test_it_fits_and_is_silent(browser, pages, name, width):
     browser.open(pages / f"{name}.html", width=width)
