@@ -34,6 +34,13 @@ def test_model_and_bound_are_nearly_those_of_the_whole(problem):
     assert checked.lower_bound == pytest.approx(result.lower_bound)
 
 
+def test_a_search_alone_proves_nothing(problem, monkeypatch):
+    monkeypatch.setattr(large, "relax_natively", None)
+    result, _ = Search("fast").run(problem[0], method="swap")
+    assert result.method == "parts"
+    assert result.lower_bound <= 0
+
+
 def test_the_objective_is_that_of_all_rows(problem):
     fit = large.LargeFit(problem[0], Search("fast"))
     coef = np.zeros(8)

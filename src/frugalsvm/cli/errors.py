@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 
-from ..tables.errors import TableError, UnknownColumn
+from ..tables.errors import UnknownColumn
 from ..tables.target import PositiveError
 
 OK, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
@@ -54,16 +54,3 @@ def _of_system(error: OSError) -> str:
     if isinstance(error, IsADirectoryError):
         return f"{name.strip() or 'the path'} is a folder; give a file"
     return f"{error.strerror or error}{':' if name else ''}{name}"
-
-
-__all__ = [
-    "FAILED",
-    "INTERRUPTED",
-    "OK",
-    "USAGE",
-    "InterruptedFit",
-    "TableError",
-    "UsageProblem",
-    "exit_code",
-    "message",
-]

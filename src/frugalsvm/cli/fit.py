@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import shlex
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any
 
 import numpy as np
 import typer
 
-from ..result import Status
 from . import options as opt
 from .errors import InterruptedFit, UsageProblem
 from .outputs import STDOUT, check_output, write_certificate, write_text
 from .panel import Panel
-from .session import Session, plain
+from .session import Session
 
 EXAMPLES = (
     "frugalsvm fit data.csv --target diagnosis",
@@ -157,6 +156,23 @@ class Source:
 
 
 @dataclass
+class Checked:
+    """What was found out about a fitted model, as far as Ctrl-C let it.
+
+    Attributes
+    ----------
+    validation : Validation or None
+    extras : dict
+        What only the report needs.
+    interrupted : bool
+    """
+
+    validation: Any = None
+    extras: dict[str, Any] = field(default_factory=dict)
+    interrupted: bool = False
+
+
+@dataclass
 class Run:
     """One fit, from the file to the files."""
 
@@ -188,18 +204,28 @@ class Run:
                 or self.files.report is not None,
             )
             fitted = _with_preparation(fitted)
-            validation, extras, interrupted = None, {}, fitted.was_interrupted
-            try:
-                if folds and not interrupted:
-                    validation = self._validate(data, conditions, folds, panel)
-                if self.files.report is not None and not interrupted:
-                    extras = self._extras(data, fitted, panel)
-                    # A list that Ctrl-C has cut short is as good as it is.
-                    found = extras.get("alternatives")
-                    interrupted = found is not None and found.status == "interrupted"
-            except KeyboardInterrupt:
-                interrupted = True
-        self._finish(data, fitted, validation, extras, interrupted)
+            checked = Checked(interrupted=fitted.was_interrupted)
+            if not checked.interrupted:
+                self._check(data, conditions, fitted, folds, panel, checked)
+        self._finish(data, fitted, checked)
+
+    def _check(
+        self, data: Any, conditions: Any, fitted: Any, folds: int, panel: Panel,
+        checked: Checked,
+    ) -> None:  # fmt: skip
+        """Cross-validate, and compute what the report needs; Ctrl-C ends it."""
+        try:
+            if folds:
+                checked.validation = self._validate(data, conditions, folds, panel)
+            if self.files.report is not None:
+                checked.extras = self._extras(data, fitted, panel)
+                # A list that Ctrl-C has cut short is as good as it is.
+                found = checked.extras.get("alternatives")
+                checked.interrupted = (
+                    found is not None and found.status == "interrupted"
+                )
+        except KeyboardInterrupt:
+            checked.interrupted = True
 
     def _say_of_folds(self, folds: int) -> None:
         if folds:
@@ -226,18 +252,17 @@ class Run:
 
         return extras(data, fitted, self.search, panel.phase)
 
-    def _finish(
-        self, data: Any, fitted: Any, validation: Any, extras: Any, interrupted: bool
-    ) -> None:
+    def _finish(self, data: Any, fitted: Any, checked: Checked) -> None:
         from .results import content_of, show_fit
 
+        validation, interrupted = checked.validation, checked.interrupted
         if interrupted:
             self.session.warn(
                 "interrupted: this is the best model so far"
                 + ("" if validation else ", without cross-validation")
             )
         show_fit(self.session, data, fitted, validation, self.files.certificate)
-        saved, errors = self._save(data, fitted, validation, extras)
+        saved, errors = self._save(data, fitted, validation, checked.extras)
         self.session.give(
             content_of(data, fitted, validation, interrupted)
             | {"files": saved, "errors": [str(error) for error in errors]}
@@ -304,6 +329,3 @@ def _with_preparation(fitted: Any) -> Any:
 def command_line() -> str:
     """The command as it was typed, or could have been."""
     return shlex.join(["frugalsvm", *sys.argv[1:]])
-
-
-__all__ = ["EXAMPLES", "Files", "Run", "Source", "Status", "fit", "plain"]

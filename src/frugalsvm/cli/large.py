@@ -62,27 +62,34 @@ class LargeFit:
         self._objective, self._bound = np.inf, -np.inf
         self._history: list[tuple[float, float, float]] = []
 
-    def run(self, gap_tol: float, certificate: bool) -> tuple[Result, bool]:
-        """The result, and whether Ctrl-C was pressed."""
+    def run(
+        self, gap_tol: float, certificate: bool, prove: bool = True
+    ) -> tuple[Result, bool]:
+        """The result, and whether Ctrl-C was pressed.
+
+        Parameters
+        ----------
+        gap_tol : float
+            Gap at which the result is called optimal.
+        certificate : bool
+            Whether to keep the proof.
+        prove : bool, default=True
+            Whether to relax the parts; otherwise the bound is trivial.
+        """
         found, interrupted = self._search.run(self._part(0), method="swap", whole=True)
         self._offer(found.coef, found.intercept)
         point = np.zeros(self._problem.n_samples)
-        out_of_time = False
         try:
-            for k in range(self._n_parts):
-                out_of_time = out_of_time or self._is_late()
-                if interrupted or out_of_time:
-                    break
-                relaxed = relax_natively(self._part(k))
-                point[k :: self._n_parts] = relaxed.alpha / self._scale(k)
             if not interrupted:
                 self._fit_weights(found.selected)
+                if prove:
+                    self._relax_parts(point)
         except KeyboardInterrupt:
             interrupted = True
         proved = self._problem.engine.bound(self._problem.root_region(), point)
         self._bound = proved.bound
         self._tell()
-        status = self._status(gap_tol, interrupted, out_of_time)
+        status = self._status(gap_tol, interrupted)
         proof = None
         if certificate:
             proof = build_certificate(
@@ -104,6 +111,17 @@ class LargeFit:
             certificate=proof,
         )
         return result, interrupted
+
+    def _relax_parts(self, point: np.ndarray) -> None:
+        """Put a dual point together from those of the parts, as far as there is time.
+
+        Rows of parts that are left out have zeros, which is valid, too.
+        """
+        for k in range(self._n_parts):
+            if self._is_late():
+                return
+            relaxed = relax_natively(self._part(k))
+            point[k :: self._n_parts] = relaxed.alpha / self._scale(k)
 
     @property
     def _seconds(self) -> float:
@@ -188,9 +206,9 @@ class LargeFit:
             gap = relative_gap(*known)
             self._callback(Progress(self._seconds, 0, 0, *known, gap))
 
-    def _status(self, gap_tol: float, interrupted: bool, out_of_time: bool) -> Status:
+    def _status(self, gap_tol: float, interrupted: bool) -> Status:
         if relative_gap(self._objective, self._bound) <= gap_tol:
             return Status.OPTIMAL
         if interrupted:
             return Status.INTERRUPTED
-        return Status.TIME_LIMIT if out_of_time else Status.FEASIBLE
+        return Status.TIME_LIMIT if self._is_late() else Status.FEASIBLE

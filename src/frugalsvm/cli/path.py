@@ -93,17 +93,12 @@ def path(
         data, target, positive, tuple(exclude or ()), tuple(keep or ()),
         tuple(categorical or ()), impute, encoding,
     )  # fmt: skip
+    conditions = Conditions(None, C, tuple(include or ()))
     with Panel(session) as panel:
         table, preparation, _ = source.load(session, panel)
-        conditions = Conditions(None, C, tuple(include or ()))
         conditions.check(table.plan)
         wanted = parse_budgets(budgets, preparation.n_features)
-        n_included = len(conditions.sides(preparation)["include"])
-        if n_included > wanted[0]:
-            raise UsageProblem(
-                f"--include makes {n_included} features, but the smallest budget is "
-                f"{wanted[0]}; begin with --budgets {n_included}-20."
-            )
+        _check_included(len(conditions.sides(preparation)["include"]), wanted)
         panel.phase(f"{len(wanted)} budgets on all rows")
         found = _solve(table, preparation, conditions, wanted, search)
         scores = None
@@ -115,6 +110,14 @@ def path(
         text = _report(table, preparation, conditions, found, scores, session.seed)
         write_text(report, text)
         session.say(f"report written to {report}")
+
+
+def _check_included(n_included: int, budgets: list[int]) -> None:
+    if n_included > budgets[0]:
+        raise UsageProblem(
+            f"--include makes {n_included} features, but the smallest budget is "
+            f"{budgets[0]}; begin with --budgets {n_included}-20."
+        )
 
 
 def _solve(
@@ -139,42 +142,46 @@ def _score(
     data: Any, conditions: Any, budgets: list[int], search: Any, folds: int, panel: Any
 ) -> Scores | None:
     """Everything anew in every fold, and accuracy on what was left out."""
-    from ..estimators.cross_validation import svm_on
-    from ..path import search_grid
-    from .study import _splits, possible_folds
+    from .study import possible_folds, splits
 
     folds = possible_folds(data.target, folds)
     if folds == 0:
         return None
     rows = []
-    for k, (train, test) in enumerate(_splits(data.target, folds, search.seed)):
+    for k, (train, test) in enumerate(splits(data.target, folds, search.seed)):
         panel.phase(f"cross-validating: fold {k + 1} of {folds}")
-        preparation = data.prepare(train)
-        most = preparation.n_features
-        problem = replace(conditions, max_features=None).problem(
-            preparation,
-            preparation.transform(data.table, train),
-            data.target.signs[train],
+        seed = np.random.SeedSequence([search.seed, k])
+        rows.append(
+            _score_fold(data, conditions, budgets, search.effort, train, test, seed)
         )
-        # In a fold there may be fewer categories.
-        tried = np.unique(np.minimum(budgets, most))
-        grid = search_grid(
-            problem,
-            tried,
-            np.array([conditions.C]),
-            effort=search.effort,
-            seed=np.random.SeedSequence([search.seed, k]),
-        )
-        unseen = preparation.transform(data.table, test)
-        hits = {}
-        for budget, solution in zip(tried.tolist(), grid.rows[0], strict=True):
-            model = svm_on(problem, solution.support)
-            said = unseen @ model.coef + model.intercept > 0
-            hits[budget] = float((said == data.target.positive[test]).mean())
-        rows.append([hits[min(budget, most)] for budget in budgets])
     accuracies = np.array(rows)
     error = accuracies.std(axis=0, ddof=1) / np.sqrt(folds)
     return Scores(accuracies.mean(axis=0), error)
+
+
+def _score_fold(
+    data: Any, conditions: Any, budgets: list[int], effort: str, train: np.ndarray,
+    test: np.ndarray, seed: np.random.SeedSequence,
+) -> list[float]:  # fmt: skip
+    """Accuracies on the rows that are left out, budget by budget."""
+    from ..estimators.cross_validation import svm_on
+    from ..path import search_grid
+
+    preparation = data.prepare(train)
+    most = preparation.n_features
+    X = preparation.transform(data.table, train)
+    problem = conditions.problem(preparation, X, data.target.signs[train])
+    # In a fold there may be fewer categories.
+    tried = np.unique(np.minimum(budgets, most))
+    weights = np.array([conditions.C])
+    grid = search_grid(problem, tried, weights, effort=effort, seed=seed)
+    unseen = preparation.transform(data.table, test)
+    hits = {}
+    for budget, solution in zip(tried.tolist(), grid.rows[0], strict=True):
+        model = svm_on(problem, solution.support)
+        said = unseen @ model.coef + model.intercept > 0
+        hits[budget] = float((said == data.target.positive[test]).mean())
+    return [hits[min(budget, most)] for budget in budgets]
 
 
 def _show(
@@ -272,4 +279,6 @@ def _report(
         errors=None if scores is None else scores.error,
         threshold=None if scores is None else scores.threshold,
     )
-    return render(replace(page, path=trade_off))
+    rule = "budget by the one-standard-error rule, C given"
+    verdict = replace(page.verdict, chosen_by="given" if scores is None else rule)
+    return render(replace(page, path=trade_off, verdict=verdict))

@@ -200,7 +200,9 @@ class Search:
         """
         if self.effort == "fast" and problem.n_samples > large.MANY and not whole:
             fit = large.LargeFit(problem, self, options.get("callback"))
-            return fit.run(GAP_TOL, options.get("certificate", False))
+            # A search alone proves nothing.
+            prove = options.get("method") != "swap"
+            return fit.run(GAP_TOL, options.get("certificate", False), prove)
         usual: dict[str, Any] = {
             "method": "auto", "effort": self.effort, "gap_tol": GAP_TOL,
             "time_limit": self.time_limit, "max_nodes": None, "initial_support": None,
@@ -374,7 +376,7 @@ def cross_validate(
     scores = np.zeros(data.n_rows)
     chances = np.zeros(data.n_rows) if probabilities else None
     selected, chosen = [], []
-    for k, (train, test) in enumerate(_splits(data.target, folds, search.seed)):
+    for k, (train, test) in enumerate(splits(data.target, folds, search.seed)):
         on_fold(k + 1, folds)
         own = conditions
         if own.is_open:
@@ -455,9 +457,10 @@ def _inner_sigmoid(
     return fit_sigmoid(scores, positive)
 
 
-def _splits(
+def splits(
     target: Target, folds: int, seed: int
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Training and test rows of all folds."""
     splitter = _splitter(target.positive, folds, seed)
     yield from splitter.split(np.zeros((target.positive.size, 1)), target.positive)
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .columns import Column, Numbers, Table, Texts
-from .errors import TableError, listed, unknown_column
+from .errors import TableError, unknown_column
 
 NUMBER, CATEGORY = "number", "category"
 # Most values of a categorical column.
@@ -222,15 +222,3 @@ def check_wanted(plan: Plan, option: str, names: Collection[str]) -> None:
             )
         if name not in plan.kinds:
             raise unknown_column(option, name, known)
-
-
-__all__ = [
-    "CATEGORY",
-    "NUMBER",
-    "Plan",
-    "check_missing",
-    "check_wanted",
-    "listed",
-    "make_plan",
-    "missing_values",
-]
