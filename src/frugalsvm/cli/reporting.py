@@ -244,11 +244,20 @@ def data_summary(data: Data, preparation: Preparation) -> DataSummary:
             if isinstance(one, CategoryColumn)
         ),
         imputed=tuple(data.missing().items()),
-        imputation="median" if data.impute else None,
+        imputation=_imputation(data),
         standardised=True,
         # They are standardised: that they were on different scales does no harm.
         warnings=tuple(one for one in warnings if one.kind != "scales"),
     )
+
+
+def _imputation(data: Data) -> str | None:
+    """What stands in for missing values, as the end of "by the ..."."""
+    if not data.impute:
+        return None
+    if any(name in data.plan.categories for name in data.missing()):
+        return "median of numbers, the most frequent of categories"
+    return "median"
 
 
 def reproduction(command: str, seed: int) -> Reproduction:

@@ -1,0 +1,69 @@
+"""What the command line puts into a report."""
+
+import pytest
+
+from frugalsvm.cli import reporting
+from frugalsvm.cli.study import Conditions, Search, cross_validate, fit_all, load_data
+from tests.cli.conftest import columns, write_csv
+
+EVIL = "<script>alert('x')</script>"
+
+
+@pytest.fixture
+def made(folder):
+    """A report of a table with gaps and an evil name."""
+    table = columns()
+    table["age"] = ["", *table["age"][1:]]
+    table["smoker"] = ["", *table["smoker"][1:]]
+    table[EVIL] = table.pop("dose")
+    table["colour"] = [EVIL if one == "red" else one for one in table["colour"]]
+    path = write_csv(folder / "data.csv", table)
+    data = load_data(path, "state", impute="median")
+    conditions, search = Conditions(3, 1.0), Search("fast")
+    fit = fit_all(
+        data, conditions, search, folds=3, on_phase=lambda words: None, certificate=True
+    )
+    validation = cross_validate(data, conditions, search, 3, probabilities=True)
+    more = reporting.extras(data, fit, search, lambda words: None)
+    arguments = (data, fit, validation, more, 7, "frugalsvm fit", "proof.npz")
+    return fit, reporting.report_of(*arguments), reporting.report_text(*arguments)
+
+
+def test_all_sections_are_filled(made):
+    fit, report, _ = made
+    for name in (
+        "validation", "path", "alternatives", "progress", "certificate", "data",
+        "reproduction",
+    ):  # fmt: skip
+        assert getattr(report, name) is not None, name
+    assert report.verdict.max_features == 3
+    assert report.validation.calibration is not None
+    assert report.validation.confusion.sum() == 80
+    assert report.path.chosen == 3
+    assert report.certificate.command.startswith("frugalsvm verify proof.npz ")
+    assert report.reproduction.seed == 7
+    assert "numpy" in report.reproduction.versions
+    names = [one.name for one in report.features]
+    assert names == [fit.preparation.features[j] for j in fit.result.selected]
+
+
+def test_the_data_are_described(made):
+    data = made[1].data
+    assert dict(data.dropped).keys() == {"patient_id", "visit"}
+    assert dict(data.imputed) == {"age": 1, "smoker": 1}
+    assert "most frequent of categories" in data.imputation
+    assert dict(data.encoded) == {"smoker": 2, "colour": 3}
+
+
+def test_categories_say_where_they_are_from(made):
+    smoker = next(one for one in made[1].features if one.name == "smoker=yes")
+    assert (smoker.kind, smoker.column, smoker.category) == (
+        "category",
+        "smoker",
+        "yes",
+    )
+
+
+def test_names_and_values_are_escaped(made):
+    assert EVIL not in made[2]
+    assert "&lt;script&gt;" in made[2]
