@@ -219,6 +219,15 @@ def test_many_columns_are_not_all_listed(run, folder):
     assert len(done.output.splitlines()) < 40
 
 
+def test_very_many_rows_have_a_hint(run, data, monkeypatch):
+    from frugalsvm.cli import large
+
+    monkeypatch.setattr(large, "MANY", 50)
+    options = ("fit", data, "-t", "state", "--folds", "0", "-k", "1")
+    assert "--effort fast is quick" in run(*options).stderr
+    assert "--effort fast is quick" not in run(*options, "--effort", "fast").stderr
+
+
 def test_names_that_would_draw_on_the_terminal(run, folder):
     table = columns()
     table["\x1b[31mred[bold]\nline"] = table.pop("age")

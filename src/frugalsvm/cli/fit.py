@@ -184,12 +184,15 @@ class Run:
 
     def start(self, source: Source, conditions: Any) -> None:
         """Read, fit, validate, show, save."""
+        from . import large
         from .study import fit_all, possible_folds
 
         with Panel(self.session) as panel:
             data, _, costs = source.load(self.session, panel)
             conditions = replace(conditions, costs=costs)
             conditions.check(data.plan)
+            if data.n_rows > large.MANY and self.search.effort != "fast":
+                self.session.say("so many rows take long; --effort fast is quick")
             folds = possible_folds(data.target, self.folds)
             if folds < self.folds:
                 self._say_of_folds(folds)
