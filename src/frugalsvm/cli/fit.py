@@ -50,10 +50,12 @@ def fit(
     ] = False,
     report: opt.ReportFile = None,
     model: Annotated[
-        str | None, typer.Option(help="Write the model: JSON, for the other commands.")
+        str | None,
+        typer.Option(metavar="FILE", help="Write the model: JSON, for other commands."),
     ] = None,
     certificate: Annotated[
-        str | None, typer.Option(help="Write the proof, for frugalsvm verify.")
+        str | None,
+        typer.Option(metavar="FILE", help="Write the proof, for frugalsvm verify."),
     ] = None,
     encoding: opt.Encoding = None,
     jobs: opt.Jobs = 1,

@@ -18,73 +18,102 @@ ModelFile = Annotated[
     str, typer.Argument(metavar="MODEL", help="model.json, as written by fit --model.")
 ]
 TargetName = Annotated[
-    str, typer.Option("--target", "-t", help="Column to predict; it has two values.")
+    str,
+    typer.Option(
+        "--target", "-t", metavar="COLUMN", help="Column to predict; it has two values."
+    ),
 ]
 MaxFeatures = Annotated[
     str,
     typer.Option(
         "--max-features",
         "-k",
+        metavar="N",
         help="Most features of the model: a number, auto (chosen by cross-validation, "
         "one-standard-error rule) or all.",
     ),
 ]
 LossWeight = Annotated[
-    str, typer.Option("--C", help="Weight of the loss: a number or auto.")
+    str, typer.Option("--C", metavar="C", help="Weight of the loss: a number or auto.")
 ]
 Effort = Annotated[
-    str, typer.Option(help="How hard to look: fast, normal or thorough.")
+    str,
+    typer.Option(metavar="EFFORT", help="How hard to look: fast, normal or thorough."),
 ]
 TimeLimit = Annotated[
     float | None,
-    typer.Option(help="Most seconds for search and proof, and as many for the folds."),
+    typer.Option(
+        metavar="SECONDS",
+        help="Most seconds for search and proof, and as many for the folds.",
+    ),
 ]
 Include = Annotated[
-    list[str] | None, typer.Option(help="Column that must be in the model. Repeat it.")
+    list[str] | None,
+    typer.Option(metavar="COLUMN", help="Column that must be in the model. Repeat it."),
 ]
 Exclude = Annotated[
-    list[str] | None, typer.Option(help="Column to leave out. Repeat it.")
+    list[str] | None,
+    typer.Option(metavar="COLUMN", help="Column to leave out. Repeat it."),
 ]
 Keep = Annotated[
     list[str] | None,
-    typer.Option(help="Column to use even if it looks like an identifier. Repeat it."),
+    typer.Option(
+        metavar="COLUMN",
+        help="Column to use even if it looks like an identifier. Repeat it.",
+    ),
 ]
 Categorical = Annotated[
     list[str] | None,
-    typer.Option(help="Column of categories that look like numbers. Repeat it."),
+    typer.Option(
+        metavar="COLUMN", help="Column of categories that look like numbers. Repeat it."
+    ),
 ]
 Costs = Annotated[
     str | None,
-    typer.Option(help="Table of two columns: names of columns, and their costs."),
+    typer.Option(
+        metavar="FILE", help="Table of two columns: names of columns, and their costs."
+    ),
 ]
 MaxCost = Annotated[
-    float | None, typer.Option(help="Most that the features may cost together.")
+    float | None,
+    typer.Option(metavar="COST", help="Most that the features may cost together."),
 ]
 Positive = Annotated[
-    str | None, typer.Option(help="The class that positive scores mean.")
+    str | None,
+    typer.Option(metavar="CLASS", help="The class that positive scores mean."),
 ]
 Impute = Annotated[
     str | None,
     typer.Option(
+        metavar="median",
         help="median: fill missing numbers by the median, categories by the most "
-        "frequent one. Without it missing values are an error."
+        "frequent one. Without it missing values are an error.",
     ),
 ]
 Encoding = Annotated[
-    str | None, typer.Option(help="Encoding of the text, if it is not found out.")
+    str | None,
+    typer.Option(metavar="NAME", help="Encoding of the text, if it is not found out."),
 ]
 Folds = Annotated[
-    int, typer.Option(min=0, help="Folds of the cross-validation; 0 for none.")
+    int,
+    typer.Option(min=0, metavar="N", help="Folds of the cross-validation; 0 for none."),
 ]
 Jobs = Annotated[
     int,
     typer.Option(
-        help="Threads; -1 for all cores. With more than one, runs may differ a little."
+        metavar="N",
+        help="Threads; -1 for all cores. With more than one, runs may differ a little.",
     ),
 ]
 ReportFile = Annotated[
-    str | None, typer.Option("--report", help="Write a page about it: HTML, one file.")
+    str | None,
+    typer.Option(
+        "--report", metavar="FILE", help="Write a page about it: HTML, one file."
+    ),
 ]
 Output = Annotated[
-    str, typer.Option("--output", "-o", help="File to write; - is standard output.")
+    str,
+    typer.Option(
+        "--output", "-o", metavar="FILE", help="File to write; - is standard output."
+    ),
 ]

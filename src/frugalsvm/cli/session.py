@@ -119,7 +119,9 @@ Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 Quiet = Annotated[
     bool, typer.Option("--quiet", "-q", help="Say nothing but the result.")
 ]
-Seed = Annotated[int, typer.Option("--seed", min=0, help="Seed of all randomness.")]
+Seed = Annotated[
+    int, typer.Option("--seed", min=0, metavar="N", help="Seed of all randomness.")
+]
 Debug = Annotated[bool, typer.Option("--debug", help="Show where an error is from.")]
 
 _COMMON = (
