@@ -1,0 +1,198 @@
+"""``python -m frugalsvm experiment``: the paper's tables and figures, and more."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+from ..datasets import CATALOGUE, DatasetNotFound
+from ..experiments.cells import Outcomes, package_version
+from ..experiments.progress import duration
+from ..experiments.report import Report, page
+from ..experiments.runner import run_cells
+from ..experiments.sources import Source
+from ..experiments.store import Store
+from ..experiments.studies import STUDIES
+from ..experiments.study import GRIDS, Settings, Study, most_seconds
+
+ALL, LIST = "all", "list"
+# As shells report a run that Ctrl-C ended.
+INTERRUPTED = 130
+
+
+def run(arguments: list[str]) -> int:
+    """Run experiments; 0 if all cells have values, 1 if some failed.
+
+    Parameters
+    ----------
+    arguments : list of str
+        What stands behind ``python -m frugalsvm experiment``.
+
+    Returns
+    -------
+    int
+        The exit code; 130 after Ctrl-C.
+    """
+    parser = _parser()
+    given = parser.parse_args(arguments)
+    if LIST in given.names:
+        _print_list()
+        return 0
+    studies = _studies(parser, given.names)
+    settings = _settings(parser, given, studies)
+    try:
+        return _run(studies, settings, given)
+    except DatasetNotFound as error:
+        print(f"{error} Or leave it out by --sets.", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print(
+            f"Interrupted. What has ended is in {_store_path(given)}; the same command "
+            "goes on from there.",
+            file=sys.stderr,
+        )
+        return INTERRUPTED
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="frugalsvm experiment",
+        description="Regenerate the paper's tables and figures, ours beside published.",
+    )
+    parser.add_argument(
+        "names", nargs="+", metavar="NAME", help=f"{LIST}, {ALL}, {', '.join(STUDIES)}"
+    )
+    parser.add_argument("--data", metavar="DIR", help="folder of NAME.csv.gz files")
+    parser.add_argument("--grid", choices=GRIDS, default="quick", help="how much to do")
+    parser.add_argument(
+        "--sets", nargs="+", default=[], metavar="SET", help="only these data sets"
+    )
+    parser.add_argument(
+        "--limit", action="append", default=[], metavar="[COLUMN=]S",
+        help="seconds for each cell, of one column or of all; may be repeated",
+    )  # fmt: skip
+    parser.add_argument("--jobs", type=int, default=1, help="processes (joblib)")
+    parser.add_argument(
+        "--out", metavar="DIR", default="experiments", help="folder for what is written"
+    )
+    parser.add_argument(
+        "--store", metavar="FILE", help="cells that are done (DIR/cells.sqlite)"
+    )
+    return parser
+
+
+def _print_list() -> None:
+    """Names, what they are, and what they take at most."""
+    for study in STUDIES.values():
+        print(f"{study.name:<10} {study.title}\n{'':10} {study.about}")
+        parts = []
+        for grid in GRIDS:
+            cells = study.plan(Settings(grid))
+            most = duration(most_seconds(cells))
+            parts.append(f"{grid}: {len(set(cells)):,} cells, at most {most}")
+        print(f"{'':10} {'; '.join(parts)}")
+        if study.columns:
+            print(f"{'':10} --limit knows {', '.join(study.columns)}")
+    print(
+        "\nTimes are those of all cells at their limits, one after the other; most "
+        "take less. Cells that experiments share are computed once."
+    )
+
+
+def _studies(parser: argparse.ArgumentParser, names: list[str]) -> list[Study]:
+    if ALL in names:
+        return list(STUDIES.values())
+    for name in names:
+        if name not in STUDIES:
+            parser.error(f"no experiment {name!r}; there are {', '.join(STUDIES)}.")
+    return [STUDIES[name] for name in dict.fromkeys(names)]
+
+
+def _settings(
+    parser: argparse.ArgumentParser, given: argparse.Namespace, studies: list[Study]
+) -> Settings:
+    for name in given.sets:
+        if name not in CATALOGUE:
+            parser.error(f"no data set {name!r}; there are {', '.join(CATALOGUE)}.")
+    if given.jobs == 0 or given.jobs < -1:
+        parser.error(f"--jobs must be positive, or -1 for all cores, got {given.jobs}.")
+    limits = {}
+    columns = sorted({column for study in studies for column in study.columns})
+    for text in given.limit:
+        column, _, number = text.rpartition("=")
+        if column and column not in columns:
+            parser.error(f"--limit {text}: no column {column!r}; there are {columns}.")
+        limits[column] = _seconds(parser, text, number)
+    source = Source(given.data)
+    return Settings(given.grid, tuple(given.sets), limits, source)
+
+
+def _seconds(parser: argparse.ArgumentParser, text: str, number: str) -> float:
+    try:
+        seconds = float(number)
+    except ValueError:
+        seconds = 0.0
+    if not 0 < seconds < float("inf"):
+        parser.error(f"--limit {text}: seconds must be a positive number.")
+    return seconds
+
+
+def _store_path(given: argparse.Namespace) -> Path:
+    return Path(given.store or Path(given.out) / "cells.sqlite")
+
+
+def _run(studies: list[Study], settings: Settings, given: argparse.Namespace) -> int:
+    out = Path(given.out)
+    jobs = given.jobs if given.jobs > 0 else os.cpu_count() or 1
+    sections, failed = [], 0
+    with Store(_store_path(given), say=_say) as store:
+        for study in studies:
+            cells = study.plan(settings)
+            outcomes = run_cells(study.name, cells, settings.source, store, jobs)
+            failed += sum(bool(one.error) for one in outcomes.values())
+            report = study.report(settings, outcomes)
+            report.notes.extend(_about_cells(study, settings, outcomes))
+            _show(study, report, report.write(out, study.name))
+            sections.append((study.name, study.title, report.html(out, study.name)))
+            # Written anew after each, so that a run that is cut short has its page.
+            _write_page(out, settings, sections)
+    print(f"\nAll of it on one page: {out / 'index.html'}")
+    return 1 if failed else 0
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr)
+
+
+def _about_cells(study: Study, settings: Settings, outcomes: Outcomes) -> list[str]:
+    """How many cells there were, at their limits, and without values."""
+    limits = sorted({cell.limit for cell in outcomes if cell.limit is not None})
+    capped = sum(one.capped for one in outcomes.values())
+    shown = ", ".join(f"{limit:g}" for limit in limits)
+    text = f"Grid {settings.grid}, {len(outcomes)} cells"
+    text += f", limits {shown} s" if shown else ""
+    notes = [f"{text}; {capped} ended at their limit (marked *)."]
+    errors = sorted(
+        {f"{cell}: {one.error}" for cell, one in outcomes.items() if one.error}
+    )
+    if errors:
+        notes.append(f"{len(errors)} cells failed, the first of them {errors[0]}")
+    return notes
+
+
+def _show(study: Study, report: Report, written: list[Path]) -> None:
+    print(f"\n## {study.title}\n\n{report.text()}")
+    print(f"Written: {', '.join(map(str, written))}", flush=True)
+
+
+def _write_page(
+    out: Path, settings: Settings, sections: list[tuple[str, str, str]]
+) -> None:
+    about = (
+        f"frugalsvm {package_version()}, grid {settings.grid}. Entries with * are of "
+        "cells that their limit ended."
+    )
+    text = page("The paper's study", about, sections)
+    (out / "index.html").write_text(text, encoding="utf-8")

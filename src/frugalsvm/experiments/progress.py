@@ -1,0 +1,132 @@
+"""How far a run is: lines on standard error, or a bar by Rich if that is installed."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections import defaultdict
+from importlib.util import find_spec
+from typing import Any, Protocol, TextIO
+
+from .cells import Cell, Outcome
+
+# Seconds between two lines.
+INTERVAL = 5.0
+# Seconds that a cell without a limit is thought to take until one has ended.
+GUESS = 1.0
+
+
+class Display(Protocol):
+    """What shows progress."""
+
+    def update(self, done: int, text: str) -> None:
+        """So many cells are done, and what else there is to say."""
+
+    def close(self) -> None:
+        """Nothing more will come."""
+
+
+class Lines:
+    """A line every few seconds, and one at the end."""
+
+    def __init__(self, title: str, total: int, file: TextIO | None = None):
+        self._title, self._total = title, total
+        self._file = file or sys.stderr
+        self._last = -INTERVAL
+
+    def update(self, done: int, text: str) -> None:
+        """Print if it is time to."""
+        now = time.monotonic()
+        if now - self._last >= INTERVAL or done == self._total:
+            self._last = now
+            print(f"{self._title}: {text}", file=self._file, flush=True)
+
+    def close(self) -> None:
+        """Nothing to do."""
+
+
+class Bar:
+    """A bar by Rich."""
+
+    def __init__(self, title: str, total: int):
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn
+
+        columns = (TextColumn(title), BarColumn(), TextColumn("{task.fields[text]}"))
+        self._bar: Any = Progress(*columns, console=Console(stderr=True))
+        self._task = self._bar.add_task(title, total=total, text="")
+        self._bar.start()
+
+    def update(self, done: int, text: str) -> None:
+        """Move the bar."""
+        self._bar.update(self._task, completed=done, text=text)
+
+    def close(self) -> None:
+        """Leave the bar as it is."""
+        self._bar.stop()
+
+
+def display(title: str, total: int) -> Display:
+    """A bar on a terminal if Rich is there, lines otherwise."""
+    if sys.stderr.isatty() and find_spec("rich"):
+        return Bar(title, total)
+    return Lines(title, total)
+
+
+class Progress:
+    """Counts cells, and estimates how long the rest will take.
+
+    A cell is expected to take as long as those of its task on average; before any of
+    them has ended, as long as its limit.
+    """
+
+    def __init__(self, title: str, cells: list[Cell], stored: int, jobs: int):
+        self._left = list(cells)
+        self._stored, self._jobs = stored, jobs
+        self._total = stored + len(cells)
+        self._capped = self._failed = 0
+        self._times: dict[str, list[float]] = defaultdict(list)
+        self._display = display(title, self._total)
+        self._show()
+
+    def done(self, cell: Cell, outcome: Outcome) -> None:
+        """One more cell has ended."""
+        self._left.remove(cell)
+        self._times[cell.task].append(outcome.seconds)
+        self._capped += outcome.capped
+        self._failed += bool(outcome.error)
+        self._show()
+
+    def seconds_left(self) -> float:
+        """The estimate."""
+        total = 0.0
+        for cell in self._left:
+            seen = self._times.get(cell.task)
+            total += sum(seen) / len(seen) if seen else (cell.limit or GUESS)
+        return total / self._jobs
+
+    def _show(self) -> None:
+        done = self._total - len(self._left)
+        parts = [f"{done} of {self._total} cells", f"{len(self._left)} left"]
+        if self._left:
+            parts.append(f"about {duration(self.seconds_left())}")
+        for count, word in (
+            (self._stored, "from the store"),
+            (self._capped, "at their limit"),
+            (self._failed, "failed"),
+        ):
+            if count:
+                parts.append(f"{count} {word}")
+        self._display.update(done, ", ".join(parts))
+
+    def close(self) -> None:
+        """End the display."""
+        self._display.close()
+
+
+def duration(seconds: float) -> str:
+    """Seconds as people say it."""
+    for unit, size in (("d", 86400), ("h", 3600), ("min", 60)):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.0f} {unit}"
+    return f"{seconds:.0f} s"

@@ -1,0 +1,158 @@
+"""Run cells: those not in the store, through joblib, each stored as it ends."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+import warnings
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from joblib import Parallel, delayed
+from threadpoolctl import threadpool_limits
+
+from .cells import Cell, Outcome
+from .progress import Progress
+from .sources import Source
+from .store import Store
+from .tasks import TASKS
+
+# Tasks keep to their limits by themselves. One that does not is ended after so many
+# times its limit and so many seconds.
+OVERTIME_FACTOR, OVERTIME_SECONDS = 2.0, 30.0
+
+
+class OutOfTime(Exception):
+    """A task has not kept to its limit."""
+
+
+def run_cells(
+    title: str, cells: Iterable[Cell], source: Source, store: Store, jobs: int = 1
+) -> dict[Cell, Outcome]:
+    """Outcomes of cells, from the store or computed now.
+
+    Ctrl-C is raised; what has ended until then is in the store.
+
+    Parameters
+    ----------
+    title : str
+        Shown with the progress.
+    cells : iterable of Cell
+        Repeats count once; what they need is run, too.
+    source : Source
+    store : Store
+    jobs : int, default=1
+        Processes.
+
+    Returns
+    -------
+    dict of Cell to Outcome
+    """
+    wanted = _with_needs(cells)
+    outcomes: dict[Cell, Outcome] = {}
+    missing = []
+    for cell in wanted:
+        kept = store.get(cell.spec(source.fingerprint))
+        if kept is None:
+            missing.append(cell)
+        else:
+            outcomes[cell] = kept
+    if not missing:
+        return outcomes
+    progress = Progress(title, missing, len(outcomes), jobs)
+    try:
+        for wave in _waves(missing):
+            for cell, outcome in _computed(wave, outcomes, source, jobs):
+                outcomes[cell] = outcome
+                if not outcome.error:
+                    store.put(cell.spec(source.fingerprint), outcome)
+                progress.done(cell, outcome)
+    finally:
+        progress.close()
+    return outcomes
+
+
+def _with_needs(cells: Iterable[Cell]) -> list[Cell]:
+    """Cells and what they need, each once, needs first."""
+    found: dict[Cell, None] = {}
+    for cell in cells:
+        for one in (*_with_needs(cell.needs), cell):
+            found[one] = None
+    return list(found)
+
+
+def _waves(cells: list[Cell]) -> Iterator[list[Cell]]:
+    """Cells in groups, each of which needs cells of earlier groups only."""
+    left = cells
+    while left:
+        ready = [cell for cell in left if not set(cell.needs) & set(left)]
+        yield ready
+        left = [cell for cell in left if cell not in set(ready)]
+
+
+def _computed(
+    cells: list[Cell], known: Mapping[Cell, Outcome], source: Source, jobs: int
+) -> Iterator[tuple[Cell, Outcome]]:
+    given = [[known[need] for need in cell.needs] for cell in cells]
+    if jobs == 1:
+        for cell, needs in zip(cells, given, strict=True):
+            yield compute(cell, needs, source)
+        return
+    # One cell at a time, and each handed over when it ends: nothing waits for others.
+    parallel = Parallel(
+        n_jobs=jobs, batch_size=1, return_as="generator_unordered", pre_dispatch=jobs
+    )
+    yield from parallel(
+        delayed(compute)(cell, needs, source)
+        for cell, needs in zip(cells, given, strict=True)
+    )
+
+
+def compute(cell: Cell, needs: list[Outcome], source: Source) -> tuple[Cell, Outcome]:
+    """Run a task in this process, on one thread; an error is an outcome, too."""
+    started, used = time.perf_counter(), time.process_time()
+
+    def outcome(values: dict[str, Any], error: str = "") -> tuple[Cell, Outcome]:
+        seconds, cpu = time.perf_counter() - started, time.process_time() - used
+        return cell, Outcome(values, seconds, cpu, error)
+
+    failed = [need.error for need in needs if need.error]
+    if failed:
+        return outcome({}, f"needs a cell that failed: {failed[0]}")
+    arguments = dict(cell.params)
+    if needs:
+        arguments["given"] = [need.values for need in needs]
+    try:
+        data = source.load(cell.data) if cell.data else None
+        with threadpool_limits(1), warnings.catch_warnings(), _overtime(cell.limit):
+            # Limits that end a fit early are what capped cells are about.
+            warnings.simplefilter("ignore")
+            return outcome(TASKS[cell.task](data, limit=cell.limit, **arguments))
+    except OutOfTime:
+        return outcome({"capped": True})
+    except Exception as error:
+        return outcome({}, f"{type(error).__name__}: {error}")
+
+
+@contextmanager
+def _overtime(limit: float | None) -> Iterator[None]:
+    """End a task that does not keep to its limit, where the system has an alarm."""
+    can = hasattr(signal, "setitimer") and (
+        threading.current_thread() is threading.main_thread()
+    )
+    if limit is None or not can:
+        yield
+        return
+
+    def ring(*_: object) -> None:
+        raise OutOfTime
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, OVERTIME_FACTOR * limit + OVERTIME_SECONDS)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, before)

@@ -1,0 +1,105 @@
+"""Cells that several studies share, so that each is computed once."""
+
+from __future__ import annotations
+
+from ..cells import Cell, cell
+from ..study import Settings
+
+#: Of the paper's large instances.
+C = 10.0
+BUDGETS = (10, 20, 30)
+# The quick grid has one budget where SCIP takes part: building its program for
+# thousands of features takes seconds.
+QUICK_BUDGETS = (10,)
+# Seconds for programs of large data sets in the quick grid.
+QUICK_SCIP = 15.0
+QUICK_SEARCH = 10.0
+# Seconds for a solution that is known before a program is built.
+KNOWN = 20.0
+
+
+def instances(settings: Settings, names: tuple[str, ...]) -> list[tuple[str, int]]:
+    """Data sets and budgets of the paper's large tables, all budgets."""
+    return [(name, B) for name in settings.chosen(names) for B in BUDGETS]
+
+
+def scip_instances(settings: Settings, names: tuple[str, ...]) -> list[tuple[str, int]]:
+    """The same with the budgets that the grid has for SCIP."""
+    budgets = settings.pick(QUICK_BUDGETS, BUDGETS)
+    return [pair for pair in instances(settings, names) if pair[1] in budgets]
+
+
+def h_ls(settings: Settings, name: str, B: int) -> Cell:
+    """H-LS: Algorithm 3 with the local search."""
+    limit = settings.limit("H-LS", QUICK_SEARCH)
+    return cell(
+        "method", name, limit, method="heuristic", strategy="local-search", B=B, C=C
+    )
+
+
+def h_ks(settings: Settings, name: str, B: int) -> Cell:
+    """H-KS: Algorithm 3 with the kernel search."""
+    limit = settings.limit("H-KS", QUICK_SEARCH)
+    return cell("method", name, limit, method="heuristic", B=B, C=C)
+
+
+def auto(settings: Settings, name: str, B: int) -> Cell:
+    """Our default."""
+    limit = settings.limit("auto", QUICK_SEARCH)
+    return cell("method", name, limit, method="auto", B=B, C=C)
+
+
+def swap(settings: Settings, name: str, B: int) -> Cell:
+    """Our search without a tree."""
+    limit = settings.limit("swap", QUICK_SEARCH)
+    return cell("method", name, limit, method="swap", B=B, C=C)
+
+
+def known(name: str, B: int, C: float = C) -> Cell:
+    """A quick solution, whose objective decides on M."""
+    return cell("method", name, KNOWN, method="swap", effort="fast", B=B, C=C)
+
+
+def tree(settings: Settings, name: str, B: int) -> Cell:
+    """Our branch and bound."""
+    limit = settings.limit("tree", QUICK_SEARCH)
+    return cell("method", name, limit, method="branch-and-bound", B=B, C=C)
+
+
+def exact_ks(settings: Settings, name: str, B: int) -> Cell:
+    """Exact KS: Algorithm 4."""
+    limit = settings.limit("Exact KS", QUICK_SEARCH)
+    return cell("method", name, limit, method="exact", B=B, C=C)
+
+
+def big_mp(settings: Settings, name: str, B: int) -> Cell:
+    """BigMP by SCIP."""
+    limit = settings.limit("BigMP", QUICK_SCIP)
+    needs = (known(name, B),)
+    return cell("program", name, limit, needs, model="BigMP", B=B, C=C)
+
+
+def co_p(settings: Settings, name: str, B: int) -> Cell:
+    """CoP by SCIP."""
+    limit = settings.limit("CoP", QUICK_SCIP)
+    return cell("program", name, limit, model="CoP", B=B, C=C)
+
+
+def co_p_star(settings: Settings, name: str, B: int) -> Cell:
+    """CoP by SCIP, started from H-KS."""
+    limit = settings.limit("CoP*", QUICK_SCIP)
+    needs = (h_ks(settings, name, B),)
+    return cell("program", name, limit, needs, model="CoP*", B=B, C=C)
+
+
+def relaxed(settings: Settings, name: str, B: int, model: str = "DSCoP") -> Cell:
+    """DSCoP or SVM by the native kernel."""
+    limit = settings.limit("DSCoP")
+    return cell("relaxation", name, limit, model=model, B=B, C=C)
+
+
+def root(settings: Settings, name: str, B: int, model: str) -> Cell:
+    """The root of BigMP or CoP by SCIP."""
+    limit = settings.limit(model, QUICK_SCIP)
+    needs = (known(name, B),) if model == "BigMP" else ()
+    return cell("root bound", name, limit, needs, model=model, B=B, C=C)

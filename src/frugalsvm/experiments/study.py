@@ -1,0 +1,116 @@
+"""Study: what an experiment is, and the settings that it runs with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from .cells import Cell, Outcomes
+from .report import Report
+from .sources import Catalogue, Source
+
+T = TypeVar("T")
+
+GRIDS = ("quick", "full")
+# Seconds for a cell, unless --limit or the study says otherwise.
+LIMITS = {"quick": 5.0, "full": 60.0}
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the user chose.
+
+    Attributes
+    ----------
+    grid : {"quick", "full"}
+    sets : tuple of str
+        Data sets to restrict a study to; empty for all of its grid.
+    limits : mapping of str to float
+        Seconds by column; "" for all other columns.
+    source : Source
+    """
+
+    grid: str = "quick"
+    sets: tuple[str, ...] = ()
+    limits: Mapping[str, float] = field(default_factory=dict)
+    source: Source = field(default_factory=Catalogue)
+
+    def pick(self, quick: T, full: T) -> T:
+        """One of two, by the grid."""
+        return quick if self.grid == "quick" else full
+
+    def limit(self, column: str, quick: float | None = None) -> float:
+        """Seconds for the cells of a column.
+
+        Parameters
+        ----------
+        column : str
+        quick : float, default=None
+            Default of the quick grid, if it is not the usual one.
+
+        Returns
+        -------
+        float
+        """
+        for name in (column, ""):
+            if name in self.limits:
+                return self.limits[name]
+        return quick if quick and self.grid == "quick" else LIMITS[self.grid]
+
+    def chosen(self, names: Iterable[str]) -> list[str]:
+        """Those data sets that the user wants."""
+        return [name for name in names if not self.sets or name in self.sets]
+
+    def n_features(self, name: str) -> int:
+        """Features of a data set."""
+        return self.source.shape(name)[1]
+
+
+@dataclass(frozen=True)
+class Study:
+    """An experiment: cells, and what to make of their outcomes.
+
+    Attributes
+    ----------
+    name : str
+        For the command line, e.g. "table4".
+    title : str
+        As the paper calls it.
+    about : str
+        What is compared, and what it takes.
+    plan : callable
+        From settings to cells.
+    report : callable
+        From settings and outcomes to a :class:`~.report.Report`.
+    label : str
+        In the paper's source; empty for what goes beyond the paper.
+    columns : tuple of str
+        Names that ``--limit NAME=S`` knows.
+    """
+
+    name: str
+    title: str
+    about: str
+    plan: Callable[[Settings], list[Cell]]
+    report: Callable[[Settings, Outcomes], Report]
+    label: str = ""
+    columns: tuple[str, ...] = ()
+
+
+def most_seconds(cells: Sequence[Cell]) -> float:
+    """What cells take at most, one after the other."""
+    return sum(one.limit or 0.0 for one in dict.fromkeys(cells))
+
+
+def value(outcomes: Outcomes, cell: Cell, key: str) -> Any:
+    """An entry of a cell for a table: marked if capped, None if there is none."""
+    from .report import Marked
+
+    outcome = outcomes.get(cell)
+    found = None if outcome is None else outcome.values.get(key)
+    if outcome is not None and outcome.error:
+        return "failed"
+    if outcome is not None and outcome.capped:
+        return Marked(found)
+    return found

@@ -1,0 +1,23 @@
+"""The tasks that cells name: a data set and parameters in, values for JSON out.
+
+Every task takes its data set (None if it makes its own data), ``limit`` in seconds and
+its parameters, and ``given`` with the values of the cells it needs. It keeps to its
+limit, and says ``capped`` if that ended it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from .methods import facts, method, relaxation
+from .programs import program, root_bound
+
+#: Tasks by name.
+TASKS: dict[str, Callable[..., dict[str, Any]]] = {
+    "facts": facts,
+    "method": method,
+    "program": program,
+    "relaxation": relaxation,
+    "root bound": root_bound,
+}

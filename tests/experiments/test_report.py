@@ -1,0 +1,46 @@
+import csv
+import io
+
+from frugalsvm.experiments.report import Figure, Marked, Report, Table, page
+
+TABLE = Table(
+    "Some <numbers>",
+    ["data", "B", "ours"],
+    [["wdbc", 3, 1.23456789], ["wpbc", 5, Marked(2.0)], ["a&b", None, Marked(None)]],
+)
+
+
+def test_marks_are_in_the_text():
+    lines = TABLE.markdown().splitlines()
+    assert lines[2].split() == ["|", "wdbc", "|", "3", "|", "1.234568", "|"]
+    assert "2*" in lines[3]
+    assert "-*" in lines[4]
+    assert len({len(line) for line in lines}) == 1
+
+
+def test_csv_has_plain_numbers_and_names_what_is_marked():
+    rows = list(csv.DictReader(io.StringIO(TABLE.csv())))
+    assert [row["ours"] for row in rows] == ["1.234568", "2", ""]
+    assert [row["capped"] for row in rows] == ["", "ours", "ours"]
+
+
+def draw():
+    from matplotlib.figure import Figure as Canvas
+
+    figure = Canvas()
+    figure.subplots().plot([1, 2])
+    return figure
+
+
+def test_files_and_the_page(tmp_path):
+    report = Report([TABLE], [Figure("A line", draw)], ["A note <b>"])
+    written = report.write(tmp_path, "table3")
+    assert [path.name for path in written] == [
+        "table3.csv", "table3.svg", "table3.png",
+    ]  # fmt: skip
+    first = (tmp_path / "table3.svg").read_bytes()
+    report.write(tmp_path, "table3")
+    assert (tmp_path / "table3.svg").read_bytes() == first
+    html = page("Study", "x < y", [("table3", "T3", report.html(tmp_path, "table3"))])
+    for text in ("data:image/svg+xml", "a&amp;b", "A note &lt;b&gt;", "#table3", "2*"):
+        assert text in html

@@ -1,0 +1,101 @@
+import sqlite3
+
+import pytest
+
+from frugalsvm.experiments.cells import Outcome, cell
+from frugalsvm.experiments.store import Store
+
+SPEC = {"task": "count", "params": {"B": 3}}
+OUTCOME = Outcome({"objective": 1.5, "gap": float("inf"), "capped": False}, 2.0, 1.0)
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "below" / "cells.sqlite"
+
+
+def change(path, statement, *values):
+    with sqlite3.connect(path) as connection:
+        connection.execute(statement, values)
+    connection.close()
+
+
+def test_what_was_put_is_there_after_opening_again(path):
+    with Store(path) as store:
+        assert store.get(SPEC) is None
+        store.put(SPEC, OUTCOME)
+    with Store(path) as store:
+        assert store.get(SPEC) == OUTCOME
+        assert store.get(SPEC | {"params": {"B": 4}}) is None
+        assert len(store) == 1
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE cells SET outcome = replace(outcome, '1.5', '1.4')",
+        "UPDATE cells SET outcome = substr(outcome, 1, 10)",
+        "UPDATE cells SET outcome = x'00ff'",
+        "UPDATE cells SET spec = replace(spec, '3', '4')",
+        "UPDATE cells SET digest = ''",
+    ],
+)
+def test_a_damaged_entry_is_as_if_it_were_not_there(path, damage):
+    words = []
+    with Store(path) as store:
+        store.put(SPEC, OUTCOME)
+    change(path, damage)
+    with Store(path, say=words.append) as store:
+        assert store.get(SPEC) is None
+        assert store.damaged == 1
+        assert "damaged entry" in words[0]
+        store.put(SPEC, OUTCOME)
+        assert store.get(SPEC) == OUTCOME
+
+
+@pytest.mark.parametrize("where", ["head", "all"])
+def test_a_damaged_file_is_put_aside(path, where):
+    words = []
+    with Store(path) as store:
+        store.put(SPEC, OUTCOME)
+    data = bytearray(path.read_bytes())
+    spoilt = slice(0, 60) if where == "head" else slice(100, len(data))
+    data[spoilt] = b"\x5a" * len(data[spoilt])
+    path.write_bytes(data)
+    with Store(path, say=words.append) as store:
+        assert store.get(SPEC) is None
+        store.put(SPEC, OUTCOME)
+        assert store.get(SPEC) == OUTCOME
+    assert path.with_name("cells.sqlite.damaged1").read_bytes() == bytes(data)
+    assert "damaged" in words[0]
+    assert "cells.sqlite.damaged1" in words[0]
+
+
+def test_a_second_damaged_file_does_not_replace_the_first(path):
+    path.parent.mkdir()
+    for text in (b"not a database at all", b"nor is this one, really"):
+        path.write_bytes(text)
+        Store(path, say=lambda text: None).close()
+    kept = {one.read_bytes() for one in path.parent.glob("*.damaged*")}
+    assert kept == {b"not a database at all", b"nor is this one, really"}
+
+
+def test_a_database_of_something_else_is_left_alone(path):
+    path.parent.mkdir()
+    change(path, "CREATE TABLE letters (text)")
+    with pytest.raises(ValueError, match="something else"):
+        Store(path)
+    with sqlite3.connect(path) as connection:
+        tables = connection.execute("SELECT name FROM sqlite_master").fetchall()
+    assert tables == [("letters",)]
+
+
+def test_keys_depend_on_all_that_matters():
+    def spec(fingerprint="abc", **change):
+        made = {"data": "wdbc", "limit": 5, "B": 3, "C": 1.0} | change
+        return cell("method", **made).spec(lambda name: fingerprint)
+
+    assert spec() == spec()
+    others = [spec("abd"), spec(limit=6), spec(B=4), spec(needs=(cell("facts"),))]
+    assert all(other != spec() for other in others)
+    assert spec()["version"]

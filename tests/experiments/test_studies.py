@@ -1,0 +1,129 @@
+"""Every experiment end to end on miniature data, through the command line."""
+
+import csv
+import sqlite3
+import subprocess
+import sys
+import time
+
+import pytest
+
+from frugalsvm.cli.experiment import run
+from frugalsvm.experiments.studies import STUDIES
+from frugalsvm.experiments.study import Settings, most_seconds
+
+SETS = ["wdbc", "german", "arrhythmia", "madelon"]
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    """One store for all, for studies share cells."""
+    return tmp_path_factory.mktemp("out")
+
+
+def command(folder, place, *more):
+    return [*more, "--data", str(folder), "--out", str(place), "--limit", "1"]
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_an_experiment_on_miniature_data(name, folder, place, capsys):
+    assert run(command(folder, place, name, "--sets", *SETS)) == 0
+    shown = capsys.readouterr()
+    assert STUDIES[name].title in shown.out
+    assert "failed" not in shown.out
+    with (place / f"{name}.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert rows
+    assert (place / "index.html").read_text().count("<table>") >= 1
+    # Once more: all is there.
+    assert run(command(folder, place, name, "--sets", *SETS)) == 0
+    again = capsys.readouterr()
+    assert again.out == shown.out
+    assert "left" not in again.err
+
+
+@pytest.mark.parametrize("study", STUDIES.values(), ids=str)
+def test_the_full_grid_is_larger(study):
+    quick, full = (study.plan(Settings(grid)) for grid in ("quick", "full"))
+    assert 0 < len(quick) <= len(full)
+    assert most_seconds(quick) <= most_seconds(full)
+    for one in full:
+        assert one.limit in (None, 20.0, 60.0)
+
+
+def test_the_list(capsys):
+    assert run(["list"]) == 0
+    text = capsys.readouterr().out
+    for name in STUDIES:
+        assert f"\n{name} " in f"\n{text}"
+    assert "cells, at most" in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["table99"], "no experiment 'table99'"),
+        (["table4", "--limit", "0"], "positive"),
+        (["table4", "--limit", "soon"], "positive"),
+        (["table4", "--limit", "H-XS=5"], "no column 'H-XS'"),
+        (["table4", "--sets", "iris"], "no data set 'iris'"),
+        (["table4", "--jobs", "0"], "--jobs"),
+        (["table4", "--grid", "huge"], "quick"),
+    ],
+)
+def test_bad_arguments(arguments, message, capsys):
+    with pytest.raises(SystemExit) as stop:
+        run(arguments)
+    assert stop.value.code == 2
+    assert message in capsys.readouterr().err
+
+
+def test_data_that_are_not_there(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    arguments = ["table1", "--sets", "german", "--data", str(tmp_path)]
+    assert run([*arguments, "--out", str(tmp_path)]) == 1
+    assert "german.csv.gz" in capsys.readouterr().err
+
+
+def test_limits_by_column():
+    cells = STUDIES["table4"].plan(
+        Settings(sets=("madelon",), limits={"H-KS": 600.0, "": 7.0})
+    )
+    limits = {(dict(c.params)["method"], dict(c.params).get("strategy")): c.limit
+              for c in cells}  # fmt: skip
+    assert limits["heuristic", None] == 600.0
+    assert limits["heuristic", "local-search"] == limits["auto", None] == 7.0
+
+
+def rows_of(path):
+    """Keys, and when they were stored by SQLite's clock and place."""
+    if not path.exists():
+        return {}
+    try:
+        with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as connection:
+            return dict(connection.execute("SELECT key, outcome FROM cells"))
+    except sqlite3.OperationalError:
+        # Not there yet, or being written.
+        return {}
+
+
+def test_a_run_that_is_killed_goes_on_where_it_was(folder, tmp_path):
+    arguments = command(folder, tmp_path, "table4", "--sets", "arrhythmia", "madelon")
+    start = [sys.executable, "-m", "frugalsvm", "experiment", *arguments]
+    store = tmp_path / "cells.sqlite"
+    process = subprocess.Popen(
+        start, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    until = time.monotonic() + 120
+    while not rows_of(store) and time.monotonic() < until:
+        time.sleep(0.005)
+    process.kill()
+    assert process.wait() != 0
+    before = rows_of(store)
+    assert 0 < len(before) < 24
+    done = subprocess.run(start, capture_output=True, text=True, check=True)
+    after = rows_of(store)
+    assert len(after) == 24
+    # Outcomes have measured times, so that equal ones were not computed again.
+    assert {key: after[key] for key in before} == before
+    assert f"{len(before)} from the store" in done.stderr
