@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from ..study import Study
 from .data_sets import TABLE_1, TABLE_2
+from .exact import TABLE_7
 from .heuristics import TABLE_4
+from .large_models import TABLE_3
 from .root_bounds import TABLE_6
+from .small_times import FIGURE_1
+from .warm_start import FIGURE_2, TABLE_5
+
+_ALL = (
+    TABLE_1, TABLE_2, FIGURE_1, TABLE_3, TABLE_4, TABLE_5, FIGURE_2, TABLE_6, TABLE_7,
+)  # fmt: skip
 
 #: All experiments by name.
-STUDIES: dict[str, Study] = {
-    study.name: study for study in (TABLE_1, TABLE_2, TABLE_4, TABLE_6)
-}
+STUDIES: dict[str, Study] = {study.name: study for study in _ALL}
