@@ -12,7 +12,7 @@ from frugalsvm.cli.experiment import run
 from frugalsvm.experiments.studies import STUDIES
 from frugalsvm.experiments.study import Settings, most_seconds
 
-SETS = ["wdbc", "german", "arrhythmia", "madelon"]
+SETS = ["wdbc", "cleveland", "arrhythmia"]
 
 
 @pytest.fixture(scope="module")

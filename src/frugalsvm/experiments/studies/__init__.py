@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from ..study import Study
+from .accuracy import FIGURE_3, FIGURE_4
 from .data_sets import TABLE_1, TABLE_2
+from .elastic_net import TABLE_8, TABLE_9
 from .exact import TABLE_7
 from .heuristics import TABLE_4
 from .large_models import TABLE_3
@@ -13,6 +15,7 @@ from .warm_start import FIGURE_2, TABLE_5
 
 _ALL = (
     TABLE_1, TABLE_2, FIGURE_1, TABLE_3, TABLE_4, TABLE_5, FIGURE_2, TABLE_6, TABLE_7,
+    FIGURE_3, FIGURE_4, TABLE_8, TABLE_9,
 )  # fmt: skip
 
 #: All experiments by name.

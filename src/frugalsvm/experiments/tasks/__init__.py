@@ -12,12 +12,16 @@ from typing import Any
 
 from .methods import facts, method, relaxation
 from .programs import program, root_bound
+from .validation import fold, split_en, split_fs
 
 #: Tasks by name.
 TASKS: dict[str, Callable[..., dict[str, Any]]] = {
     "facts": facts,
+    "fold": fold,
     "method": method,
     "program": program,
     "relaxation": relaxation,
     "root bound": root_bound,
+    "split EN": split_en,
+    "split FS": split_fs,
 }
