@@ -58,9 +58,26 @@ class Settings:
                 return self.limits[name]
         return quick if quick and self.grid == "quick" else LIMITS[self.grid]
 
-    def chosen(self, names: Iterable[str]) -> list[str]:
-        """Those data sets that the user wants."""
-        return [name for name in names if not self.sets or name in self.sets]
+    def chosen(
+        self, names: Iterable[str], quick: Iterable[str] | None = None
+    ) -> list[str]:
+        """Those data sets that the user wants.
+
+        Parameters
+        ----------
+        names : iterable of str
+            All that the study has.
+        quick : iterable of str, default=None
+            Those of the quick grid, unless the user names some.
+
+        Returns
+        -------
+        list of str
+        """
+        if self.sets:
+            return [name for name in names if name in self.sets]
+        is_short = quick is not None and self.grid == "quick"
+        return list(quick if is_short and quick is not None else names)
 
     def n_features(self, name: str) -> int:
         """Features of a data set."""

@@ -5,17 +5,20 @@ from __future__ import annotations
 from ..study import Study
 from .accuracy import FIGURE_3, FIGURE_4
 from .data_sets import TABLE_1, TABLE_2
+from .designs import DESIGNS
 from .elastic_net import TABLE_8, TABLE_9
 from .exact import TABLE_7
 from .heuristics import TABLE_4
 from .large_models import TABLE_3
+from .peers import PEERS, STABILITY
+from .proof import PROOF
 from .root_bounds import TABLE_6
 from .small_times import FIGURE_1
 from .warm_start import FIGURE_2, TABLE_5
 
 _ALL = (
     TABLE_1, TABLE_2, FIGURE_1, TABLE_3, TABLE_4, TABLE_5, FIGURE_2, TABLE_6, TABLE_7,
-    FIGURE_3, FIGURE_4, TABLE_8, TABLE_9,
+    FIGURE_3, FIGURE_4, TABLE_8, TABLE_9, PEERS, STABILITY, PROOF, DESIGNS,
 )  # fmt: skip
 
 #: All experiments by name.

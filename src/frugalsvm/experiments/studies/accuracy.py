@@ -30,7 +30,7 @@ class _Grid:
     quick_limit: float
 
     def chosen(self, settings: Settings) -> list[str]:
-        return settings.chosen(settings.pick(self.quick_sets, self.sets))
+        return settings.chosen(self.sets, self.quick_sets)
 
     def all_budgets(self, settings: Settings, name: str) -> list[int]:
         n = settings.n_features(name)

@@ -7,8 +7,7 @@ from typing import Any
 from ..cells import Cell, Outcomes
 from ..published import TABLE_7 as PUBLISHED
 from ..report import Report, Table
-from ..sources import LARGE
-from ..statistics import rounded
+from ..statistics import numbers, rounded
 from ..study import Settings, Study, value
 from . import common
 
@@ -17,10 +16,20 @@ METHODS = {"CoP*": common.co_p_star, "Exact KS": common.exact_ks, "tree": common
 
 def _plan(settings: Settings) -> list[Cell]:
     return [
-        make(settings, name, B)
-        for name, B in common.scip_instances(settings, LARGE)
-        for make in METHODS.values()
+        one
+        for name, B in common.tree_instances(settings)
+        for one in _cells(settings, name, B).values()
     ]
+
+
+def _cells(settings: Settings, name: str, B: int) -> dict[str, Cell]:
+    """One cell for each method; SCIP where the grid has it."""
+    with_scip = (name, B) in common.scip_instances(settings)
+    return {
+        method: make(settings, name, B)
+        for method, make in METHODS.items()
+        if with_scip or method != "CoP*"
+    }
 
 
 def _report(settings: Settings, outcomes: Outcomes) -> Report:
@@ -30,15 +39,11 @@ def _report(settings: Settings, outcomes: Outcomes) -> Report:
         if method != "tree":
             columns += [f"{method} paper", f"{method} paper s", f"{method} paper gap"]
     rows = []
-    for name, B in common.scip_instances(settings, LARGE):
+    for name, B in common.tree_instances(settings):
         row: list[Any] = [name, B]
-        for method, make in METHODS.items():
-            values = outcomes[make(settings, name, B)].values
-            row += [
-                value(outcomes, make(settings, name, B), "objective"),
-                rounded(values.get("seconds"), 1),
-                rounded(values.get("gap"), 3),
-            ]
+        cells = _cells(settings, name, B)
+        for method in METHODS:
+            row += _entries(outcomes, cells.get(method))
             if method != "tree":
                 row += [
                     PUBLISHED.printed(name, B, f"{method} {what}")
@@ -56,17 +61,29 @@ def _report(settings: Settings, outcomes: Outcomes) -> Report:
     )
 
 
+def _entries(outcomes: Outcomes, own: Cell | None) -> list[Any]:
+    """Objective, seconds and gap of a cell, if there is one."""
+    if own is None:
+        return [None] * 3
+    values = outcomes[own].values
+    return [
+        value(outcomes, own, "objective"),
+        rounded(values.get("seconds"), 1),
+        rounded(values.get("gap"), 3),
+    ]
+
+
 def contradicted(settings: Settings, outcomes: Outcomes) -> str:
     """Which published optima are beaten by solutions of ours, in a sentence."""
     beaten = []
-    for name, B in common.scip_instances(settings, LARGE):
+    for name, B in common.tree_instances(settings):
         printed = PUBLISHED.value(name, B, "Exact KS ObjFun")
         is_proved = PUBLISHED.value(name, B, "Exact KS MipGap") == 0
         if printed is None or not is_proved:
             continue
-        found = [outcomes[make(settings, name, B)].values.get("objective")
-                 for make in METHODS.values()]  # fmt: skip
-        best = min((one for one in found if one is not None), default=printed)
+        cells = _cells(settings, name, B).values()
+        found = numbers(outcomes, cells, "objective")
+        best = min(found, default=printed)
         if best < printed - PUBLISHED.half_unit(name, B, "Exact KS ObjFun"):
             beaten.append(f"{name} B={B} ({best:.4g} against {printed:g})")
     if not beaten:

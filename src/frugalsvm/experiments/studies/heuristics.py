@@ -7,7 +7,6 @@ from math import inf
 from ..cells import Cell, Outcomes
 from ..published import TABLE_4 as PUBLISHED
 from ..report import Marked, Report, Table
-from ..sources import LARGE
 from ..study import Settings, Study, value
 from . import common
 
@@ -21,7 +20,7 @@ METHODS = {
 def _plan(settings: Settings) -> list[Cell]:
     return [
         make(settings, name, B)
-        for name, B in common.instances(settings, LARGE)
+        for name, B in common.instances(settings)
         for make in METHODS.values()
     ]
 
@@ -34,7 +33,7 @@ def _report(settings: Settings, outcomes: Outcomes) -> Report:
             columns += [f"{method} paper", f"{method} paper s"]
     columns += ["H-KS subproblems solved"]
     rows = []
-    for name, B in common.instances(settings, LARGE):
+    for name, B in common.instances(settings):
         row = [name, B]
         for method, make in METHODS.items():
             own = make(settings, name, B)
@@ -62,7 +61,7 @@ def _tally(settings: Settings, outcomes: Outcomes) -> str:
     """How many rows are as good as the paper's, and as H-KS."""
     same = dict.fromkeys(("H-LS", "H-KS"), 0)
     wins = dict.fromkeys(("swap", "auto"), 0)
-    pairs = common.instances(settings, LARGE)
+    pairs = common.instances(settings)
     for name, B in pairs:
         found = {
             method: outcomes[make(settings, name, B)].values.get("objective", inf)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from ..cells import Cell, Outcomes
 from ..published import TABLE_3 as PUBLISHED
 from ..report import Report, Table
-from ..sources import LARGE
 from ..study import Settings, Study, value
 from . import common
 
@@ -15,7 +14,7 @@ MODELS = {"BigMP": common.big_mp, "CoP": common.co_p}
 def _plan(settings: Settings) -> list[Cell]:
     return [
         make(settings, name, B)
-        for name, B in common.scip_instances(settings, LARGE)
+        for name, B in common.scip_instances(settings)
         for make in MODELS.values()
     ]
 
@@ -25,7 +24,7 @@ def _report(settings: Settings, outcomes: Outcomes) -> Report:
     for model in MODELS:
         columns += [model, f"{model} paper", f"{model} gap", f"{model} gap paper"]
     rows = []
-    for name, B in common.scip_instances(settings, LARGE):
+    for name, B in common.scip_instances(settings):
         row = [name, B]
         for model, make in MODELS.items():
             own = make(settings, name, B)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from ..cells import Cell, Outcomes
 from ..published import TABLE_6 as PUBLISHED
 from ..report import Report, Table
-from ..sources import LARGE
 from ..study import Settings, Study, value
 from . import common
 
@@ -17,14 +16,14 @@ COLUMNS = (
 
 def _roots(settings: Settings, name: str, B: int) -> dict[str, Cell]:
     """Cells of SCIP, for the budgets that the grid has."""
-    if (name, B) not in common.scip_instances(settings, LARGE):
+    if (name, B) not in common.scip_instances(settings):
         return {}
     return {model: common.root(settings, name, B, model) for model in ("BigMP", "CoP")}
 
 
 def _plan(settings: Settings) -> list[Cell]:
     cells = []
-    for name, B in common.instances(settings, LARGE):
+    for name, B in common.instances(settings):
         cells += [
             common.relaxed(settings, name, B),
             common.relaxed(settings, name, B, "SVM"),
@@ -35,7 +34,7 @@ def _plan(settings: Settings) -> list[Cell]:
 
 def _report(settings: Settings, outcomes: Outcomes) -> Report:
     rows = []
-    for name, B in common.instances(settings, LARGE):
+    for name, B in common.instances(settings):
         roots = _roots(settings, name, B)
         ours = value(outcomes, common.relaxed(settings, name, B), "bound")
         printed = PUBLISHED.value(name, B, "DSCoP")

@@ -10,15 +10,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from .designs import design
 from .methods import facts, method, relaxation
+from .peers import nested
 from .programs import program, root_bound
 from .validation import fold, split_en, split_fs
 
 #: Tasks by name.
 TASKS: dict[str, Callable[..., dict[str, Any]]] = {
+    "design": design,
     "facts": facts,
     "fold": fold,
     "method": method,
+    "nested": nested,
     "program": program,
     "relaxation": relaxation,
     "root bound": root_bound,
