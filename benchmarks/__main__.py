@@ -12,8 +12,8 @@ from . import (
     bench_effort,
     bench_exact,
     bench_large,
-    bench_paper,
     bench_perspective,
+    bench_proof,
     bench_robustness,
     bench_seeds,
     bench_support_svm,
@@ -41,7 +41,7 @@ def main() -> None:
             "seeds",
             "best-known",
             "alternatives",
-            "paper",
+            "proof",
             "cv",
             "cli-million",
         ],
@@ -51,14 +51,11 @@ def main() -> None:
         "--seconds",
         type=float,
         default=None,
-        help="time limit per instance (60, for large 300, for paper 600), "
+        help="time limit per instance (60, for large 300), "
         "for best-known per instance and method (60)",
     )
     parser.add_argument(
-        "--sets", nargs="*", help="data sets (paper and best-known only)", default=[]
-    )
-    parser.add_argument(
-        "--passes", type=int, default=1, help="of kernel search (paper only)"
+        "--sets", nargs="*", help="data sets (proof and best-known only)", default=[]
     )
     parser.add_argument(
         "--jobs", type=int, default=2, help="threads (large), folds (cv)"
@@ -104,10 +101,8 @@ def main() -> None:
     if options.only == "alternatives":
         with threadpool_limits(1):
             bench_alternatives.run(folder, options.quick, options.seconds or 60.0)
-    if options.only == "paper":
-        bench_paper.run(
-            folder, options.quick, options.seconds, options.sets, options.passes
-        )
+    if options.only == "proof":
+        bench_proof.run(folder, options.quick, options.seconds or 60.0, options.sets)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from ..datasets import CATALOGUE, DatasetNotFound
-from ..experiments.cells import Outcomes, package_version
+from ..experiments.cells import Outcomes, package_version, with_needs
 from ..experiments.progress import duration
 from ..experiments.report import Report, page
 from ..experiments.runner import run_cells
@@ -89,9 +89,9 @@ def _print_list() -> None:
         print(f"{study.name:<10} {study.title}\n{'':10} {study.about}")
         parts = []
         for grid in GRIDS:
-            cells = study.plan(Settings(grid))
+            cells = with_needs(study.plan(Settings(grid)))
             most = duration(most_seconds(cells))
-            parts.append(f"{grid}: {len(set(cells)):,} cells, at most {most}")
+            parts.append(f"{grid}: {len(cells):,} cells, at most {most}")
         print(f"{'':10} {'; '.join(parts)}")
         if study.columns:
             print(f"{'':10} --limit knows {', '.join(study.columns)}")
@@ -153,7 +153,7 @@ def _run(studies: list[Study], settings: Settings, given: argparse.Namespace) ->
             outcomes = run_cells(study.name, cells, settings.source, store, jobs)
             failed += sum(bool(one.error) for one in outcomes.values())
             report = study.report(settings, outcomes)
-            report.notes.extend(_about_cells(study, settings, outcomes))
+            report.notes.extend(_about_cells(settings, outcomes))
             _show(study, report, report.write(out, study.name))
             sections.append((study.name, study.title, report.html(out, study.name)))
             # Written anew after each, so that a run that is cut short has its page.
@@ -166,7 +166,7 @@ def _say(text: str) -> None:
     print(text, file=sys.stderr)
 
 
-def _about_cells(study: Study, settings: Settings, outcomes: Outcomes) -> list[str]:
+def _about_cells(settings: Settings, outcomes: Outcomes) -> list[str]:
     """How many cells there were, at their limits, and without values."""
     limits = sorted({cell.limit for cell in outcomes if cell.limit is not None})
     capped = sum(one.capped for one in outcomes.values())

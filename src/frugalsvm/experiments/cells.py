@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
@@ -75,6 +75,15 @@ def cell(
         for key, value in sorted(params.items())
     )
     return Cell(task, data, None if limit is None else float(limit), frozen, needs)
+
+
+def with_needs(cells: Iterable[Cell]) -> list[Cell]:
+    """Cells and what they need, each once, needs first."""
+    found: dict[Cell, None] = {}
+    for one in cells:
+        for each in (*with_needs(one.needs), one):
+            found[each] = None
+    return list(found)
 
 
 def canonical(value: Any) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
-from .cells import Cell, Outcome
+from .cells import Cell, Outcome, with_needs
 from .progress import Progress
 from .sources import Source
 from .store import Store
@@ -50,7 +50,7 @@ def run_cells(
     -------
     dict of Cell to Outcome
     """
-    wanted = _with_needs(cells)
+    wanted = with_needs(cells)
     outcomes: dict[Cell, Outcome] = {}
     missing = []
     for cell in wanted:
@@ -72,15 +72,6 @@ def run_cells(
     finally:
         progress.close()
     return outcomes
-
-
-def _with_needs(cells: Iterable[Cell]) -> list[Cell]:
-    """Cells and what they need, each once, needs first."""
-    found: dict[Cell, None] = {}
-    for cell in cells:
-        for one in (*_with_needs(cell.needs), cell):
-            found[one] = None
-    return list(found)
 
 
 def _waves(cells: list[Cell]) -> Iterator[list[Cell]]:

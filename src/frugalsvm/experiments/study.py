@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from .cells import Cell, Outcomes
+from .cells import Cell, Outcomes, with_needs
 from .report import Report
 from .sources import Catalogue, Source
 
@@ -116,8 +116,8 @@ class Study:
 
 
 def most_seconds(cells: Sequence[Cell]) -> float:
-    """What cells take at most, one after the other."""
-    return sum(one.limit or 0.0 for one in dict.fromkeys(cells))
+    """What cells and their needs take at most, one after the other."""
+    return sum(one.limit or 0.0 for one in with_needs(cells))
 
 
 def value(outcomes: Outcomes, cell: Cell, key: str) -> Any:
