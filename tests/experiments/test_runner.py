@@ -97,13 +97,6 @@ def test_ctrl_c_keeps_what_has_ended(store):
     assert CALLS == [1]
 
 
-def test_processes_give_the_same(store, folder):
-    cells = [cell("facts", name) for name in ("wdbc", "wpbc", "german")]
-    outcomes = run_cells("test", cells, Source(str(folder)), store, jobs=2)
-    assert [outcomes[one].values["m"] for one in cells] == [40, 40, 40]
-    assert len(store) == 3
-
-
 def test_progress_counts_and_estimates(capsys):
     cells = [cell("count", limit=8.0, number=k) for k in range(4)]
     shown = progress.Progress("table4", cells, stored=6, jobs=2)

@@ -81,33 +81,45 @@ class Progress:
     """
 
     def __init__(self, title: str, cells: list[Cell], stored: int, jobs: int):
-        self._left = list(cells)
+        self._left = len(cells)
+        # Cells of each task, and seconds by their limits, that are left.
+        self._cells: dict[str, int] = defaultdict(int)
+        self._limits: dict[str, float] = defaultdict(float)
+        for cell in cells:
+            self._count(cell, 1)
         self._stored, self._jobs = stored, jobs
         self._total = stored + len(cells)
         self._capped = self._failed = 0
-        self._times: dict[str, list[float]] = defaultdict(list)
+        # How many cells of each task have ended, and how long they took.
+        self._seen: dict[str, tuple[int, float]] = defaultdict(lambda: (0, 0.0))
         self._display = display(title, self._total)
         self._show()
 
     def done(self, cell: Cell, outcome: Outcome) -> None:
         """One more cell has ended."""
-        self._left.remove(cell)
-        self._times[cell.task].append(outcome.seconds)
+        self._left -= 1
+        self._count(cell, -1)
+        ended, seconds = self._seen[cell.task]
+        self._seen[cell.task] = (ended + 1, seconds + outcome.seconds)
         self._capped += outcome.capped
         self._failed += bool(outcome.error)
         self._show()
 
+    def _count(self, cell: Cell, sign: int) -> None:
+        self._cells[cell.task] += sign
+        self._limits[cell.task] += sign * (cell.limit or GUESS)
+
     def seconds_left(self) -> float:
         """The estimate."""
         total = 0.0
-        for cell in self._left:
-            seen = self._times.get(cell.task)
-            total += sum(seen) / len(seen) if seen else (cell.limit or GUESS)
+        for task, count in self._cells.items():
+            ended, seconds = self._seen[task]
+            total += count * seconds / ended if ended else self._limits[task]
         return total / self._jobs
 
     def _show(self) -> None:
-        done = self._total - len(self._left)
-        parts = [f"{done} of {self._total} cells", f"{len(self._left)} left"]
+        done = self._total - self._left
+        parts = [f"{done} of {self._total} cells", f"{self._left} left"]
         if self._left:
             parts.append(f"about {duration(self.seconds_left())}")
         for count, word in (

@@ -76,11 +76,12 @@ def run_cells(
 
 def _waves(cells: list[Cell]) -> Iterator[list[Cell]]:
     """Cells in groups, each of which needs cells of earlier groups only."""
-    left = cells
+    left = dict.fromkeys(cells)
     while left:
-        ready = [cell for cell in left if not set(cell.needs) & set(left)]
+        ready = [cell for cell in left if not any(need in left for need in cell.needs)]
         yield ready
-        left = [cell for cell in left if cell not in set(ready)]
+        for cell in ready:
+            del left[cell]
 
 
 def _computed(

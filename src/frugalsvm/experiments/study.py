@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from .cells import Cell, Outcomes, with_needs
-from .report import Report
+from .report import Marked, Report
 from .sources import Catalogue, Source
 
 T = TypeVar("T")
@@ -122,8 +122,6 @@ def most_seconds(cells: Sequence[Cell]) -> float:
 
 def value(outcomes: Outcomes, cell: Cell, key: str) -> Any:
     """An entry of a cell for a table: marked if capped, None if there is none."""
-    from .report import Marked
-
     outcome = outcomes.get(cell)
     found = None if outcome is None else outcome.values.get(key)
     if outcome is not None and outcome.error:

@@ -13,6 +13,7 @@ from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
+import sklearn
 from sklearn.feature_selection import RFE, SelectKBest, SequentialFeatureSelector
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
@@ -101,9 +102,10 @@ def _l1_svm(weight: float) -> LinearSVC:
 
 
 def _l1_logistic(weight: float) -> LogisticRegression:
-    return LogisticRegression(
-        penalty="l1", C=weight, solver="liblinear", random_state=0
-    )
+    # scikit-learn 1.8 has another word for it.
+    is_old = tuple(map(int, sklearn.__version__.split(".")[:2])) < (1, 8)
+    norm: dict[str, Any] = {"penalty": "l1"} if is_old else {"l1_ratio": 1.0}
+    return LogisticRegression(C=weight, solver="liblinear", random_state=0, **norm)
 
 
 #: How methods select, by name.
