@@ -11,7 +11,10 @@ from ..plotting.style import BLUE, GREEN, GREY, LIGHT_BLUE, ORANGE, label
 COLOURS = (BLUE, ORANGE, GREEN, LIGHT_BLUE, GREY, "#CC79A7", "#F0E442", "#000000")
 MARKERS = "osD^vPX*"
 
-#: Points of a curve: x and y, and half of an interval or nothing.
+# Letters of a legend that fit into an inch.
+LETTERS_PER_INCH = 11
+
+#: Points of a curve: x and y.
 Curve = tuple[Sequence[float], Sequence[float]]
 
 
@@ -44,8 +47,16 @@ def bars(
     ax.set_ylabel(ylabel)
     if log:
         ax.set_yscale("log")
-    figure.legend(loc="outside upper center", ncols=len(series), frameon=False)
+    legend_above(figure, list(series))
     return figure
+
+
+def legend_above(figure: Any, names: Sequence[str], **options: Any) -> None:
+    """A legend above all axes, with as many columns as there is room for."""
+    letters = max((len(name) for name in names), default=1) + 5
+    room = int(figure.get_figwidth() * LETTERS_PER_INCH / letters)
+    columns = max(1, min(len(names), room))
+    figure.legend(loc="outside upper center", ncols=columns, frameon=False, **options)
 
 
 def panels(
@@ -89,7 +100,4 @@ def _legend(figure: Any, ax: Any, styles: Mapping[str, tuple[str, str]]) -> None
         for name, (colour, marker) in styles.items()
     ]
     if handles:
-        figure.legend(
-            handles=handles, loc="outside upper center", ncols=min(4, len(handles)),
-            frameon=False,
-        )  # fmt: skip
+        legend_above(figure, list(styles), handles=handles)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..cells import Cell, Outcomes, cell
-from ..drawing import canvas
+from ..drawing import canvas, legend_above
 from ..report import Figure, Report, Table
 from ..sources import LARGE
 from ..statistics import half_interval, mean, numbers, rounded
@@ -94,7 +94,7 @@ def _draw(gaps: dict[str, list[float]], scores: dict[str, list[float]]) -> Any:
         right.plot(ALL_C, scores[name], marker="o", markersize=4)
     left.set(xscale="log", xlabel="C", ylabel="proved gap [%]")
     right.set(xscale="log", xlabel="C", ylabel="accuracy [%]")
-    figure.legend(loc="outside upper center", ncols=6, frameon=False, fontsize="small")
+    legend_above(figure, list(gaps))
     return figure
 
 
