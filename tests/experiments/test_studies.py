@@ -10,7 +10,7 @@ import time
 import pytest
 
 from frugalsvm.cli.experiment import run
-from frugalsvm.experiments.studies import STUDIES, designs
+from frugalsvm.experiments.studies import QUICK_MINUTES, STUDIES, designs
 from frugalsvm.experiments.studies.designs import Shape
 from frugalsvm.experiments.study import Settings, most_seconds
 
@@ -69,6 +69,8 @@ def test_the_list(capsys):
     for name in STUDIES:
         assert f"\n{name} " in f"\n{text}"
     assert "cells, at most" in text
+    assert "quick took us 11 min" in text
+    assert set(QUICK_MINUTES) < set(STUDIES)
 
 
 @pytest.mark.parametrize(

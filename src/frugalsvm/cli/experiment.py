@@ -14,7 +14,7 @@ from ..experiments.report import Report, page
 from ..experiments.runner import run_cells
 from ..experiments.sources import Source
 from ..experiments.store import Store
-from ..experiments.studies import STUDIES
+from ..experiments.studies import QUICK_MINUTES, STUDIES
 from ..experiments.study import GRIDS, Settings, Study, most_seconds
 
 ALL, LIST = "all", "list"
@@ -92,12 +92,16 @@ def _print_list() -> None:
             cells = with_needs(study.plan(Settings(grid)))
             most = duration(most_seconds(cells))
             parts.append(f"{grid}: {len(cells):,} cells, at most {most}")
+        minutes = QUICK_MINUTES.get(study.name)
+        took = f"{minutes} min" if minutes else "seconds"
+        parts.append(f"quick took us {took}")
         print(f"{'':10} {'; '.join(parts)}")
         if study.columns:
             print(f"{'':10} --limit knows {', '.join(study.columns)}")
     print(
-        "\nTimes are those of all cells at their limits, one after the other; most "
-        "take less. Cells that experiments share are computed once."
+        "\n'At most' is the time of all cells at their limits, one after the other. "
+        f"All quick grids took us {sum(QUICK_MINUTES.values())} min on half of a core. "
+        "Cells that experiments share are computed once."
     )
 
 

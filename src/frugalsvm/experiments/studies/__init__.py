@@ -21,5 +21,13 @@ _ALL = (
     FIGURE_3, FIGURE_4, TABLE_8, TABLE_9, PEERS, STABILITY, PROOF, DESIGNS,
 )  # fmt: skip
 
+#: Minutes that the quick grid took one process that had half of a core; cells that an
+#: earlier experiment has are not counted.
+QUICK_MINUTES = {
+    "figure1": 4, "table3": 2, "table4": 11, "table5": 1, "table6": 1, "table7": 2,
+    "figure3": 6, "figure4": 3, "table8": 2, "table9": 2, "peers": 2, "proof": 4,
+    "designs": 1,
+}  # fmt: skip
+
 #: All experiments by name.
 STUDIES: dict[str, Study] = {study.name: study for study in _ALL}

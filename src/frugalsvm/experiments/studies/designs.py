@@ -28,7 +28,11 @@ class Shape(NamedTuple):
         return f"{self.kind} {self.m} x {self.n}, rho {self.rho:g}"
 
 
-QUICK = (Shape("logistic", 500, 500, 10, 0.5), Shape("hinge", 500, 1000, 30, 0.3))
+QUICK = (
+    Shape("logistic", 500, 500, 10, 0.5),
+    Shape("logistic", 500, 500, 10, 0.9),
+    Shape("hinge", 500, 1000, 30, 0.3),
+)
 FULL = (
     *(
         Shape("logistic", size, size, 10, rho)

@@ -163,7 +163,13 @@ def _rank_figure(methods: list[str], means: np.ndarray) -> Any:
             reach = last
             y = 0.5 + 0.25 * first
             ax.plot([sorted_ranks[first], sorted_ranks[last]], [y, y], color="black")
+    ax.plot([1.0, 1.0 + distance], [-len(order)] * 2, color="#7f7f7f", marker="|")
+    ax.annotate(
+        "critical difference", (1.0, -len(order)), (4, 4), textcoords="offset points",
+        color="#7f7f7f",
+    )  # fmt: skip
     ax.set_xlim(0.8, len(methods) + 1.2)
+    ax.set_ylim(-len(order) - 0.6, 1.2)
     return figure
 
 
@@ -201,8 +207,7 @@ def _stability_report(settings: Settings, outcomes: Outcomes) -> Report:
         [
             "The measure of Nogueira, Sechidis and Brown: 1 if all folds select the "
             "same, about 0 if features were drawn by lot. Training sets of folds share "
-            "most of their samples, so that all values are high. The cells are those "
-            "of the experiment peers."
+            "many of their samples. The cells are those of the experiment peers."
         ],
     )
 
