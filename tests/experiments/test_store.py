@@ -3,7 +3,7 @@ import sqlite3
 import pytest
 
 from frugalsvm.experiments.cells import Outcome, cell
-from frugalsvm.experiments.store import Store
+from frugalsvm.experiments.store import Store, StoreNotUsable
 
 SPEC = {"task": "count", "params": {"B": 3}}
 OUTCOME = Outcome({"objective": 1.5, "gap": float("inf"), "capped": False}, 2.0, 1.0)
@@ -83,7 +83,7 @@ def test_a_second_damaged_file_does_not_replace_the_first(path):
 def test_a_database_of_something_else_is_left_alone(path):
     path.parent.mkdir()
     change(path, "CREATE TABLE letters (text)")
-    with pytest.raises(ValueError, match="something else"):
+    with pytest.raises(StoreNotUsable, match="something else"):
         Store(path)
     with sqlite3.connect(path) as connection:
         tables = connection.execute("SELECT name FROM sqlite_master").fetchall()

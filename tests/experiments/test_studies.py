@@ -6,6 +6,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+from itertools import cycle
 
 import pytest
 
@@ -13,6 +14,7 @@ from frugalsvm.cli.experiment import run
 from frugalsvm.experiments.studies import QUICK_MINUTES, STUDIES, designs
 from frugalsvm.experiments.studies.designs import Shape
 from frugalsvm.experiments.study import Settings, most_seconds
+from frugalsvm.experiments.tasks import TASKS
 
 SETS = ["cleveland", "arrhythmia"]
 # A small one only: forward selection takes its time.
@@ -52,6 +54,34 @@ def test_an_experiment_on_miniature_data(name, folder, place, capsys):
     again = capsys.readouterr()
     assert again.out == shown.out
     assert "left" not in again.err
+
+
+def broken(data, **_):
+    raise RuntimeError("out of order")
+
+
+def empty_handed(data, **_):
+    return {"capped": True}
+
+
+# Every report, each with one of the two.
+WITHOUT_VALUES = zip(STUDIES, cycle([broken, empty_handed]))
+
+
+@pytest.mark.parametrize(("name", "task"), WITHOUT_VALUES)
+def test_cells_without_values_are_shown(
+    name, task, folder, tmp_path, monkeypatch, capsys
+):
+    for one in TASKS:
+        monkeypatch.setitem(TASKS, one, task)
+    code = run(command(folder, tmp_path, name, "--sets", *SETS))
+    text = capsys.readouterr().out
+    assert code == (1 if task is broken else 0)
+    if task is broken:
+        assert "out of order" in text
+        assert "; 0 ended at their limit" in text
+    else:
+        assert "; 0 ended at their limit" not in text
 
 
 @pytest.mark.parametrize("study", STUDIES.values(), ids=str)
@@ -97,6 +127,11 @@ def test_data_that_are_not_there(tmp_path, monkeypatch, capsys):
     arguments = ["table1", "--sets", "german", "--data", str(tmp_path)]
     assert run([*arguments, "--out", str(tmp_path)]) == 1
     assert "german.csv.gz" in capsys.readouterr().err
+
+
+def test_a_store_that_cannot_be_opened(folder, tmp_path, capsys):
+    assert run([*command(folder, tmp_path, "table1"), "--store", str(tmp_path)]) == 1
+    assert "give another --store" in capsys.readouterr().err
 
 
 def test_limits_by_column():

@@ -13,7 +13,7 @@ from ..experiments.progress import duration
 from ..experiments.report import Report, page
 from ..experiments.runner import run_cells
 from ..experiments.sources import Source
-from ..experiments.store import Store
+from ..experiments.store import Store, StoreNotUsable
 from ..experiments.studies import QUICK_MINUTES, STUDIES
 from ..experiments.study import GRIDS, Settings, Study, most_seconds
 
@@ -46,6 +46,9 @@ def run(arguments: list[str]) -> int:
         return _run(studies, settings, given)
     except DatasetNotFound as error:
         print(f"{error} Or leave it out by --sets.", file=sys.stderr)
+        return 1
+    except StoreNotUsable as error:
+        print(error, file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         print(

@@ -45,7 +45,7 @@ def bars(
         ax.bar(places, heights, width, label=name, color=COLOURS[k % len(COLOURS)])
     ax.set_xticks(range(len(groups)), [label(one) for one in groups], rotation=20)
     ax.set_ylabel(ylabel)
-    if log:
+    if log and any(one for values in series.values() for one in values):
         ax.set_yscale("log")
     legend_above(figure, list(series))
     return figure

@@ -32,6 +32,10 @@ CREATE TABLE IF NOT EXISTS cells (
 """
 
 
+class StoreNotUsable(RuntimeError):
+    """The file cannot be opened, or belongs to something else."""
+
+
 class Store:
     """Outcomes by key; a context that closes the file.
 
@@ -47,12 +51,14 @@ class Store:
         self.path = Path(path)
         self.damaged = 0
         self._say = say
-        self.path.parent.mkdir(parents=True, exist_ok=True)
         try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
             self._connection = _opened(self.path)
-        except sqlite3.OperationalError:
+        except (sqlite3.OperationalError, OSError) as error:
             # Locked, or not to be opened: that is not damage.
-            raise
+            raise StoreNotUsable(
+                f"The store {self.path} cannot be used ({error}); give another --store."
+            ) from error
         except sqlite3.DatabaseError as error:
             self._put_aside(error)
 
@@ -127,7 +133,7 @@ def _opened(path: Path) -> sqlite3.Connection:
         (owner,) = connection.execute("PRAGMA application_id").fetchone()
         (tables,) = connection.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()
         if owner != APPLICATION and tables:
-            raise ValueError(
+            raise StoreNotUsable(
                 f"{path} is a database of something else; give another --store."
             )
         with connection:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 from ...datasets import CATALOGUE
 from ..cells import Cell, Outcomes, cell
@@ -19,25 +20,33 @@ def _plan(names: tuple[str, ...], settings: Settings) -> list[Cell]:
     return [cell("facts", name) for name in settings.chosen(names)]
 
 
+def _remarks(name: str, found: dict[str, Any]) -> str:
+    """In what a data set differs from the paper's, and from our copy."""
+    info = CATALOGUE[name]
+    m, n, first, second = info.paper
+    remarks = [info.remark, found["differences"]]
+    if (found["m"], found["n"]) != (m, n):
+        remarks.insert(0, "another shape")
+    if found["shares"] == [second, first] and first != second:
+        remarks.insert(0, "classes in the other order")
+    elif found["shares"] != [first, second]:
+        remarks.insert(0, "other class shares")
+    return "; ".join(filter(None, remarks))
+
+
 def _report(names: tuple[str, ...], settings: Settings, outcomes: Outcomes) -> Report:
     rows = []
     for name in settings.chosen(names):
-        info = CATALOGUE[name]
-        m, n, first, second = info.paper
+        m, n, first, second = CATALOGUE[name].paper
+        row: list[Any] = [name, m, n, f"{first}/{second}"]
         found = outcomes[cell("facts", name)].values
-        shares = found["shares"]
-        remarks = [info.remark, found["differences"]]
-        if (found["m"], found["n"]) != (m, n):
-            remarks.insert(0, "another shape")
-        if shares == [second, first] and first != second:
-            remarks.insert(0, "classes in the other order")
-        elif shares != [first, second]:
-            remarks.insert(0, "other class shares")
-        rows.append(
-            [name, m, n, f"{first}/{second}", found["m"], found["n"],
-             "/".join(map(str, shares)), found["constant"],
-             "; ".join(filter(None, remarks))]
-        )  # fmt: skip
+        if "shares" in found:
+            shares = "/".join(map(str, found["shares"]))
+            row += [found["m"], found["n"], shares, found["constant"]]
+            row += [_remarks(name, found)]
+        else:
+            row += [None, None, None, None, "failed"]
+        rows.append(row)
     return Report(
         [Table("m, n and class shares, as printed and of the copies at hand", COLUMNS,
                rows)],

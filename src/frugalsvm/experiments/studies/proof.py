@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..cells import Cell, Outcomes, cell
-from ..drawing import canvas, legend_above
+from ..drawing import COLOURS, canvas, legend_above
 from ..report import Figure, Report, Table
 from ..sources import LARGE
 from ..statistics import half_interval, mean, numbers, rounded
@@ -89,9 +89,10 @@ def _report(settings: Settings, outcomes: Outcomes) -> Report:
 
 def _draw(gaps: dict[str, list[float]], scores: dict[str, list[float]]) -> Any:
     figure, (left, right) = canvas(1, 2, 9.0, 3.8)
-    for name in gaps:
-        left.plot(ALL_C, gaps[name], marker="o", markersize=4, label=name)
-        right.plot(ALL_C, scores[name], marker="o", markersize=4)
+    for name, colour in zip(gaps, COLOURS, strict=False):
+        style = {"color": colour, "marker": "o", "markersize": 4}
+        left.plot(ALL_C, gaps[name], label=name, **style)
+        right.plot(ALL_C, scores[name], **style)
     left.set(xscale="log", xlabel="C", ylabel="proved gap [%]")
     right.set(xscale="log", xlabel="C", ylabel="accuracy [%]")
     legend_above(figure, list(gaps))

@@ -6,7 +6,7 @@ from ..cells import Cell, Outcomes, cell
 from ..drawing import bars
 from ..report import Figure, Marked, Report, Table
 from ..sources import SMALL
-from ..statistics import mean, numbers
+from ..statistics import mean, rounded
 from ..study import Settings, Study
 from . import common
 
@@ -51,12 +51,12 @@ def _report(settings: Settings, outcomes: Outcomes) -> Report:
         row = [name, len(_cells(settings, name, "tree"))]
         for column in SERIES:
             cells = _cells(settings, name, column)
-            times = numbers(outcomes, cells, "seconds")
-            capped = sum(outcomes[one].capped for one in cells)
-            found = mean(times)
+            ended = [outcomes[one] for one in cells if not outcomes[one].error]
+            found = mean([one.values.get("seconds", one.seconds) for one in ended])
+            proved = sum(not one.capped for one in ended)
             series[column].append(found)
-            shown = None if found is None else round(found, 3)
-            row += [Marked(shown) if capped else shown, len(cells) - capped]
+            shown = rounded(found, 3)
+            row += [shown if proved == len(cells) else Marked(shown), proved]
         rows.append(row)
     columns = ["data", "cells"]
     for column in SERIES:

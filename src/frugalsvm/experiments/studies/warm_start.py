@@ -90,8 +90,8 @@ def _gaps(settings: Settings, outcomes: Outcomes, name: str) -> list[float | Non
         if cop is not None:
             ours[0].append(cop.values.get("gap", 1.0))
         search = outcomes[common.h_ks(settings, name, B)].values
-        bound = outcomes[common.relaxed(settings, name, B)].values["bound"]
-        if search.get("objective") is not None:
+        bound = outcomes[common.relaxed(settings, name, B)].values.get("bound")
+        if search.get("objective") is not None and bound is not None:
             ours[1].append(relative_gap(search["objective"], bound))
         paper[0].append(TABLE_3.value(name, B, "CoP MipGap") or 0.0)
         printed = TABLE_4.value(name, B, "H-KS ObjFun") or 1.0
