@@ -65,7 +65,7 @@ def empty_handed(data, **_):
 
 
 # Every report, each with one of the two.
-WITHOUT_VALUES = zip(STUDIES, cycle([broken, empty_handed]))
+WITHOUT_VALUES = list(zip(STUDIES, cycle([broken, empty_handed]), strict=False))
 
 
 @pytest.mark.parametrize(("name", "task"), WITHOUT_VALUES)
