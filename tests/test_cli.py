@@ -83,3 +83,19 @@ def test_import_loads_nothing_heavy():
 def test_unknown_names_are_reported():
     with pytest.raises(ImportError, match="FrugalSVR"):
         from frugalsvm import FrugalSVR  # noqa: F401
+
+
+def test_experiments_get_their_own_arguments(capsys):
+    assert main(["experiment", "list"]) == 0
+    assert "table4" in capsys.readouterr().out
+    with pytest.raises(SystemExit) as stop:
+        main(["experiment", "--help"])
+    assert stop.value.code == 0
+    assert "--limit" in capsys.readouterr().out
+
+
+def test_other_commands_refuse_what_they_do_not_know(capsys):
+    with pytest.raises(SystemExit) as stop:
+        main(["demo", "--limit", "3"])
+    assert stop.value.code == 2
+    assert "--limit" in capsys.readouterr().err
