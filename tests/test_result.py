@@ -1,9 +1,12 @@
 """What results look like."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from frugalsvm import Problem, frugal_path, solve
+from frugalsvm.result import Status
 from tests.reference import random_data
 from tests.test_markup import EVIL, parsed
 
@@ -47,3 +50,11 @@ def test_a_path_has_a_short_repr():
     path = frugal_path(X, y, max_features=[1, 3], C=[0.1, 1.0], random_state=0)
     assert len(repr(path)) < 120
     assert "2 budgets from 1 to 3" in repr(path)
+
+
+def test_chance_of_improvement_is_the_rule_of_succession(result):
+    assert result.chance_of_improvement == 0.0
+    open_ = replace(result, status=Status.FEASIBLE)
+    since = open_.counters["restarts since the best"]
+    assert open_.chance_of_improvement == 1.0 / (since + 2)
+    assert replace(open_, counters={}).chance_of_improvement is None

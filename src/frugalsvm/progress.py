@@ -20,6 +20,9 @@ LOG_INTERVAL = 5.0
 # A bound enters the history when it closes this part of the gap.
 NOTABLE = 0.01
 
+# The counter of restarts since the last improvement.
+SINCE_BEST = "restarts since the best"
+
 
 @dataclass(frozen=True)
 class Progress:

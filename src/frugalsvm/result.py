@@ -12,7 +12,7 @@ import numpy as np
 
 from . import markup
 from .certificate import Certificate
-from .progress import relative_gap
+from .progress import SINCE_BEST, relative_gap
 
 # Columns of the words in a printed result.
 WIDTH = 76
@@ -90,6 +90,20 @@ class Result:
     def gap(self) -> float:
         """Relative gap ``(objective - lower_bound) / objective``."""
         return relative_gap(self.objective, self.lower_bound)
+
+    @property
+    def chance_of_improvement(self) -> float | None:
+        """Estimated chance that one more restart of the search finds something better.
+
+        After k restarts without success it is ``1 / (k + 2)``, by the rule of
+        succession: as if restarts were independent draws of an unknown chance of
+        success. It is 0 if the solution is proved optimal, and None if no search with
+        restarts has run. It says nothing about how much better something might be.
+        """
+        if self.status is Status.OPTIMAL:
+            return 0.0
+        restarts = self.counters.get(SINCE_BEST)
+        return None if restarts is None else 1.0 / (restarts + 2)
 
     @property
     def verdict(self) -> str:

@@ -1,6 +1,7 @@
 """Restarts: elites, patience, and an outcome that does not depend on threads."""
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -9,7 +10,13 @@ import pytest
 from frugalsvm import Problem
 from frugalsvm.incumbent import Incumbent
 from frugalsvm.search.evaluator import IMPROVEMENT, Evaluator, Stop
-from frugalsvm.search.restarts import Elites, RestartSearch, SwapOptions, shrink
+from frugalsvm.search.restarts import (
+    Elites,
+    RestartSearch,
+    SwapOptions,
+    _Stretch,
+    shrink,
+)
 from frugalsvm.search.swap import swap_search
 from tests.reference import brute_force, random_data
 
@@ -131,3 +138,56 @@ def test_an_evaluator_stops_beyond_its_work():
     assert evaluator.solve(np.arange(3)) is not None
     with pytest.raises(Stop):
         evaluator.solve(np.arange(4))
+
+
+def wide(seed=0):
+    rng = np.random.default_rng(seed)
+    X, y = rng.normal(size=(30, 60)), np.resize([-1, 1], 30)
+    return Problem(X, y, C=10.0, max_features=5)
+
+
+def annealings(problem, monkeypatch, news=8, max_work=np.inf, **options):
+    """Turns of the annealings after eight restarts with so many new optima."""
+    turns = []
+
+    def spy(evaluator, solution, rng, count, by_price):
+        turns.append(count)
+        return solution
+
+    monkeypatch.setattr("frugalsvm.search.restarts.anneal", spy)
+    with ThreadPoolExecutor(1) as pool:
+        search = RestartSearch(
+            problem, Incumbent(), SwapOptions(**options), pool,
+            np.random.SeedSequence(1), lambda: False, max_work,
+        )  # fmt: skip
+        search.start([Evaluator(problem).solve(np.arange(problem.max_features))])
+        search._stretch = _Stretch(restarts=8, news=news)
+        search.restart()
+        search.restart()
+    return turns
+
+
+def test_elites_are_annealed_once_and_then_after_more_restarts(monkeypatch):
+    assert annealings(wide(), monkeypatch, patience=250) == [5000] * 4
+
+
+def test_where_optima_are_known_none_are_annealed(monkeypatch):
+    assert annealings(wide(), monkeypatch, news=3, patience=250) == []
+
+
+def test_nothing_is_annealed_beyond_patience_or_work(monkeypatch):
+    assert annealings(wide(), monkeypatch, patience=40) == []
+    assert annealings(wide(), monkeypatch, patience=250, max_work=2e8) == []
+    some = annealings(wide(), monkeypatch, patience=250, max_work=1e9)
+    assert 0 < max(some) < 5000
+
+
+def test_restarts_since_the_best_are_counted():
+    search, _ = run(problem_of(n=40, max_features=6), patience=20)
+    since = search.counters["restarts since the best"]
+    assert 4 <= since <= search.counters["restarts"]
+    best = search.elites.solutions[0]
+    search.learn(
+        replace(best, support=best.support[1:], objective=0.5 * best.objective)
+    )
+    assert search.counters["restarts since the best"] == 0

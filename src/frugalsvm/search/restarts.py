@@ -7,6 +7,10 @@ seed only. Three ways to a new start, drawn at random:
 * perturb: drop 20 to 80 % of an elite solution and refill it;
 * cross: join two elite supports and drop the least weights until the budgets hold;
 * grow: add some promising features to an elite solution and shrink it again.
+
+Where descents go on to find optima that are new, there are too many of them to find the
+best one by descents alone: some batches anneal elite solutions instead
+(:mod:`~frugalsvm.search.annealing`), which is a longer way to a new start.
 """
 
 from __future__ import annotations
@@ -18,10 +22,13 @@ from functools import partial
 
 import numpy as np
 
+from ..engine.work import svm_work
 from ..incumbent import Incumbent
 from ..options import Options, check_integer
 from ..problem import Problem
+from ..progress import SINCE_BEST
 from ..solution import Solution
+from .annealing import anneal
 from .evaluator import IMPROVEMENT, Evaluator, Stop
 from .swap import fill, swap_search
 
@@ -29,6 +36,14 @@ from .swap import fill, swap_search
 BATCH = 4
 # What a restart that finds nothing new takes from the patience.
 COST_OF_KNOWN = 5
+# Restarts between two batches that anneal, and the part of them that must have found
+# new optima: where few are left, descents will find them.
+BETWEEN_ANNEALS, LEAST_NEWS = 8, 0.5
+# Turns of an annealing, what it takes from the patience, and what its batch may take of
+# all work; with fewer turns than the least it is not worth while.
+TURNS, COST_OF_ANNEAL, PART_OF_ANNEALS, LEAST_TURNS = 5000, 28, 0.3, 400
+# How often the annealings of a batch rank features by their prices.
+BY_PRICE = (0.5, 0.9, 0.1, 0.5)
 # Supports remembered across restarts.
 MAX_SEEN = 500_000
 
@@ -42,9 +57,9 @@ class SwapOptions(Options):
     patience : int, default=250
         How long to go on without improvement; 0 for a single descent. A restart that
         ends in a new swap optimum costs 1; one that ends in a known one costs 5, for it
-        is a sign that few optima are left to be found. Methods ``auto`` and ``swap``
-        take that of their effort; one that is given lifts the effort's other limit of
-        the search, too.
+        is a sign that few optima are left to be found; one that anneals 28 more.
+        Methods ``auto`` and ``swap`` take that of their effort; one that is given lifts
+        the effort's other limit of the search, too.
     width : int, default=20
         Features that are tried in exchange for one.
     tries : int, default=3
@@ -90,11 +105,25 @@ class Elites:
         return improves
 
 
+@dataclass
+class _Stretch:
+    """Restarts since the last annealing, and how many of their optima were new."""
+
+    restarts: int = 0
+    news: int = 0
+
+    @property
+    def calls_for_annealing(self) -> bool:
+        """Whether there were enough, and there is no end of optima in sight."""
+        enough = self.restarts >= BETWEEN_ANNEALS
+        return enough and self.news >= LEAST_NEWS * self.restarts
+
+
 def shrink(evaluator: Evaluator, support: np.ndarray) -> Solution:
     """Solve on a support that is too large and drop least weights until it fits."""
     solution = evaluator.solve(support)
     assert solution is not None
-    while not evaluator.problem.admits(solution.support):
+    while not evaluator.fits(solution.support):
         excess = solution.support.size - evaluator.problem.max_features
         # Halve the excess at first; the last features go one by one.
         count = max(1, excess // 2)
@@ -141,6 +170,16 @@ def _grow(
     return shrink(evaluator, np.union1d(solution.support, added))
 
 
+def _annealed(
+    solution: Solution,
+    rng: np.random.Generator,
+    turns: int,
+    by_price: float,
+    evaluator: Evaluator,
+) -> Solution:
+    return anneal(evaluator, solution, rng, turns, by_price)
+
+
 def _new_start(
     elites: list[Solution], rng: np.random.Generator, evaluator: Evaluator
 ) -> Solution:
@@ -150,6 +189,9 @@ def _new_start(
     if draw < 0.5:
         return _grow(evaluator, elites, rng)
     return _perturb(evaluator, elites, rng)
+
+
+Start = Callable[[Evaluator], Solution]
 
 
 class RestartSearch:
@@ -198,7 +240,8 @@ class RestartSearch:
         self.work = 0.0
         self.max_work = max_work
         self.elites = Elites(options.n_elites)
-        self.counters = {"restarts": 0, "SVM solves": 0}
+        self.counters = {"restarts": 0, SINCE_BEST: 0, "SVM solves": 0}
+        self._stretch = _Stretch()
         # Swap optima found so far: a descent that reaches one need not verify it again.
         self._optima: set[tuple[int, ...]] = set()
         self._seen: dict[bytes, float] = {}
@@ -228,16 +271,53 @@ class RestartSearch:
         """One batch of restarts."""
         elites = list(self.elites.solutions)
         rngs = [np.random.default_rng(child) for child in self.seed.spawn(BATCH)]
-        effort = self._run_batch([partial(_new_start, elites, rng) for rng in rngs])
+        turns = self._turns()
+        if turns:
+            starts = self._anneals(elites, rngs, turns)
+        else:
+            starts = [partial(_new_start, elites, rng) for rng in rngs]
+        known = len(self._optima)
+        effort = self._run_batch(starts)
         self.counters["restarts"] += BATCH
+        if turns:
+            self._stretch = _Stretch()
+            effort += BATCH * COST_OF_ANNEAL if effort else 0
+        else:
+            self._stretch.restarts += BATCH
+            self._stretch.news += len(self._optima) - known
         self.idle = self.idle + effort if effort else 0
+        since = self.counters[SINCE_BEST]
+        self.counters[SINCE_BEST] = since + BATCH if effort else 0
+
+    @staticmethod
+    def _anneals(
+        elites: list[Solution], rngs: list[np.random.Generator], turns: int
+    ) -> list[Start]:
+        """Annealings of the best solution and of others, by several rules."""
+        picks = [0, *rngs[0].integers(len(elites), size=BATCH - 1)]
+        return [
+            partial(_annealed, elites[pick], rng, turns, by_price)
+            for pick, rng, by_price in zip(picks, rngs, BY_PRICE, strict=True)
+        ]
+
+    def _turns(self) -> int:
+        """Turns of the annealings that are due, 0 if none are."""
+        patience_left = self.options.patience - self.idle
+        if not self._stretch.calls_for_annealing or (
+            patience_left < BATCH * COST_OF_ANNEAL
+        ):
+            return 0
+        a_turn = svm_work(self.problem.n_samples, self.problem.max_features)
+        affordable = PART_OF_ANNEALS * self.max_work / (BATCH * a_turn)
+        turns = int(min(TURNS, affordable))
+        return turns if turns >= LEAST_TURNS else 0
 
     def learn(self, solution: Solution) -> None:
         """Take in a solution that was found elsewhere."""
         if self.elites.add(solution):
-            self.idle = 0
+            self.idle = self.counters[SINCE_BEST] = 0
 
-    def _run_batch(self, starts: list[Callable[[Evaluator], Solution]]) -> int:
+    def _run_batch(self, starts: list[Start]) -> int:
         """Descents from several starts; their effort, or 0 if they found a new best."""
         share = self.work_left / len(starts)
         evaluators = [

@@ -6,6 +6,9 @@ Two views of the same neighbourhood, cheap one first:
   solution costs at least ``1/2 w_i^2``, so most drops are ruled out without a solve.
 * drop-add: drop each feature in turn, re-solve, and price all others by the dual point
   of the reduced support; only features whose bound beats the incumbent are tried.
+
+Where features are many, those to try are half the ones with the best bounds and half
+the ones with the best estimates (:mod:`~frugalsvm.search.estimates`).
 """
 
 from __future__ import annotations
@@ -13,20 +16,33 @@ from __future__ import annotations
 import numpy as np
 
 from ..solution import Solution
-from .evaluator import IMPROVEMENT, Evaluator, insert
+from .evaluator import IMPROVEMENT, Evaluator, insert, remove
+
+# Estimates are made where there are this many times as many features as are tried.
+MANY = 5
+# Features from which on a support is filled by estimates.
+MANY_TO_FILL = 100
 
 
-def _best_additions(
-    evaluator: Evaluator, solution: Solution, cutoff: float, limit: int
-) -> np.ndarray:
-    """Features whose addition might beat the cutoff, most promising first."""
-    features = evaluator.addable(solution.support)
+def _most_promising(
+    evaluator: Evaluator, solution: Solution, features: np.ndarray, limit: int,
+    cutoff: float = np.inf,
+) -> np.ndarray:  # fmt: skip
+    """Features to add whose bounds are below the cutoff, most promising first."""
     if features.size == 0:
         return features
     bounds = evaluator.addition_bounds(solution, features)
     hopeful = bounds < cutoff
     features, bounds = features[hopeful], bounds[hopeful]
-    return features[np.argsort(bounds, kind="stable")[:limit]]
+    by_bound = np.argsort(bounds, kind="stable")[:limit]
+    if features.size <= MANY * limit:
+        return features[by_bound]
+    estimates = evaluator.addition_estimates(solution, features)
+    by_estimate = np.argsort(estimates, kind="stable")[:limit]
+    # Taken in turns, each once.
+    turns = np.column_stack([by_estimate, by_bound]).ravel()
+    _, firsts = np.unique(turns, return_index=True)
+    return features[turns[np.sort(firsts)[:limit]]]
 
 
 def fill(
@@ -44,7 +60,9 @@ def fill(
         features = evaluator.addable(solution.support)
         if features.size == 0:
             return solution
-        gain = -evaluator.addition_bounds(solution, features)
+        many = features.size > MANY_TO_FILL
+        rank = evaluator.addition_estimates if many else evaluator.addition_bounds
+        gain = -rank(solution, features)
         if np.isfinite(problem.max_cost):
             gain = (gain + solution.objective) / problem.costs[features]
         if rng is None:
@@ -65,8 +83,8 @@ def _try_drops(
     for position in evaluator.removable(larger)[:tries]:
         if larger.objective + 0.5 * larger.w[position] ** 2 >= cutoff:
             break
-        support = np.delete(larger.support, position)
-        if not evaluator.problem.admits(support):
+        support = remove(larger.support, position)
+        if not evaluator.fits(support):
             continue
         candidate = evaluator.solve(support, cutoff, warm=larger)
         if candidate is not None:
@@ -78,21 +96,15 @@ def add_drop(
     evaluator: Evaluator, solution: Solution, width: int, tries: int
 ) -> Solution | None:
     """First improvement by adding one of ``width`` features, then dropping one."""
-    problem = evaluator.problem
     cutoff = solution.objective * (1 - IMPROVEMENT)
-    inside = np.zeros(problem.n_features, dtype=bool)
-    inside[solution.support] = True
-    features = problem.candidates[~inside[problem.candidates]]
-    if features.size == 0:
-        return None
-    bounds = evaluator.addition_bounds(solution, features)
-    for feature in features[np.argsort(bounds, kind="stable")[:width]]:
+    features = evaluator.outside(solution.support)
+    for feature in _most_promising(evaluator, solution, features, width):
         larger = evaluator.solve(
             insert(solution.support, feature), cutoff, warm=solution
         )
         if larger is None:
             continue
-        if problem.admits(larger.support):
+        if evaluator.fits(larger.support):
             return larger
         better = _try_drops(evaluator, larger, cutoff, tries)
         if better is not None:
@@ -106,11 +118,12 @@ def drop_add(evaluator: Evaluator, solution: Solution, width: int) -> Solution |
     positions = evaluator.removable(solution)
     hopeful = evaluator.exchange_bounds(solution, positions) < cutoff
     for position in positions[hopeful]:
-        smaller = evaluator.solve(np.delete(solution.support, position), warm=solution)
+        smaller = evaluator.solve(remove(solution.support, position), warm=solution)
         assert smaller is not None
         best = None
         limit = cutoff
-        for feature in _best_additions(evaluator, smaller, limit, width):
+        features = evaluator.addable(smaller.support)
+        for feature in _most_promising(evaluator, smaller, features, width, limit):
             candidate = evaluator.solve(
                 insert(smaller.support, feature), limit, warm=smaller
             )

@@ -1,0 +1,80 @@
+"""Estimates of additions: they rank features better than prices do, and never fail."""
+
+import numpy as np
+import pytest
+
+from frugalsvm import Problem
+from frugalsvm.search import estimates
+from frugalsvm.search.estimates import addition_gains
+from frugalsvm.search.evaluator import Evaluator, insert
+from tests.reference import random_data
+
+
+def problem_of(m=40, n=150, seed=0, C=10.0, **arguments):
+    X, y = random_data(np.random.default_rng(seed), m, n)
+    return Problem(X, y, C=C, max_features=8, **arguments)
+
+
+def ranks_of_the_best(values, true, count=10):
+    """Ranks that the values give to the features that are best in truth."""
+    ranks = np.empty(values.size)
+    ranks[np.argsort(values)] = np.arange(values.size)
+    return ranks[np.argsort(true)[:count]]
+
+
+def test_the_best_additions_rank_higher_by_estimates_than_by_prices():
+    means = []
+    for seed in range(6):
+        problem = problem_of(seed=seed)
+        evaluator = Evaluator(problem)
+        solution = evaluator.solve(np.arange(8))
+        features = evaluator.outside(solution.support)
+        true = np.array(
+            [evaluator.solve(insert(solution.support, j)).objective for j in features]
+        )
+        means.append(
+            [
+                ranks_of_the_best(rank(solution, features), true).mean()
+                for rank in (evaluator.addition_estimates, evaluator.addition_bounds)
+            ]
+        )
+    by_estimate, by_price = np.mean(means, axis=0)
+    assert by_estimate < 0.75 * by_price
+
+
+def test_a_feature_that_adds_nothing_gains_little():
+    problem = problem_of()
+    X, y = problem.A.T * problem.y[:, None], problem.y
+    X = np.column_stack([X, X[:, 0]])
+    problem = Problem(X, y, C=10.0, max_features=8)
+    features = np.arange(8, 151)
+    gains = addition_gains(problem, np.arange(8), features)
+    assert np.all(gains >= 0.0)
+    # A copy of a feature of the support can only halve its weight.
+    assert gains[-1] < np.quantile(gains, 0.9)
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("C", [1e-6, 1e6])
+def test_extreme_data_have_finite_gains(fit_intercept, C):
+    problem = problem_of(m=12, n=30, C=C, fit_intercept=fit_intercept)
+    for support in (np.arange(0), np.arange(8)):
+        gains = addition_gains(problem, support.astype(np.int64), np.arange(8, 30))
+        assert np.all(np.isfinite(gains))
+        assert np.all(gains >= 0.0)
+
+
+def test_features_beyond_the_shortlist_keep_the_order_of_their_prices(monkeypatch):
+    problem = problem_of()
+    support, features = np.arange(8), np.arange(8, 150)
+    whole = addition_gains(problem, support, features)
+    monkeypatch.setattr(estimates, "SHORTLIST", 20)
+    gains = addition_gains(problem, support, features)
+    short = gains > 1e-9
+    assert short.sum() == 20
+    np.testing.assert_allclose(gains[short], whole[short])
+    alpha = problem.engine.solve_svm(support, tol=estimates.ROUGH_TOL).alpha
+    prices = problem.engine.products(alpha)[features] ** 2
+    assert prices[short].min() >= prices[~short].max()
+    order = np.argsort(gains[~short])
+    assert np.all(np.diff(prices[~short][order]) >= 0.0)
