@@ -189,6 +189,6 @@ class Result:
 
 
 def _table_row(name: str, text: str) -> str:
-    """A name and some words beside it; a verdict takes more than one line."""
-    words = wrap(text, WIDTH) if name == "verdict" else [text]
+    """A name and some words beside it; some take more than one line."""
+    words = wrap(text, WIDTH) if name in ("verdict", "work") else [text]
     return f"{name:<12} " + f"\n{'':13}".join(words)
