@@ -14,10 +14,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-import frugalsvm.estimators.frugal_svc_cv as module
 import frugalsvm.path
 from frugalsvm import FrugalSVC, FrugalSVCCV
 from frugalsvm.estimators.choice import choose
+from frugalsvm.estimators.grid import budgets_of
 
 QUICK = {"effort": "fast", "random_state": 0}
 
@@ -308,8 +308,8 @@ def test_auto_grids(table):
     model = FrugalSVCCV(cv=2, scale=True, **QUICK).fit(X, y)
     np.testing.assert_array_equal(model.path_.max_features, [1, 2, 3, 4, 5, 6, 8])
     np.testing.assert_allclose(model.path_.C, 10.0 ** np.arange(-3, 3))
-    np.testing.assert_array_equal(module._budgets("auto", 100, 7), [8, 10, 12, 15, 20])
-    np.testing.assert_array_equal(module._budgets("auto", 100, 30), [30])
+    np.testing.assert_array_equal(budgets_of("auto", 100, 7), [8, 10, 12, 15, 20])
+    np.testing.assert_array_equal(budgets_of("auto", 100, 30), [30])
 
 
 def test_an_interrupted_fold_leaves_nothing(table, monkeypatch):
@@ -355,10 +355,39 @@ def test_the_summary_is_that_of_the_data_as_given(fitted, table):
     )
 
 
-def test_scorers_without_weights_or_with_probabilities(table):
+def test_scorers_without_weights(table):
     X, y = table
     scorer = make_scorer(lambda truth, labels: np.mean(truth == labels))
     model = FrugalSVCCV([1], [1.0], scoring=scorer, scale=True, **QUICK)
     assert model.fit(X, y, sample_weight=np.ones(len(y))).best_score_ > 0.5
-    with pytest.raises(ValueError, match="scoring needs predict_proba"):
-        model.set_params(scoring="neg_log_loss").fit(X, y)
+
+
+def needs_probabilities(model, X, y):
+    return model.predict_proba(X)[:, 1].mean()
+
+
+@pytest.mark.parametrize(
+    "scoring", ["neg_log_loss", "neg_brier_score", needs_probabilities]
+)
+def test_probabilities_are_refused_before_any_work(table, monkeypatch, scoring):
+    begun = []
+    monkeypatch.setattr(frugalsvm.path, "_search", lambda *_: begun.append(1))
+    model = FrugalSVCCV([1], [1.0], scoring=scoring, scale=True, **QUICK)
+    with pytest.raises(ValueError, match=r"predict_proba.*CalibratedClassifierCV"):
+        model.fit(*table)
+    assert not begun
+
+
+def test_the_trial_of_a_scorer_does_not_refuse_others(table):
+    """A made-up model may have no score; those that were fitted have one."""
+    calls = []
+
+    def moody(model, X, y):
+        calls.append(model)
+        if len(calls) == 1:
+            raise ZeroDivisionError
+        return model.score(X, y)
+
+    model = FrugalSVCCV([1], [1.0], scoring=moody, scale=True, **QUICK)
+    assert model.fit(*table).best_score_ > 0.5
+    assert len(calls) == 6

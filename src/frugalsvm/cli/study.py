@@ -18,7 +18,7 @@ from ..effort import check_effort
 from ..estimators import FrugalSVCCV
 from ..estimators.choice import ScoredPath
 from ..estimators.cross_validation import svm_on
-from ..estimators.frugal_svc_cv import AUTO_C
+from ..estimators.grid import AUTO_C
 from ..portable.calibration import Sigmoid, fit_sigmoid
 from ..problem import Problem
 from ..progress import Callback

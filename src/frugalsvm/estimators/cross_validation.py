@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -21,6 +22,10 @@ FINAL_TOL = 1e-9
 
 # A scorer of scikit-learn: model, data and labels in, a number out.
 Scorer = Callable[..., float]
+
+
+class NoProbabilitiesError(ValueError):
+    """A scorer asks for probabilities, which an SVM has not."""
 
 
 class Linear(NamedTuple):
@@ -169,23 +174,56 @@ class Scoring:
             positive = test.data @ model.coef + model.intercept > 0
             hits = positive == (test.signs > 0)
             return float(np.average(hits, weights=_some_weight(test.sample_weight)))
-        estimator = self._estimator(model, settings)
-        try:
-            value = self.scorer(estimator, test.X, test.y, **params)
-        except AttributeError as error:
-            if "predict_proba" not in str(error):
-                raise
-            raise ValueError(
-                "scoring needs predict_proba, but an SVM has scores and no "
-                "probabilities; choose one that takes decision_function or predict, "
-                "such as 'roc_auc', or calibrate the fitted model afterwards."
-            ) from error
+        value = self._value(model, settings, test, params)
         if np.ndim(value) or not np.isreal(value) or isinstance(value, dict):
             raise ValueError(
                 "scoring must give one number for a model, got "
                 f"{type(value).__name__}; several scores are not supported."
             )
         return float(value)
+
+    def try_out(self, test: Samples, params: dict[str, Any]) -> None:
+        """Refuse a scorer that needs probabilities, before any work is done.
+
+        A model of the first feature is scored. Whatever else goes wrong with that one
+        may go well with others.
+        """
+        if self.scorer is None:
+            return
+        model = Linear(np.eye(1, test.data.shape[1])[0], 0.0)
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                self._value(model, {"max_features": 1}, test, params)
+        except NoProbabilitiesError:
+            raise
+        except Exception:
+            # If the fitted models have it, too, it is raised then.
+            return
+
+    def _value(
+        self,
+        model: Linear,
+        settings: dict[str, Any],
+        test: Samples,
+        params: dict[str, Any],
+    ) -> Any:
+        """What the scorer gives."""
+        assert self.scorer is not None
+        estimator = self._estimator(model, settings)
+        try:
+            return self.scorer(estimator, test.X, test.y, **params)
+        except AttributeError as error:
+            if "_proba" not in str(error):
+                raise
+            raise NoProbabilitiesError(
+                "scoring needs predict_proba, but an SVM has scores and no "
+                "probabilities; choose a score that takes decision_function or "
+                "predict, such as 'roc_auc', and make probabilities afterwards by "
+                "CalibratedClassifierCV(FrugalSVC(best_max_features_, best_C_)). To "
+                "choose by probabilities, give CalibratedClassifierCV(FrugalSVC()) to "
+                "GridSearchCV."
+            ) from error
 
     def _estimator(self, model: Linear, settings: dict[str, Any]) -> FrugalSVC:
         """A fitted classifier."""

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import sklearn
@@ -20,51 +19,25 @@ from sklearn.utils.metadata_routing import (
 from sklearn.utils.parallel import Parallel, delayed
 
 from ..effort import EFFORTS
-from ..result import Result
 from . import parameters as may_be
 from .binary_linear import check_sample_weight
 from .budgeted import BudgetedClassifier
-from .choice import RULES, Choice, ScoredPath
+from .choice import RULES, Choice
 from .cross_validation import (
     Fold,
     FoldWork,
-    Linear,
     ProblemMaker,
     Samples,
     Scorer,
     Scoring,
-    svm_on,
     take,
     takes_sample_weight,
 )
+from .final_fit import FinalFit, Fitted
 from .frugal_svc import FrugalSVC
+from .grid import budgets_of, is_word, weights_of
 from .parameters import Constraint
-
-# Budgets that "auto" tries, as far as there are features.
-AUTO_BUDGETS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20)
-# Values of C that "auto" tries.
-AUTO_C = (1e-3, 1e-2, 1e-1, 1.0, 10.0, 100.0)
-
-
-class Fitted(NamedTuple):
-    """The fit of all data.
-
-    Attributes
-    ----------
-    path : ScoredPath
-    result : Result
-        Of the problem that chose the features.
-    model : Linear
-        In the units of the data as they were given.
-    included : ndarray of int
-    n_solves : int
-    """
-
-    path: ScoredPath
-    result: Result
-    model: Linear
-    included: np.ndarray
-    n_solves: int
+from .splits import Split, make_splits
 
 
 class FrugalSVCCV(BudgetedClassifier):
@@ -285,10 +258,14 @@ class FrugalSVCCV(BudgetedClassifier):
         routed = self._route(sample_weight, params)
         seeds = self._seeds()
         work = self._work(maker)
-        splits = self._splits(samples, routed["split"])
+        splits = make_splits(self.cv, samples, routed["split"], stacklevel=4)
+        first = splits[0][1]
+        work.scoring.try_out(samples.part(first), _part(routed["score"], first))
         folds = self._run_folds(work, samples, splits, routed["score"], seeds)
         choice = Choice.of(folds, self.rule)
-        fitted = self._fit_all(work, samples, folds, choice, seeds)
+        loss_weight = self._weights(data, labels, samples.sample_weight)
+        final = FinalFit(work, self.gap_tol, self.n_jobs, self.verbose)
+        fitted = final.run(samples, loss_weight, folds, choice, seeds)
         # Only now, so that an interrupted fit leaves nothing behind.
         self._take_choice(work, folds, choice)
         self._take_fit(fitted)
@@ -377,41 +354,21 @@ class FrugalSVCCV(BudgetedClassifier):
             np.unique(maker.constraints["include"]),
         )
         n_included = scoring.included.size
-        refit = None if _is(self.refit_C, "same") else _weights(self.refit_C)
+        refit = None if is_word(self.refit_C, "same") else weights_of(self.refit_C)
         return FoldWork(
-            _budgets(self.max_features, self.n_features_in_, n_included),
-            _weights(self.C),
+            budgets_of(self.max_features, self.n_features_in_, n_included),
+            weights_of(self.C),
             refit,
             self.effort,
             maker,
             scoring,
         )
 
-    def _splits(
-        self, samples: Samples, params: dict[str, Any]
-    ) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Training and test samples of all folds."""
-        splitter = check_cv(
-            _fewer_folds(self.cv, samples.signs), samples.y, classifier=True
-        )
-        splits = list(splitter.split(samples.X, samples.y, **params))
-        if not splits:
-            raise ValueError("cv has no split; give at least one.")
-        for k, (train, _) in enumerate(splits):
-            part = samples.part(train)
-            kinds = np.unique(part.signs[part.sample_weight > 0])
-            if kinds.size < 2:
-                raise ValueError(
-                    f"the training part of fold {k} has samples of one class only; "
-                    "give a cv whose folds have both, or fewer folds."
-                )
-        return splits
-
     def _run_folds(
         self,
         work: FoldWork,
         samples: Samples,
-        splits: list[tuple[np.ndarray, np.ndarray]],
+        splits: list[Split],
         score_params: dict[str, Any],
         seeds: np.random.SeedSequence,
     ) -> list[Fold]:
@@ -423,63 +380,11 @@ class FrugalSVCCV(BudgetedClassifier):
                     part,
                     self._weights(part.data, part.y, part.sample_weight),
                     samples.part(test),
-                    {name: take(value, test) for name, value in score_params.items()},
+                    _part(score_params, test),
                     seeds.spawn(1)[0],
                 )
             )
         return Parallel(n_jobs=self.n_jobs)(jobs)
-
-    def _fit_all(
-        self,
-        work: FoldWork,
-        samples: Samples,
-        folds: list[Fold],
-        choice: Choice,
-        seeds: np.random.SeedSequence,
-    ) -> Fitted:
-        """The path on all data, and the model of the chosen budget and C."""
-        from ..driver import run_interruptible
-        from ..path import bounded_grid
-
-        loss_weight = self._weights(samples.data, samples.y, samples.sample_weight)
-        problem, units = work.maker.make(
-            samples.data, samples.signs, loss_weight, samples.sample_weight
-        )
-        i, j = choice.place
-        grid = bounded_grid(
-            problem, work.budgets, work.weights, effort=self.effort,
-            seed=seeds.spawn(1)[0], n_jobs=self.n_jobs, seeds=_supports_of(folds),
-        )  # fmt: skip
-        outcome = run_interruptible(
-            problem.with_C(float(work.weights[i])).with_budget(int(work.budgets[j])),
-            method="auto",
-            effort=self.effort,
-            gap_tol=self.gap_tol,
-            time_limit=None,
-            max_nodes=None,
-            initial_support=grid.supports[i][j],
-            method_options=None,
-            n_jobs=self.n_jobs,
-            random_state=int(seeds.generate_state(1)[0]),
-            verbose=self.verbose,
-            callback=None,
-            certificate=False,
-        )
-        if outcome.was_interrupted:
-            raise KeyboardInterrupt
-        result = outcome.result
-        grid = grid.knowing(i, j, result)
-        model = Linear(result.coef, result.intercept)
-        if work.refit_weights is not None:
-            refit_C = float(work.refit_weights[choice.refit[i, j]])
-            model = svm_on(problem.with_C(refit_C), result.selected)
-        return Fitted(
-            choice.path(work, grid.objectives, grid.lower_bounds),
-            result,
-            units.fold_back(model),
-            np.array(problem.include),
-            grid.n_solves + result.counters.get("SVM solves", 1),
-        )
 
     def _take_choice(self, work: FoldWork, folds: list[Fold], choice: Choice) -> None:
         """Set what the folds say."""
@@ -509,45 +414,6 @@ class FrugalSVCCV(BudgetedClassifier):
         self._included = fitted.included
 
 
-def _is(value: Any, word: str) -> bool:
-    """Whether a parameter that may be an array is a word."""
-    return isinstance(value, str) and value == word
-
-
-def _budgets(max_features: Any, n_features: int, n_included: int) -> np.ndarray:
-    from ..path import sorted_budgets
-
-    if not _is(max_features, "auto"):
-        return sorted_budgets(np.minimum(sorted_budgets(max_features), n_features))
-    most = min(n_features, AUTO_BUDGETS[-1])
-    tried = [b for b in (*AUTO_BUDGETS, most) if n_included <= b <= most]
-    return sorted_budgets(tried or [n_included])
-
-
-def _weights(C: Any) -> np.ndarray:
-    from ..path import sorted_weights
-
-    return sorted_weights(AUTO_C if _is(C, "auto") else C)
-
-
-def _fewer_folds(cv: Any, signs: np.ndarray) -> Any:
-    """A number of folds, cut to the samples of the rarer class; all else as it is."""
-    rarer = int(min((signs > 0).sum(), (signs < 0).sum()))
-    if not isinstance(cv, (int, np.integer)) or rarer < 2 or cv <= rarer:
-        return cv
-    warnings.warn(
-        f"cv={cv} is more than the rarer class has samples; {rarer} folds are made.",
-        UserWarning,
-        stacklevel=4,
-    )
-    return rarer
-
-
-def _supports_of(folds: list[Fold]) -> dict[tuple[int, int], list[np.ndarray]]:
-    """What the folds selected, by C and budget."""
-    n_rows, n_columns = folds[0].objectives.shape
-    return {
-        (i, j): [fold.supports[i][j] for fold in folds]
-        for i in range(n_rows)
-        for j in range(n_columns)
-    }
+def _part(params: dict[str, Any], samples: np.ndarray) -> dict[str, Any]:
+    """What a scorer is given for some of the samples."""
+    return {name: take(value, samples) for name, value in params.items()}

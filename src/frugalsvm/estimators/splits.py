@@ -1,0 +1,113 @@
+"""The folds of a cross-validation, checked before any work is done on them."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import check_cv
+
+from .cross_validation import Samples
+
+# Training and test samples of a fold.
+Split = tuple[np.ndarray, np.ndarray]
+
+
+def make_splits(
+    cv: Any, samples: Samples, params: dict[str, Any], stacklevel: int
+) -> list[Split]:
+    """Training and test samples of all folds.
+
+    Parameters
+    ----------
+    cv : int, splitter or iterable of splits
+    samples : Samples
+    params : dict
+        What the splitter is given besides data and labels.
+    stacklevel : int
+        Where a warning belongs, seen from here.
+    """
+    given = _given(cv)
+    if given is None:
+        fewer = _fewer_folds(cv, samples.signs, stacklevel + 1)
+        splitter = check_cv(fewer, samples.y, classifier=True)
+        given = list(splitter.split(samples.X, samples.y, **params))
+    if not given:
+        raise ValueError("cv has no split; give at least one.")
+    splits = [_split(k, one, samples.y.size) for k, one in enumerate(given)]
+    for k, (train, test) in enumerate(splits):
+        _check_training(k, samples.part(train))
+        if test.size == 0:
+            raise ValueError(
+                f"the test part of fold {k} is empty, so that nothing can be scored; "
+                "give a cv whose folds all have test samples."
+            )
+    return splits
+
+
+def _given(cv: Any) -> list[Any] | None:
+    """Splits that a user lists; None if a splitter is to make them."""
+    is_list = isinstance(cv, Iterable) and not isinstance(cv, str)
+    return list(cv) if is_list and not hasattr(cv, "split") else None
+
+
+def _split(k: int, split: Any, n_samples: int) -> Split:
+    """A split that a user may have written, as two arrays of indices."""
+    try:
+        train, test = split
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"fold {k} of cv must be a pair of arrays, the training and the test "
+            f"samples, got {split!r}."
+        ) from error
+    return (
+        _indices(f"the training part of fold {k}", train, n_samples),
+        _indices(f"the test part of fold {k}", test, n_samples),
+    )
+
+
+def _indices(part: str, samples: Any, n_samples: int) -> np.ndarray:
+    """Indices of samples, which may be given as a boolean mask."""
+    indices = np.asarray(samples)
+    if indices.dtype == bool and indices.shape == (n_samples,):
+        return np.flatnonzero(indices)
+    if indices.size == 0:
+        return np.empty(0, dtype=np.intp)
+    if indices.ndim != 1 or not np.issubdtype(indices.dtype, np.integer):
+        raise ValueError(
+            f"{part} must be a list of row numbers or a boolean mask of all "
+            f"{n_samples} rows, got an array of {indices.dtype} of shape "
+            f"{indices.shape}."
+        )
+    wrong = indices[(indices < -n_samples) | (indices >= n_samples)]
+    if wrong.size:
+        raise ValueError(
+            f"{part} has row {wrong[0]}, but X has {n_samples} rows (0 to "
+            f"{n_samples - 1})."
+        )
+    return indices
+
+
+def _check_training(k: int, part: Samples) -> None:
+    kinds = np.unique(part.signs[part.sample_weight > 0])
+    if kinds.size < 2:
+        has = "samples of one class only" if kinds.size else "no samples to learn from"
+        raise ValueError(
+            f"the training part of fold {k} has {has}; give a cv whose folds have "
+            "both classes, or fewer folds."
+        )
+
+
+def _fewer_folds(cv: Any, signs: np.ndarray, stacklevel: int) -> Any:
+    """A number of folds, cut to the samples of the rarer class; all else as it is."""
+    rarer = int(min((signs > 0).sum(), (signs < 0).sum()))
+    if not isinstance(cv, (int, np.integer)) or rarer < 2 or cv <= rarer:
+        return cv
+    warnings.warn(
+        f"cv={cv} is more than the rarer class has samples; {rarer} folds are made.",
+        UserWarning,
+        stacklevel=stacklevel,
+    )
+    return rarer
