@@ -9,7 +9,7 @@ from sklearn import config_context
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
-from frugalsvm import FrugalSVC
+from frugalsvm import FrugalSVC, FrugalSVCCV
 from frugalsvm.baselines import ElasticNetSVC, L1FrugalSVC
 from tests.reference import random_data
 from tests.test_markup import EVIL
@@ -96,6 +96,41 @@ def test_samples_of_weight_zero_do_not_count(data):
     some = FrugalSVC(2, C=1e-3, random_state=0).fit(X, y, sample_weight=weights)
     alone = FrugalSVC(2, C=1e-3, random_state=0).fit(X[20:], y[20:])
     pd.testing.assert_frame_equal(some.summary(), alone.summary())
+
+
+def test_weights_of_samples_are_copies_of_samples(data):
+    X, y = data
+    copies = np.random.default_rng(0).integers(0, 4, len(y))
+    weighted = FrugalSVC(2, C=1e-3, random_state=0).fit(X, y, sample_weight=copies)
+    rows = np.repeat(np.arange(len(y)), copies)
+    repeated = FrugalSVC(2, C=1e-3, random_state=0).fit(X.iloc[rows], y[rows])
+    summary = weighted.summary()
+    pd.testing.assert_frame_equal(summary, repeated.summary(), rtol=1e-4)
+    name = summary.index[0]
+    deviation = np.sqrt(np.cov(X[name], fweights=copies, ddof=0))
+    share = summary["standardised_weight"].iloc[0] / summary["weight"].iloc[0]
+    assert share == pytest.approx(deviation)
+    assert share != pytest.approx(X[name].std(ddof=0), rel=1e-3)
+
+
+def test_scales_of_weighted_folds_are_those_of_the_summary(data):
+    X, y = data
+    weights = np.random.default_rng(1).uniform(0.1, 3.0, len(y))
+    model = FrugalSVCCV([2], [1.0], cv=2, scale=True, effort="fast", random_state=0)
+    summary = model.fit(X, y, sample_weight=weights).summary()
+    coef = {NAMES[j]: model.result_.coef[j] for j in model.result_.selected}
+    for name, value in summary["standardised_weight"].items():
+        assert value == pytest.approx(coef[name])
+
+
+def test_class_weights_do_not_change_the_spread(data):
+    X, y = data
+    model = FrugalSVC(2, C=1e-3, class_weight={-1: 5.0, 1: 1.0}, random_state=0)
+    summary = model.fit(X, y).summary()
+    for name, row in summary.iterrows():
+        assert row["standardised_weight"] == pytest.approx(
+            row["weight"] * X[name].std(ddof=0)
+        )
 
 
 def test_without_pandas_an_error_says_so(data, monkeypatch):

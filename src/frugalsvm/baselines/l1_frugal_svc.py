@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import validate_data
 
 from ..estimators import parameters as may_be
-from ..estimators.binary_linear import BinaryLinearClassifier
+from ..estimators.binary_linear import BinaryLinearClassifier, check_sample_weight
 from ..estimators.parameters import Constraint, check_parameters
 from ..monitor import Monitor
 from ..problem import Problem
@@ -188,7 +188,9 @@ class L1FrugalSVC(BinaryLinearClassifier):
         self.coef_ = np.zeros((1, problem.n_features))
         self.coef_[0, solution.support] = solution.w
         self.intercept_ = np.array([solution.b])
-        self._keep_moments(data, weights)
+        self._keep_moments(
+            data, check_sample_weight(sample_weight, data) * (weights > 0)
+        )
         self.objective_ = solution.objective
         self.lower_bound_ = outcome.lower_bound
         self.reported_bound_ = outcome.reported_bound

@@ -14,6 +14,7 @@ from ..effort import EFFORTS
 from ..progress import Callback
 from ..result import Result, Status
 from . import parameters as may_be
+from .binary_linear import check_sample_weight
 from .budgeted import BudgetedClassifier
 from .parameters import Constraint
 
@@ -282,7 +283,9 @@ class FrugalSVC(BudgetedClassifier):
         )
         self._included = np.array(problem.include)
         self._take(outcome.result)
-        self._keep_moments(data, weights)
+        self._keep_moments(
+            data, check_sample_weight(sample_weight, data) * (weights > 0)
+        )
         if outcome.was_interrupted and self.on_interrupt == "raise":
             raise KeyboardInterrupt("the best model so far is kept")
         self._warn_of_limit(outcome.result)

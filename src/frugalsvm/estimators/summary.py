@@ -19,21 +19,31 @@ class Moments(NamedTuple):
     r"""How selected features vary with the samples, and with the score.
 
     ``deviations`` holds standard deviations, ``shares`` the parts of the variance of
-    the score, :math:`w_j \operatorname{Cov}(x_j, s) / \operatorname{Var}(s)`.
+    the score, :math:`w_j \operatorname{Cov}(x_j, s) / \operatorname{Var}(s)`. All
+    are of the population that the weights of the samples describe.
     """
 
     deviations: np.ndarray
     shares: np.ndarray
 
     @classmethod
-    def of(cls, features: np.ndarray, weights: np.ndarray) -> Moments:
-        """Moments of the selected columns of a table."""
-        centred = features - features.mean(axis=0)
+    def of(
+        cls,
+        features: np.ndarray,
+        weights: np.ndarray,
+        sample_weight: np.ndarray | None = None,
+    ) -> Moments:
+        """Moments of the selected columns of a table; all samples alike by default."""
+        if sample_weight is None:
+            sample_weight = np.ones(len(features))
+        # Tiny weights are weights, too: their sums must not vanish.
+        counts = sample_weight / sample_weight.max()
+        centred = features - np.average(features, axis=0, weights=counts)
         score = centred @ weights
-        variance = float(score @ score)
-        parts = weights * (centred.T @ score)
+        variance = float(counts @ score**2)
+        parts = weights * (centred.T @ (counts * score))
         shares = parts / variance if variance > 0 else np.full(weights.size, np.nan)
-        return cls(features.std(axis=0), shares)
+        return cls(np.sqrt(np.average(centred**2, axis=0, weights=counts)), shares)
 
 
 class SummaryMixin:
@@ -52,8 +62,8 @@ class SummaryMixin:
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features), default=None
-            Data for the columns about spread, in the form that ``fit`` had them; the
-            training data by default.
+            Data for the columns about spread, in the form that ``fit`` had them, all
+            samples alike; by default the training data with their ``sample_weight``.
         scaler : fitted scaler, default=None
             The scaler before this estimator: its ``scale_`` turns weights into those
             per unit of the features as they were measured, and it may know names that
@@ -64,7 +74,8 @@ class SummaryMixin:
         pandas.DataFrame
             One row per selected feature, the largest weight first, with ``weight``;
             ``weight_per_unit`` if a scaler is given; ``standardised_weight``, the
-            weight times the standard deviation of the feature; and
+            weight times the standard deviation of the feature (of the population,
+            weighted by the ``sample_weight`` of the fit); and
             ``variance_share``, the part of the variance of the score that goes with
             the feature (they sum to one; features that work against others may have
             a negative part). The intercept is ``attrs["intercept"]``.
@@ -94,10 +105,16 @@ class SummaryMixin:
         return self.summary(X, scaler=scaler)
 
     def _keep_moments(self, data: np.ndarray, sample_weight: np.ndarray) -> None:
-        """Keep what ``summary`` says of the training data, in a few numbers."""
+        """Keep what ``summary`` says of the training data, in a few numbers.
+
+        Classes that are weighted for the loss have no other spread: ``sample_weight``
+        is without class weights, but zero for samples that were left out.
+        """
         support = np.flatnonzero(self._get_support_mask())  # type: ignore[attr-defined]
-        kept = data[np.ix_(sample_weight > 0, support)]
-        self._moments = Moments.of(kept, self.coef_[0, support])
+        kept = sample_weight > 0
+        self._moments = Moments.of(
+            data[np.ix_(kept, support)], self.coef_[0, support], sample_weight[kept]
+        )
 
     def _moments_of(self, X: ArrayLike | None, support: np.ndarray) -> Moments | None:
         if X is None:
