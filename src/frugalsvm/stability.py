@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -278,7 +278,9 @@ def _seeded(estimator: Any, seed: int) -> Any:
 
 
 def _check_threshold(threshold: float, low: float) -> None:
-    if not low < threshold <= 1:
+    is_number = isinstance(threshold, Real) and not isinstance(threshold, bool)
+    if not (is_number and low < threshold <= 1):
         raise ValueError(
-            f"threshold must be above {low:g} and at most 1, got {threshold!r}."
+            f"threshold must be a number above {low:g} and at most 1, the part of the "
+            f"half-samples that select a feature, got {threshold!r}."
         )

@@ -148,10 +148,14 @@ def test_what_sql_cannot_say_is_refused():
         model.to_sql(dialect="basic")
     with pytest.raises(ValueError, match="what must be 'score'"):
         model.to_sql("odds")
-    with pytest.raises(ValueError, match="this model has none"):
+    with pytest.raises(ValueError, match="this model has none; make it from"):
         model.to_sql("probability")
-    with pytest.raises(ValueError, match="this model has an isotonic one"):
-        PortableModel.from_estimator(fitted(2, "isotonic")).to_sql("label")
+    isotonic = PortableModel.from_estimator(fitted(2, "isotonic"))
+    for what in ("label", "probability"):
+        with pytest.raises(ValueError, match=r"isotonic one.*to_sql\('score'\)"):
+            isotonic.to_sql(what)
+    with pytest.raises(ValueError, match=r"dialect must be one of.*got \['ansi'\]"):
+        model.to_sql(dialect=["ansi"])
     for name in ("", "a\0"):
         bad = PortableModel((Feature(name, 0, 0.0, 1.0, 1.0),), 0.0, (0, 1), 1)
         with pytest.raises(ValueError, match="no column of the name"):

@@ -296,6 +296,7 @@ class PortableModel:
         Parameters
         ----------
         what : {"score", "label", "probability"}, default="score"
+            An isotonic calibration has neither label nor probability as SQL.
         dialect : {"ansi", "mysql", "sqlserver"}, default="ansi"
             How names are quoted: ``"name"``, as in PostgreSQL, SQLite, DuckDB, Oracle
             and Snowflake, ```name``` or ``[name]``.

@@ -129,7 +129,7 @@ def sql_text(
     model: PortableModel, what: str, dialect: str, origins: Origins | None = None
 ) -> str:
     """See :meth:`PortableModel.to_sql`."""
-    if dialect not in _QUOTES:
+    if not isinstance(dialect, str) or dialect not in _QUOTES:
         known = ", ".join(map(repr, _QUOTES))
         raise ValueError(f"dialect must be one of {known}, got {dialect!r}.")
     score = _sql_score(model, dialect, origins)
@@ -180,11 +180,17 @@ def _sql_value(name: str, dialect: str, origins: Origins | None) -> str:
 
 def _logit(model: PortableModel, score: str) -> str:
     """What the sigmoid is taken of."""
+    if model.calibration is None:
+        raise ValueError(
+            "to_sql('probability') needs a model with a calibration, and this model "
+            "has none; make it from CalibratedClassifierCV(..., method='sigmoid', "
+            "ensemble=False)."
+        )
     if not isinstance(model.calibration, Sigmoid):
         raise ValueError(
-            "SQL text has probabilities for a sigmoid calibration only, this model has "
-            + ("none" if model.calibration is None else "an isotonic one")
-            + "; calibrate with method='sigmoid'."
+            "to_sql has labels and probabilities of a sigmoid calibration only, and "
+            "this model has an isotonic one, whose labels depend on its steps; "
+            "calibrate with method='sigmoid', or take to_sql('score') or to_python()."
         )
     a, b = model.calibration.a, model.calibration.b
     return f"({_real(-a)} * {score} + {_real(-b)})"
