@@ -1,6 +1,7 @@
 """Paths: monotone, valid, and no worse than what is found alone."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import frugalsvm.path
@@ -98,6 +99,49 @@ def test_ctrl_c_ends_the_path(data, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         frugal_path(*data, max_features=range(1, 5), random_state=0)
     assert len(begun) == 2
+
+
+def test_costs_and_features_by_name_against_enumeration(data):
+    X, y = data
+    names = [f"f{j}" for j in range(10)]
+    table = pd.DataFrame(X, columns=names)
+    costs = np.arange(1.0, 11.0)
+    # In another order: what counts is the name.
+    by_name = pd.Series(costs, index=names).sort_values(ascending=False)
+    path = frugal_path(
+        table, y, max_features=[2, 4], C=[0.5], feature_costs=by_name, max_cost=12.0,
+        include=["f4"], exclude=[name == "f0" for name in names], random_state=0,
+    )  # fmt: skip
+    assert path.feature_names == names
+    for _, budget, result in path:
+        problem = Problem(
+            X, y, C=0.5, max_features=budget, feature_costs=costs, max_cost=12.0,
+            include=[4], exclude=[0],
+        )  # fmt: skip
+        optimum, _ = brute_force(problem)
+        assert result.objective == pytest.approx(optimum, rel=1e-4)
+        assert problem.admits(np.union1d(result.selected, [4]))
+        assert path.names_of(result) == [names[j] for j in result.selected]
+    # The budget of the costs matters here.
+    free, _ = brute_force(
+        Problem(X, y, C=0.5, max_features=4, include=[4], exclude=[0])
+    )
+    assert path.objectives[0, 1] > free * (1 + 1e-3)
+
+
+def test_names_that_are_not_there(data):
+    X, y = data
+    table = pd.DataFrame(X, columns=[f"length {j}" for j in range(10)])
+    with pytest.raises(ValueError, match="did you mean 'length 3'"):
+        frugal_path(table, y, max_features=[1], include=["lenght 3"])
+    with pytest.raises(ValueError, match="X has no column names"):
+        frugal_path(X, y, max_features=[1], exclude=["length 3"])
+    with pytest.raises(ValueError, match=r"a list of feature indices.*got 3"):
+        frugal_path(X, y, max_features=[1], exclude=3)
+    with pytest.warns(UserWarning, match="without max_cost limits nothing") as caught:
+        path = frugal_path(X, y, max_features=[1], feature_costs=[1] * 10, include=None)
+    assert caught[0].filename == __file__
+    assert path.feature_names[9] == "x9"
 
 
 def test_unknown_options(data):

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from numbers import Integral, Real
 from typing import Any
@@ -18,6 +18,7 @@ from . import compilation
 from .blas import single_threaded_blas
 from .driver import run_interruptible, search_limit, solve
 from .effort import check_effort
+from .feature_names import FeatureNames
 from .native.relaxation import relax_natively
 from .problem import Problem
 from .progress import relative_gaps
@@ -47,6 +48,8 @@ class FrugalPath:
         budget holds for all smaller ones.
     results : list of lists of Result
         The same way round; their own ``lower_bound`` may be weaker.
+    feature_names : list of str
+        The columns of a data frame; x0, x1, ... where there were no names.
     """
 
     max_features: np.ndarray
@@ -54,6 +57,20 @@ class FrugalPath:
     objectives: np.ndarray
     lower_bounds: np.ndarray
     results: list[list[Result]]
+    feature_names: list[str] = field(default_factory=list)
+
+    def names_of(self, result: Result) -> list[str]:
+        """Names of the features that one of the results uses.
+
+        Parameters
+        ----------
+        result : Result
+
+        Returns
+        -------
+        list of str
+        """
+        return [self.feature_names[j] for j in result.selected.tolist()]
 
     @property
     def gaps(self) -> np.ndarray:
@@ -98,8 +115,10 @@ def frugal_path(
     C: float | Iterable[float] = 1.0,
     method: str = "swap",
     sample_weight: ArrayLike | None = None,
-    include: Iterable[int] = (),
-    exclude: Iterable[int] = (),
+    feature_costs: ArrayLike | Mapping[str, float] | None = None,
+    max_cost: float | None = None,
+    include: Iterable[int | str | bool] | None = (),
+    exclude: Iterable[int | str | bool] | None = (),
     fit_intercept: bool = True,
     **options: Any,
 ) -> FrugalPath:
@@ -118,8 +137,11 @@ def frugal_path(
     method : str, default="swap"
         See :func:`frugalsvm.solve`; with ``auto`` or ``branch-and-bound`` bounds are
         better than those of the relaxations.
-    sample_weight, include, exclude, fit_intercept
+    sample_weight, fit_intercept
         See :class:`frugalsvm.Problem`.
+    feature_costs, max_cost, include, exclude
+        As in :class:`frugalsvm.FrugalSVC`: features by index, name or mask, costs also
+        by name. ``max_cost`` is the same along the path.
     **options
         Handed to :func:`frugalsvm.solve`: ``effort``, ``random_state``, ``n_jobs``,
         ``time_limit`` (for each budget and C) and the like.
@@ -135,10 +157,13 @@ def frugal_path(
     """
     budgets = sorted_budgets(max_features)
     weights = sorted_weights(C)
+    features = FeatureNames.of(X)
     problem = Problem(
         X, y, C=float(weights[0]), max_features=int(budgets[-1]),
-        sample_weight=sample_weight, include=include, exclude=exclude,
-        fit_intercept=fit_intercept,
+        sample_weight=sample_weight, fit_intercept=fit_intercept,
+        **features.side_conditions(
+            feature_costs, max_cost, include, exclude, stacklevel=3
+        ),
     )  # fmt: skip
     for name in ("warm", "initial_support"):
         if name in options:
@@ -155,7 +180,9 @@ def frugal_path(
     results = [row.results for row in rows]
     objectives = np.array([[one.objective for one in row] for row in results])
     bounds = np.array([row.bounds for row in rows])
-    return FrugalPath(budgets, weights, objectives, spread_bounds(bounds), results)
+    return FrugalPath(
+        budgets, weights, objectives, spread_bounds(bounds), results, features.names
+    )
 
 
 def spread_bounds(bounds: np.ndarray) -> np.ndarray:

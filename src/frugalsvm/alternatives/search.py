@@ -14,7 +14,7 @@ from .. import compilation
 from ..blas import single_threaded_blas
 from ..certificate import Certificate
 from ..driver import check_limits, n_threads, solve
-from ..estimators.feature_names import FeatureNames
+from ..feature_names import FeatureNames
 from ..problem import Problem
 from ..result import Result, Status
 from ..stopping import StopCondition

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ..feature_names import FeatureNames
 from ..result import Result
 from .binary_linear import BinaryLinearClassifier
-from .feature_names import FeatureNames
 from .parameters import check_parameters
 
 
@@ -48,20 +47,11 @@ class BudgetedClassifier(BinaryLinearClassifier):
 
         ``stacklevel`` is where a warning belongs, seen from here.
         """
-        if self.feature_costs is not None and self.max_cost is None:
-            warnings.warn(
-                "feature_costs without max_cost limits nothing; set max_cost.",
-                UserWarning,
-                stacklevel=stacklevel,
-            )
-        features = self._features()
-        return {
-            "feature_costs": features.costs(self.feature_costs),
-            "max_cost": self.max_cost,
-            "include": features.indices("include", self.include),
-            "exclude": features.indices("exclude", self.exclude),
-            "fit_intercept": self.fit_intercept,
-        }
+        conditions = self._features().side_conditions(
+            self.feature_costs, self.max_cost, self.include, self.exclude,
+            stacklevel=stacklevel + 1,
+        )  # fmt: skip
+        return conditions | {"fit_intercept": self.fit_intercept}
 
     def _take_result(self, result: Result) -> None:
         """Set what a result says of the problem that chose the features."""

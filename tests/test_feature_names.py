@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 
 from frugalsvm import FrugalSVC
-from frugalsvm.estimators.feature_names import FeatureNames
 from frugalsvm.estimators.frugal_svc import METHOD_NAMES
+from frugalsvm.feature_names import FeatureNames
 from frugalsvm.methods import METHODS
 
 NAMES = np.array(["age", "dose", "weight", "height"], dtype=object)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from typing import Any
 
@@ -30,6 +31,49 @@ class FeatureNames:
         self._place = {name: j for j, name in enumerate(columns)}
         self._ambiguous = {name for name, n in Counter(columns).items() if n > 1}
 
+    @classmethod
+    def of(cls, X: Any) -> FeatureNames:
+        """The columns of a table that was not looked at yet, if they have names."""
+        columns = getattr(X, "columns", None)
+        if columns is not None:
+            names = np.array([str(name) for name in columns], dtype=object)
+            return cls(names, names.size)
+        shape = getattr(X, "shape", None) or _shape(X)
+        # Whatever is no table is refused by those who look at it.
+        return cls(None, int(shape[1]) if len(shape) == 2 else 0)
+
+    @property
+    def names(self) -> list[str]:
+        """Names of all features: x0, x1, ... if they have none."""
+        if self._names is None:
+            return [f"x{j}" for j in range(self._n)]
+        return [str(name) for name in self._names]
+
+    def side_conditions(
+        self,
+        feature_costs: Any,
+        max_cost: float | None,
+        include: Any,
+        exclude: Any,
+        stacklevel: int,
+    ) -> dict[str, Any]:
+        """Costs and features as ``Problem`` takes them, by position.
+
+        ``stacklevel`` is where a warning belongs, seen from here.
+        """
+        if feature_costs is not None and max_cost is None:
+            warnings.warn(
+                "feature_costs without max_cost limits nothing; set max_cost.",
+                UserWarning,
+                stacklevel=stacklevel,
+            )
+        return {
+            "feature_costs": self.costs(feature_costs),
+            "max_cost": max_cost,
+            "include": self.indices("include", include),
+            "exclude": self.indices("exclude", exclude),
+        }
+
     def indices(self, parameter: str, features: Any) -> np.ndarray:
         """Indices of features given as indices, names or a boolean mask; None is none.
 
@@ -37,7 +81,14 @@ class FeatureNames:
         """
         if features is None:
             return np.empty(0, dtype=np.int64)
-        mask = np.asarray(features)
+        if isinstance(features, str) or not isinstance(features, Iterable):
+            raise ValueError(
+                f"{parameter} must be a list of feature indices or names, or a boolean "
+                f"mask, got {features!r}."
+            )
+        features = features if hasattr(features, "__len__") else list(features)
+        # Objects, so that what is no mask need not have the form of an array.
+        mask = _as_array(features)
         if mask.dtype == bool and mask.size:
             by_name = self._in_order(parameter, features)
             return self._of_mask(
@@ -51,7 +102,7 @@ class FeatureNames:
         by_name = self._in_order("feature_costs", feature_costs)
         if by_name is None:
             return feature_costs
-        return np.array(by_name, dtype=np.float64)
+        return by_name
 
     def _in_order(self, parameter: str, values: Any) -> list[Any] | None:
         """Values with names in the order of the columns; None if they have none."""
@@ -118,6 +169,22 @@ class FeatureNames:
             f"X has no column names. {instead.capitalize()}, or fit a data frame; in a "
             'pipeline, set_output(transform="pandas") keeps the names.'
         )
+
+
+def _shape(X: Any) -> tuple[int, ...]:
+    """The shape of lists; none if they are not of one length."""
+    try:
+        return np.shape(X)
+    except ValueError:
+        return ()
+
+
+def _as_array(values: Any) -> np.ndarray:
+    """Values as an array; of objects if they have no other common form."""
+    try:
+        return np.asarray(values)
+    except ValueError:
+        return np.empty(0, dtype=object)
 
 
 def _named(parameter: str, values: Any) -> dict[Any, Any] | None:
