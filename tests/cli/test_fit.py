@@ -79,7 +79,7 @@ def test_auto_chooses_budget_and_C_in_every_fold(run_json, data):
     found = run_json("fit", data, *FAST, "-k", "auto", "--C", "auto")
     assert found["chosen_by_cross_validation"]
     assert 1 <= found["max_features"] <= 7
-    assert found["C"] in (0.001, 0.01, 0.1, 1.0, 10.0, 100.0)
+    assert found["C"] in (0.001, 0.01, 0.1, 1.0, 10.0)
     chosen = found["cross_validation"]["chosen"]
     assert len(chosen) == 3
     assert all(one["C"] > 0 for one in chosen)

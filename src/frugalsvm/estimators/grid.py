@@ -8,8 +8,9 @@ import numpy as np
 
 # Budgets that "auto" tries, as far as there are features.
 AUTO_BUDGETS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20)
-# Values of C that "auto" tries.
-AUTO_C = (1e-3, 1e-2, 1e-1, 1.0, 10.0, 100.0)
+# Values of C that "auto" tries. 100 would take as long as all of these together, and
+# scored better than all of them on none of the paper's nine small data sets.
+AUTO_C = (1e-3, 1e-2, 1e-1, 1.0, 10.0)
 
 
 def budgets_of(max_features: Any, n_features: int, n_included: int) -> np.ndarray:
