@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import fields
 from functools import partial
 from numbers import Integral, Real
+from types import NoneType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -157,6 +158,8 @@ def run_interruptible(
     warm: Result | None = None,
 ) -> Interruptible:
     """``solve``, which says whether Ctrl-C ended it; compiles before the clock runs."""
+    if not isinstance(method_options, (Mapping, NoneType)):
+        raise ValueError(f"method_options must be a dict, got {method_options!r}.")
     given = dict(method_options or {})
     limits = _work_limits(problem, method, check_effort(effort), given, max_nodes)
     if method in BY_EFFORT:
@@ -264,6 +267,12 @@ def check_limits(
 
 def n_threads(n_jobs: int | None) -> int:
     """As joblib counts, but no more than make sense here."""
+    is_number = isinstance(n_jobs, Integral) and not isinstance(n_jobs, bool)
+    if n_jobs is not None and not (is_number and n_jobs):
+        raise ValueError(
+            "n_jobs must be a number of threads, -1 for one per processor, or None, "
+            f"got {n_jobs!r}."
+        )
     return min(effective_n_jobs(n_jobs), MAX_THREADS * (os.cpu_count() or 1))
 
 
@@ -394,4 +403,12 @@ def _warm_supports(problem: Problem, warm: Result | None) -> list[np.ndarray]:
 def _entropy(random_state: int | np.random.RandomState | None) -> int | None:
     if isinstance(random_state, np.random.RandomState):
         return int(random_state.randint(2**31 - 1))
-    return None if random_state is None else int(random_state)
+    if random_state is None:
+        return None
+    is_seed = isinstance(random_state, Integral) and not isinstance(random_state, bool)
+    if not is_seed or random_state < 0:
+        raise ValueError(
+            "random_state must be an integer >= 0, a RandomState or None, got "
+            f"{random_state!r}."
+        )
+    return int(random_state)

@@ -43,6 +43,16 @@ class FeatureNames:
         return cls(None, int(shape[1]) if len(shape) == 2 else 0)
 
     @property
+    def n_features(self) -> int:
+        """Number of columns."""
+        return self._n
+
+    @property
+    def are_given(self) -> bool:
+        """Whether the columns have names."""
+        return self._names is not None
+
+    @property
     def names(self) -> list[str]:
         """Names of all features: x0, x1, ... if they have none."""
         if self._names is None:

@@ -359,11 +359,19 @@ def _freeze(array: np.ndarray) -> np.ndarray:
 
 def _check_data(X: ArrayLike) -> np.ndarray:
     check_unmasked("X", X)
+    if hasattr(X, "toarray"):
+        raise ValueError(
+            f"X is a sparse matrix ({type(X).__name__}), and the data must be dense; "
+            "give X.toarray() if that fits into memory."
+        )
+    if hasattr(X, "dtype") and np.iscomplexobj(X):
+        raise ValueError("X has complex numbers; give real ones.")
     try:
         data = np.asarray(X, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(
-            f"X must be numeric: {error}. Encode text and categories as numbers first."
+            f"X must be numeric: {str(error).rstrip('.')}. Encode text and categories "
+            "as numbers first."
         ) from error
     if data.ndim != 2 or 0 in data.shape:
         raise ValueError(
@@ -396,9 +404,19 @@ def check_unmasked(name: str, array: ArrayLike) -> None:
         )
 
 
+def _numbers(name: str, values: ArrayLike) -> np.ndarray:
+    """A copy of values as an array of doubles."""
+    try:
+        return np.array(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"{name} must hold numbers: {str(error).rstrip('.')}."
+        ) from error
+
+
 def _check_labels(y: ArrayLike, n_samples: int) -> np.ndarray:
     check_unmasked("y", y)
-    labels = np.array(y, dtype=np.float64)
+    labels = _numbers("y", y)
     if labels.shape != (n_samples,):
         raise ValueError(
             f"y must have one label per row of X ({n_samples}), got shape "
@@ -418,7 +436,7 @@ def _check_weights(C: float, sample_weight: ArrayLike | None, m: int) -> np.ndar
     if sample_weight is None:
         return _check_range(np.full(m, float(C)), np.ones(m, dtype=bool))
     check_unmasked("sample_weight", sample_weight)
-    weights = np.array(sample_weight, dtype=np.float64)
+    weights = _numbers("sample_weight", sample_weight)
     if weights.shape != (m,):
         raise ValueError(
             f"sample_weight must have one entry per row of X ({m}), got shape "
@@ -472,7 +490,7 @@ def _check_costs(
             )
         return _freeze(np.ones(n)), np.inf
     check_unmasked("feature_costs", feature_costs)
-    costs = np.array(feature_costs, dtype=np.float64)
+    costs = _numbers("feature_costs", feature_costs)
     if costs.shape != (n,):
         raise ValueError(
             f"feature_costs must have one entry per feature ({n}), got shape "

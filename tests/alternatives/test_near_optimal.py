@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import csr_array
 
 from frugalsvm import Problem, near_optimal, verify
 from tests.reference import Enumeration, random_data
@@ -217,6 +218,13 @@ def test_data_frames_and_labels(whole):
         ({"C": 2.0}, "cannot be given with a Problem"),
         ({"include": [1]}, "include cannot be given with a Problem"),
         ({"y": np.ones(3)}, "y cannot be given with a Problem"),
+        ({"max_features": np.array([1, 2])}, "cannot be given with a Problem"),
+        ({"random_state": "a"}, "random_state must be an integer >= 0.*got 'a'"),
+        ({"random_state": 1.5}, "random_state must be"),
+        ({"random_state": -1}, "random_state must be"),
+        ({"n_jobs": "a"}, "n_jobs must be a number of threads.*got 'a'"),
+        ({"n_jobs": 0}, "n_jobs must be"),
+        ({"certificate": "file"}, "certificate must be True or False, got 'file'"),
     ],
 )
 def test_bad_input(arguments, message):
@@ -235,6 +243,40 @@ def test_bad_data():
         near_optimal(X, y[:-1])
 
 
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"include": 3}, "include must be a list.*got 3"),
+        ({"include": "f3"}, "include must be a list.*got 'f3'"),
+        ({"include": [[1, 2], [3]]}, r"include must hold.*got \[1, 2\]"),
+        ({"sample_weight": ["a"] * 60}, "sample_weight must hold numbers"),
+        ({"feature_costs": ["a"] * 12, "max_cost": 1}, "feature_costs must hold num"),
+        ({"fit_intercept": "no"}, "fit_intercept must be True or False, got 'no'"),
+    ],
+)
+def test_bad_conditions(arguments, message):
+    _, X, y = hard()
+    with pytest.raises(ValueError, match=message):
+        near_optimal(X, y, **arguments)
+
+
+def test_data_that_are_no_table_of_numbers():
+    _, X, y = hard()
+    with pytest.raises(ValueError, match=r"sparse matrix \(csr_array\).*toarray"):
+        near_optimal(csr_array(X), y)
+    with pytest.raises(ValueError, match="complex numbers"):
+        near_optimal(X + 1j, y)
+    with pytest.raises(ValueError, match="X must be numeric"):
+        near_optimal([[1.0, 2.0], [1.0]], [0, 1])
+
+
+def test_costs_that_limit_nothing():
+    _, X, y = hard()
+    with pytest.warns(UserWarning, match="without max_cost limits nothing") as caught:
+        near_optimal(X, y, max_features=1, feature_costs=np.ones(X.shape[1]))
+    assert caught[0].filename == __file__
+
+
 def test_features_by_the_names_that_are_given():
     X, y = random_data(np.random.default_rng(2), 40, 4)
     given = {"max_features": 2, "tolerance": 0.3, "feature_names": list("abcd")}
@@ -249,8 +291,18 @@ def test_features_by_the_names_that_are_given():
 
 def test_labels_that_are_missing():
     X, y = random_data(np.random.default_rng(2), 40, 4)
+    for missing in (np.nan, None, pd.NA):
+        labels = np.where(y > 0, 1.0, 0.0).astype(object)
+        labels[3] = missing
+        with pytest.raises(ValueError, match="missing labels"):
+            near_optimal(X, labels)
     with pytest.raises(ValueError, match="missing labels"):
         near_optimal(X, np.where(y > 0, 1.0, np.nan))
+    with pytest.raises(ValueError, match="y is a masked array"):
+        near_optimal(X, np.ma.masked_equal(y, 1))
+    mixed = np.array([1 if one > 0 else "a" for one in y], dtype=object)
+    with pytest.raises(ValueError, match="labels of one kind, got int and str"):
+        near_optimal(X, mixed)
 
 
 def test_status_of_numbers_too_large_for_a_proof():

@@ -15,7 +15,7 @@ from ..blas import single_threaded_blas
 from ..certificate import Certificate
 from ..driver import check_limits, n_threads, solve
 from ..feature_names import FeatureNames
-from ..problem import Problem
+from ..problem import Problem, check_unmasked
 from ..result import Result, Status
 from ..stopping import StopCondition
 from ..supervision import supervise
@@ -131,6 +131,7 @@ def near_optimal(
         "max_cost": max_cost, "include": include, "exclude": exclude,
     }  # fmt: skip
     _check(tolerance, limit)
+    _check_booleans(fit_intercept=fit_intercept, certificate=certificate)
     check_limits(0.0, time_limit, max_nodes)
     if isinstance(X, Problem):
         _check_alone(y, max_features, C, fit_intercept, given)
@@ -317,11 +318,19 @@ def _check(tolerance: float, limit: int) -> None:
         raise ValueError(f"limit must be an integer >= 1, got {limit!r}.")
 
 
+def _check_booleans(**given: Any) -> None:
+    for name, value in given.items():
+        if not isinstance(value, (bool, np.bool_)):
+            raise ValueError(f"{name} must be True or False, got {value!r}.")
+
+
 def _check_alone(
     y: Any, max_features: Any, C: Any, fit_intercept: bool, given: dict[str, Any]
 ) -> None:
     """Refuse what a Problem already says."""
-    usual = (max_features, C, fit_intercept) == (5, 1.0, True)
+    pairs = ((max_features, 5), (C, 1.0), (fit_intercept, True))
+    # What is given may be an array, which is not equal to one number.
+    usual = all(np.ndim(one) == 0 and one == default for one, default in pairs)
     names = [name for name, value in {"y": y, **given}.items() if value is not None]
     if names or not usual:
         what = ", ".join(names) or "max_features, C or fit_intercept"
@@ -340,30 +349,53 @@ def _problem(
     """
     if y is None:
         raise ValueError("y must be given: one label for each row of X.")
-    columns = getattr(X, "columns", None)
-    names = None if columns is None else np.array([str(name) for name in columns])
-    labels = np.asarray(y)
-    # What is missing is not equal to itself.
-    if (labels != labels).any():
-        raise ValueError("y has missing labels (NaN); drop these rows first.")
-    classes = np.unique(labels)
-    if classes.size != 2:
-        raise ValueError(f"y must have two classes, got {classes.size}.")
-    n_features = np.shape(X)[1] if np.ndim(X) == 2 else 0
-    known = FeatureNames(names, n_features)
-    if names is None and feature_names is not None:
-        known = FeatureNames(np.array(_checked(feature_names, n_features)), n_features)
+    signs = _signs(y)
+    known = FeatureNames.of(X)
+    if not known.are_given and feature_names is not None:
+        names = _checked(feature_names, known.n_features)
+        known = FeatureNames(np.array(names), known.n_features)
     problem = Problem(
         X,
-        np.where(labels == classes[1], 1.0, -1.0),
+        signs,
         sample_weight=given["sample_weight"],
-        feature_costs=known.costs(given["feature_costs"]),
-        max_cost=given["max_cost"],
-        include=known.indices("include", given["include"]),
-        exclude=known.indices("exclude", given["exclude"]),
+        **known.side_conditions(
+            given["feature_costs"],
+            given["max_cost"],
+            given["include"],
+            given["exclude"],
+            stacklevel=4,
+        ),
         **arguments,
     )
-    return problem, None if names is None else names.tolist()
+    return problem, known.names
+
+
+def _signs(y: Any) -> np.ndarray:
+    """Labels of two classes as -1 and +1."""
+    check_unmasked("y", y)
+    labels = np.asarray(y)
+    if _has_missing(labels):
+        raise ValueError("y has missing labels (NaN or None); drop these rows first.")
+    try:
+        classes = np.unique(labels)
+    except TypeError as error:
+        kinds = sorted({type(one).__name__ for one in labels.ravel()})
+        raise ValueError(
+            f"y must have labels of one kind, got {' and '.join(kinds)}."
+        ) from error
+    if classes.size != 2:
+        raise ValueError(f"y must have two classes, got {classes.size}.")
+    return np.where(labels == classes[1], 1.0, -1.0)
+
+
+def _has_missing(labels: np.ndarray) -> bool:
+    try:
+        # What is missing is not equal to itself, or it is None.
+        missing = bool((labels != labels).any())
+        return missing or (labels.dtype == object and None in labels.ravel().tolist())
+    except TypeError:
+        # pandas.NA is neither equal to itself nor not.
+        return True
 
 
 def _names(problem: Problem, names: Sequence[str] | None) -> list[str]:

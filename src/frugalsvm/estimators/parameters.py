@@ -134,7 +134,9 @@ ONE_SCORE = optional(
         "one score, its name or a function,",
     )
 )
-N_JOBS = optional(Constraint(_is_integer, "an integer"))
+N_JOBS = optional(
+    Constraint(lambda value: _is_integer(value) and value != 0, "an integer but not 0")
+)
 RANDOM_STATE = Constraint(_is_random_state, "an integer, a RandomState or None")
 VERBOSE = Constraint(
     lambda value: _is_boolean(value) or integer(0).holds(value),
