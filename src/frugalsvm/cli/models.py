@@ -11,7 +11,7 @@ import numpy as np
 
 from ..portable import InvalidModel, PortableModel
 from ..portable.calibration import Calibration
-from ..portable.model import Feature, Proof
+from ..portable.parts import Feature, Proof
 from ..portable.text import Origin
 from ..tables import Preparation, Table, TableError, read_table
 from ..tables.preparation import NumberColumn

@@ -7,9 +7,8 @@ its form: it is held against the schema.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
-from itertools import pairwise
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,70 +16,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import markup
-from . import calibration as calibrations
 from .calibration import Calibration
-from .schema import InvalidModel, check, model_schema, parse
+from .columns import select_columns
+from .content import from_content, to_content
+from .parts import Feature, Label, Proof, check_features
+from .schema import InvalidModel, parse
 from .text import python_text, sql_text
 
 if TYPE_CHECKING:
     from .scorecard import Scorecard
-
-FORMAT, VERSION = "frugalsvm-model", 1
-Label = str | int | float | bool
-
-
-@dataclass(frozen=True)
-class Feature:
-    """A feature with a weight.
-
-    Attributes
-    ----------
-    name : str
-    index : int
-        Its column in the table that the model was fitted to.
-    mean, scale, weight : float
-        It contributes ``weight * (value - mean) / scale`` to the score.
-    unit : str or None
-        Measuring unit.
-    """
-
-    name: str
-    index: int
-    mean: float
-    scale: float
-    weight: float
-    unit: str | None = None
-
-
-@dataclass(frozen=True)
-class Proof:
-    """What is known of a model among all within its budget.
-
-    Attributes
-    ----------
-    objective, lower_bound : float
-    status : str
-    fingerprint, checksum : str or None
-        SHA-256 of the data and of the certificate, if one was kept.
-    """
-
-    objective: float
-    lower_bound: float
-    status: str
-    fingerprint: str | None = None
-    checksum: str | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """As in model.json."""
-        certificate = None
-        if self.fingerprint is not None:
-            certificate = {"fingerprint": self.fingerprint, "checksum": self.checksum}
-        return {
-            "objective": self.objective,
-            "lower_bound": self.lower_bound,
-            "status": self.status,
-            "certificate": certificate,
-        }
 
 
 @dataclass(frozen=True, repr=False)
@@ -131,7 +75,7 @@ class PortableModel:
     metadata: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        _check_features(self.features, self.n_features_in)
+        check_features(self.features, self.n_features_in)
         first, second = self.classes
         if type(first) is not type(second) or first == second:
             raise InvalidModel(
@@ -172,10 +116,7 @@ class PortableModel:
     @classmethod
     def from_json(cls, text: str | bytes) -> PortableModel:
         """Read text that :meth:`to_json` wrote; InvalidModel says what is wrong."""
-        content = parse(text)
-        _check_version(content)
-        check(content, model_schema())
-        return _of_content(content)
+        return cls(**from_content(parse(text)))
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> PortableModel:
@@ -184,18 +125,7 @@ class PortableModel:
 
     def to_json(self) -> str:
         """The model as text; numbers are written so that none loses a bit."""
-        content: dict[str, Any] = {
-            "format": FORMAT,
-            "version": VERSION,
-            "classes": list(self.classes),
-            "n_features_in": self.n_features_in,
-            "features": [asdict(one) for one in self.features],
-            "intercept": self.intercept,
-            "calibration": self.calibration and self.calibration.to_dict(),
-            "proof": self.proof and self.proof.to_dict(),
-            "metadata": dict(self.metadata),
-        }
-        check(content, model_schema())
+        content = to_content(self)
         return json.dumps(content, indent=2, ensure_ascii=True, allow_nan=False) + "\n"
 
     def save(self, path: str | PathLike[str]) -> None:
@@ -226,12 +156,7 @@ class PortableModel:
         -------
         ndarray of shape (n_samples, n_selected)
         """
-        table = _by_name(self, X)
-        if table is None:
-            table = _by_place(self, X)
-        if not np.isfinite(table).all():
-            raise ValueError("X has NaN or infinity; fill or drop such samples.")
-        return table
+        return select_columns(self, X)
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Scores of samples; see :meth:`select` for what X may be."""
@@ -404,110 +329,3 @@ class PortableModel:
         assert self.proof is not None
         difference = self.proof.objective - self.proof.lower_bound
         return max(0.0, difference) / abs(self.proof.objective or 1.0)
-
-
-def _check_features(features: Sequence[Feature], n_features_in: int) -> None:
-    names = [one.name for one in features]
-    places = [one.index for one in features]
-    if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise InvalidModel(f"features has {twice!r} twice; names must differ.")
-    if any(b <= a for a, b in pairwise(places)):
-        raise InvalidModel(f"features must be in the order of index, got {places}.")
-    if places and places[-1] >= n_features_in:
-        raise InvalidModel(
-            f"features has index {places[-1]}, but n_features_in is {n_features_in}."
-        )
-
-
-def _check_version(content: Any) -> None:
-    """Say that a file is too new before its form is looked at."""
-    if not isinstance(content, dict) or content.get("format") != FORMAT:
-        raise InvalidModel(f"not a model: there is no format {FORMAT!r}.")
-    version = content.get("version")
-    if isinstance(version, int) and not isinstance(version, bool) and version > VERSION:
-        raise InvalidModel(
-            f"the model has version {version}, and this frugalsvm reads version "
-            f"{VERSION}; upgrade frugalsvm."
-        )
-
-
-def _of_content(content: dict[str, Any]) -> PortableModel:
-    """A model from content that fits the schema."""
-    features = tuple(
-        Feature(
-            one["name"], int(one["index"]), _number("mean", one["mean"]),
-            _number("scale", one["scale"]), _number("weight", one["weight"]),
-            one.get("unit"),
-        )
-        for one in content["features"]
-    )  # fmt: skip
-    first, second = content["classes"]
-    fitted = content.get("calibration")
-    known = content.get("proof")
-    return PortableModel(
-        features,
-        _number("intercept", content["intercept"]),
-        (first, second),
-        int(content["n_features_in"]),
-        calibrations.from_dict(fitted) if fitted else None,
-        _proof(known) if known else None,
-        content.get("metadata", {}),
-    )
-
-
-def _proof(known: dict[str, Any]) -> Proof:
-    certificate = known.get("certificate") or {}
-    return Proof(
-        _number("objective", known["objective"]),
-        _number("lower_bound", known["lower_bound"]),
-        known["status"],
-        certificate.get("fingerprint"),
-        certificate.get("checksum"),
-    )
-
-
-def _number(name: str, value: float) -> float:
-    """A float; JSON admits integers that are too large for one."""
-    try:
-        return float(value)
-    except OverflowError as error:
-        raise InvalidModel(
-            f"{name} must be a finite number, it is too large."
-        ) from error
-
-
-def _by_name(model: PortableModel, X: Any) -> np.ndarray | None:
-    """Columns by name; None if X has no names, or the model has not."""
-    if isinstance(X, Mapping):
-        there: Any = X.keys()
-    elif hasattr(X, "columns") and all(isinstance(name, str) for name in X.columns):
-        there = set(X.columns)
-    else:
-        return None
-    missing = [name for name in model.names if name not in there]
-    if missing:
-        is_unnamed = all(one.name == f"x{one.index}" for one in model.features)
-        if is_unnamed and not isinstance(X, Mapping):
-            return None
-        shown = ", ".join(map(repr, missing[:8]))
-        raise ValueError(f"X lacks {shown}{' and others' * (len(missing) > 8)}.")
-    if isinstance(X, Mapping):
-        columns = [np.atleast_1d(np.asarray(X[name], float)) for name in model.names]
-        return np.column_stack(columns) if columns else np.empty((1, 0))
-    return np.asarray(X[model.names], dtype=np.float64)
-
-
-def _by_place(model: PortableModel, X: Any) -> np.ndarray:
-    """Columns by their place in the table of the fit, or in the model."""
-    data = X.toarray() if hasattr(X, "toarray") else X
-    table = np.asarray(data, dtype=np.float64)
-    n_selected = len(model.features)
-    if table.ndim == 2 and table.shape[1] == model.n_features_in:
-        return table[:, [one.index for one in model.features]]
-    if table.ndim == 2 and table.shape[1] == n_selected:
-        return table
-    raise ValueError(
-        f"X must be a table with {model.n_features_in} columns, or the {n_selected} of "
-        f"the model's features, got shape {table.shape}."
-    )

@@ -16,7 +16,8 @@ from sklearn.preprocessing import (
 
 from ..estimators.fitted import Fitted, open_fitted
 from .calibration import from_calibrator, is_finite
-from .model import Feature, Label, PortableModel, Proof
+from .model import PortableModel
+from .parts import Feature, Label, Proof
 
 
 def read_estimator(

@@ -1,0 +1,57 @@
+"""Which columns of a table are the features of a model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from .model import PortableModel
+
+
+def select_columns(model: PortableModel, X: Any) -> np.ndarray:
+    """See :meth:`PortableModel.select`."""
+    table = _by_name(model, X)
+    if table is None:
+        table = _by_place(model, X)
+    if not np.isfinite(table).all():
+        raise ValueError("X has NaN or infinity; fill or drop such samples.")
+    return table
+
+
+def _by_name(model: PortableModel, X: Any) -> np.ndarray | None:
+    """Columns by name; None if X has no names, or the model has not."""
+    if isinstance(X, Mapping):
+        there: Any = X.keys()
+    elif hasattr(X, "columns") and all(isinstance(name, str) for name in X.columns):
+        there = set(X.columns)
+    else:
+        return None
+    missing = [name for name in model.names if name not in there]
+    if missing:
+        is_unnamed = all(one.name == f"x{one.index}" for one in model.features)
+        if is_unnamed and not isinstance(X, Mapping):
+            return None
+        shown = ", ".join(map(repr, missing[:8]))
+        raise ValueError(f"X lacks {shown}{' and others' * (len(missing) > 8)}.")
+    if isinstance(X, Mapping):
+        columns = [np.atleast_1d(np.asarray(X[name], float)) for name in model.names]
+        return np.column_stack(columns) if columns else np.empty((1, 0))
+    return np.asarray(X[model.names], dtype=np.float64)
+
+
+def _by_place(model: PortableModel, X: Any) -> np.ndarray:
+    """Columns by their place in the table of the fit, or in the model."""
+    data = X.toarray() if hasattr(X, "toarray") else X
+    table = np.asarray(data, dtype=np.float64)
+    n_selected = len(model.features)
+    if table.ndim == 2 and table.shape[1] == model.n_features_in:
+        return table[:, [one.index for one in model.features]]
+    if table.ndim == 2 and table.shape[1] == n_selected:
+        return table
+    raise ValueError(
+        f"X must be a table with {model.n_features_in} columns, or the {n_selected} of "
+        f"the model's features, got shape {table.shape}."
+    )

@@ -1,0 +1,91 @@
+"""model.json as plain content: models into it, and out of it again."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from .calibration import from_dict
+from .parts import Feature, Proof
+from .schema import InvalidModel, check, model_schema
+
+if TYPE_CHECKING:
+    from .model import PortableModel
+
+FORMAT, VERSION = "frugalsvm-model", 1
+
+
+def to_content(model: PortableModel) -> dict[str, Any]:
+    """What is written of a model, held against the schema."""
+    content: dict[str, Any] = {
+        "format": FORMAT,
+        "version": VERSION,
+        "classes": list(model.classes),
+        "n_features_in": model.n_features_in,
+        "features": [asdict(one) for one in model.features],
+        "intercept": model.intercept,
+        "calibration": model.calibration and model.calibration.to_dict(),
+        "proof": model.proof and model.proof.to_dict(),
+        "metadata": dict(model.metadata),
+    }
+    check(content, model_schema())
+    return content
+
+
+def from_content(content: Any) -> dict[str, Any]:
+    """The attributes of the model that was written, by name."""
+    _check_version(content)
+    check(content, model_schema())
+    features = tuple(
+        Feature(
+            one["name"], int(one["index"]), _number("mean", one["mean"]),
+            _number("scale", one["scale"]), _number("weight", one["weight"]),
+            one.get("unit"),
+        )
+        for one in content["features"]
+    )  # fmt: skip
+    first, second = content["classes"]
+    fitted = content.get("calibration")
+    known = content.get("proof")
+    return {
+        "features": features,
+        "intercept": _number("intercept", content["intercept"]),
+        "classes": (first, second),
+        "n_features_in": int(content["n_features_in"]),
+        "calibration": from_dict(fitted) if fitted else None,
+        "proof": _proof(known) if known else None,
+        "metadata": content.get("metadata", {}),
+    }
+
+
+def _proof(known: dict[str, Any]) -> Proof:
+    certificate = known.get("certificate") or {}
+    return Proof(
+        _number("objective", known["objective"]),
+        _number("lower_bound", known["lower_bound"]),
+        known["status"],
+        certificate.get("fingerprint"),
+        certificate.get("checksum"),
+    )
+
+
+def _number(name: str, value: float) -> float:
+    """A float; JSON admits integers that are too large for one."""
+    try:
+        return float(value)
+    except OverflowError as error:
+        raise InvalidModel(
+            f"{name} must be a finite number, it is too large."
+        ) from error
+
+
+def _check_version(content: Any) -> None:
+    """Say that a file is too new before its form is looked at."""
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        raise InvalidModel(f"not a model: there is no format {FORMAT!r}.")
+    version = content.get("version")
+    if isinstance(version, int) and not isinstance(version, bool) and version > VERSION:
+        raise InvalidModel(
+            f"the model has version {version}, and this frugalsvm reads version "
+            f"{VERSION}; upgrade frugalsvm."
+        )

@@ -1,0 +1,81 @@
+"""What a model is made of: its features, and what is proved of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from .schema import InvalidModel
+
+Label = str | int | float | bool
+
+
+@dataclass(frozen=True)
+class Feature:
+    """A feature with a weight.
+
+    Attributes
+    ----------
+    name : str
+    index : int
+        Its column in the table that the model was fitted to.
+    mean, scale, weight : float
+        It contributes ``weight * (value - mean) / scale`` to the score.
+    unit : str or None
+        Measuring unit.
+    """
+
+    name: str
+    index: int
+    mean: float
+    scale: float
+    weight: float
+    unit: str | None = None
+
+
+@dataclass(frozen=True)
+class Proof:
+    """What is known of a model among all within its budget.
+
+    Attributes
+    ----------
+    objective, lower_bound : float
+    status : str
+    fingerprint, checksum : str or None
+        SHA-256 of the data and of the certificate, if one was kept.
+    """
+
+    objective: float
+    lower_bound: float
+    status: str
+    fingerprint: str | None = None
+    checksum: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """As in model.json."""
+        certificate = None
+        if self.fingerprint is not None:
+            certificate = {"fingerprint": self.fingerprint, "checksum": self.checksum}
+        return {
+            "objective": self.objective,
+            "lower_bound": self.lower_bound,
+            "status": self.status,
+            "certificate": certificate,
+        }
+
+
+def check_features(features: Sequence[Feature], n_features_in: int) -> None:
+    """Raise InvalidModel unless names differ and places are in order."""
+    names = [one.name for one in features]
+    places = [one.index for one in features]
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise InvalidModel(f"features has {twice!r} twice; names must differ.")
+    if any(b <= a for a, b in pairwise(places)):
+        raise InvalidModel(f"features must be in the order of index, got {places}.")
+    if places and places[-1] >= n_features_in:
+        raise InvalidModel(
+            f"features has index {places[-1]}, but n_features_in is {n_features_in}."
+        )
