@@ -78,6 +78,9 @@ def test_it_prints_as_a_table(data):
         ({"max_features": [1], "C": ["a"]}, "positive numbers, got 'a'"),
         ({"max_features": [1], "C": [[0.1]]}, r"positive numbers, got \[0.1\]"),
         ({"max_features": [1], "initial_support": [0]}, "initial_support"),
+        ({"max_features": [1], "method_options": 3}, "method_options must be a dict"),
+        ({"max_features": [1], "random_state": "a"}, "random_state must be"),
+        ({"max_features": [1], "n_jobs": 0}, "n_jobs must be"),
     ],
 )
 def test_bad_arguments(data, arguments, words):

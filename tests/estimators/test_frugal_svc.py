@@ -177,6 +177,7 @@ Y4 = np.array([0, 0, 1, 1])
         ({"fit_intercept": "no"}, Y4, ValueError, "fit_intercept must be True or"),
         ({"method_options": [1]}, Y4, ValueError, "method_options must be a dict"),
         ({"n_jobs": 1.5}, Y4, ValueError, r"n_jobs must be an integer.*1\.5"),
+        ({"n_jobs": 0}, Y4, ValueError, "n_jobs must be an integer but not 0.*got 0"),
         ({"random_state": "x"}, Y4, ValueError, "random_state must be an integer"),
         ({"verbose": -1}, Y4, ValueError, "verbose must be an integer >= 0"),
         ({"callback": 3}, Y4, ValueError, "callback must be a function or None"),
