@@ -1,3 +1,4 @@
+import random
 import sqlite3
 
 import pytest
@@ -36,6 +37,8 @@ def test_what_was_put_is_there_after_opening_again(path):
         "UPDATE cells SET outcome = replace(outcome, '1.5', '1.4')",
         "UPDATE cells SET outcome = substr(outcome, 1, 10)",
         "UPDATE cells SET outcome = x'00ff'",
+        "UPDATE cells SET outcome = CAST(x'7bff7d' AS TEXT)",
+        "UPDATE cells SET digest = CAST(x'80' AS TEXT)",
         "UPDATE cells SET spec = replace(spec, '3', '4')",
         "UPDATE cells SET digest = ''",
     ],
@@ -78,6 +81,78 @@ def test_a_second_damaged_file_does_not_replace_the_first(path):
         Store(path, say=lambda text: None).close()
     kept = {one.read_bytes() for one in path.parent.glob("*.damaged*")}
     assert kept == {b"not a database at all", b"nor is this one, really"}
+
+
+def many(count=40):
+    """Cells, enough for several pages of a file."""
+    specs = [{"task": "count", "params": {"B": k}, "text": "x" * 300}
+             for k in range(count)]  # fmt: skip
+    return [(one, Outcome({"objective": k + 0.5})) for k, one in enumerate(specs)]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_any_byte_may_change(path, seed):
+    """What comes back is right or missing, and can be put again."""
+    cells = many()
+    with Store(path) as store:
+        for spec, outcome in cells:
+            store.put(spec, outcome)
+    data = bytearray(path.read_bytes())
+    # Behind the signature of the file: see the next tests for that.
+    data[random.Random(seed).randrange(100, len(data))] ^= 0xFF
+    path.write_bytes(data)
+    with Store(path, say=lambda text: None) as store:
+        for spec, outcome in cells:
+            assert store.get(spec) in (None, outcome)
+            store.put(spec, outcome)
+            assert store.get(spec) == outcome
+        assert len(store) >= len(cells)
+
+
+def test_sound_rows_of_a_damaged_file_are_kept(path):
+    cells, words = many(), []
+    with Store(path) as store:
+        for spec, outcome in cells:
+            store.put(spec, outcome)
+    data = path.read_bytes()
+    path.write_bytes(data[: -len(data) // 4])
+    with Store(path, say=words.append) as store:
+        kept = [store.get(spec) == outcome for spec, outcome in cells]
+    assert 10 < sum(kept) < len(cells)
+    assert f"{sum(kept)} of its cells are kept" in words[0]
+
+
+def test_a_damaged_schema_is_noticed(path):
+    with Store(path) as store:
+        store.put(SPEC, OUTCOME)
+    path.write_bytes(path.read_bytes().replace(b"outcome TEXT", b"outcune TEXT"))
+    with Store(path, say=lambda text: None) as store:
+        assert store.get(SPEC) is None
+
+
+def test_an_empty_file_is_a_new_store(path):
+    path.parent.mkdir()
+    path.touch()
+    with Store(path, say=pytest.fail) as store:
+        assert len(store) == 0
+
+
+def test_a_store_that_another_keeps_locked(path, monkeypatch):
+    monkeypatch.setattr("frugalsvm.experiments.store.PATIENCE", 0.05)
+    with Store(path) as store, sqlite3.connect(path) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        with pytest.raises(StoreNotUsable, match="locked"):
+            store.put(SPEC, OUTCOME)
+        other.rollback()
+    other.close()
+    assert not list(path.parent.glob("*.damaged*"))
+
+
+def test_two_may_write(path):
+    with Store(path) as first, Store(path) as second:
+        for k, (spec, outcome) in enumerate(many()):
+            (first, second)[k % 2].put(spec, outcome)
+        assert len(first) == len(second) == len(many())
 
 
 def test_a_database_of_something_else_is_left_alone(path):

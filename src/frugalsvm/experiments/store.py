@@ -2,7 +2,7 @@
 
 One row per cell, each written in a transaction of its own. Every row has a digest of
 itself; what does not fit its digest is treated as if it had never been there. A file
-that SQLite cannot read is put aside under another name.
+that SQLite finds broken is put aside under another name, and its sound rows are kept.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import hashlib
 import json
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any, Self
 
@@ -30,6 +31,10 @@ CREATE TABLE IF NOT EXISTS cells (
     stored TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP
 )
 """
+_SELECT = "SELECT key, spec, outcome, digest FROM cells"
+_INSERT = (
+    "INSERT OR REPLACE INTO cells (key, spec, outcome, digest) VALUES (?, ?, ?, ?)"
+)
 
 
 class StoreNotUsable(RuntimeError):
@@ -54,43 +59,55 @@ class Store:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self._connection = _opened(self.path)
-        except (sqlite3.OperationalError, OSError) as error:
-            # Locked, or not to be opened: that is not damage.
+        except (sqlite3.Error, UnicodeDecodeError, OSError) as error:
+            self._mend(error)
+
+    def _mend(self, error: Exception) -> None:
+        """Give a broken file another name, and begin a new one with what it has left.
+
+        Raises
+        ------
+        StoreNotUsable
+            If it is not the file that is broken.
+        """
+        if not _is_damage(error):
             raise StoreNotUsable(
                 f"The store {self.path} cannot be used ({error}); give another --store."
             ) from error
-        except sqlite3.DatabaseError as error:
-            self._put_aside(error)
-
-    def _put_aside(self, error: Exception) -> None:
-        """Give a broken file another name, and begin a new one."""
         aside = _free_name(self.path)
         self.path.replace(aside)
         for suffix in ("-journal", "-wal", "-shm"):
             # What belongs to the broken file must not be applied to the new one.
             self.path.with_name(self.path.name + suffix).unlink(missing_ok=True)
-        self._say(
-            f"The store {self.path} is damaged ({error}); it is now {aside.name}, and "
-            "its cells are computed again."
-        )
         self._connection = _opened(self.path)
+        rows = _sound_rows(aside)
+        with self._connection:
+            self._connection.executemany(_INSERT, rows)
+        self._say(
+            f"The store {self.path} is damaged ({error}); it is now {aside.name}. "
+            f"{len(rows)} of its cells are kept, the others are computed again."
+        )
+
+    def _execute(self, statement: str, values: tuple[str, ...] = ()) -> Any:
+        """Run a statement for its first row, once more if the file was broken."""
+        try:
+            with self._connection:
+                return self._connection.execute(statement, values).fetchone()
+        except (sqlite3.Error, UnicodeDecodeError) as error:
+            self._connection.close()
+            self._mend(error)
+        with self._connection:
+            return self._connection.execute(statement, values).fetchone()
 
     def get(self, spec: dict[str, Any]) -> Outcome | None:
         """The outcome of a cell, None if there is none or if it is damaged."""
         key = key_of(spec)
-        try:
-            row = self._connection.execute(
-                "SELECT spec, outcome, digest FROM cells WHERE key = ?", (key,)
-            ).fetchone()
-        except sqlite3.OperationalError:
-            raise
-        except sqlite3.DatabaseError as error:
-            self._connection.close()
-            self._put_aside(error)
-            return None
+        row = self._execute(
+            "SELECT spec, outcome, digest FROM cells WHERE key = ?", (key,)
+        )
         if row is None:
             return None
-        if _is_sound(key, canonical(spec), *row):
+        if _is_sound(key, *row) and row[0] == canonical(spec):
             return Outcome(**json.loads(row[1]))
         self.damaged += 1
         self._say(f"A damaged entry is computed again: {canonical(spec)[:120]} ...")
@@ -102,12 +119,7 @@ class Store:
         values = canonical(
             {"values": outcome.values, "seconds": outcome.seconds, "cpu": outcome.cpu}
         )
-        with self._connection:
-            self._connection.execute(
-                "INSERT OR REPLACE INTO cells (key, spec, outcome, digest) "
-                "VALUES (?, ?, ?, ?)",
-                (key, text, values, _digest(key, text, values)),
-            )
+        self._execute(_INSERT, (key, text, values, _digest(key, text, values)))
 
     def __len__(self) -> int:
         (count,) = self._connection.execute("SELECT COUNT(*) FROM cells").fetchone()
@@ -124,14 +136,23 @@ class Store:
         self.close()
 
 
+def _connected(address: str) -> sqlite3.Connection:
+    connection = sqlite3.connect(address, timeout=PATIENCE, uri=True)
+    # Bytes that are no text make an entry damaged, they are no error.
+    connection.text_factory = lambda data: data.decode(errors="replace")
+    return connection
+
+
 def _opened(path: Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(path, timeout=PATIENCE)
+    connection = _connected(f"{path.resolve().as_uri()}?mode=rwc")
     try:
-        (state,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+        # The index of the keys included, without which entries would not be found.
+        (state,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
         if state != "ok":
             raise sqlite3.DatabaseError(state)
-        (owner,) = connection.execute("PRAGMA application_id").fetchone()
+        # In this order: who makes a table at the same time has signed it before.
         (tables,) = connection.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()
+        (owner,) = connection.execute("PRAGMA application_id").fetchone()
         if owner != APPLICATION and tables:
             raise StoreNotUsable(
                 f"{path} is a database of something else; give another --store."
@@ -139,20 +160,49 @@ def _opened(path: Path) -> sqlite3.Connection:
         with connection:
             connection.execute(f"PRAGMA application_id = {APPLICATION}")
             connection.execute(_SCHEMA)
+            connection.execute(f"{_SELECT} LIMIT 1")
     except BaseException:
         connection.close()
         raise
     return connection
 
 
+def _is_damage(error: Exception) -> bool:
+    """Whether an error says that a file is broken, or something around it."""
+    if isinstance(error, OSError):
+        return False
+    # The low byte of a code of SQLite is its kind.
+    return getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF not in (
+        sqlite3.SQLITE_AUTH, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_CANTOPEN,
+        sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_LOCKED,
+        sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_PERM, sqlite3.SQLITE_PROTOCOL,
+        sqlite3.SQLITE_READONLY,
+    )  # fmt: skip
+
+
+def _sound_rows(path: Path) -> list[tuple[str, str, str, str]]:
+    """Rows of a broken file that are what was written."""
+    found = {}
+    with closing(_connected(f"{path.resolve().as_uri()}?mode=ro")) as connection:
+        # Without this SQLite reads nothing of a file that is shorter than it was.
+        connection.execute("PRAGMA writable_schema = ON")
+        # From both ends, for reading stops at what is broken.
+        for order in ("ASC", "DESC"):
+            with suppress(sqlite3.Error, UnicodeDecodeError):
+                for row in connection.execute(f"{_SELECT} ORDER BY rowid {order}"):
+                    if _is_sound(*row):
+                        found[row[0]] = row
+    return list(found.values())
+
+
 def _digest(*texts: str) -> str:
     return hashlib.sha256("\n".join(texts).encode()).hexdigest()
 
 
-def _is_sound(key: str, wanted: str, spec: Any, outcome: Any, digest: Any) -> bool:
-    """Whether a row is what was written, and of the cell that was asked for."""
-    is_text = all(isinstance(one, str) for one in (spec, outcome, digest))
-    return is_text and spec == wanted and _digest(key, spec, outcome) == digest
+def _is_sound(key: Any, spec: Any, outcome: Any, digest: Any) -> bool:
+    """Whether a row is what was written."""
+    is_text = all(isinstance(one, str) for one in (key, spec, outcome, digest))
+    return is_text and _digest(key, spec, outcome) == digest
 
 
 def _free_name(path: Path) -> Path:
