@@ -172,5 +172,6 @@ def test_keys_depend_on_all_that_matters():
 
     assert spec() == spec()
     others = [spec("abd"), spec(limit=6), spec(B=4), spec(needs=(cell("facts"),))]
+    others += [spec(data="wbc"), spec(effort="fast"), spec(seed=1)]
     assert all(other != spec() for other in others)
     assert spec()["version"]

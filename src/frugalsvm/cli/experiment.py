@@ -8,9 +8,10 @@ import sys
 from pathlib import Path
 
 from ..datasets import CATALOGUE, DatasetNotFound
-from ..experiments.cells import Outcomes, package_version, with_needs
+from ..experiments.cells import Outcomes, with_needs
 from ..experiments.progress import duration
 from ..experiments.report import Report, page
+from ..experiments.revision import revision
 from ..experiments.runner import run_cells
 from ..experiments.sources import Source
 from ..experiments.store import Store, StoreNotUsable
@@ -198,7 +199,7 @@ def _write_page(
     out: Path, settings: Settings, sections: list[tuple[str, str, str]]
 ) -> None:
     about = (
-        f"frugalsvm {package_version()}, grid {settings.grid}. Entries with * are of "
+        f"frugalsvm {revision()}, grid {settings.grid}. Entries with * are of "
         "cells that their limit ended."
     )
     text = page("The paper's study", about, sections)

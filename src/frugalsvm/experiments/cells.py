@@ -6,8 +6,9 @@ import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any
+
+from .revision import revision
 
 
 @dataclass(frozen=True)
@@ -50,11 +51,12 @@ class Cell:
         """
         return {
             "task": self.task,
+            "name": self.data,
             "data": fingerprint(self.data) if self.data else "",
             "limit": self.limit,
             "params": dict(self.params),
             "needs": [need.spec(fingerprint) for need in self.needs],
-            "version": package_version(),
+            "version": revision(),
         }
 
     def __str__(self) -> str:
@@ -94,14 +96,6 @@ def canonical(value: Any) -> str:
 def key_of(spec: Mapping[str, Any]) -> str:
     """The key of a cell in a store."""
     return hashlib.sha256(canonical(spec).encode()).hexdigest()
-
-
-def package_version() -> str:
-    """The version of frugalsvm that is installed."""
-    try:
-        return version("frugalsvm")
-    except PackageNotFoundError:
-        return "unknown"
 
 
 @dataclass(frozen=True)
