@@ -1,7 +1,7 @@
 import csv
 import io
 
-from frugalsvm.experiments.report import Figure, Marked, Report, Table, page
+from frugalsvm.experiments.report import MARKS, Figure, Marked, Report, Table, page
 
 TABLE = Table(
     "Some <numbers>",
@@ -22,6 +22,12 @@ def test_csv_has_plain_numbers_and_names_what_is_marked():
     rows = list(csv.DictReader(io.StringIO(TABLE.csv())))
     assert [row["ours"] for row in rows] == ["1.234568", "2", ""]
     assert [row["capped"] for row in rows] == ["", "ours", "ours"]
+
+
+def test_marks_in_csv_can_be_told_apart():
+    table = Table("", ["CoP, SCIP", "CoP", "H-KS s"], [[Marked(1.0), 2, Marked(3.0)]])
+    (row,) = csv.DictReader(io.StringIO(table.csv()))
+    assert row["capped"].split(MARKS) == ["CoP, SCIP", "H-KS s"]
 
 
 def draw():

@@ -84,6 +84,19 @@ def test_cells_without_values_are_shown(
         assert "; 0 ended at their limit" not in text
 
 
+@pytest.mark.parametrize("name", [name for name in STUDIES if STUDIES[name].columns])
+def test_every_row_with_capped_cells_is_marked(name, folder, tmp_path, monkeypatch):
+    for one in TASKS:
+        monkeypatch.setitem(TASKS, one, empty_handed)
+    run(command(folder, tmp_path, name, "--sets", *SETS))
+    for path in tmp_path.glob(f"{name}*.csv"):
+        with path.open(newline="") as file:
+            rows = list(csv.DictReader(file))
+        # Ranks, and the last row of stability, are made of rows that are marked.
+        marks = {row["capped"] for row in rows if next(iter(row.values())) != "mean"}
+        assert "" not in marks or path.stem == "peers-ranks"
+
+
 @pytest.mark.parametrize("study", STUDIES.values(), ids=str)
 def test_the_full_grid_is_larger(study):
     quick, full = (study.plan(Settings(grid)) for grid in ("quick", "full"))
@@ -106,11 +119,14 @@ def test_the_list(capsys):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["table99"], "no experiment 'table99'"),
+        (["Proofs"], "no experiment 'Proofs'; did you mean proof?"),
+        (["xyzzy"], "no experiment 'xyzzy'; there are table1, table2"),
         (["table4", "--limit", "0"], "positive"),
         (["table4", "--limit", "soon"], "positive"),
-        (["table4", "--limit", "H-XS=5"], "no column 'H-XS'"),
+        (["table4", "--limit", "hks=5"], "no column 'hks'; did you mean H-KS"),
         (["table4", "--sets", "iris"], "no data set 'iris'"),
+        (["table4", "--sets", "Madelon"], "did you mean madelon?"),
+        (["table4", "--data", "nowhere/at/all"], "no such folder"),
         (["table4", "--jobs", "0"], "--jobs"),
         (["table4", "--grid", "huge"], "quick"),
     ],
@@ -127,6 +143,23 @@ def test_data_that_are_not_there(tmp_path, monkeypatch, capsys):
     arguments = ["table1", "--sets", "german", "--data", str(tmp_path)]
     assert run([*arguments, "--out", str(tmp_path)]) == 1
     assert "german.csv.gz" in capsys.readouterr().err
+
+
+def test_a_folder_that_cannot_be_written(folder, tmp_path, capsys):
+    (tmp_path / "file").touch()
+    arguments = command(folder, tmp_path / "file", "table1", "--sets", "wbc")
+    assert run([*arguments, "--store", str(tmp_path / "cells.sqlite")]) == 1
+    assert "cannot be read or written" in capsys.readouterr().err
+
+
+def test_experiments_without_the_data_sets_are_left_out(folder, tmp_path, capsys):
+    arguments = command(folder, tmp_path, "table1", "table2", "--sets", "wbc")
+    assert run(arguments) == 0
+    shown = capsys.readouterr()
+    assert "table2 has none of these data sets" in shown.err
+    assert "Table 2" not in shown.out
+    assert not (tmp_path / "table2.csv").exists()
+    assert run(command(folder, tmp_path, "table2", "--sets", "wbc")) == 1
 
 
 def test_a_store_that_cannot_be_opened(folder, tmp_path, capsys):

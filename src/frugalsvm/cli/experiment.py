@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from difflib import get_close_matches
 from pathlib import Path
 
 from ..datasets import CATALOGUE, DatasetNotFound
@@ -50,6 +51,10 @@ def run(arguments: list[str]) -> int:
         return 1
     except StoreNotUsable as error:
         print(error, file=sys.stderr)
+        return 1
+    except OSError as error:
+        where = "--data, --out and --store say where files are"
+        print(f"A file cannot be read or written: {error}; {where}.", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         print(
@@ -114,8 +119,17 @@ def _studies(parser: argparse.ArgumentParser, names: list[str]) -> list[Study]:
         return list(STUDIES.values())
     for name in names:
         if name not in STUDIES:
-            parser.error(f"no experiment {name!r}; there are {', '.join(STUDIES)}.")
+            parser.error(f"no experiment {name!r}; {_hint(name, [*STUDIES, ALL])}")
     return [STUDIES[name] for name in dict.fromkeys(names)]
+
+
+def _hint(name: str, known: list[str]) -> str:
+    """The names that somebody may have meant, else all."""
+    folded = {one.casefold(): one for one in known}
+    close = get_close_matches(name.casefold(), folded, n=3)
+    if close:
+        return f"did you mean {' or '.join(folded[one] for one in close)}?"
+    return f"there are {', '.join(known)}."
 
 
 def _settings(
@@ -123,7 +137,9 @@ def _settings(
 ) -> Settings:
     for name in given.sets:
         if name not in CATALOGUE:
-            parser.error(f"no data set {name!r}; there are {', '.join(CATALOGUE)}.")
+            parser.error(f"no data set {name!r}; {_hint(name, list(CATALOGUE))}")
+    if given.data and not Path(given.data).is_dir():
+        parser.error(f"--data {given.data}: there is no such folder.")
     if given.jobs == 0 or given.jobs < -1:
         parser.error(f"--jobs must be positive, or -1 for all cores, got {given.jobs}.")
     limits = {}
@@ -131,7 +147,8 @@ def _settings(
     for text in given.limit:
         column, _, number = text.rpartition("=")
         if column and column not in columns:
-            parser.error(f"--limit {text}: no column {column!r}; there are {columns}.")
+            hint = _hint(column, columns)
+            parser.error(f"--limit {text}: no column {column!r}; {hint}")
         limits[column] = _seconds(parser, text, number)
     source = Source(given.data)
     return Settings(given.grid, tuple(given.sets), limits, source)
@@ -154,10 +171,15 @@ def _store_path(given: argparse.Namespace) -> Path:
 def _run(studies: list[Study], settings: Settings, given: argparse.Namespace) -> int:
     out = Path(given.out)
     jobs = given.jobs if given.jobs > 0 else os.cpu_count() or 1
+    # Now, for hours later is too late to say that it cannot be.
+    out.mkdir(parents=True, exist_ok=True)
     sections, failed = [], 0
     with Store(_store_path(given), say=_say) as store:
         for study in studies:
             cells = study.plan(settings)
+            if not cells:
+                _say(f"{study.name} has none of these data sets: left out.")
+                continue
             outcomes = run_cells(study.name, cells, settings.source, store, jobs)
             failed += sum(bool(one.error) for one in outcomes.values())
             report = study.report(settings, outcomes)
@@ -166,6 +188,8 @@ def _run(studies: list[Study], settings: Settings, given: argparse.Namespace) ->
             sections.append((study.name, study.title, report.html(out, study.name)))
             # Written anew after each, so that a run that is cut short has its page.
             _write_page(out, settings, sections)
+    if not sections:
+        return 1
     print(f"\nAll of it on one page: {out / 'index.html'}")
     return 1 if failed else 0
 

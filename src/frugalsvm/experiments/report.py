@@ -18,6 +18,8 @@ from typing import Any
 from ..markup import escaped
 
 DIGITS = 7
+# Between columns that are marked, whose names have spaces and commas.
+MARKS = "; "
 
 
 @dataclass(frozen=True)
@@ -73,7 +75,7 @@ class Table:
             plain = [_plain(entry) for entry in row]
             pairs = zip(self.columns, row, strict=True)
             marks = [name for name, entry in pairs if isinstance(entry, Marked)]
-            writer.writerow([*map(_text, plain), " ".join(marks)])
+            writer.writerow([*map(_text, plain), MARKS.join(marks)])
         return file.getvalue()
 
     def html(self) -> str:
@@ -195,7 +197,9 @@ def _draw(figure: Figure, stem: Path) -> list[Path]:
 
 
 _PAGE = """<!DOCTYPE html>
-<html lang="en"><head><meta charset="utf-8"><title>{title}</title><style>
+<html lang="en"><head><meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title><style>
 body {{ font-family: system-ui, sans-serif; max-width: 75em; margin: 2em auto;
  padding: 0 1em; line-height: 1.45 }}
 table {{ border-collapse: collapse; font-size: 85%; display: block; overflow-x: auto }}

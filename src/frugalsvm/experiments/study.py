@@ -129,3 +129,9 @@ def value(outcomes: Outcomes, cell: Cell, key: str) -> Any:
     if outcome is not None and outcome.capped:
         return Marked(found)
     return found
+
+
+def marked(outcomes: Outcomes, cells: Iterable[Cell], entry: Any) -> Any:
+    """What was made of several cells, marked if one of them is capped."""
+    capped = any(outcomes[one].capped for one in cells if one in outcomes)
+    return Marked(entry) if capped else entry

@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 from ..cells import Cell, Outcomes, cell
 from ..drawing import bars
-from ..report import Figure, Marked, Report, Table
+from ..report import Figure, Report, Table
 from ..statistics import mean, numbers, rounded
-from ..study import Settings, Study
+from ..study import Settings, Study, marked
 
 METHODS = ("auto", "branch-and-bound", "kernel-search", "L1 LinearSVC")
 QUICK_SEEDS, SEEDS = 2, 5
@@ -77,12 +77,11 @@ def _report(settings: Settings, outcomes: Outcomes) -> Report:
                 for one in cells
                 if "objective" in outcomes[one].values
             ]
-            capped = any(outcomes[one].capped for one in cells)
             seconds = rounded(mean([outcomes[one].seconds for one in cells]), 1)
             rows.append(
                 [str(shape), shape.k, method, rounded(found, 1),
                  rounded(None if gap is None else 100 * gap, 1),
-                 rounded(mean(excess), 4), Marked(seconds) if capped else seconds]
+                 rounded(mean(excess), 4), marked(outcomes, cells, seconds)]
             )  # fmt: skip
     columns = (
         "data", "B", "method", "recovered %", "gap %", "objective / true", "seconds",

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..cells import Cell, Outcomes, cell
 from ..drawing import bars, canvas
-from ..report import Figure, Marked, Report, Table
+from ..report import Figure, Report, Table
 from ..sources import LARGE, SMALL
 from ..statistics import (
     corrected_half_interval,
@@ -19,7 +19,7 @@ from ..statistics import (
     numbers,
     rounded,
 )
-from ..study import Settings, Study
+from ..study import Settings, Study, marked
 from ..tasks.peers import SELECTORS, installed_methods
 
 OURS = "frugalsvm"
@@ -78,10 +78,8 @@ def _report(settings: Settings, outcomes: Outcomes) -> Report:
             average = mean(usable)
             means[i, k] = np.nan if average is None else average
             cells = _cells(settings, name, method)
-            capped = any(outcomes[one].capped for one in cells)
-            shown = rounded(average, 2)
             row = [name, _budget(settings, name), method]
-            row += [Marked(shown) if capped else shown]
+            row += [marked(outcomes, cells, rounded(average, 2))]
             row += [rounded(corrected_half_interval(usable, share), 2)]
             row += _gain(gains, share) if method != OURS else [None, None]
             row += [rounded(mean(numbers(outcomes, cells, "seconds")), 2)]
@@ -156,12 +154,13 @@ def _rank_figure(methods: list[str], means: np.ndarray) -> Any:
         ax.plot(ranks[k], -row, "o", color="#0072B2")
         ax.annotate(methods[k], (ranks[k], -row), (6, -3), textcoords="offset points")
     sorted_ranks = ranks[order]
-    reach = 0
+    reach = bars_drawn = 0
     for first in range(len(order)):
         last = int(np.searchsorted(sorted_ranks, sorted_ranks[first] + distance)) - 1
         if last > reach and last > first:
             reach = last
-            y = 0.5 + 0.25 * first
+            bars_drawn += 1
+            y = 0.25 + 0.25 * bars_drawn
             ax.plot([sorted_ranks[first], sorted_ranks[last]], [y, y], color="black")
     ax.plot([1.0, 1.0 + distance], [-len(order)] * 2, color="#7f7f7f", marker="|")
     ax.annotate(
@@ -169,7 +168,7 @@ def _rank_figure(methods: list[str], means: np.ndarray) -> Any:
         color="#7f7f7f",
     )  # fmt: skip
     ax.set_xlim(0.8, len(methods) + 1.2)
-    ax.set_ylim(-len(order) - 0.6, 1.2)
+    ax.set_ylim(-len(order) - 0.6, max(1.2, 0.5 + 0.25 * bars_drawn))
     return figure
 
 
@@ -193,7 +192,8 @@ def _stability_report(settings: Settings, outcomes: Outcomes) -> Report:
         for method in methods:
             found = nogueira(_masks(settings, outcomes, name, method))
             series[method].append(found)
-            row.append(rounded(found, 3))
+            cells = _cells(settings, name, method)
+            row.append(marked(outcomes, cells, rounded(found, 3)))
         rows.append(row)
     averages = [
         rounded(mean([one for one in series[method] if one is not None]), 3)
@@ -207,7 +207,8 @@ def _stability_report(settings: Settings, outcomes: Outcomes) -> Report:
         [
             "The measure of Nogueira, Sechidis and Brown: 1 if all folds select the "
             "same, about 0 if features were drawn by lot. Training sets of folds share "
-            "many of their samples. The cells are those of the experiment peers."
+            "many of their samples. The cells are those of the experiment peers; where "
+            "one ended at its limit, C was chosen among fewer values."
         ],
     )
 

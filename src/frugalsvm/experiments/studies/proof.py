@@ -11,7 +11,7 @@ from ..drawing import COLOURS, canvas, legend_above
 from ..report import Figure, Report, Table
 from ..sources import LARGE
 from ..statistics import half_interval, mean, numbers, rounded
-from ..study import Settings, Study, value
+from ..study import Settings, Study, marked, value
 
 BUDGET = 10
 ALL_C = (0.001, 0.01, 0.1, 1.0, 10.0)
@@ -62,14 +62,16 @@ def _report(settings: Settings, outcomes: Outcomes) -> Report:
         for C in ALL_C:
             own = tree_cell(name, C, settings.limit("tree"))
             found = outcomes[own].values
-            folds = numbers(outcomes, _folds(settings, name, C), "accuracy")
+            cells = _folds(settings, name, C)
+            folds = numbers(outcomes, cells, "accuracy")
             gap = 100.0 * found["gap"] if "gap" in found else None
             gaps[name].append(np.nan if gap is None else gap)
             scores[name].append(mean(folds) or np.nan)
             rows.append(
                 [name, C, value(outcomes, own, "objective"), found.get("bound"),
                  rounded(gap, 2), found.get("nodes"), rounded(found.get("seconds"), 1),
-                 rounded(mean(folds), 1), rounded(half_interval(folds), 1)]
+                 marked(outcomes, cells, rounded(mean(folds), 1)),
+                 rounded(half_interval(folds), 1)]
             )  # fmt: skip
     columns = (
         "data", "C", "objective", "bound", "gap %", "nodes", "seconds", "accuracy",

@@ -53,7 +53,7 @@ def _report(settings: Settings, outcomes: Outcomes) -> Report:
             cells = _cells(settings, name, column)
             ended = [outcomes[one] for one in cells if not outcomes[one].error]
             found = mean([one.values.get("seconds", one.seconds) for one in ended])
-            proved = sum(not one.capped for one in ended)
+            proved = sum(one.values.get("status") == "optimal" for one in ended)
             series[column].append(found)
             shown = rounded(found, 3)
             row += [shown if proved == len(cells) else Marked(shown), proved]
