@@ -5,10 +5,11 @@ import signal
 import time
 
 import pytest
+from joblib.externals.loky.process_executor import TerminatedWorkerError
 
 from frugalsvm.experiments import progress, runner
 from frugalsvm.experiments.cells import Outcome, cell
-from frugalsvm.experiments.runner import run_cells
+from frugalsvm.experiments.runner import WorkerDied, run_cells
 from frugalsvm.experiments.sources import Source
 from frugalsvm.experiments.store import Store
 from frugalsvm.experiments.tasks import TASKS
@@ -95,6 +96,18 @@ def test_ctrl_c_keeps_what_has_ended(store):
         run(cells, store)
     assert len(store) == 1
     assert CALLS == [1]
+
+
+def test_a_process_that_is_killed_is_told(store, monkeypatch):
+    def killed(calls):
+        function, arguments, _ = next(iter(calls))
+        yield function(*arguments)
+        raise TerminatedWorkerError("SIGKILL(-9)")
+
+    monkeypatch.setattr(runner, "Parallel", lambda **_: killed)
+    with pytest.raises(WorkerDied, match="fewer --jobs"):
+        run([cell("count", number=k) for k in range(3)], store, jobs=2)
+    assert len(store) == 1
 
 
 def test_progress_counts_and_estimates(capsys):

@@ -1,6 +1,7 @@
 """Every experiment end to end on miniature data, through the command line."""
 
 import csv
+import gzip
 import signal
 import sqlite3
 import subprocess
@@ -143,6 +144,16 @@ def test_data_that_are_not_there(tmp_path, monkeypatch, capsys):
     arguments = ["table1", "--sets", "german", "--data", str(tmp_path)]
     assert run([*arguments, "--out", str(tmp_path)]) == 1
     assert "german.csv.gz" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("part", ["start", "middle", "words"])
+def test_data_that_are_damaged(part, folder, tmp_path, capsys):
+    whole = (folder / "wbc.csv.gz").read_bytes()
+    words = gzip.compress(b"x0,target\nhello,1\n")
+    contents = {"start": b"no gzip", "middle": whole[:200], "words": words}
+    (tmp_path / "wbc.csv.gz").write_bytes(contents[part])
+    assert run(command(tmp_path, tmp_path, "table1", "--sets", "wbc")) == 1
+    assert "wbc cannot be read" in capsys.readouterr().err
 
 
 def test_a_folder_that_cannot_be_written(folder, tmp_path, capsys):

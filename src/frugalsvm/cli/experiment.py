@@ -13,8 +13,8 @@ from ..experiments.cells import Outcomes, with_needs
 from ..experiments.progress import duration
 from ..experiments.report import Report, page
 from ..experiments.revision import revision
-from ..experiments.runner import run_cells
-from ..experiments.sources import Source
+from ..experiments.runner import WorkerDied, run_cells
+from ..experiments.sources import Source, UnreadableData
 from ..experiments.store import Store, StoreNotUsable
 from ..experiments.studies import QUICK_MINUTES, STUDIES
 from ..experiments.study import GRIDS, Settings, Study, most_seconds
@@ -46,7 +46,7 @@ def run(arguments: list[str]) -> int:
     settings = _settings(parser, given, studies)
     try:
         return _run(studies, settings, given)
-    except DatasetNotFound as error:
+    except (DatasetNotFound, UnreadableData) as error:
         print(f"{error} Or leave it out by --sets.", file=sys.stderr)
         return 1
     except StoreNotUsable as error:
@@ -56,13 +56,19 @@ def run(arguments: list[str]) -> int:
         where = "--data, --out and --store say where files are"
         print(f"A file cannot be read or written: {error}; {where}.", file=sys.stderr)
         return 1
+    except WorkerDied as error:
+        print(f"{error} {_go_on(given)}", file=sys.stderr)
+        return 1
     except KeyboardInterrupt:
-        print(
-            f"Interrupted. What has ended is in {_store_path(given)}; the same command "
-            "goes on from there.",
-            file=sys.stderr,
-        )
+        print(f"Interrupted. {_go_on(given)}", file=sys.stderr)
         return INTERRUPTED
+
+
+def _go_on(given: argparse.Namespace) -> str:
+    return (
+        f"What has ended is in {_store_path(given)}; the same command goes on from "
+        "there."
+    )
 
 
 def _parser() -> argparse.ArgumentParser:

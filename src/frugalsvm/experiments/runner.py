@@ -7,6 +7,7 @@ import threading
 import time
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import BrokenExecutor
 from contextlib import contextmanager
 from typing import Any
 
@@ -26,6 +27,10 @@ OVERTIME_FACTOR, OVERTIME_SECONDS = 2.0, 30.0
 
 class OutOfTime(BaseException):
     """A task has not kept to its limit; no Exception, for solvers catch those."""
+
+
+class WorkerDied(RuntimeError):
+    """A process of --jobs is no more."""
 
 
 def run_cells(
@@ -96,10 +101,16 @@ def _computed(
     parallel = Parallel(
         n_jobs=jobs, batch_size=1, return_as="generator_unordered", pre_dispatch=jobs
     )
-    yield from parallel(
-        delayed(compute)(cell, needs, source)
-        for cell, needs in zip(cells, given, strict=True)
-    )
+    try:
+        yield from parallel(
+            delayed(compute)(cell, needs, source)
+            for cell, needs in zip(cells, given, strict=True)
+        )
+    except BrokenExecutor as error:
+        raise WorkerDied(
+            "A process that computed cells was killed, perhaps for want of memory; "
+            "fewer --jobs need less."
+        ) from error
 
 
 def compute(cell: Cell, needs: list[Outcome], source: Source) -> tuple[Cell, Outcome]:

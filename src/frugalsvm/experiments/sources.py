@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import warnings
+import zlib
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
 import numpy as np
 from sklearn.preprocessing import StandardScaler
 
-from ..datasets import CATALOGUE, digest, load
+from ..datasets import CATALOGUE, DatasetNotFound, digest, load
 from ..problem import Problem
 
 SMALL, LARGE = (
     tuple(name for name, info in CATALOGUE.items() if info.table == table)
     for table in (1, 2)
 )
+
+
+class UnreadableData(RuntimeError):
+    """The file of a data set is there, but damaged."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +74,14 @@ def _load(folder: str | None, name: str) -> DataSet:
     with warnings.catch_warnings():
         # Tables 1 and 2 say which copies differ.
         warnings.simplefilter("ignore", UserWarning)
-        found = load(name, data_home=folder)
+        try:
+            found = load(name, data_home=folder)
+        except DatasetNotFound:
+            raise
+        except (OSError, EOFError, ValueError, zlib.error) as error:
+            raise UnreadableData(
+                f"{name} cannot be read ({error}); is its file whole? Get it again."
+            ) from error
     return DataSet(name, found.data, found.target)
 
 
