@@ -1,7 +1,15 @@
 import csv
 import io
 
-from frugalsvm.experiments.report import MARKS, Figure, Marked, Report, Table, page
+from frugalsvm.experiments.report import (
+    MARKS,
+    NO_PICTURES,
+    Figure,
+    Marked,
+    Report,
+    Table,
+    page,
+)
 
 TABLE = Table(
     "Some <numbers>",
@@ -50,3 +58,22 @@ def test_files_and_the_page(tmp_path):
     html = page("Study", "x < y", [("table3", "T3", report.html(tmp_path, "table3"))])
     for text in ("data:image/svg+xml", "a&amp;b", "A note &lt;b&gt;", "#table3", "2*"):
         assert text in html
+
+
+def test_without_matplotlib_there_are_no_old_pictures(tmp_path, monkeypatch):
+    Report([TABLE], [Figure("A line", draw)]).write(tmp_path, "table3")
+    monkeypatch.setattr("frugalsvm.experiments.report.find_spec", lambda name: None)
+    report = Report([TABLE], [Figure("A line", draw)])
+    assert [path.name for path in report.write(tmp_path, "table3")] == ["table3.csv"]
+    assert NO_PICTURES in report.text()
+    assert "<img" not in report.html(tmp_path, "table3")
+
+
+def test_nothing_breaks_out_of_the_page(tmp_path):
+    """Names of columns, entries, notes and titles are text, wherever they stand."""
+    bad = "\"><script>alert('x')</script>&{title}"
+    report = Report([Table(bad, [bad], [[Marked(bad)]])], [Figure(bad, draw)], [bad])
+    report.write(tmp_path, "table3")
+    html = page(bad, bad, [(bad, bad, report.html(tmp_path, "table3"))])
+    assert "<script" not in html
+    assert html.count("&lt;script") >= 8

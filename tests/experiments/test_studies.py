@@ -78,8 +78,10 @@ def test_cells_without_values_are_shown(
     code = run(command(folder, tmp_path, name, "--sets", *SETS))
     text = capsys.readouterr().out
     assert code == (1 if task is broken else 0)
+    assert "nan" not in text
     if task is broken:
         assert "out of order" in text
+        assert "-*" not in text
         assert "; 0 ended at their limit" in text
     else:
         assert "; 0 ended at their limit" not in text

@@ -20,6 +20,7 @@ from ..markup import escaped
 DIGITS = 7
 # Between columns that are marked, whose names have spaces and commas.
 MARKS = "; "
+NO_PICTURES = "Pictures need Matplotlib: pip install 'frugalsvm[study]'."
 
 
 @dataclass(frozen=True)
@@ -163,9 +164,15 @@ class Report:
             path = folder / f"{name}{table.name}.csv"
             path.write_text(table.csv(), encoding="utf-8")
             written.append(path)
-        if find_spec("matplotlib"):
-            for figure in self.figures:
-                written += _draw(figure, folder / f"{name}{figure.name}")
+        for figure in self.figures:
+            stem = folder / f"{name}{figure.name}"
+            # Pictures of an earlier run do not belong to these tables.
+            for path in _pictures(stem):
+                path.unlink(missing_ok=True)
+            if find_spec("matplotlib"):
+                written += _draw(figure, stem)
+        if self.figures and not find_spec("matplotlib"):
+            self.notes.append(NO_PICTURES)
         return written
 
     def html(self, folder: Path, name: str) -> str:
@@ -184,13 +191,17 @@ class Report:
         return "".join(parts)
 
 
+def _pictures(stem: Path) -> list[Path]:
+    return [stem.with_name(f"{stem.name}.{kind}") for kind in ("svg", "png")]
+
+
 def _draw(figure: Figure, stem: Path) -> list[Path]:
     import matplotlib
 
     # No window, and the same file for the same figure.
     with matplotlib.rc_context({"svg.hashsalt": stem.name, "svg.fonttype": "none"}):
         drawn = figure.draw()
-        paths = [stem.with_name(f"{stem.name}.{kind}") for kind in ("svg", "png")]
+        paths = _pictures(stem)
         drawn.savefig(paths[0], metadata={"Date": None})
         drawn.savefig(paths[1], dpi=120)
     return paths

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import partial
 
@@ -80,9 +81,10 @@ def _report(grid: _Grid, settings: Settings, outcomes: Outcomes) -> Report:
         entries = {B: [name, B] for B in budgets}
         for model in grid.models:
             best = [_best(grid, settings, outcomes, name, model, B) for B in budgets]
-            found[model] = (budgets, [one[0] for one in best])
+            found[model] = (budgets, [math.nan if one[0] is None else one[0]
+                                      for one in best])  # fmt: skip
             for B, (score, spread, C, capped) in zip(budgets, best, strict=True):
-                shown = rounded(score, 2)
+                shown = "failed" if score is None and not capped else rounded(score, 2)
                 mark = Marked(shown) if capped else shown
                 entries[B] += [mark, rounded(spread, 2), C]
         curves[name] = found
@@ -106,18 +108,19 @@ _NOTE = (
 
 def _best(
     grid: _Grid, settings: Settings, outcomes: Outcomes, name: str, model: str, B: int
-) -> tuple[float, float | None, float, bool]:
+) -> tuple[float | None, float | None, float | None, bool]:
     """The best mean over C with its interval, that C, and whether it is capped."""
     found = []
+    any_capped = False
     for C in settings.pick(grid.quick_C, ALL_C):
         cells = grid.cells(settings, name, model, B, C)
         scores = numbers(outcomes, cells, "accuracy")
         capped = any(outcomes[one].capped for one in cells)
+        any_capped |= capped
         average = mean(scores)
         if average is not None:
             found.append((average, half_interval(scores), C, capped))
-    nothing = (float("nan"), None, float("nan"), True)
-    return max(found, key=lambda one: one[0], default=nothing)
+    return max(found, key=lambda one: one[0], default=(None, None, None, any_capped))
 
 
 def _tally(grid: _Grid, rows: list[list[object]]) -> str:
@@ -127,7 +130,8 @@ def _tally(grid: _Grid, rows: list[list[object]]) -> str:
         first, second = (
             one.value if isinstance(one, Marked) else one for one in (row[2], row[5])
         )
-        at_least += first >= second  # type: ignore[operator]
+        if isinstance(first, float) and isinstance(second, float):
+            at_least += first >= second
     first_name, second_name = grid.models[:2]
     return (
         f" {first_name} is at least as good as {second_name} on {at_least} of "

@@ -129,9 +129,10 @@ def _scores(
 
 
 def _rank_table(methods: list[str], means: np.ndarray) -> Table:
-    ranks = mean_ranks(means) if len(means) else np.full(len(methods), np.nan)
-    order = np.argsort(ranks)
-    rows = [[methods[k], round(float(ranks[k]), 2)] for k in order]
+    rows: list[list[Any]] = [[method, None] for method in methods]
+    if len(means):
+        ranks = mean_ranks(means)
+        rows = [[methods[k], round(float(ranks[k]), 2)] for k in np.argsort(ranks)]
     distance = critical_difference(len(methods), max(1, len(means)))
     title = (
         f"Mean ranks over {len(means)} data sets; critical difference {distance:.2f}"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from ..cells import Cell, Outcomes, cell
+from typing import Any
+
+from ..cells import Cell, Outcome, Outcomes, cell
 from ..drawing import bars
 from ..report import Figure, Marked, Report, Table
 from ..sources import SMALL
@@ -56,7 +58,7 @@ def _report(settings: Settings, outcomes: Outcomes) -> Report:
             proved = sum(one.values.get("status") == "optimal" for one in ended)
             series[column].append(found)
             shown = rounded(found, 3)
-            row += [shown if proved == len(cells) else Marked(shown), proved]
+            row += [_entry(shown, ended, proved == len(cells)), proved]
         rows.append(row)
     columns = ["data", "cells"]
     for column in SERIES:
@@ -67,6 +69,13 @@ def _report(settings: Settings, outcomes: Outcomes) -> Report:
         [Figure(title, lambda: bars(names, series, "mean seconds", log=True))],
         [_factor(series), _M_RULE],
     )
+
+
+def _entry(shown: Any, ended: list[Outcome], is_proved: bool) -> Any:
+    """A mean, marked if not all of its cells were proved."""
+    if not ended:
+        return "failed"
+    return shown if is_proved else Marked(shown)
 
 
 _M_RULE = (
