@@ -69,6 +69,12 @@ def test_without_matplotlib_there_are_no_old_pictures(tmp_path, monkeypatch):
     assert "<img" not in report.html(tmp_path, "table3")
 
 
+def test_sentences_have_room():
+    html = Table("", ["data", "remark"], [["wdbc", "word " * 20]]).html()
+    assert "<td>wdbc</td>" in html
+    assert '<td class="words">word word' in html
+
+
 def test_nothing_breaks_out_of_the_page(tmp_path):
     """Names of columns, entries, notes and titles are text, wherever they stand."""
     bad = "\"><script>alert('x')</script>&{title}"

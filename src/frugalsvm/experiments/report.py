@@ -20,6 +20,8 @@ from ..markup import escaped
 DIGITS = 7
 # Between columns that are marked, whose names have spaces and commas.
 MARKS = "; "
+# Letters of an entry that is more than a number or a name.
+WORDS = 30
 NO_PICTURES = "Pictures need Matplotlib: pip install 'frugalsvm[study]'."
 
 
@@ -83,13 +85,18 @@ class Table:
         """A table."""
         head = "".join(f"<th>{escaped(name)}</th>" for name in self.columns)
         body = "".join(
-            "<tr>" + "".join(f"<td>{escaped(text)}</td>" for text in row) + "</tr>"
-            for row in self.texts()
+            "<tr>" + "".join(map(_html_entry, row)) + "</tr>" for row in self.texts()
         )
         return (
             f"<h3>{escaped(self.title)}</h3>"
             f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
         )
+
+
+def _html_entry(text: str) -> str:
+    # Sentences get room to run in: in a narrow column they would make tall rows.
+    kind = ' class="words"' if len(text) > WORDS else ""
+    return f"<td{kind}>{escaped(text)}</td>"
 
 
 def _plain(entry: Any) -> Any:
@@ -216,6 +223,7 @@ body {{ font-family: system-ui, sans-serif; max-width: 75em; margin: 2em auto;
 table {{ border-collapse: collapse; font-size: 85%; display: block; overflow-x: auto }}
 th, td {{ padding: .15em .6em; text-align: right; border-bottom: 1px solid #ddd }}
 th:first-child, td:first-child {{ text-align: left }}
+td.words {{ text-align: left; min-width: 24em }}
 img {{ max-width: 100%; background: white }} figure {{ margin: 1em 0 }}
 </style></head><body><h1>{title}</h1><p>{about}</p><ul>{contents}</ul>{body}
 </body></html>
