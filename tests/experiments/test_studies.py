@@ -79,6 +79,7 @@ def test_cells_without_values_are_shown(
     text = capsys.readouterr().out
     assert code == (1 if task is broken else 0)
     assert "nan" not in text
+    assert "None" not in text
     if task is broken:
         assert "out of order" in text
         assert "-*" not in text

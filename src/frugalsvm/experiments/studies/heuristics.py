@@ -44,7 +44,10 @@ def _report(settings: Settings, outcomes: Outcomes) -> Report:
                     for what in ("ObjFun", "Time")
                 ]
         kernel = outcomes[common.h_ks(settings, name, B)].values
-        row += [f"{kernel.get('subproblems solved')}/{kernel.get('subproblems')}"]
+        if "subproblems" in kernel:
+            row += [f"{kernel['subproblems solved']}/{kernel['subproblems']}"]
+        else:
+            row += [None]
         rows.append(row)
     title = "Objectives and seconds of H-LS and H-KS, ours and published; C = 10"
     return Report([Table(title, columns, rows)], notes=[_tally(settings, outcomes)])
