@@ -82,6 +82,17 @@ def test_infinite_and_huge_values_are_errors():
         reason([1e60, *USEFUL[1:]])
 
 
+@pytest.mark.parametrize("value", [np.inf, 1e60])
+def test_excluding_a_column_is_the_remedy_that_it_is_said_to_be(value):
+    assert reason([value, *USEFUL[1:]], exclude=["column"]) == "excluded by you"
+
+
+def test_a_spread_that_squares_to_nothing_is_left_out():
+    """Its scale would be 1 and the features no standardised ones."""
+    tiny = [1e-300 * value for value in USEFUL]
+    assert "too little to compute with" in reason(tiny)
+
+
 def test_missing_values_are_named():
     table = made(a=[np.nan, *USEFUL[1:]], b=[None, *["u", "v"] * 29, "u"], y=TARGET)
     plan = make_plan(table, "y")

@@ -106,6 +106,7 @@ def test_json_keeps_every_bit(table):
         {"scales": [1.0]},
         {"means": ["1"] * 5},
         {"means": [True] * 5},
+        {"means": [10**400] * 5},
         {"features": ["a"] * 5},
         {"classes": [1, 1]},
         {"classes": [0, "1"]},

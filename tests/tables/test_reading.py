@@ -50,6 +50,7 @@ PLAIN = {"a": [1.5, 2.0], "b": ["x", "y"]}
         (gzip.compress(b"a,b\n1.5,x\n2,y\n"), None),
         ('"a","b"\n"1,5","x"\n"2,0","y"\n', None),
         ('"a";"b"\n"1,5";"x"\n2;"y"\n', "decimal commas"),
+        ("sep=;\r\na;b\r\n1,5;x\r\n2;y\r\n", "decimal commas"),
     ],
 )
 def test_ways_to_write_the_same_table(table, content, remark):
@@ -59,6 +60,19 @@ def test_ways_to_write_the_same_table(table, content, remark):
     words = " ".join(found.remarks)
     assert (remark or "") in words
     assert bool(words) == (remark is not None)
+
+
+def test_a_mark_is_no_part_of_a_name_whatever_the_user_says(table):
+    content = "\ufeffa,b\n1.5,x\n2,y\n"
+    assert values(table(content, encoding="UTF-8")) == PLAIN
+    assert values(table(content.lstrip("\ufeff"), encoding="utf8")) == PLAIN
+
+
+@pytest.mark.parametrize("strange", ["\u2028", "\x85", "\x0c", "\x1c"])
+def test_only_line_feeds_end_lines(table, strange):
+    found = table(f"a{strange}b,c\n1.5,x{strange}y\n2,z\n")
+    assert found.n_rows == 2
+    assert values(found) == {f"a{strange}b": [1.5, 2.0], "c": [f"x{strange}y", "z"]}
 
 
 def test_thousands(table):

@@ -36,6 +36,7 @@ def test_classes(values, positive, classes, mask):
         (list(range(50)), "50 different values"),
         (["a", None, "b"], "1 rows of made.csv have no 'y'"),
         ([float("nan")] * 2, "is empty"),
+        ([float("inf"), 0.0], "infinite values"),
     ],
 )
 def test_anything_but_two_classes_is_an_error(values, words):

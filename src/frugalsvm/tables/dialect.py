@@ -6,6 +6,7 @@ It is guessed from the first lines, and not silently: the table says what was ta
 from __future__ import annotations
 
 import csv
+import io
 import re
 from collections import Counter
 from dataclasses import dataclass
@@ -19,6 +20,8 @@ N_ROWS = 200
 COMMA_NUMBER = re.compile(r"\s*[-+]?(\d{1,3}(\.\d{3})+|\d+),\d+([eE][-+]?\d+)?\s*")
 POINT_NUMBER = re.compile(r"\s*[-+]?\d+\.\d+([eE][-+]?\d+)?\s*")
 WITH_THOUSANDS = re.compile(r"\s*[-+]?\d{1,3}(\.\d{3})+,\d+\s*")
+# The line by which Excel is told the separator.
+TOLD = re.compile(r'"?sep=([,;\t|])"?\r?\n', re.IGNORECASE)
 _ANY_NUMBER = re.compile(r"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*")
 
 
@@ -36,6 +39,8 @@ class Dialect:
         Of the columns; all different.
     remarks : list of str
         What is worth saying.
+    skipped : int
+        Lines before the line of names.
     """
 
     separator: str
@@ -43,6 +48,7 @@ class Dialect:
     thousands: str | None
     names: list[str]
     remarks: list[str]
+    skipped: int = 0
 
 
 def guess(sample: str, source: str, is_whole: bool) -> Dialect:
@@ -58,7 +64,12 @@ def guess(sample: str, source: str, is_whole: bool) -> Dialect:
     """
     if not sample.strip():
         raise TableError(f"{source} is empty; it needs a line of names and some rows.")
-    separator, rows = _separator(sample, is_whole)
+    told = TOLD.match(sample)
+    if told is None:
+        separator, rows = _separator(sample, is_whole)
+    else:
+        separator = told[1]
+        rows = _rows(sample[told.end() :], separator, is_whole)
     remarks = []
     if separator != ",":
         remarks.append(f"cells are separated by {SEPARATORS[separator]}")
@@ -69,7 +80,9 @@ def guess(sample: str, source: str, is_whole: bool) -> Dialect:
     if decimal == ",":
         words = "numbers have decimal commas"
         remarks.append(words + (" and points in thousands" if thousands else ""))
-    return Dialect(separator, decimal, thousands, names, remarks)
+    return Dialect(
+        separator, decimal, thousands, names, remarks, skipped=int(told is not None)
+    )
 
 
 def _separator(sample: str, is_whole: bool) -> tuple[str, list[list[str]]]:
@@ -88,7 +101,8 @@ def _separator(sample: str, is_whole: bool) -> tuple[str, list[list[str]]]:
 
 
 def _rows(sample: str, separator: str, is_whole: bool) -> list[list[str]]:
-    lines = iter(sample.splitlines(keepends=True))
+    # Not by str.splitlines, which breaks lines at more than line feeds.
+    lines = io.StringIO(sample, newline="")
     try:
         # A row is a list of cells; blank lines have none.
         read = csv.reader(lines, delimiter=separator, skipinitialspace=True)

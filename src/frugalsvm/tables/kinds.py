@@ -34,6 +34,8 @@ DATE = re.compile(
 N_DATES = 1000
 # A spread below this part of the mean is lost in rounding when it is standardised.
 LEAST_SPREAD = 1e-6
+# Values beyond this, and spreads below that, are lost when they are squared.
+LARGEST, SMALLEST_SPREAD = 1e50, 1e-50
 
 
 @dataclass(frozen=True)
@@ -94,9 +96,11 @@ def make_plan(
     for name, column in table.columns.items():
         if name == target:
             continue
-        kind, reason = _judge(name, column, name in keep, name in categorical)
         if name in exclude:
-            reason = "excluded by you"
+            # It is not even looked at: this is the remedy for columns that are errors.
+            dropped.append((name, "excluded by you"))
+            continue
+        kind, reason = _judge(name, column, name in keep, name in categorical)
         if reason:
             dropped.append((name, reason))
         else:
@@ -150,11 +154,13 @@ def _why_not_numbers(name: str, values: np.ndarray, keep: bool) -> str:
     low, high = known.min(), known.max()
     if low == high:
         return f"constant ({low:g})"
-    if max(abs(low), abs(high)) > 1e50:
+    if max(abs(low), abs(high)) > LARGEST:
         raise TableError(
             f"column {name!r} has values up to {max(abs(low), abs(high)):g}, which is "
-            "too large to compute with; change its unit."
+            f"too large to compute with; change its unit, or --exclude {name!r}."
         )
+    if high - low < SMALLEST_SPREAD:
+        return f"varies by {high - low:g} only, which is too little to compute with"
     if high - low < LEAST_SPREAD * max(abs(low), abs(high)):
         return f"hardly varies ({low:.9g} to {high:.9g}); subtract {low:g} first"
     if keep or (known != np.round(known)).any():

@@ -343,6 +343,8 @@ class Preparation:
             KeyError,
             TypeError,
             AttributeError,
+            # An integer of hundreds of digits.
+            OverflowError,
             RecursionError,
         ) as error:
             raise TableError(f"the preparation is not readable: {error!r}.") from error

@@ -71,6 +71,9 @@ def _read_text(source: Source, as_text: set[str], encoding: str | None) -> Table
     remarks = []
     if found not in ("utf-8", "utf-8-sig") and encoding is None:
         remarks.append(f"not UTF-8: read as {found} (--encoding says otherwise)")
+    if found.lower().replace("_", "-") in ("utf-8", "utf8"):
+        # With a mark or without; it is no part of the first name.
+        found = "utf-8-sig"
     dialect = _dialect(source, found)
     columns, again = _read_columns(source, found, dialect, as_text)
     if again:
@@ -147,7 +150,7 @@ def _pieces(
                 dtype=dict.fromkeys(as_text & set(names), str), encoding=encoding,
                 decimal=dialect.decimal, thousands=dialect.thousands,
                 na_values=MISSING, skipinitialspace=True, low_memory=False,
-                chunksize=rows, **_precision(dialect),
+                chunksize=rows, skiprows=dialect.skipped, **_precision(dialect),
             ) as reader:  # fmt: skip
                 yield from reader
     except EmptyDataError as error:

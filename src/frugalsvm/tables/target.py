@@ -69,6 +69,10 @@ def find_target(table: Table, name: str, positive: str | None = None) -> Target:
             f"{n_missing:,} rows of {table.source} have no {name!r}, the target; "
             "remove them first (they can be given to predict later)."
         )
+    if any(isinstance(one, float) and np.isinf(one) for one in labels):
+        raise TableError(
+            f"the target {name!r} has infinite values; a class has a name or a number."
+        )
     if len(labels) != 2:
         raise TableError(_wrong_number(name, labels, len(column)))
     which = 1 if positive is None else _place(name, labels, positive)
@@ -99,6 +103,8 @@ def _labels(column: Column) -> tuple[list[Label], np.ndarray]:
         return list(column.levels), column.codes
     known, codes = np.unique(column.values, return_inverse=True)
     known = known[~np.isnan(known)]
+    if np.isinf(known).any():
+        return [float(v) for v in known.tolist()], codes
     whole = bool((known == np.round(known)).all())
     return [int(v) if whole else float(v) for v in known.tolist()], codes
 
