@@ -1,4 +1,5 @@
 import json
+import shlex
 
 import numpy as np
 import pytest
@@ -269,3 +270,27 @@ def test_ctrl_c_before_there_is_a_model(run, data, monkeypatch):
     monkeypatch.setattr(study, "run_interruptible", interrupted)
     done = run("fit", data, *FAST, code=130)
     assert "interrupted before there was a result" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["-k", "2", "--C", "auto"], "(C by cross-validation)"),
+        (["-k", "auto", "--C", "1"], "(budget by cross-validation)"),
+        (["-k", "auto", "--C", "auto"], "(both by cross-validation)"),
+        (["-k", "all"], "no linear SVM with C = 1 has"),
+    ],
+)
+def test_the_proof_says_what_was_chosen(run_json, data, options, words):
+    found = run_json(
+        "fit", data, "-t", "state", "--effort", "fast", *options, "--folds", "0"
+    )
+    assert words in found["proof"]["words"]
+
+
+def test_the_command_that_verifies_can_be_pasted(run, folder):
+    path = write_csv(folder / "my data; reboot.csv", columns())
+    proof = str(folder / "proof $(x).npz")
+    done = run("fit", path, *FAST[:4], "--folds", "0", "--certificate", proof)
+    command = shlex.join(["frugalsvm", "verify", proof, path])
+    assert command in done.stdout.replace("\n", "")

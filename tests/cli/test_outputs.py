@@ -74,3 +74,32 @@ def test_a_full_device(run, fitted, folder):
     assert "no space left on device to write /dev/full" in done.stderr
     # What can be written is.
     assert (folder / "m.json").exists()
+
+
+@pytest.mark.skipif(not FULL.exists(), reason="no /dev/full")
+@pytest.mark.parametrize(
+    "command",
+    [["fit", "--model"], ["path", "--report"], ["alternatives", "--certificate"]],
+)
+def test_a_failed_file_is_a_part_of_the_one_object(run_json, data, command):
+    name, option = command
+    budget = ["--budgets", "1"] if name == "path" else ["-k", "1"]
+    folds = [] if name == "alternatives" else ["--folds", "0"]
+    found = run_json(name, data, "-t", "state", *budget, *folds, option, FULL, code=1)
+    assert "no space left" in found["errors"][0]
+
+
+@pytest.mark.parametrize("name", ["data.csv", "./data.csv", "link.csv"])
+def test_inputs_are_not_overwritten(run, data, folder, name):
+    (folder / "link.csv").symlink_to(data)
+    before = Path(data).read_bytes()
+    done = run("fit", data, "-t", "state", "--model", name, code=2)
+    assert "is an input file" in done.stderr
+    run("path", data, "-t", "state", "--report", name, code=2)
+    run("alternatives", data, "-t", "state", "--certificate", name, code=2)
+    assert Path(data).read_bytes() == before
+
+
+def test_two_names_of_one_file(run, data):
+    done = run("fit", data, "-t", "state", "--model", "a", "--report", "./a", code=2)
+    assert "the same name" in done.stderr

@@ -120,3 +120,57 @@ def test_contributions_add_up(run, run_json, fitted, folder):
     assert (
         "there are 80 rows" in run("explain", model, data, "--row", "81", code=2).stderr
     )
+
+
+def scored_loans(run, folder):
+    """A model on columns that are called like ours, and its rows."""
+    table = columns()
+    table = {
+        "score": table["age"], "intercept": table["dose"],
+        "prediction": [f"00{10**17 + k}" for k in range(80)], "state": table["state"],
+    }  # fmt: skip
+    path = write_csv(folder / "loans.csv", table)
+    options = ("-t", "state", "--effort", "fast", "--folds", "0", "--model", "m.json")
+    run("fit", path, *options)
+    return table, path
+
+
+def test_columns_called_like_ours_are_not_lost(run, run_json, folder):
+    table, path = scored_loans(run, folder)
+    run("explain", "m.json", path, "--id", "prediction", "-o", "all.csv")
+    for one in rows((folder / "all.csv").read_text()):
+        parts = [
+            float(one[f"{name} (contribution)"]) for name in ("score", "intercept")
+        ]
+        total = float(one["intercept"]) + sum(parts)
+        assert total == pytest.approx(float(one["score"]))
+        assert one["prediction"] in ("sick", "well")
+    found = run_json("predict", "m.json", path, "--id", "prediction")["rows"]
+    assert [one["prediction (id)"] for one in found] == table["prediction"]
+    found = run_json("explain", "m.json", path, "--id", "score")["rows"]
+    assert [one["score (id)"] for one in found] == table["score"].tolist()
+
+
+def test_identifiers_stay_as_they_are_written(run, folder):
+    """As numbers, 18 digits would be rounded, and zeros in front lost."""
+    table, path = scored_loans(run, folder)
+    found = rows(run("predict", "m.json", path, "--id", "prediction").stdout)
+    assert [one["prediction (id)"] for one in found] == table["prediction"]
+
+
+@pytest.mark.parametrize("command", ["predict", "explain"])
+def test_json_and_a_file(run, run_json, fitted, folder, command):
+    model, data = fitted / "model.json", fitted / "data.csv"
+    assert len(run_json(command, model, data, "-o", "out.csv")["rows"]) == 80
+    assert len(rows((folder / "out.csv").read_text())) == 80
+    assert len(run_json(command, model, data, "-o", "-")["rows"]) == 80
+
+
+def test_names_cannot_command_the_terminal(run, folder):
+    table = {"\x1b[31mage": columns()["age"], "state": columns()["state"]}
+    path = write_csv(folder / "data.csv", table)
+    options = ("--effort", "fast", "--folds", "0", "--model", "m.json")
+    done = run("fit", path, "-t", "state", *options)
+    shown = run("explain", "m.json", path, "--row", "1")
+    assert "\x1b" not in done.output + shown.output
+    assert r"\x1b[31mage" in shown.stdout

@@ -59,6 +59,38 @@ def test_ctrl_c_prints_and_saves_the_best_model_so_far(tmp_path):
     assert done.returncode == 0
 
 
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["fit", "data.csv"], "Missing option '--target'"),
+        (["fit", "data.csv", "-t", "y", "--seed", "x"], "'--seed'"),
+        (["nonsense"], "No such command 'nonsense'"),
+    ],
+)
+def test_bad_usage_is_one_line_and_one_object(arguments, words):
+    process = start(*arguments, "--json")
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 2
+    found = json.loads(out)
+    assert words in found["error"]
+    assert found["exit_code"] == 2
+    assert words in err
+    assert err.startswith("error: ")
+    assert err.count("\n") == 1
+
+
+def test_ctrl_c_while_loading_is_no_traceback(monkeypatch, capsys):
+    from frugalsvm.__main__ import main
+    from frugalsvm.cli import entry
+
+    def interrupted(arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(entry, "run", interrupted)
+    assert main(["info"]) == 130
+    assert capsys.readouterr().err == "error: interrupted\n"
+
+
 def test_a_pipe_in_and_a_reader_that_leaves(fitted):
     head, body = (fitted / "data.csv").read_bytes().split(b"\n", 1)
     # More than a pipe holds.

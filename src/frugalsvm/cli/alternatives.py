@@ -9,7 +9,7 @@ import typer
 from . import options as opt
 from .errors import InterruptedFit, UsageProblem
 from .fit import Source, check_cost_options, check_impute
-from .outputs import check_output, write_certificate
+from .outputs import check_output, given_with_errors, write_certificate
 from .panel import Panel
 from .session import Session, plain
 
@@ -68,7 +68,7 @@ def alternatives(
         parse_share,
     )
 
-    check_output("--certificate", certificate)
+    check_output("--certificate", certificate, data, costs)
     check_search("fast", time_limit)
     check_cost_options(costs, max_cost)
     check_impute(impute)
@@ -93,11 +93,11 @@ def alternatives(
             certificate is not None,
         )  # fmt: skip
     _show(session, found)
-    session.give(_content(found))
-    if certificate is not None and found.certificate is not None:
-        proof = found.certificate.with_preparation(preparation.to_json())
-        write_certificate(certificate, proof)
-        session.say(f"certificate written to {certificate}")
+    with given_with_errors(session, _content(found)):
+        if certificate is not None and found.certificate is not None:
+            proof = found.certificate.with_preparation(preparation.to_json())
+            write_certificate(certificate, proof)
+            session.say(f"certificate written to {certificate}")
     if found.status == "interrupted":
         raise InterruptedFit
 

@@ -5,13 +5,16 @@ from __future__ import annotations
 import argparse
 import ctypes
 import io
+import json
 import os
 import sys
 from contextlib import suppress
 from importlib import import_module
 from importlib.util import find_spec
+from typing import Any
 
 from ..effort import EFFORTS
+from .errors import INTERRUPTED, OK
 from .versions import own_version
 
 NEEDED = ("jinja2", "pandas", "rich", "typer")
@@ -39,16 +42,38 @@ def run(arguments: list[str]) -> int:
     """
     if missing_packages():
         return run_plain(arguments)
+    import typer
+
     from .app import app
 
     _mend_streams()
     _give_back_memory()
     try:
-        app(args=arguments, prog_name="frugalsvm")
+        code = app(args=arguments, prog_name="frugalsvm", standalone_mode=False)
     except SystemExit as stop:
         code = stop.code if isinstance(stop.code, int) else int(stop.code is not None)
-        return _flushed(code)
-    return 0
+    except typer.Abort:
+        # What older Typers make of Ctrl-C before a command has begun.
+        code = INTERRUPTED
+    except Exception as error:
+        # Typer has errors of usage of its own, or those of Click.
+        if not hasattr(error, "format_message"):
+            raise
+        code = _refused(error, "--json" in arguments)
+    return _flushed(code if isinstance(code, int) else OK)
+
+
+def _refused(error: Any, as_json: bool) -> int:
+    """Say in one line what is wrong with the options; the exit code."""
+    context = getattr(error, "ctx", None)
+    if type(error).__name__ == "NoArgsIsHelpError" or context is None:
+        error.show()
+        return error.exit_code
+    words = " ".join(error.format_message().split())
+    print(f"error: {words} ({context.command_path} --help)", file=sys.stderr)
+    if as_json:
+        print(json.dumps({"error": words, "exit_code": error.exit_code}))
+    return error.exit_code
 
 
 def missing_packages() -> list[str]:

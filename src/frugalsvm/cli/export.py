@@ -48,7 +48,7 @@ def export(
     from ..portable.text import python_text, sql_text
     from .models import load_model
 
-    check_output("--output", output)
+    check_output("--output", output, model)
     loaded = load_model(model)
     if to is Form.ONNX:
         if output == STDOUT:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import sys
 from dataclasses import dataclass, field, replace
@@ -11,7 +12,7 @@ import numpy as np
 import typer
 
 from . import options as opt
-from .errors import InterruptedFit, UsageProblem
+from .errors import InterruptedFit, UsageProblem, message
 from .outputs import STDOUT, check_output, write_certificate, write_text
 from .panel import Panel
 from .session import Session
@@ -68,7 +69,7 @@ def fit(
     from .study import Conditions, Search, check_search, parse_budget, parse_C
 
     files = Files(report, model, certificate)
-    files.check()
+    files.check(data, costs)
     check_search(effort, time_limit)
     check_cost_options(costs, max_cost)
     check_impute(impute)
@@ -93,17 +94,17 @@ class Files:
     model: str | None = None
     certificate: str | None = None
 
-    def check(self) -> None:
+    def check(self, *inputs: str | None) -> None:
         """Say at once what cannot be written."""
         given = [one for one in vars(self).values() if one is not None]
         for name, path in vars(self).items():
-            check_output(f"--{name}", path)
+            check_output(f"--{name}", path, *inputs)
             if path == STDOUT:
                 raise UsageProblem(
                     f"--{name}: give the name of a file; the result goes to standard "
                     "output."
                 )
-        if len(set(given)) < len(given):
+        if len(set(map(os.path.realpath, given))) < len(given):
             raise UsageProblem("two output files have the same name.")
 
 
@@ -270,7 +271,7 @@ class Run:
         saved, errors = self._save(data, fitted, validation, checked.extras)
         self.session.give(
             content_of(data, fitted, validation, interrupted)
-            | {"files": saved, "errors": [str(error) for error in errors]}
+            | {"files": saved, "errors": [message(error) for error in errors]}
         )
         if errors:
             raise errors[0]

@@ -77,10 +77,24 @@ class Loaded:
     model: PortableModel
     preparation: Preparation | None
 
-    def read(self, path: str, encoding: str | None = None) -> Table:
-        """Read a table; categories stay texts."""
-        texts = () if self.preparation is None else self.preparation.text_columns
+    def read(
+        self, path: str, encoding: str | None = None, id_column: str | None = None
+    ) -> Table:
+        """Read a table; categories stay texts, and so do identifiers.
+
+        An account of 18 digits, or 007, would come out of a number as another one.
+        """
+        texts = set() if self.preparation is None else self.preparation.text_columns
+        if id_column is not None and id_column not in self._number_columns:
+            texts = {*texts, id_column}
         return read_table(path, as_text=texts, encoding=encoding)
+
+    @property
+    def _number_columns(self) -> set[str]:
+        if self.preparation is None:
+            return set(self.model.names)
+        columns = self.preparation.columns
+        return {one.name for one in columns if isinstance(one, NumberColumn)}
 
     def features(self, table: Table) -> dict[str, np.ndarray]:
         """Values of the model's features, as measured, by name."""

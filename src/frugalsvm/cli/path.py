@@ -11,7 +11,7 @@ import typer
 from . import options as opt
 from .errors import UsageProblem
 from .fit import Source, check_impute, command_line
-from .outputs import check_output, write_text
+from .outputs import check_output, given_with_errors, write_text
 from .panel import Panel
 from .session import Session, plain
 
@@ -84,7 +84,7 @@ def path(
     """
     from .study import Conditions, Search, check_search, parse_budgets, parse_C
 
-    check_output("--report", report)
+    check_output("--report", report, data)
     check_search(effort, time_limit)
     check_impute(impute)
     parse_C(str(C))
@@ -105,11 +105,12 @@ def path(
         if folds:
             scores = _score(table, conditions, wanted, search, folds, panel)
     _show(session, preparation, found, scores)
-    session.give(_content(table, preparation, found, scores))
-    if report is not None:
-        text = _report(table, preparation, conditions, found, scores, session.seed)
-        write_text(report, text)
-        session.say(f"report written to {report}")
+    content = _content(table, preparation, found, scores)
+    with given_with_errors(session, content):
+        if report is not None:
+            text = _report(table, preparation, conditions, found, scores, session.seed)
+            write_text(report, text)
+            session.say(f"report written to {report}")
 
 
 def _check_included(n_included: int, budgets: list[int]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Annotated, Any
 
 import numpy as np
@@ -12,7 +12,7 @@ import typer
 
 from . import options as opt
 from .outputs import STDOUT, check_output, write_text
-from .session import Session
+from .session import Session, plain
 
 PREDICT_EXAMPLES = (
     "frugalsvm predict model.json new.csv > predictions.csv",
@@ -33,6 +33,8 @@ IdColumn = Annotated[
 ]
 # The column of the output that numbers the rows.
 ROW = "row"
+# The column of what is added to the contributions.
+INTERCEPT = "intercept"
 # Rows that are explained in words.
 N_EXPLAINED = 10
 
@@ -52,22 +54,22 @@ def predict(
     """
     from .models import load_model
 
-    check_output("--output", output)
+    check_output("--output", output, model, rows)
     loaded = load_model(model)
-    table = loaded.read(rows, encoding)
+    table = loaded.read(rows, encoding, id_column)
     for words in loaded.warnings(table):
         session.warn(words)
     scores = loaded.scores(loaded.features(table), table.n_rows)
-    columns: dict[str, Any] = _names(table, id_column)
-    columns |= {"prediction": loaded.labels(scores), "score": scores}
+    results: dict[str, Any] = {"prediction": loaded.labels(scores), "score": scores}
     if loaded.model.calibration is not None:
         chances = loaded.model.calibration.probability(scores)
-        columns["probability"] = chances
+        results["probability"] = chances
+    columns = _without(results, _names(table, id_column), "id") | results
     if session.json:
         session.give(
             {"rows": [dict(zip(columns, r, strict=True)) for r in _rows(columns)]}
         )
-    else:
+    if output != STDOUT or not session.json:
         write_text(output, csv_text(columns))
 
 
@@ -93,9 +95,9 @@ def explain(
     from .errors import UsageProblem
     from .models import load_model
 
-    check_output("--output", output)
+    check_output("--output", output, model, rows)
     loaded = load_model(model)
-    table = loaded.read(rows, encoding)
+    table = loaded.read(rows, encoding, id_column)
     for words in loaded.warnings(table):
         session.warn(words)
     values = loaded.features(table)
@@ -106,28 +108,27 @@ def explain(
         raise UsageProblem(f"--row {max(chosen) + 1}: there are {table.n_rows:,} rows.")
     names = _names(table, id_column)
     labels = loaded.labels(scores)
-    if output is not None:
-        columns = {
-            **names, "prediction": labels, "score": scores,
-            "intercept": np.full(table.n_rows, loaded.model.intercept), **parts,
-        }  # fmt: skip
-        write_text(output, csv_text({k: v[chosen] for k, v in columns.items()}))
-        return
-    _tell(session, loaded, table, chosen, names, labels, scores, values, parts)
+    results = {"prediction": labels, "score": scores}
+    names = _without([*results, INTERCEPT, "contributions"], names, "id")
     session.give(
         {
-            "intercept": loaded.model.intercept,
+            INTERCEPT: loaded.model.intercept,
             "rows": [
                 {
-                    **{name: column[k] for name, column in names.items()},
-                    "prediction": labels[k],
-                    "score": scores[k],
+                    **{name: one[k] for name, one in (names | results).items()},
                     "contributions": {name: one[k] for name, one in parts.items()},
                 }
                 for k in chosen
             ],
         }
     )
+    if output is None:
+        _tell(session, loaded, table, chosen, names, labels, scores, values, parts)
+    elif output != STDOUT or not session.json:
+        columns = names | results
+        columns[INTERCEPT] = np.full(table.n_rows, loaded.model.intercept)
+        columns |= _without(set(columns), parts, "contribution")
+        write_text(output, csv_text({k: v[chosen] for k, v in columns.items()}))
 
 
 def _tell(
@@ -145,7 +146,7 @@ def _tell(
         for one in sorted(parts, key=sizes.__getitem__):
             part = float(parts[one][k])
             bar = ("+" if part > 0 else "-") * round(20 * abs(part) / largest)
-            made.add_row(one, f"{values[one][k]:.6g}", f"{part:+.4f}", bar)
+            made.add_row(plain(one), f"{values[one][k]:.6g}", f"{part:+.4f}", bar)
         made.add_row("intercept", "", f"{loaded.model.intercept:+.4f}", "")
         session.show(
             f"row {k + 1}{name}: {labels[k]}, score {scores[k]:+.4f}", made, ""
@@ -168,6 +169,19 @@ def _names(table: Any, id_column: str | None) -> dict[str, np.ndarray]:
     values = column.values
     whole = np.isfinite(values).all() and (values == np.round(values)).all()
     return {id_column: values.astype(np.int64) if whole else values}
+
+
+def _without(
+    taken: Collection[str], columns: dict[str, Any], word: str
+) -> dict[str, Any]:
+    """Columns, with a word behind names that are taken.
+
+    A table of loans may well have a ``score`` of its own.
+    """
+    return {
+        f"{name} ({word})" if name in taken else name: one
+        for name, one in columns.items()
+    }
 
 
 def csv_text(columns: dict[str, Any]) -> str:

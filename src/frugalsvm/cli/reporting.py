@@ -28,7 +28,7 @@ from ..report import (
 from ..report.content import CATEGORY, NUMBER
 from ..tables import Preparation
 from ..tables.preparation import CategoryColumn
-from .results import repeated, scored
+from .results import repeated, scored, verify_command
 from .study import Conditions, Data, Fit, Search, Validation
 from .versions import versions
 
@@ -155,13 +155,16 @@ def report_of(
     steps = repeated(data, conditions)
     if fit.choice is not None:
         chosen_by = "chosen by cross-validation (one-standard-error rule)"
+        if fit.chosen == ("budget",):
+            chosen_by = f"budget {chosen_by}, C given"
+        elif fit.chosen == ("C",):
+            chosen_by = f"C {chosen_by}, budget given"
         steps = (*steps, "choice of budget and C")
     proof = None
     if result.certificate is not None:
         verify = None
         if certificate is not None:
-            name = "DATA" if data.path == "-" else data.path
-            verify = f"frugalsvm verify {certificate} {name}"
+            verify = verify_command(certificate, data)
         proof = certificate_of(result.certificate, file=certificate, command=verify)
     return Report(
         title=f"{preparation.target} from {data.table.source}",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import Any
 
 import numpy as np
@@ -50,11 +51,16 @@ def show_fit(
     session.show("", *proof_lines(fit))
     if fit.result.certificate is not None and certificate is not None:
         mark = str(fit.result.certificate.arrays["fingerprint"])
-        name = "DATA" if data.path == "-" else data.path
         session.show(
             f"Certificate: data {mark[:16]}...; anyone can check it by",
-            f"  frugalsvm verify {certificate} {name}",
+            f"  {verify_command(certificate, data)}",
         )
+
+
+def verify_command(certificate: str, data: Data) -> str:
+    """What checks a certificate; names are quoted, since it is there to be copied."""
+    name = "DATA" if data.path == "-" else data.path
+    return shlex.join(["frugalsvm", "verify", certificate, name])
 
 
 def _show_features(session: Session, fit: Fit, validation: Validation | None) -> None:
@@ -128,10 +134,9 @@ def proof_lines(fit: Fit) -> list[str]:
         limits.append(f"costs of at most {conditions.max_cost:g}")
     if conditions.include:
         limits.append(f"{', '.join(conditions.include)} among them")
-    models = "linear SVM with " + ", ".join(limits) if limits else "linear SVM"
-    chosen = " (both by cross-validation)" if fit.choice is not None else ""
+    words = ", ".join(limits) + " and " * bool(limits) + f"C = {conditions.loss:g}"
     lines = [
-        f"Proved: no {models} and C = {conditions.loss:g}{chosen} has an objective "
+        f"Proved: no linear SVM with {words}{_chosen_words(fit)} has an objective "
         f"below {result.lower_bound:.6g}. This one has {result.objective:.6g}: "
         + _gap_words(result)
     ]
@@ -142,6 +147,14 @@ def proof_lines(fit: Fit) -> list[str]:
     elif result.status is Status.FEASIBLE:
         lines.append("More can be proved with --effort thorough or --time-limit.")
     return lines
+
+
+def _chosen_words(fit: Fit) -> str:
+    """What of budget and C was chosen, not given."""
+    if not fit.chosen:
+        return ""
+    which = "both" if len(fit.chosen) == 2 else fit.chosen[0]
+    return f" ({which} by cross-validation)"
 
 
 def _gap_words(result: Result) -> str:

@@ -38,6 +38,8 @@ class Session:
     json, quiet, debug : bool
     seed : int
     out, err : Console
+    has_given : bool
+        Whether the JSON object is printed.
     """
 
     json: bool = False
@@ -46,6 +48,7 @@ class Session:
     debug: bool = False
     out: Console = field(default_factory=lambda: _console(stderr=False))
     err: Console = field(default_factory=lambda: _console(stderr=True))
+    has_given: bool = False
 
     def say(self, text: str) -> None:
         """Something on the way, for a person."""
@@ -67,8 +70,9 @@ class Session:
                 self.out.print(thing)
 
     def give(self, content: dict[str, Any]) -> None:
-        """The result for a machine."""
-        if self.json:
+        """The result for a machine: one object, so what comes later is not printed."""
+        if self.json and not self.has_given:
+            self.has_given = True
             sys.stdout.write(json.dumps(_plain_values(content), allow_nan=False) + "\n")
             sys.stdout.flush()
 

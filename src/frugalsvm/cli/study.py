@@ -126,7 +126,13 @@ class Conditions:
     @property
     def is_open(self) -> bool:
         """Whether budget or C are to be chosen."""
-        return AUTO in (self.max_features, self.C)
+        return bool(self.open_ones)
+
+    @property
+    def open_ones(self) -> tuple[str, ...]:
+        """Which of budget and C are to be chosen."""
+        given = {"budget": self.max_features, "C": self.C}
+        return tuple(name for name, value in given.items() if value == AUTO)
 
     @property
     def budget(self) -> int | None:
@@ -231,6 +237,8 @@ class Fit:
         With the budget and the C that were chosen.
     choice : ScoredPath or None
         What they were chosen from, if they were.
+    chosen : tuple of str
+        Which of "budget" and "C" were chosen.
     was_interrupted : bool
     """
 
@@ -238,6 +246,7 @@ class Fit:
     result: Result
     conditions: Conditions
     choice: ScoredPath | None = None
+    chosen: tuple[str, ...] = ()
     was_interrupted: bool = False
 
     @property
@@ -263,6 +272,7 @@ def fit_all(
 ) -> Fit:
     """Choose what is open, then fit all rows."""
     choice = None
+    chosen = conditions.open_ones
     preparation = data.prepare()
     if conditions.is_open:
         on_phase("choosing budget and C by cross-validation")
@@ -273,7 +283,7 @@ def fit_all(
     result, interrupted = search.run(
         problem, callback=callback, certificate=certificate
     )
-    return Fit(preparation, result, conditions, choice, interrupted)
+    return Fit(preparation, result, conditions, choice, chosen, interrupted)
 
 
 def choose(
