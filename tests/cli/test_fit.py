@@ -294,3 +294,31 @@ def test_the_command_that_verifies_can_be_pasted(run, folder):
     done = run("fit", path, *FAST[:4], "--folds", "0", "--certificate", proof)
     command = shlex.join(["frugalsvm", "verify", proof, path])
     assert command in done.stdout.replace("\n", "")
+
+
+def test_choosing_prepares_the_table_in_every_inner_fold(folder, monkeypatch, run):
+    """With auto, inner folds learn from their own training parts, and nothing else."""
+    from frugalsvm.tables import Preparation
+
+    table = columns()
+    table["age"] = ["", "", *table["age"][2:]]
+    # A category that some training parts do not have.
+    table["colour"] = ["rare", *table["colour"][1:]]
+    path = write_csv(folder / "gaps.csv", table)
+    seen = []
+    inner = Preparation.fit.__func__
+
+    def fit(cls, table, plan, classes, *, impute=False, rows=None):
+        made = inner(cls, table, plan, classes, impute=impute, rows=rows)
+        seen.append((80 if rows is None else rows.size, made))
+        return made
+
+    monkeypatch.setattr(Preparation, "fit", classmethod(fit))
+    run("fit", path, *FAST, "-k", "auto", "--impute", "median")
+    # 3 folds inside all rows, and 3 inside each of the 3 training parts of 53 rows.
+    outer = [made for n, made in seen if 52 <= n <= 54]
+    inside = [made for n, made in seen if 34 <= n <= 37]
+    assert len(outer) >= 3 + 3
+    assert len(inside) == 9
+    assert len({made.columns[0].fill for made in inside}) > 3
+    assert len({made.n_features for made in inside}) == 2

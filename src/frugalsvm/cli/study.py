@@ -17,7 +17,7 @@ from ..driver import run_interruptible
 from ..effort import check_effort
 from ..estimators import FrugalSVCCV
 from ..estimators.choice import ScoredPath
-from ..estimators.cross_validation import svm_on
+from ..estimators.cross_validation import Samples, svm_on
 from ..estimators.grid import AUTO_C
 from ..portable.calibration import Sigmoid, fit_sigmoid
 from ..problem import Problem
@@ -303,7 +303,7 @@ def choose(
         budgets = [
             X.shape[1] if conditions.max_features is None else conditions.max_features
         ]
-    chooser = FrugalSVCCV(
+    chooser = _Chooser(
         budgets,
         weights,
         cv=_splitter(labels, max(2, folds), search.seed),
@@ -312,7 +312,13 @@ def choose(
         n_jobs=search.n_jobs,
         random_state=search.seed,
         **conditions.sides(preparation),
-    ).fit(X, labels)
+    )
+    chooser.source = (
+        data,
+        preparation,
+        np.arange(data.n_rows) if rows is None else rows,
+    )
+    chooser.fit(X, labels)
     chosen: int | None = chooser.best_max_features_
     if conditions.max_features is None:
         chosen = None
@@ -320,6 +326,51 @@ def choose(
         replace(conditions, max_features=chosen, C=chooser.best_C_),
         chooser.path_,
     )
+
+
+class _Chooser(FrugalSVCCV):
+    """FrugalSVCCV that prepares the table anew in each of its folds.
+
+    What is filled in and the categories are learned from the training part of a fold,
+    too, and not only means and scales.
+
+    Attributes
+    ----------
+    source : tuple of Data, Preparation and ndarray of int
+        The table, how all of its rows that are in use are prepared, and these rows.
+    """
+
+    source: tuple[Data, Preparation, np.ndarray]
+
+    def _parts(
+        self, samples: Samples, train: np.ndarray, test: np.ndarray
+    ) -> tuple[Samples, Samples]:
+        data, whole, rows = self.source
+        own = data.prepare(rows[train])
+        return (
+            _prepared(samples.part(train), data, own, whole, rows[train]),
+            _prepared(samples.part(test), data, own, whole, rows[test]),
+        )
+
+
+def _prepared(
+    samples: Samples, data: Data, own: Preparation, whole: Preparation, rows: np.ndarray
+) -> Samples:
+    """Samples with the features of ``own``, in the places that they have in ``whole``.
+
+    A category that is not there in a fold is a feature that does not vary.
+    """
+    place = {key: j for j, key in enumerate(_keys(whole))}
+    known = [(k, place[key]) for k, key in enumerate(_keys(own)) if key in place]
+    X = np.zeros((rows.size, whole.n_features), order="F")
+    features = own.transform(data.table, rows)
+    for k, j in known:
+        X[:, j] = features[:, k]
+    return replace(samples, X=X, data=X)
+
+
+def _keys(preparation: Preparation) -> list[tuple[str, str | None]]:
+    return [(column.name, level) for column, level in preparation.origins()]
 
 
 # --- cross-validation ----------------------------------------------------------------

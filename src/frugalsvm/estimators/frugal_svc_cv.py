@@ -375,17 +375,23 @@ class FrugalSVCCV(BudgetedClassifier):
     ) -> list[Fold]:
         jobs = []
         for train, test in splits:
-            part = samples.part(train)
+            part, rest = self._parts(samples, train, test)
             jobs.append(
                 delayed(work.run)(
                     part,
                     self._weights(part.data, part.y, part.sample_weight),
-                    samples.part(test),
+                    rest,
                     _part(score_params, test),
                     seeds.spawn(1)[0],
                 )
             )
         return Parallel(n_jobs=self.n_jobs)(jobs)
+
+    def _parts(
+        self, samples: Samples, train: np.ndarray, test: np.ndarray
+    ) -> tuple[Samples, Samples]:
+        """Training and test samples of a fold; who prepares data can do so here."""
+        return samples.part(train), samples.part(test)
 
     def _take_choice(self, work: FoldWork, folds: list[Fold], choice: Choice) -> None:
         """Set what the folds say."""
