@@ -147,6 +147,9 @@ def test_standard_input_and_quiet(run, data):
         (["-t", "state", "--model", "a", "--report", "a"], "the same name"),
         (["-t", "state", "--calibrate", "--folds", "0"], "--calibrate learns"),
         (["-t", "state", "--time-limit", "-1"], "--time-limit must be"),
+        (["-t", "state", "--jobs", "0"], "--jobs must be"),
+        (["-t", "state", "--folds", "1"], "--folds must be at least 2"),
+        (["-t", "state", "--include", "colour", "-k", "2"], "makes 3 features"),
     ],
 )
 def test_bad_usage_is_one_clear_line(run, data, options, words):
@@ -322,3 +325,11 @@ def test_choosing_prepares_the_table_in_every_inner_fold(folder, monkeypatch, ru
     assert len(inside) == 9
     assert len({made.columns[0].fill for made in inside}) > 3
     assert len({made.n_features for made in inside}) == 2
+
+
+def test_a_model_without_the_probabilities_that_were_asked_for_is_said(run, folder):
+    table = {"a": [1, 2, 3, 4, 9], "b": [2, 3, 1, 7, 9], "state": [*"xxxxz"]}
+    path = write_csv(folder / "few.csv", table)
+    done = run("fit", path, *FAST, "--calibrate", "--quiet", "--model", "m.json")
+    assert "the model has no probabilities" in done.stderr
+    assert PortableModel.load("m.json").calibration is None

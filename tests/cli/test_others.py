@@ -85,8 +85,15 @@ def test_sql_takes_the_columns_of_the_table(run, run_json, fitted):
         "export", fitted / "model.json", "--to", "sql", "--what", "label"
     ).stdout
     assert base.execute(f"SELECT {label} FROM t").fetchone()[0] in ("sick", "well")
-    done = run("export", fitted / "model.json", "--to", "sql", "--dialect", "x", code=1)
-    assert "dialect must be one of" in done.stderr
+    for option in ("--dialect", "--what"):
+        done = run("export", fitted / "model.json", "--to", "sql", option, "x", code=2)
+        assert f"{option} must be one of" in done.stderr
+
+
+def test_sql_has_probabilities_only_if_the_model_has(run, data):
+    run("fit", data, "-t", "state", "--folds", "0", "--model", "m.json")
+    done = run("export", "m.json", "--to", "sql", "--what", "probability", code=2)
+    assert "--calibrate" in done.stderr
 
 
 def test_python_takes_the_columns_of_the_table(run, run_json, fitted, folder):
@@ -183,3 +190,22 @@ def test_every_command_has_examples_and_the_common_options(run):
         assert f"frugalsvm {one}" in text.split("Examples:")[1]
         for option in ("--json", "--quiet", "--seed", "--debug"):
             assert option in text
+
+
+def test_a_quiet_demo_for_machines(run, monkeypatch):
+    from frugalsvm.cli import demo
+
+    def run_demo(*arguments, **options):
+        print("words")
+        return {"gap": 0.5}
+
+    monkeypatch.setattr(demo, "run_demo", run_demo)
+    quiet = run("demo", "--json", "--quiet")
+    assert (quiet.stdout, quiet.stderr) == ('{"gap": 0.5}\n', "")
+    assert run("demo", "--json").stderr == "words\n"
+    assert run("demo").stdout == "words\n"
+
+
+def test_seeds_are_those_that_all_parts_take(run, data):
+    done = run("fit", data, "-t", "state", "--seed", str(2**32), code=2)
+    assert "--seed" in done.output

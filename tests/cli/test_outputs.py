@@ -103,3 +103,11 @@ def test_inputs_are_not_overwritten(run, data, folder, name):
 def test_two_names_of_one_file(run, data):
     done = run("fit", data, "-t", "state", "--model", "a", "--report", "./a", code=2)
     assert "the same name" in done.stderr
+
+
+@pytest.mark.skipif(not FULL.exists(), reason="no /dev/full")
+@pytest.mark.parametrize("command", ["predict", "explain", "export"])
+def test_failed_files_of_other_commands(run_json, fitted, command):
+    what = ["--to", "sql"] if command == "export" else [fitted / "data.csv"]
+    found = run_json(command, fitted / "model.json", *what, "-o", FULL, code=1)
+    assert "no space left" in found["errors"][0]

@@ -69,7 +69,7 @@ def alternatives(
     )
 
     check_output("--certificate", certificate, data, costs)
-    check_search("fast", time_limit)
+    check_search("fast", time_limit, jobs)
     check_cost_options(costs, max_cost)
     check_impute(impute)
     budget, share = parse_budget(max_features), parse_share(tolerance)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from contextlib import redirect_stdout
+from contextlib import ExitStack, redirect_stdout
 
 import typer
 
@@ -20,7 +21,12 @@ def demo(session: Session, effort: opt.Effort = "normal") -> None:
     from .study import check_search
 
     check_search(effort, None)
-    with redirect_stdout(sys.stderr if session.json else sys.stdout):
+    with ExitStack() as stack:
+        if session.json:
+            nowhere = stack.enter_context(open(os.devnull, "w"))
+            stack.enter_context(
+                redirect_stdout(nowhere if session.quiet else sys.stderr)
+            )
         content = run_demo(effort, session.seed, verbose=not session.quiet)
     session.give(content)
 

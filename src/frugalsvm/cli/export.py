@@ -9,7 +9,13 @@ import typer
 
 from . import options as opt
 from .errors import UsageProblem
-from .outputs import STDOUT, check_output, write_bytes, write_text
+from .outputs import (
+    STDOUT,
+    check_output,
+    given_with_errors,
+    write_bytes,
+    write_text,
+)
 from .session import Session
 
 EXAMPLES = (
@@ -62,13 +68,31 @@ def export(
         session.give({"to": str(to), "file": output, "columns": loaded.model.names})
         return
     if to is Form.SQL:
+        _check_sql(what, dialect, loaded.model.calibration is not None)
         text = sql_text(loaded.model, what, dialect, loaded.origins()) + "\n"
     else:
         text = python_text(loaded.model, loaded.origins())
-    if session.json:
+    if session.json and output == STDOUT:
         session.give({"to": str(to), "text": text})
-        if output == STDOUT:
-            return
-    write_text(output, text)
-    if output != STDOUT:
-        session.say(f"written to {output}")
+        return
+    with given_with_errors(session, {"to": str(to), "text": text}):
+        write_text(output, text)
+        if output != STDOUT:
+            session.say(f"written to {output}")
+
+
+def _check_sql(what: str, dialect: str, has_probabilities: bool) -> None:
+    from ..portable.text import DIALECTS
+
+    for option, given, known in (
+        ("--what", what, ("score", "label", "probability")),
+        ("--dialect", dialect, DIALECTS),
+    ):
+        if given not in known:
+            words = ", ".join(known)
+            raise UsageProblem(f"{option} must be one of {words}; got {given!r}.")
+    if what == "probability" and not has_probabilities:
+        raise UsageProblem(
+            "--what probability: this model has no probabilities; fit it with "
+            "--calibrate."
+        )

@@ -70,7 +70,7 @@ def fit(
 
     files = Files(report, model, certificate)
     files.check(data, costs)
-    check_search(effort, time_limit)
+    check_search(effort, time_limit, jobs, folds)
     check_cost_options(costs, max_cost)
     check_impute(impute)
     if calibrate and folds == 0:
@@ -266,6 +266,11 @@ class Run:
             self.session.warn(
                 "interrupted: this is the best model so far"
                 + ("" if validation else ", without cross-validation")
+            )
+        if self.calibrate and validation is None:
+            self.session.warn(
+                "without cross-validation there is nothing to calibrate: the model has "
+                "no probabilities"
             )
         show_fit(self.session, data, fitted, validation, self.files.certificate)
         saved, errors = self._save(data, fitted, validation, checked.extras)

@@ -85,7 +85,7 @@ def path(
     from .study import Conditions, Search, check_search, parse_budgets, parse_C
 
     check_output("--report", report, data)
-    check_search(effort, time_limit)
+    check_search(effort, time_limit, jobs, folds)
     check_impute(impute)
     parse_C(str(C))
     search = Search(effort, time_limit, jobs, session.seed)

@@ -11,7 +11,7 @@ import numpy as np
 import typer
 
 from . import options as opt
-from .outputs import STDOUT, check_output, write_text
+from .outputs import STDOUT, check_output, given_with_errors, write_text
 from .session import Session, plain
 
 PREDICT_EXAMPLES = (
@@ -65,12 +65,12 @@ def predict(
         chances = loaded.model.calibration.probability(scores)
         results["probability"] = chances
     columns = _without(results, _names(table, id_column), "id") | results
+    content: dict[str, Any] = {"rows": []}
     if session.json:
-        session.give(
-            {"rows": [dict(zip(columns, r, strict=True)) for r in _rows(columns)]}
-        )
-    if output != STDOUT or not session.json:
-        write_text(output, csv_text(columns))
+        content["rows"] = [dict(zip(columns, r, strict=True)) for r in _rows(columns)]
+    with given_with_errors(session, content):
+        if output != STDOUT or not session.json:
+            write_text(output, csv_text(columns))
 
 
 def explain(
@@ -110,25 +110,24 @@ def explain(
     labels = loaded.labels(scores)
     results = {"prediction": labels, "score": scores}
     names = _without([*results, INTERCEPT, "contributions"], names, "id")
-    session.give(
-        {
-            INTERCEPT: loaded.model.intercept,
-            "rows": [
-                {
-                    **{name: one[k] for name, one in (names | results).items()},
-                    "contributions": {name: one[k] for name, one in parts.items()},
-                }
-                for k in chosen
-            ],
-        }
-    )
-    if output is None:
-        _tell(session, loaded, table, chosen, names, labels, scores, values, parts)
-    elif output != STDOUT or not session.json:
-        columns = names | results
-        columns[INTERCEPT] = np.full(table.n_rows, loaded.model.intercept)
-        columns |= _without(set(columns), parts, "contribution")
-        write_text(output, csv_text({k: v[chosen] for k, v in columns.items()}))
+    content = {
+        INTERCEPT: loaded.model.intercept,
+        "rows": [
+            {
+                **{name: one[k] for name, one in (names | results).items()},
+                "contributions": {name: one[k] for name, one in parts.items()},
+            }
+            for k in chosen * session.json
+        ],
+    }
+    with given_with_errors(session, content):
+        if output is None:
+            _tell(session, loaded, table, chosen, names, labels, scores, values, parts)
+        elif output != STDOUT or not session.json:
+            columns = names | results
+            columns[INTERCEPT] = np.full(table.n_rows, loaded.model.intercept)
+            columns |= _without(set(columns), parts, "contribution")
+            write_text(output, csv_text({k: v[chosen] for k, v in columns.items()}))
 
 
 def _tell(

@@ -124,7 +124,10 @@ Quiet = Annotated[
     bool, typer.Option("--quiet", "-q", help="Say nothing but the result.")
 ]
 Seed = Annotated[
-    int, typer.Option("--seed", min=0, metavar="N", help="Seed of all randomness.")
+    int,
+    typer.Option(
+        "--seed", min=0, max=2**32 - 1, metavar="N", help="Seed of all randomness."
+    ),
 ]
 Debug = Annotated[bool, typer.Option("--debug", help="Show where an error is from.")]
 

@@ -160,6 +160,11 @@ class Conditions:
     def sides(self, preparation: Preparation) -> dict[str, Any]:
         """Costs and included features, feature by feature."""
         include = [j for name in self.include for j in preparation.of_column(name)]
+        if isinstance(self.max_features, int) and len(include) > self.max_features:
+            raise UsageProblem(
+                f"--include makes {len(include)} features, more than --max-features "
+                f"{self.max_features}; raise it, or include fewer columns."
+            )
         costs = None
         if self.costs is not None:
             origins = preparation.origins()
@@ -601,8 +606,14 @@ def parse_share(text: str) -> float:
     return share
 
 
-def check_search(effort: str, time_limit: float | None) -> None:
-    """Raise an error unless effort and time limit make sense."""
+def check_search(
+    effort: str, time_limit: float | None, jobs: int = 1, folds: int = 0
+) -> None:
+    """Raise an error unless effort, time limit, threads and folds make sense."""
+    if jobs == 0:
+        raise UsageProblem("--jobs must be a number of threads, or -1 for all; got 0.")
+    if folds == 1:
+        raise UsageProblem("--folds must be at least 2, or 0 for none; got 1.")
     try:
         check_effort(effort)
     except ValueError as error:

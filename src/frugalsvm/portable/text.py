@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 LARGEST_EXPONENT = 700
 
 _QUOTES = {"ansi": ('"', '"'), "mysql": ("`", "`"), "sqlserver": ("[", "]")}
+DIALECTS = tuple(_QUOTES)
 
 _PYTHON = '''\
 """Written by frugalsvm: a linear classifier that needs no package.
