@@ -122,6 +122,23 @@ def test_contributions_add_up(run, run_json, fitted, folder):
     )
 
 
+@pytest.mark.parametrize("command", ["predict", "explain", "scorecard"])
+@pytest.mark.parametrize("name", ["smoker", "age"])
+def test_a_column_that_is_not_there_is_named(run, fitted, folder, command, name):
+    table = columns()
+    del table[name]
+    path = write_csv(folder / "new.csv", table)
+    done = run(command, fitted / "model.json", path, code=1)
+    assert f"new.csv lacks {name!r}; it needs the columns" in done.stderr
+
+
+def test_a_column_that_is_there_twice_is_told(run, fitted, folder):
+    path = folder / "new.csv"
+    path.write_text("age,dose,smoker,age\n50,5,yes,60\n")
+    done = run("predict", fitted / "model.json", path)
+    assert "'age' stands more than once in new.csv; the first one" in done.stderr
+
+
 def scored_loans(run, folder):
     """A model on columns that are called like ours, and its rows."""
     table = columns()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -131,8 +131,8 @@ class Loaded:
     def warnings(self, table: Table) -> list[str]:
         """What a user should know about a table."""
         if self.preparation is None:
-            return []
-        words = []
+            return self._said_twice(table, self.model.names)
+        words = self._said_twice(table, [one.name for one in self.preparation.columns])
         for name, levels in self.preparation.unknown(table).items():
             n_rows = sum(levels.values())
             shown = ", ".join(map(repr, list(levels)[:5]))
@@ -142,6 +142,15 @@ class Loaded:
                 "categories"
             )
         return words
+
+    @staticmethod
+    def _said_twice(table: Table, names: Sequence[str]) -> list[str]:
+        """Columns of the model that the table has more than once."""
+        return [
+            f"{name!r} stands more than once in {table.source}; the first one is used"
+            for name in names
+            if f"{name} (2)" in table.columns and f"{name} (2)" not in names
+        ]
 
     def origins(self) -> dict[str, Origin]:
         """Where the values of features are from, by feature."""

@@ -253,6 +253,7 @@ class Preparation:
 
     def unknown(self, table: Table) -> dict[str, dict[str, int]]:
         """Categories of a table that are not known, by column, with their rows."""
+        self.check_columns(table)
         found = {
             one.name: one.unknown(table.columns[one.name])
             for one in self.columns
