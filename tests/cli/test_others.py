@@ -31,6 +31,21 @@ def test_path(run, run_json, data, folder):
     assert none["path"][0]["accuracy"] is None
 
 
+def test_ctrl_c_leaves_the_path_on_all_rows(run_json, data, folder, monkeypatch):
+    from frugalsvm.cli import path
+
+    def interrupted(*arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(path, "_score_fold", interrupted)
+    options = ("-t", "state", "--budgets", "1-2", "--report", "path.html")
+    found = run_json("path", data, *options, code=130)
+    assert found["interrupted"]
+    assert [one["max_features"] for one in found["path"]] == [1, 2]
+    assert found["one_standard_error"] is None
+    assert (folder / "path.html").exists()
+
+
 def test_alternatives(run, run_json, data, folder):
     options = ("alternatives", data, "-t", "state", "-k", "3")
     found = run_json(*options, "--tolerance", "5%")

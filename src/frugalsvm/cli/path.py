@@ -9,7 +9,7 @@ import numpy as np
 import typer
 
 from . import options as opt
-from .errors import UsageProblem
+from .errors import InterruptedFit, UsageProblem
 from .fit import Source, check_impute, command_line
 from .outputs import check_output, given_with_errors, write_text
 from .panel import Panel
@@ -101,16 +101,24 @@ def path(
         _check_included(len(conditions.sides(preparation)["include"]), wanted)
         panel.phase(f"{len(wanted)} budgets on all rows")
         found = _solve(table, preparation, conditions, wanted, search)
-        scores = None
-        if folds:
-            scores = _score(table, conditions, wanted, search, folds, panel)
+        scores, interrupted = None, False
+        try:
+            if folds:
+                scores = _score(table, conditions, wanted, search, folds, panel)
+        except KeyboardInterrupt:
+            interrupted = True
+    if interrupted:
+        session.warn("interrupted: this is the path without cross-validation")
     _show(session, preparation, found, scores)
     content = _content(table, preparation, found, scores)
+    content["interrupted"] = interrupted
     with given_with_errors(session, content):
         if report is not None:
             text = _report(table, preparation, conditions, found, scores, session.seed)
             write_text(report, text)
             session.say(f"report written to {report}")
+    if interrupted:
+        raise InterruptedFit
 
 
 def _check_included(n_included: int, budgets: list[int]) -> None:
