@@ -67,3 +67,23 @@ def test_categories_say_where_they_are_from(made):
 def test_names_and_values_are_escaped(made):
     assert EVIL not in made[2]
     assert "&lt;script&gt;" in made[2]
+
+
+def test_a_path_with_costs_keeps_to_them(folder):
+    table = columns()
+    table["dose"] = [1e6 * float(one) for one in table["dose"]]
+    path = write_csv(folder / "data.csv", table)
+    data = load_data(path, "state")
+    costs = {"age": 5.0, "dose": 1.0, "noise": 1.0, "smoker": 1.0, "colour": 1.0}
+    conditions = Conditions(3, 1.0, costs=costs, max_cost=2.0)
+    fit = fit_all(
+        data, conditions, Search("fast"), folds=3, on_phase=lambda words: None
+    )
+    more = reporting.extras(data, fit, Search("fast"), lambda words: None)
+    features = fit.preparation.features
+    for result in more["path"].results[0]:
+        names = [features[j].split("=")[0] for j in result.selected]
+        assert sum(costs[name] for name in names) <= 2.0
+    report = reporting.report_of(data, fit, None, more, 7, "frugalsvm fit", None)
+    [scales] = [one for one in report.data.warnings if one.kind == "scales"]
+    assert "were standardised" in scales.text

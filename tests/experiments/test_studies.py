@@ -2,6 +2,7 @@
 
 import csv
 import gzip
+import json
 import signal
 import sqlite3
 import subprocess
@@ -174,6 +175,20 @@ def test_experiments_without_the_data_sets_are_left_out(folder, tmp_path, capsys
     assert "Table 2" not in shown.out
     assert not (tmp_path / "table2.csv").exists()
     assert run(command(folder, tmp_path, "table2", "--sets", "wbc")) == 1
+
+
+def test_a_run_as_json_and_a_quiet_one(folder, tmp_path, capsys):
+    arguments = command(folder, tmp_path, "table1", "--sets", "wbc")
+    assert run([*arguments, "--quiet"]) == 0
+    assert capsys.readouterr() == ("", "")
+    assert run([*arguments, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["failed"] == 0
+    [table] = found["studies"]["table1"]["tables"]
+    with (tmp_path / "table1.csv").open(newline="") as file:
+        assert table["rows"] == list(csv.DictReader(file))
+    assert run(["list", "--json"]) == 0
+    assert set(json.loads(capsys.readouterr().out)) == set(STUDIES)
 
 
 def test_a_store_that_cannot_be_opened(folder, tmp_path, capsys):

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import csv
+import json
 import os
 import sys
 from difflib import get_close_matches
+from io import StringIO
 from pathlib import Path
+from typing import Any
 
 from ..datasets import CATALOGUE, DatasetNotFound
 from ..experiments.cells import Outcomes, with_needs
@@ -40,7 +44,7 @@ def run(arguments: list[str]) -> int:
     parser = _parser()
     given = parser.parse_args(arguments)
     if LIST in given.names:
-        _print_list()
+        _print_list(given.json)
         return 0
     studies = _studies(parser, given.names)
     settings = _settings(parser, given, studies)
@@ -95,11 +99,23 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--store", metavar="FILE", help="cells that are done (DIR/cells.sqlite)"
     )
+    parser.add_argument(
+        "--json", action="store_true",
+        help="tables, notes and files as one JSON object instead of text",
+    )  # fmt: skip
+    parser.add_argument(
+        "--quiet", action="store_true", help="only write files; say what went wrong"
+    )
     return parser
 
 
-def _print_list() -> None:
+def _print_list(as_json: bool) -> None:
     """Names, what they are, and what they take at most."""
+    if as_json:
+        names = {one.name: [one.title, one.about] for one in STUDIES.values()}
+        keys = ("title", "about")
+        _print_json({name: dict(zip(keys, names[name], strict=True)) for name in names})
+        return
     for study in STUDIES.values():
         print(f"{study.name:<10} {study.title}\n{'':10} {study.about}")
         parts = []
@@ -180,24 +196,54 @@ def _run(studies: list[Study], settings: Settings, given: argparse.Namespace) ->
     # Now, for hours later is too late to say that it cannot be.
     out.mkdir(parents=True, exist_ok=True)
     sections, failed = [], 0
+    shown: dict[str, Any] = {}
     with Store(_store_path(given), say=_say) as store:
         for study in studies:
             cells = study.plan(settings)
             if not cells:
                 _say(f"{study.name} has none of these data sets: left out.")
                 continue
-            outcomes = run_cells(study.name, cells, settings.source, store, jobs)
+            outcomes = run_cells(
+                study.name, cells, settings.source, store, jobs, given.quiet
+            )
             failed += sum(bool(one.error) for one in outcomes.values())
             report = study.report(settings, outcomes)
             report.notes.extend(_about_cells(settings, outcomes))
-            _show(study, report, report.write(out, study.name))
+            written = report.write(out, study.name)
+            shown[study.name] = _as_json(study, report, written)
+            if not (given.json or given.quiet):
+                _show(study, report, written)
             sections.append((study.name, study.title, report.html(out, study.name)))
             # Written anew after each, so that a run that is cut short has its page.
             _write_page(out, settings, sections)
     if not sections:
         return 1
-    print(f"\nAll of it on one page: {out / 'index.html'}")
+    if given.json:
+        _print_json({"studies": shown, "failed": failed, "page": _page(out)})
+    elif not given.quiet:
+        print(f"\nAll of it on one page: {_page(out)}")
     return 1 if failed else 0
+
+
+def _page(out: Path) -> str:
+    return str(out / "index.html")
+
+
+def _print_json(content: dict[str, Any]) -> None:
+    print(json.dumps(content, indent=2, ensure_ascii=False))
+
+
+def _as_json(study: Study, report: Report, written: list[Path]) -> dict[str, Any]:
+    """A report for machines: rows of tables as they are in the CSV files."""
+    return {
+        "title": study.title,
+        "tables": [
+            {"title": table.title, "rows": list(csv.DictReader(StringIO(table.csv())))}
+            for table in report.tables
+        ],
+        "notes": list(report.notes),
+        "files": [str(path) for path in written],
+    }
 
 
 def _say(text: str) -> None:

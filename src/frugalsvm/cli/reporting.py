@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -25,7 +26,7 @@ from ..report import (
     scored_path_of,
     verdict_of,
 )
-from ..report.content import CATEGORY, NUMBER
+from ..report.content import CATEGORY, NUMBER, DataWarning
 from ..tables import Preparation
 from ..tables.preparation import CategoryColumn
 from .results import repeated, scored, verify_command
@@ -48,7 +49,7 @@ def extras(
     if data.n_rows * fit.preparation.n_features > MOST_CELLS:
         return found
     X = fit.preparation.transform(data.table)
-    if fit.choice is None and fit.conditions.costs is None:
+    if fit.choice is None:
         on_phase("budget path for the report")
         found["path"] = budget_path(
             X, data, fit.conditions, fit.preparation, _some_budgets(fit), search
@@ -81,11 +82,11 @@ def budget_path(
         data.target.signs,
         max_features=budgets,
         C=conditions.loss,
-        include=conditions.sides(preparation)["include"],
         method="swap",
         effort="fast",
         random_state=search.seed,
         n_jobs=search.n_jobs,
+        **conditions.sides(preparation),
     )
 
 
@@ -249,9 +250,20 @@ def data_summary(data: Data, preparation: Preparation) -> DataSummary:
         imputed=tuple(data.missing().items()),
         imputation=_imputation(data),
         standardised=True,
-        # They are standardised: that they were on different scales does no harm.
-        warnings=tuple(one for one in warnings if one.kind != "scales"),
+        warnings=tuple(map(_reassured, warnings)),
     )
+
+
+def _reassured(warning: DataWarning) -> DataWarning:
+    """A warning, less alarming where the fit has seen to it."""
+    if warning.kind != "scales":
+        return warning
+    narrow, wide = warning.columns
+    text = (
+        f"Columns are on very different scales, from {narrow} to {wide}. They were "
+        "standardised for the fit, so that does no harm here."
+    )
+    return replace(warning, text=text)
 
 
 def _imputation(data: Data) -> str | None:

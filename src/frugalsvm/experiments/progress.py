@@ -45,6 +45,16 @@ class Lines:
         """Nothing to do."""
 
 
+class Silence:
+    """Nothing."""
+
+    def update(self, done: int, text: str) -> None:
+        """Nothing to do."""
+
+    def close(self) -> None:
+        """Nothing to do."""
+
+
 class Bar:
     """A bar by Rich."""
 
@@ -80,7 +90,14 @@ class Progress:
     them has ended, as long as its limit.
     """
 
-    def __init__(self, title: str, cells: list[Cell], stored: int, jobs: int):
+    def __init__(
+        self,
+        title: str,
+        cells: list[Cell],
+        stored: int,
+        jobs: int,
+        quiet: bool = False,
+    ):
         self._left = len(cells)
         # Cells of each task, and seconds by their limits, that are left.
         self._cells: dict[str, int] = defaultdict(int)
@@ -92,7 +109,7 @@ class Progress:
         self._capped = self._failed = 0
         # How many cells of each task have ended, and how long they took.
         self._seen: dict[str, tuple[int, float]] = defaultdict(lambda: (0, 0.0))
-        self._display = display(title, self._total)
+        self._display: Display = Silence() if quiet else display(title, self._total)
         self._show()
 
     def done(self, cell: Cell, outcome: Outcome) -> None:

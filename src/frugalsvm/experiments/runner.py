@@ -34,7 +34,12 @@ class WorkerDied(RuntimeError):
 
 
 def run_cells(
-    title: str, cells: Iterable[Cell], source: Source, store: Store, jobs: int = 1
+    title: str,
+    cells: Iterable[Cell],
+    source: Source,
+    store: Store,
+    jobs: int = 1,
+    quiet: bool = False,
 ) -> dict[Cell, Outcome]:
     """Outcomes of cells, from the store or computed now.
 
@@ -50,6 +55,8 @@ def run_cells(
     store : Store
     jobs : int, default=1
         Processes.
+    quiet : bool, default=False
+        Whether no progress is shown.
 
     Returns
     -------
@@ -66,7 +73,7 @@ def run_cells(
             outcomes[cell] = kept
     if not missing:
         return outcomes
-    progress = Progress(title, missing, len(outcomes), jobs)
+    progress = Progress(title, missing, len(outcomes), jobs, quiet)
     try:
         for wave in _waves(missing):
             for cell, outcome in _computed(wave, outcomes, source, jobs):
