@@ -172,7 +172,11 @@ class Result:
         )
 
     def __str__(self) -> str:
-        work = ", ".join(f"{value:,} {name}" for name, value in self.counters.items())
+        work = ", ".join(
+            f"{value:,} {name}"
+            for name, value in self.counters.items()
+            if name != SINCE_BEST
+        )
         lines = [
             ("status", f"{self.status} ({self.method})"),
             ("objective", f"{self.objective:.6g}"),
@@ -189,6 +193,6 @@ class Result:
 
 
 def _table_row(name: str, text: str) -> str:
-    """A name and some words beside it; some take more than one line."""
-    words = wrap(text, WIDTH) if name in ("verdict", "work") else [text]
+    """A name and some words beside it; a verdict takes more than one line."""
+    words = wrap(text, WIDTH) if name == "verdict" else [text]
     return f"{name:<12} " + f"\n{'':13}".join(words)
