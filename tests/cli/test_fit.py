@@ -252,12 +252,12 @@ def test_the_report_is_written_whole(run, data, folder):
 def test_ctrl_c_while_cross_validating_shows_and_saves_the_model(
     run, data, folder, monkeypatch
 ):
-    from frugalsvm.cli import study
+    from frugalsvm.cli import validation
 
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(study, "_fold_model", interrupted)
+    monkeypatch.setattr(validation, "_fold_model", interrupted)
     done = run("fit", data, *FAST, "-k", "2", "--model", "m.json", code=130)
     assert "interrupted: this is the best model so far" in done.stderr
     assert "Proved" in done.stdout

@@ -3,7 +3,8 @@
 import pytest
 
 from frugalsvm.cli import reporting
-from frugalsvm.cli.study import Conditions, Search, cross_validate, fit_all, load_data
+from frugalsvm.cli.study import Conditions, Search, fit_all, load_data
+from frugalsvm.cli.validation import cross_validate
 from tests.cli.conftest import columns, write_csv
 
 EVIL = "<script>alert('x')</script>"

@@ -58,15 +58,9 @@ def alternatives(
     Shows which features no good model does without, and what can take the place of the
     others.
     """
+    from .parsing import check_search, parse_budget, parse_C, parse_share
     from .reporting import list_alternatives
-    from .study import (
-        Conditions,
-        Search,
-        check_search,
-        parse_budget,
-        parse_C,
-        parse_share,
-    )
+    from .study import Conditions, Search
 
     check_output("--certificate", certificate, data, costs)
     check_search("fast", time_limit, jobs)

@@ -18,7 +18,7 @@ WARMUP_EXAMPLES = ("frugalsvm warmup",)
 def demo(session: Session, effort: opt.Effort = "normal") -> None:
     """Fit a built-in data set, and explain the result."""
     from .demo import run_demo
-    from .study import check_search
+    from .parsing import check_search
 
     check_search(effort, None)
     with ExitStack() as stack:

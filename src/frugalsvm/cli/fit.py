@@ -66,7 +66,8 @@ def fit(
     Numbers are standardised, categories become features of zeros and ones, columns that
     nothing can be learned from are left out with a word.
     """
-    from .study import Conditions, Search, check_search, parse_budget, parse_C
+    from .parsing import check_search, parse_budget, parse_C
+    from .study import Conditions, Search
 
     files = Files(report, model, certificate)
     files.check(data, costs)
@@ -141,7 +142,8 @@ class Source:
 
     def load(self, session: Session, panel: Panel) -> tuple[Any, Any, Any]:
         """The data, how they are prepared, and the costs; says what was understood."""
-        from .study import check_costs, load_data, read_costs
+        from .parsing import check_costs, read_costs
+        from .study import load_data
         from .understanding import understood
 
         panel.phase(f"reading {self.path}")
@@ -188,7 +190,8 @@ class Run:
     def start(self, source: Source, conditions: Any) -> None:
         """Read, fit, validate, show, save."""
         from . import large
-        from .study import fit_all, possible_folds
+        from .study import fit_all
+        from .validation import possible_folds
 
         with Panel(self.session) as panel:
             data, _, costs = source.load(self.session, panel)
@@ -242,7 +245,7 @@ class Run:
             )
 
     def _validate(self, data: Any, conditions: Any, folds: int, panel: Panel) -> Any:
-        from .study import cross_validate
+        from .validation import cross_validate
 
         return cross_validate(
             data,

@@ -82,7 +82,8 @@ def path(
     proved, and the accuracy on rows that were left out. The mark is at the fewest
     features within one standard error of the best accuracy.
     """
-    from .study import Conditions, Search, check_search, parse_budgets, parse_C
+    from .parsing import check_search, parse_budgets, parse_C
+    from .study import Conditions, Search
 
     check_output("--report", report, data)
     check_search(effort, time_limit, jobs, folds)
@@ -151,7 +152,7 @@ def _score(
     data: Any, conditions: Any, budgets: list[int], search: Any, folds: int, panel: Any
 ) -> Scores | None:
     """Everything anew in every fold, and accuracy on what was left out."""
-    from .study import possible_folds, splits
+    from .validation import possible_folds, splits
 
     folds = possible_folds(data.target, folds)
     if folds == 0:

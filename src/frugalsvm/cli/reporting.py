@@ -30,7 +30,8 @@ from ..report.content import CATEGORY, NUMBER, DataWarning
 from ..tables import Preparation
 from ..tables.preparation import CategoryColumn
 from .results import repeated, scored, verify_command
-from .study import Conditions, Data, Fit, Search, Validation
+from .study import Conditions, Data, Fit, Search
+from .validation import Validation
 from .versions import versions
 
 # What the list of alternatives may take, and what it is about.

@@ -10,8 +10,9 @@ import numpy as np
 from ..report import CrossValidation, cross_validation_of
 from ..result import Result, Status
 from .session import Session, plain
-from .study import Conditions, Data, Fit, Validation
+from .study import Conditions, Data, Fit
 from .understanding import as_dict
+from .validation import Validation
 
 # A gap in percent that would be taken for a bad model.
 LARGE_GAP = 1.0

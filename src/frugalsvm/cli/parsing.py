@@ -1,0 +1,124 @@
+"""What users give: numbers, words and costs, checked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..effort import check_effort
+from ..tables import Numbers, TableError, read_table
+from ..tables.errors import listed, unknown_column
+from .errors import UsageProblem
+from .study import AUTO, Data
+
+
+def parse_budget(text: str) -> int | str | None:
+    """A number of features, "auto", or "all" for no limit."""
+    if text in (AUTO, "all"):
+        return AUTO if text == AUTO else None
+    try:
+        budget = int(text)
+    except ValueError:
+        budget = -1
+    if budget < 0:
+        raise UsageProblem(
+            f"--max-features must be a number of features, auto or all, got {text!r}."
+        )
+    return budget
+
+
+def parse_C(text: str) -> float | str:
+    """A positive number or "auto"."""
+    if text == AUTO:
+        return AUTO
+    try:
+        C = float(text)
+    except ValueError:
+        C = -1.0
+    if not 1e-15 <= C <= 1e15:
+        raise UsageProblem(f"--C must be a positive number or auto, got {text!r}.")
+    return C
+
+
+def parse_budgets(text: str, most: int) -> list[int]:
+    """Budgets like "1-20" or "1,2,5,10-15", as far as there are features."""
+    budgets: set[int] = set()
+    for part in text.split(","):
+        first, dash, last = part.partition("-")
+        try:
+            low = int(first)
+            high = int(last) if dash else low
+        except ValueError:
+            low, high = 1, 0
+        if not 0 <= low <= high:
+            raise UsageProblem(
+                f"--budgets must be like 1-20 or 1,2,5,10, got {text!r}."
+            )
+        budgets |= set(range(low, min(high, most) + 1))
+    if not budgets:
+        budgets = {most}
+    return sorted(budgets)
+
+
+def parse_share(text: str) -> float:
+    """A tolerance like "1%" or "0.01"."""
+    try:
+        value = float(text.strip().rstrip("%"))
+    except ValueError:
+        value = -1.0
+    share = value / 100 if text.strip().endswith("%") else value
+    if not 0 <= share < 100:
+        raise UsageProblem(f"--tolerance must be like 1% or 0.01, got {text!r}.")
+    return share
+
+
+def check_search(
+    effort: str, time_limit: float | None, jobs: int = 1, folds: int = 0
+) -> None:
+    """Raise an error unless effort, time limit, threads and folds make sense."""
+    if jobs == 0:
+        raise UsageProblem("--jobs must be a number of threads, or -1 for all; got 0.")
+    if folds == 1:
+        raise UsageProblem("--folds must be at least 2, or 0 for none; got 1.")
+    try:
+        check_effort(effort)
+    except ValueError as error:
+        raise UsageProblem(f"--{error}") from error
+    if time_limit is not None and not time_limit >= 0:
+        raise UsageProblem(f"--time-limit must be seconds >= 0, got {time_limit!r}.")
+
+
+def read_costs(path: str) -> dict[str, float]:
+    """Costs of columns: a table of names and numbers."""
+    table = read_table(path)
+    texts = [
+        name for name, one in table.columns.items() if not isinstance(one, Numbers)
+    ]
+    numbers = [name for name in table.names if name not in texts]
+    if len(texts) != 1 or len(numbers) != 1:
+        raise TableError(
+            f"--costs: {table.source} must have two columns, the names of the columns "
+            f"and their costs; it has {listed(table.names)}."
+        )
+    words: Any = table.columns[texts[0]]
+    costs: Any = table.columns[numbers[0]]
+    names = [words.levels[k] if k >= 0 else "" for k in words.codes.tolist()]
+    values = costs.values.tolist()
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise TableError(f"--costs: {twice!r} stands twice in {table.source}.")
+    for name, value in zip(names, values, strict=True):
+        if not 0 < value < np.inf:
+            raise TableError(
+                f"--costs: the cost of {name!r} must be a positive number, got "
+                f"{value:g}."
+            )
+    return dict(zip(names, values, strict=True))
+
+
+def check_costs(costs: dict[str, float] | None, data: Data) -> None:
+    """Raise an error for a cost of what is no column."""
+    for name in costs or {}:
+        if name not in data.table.columns:
+            raise unknown_column("--costs", name, data.table.names)
