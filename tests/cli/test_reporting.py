@@ -5,6 +5,7 @@ import pytest
 from frugalsvm.cli import reporting
 from frugalsvm.cli.study import Conditions, Search, fit_all, load_data
 from frugalsvm.cli.validation import cross_validate
+from frugalsvm.report import render
 from tests.cli.conftest import columns, write_csv
 
 EVIL = "<script>alert('x')</script>"
@@ -27,7 +28,8 @@ def made(folder):
     validation = cross_validate(data, conditions, search, 3, probabilities=True)
     more = reporting.extras(data, fit, search, lambda words: None)
     arguments = (data, fit, validation, more, 7, "frugalsvm fit", "proof.npz")
-    return fit, reporting.report_of(*arguments), reporting.report_text(*arguments)
+    report = reporting.report_of(*arguments)
+    return fit, report, render(report)
 
 
 def test_all_sections_are_filled(made):

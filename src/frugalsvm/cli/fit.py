@@ -290,8 +290,9 @@ class Run:
         self, data: Any, fitted: Any, validation: Any, extras: Any
     ) -> tuple[dict[str, str], list[OSError]]:
         """Write all files that can be written."""
+        from ..report import render
         from .models import portable_model
-        from .reporting import report_text
+        from .reporting import report_of
 
         calibration = None
         if self.calibrate and validation is not None:
@@ -309,10 +310,10 @@ class Run:
             ),
             "report": lambda path: write_text(
                 path,
-                report_text(
+                render(report_of(
                     data, fitted, validation, extras, self.session.seed, command,
                     self.files.certificate,
-                ),
+                )),
             ),
         }  # fmt: skip
         saved: dict[str, str] = {}

@@ -22,7 +22,6 @@ from ..report import (
     inspect_table,
     path_of,
     progress_of,
-    render,
     scored_path_of,
     verdict_of,
 )
@@ -126,19 +125,6 @@ def _some_budgets(fit: Fit) -> list[int]:
     n_included = sum(len(fit.preparation.of_column(c)) for c in fit.conditions.include)
     around = range(max(1, n_included), min(n, MAX_BUDGET, max(10, 2 * chosen)) + 1)
     return sorted({*around, min(chosen, n)})
-
-
-def report_text(
-    data: Data,
-    fit: Fit,
-    validation: Validation | None,
-    more: dict[str, Any],
-    seed: int,
-    command: str,
-    certificate: str | None,
-) -> str:
-    """The page."""
-    return render(report_of(data, fit, validation, more, seed, command, certificate))
 
 
 def report_of(

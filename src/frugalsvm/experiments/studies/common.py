@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ..cells import Cell, cell
 from ..sources import LARGE
 from ..study import Settings
@@ -38,30 +40,32 @@ def tree_instances(settings: Settings) -> list[tuple[str, int]]:
     return [pair for pair in instances(settings) if pair[1] in budgets]
 
 
+def _search(
+    settings: Settings, column: str, name: str, B: int, method: str, **options: Any
+) -> Cell:
+    """One of our methods, within the limit of its column."""
+    limit = settings.limit(column, QUICK_SEARCH)
+    return cell("method", name, limit, method=method, B=B, C=C, **options)
+
+
 def h_ls(settings: Settings, name: str, B: int) -> Cell:
     """H-LS: Algorithm 3 with the local search."""
-    limit = settings.limit("H-LS", QUICK_SEARCH)
-    return cell(
-        "method", name, limit, method="heuristic", strategy="local-search", B=B, C=C
-    )
+    return _search(settings, "H-LS", name, B, "heuristic", strategy="local-search")
 
 
 def h_ks(settings: Settings, name: str, B: int) -> Cell:
     """H-KS: Algorithm 3 with the kernel search."""
-    limit = settings.limit("H-KS", QUICK_SEARCH)
-    return cell("method", name, limit, method="heuristic", B=B, C=C)
+    return _search(settings, "H-KS", name, B, "heuristic")
 
 
 def auto(settings: Settings, name: str, B: int) -> Cell:
     """Our default."""
-    limit = settings.limit("auto", QUICK_SEARCH)
-    return cell("method", name, limit, method="auto", B=B, C=C)
+    return _search(settings, "auto", name, B, "auto")
 
 
 def swap(settings: Settings, name: str, B: int) -> Cell:
     """Our search without a tree."""
-    limit = settings.limit("swap", QUICK_SEARCH)
-    return cell("method", name, limit, method="swap", B=B, C=C)
+    return _search(settings, "swap", name, B, "swap")
 
 
 def known(name: str, B: int, C: float = C) -> Cell:
@@ -71,14 +75,12 @@ def known(name: str, B: int, C: float = C) -> Cell:
 
 def tree(settings: Settings, name: str, B: int) -> Cell:
     """Our branch and bound."""
-    limit = settings.limit("tree", QUICK_SEARCH)
-    return cell("method", name, limit, method="branch-and-bound", B=B, C=C)
+    return _search(settings, "tree", name, B, "branch-and-bound")
 
 
 def exact_ks(settings: Settings, name: str, B: int) -> Cell:
     """Exact KS: Algorithm 4."""
-    limit = settings.limit("Exact KS", QUICK_SEARCH)
-    return cell("method", name, limit, method="exact", B=B, C=C)
+    return _search(settings, "Exact KS", name, B, "exact")
 
 
 def big_mp(settings: Settings, name: str, B: int) -> Cell:
