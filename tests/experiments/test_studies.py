@@ -13,7 +13,7 @@ from itertools import cycle
 import pytest
 
 from frugalsvm.cli.experiment import run
-from frugalsvm.experiments.studies import QUICK_MINUTES, STUDIES, designs
+from frugalsvm.experiments.studies import QUICK_SECONDS, STUDIES, designs
 from frugalsvm.experiments.studies.designs import Shape
 from frugalsvm.experiments.study import Settings, most_seconds
 from frugalsvm.experiments.tasks import TASKS
@@ -117,8 +117,9 @@ def test_the_list(capsys):
     for name in STUDIES:
         assert f"\n{name} " in f"\n{text}"
     assert "cells, at most" in text
-    assert "quick took us 11 min" in text
-    assert set(QUICK_MINUTES) < set(STUDIES)
+    assert "quick took us 4 min" in text
+    assert "took us 18 min on two cores" in text
+    assert set(QUICK_SECONDS) == set(STUDIES)
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from ..experiments.revision import revision
 from ..experiments.runner import WorkerDied, run_cells
 from ..experiments.sources import Source, UnreadableData
 from ..experiments.store import Store, StoreNotUsable
-from ..experiments.studies import QUICK_MINUTES, STUDIES
+from ..experiments.studies import QUICK_SECONDS, STUDIES
 from ..experiments.study import GRIDS, Settings, Study, most_seconds
 
 ALL, LIST = "all", "list"
@@ -123,16 +123,15 @@ def _print_list(as_json: bool) -> None:
             cells = with_needs(study.plan(Settings(grid)))
             most = duration(most_seconds(cells))
             parts.append(f"{grid}: {len(cells):,} cells, at most {most}")
-        minutes = QUICK_MINUTES.get(study.name)
-        took = f"{minutes} min" if minutes else "seconds"
-        parts.append(f"quick took us {took}")
+        parts.append(f"quick took us {duration(QUICK_SECONDS[study.name])}")
         print(f"{'':10} {'; '.join(parts)}")
         if study.columns:
             print(f"{'':10} --limit knows {', '.join(study.columns)}")
+    took = duration(sum(QUICK_SECONDS.values()))
     print(
         "\n'At most' is the time of all cells at their limits, one after the other. "
-        f"All quick grids took us {sum(QUICK_MINUTES.values())} min on half of a core. "
-        "Cells that experiments share are computed once."
+        f"All quick grids took us {took} on two cores. "
+        "Cells that experiments share are computed once, and counted with the first."
     )
 
 
