@@ -24,7 +24,7 @@ def solve(program, warm_w, attempt, tol, cutoff, stop):
     primal, dual, iterations = interior_point(
         program, warm_w, attempt, Goal(tol, cutoff, stop), work, best, np.inf, -np.inf
     )
-    return Found(best, primal, dual, iterations)
+    return Found(best, primal, dual, iterations, work.curvature)
 
 
 def dual_value(program, alpha):

@@ -82,7 +82,7 @@ class NativeEngine:
         found = Answers(
             np.empty(count, dtype=ANSWER), np.empty((count, m)),
             np.empty((count, m), dtype=np.int8), np.empty((count, n)),
-            np.empty((count, n)), np.empty(at_forced + at_free),
+            np.empty((count, n)), np.empty((count, n)), np.empty(at_forced + at_free),
             np.zeros(at_free, dtype=np.int8), np.empty(at_free, dtype=np.int64),
         )  # fmt: skip
         solve(self.data, NO_SVM, packed, found)
@@ -95,7 +95,7 @@ class NativeEngine:
             answers.append(
                 Answer(
                     bound, price, primal, rounds, iterations, finished != 0,
-                    found.alpha[t], found.squares[t], found.z[t],
+                    found.alpha[t], found.squares[t], found.z[t], found.curvature[t],
                     found.w[at_w : at_w + n_forced + n_free], active,
                     found.decision[at_free : at_free + n_free], decided > 0,
                 )

@@ -20,7 +20,7 @@ SMALL_WORKING_SET = 300
 # Size of the first working set otherwise.
 FIRST_WORKING_SET = 150
 # A working set beyond this part of the free features is replaced by all of them.
-LARGE_PART = 0.7
+LARGE_PART = 0.4
 # Rounds between two looks at the clock.
 ROUNDS_AT_A_TIME = 3
 # Working sets only grow after a few rounds, so that there is always an end before this.

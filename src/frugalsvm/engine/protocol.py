@@ -80,6 +80,8 @@ class Answer(NamedTuple):
         Dual point behind the bound, repaired.
     squares, z : arrays (n,)
         Upper bounds of ``c_j^2`` at that point, and the z of all features.
+    curvature : array (n,)
+        How fast the value grows when z_j is moved, for some features; zero for others.
     w : array
         Weights of the forced and the free features.
     active : ActiveSet
@@ -100,6 +102,7 @@ class Answer(NamedTuple):
     alpha: np.ndarray
     squares: np.ndarray
     z: np.ndarray
+    curvature: np.ndarray
     w: np.ndarray
     active: ActiveSet
     decision: np.ndarray

@@ -13,7 +13,7 @@ from .data import ActiveSet
 from .linalg import kth_largest
 
 # A working set beyond this part of the free features is replaced by all of them.
-LARGE_PART = 0.7
+LARGE_PART = 0.4
 # The working set is replaced by all free features if this part of them is missing.
 MANY_MISSING = 0.5
 # Features worth this part of the price stay in the working set.

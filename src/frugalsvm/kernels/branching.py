@@ -30,3 +30,19 @@ def most_fractional(free, z, count):
     for j in free:
         closeness[j] = min(z[j], 1.0 - z[j])
     return largest(free, closeness, count)
+
+
+@jit_entry
+def most_gaining(free, z, curvature, count):
+    """Up to ``count`` free features by the product of what their children may gain.
+
+    Where no curvature is known, those whose z are closest to one half.
+    """
+    score = new_vector(z.shape[0])
+    known = 0
+    for j in free:
+        score[j] = curvature[j] ** 2 * z[j] ** 3 * (1.0 - z[j]) ** 2
+        known += score[j] > 0.0
+    if known == 0:
+        return most_fractional(free, z, count)
+    return largest(free, score, min(count, known))

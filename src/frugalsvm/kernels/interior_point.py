@@ -35,6 +35,7 @@ from .central_path import (
     weights_of,
     zero_point,
 )
+from .curvature import find_curvatures
 from .hinge import balance, hinge_sum
 from .linalg import add, combine, correlate, dot, top_sum, total
 from .newton import (
@@ -68,6 +69,9 @@ RELEASE_AFTER = 20
 # When z is released its complementarity products sum to this part of the primal value
 # at least.
 RELEASE_PRODUCTS = 0.2
+# Curvatures are taken where the relative gap is first as small as this: further down the
+# path they say what happens next to the optimal z only, further up not even that.
+CURVATURE_GAP = 0.05
 # A residual of c = A alpha above this part of c asks for refined solves.
 REFINE_ABOVE = 1e-9
 
@@ -106,12 +110,13 @@ class Goal(NamedTuple):
 
 
 class Found(NamedTuple):
-    """The best pair that was found, its values, iterations."""
+    """The best pair that was found, its values, iterations, curvatures (or zeros)."""
 
     solution: PrimalDual
     primal: float
     dual: float
     iterations: int
+    curvature: np.ndarray
 
 
 class Pair(NamedTuple):
@@ -140,6 +145,7 @@ class Workspace(NamedTuple):
     newton: Newton
     pair: Pair
     weight: np.ndarray
+    curvature: np.ndarray
 
 
 @jit_new
@@ -155,7 +161,10 @@ def _new_pair(program):
 def _new_workspace(program):
     point, step = zero_point(program), zero_point(program)
     weight = new_vector(program.y.shape[0])
-    return Workspace(point, step, new_newton(program), _new_pair(program), weight)
+    return Workspace(
+        point, step, new_newton(program), _new_pair(program), weight,
+        filled(program.R.shape[1], 0.0),
+    )  # fmt: skip
 
 
 @jit_new
@@ -223,7 +232,7 @@ def _largest(x, size):
 @jit
 def _predict_and_correct(program, work, mu, kappa, refine):
     """Mehrotra's step, and how far it may go."""
-    point, step, newton, _, weight = work
+    point, step, newton, _, weight, _ = work
     room, per_alpha, per_room, _ = newton.scaling.samples
     clear(step)
     tau, length = 0.0, 0.0
@@ -260,7 +269,7 @@ def interior_point(program, warm_w, attempt, goal, work, best, primal, dual):
     -------
     primal, dual, iterations
     """
-    point, step, newton, pair, weight = work
+    point, step, newton, pair, weight, curvature = work
     p, R, h = program.n_features, program.R, program.h
     mean_C = total(program.C) / program.C.shape[0]
     mu = UNITS[attempt] * mean_C
@@ -272,7 +281,7 @@ def interior_point(program, warm_w, attempt, goal, work, best, primal, dual):
     kappa = 0.0
     best_gap, best_mu, expected = np.inf, np.inf, np.inf
     stalled, iterations = 0, 0
-    refine = False
+    refine, is_curved = False, R.shape[1] == 0
     while True:
         own_primal = _read_primal(program, point, pair)
         if own_primal < primal:
@@ -316,6 +325,9 @@ def interior_point(program, warm_w, attempt, goal, work, best, primal, dual):
         if goal.stop[0] != 0:
             # The factorisation may be unfinished.
             break
+        if released and not is_curved and gap <= CURVATURE_GAP * primal:
+            find_curvatures(program, point, newton, curvature)
+            is_curved = True
         length = _predict_and_correct(program, work, mu, kappa, refine)
         advance(point, step, length)
         expected = (1.0 - length) * off
@@ -347,4 +359,4 @@ def solve_program(program, warm_w, goal):
         iterations += more
         if _is_reached(goal, primal, dual):
             break
-    return Found(best, primal, dual, iterations)
+    return Found(best, primal, dual, iterations, work.curvature)

@@ -64,6 +64,8 @@ class Judged(NamedTuple):
         z of the working set; weights of forced features and working set.
     margins : array (m,)
     iterations : int
+    curvature : array
+        Of the working set.
     """
 
     bound: float
@@ -76,6 +78,7 @@ class Judged(NamedTuple):
     w: np.ndarray
     margins: np.ndarray
     iterations: int
+    curvature: np.ndarray
 
 
 class Relaxed(NamedTuple):
@@ -123,7 +126,7 @@ def _solve(data, region, active, tol, cutoff):
     value = _primal_value(w, z, region.forced.shape[0], margins, data.C)
     return Judged(
         bound, price, alpha, squares, value, active.features, z, w, margins,
-        found.iterations,
+        found.iterations, found.curvature,
     )  # fmt: skip
 
 

@@ -26,8 +26,8 @@ NO_TASKS = Tasks(
     np.empty(0, dtype=TASK), _NO_FEATURES, _NO_FEATURES, _NO_FEATURES, _NO_SIDES
 )
 NO_ANSWERS = Answers(
-    np.empty(0, dtype=ANSWER), _NOTHING, _NO_SIDES, _NOTHING, _NOTHING, NO_WEIGHTS,
-    np.empty(0, dtype=np.int8), _NO_FEATURES,
+    np.empty(0, dtype=ANSWER), _NOTHING, _NO_SIDES, _NOTHING, _NOTHING, _NOTHING,
+    NO_WEIGHTS, np.empty(0, dtype=np.int8), _NO_FEATURES,
 )  # fmt: skip
 
 

@@ -70,7 +70,7 @@ class Answers(NamedTuple):
     ----------
     table : array of ANSWER
     alpha, side : arrays (count, m)
-    squares, z : arrays (count, n)
+    squares, z, curvature : arrays (count, n)
     w : array
         Weights of the forced and the free features of all tasks.
     decision, working : arrays
@@ -82,6 +82,7 @@ class Answers(NamedTuple):
     side: np.ndarray
     squares: np.ndarray
     z: np.ndarray
+    curvature: np.ndarray
     w: np.ndarray
     decision: np.ndarray
     working: np.ndarray
@@ -115,10 +116,11 @@ def _goal(task):
 
 
 @jit_new
-def _write_primal(region, last, z, w):
-    """The z of all features, and weights of the forced and the free ones."""
+def _write_primal(region, last, z, curvature, w):
+    """The z and curvatures of all features, weights of forced and free ones."""
     n_forced = region.forced.shape[0]
     fill(z, 0.0)
+    fill(curvature, 0.0)
     for j in range(n_forced):
         z[region.forced[j]] = 1.0
         w[j] = last.w[j]
@@ -129,6 +131,7 @@ def _write_primal(region, last, z, w):
     for t in range(last.features.shape[0]):
         j = last.features[t]
         z[j] = last.z[t]
+        curvature[j] = last.curvature[t]
         w[place[j]] = last.w[n_forced + t]
 
 
@@ -169,7 +172,10 @@ def _solve_task(data, tasks, answers, t):
     _write(found, goal.n_before, answer)
     copy_to(found.active.side, answers.side[t])
     copy_to(found.active.features, answers.working[at:])
-    _write_primal(region, found.last, answers.z[t], answers.w[task["at_forced"] + at :])
+    _write_primal(
+        region, found.last, answers.z[t], answers.curvature[t],
+        answers.w[task["at_forced"] + at :],
+    )  # fmt: skip
     if found.bound <= goal.cutoff:
         decision = answers.decision[at:]
         answer["n_decided"] = _decide(

@@ -12,7 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..kernels.branching import largest, most_fractional
+from ..engine.protocol import Answer
+from ..kernels.branching import largest, most_fractional, most_gaining
 from .node import Node, Scratch
 
 # Two children: that which uses the feature, and that which does not.
@@ -22,6 +23,10 @@ Pair = tuple[Node, Node]
 MAX_RANKED = 12
 # A gain below this part of the bound counts as this much: products need it.
 LEAST_GAIN = 1e-6
+# So few features are all tried in the first nodes, and it is worth while to compare.
+FEW_FEATURES = 100
+# Nor is any ratio of a gain to what was expected above this.
+MAX_RATIO = 20.0
 
 
 class Proposal(NamedTuple):
@@ -45,9 +50,9 @@ class Proposal(NamedTuple):
 class MostFractional:
     """The feature whose z is closest to one half."""
 
-    def rank(self, free: np.ndarray, z: np.ndarray, squares: np.ndarray) -> np.ndarray:
+    def rank(self, free: np.ndarray, found: Answer) -> np.ndarray:
         """The best features to branch on, most fractional first."""
-        return most_fractional(free, z, MAX_RANKED)
+        return most_fractional(free, found.z, MAX_RANKED)
 
     def propose(self, node: Node) -> Proposal:
         """The feature that is ranked first."""
@@ -72,9 +77,9 @@ class MostFractional:
 class ReducedCost(MostFractional):
     """The feature of largest ``c_j^2``: the one that costs most to forbid."""
 
-    def rank(self, free: np.ndarray, z: np.ndarray, squares: np.ndarray) -> np.ndarray:
+    def rank(self, free: np.ndarray, found: Answer) -> np.ndarray:
         """The best features to branch on, largest square first."""
-        return largest(free, squares, MAX_RANKED)
+        return largest(free, found.squares, MAX_RANKED)
 
 
 class Strong(MostFractional):
@@ -95,58 +100,71 @@ class Strong(MostFractional):
 
 
 class Reliability(MostFractional):
-    """Pseudo-costs, initialised by looking ahead.
+    """Estimates of what children gain, corrected by what they gained before.
 
-    The gain of a feature per unit of z is averaged over the nodes where it was tried.
-    Features with fewer than ``trials`` observations are tried; the others are judged
-    by their averages.
+    Features are ranked by the estimates of ``expected_gains``. Of every feature that was
+    tried the rule knows by how much its gains differ from them; features that are ranked
+    first and were not tried are tried.
 
     Parameters
     ----------
     n_features : int
-    trials : int, default=1
-    width : int, default=2
-        Features tried per node at most.
+    width : int, optional
+        New features tried per node at most: two if there are few, else one.
     """
 
-    def __init__(self, n_features: int, trials: int = 1, width: int = 2):
-        self.trials = trials
-        self.width = width
+    def __init__(self, n_features: int, width: int | None = None):
+        self.width = width or (2 if n_features <= FEW_FEATURES else 1)
         # Lists: a node ranks a dozen features, fewer than arrays are worth while for.
-        self._in = [0.0] * n_features
-        self._out = [0.0] * n_features
+        self._in = [1.0] * n_features
+        self._out = [1.0] * n_features
         self._counts = [0] * n_features
         self._lock = Lock()
 
+    def rank(self, free: np.ndarray, found: Answer) -> np.ndarray:
+        """The best features to branch on, largest product of expected gains first."""
+        return most_gaining(free, found.z, found.curvature, MAX_RANKED)
+
     def propose(self, node: Node) -> Proposal:
-        """Features that were not tried enough; the favourite has the best average."""
-        expected, favourite = -np.inf, -1
-        untried = []
-        least = LEAST_GAIN * abs(node.bound)
+        """The first features if they are new; the favourite promises most."""
         scratch = _scratch(node)
-        for feature, z in zip(
-            scratch.features.tolist(), scratch.z.tolist(), strict=True
-        ):
-            count = self._counts[feature]
-            if count < self.trials:
-                untried.append(feature)
-                continue
-            gain_in = self._in[feature] / count * (1.0 - z)
-            gain_out = self._out[feature] / count * z
-            score = max(gain_in, least) * max(gain_out, least)
-            if score > expected:
-                expected, favourite = score, feature
-        return Proposal(untried[: self.width], favourite, expected)
+        least = LEAST_GAIN * abs(node.bound)
+        scored = []
+        for j, gain_in, gain_out in zip(scratch.features.tolist(), *scratch.gains):
+            gain_in = max(gain_in * self._in[j], least)
+            scored.append((gain_in * max(gain_out * self._out[j], least), j))
+        # Ties go to what is ranked first: sorting is stable.
+        scored.sort(key=lambda each: -each[0])
+        untried = [j for _, j in scored[: self.width] if self._counts[j] == 0]
+        for score, j in scored:
+            if self._counts[j] > 0:
+                return Proposal(untried, j, score)
+        return Proposal(untried)
 
     def learn(self, node: Node, feature: int, pair: Pair) -> None:
-        """Add the gains per unit of z to the averages."""
+        """Average the ratios of gains to what was expected."""
         scratch = _scratch(node)
-        z = float(scratch.z[scratch.features.tolist().index(feature)])
-        gain_in, gain_out = _gains(node, pair)
+        at = scratch.features.tolist().index(feature)
+        least = LEAST_GAIN * abs(node.bound)
+        gains = _gains(node, pair)
         with self._lock:
-            self._in[feature] += gain_in / max(1.0 - z, 0.05)
-            self._out[feature] += gain_out / max(z, 0.05)
-            self._counts[feature] += 1
+            count = self._counts[feature] = self._counts[feature] + 1
+            for side, known in enumerate((self._in, self._out)):
+                expected = max(scratch.gains[side][at], least)
+                ratio = min(max(gains[side], least) / expected, MAX_RATIO)
+                known[feature] += (ratio - known[feature]) / count
+
+
+def expected_gains(
+    z: np.ndarray, curvature: np.ndarray
+) -> tuple[list[float], list[float]]:
+    """What bounds gain if z_j becomes one, and if it becomes zero, roughly.
+
+    The value as a function of z_j is taken as ``a (x / z + z / x)`` above the optimal z,
+    for weights enter as ``w_j^2 / z_j``, and as quadratic below.
+    """
+    half = 0.5 * curvature * z
+    return (half * (1.0 - z) ** 2).tolist(), (half * z).tolist()
 
 
 def _scratch(node: Node) -> Scratch:

@@ -19,6 +19,7 @@ from ..engine.protocol import ActiveSet, Answer, Engine, Task
 from ..engine.region import Region
 from ..engine.work import task_work
 from ..kernels.screening import FIXED_IN, FIXED_OUT, OPEN
+from .branching import expected_gains
 from .node import FEW_FEATURES, DualPoint, Node, Scratch, active_of
 
 if TYPE_CHECKING:  # an evaluation is made by a node solver
@@ -217,11 +218,11 @@ class Evaluation:
 
     def _leave_open(self, features: np.ndarray, found: Answer) -> None:
         """Rank the features to branch on, and keep what children start from."""
-        ranked = self._solver.rule.rank(features, found.z, found.squares)
+        ranked = self._solver.rule.rank(features, found)
         free = self.region.free
         self.node.scratch = Scratch(
             ranked,
-            found.z[ranked],
+            expected_gains(found.z[ranked], found.curvature[ranked]),
             active_of(found),
             free if free.shape[0] <= FEW_FEATURES else None,
         )

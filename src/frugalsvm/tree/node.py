@@ -52,8 +52,10 @@ class Scratch:
 
     Attributes
     ----------
-    features, z : ndarrays
-        Features worth branching on, best first, and their z.
+    features : ndarray
+        Features worth branching on, best first.
+    gains : list of two lists
+        What the bound is expected to gain if they are used, and if they are not.
     active : ActiveSet
         What mattered at the node: where its children begin.
     free : ndarray or None
@@ -63,7 +65,7 @@ class Scratch:
     """
 
     features: np.ndarray
-    z: np.ndarray
+    gains: tuple[list[float], list[float]]
     active: ActiveSet
     free: np.ndarray | None
     dives: bool = False

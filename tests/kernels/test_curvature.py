@@ -1,0 +1,78 @@
+"""Curvatures: both ways to compute them agree with solving for each feature."""
+
+import numpy as np
+import pytest
+from numba import njit
+
+from frugalsvm.kernels import newton as kernels
+from frugalsvm.kernels.central_path import centre_choice, start, zero_point
+from frugalsvm.kernels.curvature import CANDIDATES, find_curvatures
+from frugalsvm.kernels.data import NEVER
+from tests.kernels.programs import program_of
+
+new_residuals, new_scaling, new_system, new_rhs = (
+    kernels._new_residuals, kernels._new_scaling, kernels._new_system,
+    kernels._new_right_hand_side,
+)  # fmt: skip
+Newton, scale, factorise = kernels.Newton, kernels.scale, kernels.factorise
+
+
+@njit
+def curvatures_at(program, by_feature, stop):
+    """A point of the central path, and the curvatures there."""
+    q, m = program.rows.shape
+    free = program.R.shape[1]
+    point = zero_point(program)
+    weight, cold = np.ones(m), np.empty(0)
+    start(program, cold, 0.1, weight, point, np.empty(q), np.empty(m))
+    centre_choice(program.R, program.h, point.c, 1e-3, point.choice, np.empty(free))
+    system = new_system(program, by_feature)
+    newton = Newton(
+        new_residuals(program), new_scaling(program), system, new_rhs(program)
+    )
+    scale(program, point, True, newton.scaling)
+    factorise(program, point.choice, newton.scaling, newton.system, stop)
+    found = np.empty(free)
+    find_curvatures(program, point, newton, found)
+    return found, point, newton.scaling
+
+
+def by_hand(program, point, scaling):
+    """Half the inverse of dz_j / de_j, by the equations of the Newton step."""
+    p, n_forced = program.n_features, program.n_forced
+    rows, c, z = program.rows[:p], point.c, point.choice.z
+    theta, H = scaling.samples.theta, scaling.features.H
+    if program.rows.shape[0] > p:
+        y = program.y
+        middle = np.diag(theta) - np.outer(theta * y, theta * y) / theta.sum()
+    else:
+        middle = np.diag(theta)
+    gram = rows @ middle @ rows.T
+    found = []
+    for j in range(z.size):
+        # Unknowns dc and dz: dc = -gram (z dc + c dz), H dz = 2 c dc + e.
+        weights = np.append(np.ones(n_forced), z)
+        spread = np.zeros((p, z.size))
+        spread[n_forced:] = np.diag(c[n_forced:])
+        top = np.hstack([np.eye(p) + gram * weights, gram @ spread])
+        bottom = np.hstack([-2.0 * spread.T, np.diag(H)])
+        rhs = np.zeros(p + z.size)
+        rhs[p + j] = 1.0
+        found.append(0.5 / np.linalg.solve(np.vstack([top, bottom]), rhs)[p + j])
+    return np.array(found)
+
+
+@pytest.mark.parametrize("n_rows", [1, 2])
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("by_feature", [True, False])
+def test_curvatures(n_rows, intercept, by_feature):
+    program = program_of(n_rows=n_rows, intercept=intercept, m=25)
+    found, point, scaling = curvatures_at(program, by_feature, NEVER)
+    np.testing.assert_allclose(found, by_hand(program, point, scaling), rtol=1e-6)
+
+
+def test_only_the_largest_z_are_candidates():
+    program = program_of(n_rows=1, intercept=True, m=30, free=CANDIDATES + 20)
+    found, point, _ = curvatures_at(program, True, NEVER)
+    assert np.count_nonzero(found) == CANDIDATES
+    assert point.choice.z[found > 0].min() >= point.choice.z[found == 0].max()
