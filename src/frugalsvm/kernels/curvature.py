@@ -1,13 +1,13 @@
 """How much it would cost to decide a feature, estimated for all candidates at once.
 
-With z_j pinned at some value and all else optimal, the value of a relaxation is a convex
-function of that value, smallest at the optimal z_j. Its curvature there follows from
-the Newton matrix N of the interior point: a charge e_j on z_j moves it by
+With z_j pinned at some value and all else optimal, the value of a relaxation is a
+convex function of that value, smallest at the optimal z_j. Its curvature there follows
+from the Newton matrix N of the interior point: a charge e_j on z_j moves it by
 
     dz_j / de_j = (1 - (2 c_j^2 / H_j) (1 - (N^-1)_jj / omega_j) / omega_j) / H_j
 
-and the curvature is half the inverse of that. The matrix is factorised anyway, so that a
-candidate costs one triangular solve.
+and the curvature is half the inverse of that. The matrix is factorised anyway, so that
+a candidate costs one triangular solve.
 """
 
 from ._jit import jit, jit_new

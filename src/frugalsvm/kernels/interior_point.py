@@ -69,8 +69,8 @@ RELEASE_AFTER = 20
 # When z is released its complementarity products sum to this part of the primal value
 # at least.
 RELEASE_PRODUCTS = 0.2
-# Curvatures are taken where the relative gap is first as small as this: further down the
-# path they say what happens next to the optimal z only, further up not even that.
+# Curvatures are taken where the relative gap is first as small as this: further down
+# the path they say what happens next to the optimal z only, further up not even that.
 CURVATURE_GAP = 0.05
 # A residual of c = A alpha above this part of c asks for refined solves.
 REFINE_ABOVE = 1e-9

@@ -102,9 +102,9 @@ class Strong(MostFractional):
 class Reliability(MostFractional):
     """Estimates of what children gain, corrected by what they gained before.
 
-    Features are ranked by the estimates of ``expected_gains``. Of every feature that was
-    tried the rule knows by how much its gains differ from them; features that are ranked
-    first and were not tried are tried.
+    Features are ranked by the estimates of ``expected_gains``. Of every feature that
+    was tried the rule knows by how much its gains differ from them; features that are
+    ranked first and were not tried are tried.
 
     Parameters
     ----------
@@ -130,7 +130,9 @@ class Reliability(MostFractional):
         scratch = _scratch(node)
         least = LEAST_GAIN * abs(node.bound)
         scored = []
-        for j, gain_in, gain_out in zip(scratch.features.tolist(), *scratch.gains):
+        for j, gain_in, gain_out in zip(
+            scratch.features.tolist(), *scratch.gains, strict=True
+        ):
             gain_in = max(gain_in * self._in[j], least)
             scored.append((gain_in * max(gain_out * self._out[j], least), j))
         # Ties go to what is ranked first: sorting is stable.
@@ -160,8 +162,8 @@ def expected_gains(
 ) -> tuple[list[float], list[float]]:
     """What bounds gain if z_j becomes one, and if it becomes zero, roughly.
 
-    The value as a function of z_j is taken as ``a (x / z + z / x)`` above the optimal z,
-    for weights enter as ``w_j^2 / z_j``, and as quadratic below.
+    The value as a function of z_j is taken as ``a (x / z + z / x)`` above the optimal
+    z, for weights enter as ``w_j^2 / z_j``, and as quadratic below.
     """
     half = 0.5 * curvature * z
     return (half * (1.0 - z) ** 2).tolist(), (half * z).tolist()
