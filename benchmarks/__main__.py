@@ -19,6 +19,7 @@ from . import (
     bench_support_svm,
     bench_swap,
     bench_threads,
+    bench_tree,
 )
 from .data import data_folder
 
@@ -42,6 +43,7 @@ def main() -> None:
             "best-known",
             "alternatives",
             "proof",
+            "tree",
             "cv",
             "cli-million",
         ],
@@ -58,8 +60,10 @@ def main() -> None:
         "--sets", nargs="*", help="data sets (proof and best-known only)", default=[]
     )
     parser.add_argument(
-        "--jobs", type=int, default=2, help="threads (large), folds (cv)"
+        "--jobs", type=int, default=2, help="threads (large, proof), folds (cv)"
     )
+    parser.add_argument("--save", help="file for the bounds (tree only)")
+    parser.add_argument("--against", help="file of an earlier run (tree only)")
     options = parser.parse_args()
     print(f"Python {platform.python_version()} on {platform.machine()}")
     if options.only in (None, "robustness"):
@@ -102,7 +106,15 @@ def main() -> None:
         with threadpool_limits(1):
             bench_alternatives.run(folder, options.quick, options.seconds or 60.0)
     if options.only == "proof":
-        bench_proof.run(folder, options.quick, options.seconds or 60.0, options.sets)
+        bench_proof.run(
+            folder, options.quick, options.seconds or 60.0, options.sets, options.jobs
+        )
+    if options.only == "tree":
+        with threadpool_limits(1):
+            bench_tree.run(
+                folder, options.quick, options.seconds or 60.0, options.save,
+                options.against,
+            )  # fmt: skip
 
 
 if __name__ == "__main__":

@@ -1,15 +1,17 @@
-"""How far proofs get: the gap after some seconds as C changes, B = 10, one thread each.
+"""How far proofs get: the gap after some seconds as C changes, B = 10.
 
-Our cells are those of ``python -m frugalsvm experiment proof``; the others are SCIP
-and, where it is installed, COPT on the perspective formulation.
+Our runs are cells of the kind of ``python -m frugalsvm experiment proof``, but with
+more C and threads; the others are SCIP, which has one thread, and, where it is
+installed, COPT on the perspective formulation.
 """
 
 import importlib.util
 from pathlib import Path
 
+from frugalsvm.experiments.cells import cell
 from frugalsvm.experiments.runner import compute
 from frugalsvm.experiments.sources import LARGE, Source
-from frugalsvm.experiments.studies.proof import ALL_C, BUDGET, tree_cell
+from frugalsvm.experiments.studies.proof import BUDGET
 from frugalsvm.progress import relative_gap
 
 from . import mip_solvers
@@ -17,6 +19,7 @@ from .data import load
 from .tables import Table
 
 GAP = 1e-4
+ALL_C = (0.001, 0.003, 0.01, 0.03, 0.1, 1.0, 10.0)
 
 
 def peers() -> dict:
@@ -28,22 +31,29 @@ def peers() -> dict:
     }
 
 
-def run(folder: Path, quick: bool, seconds: float, names: list[str]) -> None:
+def run(
+    folder: Path, quick: bool, seconds: float, names: list[str], n_jobs: int
+) -> None:
     others = peers()
     columns = ["data set", "C", "objective", "bound", "gap [%]", "nodes"]
     for name in others:
         columns += [f"{name} obj.", f"{name} bound", f"{name} gap [%]"]
     table = Table(
-        f"Proved gaps, B={BUDGET}, time_limit={seconds:g}, one thread each", columns,
-        width=9,
+        f"Proved gaps, B={BUDGET}, {seconds:g} s, {n_jobs} threads (others: 1)",
+        columns, width=9,
     )  # fmt: skip
     source = Source(str(folder))
     chosen = [name for name in LARGE if not names or name in names]
     smaller = total = 0
+    proved: dict[float, int] = {}
     for name in chosen[:2] if quick else chosen:
         for C in ALL_C:
-            _, ours = compute(tree_cell(name, C, seconds), [], source)
-            found = ours.values
+            own = cell(
+                "method", name, seconds, method="branch-and-bound", B=BUDGET, C=C,
+                n_jobs=n_jobs,
+            )  # fmt: skip
+            found = compute(own, [], source)[1].values
+            proved[C] = proved.get(C, 0) + (found["gap"] <= GAP)
             row = [name, f"{C:g}", f"{found['objective']:.6g}", f"{found['bound']:.6g}",
                    f"{100 * found['gap']:.2f}", found["nodes"]]  # fmt: skip
             for solver in others.values():
@@ -52,7 +62,8 @@ def run(folder: Path, quick: bool, seconds: float, names: list[str]) -> None:
                 total += 1
                 row += cells
             table.row(row)
-    print(f"\nOur gap is not larger than another solver's on {smaller} of {total}.")
+    print("\nProved: " + ", ".join(f"{n} at C = {C:g}" for C, n in proved.items()))
+    print(f"Our gap is not larger than another solver's on {smaller} of {total}.")
 
 
 def _peer(solver, folder: Path, name: str, C: float, seconds: float):

@@ -24,11 +24,12 @@ def solved(
     *,
     effort: str = "normal",
     options: dict[str, Any] | None = None,
+    n_jobs: int = 1,
 ) -> Result:
-    """A run on one thread with seed 0; Ctrl-C is raised, for half a cell is none."""
+    """A run with seed 0; Ctrl-C is raised, for half a cell is none."""
     outcome = run_interruptible(
         problem, method=method, effort=effort, gap_tol=GAP_TOL, time_limit=limit,
-        max_nodes=None, initial_support=None, method_options=options, n_jobs=1,
+        max_nodes=None, initial_support=None, method_options=options, n_jobs=n_jobs,
         random_state=0, verbose=0, callback=None, certificate=False,
     )  # fmt: skip
     if outcome.was_interrupted:
@@ -44,11 +45,14 @@ def method(
     B: int,
     C: float,
     effort: str = "normal",
+    n_jobs: int = 1,
     **options: Any,
 ) -> dict[str, Any]:
     """A method of ``solve`` on the whole data set, standardised."""
-    problem = data.problem(B, C)
-    return described(solved(problem, method, limit, effort=effort, options=options))
+    found = solved(
+        data.problem(B, C), method, limit, effort=effort, options=options, n_jobs=n_jobs
+    )
+    return described(found)
 
 
 def described(result: Result) -> dict[str, Any]:
