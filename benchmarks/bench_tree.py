@@ -1,8 +1,8 @@
 """How fast bounds rise: trees that do not close, one thread.
 
-To compare with an earlier commit, run that one with ``--save FILE`` (these benchmarks on
-its PYTHONPATH) and this one with ``--against FILE``: the last column is the processor time
-until its last bound is reached, as a part of the time that it took.
+To compare with an earlier commit, run that one with ``--save FILE`` (these benchmarks
+on its PYTHONPATH) and this one with ``--against FILE``: the last column is the
+processor time until its last bound is reached, as a part of the time that it took.
 """
 
 import json
@@ -53,7 +53,8 @@ def run(
     before = json.loads(Path(against).read_text()) if against else {}
     table = Table(
         f"Bounds of trees, {seconds:g} s each, one thread",
-        ["instance", "objective", "bound, 1/4", "bound", "nodes", "nodes/s", "time ratio"],
+        ["instance", "objective", "bound, 1/4", "bound", "nodes", "nodes/s",
+         "time ratio"],
         width=11,
     )  # fmt: skip
     found: dict[str, Trajectory] = {}
@@ -72,9 +73,8 @@ def run(
         if save:
             Path(save).write_text(json.dumps(found))
     if ratios:
-        print(
-            f"\nTime ratio: mean {geometric_mean(ratios):.2f}, worst {max(ratios):.2f}"
-        )
+        mean, worst = geometric_mean(ratios), max(ratios)
+        print(f"\nTime ratio: mean {mean:.2f}, worst {worst:.2f}, of {len(ratios)}")
 
 
 def _climb(problem: Problem, seconds: float):
