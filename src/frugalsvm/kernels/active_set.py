@@ -27,7 +27,7 @@ NEARLY_FOR_CHILDREN = 0.6
 SMALL = 300
 # A dual variable is strictly between its bounds if it is this far from both, in units
 # of the largest and of its own bound.
-BETWEEN = 1e-3
+BETWEEN = 3e-2
 # Active samples of a child for each sample whose alpha is strictly between its bounds:
 # margins of a child are different.
 ACTIVE_RATE = 1.5
