@@ -11,7 +11,7 @@ from frugalsvm.engine.perspective import region_task
 from frugalsvm.engine.protocol import ActiveSet
 from frugalsvm.tree.branching import (
     MAX_RANKED,
-    MAX_RATIO,
+    RATIOS,
     RULES,
     Reliability,
     expected_gains,
@@ -36,8 +36,10 @@ class Found(NamedTuple):
     curvature: np.ndarray
 
 
-def pair_of(node, gain_in, gain_out):
+def pair_of(node, gain_in, gain_out, is_open=True):
     inside, outside = node.child(0, True), node.child(0, False)
+    for child in (inside, outside):
+        child.scratch = node.scratch if is_open else None
     inside.bound += gain_in
     outside.bound += gain_out
     return inside, outside
@@ -114,7 +116,15 @@ def test_estimates_are_corrected_by_the_mean_ratio():
         node = node_of([4], ([1.0], [1.0]))
         rule.learn(node, 4, pair_of(node, gain_in, gain_out))
     later = node_of([4], ([0.1], [0.6]))
-    assert rule.propose(later).expected == pytest.approx((3.0 * 0.1) * (0.5 * 0.6))
+    mean = np.sqrt(2.0 * 4.0)
+    assert rule.propose(later).expected == pytest.approx((mean * 0.1) * (0.5 * 0.6))
+
+
+def test_closed_children_gained_as_much_as_expected_at_least():
+    rule = Reliability(10)
+    node = node_of([4], ([1.0], [1.0]))
+    rule.learn(node, 4, pair_of(node, 0.2, 3.0, is_open=False))
+    assert rule.propose(node).expected == pytest.approx(1.0 * 3.0)
 
 
 def test_ratios_are_limited():
@@ -122,7 +132,7 @@ def test_ratios_are_limited():
     node = node_of([4], ([1e-9], [1e-9]))
     rule.learn(node, 4, pair_of(node, 5.0, 5.0))
     # Of a bound of 10 the least gain that counts is 1e-5.
-    expected = (MAX_RATIO * 1e-3) * (MAX_RATIO * 1e-3)
+    expected = (RATIOS[1] * 1e-3) ** 2
     later = node_of([4], ([1e-3], [1e-3]))
     assert rule.propose(later).expected == pytest.approx(expected)
 

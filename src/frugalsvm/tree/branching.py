@@ -25,8 +25,8 @@ MAX_RANKED = 12
 LEAST_GAIN = 1e-6
 # So few features are all tried in the first nodes, and it is worth while to compare.
 FEW_FEATURES = 100
-# Nor is any ratio of a gain to what was expected above this.
-MAX_RATIO = 20.0
+# Nor is any ratio of a gain to what was expected beyond these.
+RATIOS = 0.05, 20.0
 
 
 class Proposal(NamedTuple):
@@ -144,7 +144,11 @@ class Reliability(MostFractional):
         return Proposal(untried)
 
     def learn(self, node: Node, feature: int, pair: Pair) -> None:
-        """Average the ratios of gains to what was expected."""
+        """Average the ratios of gains to what was expected, geometrically.
+
+        The bound of a closed child is only as good as it had to be: it says that the
+        gain was large, not how large.
+        """
         scratch = _scratch(node)
         at = scratch.features.tolist().index(feature)
         least = LEAST_GAIN * abs(node.bound)
@@ -153,8 +157,11 @@ class Reliability(MostFractional):
             count = self._counts[feature] = self._counts[feature] + 1
             for side, known in enumerate((self._in, self._out)):
                 expected = max(scratch.gains[side][at], least)
-                ratio = min(max(gains[side], least) / expected, MAX_RATIO)
-                known[feature] += (ratio - known[feature]) / count
+                ratio = max(gains[side], least) / expected
+                if pair[side].scratch is None:
+                    ratio = max(ratio, known[feature])
+                ratio = min(max(ratio, RATIOS[0]), RATIOS[1])
+                known[feature] *= (ratio / known[feature]) ** (1.0 / count)
 
 
 def expected_gains(
