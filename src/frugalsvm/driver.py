@@ -194,7 +194,7 @@ def _run(
 
     ``near`` is a dual point of a similar problem, for the relaxation to begin with.
     """
-    problem = problem.watching(monitor.stop.flag)
+    problem = problem.watching(monitor.stop.flag, request["n_jobs"])
     # Threads are spent on independent nodes, not inside small matrix products.
     with single_threaded_blas():
         relaxation = relax_natively(problem, should_stop=monitor.should_stop, near=near)

@@ -9,18 +9,32 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from numbers import Integral, Real
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .checker import objective_bound
+from .engine.gathering import GatheringEngine
 from .engine.native import NativeEngine
 from .engine.region import Region
+from .engine.rows import RowCache
+from .engine.source import Source
 from .kernels.bounds import row_norm_bounds, varying_rows
 from .kernels.data import NEVER, Data
+from .sources import (
+    LARGEST_VALUE,
+    SMALL_SPREAD,
+    check_room,
+    is_for_source,
+    is_sparse,
+    make_source,
+    not_finite,
+    too_large,
+)
 
 # Costs are sums of floats: a budget of 0.3 must admit 0.1 + 0.2. Bounds hold for what
 # costs a little more, so that no rounding of a sum can make them wrong.
@@ -28,11 +42,15 @@ COST_SLACK, BOUND_SLACK = 0.999e-9, 1e-9
 # What is left of a budget is rounded up by this part of it.
 LEFT_SLACK = 1e-12
 # Beyond these limits squares and sums could overflow, and bounds would prove nothing.
-LARGEST_VALUE = 1e50
 WEIGHTS = (1e-30, 1e30)
 COSTS = (1e-50, 1e50)
-# Features whose spread is below this part of their size are shifted to their mean.
-SMALL_SPREAD = 0.01
+# Entries of rows that are read at a time.
+BLOCK = 2**20
+# What to do where a dense matrix does not fit into memory.
+NOT_DENSE = (
+    "methods auto, swap, relax-and-round and branch-and-bound do without it, all "
+    "others need fewer features or samples."
+)
 
 
 class Problem:
@@ -40,8 +58,11 @@ class Problem:
 
     Parameters
     ----------
-    X : array-like of shape (n_samples, n_features)
-        Dense real data of at most 1e50 in absolute value. They are not scaled.
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+        Real data of at most 1e50 in absolute value. They are not scaled. Sparse
+        matrices, and tables of more than 1000 features that are large (2^26 doubles, or
+        2^22 entries of another type or of a ``numpy.memmap``), are not copied: they
+        must not change as long as the problem is in use.
     y : array-like of shape (n_samples,)
         Labels in {-1, +1}; both must occur.
     C : float, default=1.0
@@ -66,8 +87,8 @@ class Problem:
 
     Attributes
     ----------
-    A : ndarray of shape (n_features, n_kept)
-        Signed data, ``A[j, i] = y_i (X_ij - shift_j)``, one row per feature.
+    source : Source or None
+        Who holds X if it was not copied.
     shift : ndarray of shape (n_features,)
         The mean of features that vary little compared to it, 0 for all others and
         without an intercept. A free intercept makes solutions and dual points blind to
@@ -91,7 +112,7 @@ class Problem:
         fit_intercept: bool = True,
         overwrite_X: bool = False,
     ):
-        data = _check_data(X)
+        data: Any = _check_shape(X) if is_for_source(X) else _check_data(X)
         labels = _check_labels(y, data.shape[0])
         weights = _check_weights(C, sample_weight, data.shape[0])
         # All samples' weights, those of weight zero included; C has the others only.
@@ -103,21 +124,19 @@ class Problem:
                 "y has only one class among the samples of positive weight; a "
                 "classifier needs samples of both classes with sample_weight > 0."
             )
-        if not kept.all():
-            data, labels, weights = data[kept], labels[kept], weights[kept]
         n = data.shape[1]
-        # Never what belongs to somebody else.
-        in_place = overwrite_X and data is X and data.flags.f_contiguous
-        out = data.T if in_place and data.flags.writeable else None
-        A = np.multiply(data.T, labels, out=out, order="C")
-        self.y = _freeze(labels)
-        self.C = _freeze(np.array(weights))
+        self.y = _freeze(labels[kept])
+        self.C = _freeze(np.array(weights[kept]))
         self.fit_intercept = bool(fit_intercept)
-        self.shift = np.zeros(n)
+        self.n_threads = 1
         self._unshifted: dict[int, np.ndarray] = {}
-        if self.fit_intercept:
-            self.shift, self._unshifted = _shift_rows(A, self.y)
-        self.A = _freeze(A)
+        self._A: np.ndarray | None = None
+        self.source: Source | None = None
+        self._cache: RowCache | None = None
+        if is_for_source(X):
+            self._set_source(data, kept)
+        else:
+            self._set_dense(data, kept, overwrite_X and data is X)
         self.max_features = _check_max_features(max_features, n)
         self.costs, self.max_cost = _check_costs(feature_costs, max_cost, n)
         self._has_unit_costs = feature_costs is None
@@ -125,6 +144,28 @@ class Problem:
         self.exclude = check_indices("exclude", exclude, n)
         self.stop_flag, self.is_watched = NEVER, False
         self._check_sets()
+
+    def _set_source(self, data: Any, kept: np.ndarray) -> None:
+        """Leave the data where they are."""
+        some = None if kept.all() else np.flatnonzero(kept)
+        self.source = make_source(data, some, shifts=self.fit_intercept)
+        self._cache = RowCache()
+        self.shift = _freeze(self.source.shift)
+
+    def _set_dense(self, data: np.ndarray, kept: np.ndarray, in_place: bool) -> None:
+        """Copy the data into one matrix, or turn them into it."""
+        if not kept.all():
+            data = data[kept]
+        # Never what belongs to somebody else.
+        in_place &= bool(data.flags.f_contiguous and data.flags.writeable)
+        if not in_place:
+            check_room(8.0 * data.size, f"a copy of X {data.shape}", NOT_DENSE)
+        out = data.T if in_place and kept.all() else None
+        A = np.multiply(data.T, self.y, out=out, order="C")
+        self.shift = _freeze(np.zeros(A.shape[0]))
+        if self.fit_intercept:
+            self.shift, self._unshifted = _shift_rows(A, self.y)
+        self._A = _freeze(A)
 
     def _check_sets(self) -> None:
         both = np.intersect1d(self.include, self.exclude)
@@ -146,14 +187,29 @@ class Problem:
             )
 
     @property
+    def A(self) -> np.ndarray:
+        """Signed data, ``A[j, i] = y_i (X_ij - shift_j)``, one row per feature.
+
+        Made when somebody asks for it if X was not copied; who can do without it asks
+        ``engine`` for products or a few rows instead.
+        """
+        if self._A is None:
+            shape = self.n_features, self.n_samples
+            check_room(
+                8.0 * shape[0] * shape[1], f"X as a dense matrix {shape}", NOT_DENSE
+            )
+            self._A = _freeze(self._gather(np.arange(self.n_features)))
+        return self._A
+
+    @property
     def n_features(self) -> int:
         """Number of features."""
-        return self.A.shape[0]
+        return self.shift.size
 
     @property
     def n_samples(self) -> int:
         """Number of samples of positive weight."""
-        return self.A.shape[1]
+        return self.y.size
 
     @property
     def cost_budget(self) -> float:
@@ -163,6 +219,8 @@ class Problem:
     @cached_property
     def norms(self) -> np.ndarray:
         """Upper bounds of the Euclidean norms of the rows of A."""
+        if self.source is not None:
+            return _freeze(self.source.norms)
         return _freeze(row_norm_bounds(self.A))
 
     @cached_property
@@ -177,12 +235,18 @@ class Problem:
         allowed[self.exclude] = False
         allowed &= self.norms > 0
         if self.fit_intercept:
-            allowed &= varying_rows(self.A, self.y)
+            source = self.source
+            allowed &= varying_rows(self.A, self.y) if source is None else source.varies
         return _freeze(np.flatnonzero(allowed))
 
     @property
-    def engine(self) -> NativeEngine:
+    def engine(self) -> NativeEngine | GatheringEngine:
         """Who answers for the data."""
+        if self.source is not None:
+            return GatheringEngine(
+                self.source, self.y, self.C, self.fit_intercept, self.costs,
+                self.stop_flag, self._cache, self.n_threads,
+            )  # fmt: skip
         return NativeEngine(
             Data(
                 self.A, self.norms, self.y, self.C, self.fit_intercept, self.costs,
@@ -190,13 +254,15 @@ class Problem:
             )
         )  # fmt: skip
 
-    def watching(self, flag: np.ndarray) -> Problem:
+    def watching(self, flag: np.ndarray, n_threads: int | None = None) -> Problem:
         """The same problem; compiled code that works on it ends when a flag is set.
 
-        ``flag`` is an array of one byte that another thread sets.
+        ``flag`` is an array of one byte that another thread sets; ``n_threads`` is for
+        products with data that are large, None for as many as before.
         """
         other = self._copy()
         other.stop_flag, other.is_watched = flag, True
+        other.n_threads = self.n_threads if n_threads is None else n_threads
         return other
 
     def with_budget(
@@ -249,14 +315,17 @@ class Problem:
         ``features`` must be free of duplicates and hold all included features. Only
         their rows of the data are copied, and nothing is validated again.
         """
+        check_room(
+            8.0 * len(features) * self.n_samples,
+            f"a problem on {len(features)} features",
+            "choose fewer of them.",
+        )
         small = object.__new__(Problem)
-        small.A = _freeze(self.engine.gather(features))
-        small.shift = self.shift[features]
-        small._unshifted = {
-            t: self._unshifted[j]
-            for t, j in enumerate(features.tolist())
-            if j in self._unshifted
-        }
+        small._A = _freeze(self._gather(features))
+        small.source = small._cache = None
+        small.n_threads = self.n_threads
+        small.shift = _freeze(self.shift[features])
+        small._unshifted = self._as_given(features)
         small.y, small.C, small.weights = self.y, self.C, self.weights
         small._sample_weight = self._sample_weight
         small._has_unit_costs = self._has_unit_costs
@@ -273,8 +342,9 @@ class Problem:
 
     def requiring(self, feature: int) -> Problem:
         """The problem with one more included feature."""
-        other = self.restrict(np.arange(self.n_features))
+        other = self._copy()
         other.include = _freeze(np.union1d(self.include, [feature]))
+        del other.candidates
         other._check_sets()
         return other
 
@@ -302,17 +372,47 @@ class Problem:
             )
         return float(self.engine.bound(self.root_region(), point).bound)
 
+    def _gather(self, features: np.ndarray) -> np.ndarray:
+        """Rows of A; many of them are not kept."""
+        if self.source is None:
+            return self.A[features]
+        rows = self.source.columns(features)
+        rows -= self.shift[features, None]
+        rows *= self.y
+        return rows
+
+    def _as_given(self, features: np.ndarray) -> dict[int, np.ndarray]:
+        """Signed rows of those features that are shifted as they were, by place."""
+        shifted = np.flatnonzero(self.shift[features])
+        if self.source is None:
+            numbers = features.tolist()
+            return {t: self._unshifted[numbers[t]] for t in shifted.tolist()}
+        rows = self.source.columns(features[shifted]) * self.y
+        return dict(zip(shifted.tolist(), rows, strict=True))
+
     def signed_rows(self, features: np.ndarray | None = None) -> np.ndarray:
         """``y_i X_ij`` of some features, or of all, as they were given."""
-        rows = self.A if features is None else self.A[features]
-        if not self._unshifted:
+        if features is None:
+            features = np.arange(self.n_features)
+            rows = self.A
+        else:
+            rows = self.engine.gather(features)
+        if not self.shift.any():
             return rows
         rows = np.array(rows)
-        chosen = range(self.n_features) if features is None else features.tolist()
-        for t, j in enumerate(chosen):
-            if j in self._unshifted:
-                rows[t] = self._unshifted[j]
+        for t, row in self._as_given(features).items():
+            rows[t] = row
         return rows
+
+    def signed_blocks(self) -> Iterator[np.ndarray]:
+        """``y_i X_ij`` of all features as they were given, some of them at a time."""
+        step = max(1, BLOCK // self.n_samples)
+        for start in range(0, self.n_features, step):
+            features = np.arange(start, min(start + step, self.n_features))
+            if self.source is None:
+                yield self.signed_rows(features)
+            else:
+                yield self.source.columns(features) * self.y
 
     def unshifted_intercept(self, coef: np.ndarray, intercept: float) -> float:
         """The intercept that belongs to X, given that which belongs to A."""
@@ -322,7 +422,7 @@ class Problem:
     def margins(self, coef: np.ndarray, intercept: float) -> np.ndarray:
         """``y_i (w x_i + b)``, with ``coef`` for all features of X."""
         used = np.flatnonzero(coef)
-        if not self._unshifted:
+        if not self.shift.any():
             return self.engine.margins(used, coef[used], intercept)
         return coef[used] @ self.signed_rows(used) + intercept * self.y
 
@@ -357,15 +457,39 @@ def _freeze(array: np.ndarray) -> np.ndarray:
     return array
 
 
-def _check_data(X: ArrayLike) -> np.ndarray:
+def _check_shape(X: Any) -> Any:
+    """What is left in place must be a table of real numbers, too."""
     check_unmasked("X", X)
-    if hasattr(X, "toarray"):
+    _check_real(X)
+    _check_table(X.shape)
+    if is_sparse(X) and X.dtype.kind not in "fiub":
         raise ValueError(
-            f"X is a sparse matrix ({type(X).__name__}), and the data must be dense; "
-            "give X.toarray() if that fits into memory."
+            f"X is a sparse matrix of type {X.dtype}; give one of real numbers, such "
+            "as X.astype(float)."
         )
+    return X
+
+
+def _check_real(X: Any) -> None:
     if hasattr(X, "dtype") and np.iscomplexobj(X):
         raise ValueError("X has complex numbers; give real ones.")
+
+
+def _check_table(shape: tuple[int, ...]) -> None:
+    if len(shape) != 2 or 0 in shape:
+        raise ValueError(
+            f"X must be a table with at least one row and one column, got shape "
+            f"{shape}."
+        )
+
+
+def _check_data(X: ArrayLike) -> np.ndarray:
+    check_unmasked("X", X)
+    _check_real(X)
+    if isinstance(X, np.ndarray) and X.dtype != np.float64:
+        check_room(
+            8.0 * X.size, f"X {X.shape} in double precision", "give fewer samples."
+        )
     try:
         data = np.asarray(X, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -373,25 +497,14 @@ def _check_data(X: ArrayLike) -> np.ndarray:
             f"X must be numeric: {str(error).rstrip('.')}. Encode text and categories "
             "as numbers first."
         ) from error
-    if data.ndim != 2 or 0 in data.shape:
-        raise ValueError(
-            f"X must be a table with at least one row and one column, got shape "
-            f"{data.shape}."
-        )
+    _check_table(data.shape)
     # Without an array of their size: there may be many.
     low, high = float(data.min()), float(data.max())
     if not (np.isfinite(low) and np.isfinite(high)):
         row, column = np.argwhere(~np.isfinite(data))[0]
-        raise ValueError(
-            f"X contains {data[row, column]} (first at row {row}, column {column}); "
-            "impute or drop NaN and infinite values first."
-        )
+        raise not_finite(int(row), int(column), data[row, column])
     if max(-low, high) > LARGEST_VALUE:
-        raise ValueError(
-            f"X contains values up to {max(-low, high):g}, more than "
-            f"{LARGEST_VALUE:g}; rescale the features first, for instance by "
-            "sklearn.preprocessing.StandardScaler."
-        )
+        raise too_large(max(-low, high))
     return data
 
 

@@ -44,7 +44,8 @@ from a table (the command line writes JSON). It is covered by the checksum, and 
 here looks at it: what is proved is proved of the numbers in X and y.
 
 ``reading`` guards against files that are damaged or too large, ``statement`` holds the
-problem, ``arithmetic`` the roundings, ``proof`` the tree and ``listing`` the list.
+problem, ``table`` reads large and sparse data in blocks, ``arithmetic`` has the
+roundings, ``proof`` the tree and ``listing`` the list.
 """
 
 from __future__ import annotations
@@ -69,6 +70,7 @@ from .reading import (
     save_arrays,
 )
 from .statement import Statement, check_data, fingerprint
+from .table import Table
 
 __all__ = [
     "FORMAT",
@@ -155,7 +157,7 @@ def verify(certificate: Any, X: Any, y: Any, **expected: Any) -> Verification:
     ----------
     certificate : path, Certificate or mapping of arrays
         As written by ``Result.save_certificate``.
-    X : array-like of shape (n_samples, n_features)
+    X : array-like or sparse matrix of shape (n_samples, n_features)
         The data the model was fitted to (scaled, if it was scaled for fitting).
     y : array-like of shape (n_samples,)
         Labels of two classes; the larger label counts as +1.
@@ -182,13 +184,18 @@ def verify(certificate: Any, X: Any, y: Any, **expected: Any) -> Verification:
 
 def _verify(certificate: Any, X: Any, y: Any, expected: dict[str, Any]) -> Verification:
     data, signs = check_data(X, y)
-    arrays = read_arrays(certificate, Size(*data.shape))
+    size: Any = data.shape
+    arrays = read_arrays(certificate, Size(*size))
     statement = Statement.of(arrays)
     statement.check(expected)
     kept = statement.weights > 0
     signs = signs[kept]
     require(np.unique(signs).size == 2, "only one class has weight")
-    rows = np.multiply(data[kept].T, signs, order="C")
+    rows: Any = (
+        data[kept].signed(signs)
+        if isinstance(data, Table)
+        else np.multiply(data[kept].T, signs, order="C")
+    )
     require(
         fingerprint(rows, signs) == str(arrays["fingerprint"]),
         "it is about other data (or differently scaled or ordered data)",
@@ -224,7 +231,7 @@ def _verify(certificate: Any, X: Any, y: Any, expected: dict[str, Any]) -> Verif
 
 
 def _objective(
-    statement: Statement, rows: np.ndarray, signs: np.ndarray, C: np.ndarray,
+    statement: Statement, rows: Any, signs: np.ndarray, C: np.ndarray,
     selected: np.ndarray, coef: np.ndarray, intercept: Any,
 ) -> float:  # fmt: skip
     """Objective of a solution, rounded up; its budgets are checked."""

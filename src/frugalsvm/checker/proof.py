@@ -11,6 +11,7 @@ from .arithmetic import U, length_bound, repair, square_bounds, sum_of
 from .listing import Listed, check_starts
 from .reading import require
 from .statement import Statement
+from .table import SignedRows
 
 # Sums of costs may exceed max_cost by this factor: they are rounded, too.
 COST_SLACK = 1e-9
@@ -22,28 +23,56 @@ class Data:
     """The samples that count, and what bounds need to know of the problem.
 
     A free intercept makes dual points blind to the means of the features: then rows are
-    centred, which keeps the error bounds of their products small.
+    centred, which keeps the error bounds of their products small. Rows of large data
+    come in blocks, and are centred whenever they are needed.
     """
 
     def __init__(
-        self, statement: Statement, rows: np.ndarray, signs: np.ndarray, C: np.ndarray
+        self,
+        statement: Statement,
+        rows: np.ndarray | SignedRows,
+        signs: np.ndarray,
+        C: np.ndarray,
     ):
         self.statement = statement
         self.signs, self.C = signs, C
         self.budget = statement.max_cost * (1 + COST_SLACK) * (1 + 8 * U)
-        unsigned = rows * signs
+        self._rows = [rows] if isinstance(rows, np.ndarray) else rows
+        self.free = ~np.concatenate([self._useless(block) for block in self._rows])
+        self.free[statement.include] = False
+        self.free[statement.exclude] = False
+        self.A: np.ndarray | None = None
+        if isinstance(rows, np.ndarray):
+            self.A, self.norms = self._centred(rows)
+
+    def _useless(self, rows: np.ndarray) -> np.ndarray:
+        """Which features cannot improve any solution."""
         useless = np.logical_not(rows.any(axis=1))
-        if statement.fit_intercept:
+        if self.statement.fit_intercept:
             # A constant feature can be replaced by the intercept.
+            unsigned = rows * self.signs
             useless |= (unsigned == unsigned[:, :1]).all(axis=1)
+        return useless
+
+    def _centred(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Signed rows as products take them, and bounds of their norms."""
+        A = rows
+        if self.statement.fit_intercept:
+            unsigned = rows * self.signs
             # By one rounding per entry; to exactly zero where a feature is constant.
             first = unsigned[:, :1]
             unsigned -= first + (unsigned - first).mean(axis=1, keepdims=True)
-        self.A = unsigned * signs
-        self.norms = length_bound(self.A)
-        self.free = ~useless
-        self.free[statement.include] = False
-        self.free[statement.exclude] = False
+            A = unsigned * self.signs
+        return A, length_bound(A)
+
+    def squares(self, alpha: np.ndarray, accurate: bool) -> np.ndarray:
+        """Upper bounds of ``c_j^2`` for all features."""
+        if self.A is not None:
+            return square_bounds(self.A, self.norms, alpha, accurate)
+        return np.concatenate(
+            [square_bounds(*self._centred(block), alpha, accurate)
+             for block in self._rows]
+        )  # fmt: skip
 
     def repaired(self, alpha: np.ndarray) -> np.ndarray:
         """The dual point near ``alpha`` that is exactly feasible."""
@@ -258,7 +287,7 @@ class Proof:
         alpha = np.zeros(data.C.size)
         alpha[self.samples[where]] = self.alpha[where]
         alpha = data.repaired(alpha)
-        return alpha, square_bounds(data.A, data.norms, alpha, self.accurate)
+        return alpha, data.squares(alpha, self.accurate)
 
 
 def _inner(starts: np.ndarray) -> np.ndarray:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from .reading import require
+from .table import Table, read_table
 
 # Numbers beyond these are refused: within them nothing overflows, and what underflows
 # is accounted for.
@@ -183,13 +184,13 @@ def _listed(values: np.ndarray) -> str:
 # --- data ----------------------------------------------------------------------------
 
 
-def check_data(X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
-    """The table in double precision and the labels as -1 and +1."""
+def check_data(X: Any, y: Any) -> tuple[np.ndarray | Table, np.ndarray]:
+    """The table in double precision, or in blocks, and the labels as -1 and +1."""
     if np.ma.isMaskedArray(X) or np.ma.isMaskedArray(y):
         raise ValueError("X and y must not be masked arrays; fill or drop the gaps.")
-    data = np.asarray(X, dtype=np.float64)
+    data = read_table(X)
     labels = np.asarray(y)
-    if data.ndim != 2 or labels.shape != data.shape[:1]:
+    if len(data.shape) != 2 or labels.shape != data.shape[:1]:
         raise ValueError(
             f"X must be a table and y have one label per row, got shapes {data.shape} "
             f"and {labels.shape}."
@@ -197,16 +198,23 @@ def check_data(X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
     classes = np.unique(labels)
     if classes.size != 2:
         raise ValueError(f"y must have two classes, got {classes.size}.")
-    # NaN compares false.
-    require(
-        (np.abs(data) <= LARGEST_VALUE).all(),
-        f"X has NaN or values beyond {LARGEST_VALUE:g}, about which nothing is proved",
-    )
+    for block in data.blocks() if isinstance(data, Table) else [data]:
+        # NaN compares false.
+        require(
+            (np.abs(block) <= LARGEST_VALUE).all(),
+            f"X has NaN or values beyond {LARGEST_VALUE:g}, about which nothing is "
+            "proved",
+        )
     return data, np.where(labels == classes[1], 1.0, -1.0)
 
 
-def fingerprint(signed: np.ndarray, signs: np.ndarray) -> str:
-    """SHA-256 of the signed features, one row per feature, and the labels."""
-    digest = hashlib.sha256(np.ascontiguousarray(signed).data)
+def fingerprint(signed: Iterable[np.ndarray], signs: np.ndarray) -> str:
+    """SHA-256 of the signed features, one row per feature, and the labels.
+
+    The features come in blocks of rows, or row by row.
+    """
+    digest = hashlib.sha256()
+    for rows in [signed] if isinstance(signed, np.ndarray) else signed:
+        digest.update(np.ascontiguousarray(rows).data)
     digest.update(np.ascontiguousarray(signs).data)
     return digest.hexdigest()

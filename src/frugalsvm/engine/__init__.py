@@ -2,5 +2,6 @@
 
 Trees, searches and relaxations speak to an :class:`~frugalsvm.engine.protocol.Engine`.
 ``NativeEngine`` is the one for dense data in memory, by the compiled code of
-``kernels``; sparse data or another device would be another one.
+``kernels``; ``GatheringEngine`` is the one for all other data, which it knows as a
+:class:`~frugalsvm.engine.source.Source`.
 """

@@ -51,6 +51,11 @@ class NativeEngine:
         return self.data.A.shape[1]
 
     @property
+    def n_entries(self) -> int:
+        """Entries that a product with all features reads."""
+        return self.data.A.size
+
+    @property
     def costs(self) -> np.ndarray:
         """Costs of the features."""
         return self.data.costs

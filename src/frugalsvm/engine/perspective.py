@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .ordering import smallest
 from .protocol import ActiveSet, Answer, Engine, Task
 from .region import Region
 
@@ -82,7 +83,7 @@ def _active_near(engine: Engine, region: Region, alpha: np.ndarray) -> ActiveSet
     """The features that a dual point prices highest, and all samples."""
     size = max(FIRST_WORKING_SET, 2 * region.k)
     squares = engine.products(alpha)[region.free] ** 2
-    features = region.free[np.argsort(-squares, kind="stable")[:size]]
+    features = region.free[smallest(-squares, size)]
     return ActiveSet(np.sort(features), np.zeros(engine.n_samples, dtype=np.int8))
 
 

@@ -151,6 +151,10 @@ class Engine(Protocol):
         """Number of samples."""
 
     @property
+    def n_entries(self) -> int:
+        """Entries of the data that a product with all features reads."""
+
+    @property
     def costs(self) -> np.ndarray:
         """Costs of the features."""
 

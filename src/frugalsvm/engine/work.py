@@ -31,7 +31,7 @@ def svm_work(n_samples: int, n_features: int) -> float:
 
 def product_work(engine: Engine) -> float:
     """What a product with the data costs."""
-    return float(engine.n_features * engine.n_samples)
+    return float(engine.n_entries)
 
 
 def task_work(engine: Engine, task: Task, found: Answer) -> float:
@@ -46,5 +46,5 @@ def task_work(engine: Engine, task: Task, found: Answer) -> float:
     an_iteration = once + entries * (
         per_entry + per_product * min(n_features, n_samples)
     )
-    a_round = ROUND_COST * engine.n_features * engine.n_samples
+    a_round = ROUND_COST * engine.n_entries
     return found.iterations * an_iteration + found.rounds * a_round

@@ -13,7 +13,7 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .summary import SummaryMixin
+from .summary import SummaryMixin, dense_columns
 
 
 class BinaryLinearClassifier(
@@ -52,8 +52,9 @@ class BinaryLinearClassifier(
             names = list(self.feature_names_in_[used])
             some = check_array(table[names], accept_sparse="csr", input_name="X")
             return some @ self.coef_[0, used] + self.intercept_[0]
-        data = validate_data(self, X, accept_sparse="csr", reset=False)
-        return data @ self.coef_[0] + self.intercept_[0]
+        data = validate_data(self, X, accept_sparse=["csr", "csc"], reset=False)
+        # Few columns of the table matter, and it may be large.
+        return dense_columns(data, used) @ self.coef_[0, used] + self.intercept_[0]
 
     def _has_only_some_columns(self, X: Any, used: np.ndarray) -> bool:
         """Whether a data frame lacks columns, but none that the model needs."""
@@ -103,7 +104,7 @@ class BinaryLinearClassifier(
         return np.where(codes == 1, 1.0, -1.0)
 
     def _weights(
-        self, X: np.ndarray, y: np.ndarray, sample_weight: ArrayLike | None
+        self, X: Any, y: np.ndarray, sample_weight: ArrayLike | None
     ) -> np.ndarray:
         """Sample weights times class weights."""
         weights = check_sample_weight(sample_weight, X)
@@ -124,7 +125,7 @@ class BinaryLinearClassifier(
         return self.coef_[0] != 0
 
 
-def check_sample_weight(sample_weight: ArrayLike | None, X: np.ndarray) -> np.ndarray:
+def check_sample_weight(sample_weight: ArrayLike | None, X: Any) -> np.ndarray:
     """Weights of samples as an array, ones for None."""
     if sample_weight is None:
         return np.ones(X.shape[0])

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..feature_names import FeatureNames
@@ -24,9 +25,14 @@ class BudgetedClassifier(BinaryLinearClassifier):
     fit_intercept: bool
     _included: np.ndarray
 
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
     def _checked(
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    ) -> tuple[Any, np.ndarray, np.ndarray]:
         """Data and labels after all checks, and labels as -1 and +1."""
         from ..problem import check_unmasked
 
@@ -34,7 +40,12 @@ class BudgetedClassifier(BinaryLinearClassifier):
         for name, array in (("X", X), ("y", y), ("sample_weight", sample_weight)):
             if array is not None:
                 check_unmasked(name, array)
-        data, labels = validate_data(self, X, y, dtype=np.float64)
+        # Arrays of numbers and sparse matrices stay what they are, however large.
+        as_given = getattr(getattr(X, "dtype", None), "kind", "O") in "fiub"
+        data, labels = validate_data(
+            self, X, y, accept_sparse=["csr", "csc"],
+            dtype="numeric" if as_given else np.float64,
+        )  # fmt: skip
         return data, labels, self._encode(labels)
 
     def _features(self) -> FeatureNames:

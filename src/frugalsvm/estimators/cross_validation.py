@@ -50,6 +50,12 @@ class Standardisation:
     @classmethod
     def of(cls, X: np.ndarray, sample_weight: np.ndarray) -> Standardisation:
         """Mean 0 and variance 1 for data with weights."""
+        if hasattr(X, "tocsc"):
+            raise ValueError(
+                "scale=True would make the sparse X dense; put a scaler that keeps "
+                "zeros, such as sklearn.preprocessing.MaxAbsScaler, before it in a "
+                "pipeline, or give X.toarray() if that fits into memory."
+            )
         scaler = StandardScaler().fit(X, sample_weight=sample_weight)
         return cls(scaler.mean_, scaler.scale_)
 

@@ -226,8 +226,9 @@ class FrugalSVC(BudgetedClassifier):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Training data.
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Training data. Sparse matrices, and tables that are large, are not copied:
+            see :class:`~frugalsvm.Problem`.
         y : array-like of shape (n_samples,)
             Labels of exactly two classes.
         sample_weight : array-like of shape (n_samples,), default=None

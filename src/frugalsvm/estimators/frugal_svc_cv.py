@@ -217,7 +217,7 @@ class FrugalSVCCV(BudgetedClassifier):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like or sparse matrix of shape (n_samples, n_features)
             Training data.
         y : array-like of shape (n_samples,)
             Labels of exactly two classes.
@@ -252,6 +252,9 @@ class FrugalSVCCV(BudgetedClassifier):
         params: dict[str, Any],
     ) -> Self:
         data, labels, signs = self._checked(X, y, sample_weight)
+        if hasattr(data, "tocsr"):
+            # Folds are made of rows, and not all formats have them.
+            X = data = data.tocsr()
         samples = Samples(
             X, data, labels, signs, check_sample_weight(sample_weight, data)
         )

@@ -104,7 +104,7 @@ class SummaryMixin:
         """The same as :meth:`summary`, under the name that other results have."""
         return self.summary(X, scaler=scaler)
 
-    def _keep_moments(self, data: np.ndarray, sample_weight: np.ndarray) -> None:
+    def _keep_moments(self, data: Any, sample_weight: np.ndarray) -> None:
         """Keep what ``summary`` says of the training data, in a few numbers.
 
         Classes that are weighted for the loss have no other spread: ``sample_weight``
@@ -113,19 +113,21 @@ class SummaryMixin:
         support = np.flatnonzero(self._get_support_mask())  # type: ignore[attr-defined]
         kept = sample_weight > 0
         self._moments = Moments.of(
-            data[np.ix_(kept, support)], self.coef_[0, support], sample_weight[kept]
-        )
+            dense_columns(data, support)[kept], self.coef_[0, support],
+            sample_weight[kept],
+        )  # fmt: skip
 
     def _moments_of(self, X: ArrayLike | None, support: np.ndarray) -> Moments | None:
         if X is None:
             return getattr(self, "_moments", None)
-        data = np.asarray(X, dtype=np.float64)
+        is_numeric = hasattr(X, "tocsc") or isinstance(X, np.ndarray)
+        data: Any = X if is_numeric else np.asarray(X, dtype=np.float64)
         if data.ndim != 2 or data.shape[1] != self.coef_.shape[1]:
             raise ValueError(
                 f"X must have the {self.coef_.shape[1]} features of the fit, got an "
                 f"array of shape {data.shape}."
             )
-        return Moments.of(data[:, support], self.coef_[0, support])
+        return Moments.of(dense_columns(data, support), self.coef_[0, support])
 
     # --- notebooks ---------------------------------------------------------------
 
@@ -166,6 +168,14 @@ class SummaryMixin:
                 markup.facts([("intercept", f"{self.intercept_[0]:+.4g}")]),
             )
         )
+
+
+def dense_columns(data: Any, features: np.ndarray) -> np.ndarray:
+    """Some columns of a table or a sparse matrix, dense and in double precision."""
+    if not hasattr(data, "tocsr"):
+        return np.asarray(data[:, features], dtype=np.float64)
+    usable = data if data.format in ("csr", "csc") else data.tocsr()
+    return np.asarray(usable[:, features].toarray(), dtype=np.float64)
 
 
 def _scales(scaler: Any, estimator: Any) -> np.ndarray:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import cast
 
 from ..options import Options
 from ..search.restarts import RestartSearch, SwapOptions
+from ..search.shortlist import ShortlistSearch
 from ..tree.branch_and_bound import BranchAndBound, TreeOptions
 from .contract import Context, Outcome
 
@@ -59,7 +61,7 @@ def branch_and_bound(context: Context, options: TreeOptions) -> Outcome:
 def _started_search(
     context: Context, options: SwapOptions, pool: ThreadPoolExecutor
 ) -> RestartSearch:
-    search = RestartSearch(
+    parts = (
         context.problem,
         context.incumbent,
         options,
@@ -68,5 +70,11 @@ def _started_search(
         context.monitor.should_stop,
         context.search_work,
     )
+    if context.problem.source is None:
+        search = RestartSearch(*parts)
+    else:
+        # It is used in the same way.
+        made = ShortlistSearch(*parts, points=[context.relaxation.alpha])
+        search = cast(RestartSearch, made)
     search.start(context.starts())
     return search

@@ -78,7 +78,7 @@ def certified_bound(
             f"({problem.n_samples}), got shape {point.shape}."
         )
     repaired = repair_dual(point, problem.y, problem.C, problem.fit_intercept)
-    squares = square_bounds(problem.A @ repaired, problem.norms, repaired)
+    squares = square_bounds(problem.engine.products(repaired), problem.norms, repaired)
     bound = _bound(problem, repaired, squares, FAMILY[model], limits)
     # No objective is negative.
     return CertifiedBound(max(0.0, float(bound)), repaired, squares)

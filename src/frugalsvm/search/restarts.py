@@ -22,6 +22,7 @@ from functools import partial
 
 import numpy as np
 
+from ..engine.ordering import smallest
 from ..engine.work import svm_work
 from ..incumbent import Incumbent
 from ..options import Options, check_integer
@@ -162,9 +163,7 @@ def _grow(
     solution = elites[rng.integers(len(elites))]
     candidates = np.setdiff1d(evaluator.problem.candidates, solution.support)
     bounds = evaluator.addition_bounds(solution, candidates)
-    pool = candidates[
-        np.argsort(bounds, kind="stable")[: 4 * solution.support.size + 20]
-    ]
+    pool = candidates[smallest(bounds, 4 * solution.support.size + 20)]
     count = max(1, round(rng.uniform(0.2, 0.6) * solution.support.size))
     added = rng.choice(pool, min(count, pool.size), replace=False)
     return shrink(evaluator, np.union1d(solution.support, added))

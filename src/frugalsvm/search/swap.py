@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..engine.ordering import smallest
 from ..solution import Solution
 from .evaluator import IMPROVEMENT, Evaluator, insert, remove
 
@@ -34,11 +35,11 @@ def _most_promising(
     bounds = evaluator.addition_bounds(solution, features)
     hopeful = bounds < cutoff
     features, bounds = features[hopeful], bounds[hopeful]
-    by_bound = np.argsort(bounds, kind="stable")[:limit]
+    by_bound = smallest(bounds, limit)
     if features.size <= MANY * limit:
         return features[by_bound]
     estimates = evaluator.addition_estimates(solution, features)
-    by_estimate = np.argsort(estimates, kind="stable")[:limit]
+    by_estimate = smallest(estimates, limit)
     # Taken in turns, each once.
     turns = np.column_stack([by_estimate, by_bound]).ravel()
     _, firsts = np.unique(turns, return_index=True)
@@ -68,7 +69,7 @@ def fill(
         if rng is None:
             chosen = features[np.argmax(gain)]
         else:
-            best = features[np.argsort(-gain, kind="stable")[:spread]]
+            best = features[smallest(-gain, spread)]
             chosen = best[rng.integers(best.size)]
         larger = evaluator.solve(insert(solution.support, chosen), warm=solution)
         assert larger is not None

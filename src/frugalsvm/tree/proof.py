@@ -50,7 +50,7 @@ def build_certificate(
     selected = np.flatnonzero(coef)
     arrays = {
         "format": np.array(FORMAT),
-        "fingerprint": np.array(fingerprint(problem.signed_rows(), problem.y)),
+        "fingerprint": np.array(fingerprint(problem.signed_blocks(), problem.y)),
         "weights": problem.weights,
         "fit_intercept": np.array(problem.fit_intercept),
         "max_features": np.array(problem.max_features),

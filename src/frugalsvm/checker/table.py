@@ -1,0 +1,88 @@
+"""Large and sparse data: signed features, of which a few at a time are dense.
+
+Blocks are made anew whenever they are needed, so that what is proved of large data
+takes longer and no more memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+# Entries of a table that is dense as a whole, and of the blocks of a larger one.
+WHOLE, BLOCK = 2**24, 2**22
+
+
+class Table:
+    """Real numbers, one row per sample, as somebody gave them.
+
+    Parameters
+    ----------
+    X : array of real numbers, or sparse matrix or array of SciPy
+    """
+
+    def __init__(self, X: Any):
+        self.is_sparse = hasattr(X, "tocsc")
+        self._X = _columns(X) if self.is_sparse else X
+        self.shape: tuple[int, int] = X.shape
+
+    def __getitem__(self, kept: np.ndarray) -> Table:
+        """Some of the samples, given by a mask."""
+        if kept.all():
+            return self
+        return Table(self._X.tocsr()[kept] if self.is_sparse else self._X[kept])
+
+    def signed(self, signs: np.ndarray) -> SignedRows:
+        """The features, one row each, times the labels."""
+        return SignedRows(self, signs)
+
+    def rows(self, features: Any) -> np.ndarray:
+        """Some features, one row each."""
+        some = self._X[:, features]
+        dense = some.toarray() if self.is_sparse else some
+        return np.array(dense.T, dtype=np.float64, order="C")
+
+    def blocks(self) -> Iterator[np.ndarray]:
+        """All features in order, some of them at a time."""
+        step = max(1, BLOCK // self.shape[0])
+        for start in range(0, self.shape[1], step):
+            yield self.rows(slice(start, start + step))
+
+
+class SignedRows:
+    """What ``rows * signs`` would be, given the features of a table as rows."""
+
+    def __init__(self, table: Table, signs: np.ndarray):
+        self._table, self._signs = table, signs
+
+    def __iter__(self) -> Iterator[np.ndarray]:
+        for block in self._table.blocks():
+            yield block * self._signs
+
+    def __getitem__(self, features: np.ndarray) -> np.ndarray:
+        return self._table.rows(features) * self._signs
+
+
+def read_table(X: Any) -> np.ndarray | Table:
+    """A dense table in double precision, or one that is read in blocks if it is large.
+
+    Sparse matrices are made dense if they are small.
+    """
+    is_sparse = hasattr(X, "tocsc")
+    is_numbers = isinstance(X, np.ndarray) and X.dtype.kind in "fiub"
+    if (is_sparse or is_numbers) and len(X.shape) == 2:
+        table = Table(X)
+        if table.shape[0] * table.shape[1] > WHOLE:
+            return table
+    return np.asarray(X.toarray() if is_sparse else X, dtype=np.float64)
+
+
+def _columns(X: Any) -> Any:
+    """Sparse columns in which every entry is there once."""
+    columns = X.tocsc()
+    if not columns.has_canonical_format:
+        columns = columns.copy()
+        columns.sum_duplicates()
+    return columns

@@ -1,0 +1,10 @@
+"""What compiled code says of a region whose features were priced elsewhere."""
+
+from ._jit import jit_strict
+from .screening import screen
+
+
+@jit_strict
+def screen_region(alpha, squares, forced, free, k, costs, budget, cutoff):
+    """Decide free features; see ``screening.screen``."""
+    return screen(alpha, squares, forced, free, k, costs, budget, cutoff)

@@ -1,0 +1,236 @@
+"""The swap search where features are too many to be priced at every step.
+
+It is made on a short list of them, as a problem of its own: dense, and in memory. A
+feature is worth a place there if its price is high at one of the good solutions that
+are known, compared with the highest price at the same one. Pricing takes one product
+with all data, so it is done for the best solutions only, and when a search has come to
+an end; if that changes the list, the search goes on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Executor
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from ..engine.ordering import smallest
+from ..incumbent import Incumbent
+from ..problem import Problem
+from ..solution import Solution
+from .evaluator import IMPROVEMENT
+from .restarts import Elites, RestartSearch, SwapOptions
+
+# Features of the list at most, and what their rows may take.
+LENGTH, LIST_BYTES = 2000, 2**28
+# Good solutions that are priced at a time.
+N_PRICED = 4
+# How often the list is looked at again.
+MAX_TURNS = 5
+
+
+class _List(NamedTuple):
+    """The features of a list in increasing order, and how they are numbered."""
+
+    features: np.ndarray
+
+    def outside(self, solution: Solution) -> Solution:
+        """A solution of the small problem in the numbers of all features."""
+        return replace(solution, support=self.features[solution.support])
+
+    def holds(self, solution: Solution) -> bool:
+        """Whether all features of a solution are listed."""
+        return bool(np.isin(solution.support, self.features).all())
+
+    def inside(self, solution: Solution) -> Solution:
+        """A solution that the list holds in the numbers of the small problem."""
+        at = np.searchsorted(self.features, solution.support)
+        return replace(solution, support=at.astype(np.int64))
+
+
+class ShortlistSearch:
+    """Restarts of the swap search on a short list of the features.
+
+    It is used as :class:`~frugalsvm.search.restarts.RestartSearch` is, and has the same
+    parameters; solutions go in and come out in the numbers of all features.
+
+    Parameters
+    ----------
+    points : list of arrays
+        Dual points whose prices say which features are listed at first.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        incumbent: Incumbent,
+        options: SwapOptions,
+        pool: Executor,
+        seed: np.random.SeedSequence,
+        should_stop: Callable[[], bool],
+        max_work: float = np.inf,
+        points: list[np.ndarray] | None = None,
+    ):
+        self.problem = problem
+        self.incumbent = incumbent
+        self._options, self._pool, self._seed = options, pool, seed
+        self._should_stop = should_stop
+        self._max_work = max_work
+        self._scores = np.zeros(problem.n_features)
+        self._priced: set[tuple[int, ...]] = set()
+        self._turns = 0
+        for alpha in points or []:
+            self._price(alpha)
+        self._list = _List(self._best([]))
+        self._search = self._new_search()
+
+    # --- what others see of a search ---------------------------------------------
+
+    @property
+    def counters(self) -> dict[str, int]:
+        """Work done."""
+        return self._search.counters
+
+    @property
+    def elites(self) -> Elites:
+        """Good solutions, in the numbers of all features."""
+        elites = Elites(self._options.n_elites)
+        elites.solutions = [
+            self._list.outside(one) for one in self._search.elites.solutions
+        ]
+        return elites
+
+    @property
+    def work(self) -> float:
+        """What all descents have cost."""
+        return self._search.work
+
+    @work.setter
+    def work(self, value: float) -> None:
+        self._search.work = value
+
+    @property
+    def idle(self) -> int:
+        """Effort spent since the last improvement."""
+        return self._search.idle
+
+    @idle.setter
+    def idle(self, value: int) -> None:
+        self._search.idle = value
+
+    @property
+    def work_left(self) -> float:
+        """Work until the limit."""
+        return self._search.work_left
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether patience or work are spent."""
+        return self._search.is_idle
+
+    def start(self, solutions: list[Solution]) -> None:
+        """Descend from the given solutions, on a list that suits them."""
+        self._price_solutions(solutions)
+        self._make_list(solutions)
+        self._search.start([self._list.inside(one) for one in solutions])
+        self._extend()
+
+    def restart(self) -> None:
+        """One batch of restarts."""
+        self._search.restart()
+
+    def restart_until_idle(self, is_finished: Callable[[], bool]) -> None:
+        """Restart until patience ends, or there is nothing left to do."""
+        while True:
+            self._search.restart_until_idle(is_finished)
+            if is_finished() or self._should_stop() or not self._extend():
+                return
+
+    def learn(self, solution: Solution) -> None:
+        """Take in a solution that was found elsewhere."""
+        if not self._list.holds(solution):
+            self._make_list([solution])
+        self._search.learn(self._list.inside(solution))
+
+    # --- the list ----------------------------------------------------------------
+
+    def _extend(self) -> bool:
+        """Price the best solutions; whether a new list led to a better one."""
+        best = self.incumbent.objective
+        while self._turns < MAX_TURNS and self._search.work_left > 0.0:
+            elites = self.elites.solutions[:N_PRICED]
+            if self._should_stop() or not self._price_solutions(elites):
+                break
+            self._turns += 1
+            if not self._make_list(elites):
+                break
+            self._search.start([self._list.inside(one) for one in elites])
+        return self.incumbent.objective < best * (1 - IMPROVEMENT)
+
+    def _price_solutions(self, solutions: list[Solution]) -> bool:
+        """Take note of what is worth most at solutions; whether any was new."""
+        new = [one for one in solutions if one.key not in self._priced]
+        for one in new:
+            self._priced.add(one.key)
+            self._price(one.alpha)
+        return bool(new)
+
+    def _price(self, alpha: np.ndarray) -> None:
+        problem = self.problem
+        # Where all features are listed anyway, prices say nothing.
+        if self._length() >= problem.candidates.size:
+            return
+        engine = problem.engine
+        squares = engine.products(alpha)[problem.candidates] ** 2
+        if np.isfinite(problem.max_cost):
+            squares /= problem.costs[problem.candidates]
+        largest = squares.max(initial=0.0)
+        if largest > 0.0:
+            scores = self._scores
+            scores[problem.candidates] = np.maximum(
+                scores[problem.candidates], squares / largest
+            )
+
+    def _length(self) -> int:
+        """Features of a list."""
+        fitting = LIST_BYTES // (8 * self.problem.n_samples)
+        wanted = max(LENGTH, 4 * self.problem.max_features)
+        return max(1, min(fitting, wanted))
+
+    def _best(self, solutions: list[Solution]) -> np.ndarray:
+        """The features of a list that holds some solutions."""
+        problem = self.problem
+        scores = self._scores[problem.candidates]
+        best = problem.candidates[smallest(-scores, self._length())]
+        parts = [best, problem.include, *(one.support for one in solutions)]
+        return np.unique(np.concatenate(parts))
+
+    def _make_list(self, solutions: list[Solution]) -> bool:
+        """Let the list be what prices say now; whether it is another one."""
+        elites = self.elites
+        features = self._best([*solutions, *elites.solutions])
+        if np.isin(features, self._list.features).all():
+            return False
+        before = self._search
+        self._list = _List(features)
+        self._search = self._new_search()
+        self._search.counters.update(before.counters)
+        self._search.work, self._search.idle = before.work, before.idle
+        for one in elites.solutions:
+            self._search.elites.add(self._list.inside(one))
+        return True
+
+    def _new_search(self) -> RestartSearch:
+        small = Incumbent()
+        names = self._list
+
+        def hand_on(solution: Solution, event: str) -> None:
+            self.incumbent.offer(names.outside(solution), event)
+
+        small.listen(hand_on)
+        return RestartSearch(
+            self.problem.restrict(names.features), small, self._options, self._pool,
+            self._seed, self._should_stop, self._max_work,
+        )  # fmt: skip

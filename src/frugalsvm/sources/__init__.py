@@ -1,0 +1,85 @@
+"""Data that are not one dense matrix in memory: sparse, mapped, or in single precision.
+
+A source multiplies all features by a vector and copies a few of them; see
+:class:`~frugalsvm.engine.source.Source`. Small tables are better off as one dense
+matrix, whatever they come as.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .arrays import ArraySource
+from .memory import check_room
+from .sparse import SparseSource
+from .survey import LARGEST_VALUE, SMALL_SPREAD, not_finite, too_large
+
+__all__ = [
+    "LARGEST_VALUE",
+    "SMALL_SPREAD",
+    "ArraySource",
+    "SparseSource",
+    "check_room",
+    "is_for_source",
+    "is_sparse",
+    "make_source",
+    "not_finite",
+    "too_large",
+]
+
+# Tables up to this many entries are copied, and so are those with this few features:
+# then working sets are not much smaller than the data.
+FEW_ENTRIES, FEW_FEATURES = 2**22, 1000
+# ... and those that are arrays of doubles in memory up to this many.
+FEW_DOUBLES = 2**26
+
+
+def is_sparse(X: Any) -> bool:
+    """Whether X is a sparse matrix or array of SciPy."""
+    return hasattr(X, "toarray") and hasattr(X, "tocsc")
+
+
+def is_for_source(X: Any) -> bool:
+    """Whether X is better not copied to a dense matrix of doubles."""
+    if is_sparse(X):
+        return True
+    if not isinstance(X, np.ndarray) or X.ndim != 2 or X.dtype.kind not in "fiub":
+        return False
+    if X.dtype.kind == "f" and X.dtype.itemsize > 8:
+        # More digits than doubles have are rounded, once.
+        return False
+    if X.shape[1] <= FEW_FEATURES:
+        return False
+    in_memory = X.dtype == np.float64 and not isinstance(X, np.memmap)
+    return X.size > (FEW_DOUBLES if in_memory else FEW_ENTRIES)
+
+
+def make_source(
+    X: Any, kept: np.ndarray | None = None, shifts: bool = True
+) -> ArraySource | SparseSource:
+    """The source of a table, whose values are checked.
+
+    Parameters
+    ----------
+    X : ndarray, or sparse matrix or array
+    kept : integer array, default=None
+        The samples that count; all by default.
+    shifts : bool, default=True
+        Whether features of small spread are shifted to their mean.
+
+    Returns
+    -------
+    ArraySource or SparseSource
+    """
+    if is_sparse(X):
+        source: Any = SparseSource(X, kept, shifts)
+    else:
+        source = ArraySource(X, kept, shifts)
+    low, high = float(source.low.min()), float(source.high.max())
+    if not (np.isfinite(low) and np.isfinite(high)):
+        raise not_finite(*source.first(lambda values: ~np.isfinite(values)))
+    if max(-low, high) > LARGEST_VALUE:
+        raise too_large(max(-low, high))
+    return source
