@@ -95,6 +95,16 @@ def test_mapped_files(tmp_path):
     np.testing.assert_array_equal(source.columns(np.arange(9)), X[:, :9].T)
 
 
+def test_changes_of_a_mapped_copy_are_kept(tmp_path):
+    np.save(tmp_path / "X.npy", X)
+    mapped = np.load(tmp_path / "X.npy", mmap_mode="c")
+    mapped[2, 3] = 9.0
+    source = make_source(mapped)
+    source.multiply(np.ones(30))
+    assert mapped[2, 3] == 9.0
+    assert source.columns(np.array([3]))[0, 2] == 9.0
+
+
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 def test_values_that_are_not_finite(form, value):
     wrong = X.copy()

@@ -12,8 +12,8 @@ import numpy as np
 from ..kernels.dense import column_by_column, row_by_row
 from .survey import Property, Survey, norm_bounds
 
-# Entries that are made double at a time.
-BLOCK = 2**19
+# Entries of a block, and of the blocks that a mapped file has in memory.
+BLOCK, AT_ONCE = 2**19, 2**25
 
 
 class ArraySource:
@@ -106,14 +106,15 @@ class ArraySource:
         """Do something for block after block of neighbouring features."""
         width = max(1, BLOCK // self.n_samples)
         starts = range(0, self.n_features, width)
-        stops = [min(start + width, self.n_features) for start in starts]
-        if n_threads == 1 or len(stops) == 1:
-            for start, stop in zip(starts, stops, strict=True):
-                work(start, stop)
-        else:
-            with ThreadPoolExecutor(n_threads) as pool:
-                list(pool.map(work, starts, stops))
-        _let_go(self._X)
+        with ThreadPoolExecutor(n_threads) as pool:
+            # So many blocks at a time are in memory if they come from a file.
+            at_once = max(n_threads, AT_ONCE // BLOCK)
+            for t in range(0, len(starts), at_once):
+                some = starts[t : t + at_once]
+                stops = [min(start + width, self.n_features) for start in some]
+                each = map if n_threads == 1 or len(some) == 1 else pool.map
+                list(each(work, some, stops))
+                _let_go(self._X)
 
 
 def _product_for(X: np.ndarray) -> Any:
@@ -128,10 +129,13 @@ def _product_for(X: np.ndarray) -> Any:
 def _let_go(array: np.ndarray) -> None:
     """Take the pages of a mapped file out of the memory of the process.
 
-    They stay in that of the system as long as nobody else needs it.
+    They stay in that of the system as long as nobody else needs it. Copies that a
+    process writes to would be lost, so they are left alone.
     """
     base: Any = array
     while isinstance(base, np.ndarray):
+        if isinstance(base, np.memmap) and base.mode == "c":
+            return
         base = base.base
     if isinstance(base, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
         base.madvise(mmap.MADV_DONTNEED)
