@@ -23,8 +23,10 @@ from ..solution import Solution
 from .evaluator import IMPROVEMENT
 from .restarts import Elites, RestartSearch, SwapOptions
 
-# Features of the list at most, and what their rows may take.
-LENGTH, LIST_BYTES = 2000, 2**28
+# Features of the list, and what their rows may take at most.
+LENGTH, LIST_BYTES = 2000, 2**26
+# ... unless the budget is large: features for each of it.
+PER_CHOICE = 4
 # Good solutions that are priced at a time.
 N_PRICED = 4
 # How often the list is looked at again.
@@ -196,8 +198,7 @@ class ShortlistSearch:
     def _length(self) -> int:
         """Features of a list."""
         fitting = LIST_BYTES // (8 * self.problem.n_samples)
-        wanted = max(LENGTH, 4 * self.problem.max_features)
-        return max(1, min(fitting, wanted))
+        return max(min(LENGTH, fitting), PER_CHOICE * self.problem.max_features, 1)
 
     def _best(self, solutions: list[Solution]) -> np.ndarray:
         """The features of a list that holds some solutions."""
