@@ -26,10 +26,11 @@ WHOLE_BYTES = 2**24
 # Rows of a pool at most, and for each feature that may be chosen, and what they may
 # take. Where that is too little, the bound is weaker.
 MAX_POOL, POOL_RATE, POOL_BYTES = 5000, 4, 2**30
-# Features of the first pool, where rows are short.
-FIRST_POOL = 500
+# Features of the first pool where rows are short, and what they take where they are
+# long.
+FIRST_POOL, LONG_BYTES = 500, 2**26
 # Features that join at once, at least, if so many are missing: short rows and long.
-FEW, FEW_LONG = 200, 50
+FEW, FEW_LONG = 200, 20
 # Features worth this part of their price stay in the pool of the first rounds.
 NEARLY = 0.5
 # Rounds after which no feature is dropped again, so that rounds come to an end.
@@ -174,8 +175,10 @@ class GatheringEngine:
         """The free features most correlated with the balanced labels."""
         alpha = repair_dual(0.5 * self._C, self._y, self._C, True)
         scores = np.abs(self.products(alpha))[free]
-        size = max(size, min(FIRST_POOL, self._rows_in(WHOLE_BYTES)))
-        return free[smallest(-scores, size)]
+        # More where rows are short, but half of it is enough where they are long.
+        short = min(FIRST_POOL, self._rows_in(WHOLE_BYTES))
+        long = max(size // 2, min(size, self._rows_in(LONG_BYTES)))
+        return free[smallest(-scores, max(long, short))]
 
     def margins(self, support: np.ndarray, w: np.ndarray, b: float) -> np.ndarray:
         """``y_i (w x_i + b)`` of all samples."""

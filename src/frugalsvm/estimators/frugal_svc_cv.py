@@ -10,7 +10,7 @@ import sklearn
 from numpy.typing import ArrayLike
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
-from sklearn.utils import check_random_state
+from sklearn.utils import Tags, check_random_state
 from sklearn.utils.metadata_routing import (
     MetadataRouter,
     MethodMapping,
@@ -206,6 +206,12 @@ class FrugalSVCCV(BudgetedClassifier):
         self.random_state = random_state
         self.verbose = verbose
 
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        # To centre sparse data is to make them dense.
+        tags.input_tags.sparse = not self.scale
+        return tags
+
     def fit(
         self,
         X: ArrayLike,
@@ -218,7 +224,7 @@ class FrugalSVCCV(BudgetedClassifier):
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-            Training data.
+            Training data; sparse ones cannot be scaled.
         y : array-like of shape (n_samples,)
             Labels of exactly two classes.
         sample_weight : array-like of shape (n_samples,), default=None
