@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import csr_array
 
 from frugalsvm import Problem, near_optimal, verify
 from tests.reference import Enumeration, random_data
@@ -257,6 +258,14 @@ def test_bad_conditions(arguments, message):
     _, X, y = hard()
     with pytest.raises(ValueError, match=message):
         near_optimal(X, y, **arguments)
+
+
+def test_sparse_data():
+    _, X, y = hard()
+    dense, sparse = near_optimal(X, y), near_optimal(csr_array(X), y)
+    for one, other in zip(dense.supports, sparse.supports, strict=True):
+        np.testing.assert_array_equal(other, one)
+    np.testing.assert_allclose(sparse.objectives, dense.objectives, rtol=1e-8)
 
 
 def test_data_that_are_no_table_of_numbers():
