@@ -28,6 +28,7 @@ from .kernels.data import NEVER, Data
 from .sources import (
     LARGEST_VALUE,
     SMALL_SPREAD,
+    SparseSource,
     check_room,
     is_for_source,
     is_sparse,
@@ -309,20 +310,24 @@ class Problem:
             float(left),
         )
 
-    def restrict(self, features: np.ndarray) -> Problem:
+    def restrict(self, features: np.ndarray, *, dense: bool = True) -> Problem:
         """The problem on some of the features, numbered anew in the given order.
 
         ``features`` must be free of duplicates and hold all included features. Only
-        their rows of the data are copied, and nothing is validated again.
+        their rows of the data are copied, and nothing is validated again. Sparse data
+        become dense unless ``dense`` is False.
         """
-        check_room(
-            8.0 * len(features) * self.n_samples,
-            f"a problem on {len(features)} features",
-            "choose fewer of them.",
-        )
         small = object.__new__(Problem)
-        small._A = _freeze(self._gather(features))
-        small.source = small._cache = None
+        small._A, small.source, small._cache = None, None, None
+        if not dense and isinstance(self.source, SparseSource):
+            small.source, small._cache = self.source.part(features), RowCache()
+        else:
+            check_room(
+                8.0 * len(features) * self.n_samples,
+                f"a problem on {len(features)} features",
+                "choose fewer of them.",
+            )
+            small._A = _freeze(self._gather(features))
         small.n_threads = self.n_threads
         small.shift = _freeze(self.shift[features])
         small._unshifted = self._as_given(features)

@@ -55,10 +55,16 @@ def test_a_short_list_is_enough(monkeypatch, length):
     assert search.work > 0
 
 
-def test_small_problems_are_small(monkeypatch):
-    search, _ = run(made(), 30, monkeypatch)
+@pytest.mark.parametrize("short", [True, False])
+def test_small_problems_are_small(monkeypatch, short):
+    monkeypatch.setattr(shortlist, "SHORT_BYTES", 2**24 if short else 0)
+    search, incumbent = run(made(), 30, monkeypatch)
     assert search._search.problem.n_features < 100
-    assert search._search.problem.source is None
+    assert (search._search.problem.source is None) == short
+    other, _ = run(made(), 60, monkeypatch)
+    np.testing.assert_allclose(
+        other.elites.solutions[0].objective, incumbent.objective, rtol=1e-4
+    )
 
 
 def test_conditions_are_kept(monkeypatch):

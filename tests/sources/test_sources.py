@@ -134,6 +134,16 @@ def test_which_tables_are_left_where_they_are(tmp_path):
     assert sources.is_for_source(mapped)
 
 
+def test_a_part_of_a_sparse_source():
+    features = np.array([8, 0, 7, 3])
+    whole = make_source(sp.csr_array(X))
+    part = whole.part(features)
+    v = RNG.normal(size=30)
+    np.testing.assert_array_equal(part.multiply(v), whole.multiply(v)[features])
+    np.testing.assert_array_equal(part.shift, whole.shift[features])
+    np.testing.assert_array_equal(part.norms, whole.norms[features])
+
+
 def test_kinds():
     assert isinstance(make_source(X), ArraySource)
     assert isinstance(make_source(sp.csr_array(X)), SparseSource)

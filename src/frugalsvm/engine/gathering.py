@@ -14,6 +14,7 @@ import numpy as np
 from ..kernels.bounds import bound_and_price, repair_dual, square_bounds
 from ..kernels.data import NEVER, Data
 from ..kernels.pricing import screen_region
+from .merging import merge_zeros
 from .native import NativeEngine
 from .ordering import smallest
 from .protocol import ActiveSet, Answer, DualBound, SupportSVM, Task
@@ -127,15 +128,16 @@ class GatheringEngine:
 
     def native(self, features: np.ndarray) -> NativeEngine:
         """An engine for some features, numbered anew in their order."""
+        return self._native(features, self.gather(features), self._y, self._C)
+
+    def _native(
+        self, features: np.ndarray, A: np.ndarray, y: np.ndarray, C: np.ndarray
+    ) -> NativeEngine:
+        norms, costs = self.source.norms[features], self.costs[features]
         # Read-only, as those of a problem are: kernels are compiled for either.
-        A, norms, costs = (
-            self.gather(features), self.source.norms[features], self.costs[features]
-        )  # fmt: skip
-        for array in (A, norms, costs):
+        for array in (A, y, C, norms, costs):
             array.setflags(write=False)
-        return NativeEngine(
-            Data(A, norms, self._y, self._C, self._intercept, costs, self._stop)
-        )
+        return NativeEngine(Data(A, norms, y, C, self._intercept, costs, self._stop))
 
     def solve_svm(
         self,
@@ -147,9 +149,14 @@ class GatheringEngine:
     ) -> SupportSVM:
         """The SVM on a support; ends early once its value exceeds the cutoff."""
         support = np.asarray(support, dtype=np.int64)
-        return self.native(support).solve_svm(
-            np.arange(support.size), tol=tol, cutoff=cutoff, warm_w=warm_w
-        )
+        rows, numbers = self.gather(support), np.arange(support.size)
+        merged = merge_zeros(rows, self._y, self._C)
+        if merged is None:
+            engine = self._native(support, rows, self._y, self._C)
+            return engine.solve_svm(numbers, tol=tol, cutoff=cutoff, warm_w=warm_w)
+        engine = self._native(support, *merged[:3])
+        found = engine.solve_svm(numbers, tol=tol, cutoff=cutoff, warm_w=warm_w)
+        return found._replace(alpha=merged.spread(found.alpha))
 
     def bound(self, region: Region, alpha: np.ndarray) -> DualBound:
         """A valid bound of a region from any dual point."""

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 # Memory of the rows that are kept.
-MAX_BYTES = 2**28
+MAX_BYTES = 2**27
 
 
 class RowCache:

@@ -27,6 +27,8 @@ from .restarts import Elites, RestartSearch, SwapOptions
 LENGTH, LIST_BYTES = 2000, 2**26
 # ... unless the budget is large: features for each of it.
 PER_CHOICE = 4
+# Up to this a list is dense even if the data are sparse.
+SHORT_BYTES = 2**24
 # Good solutions that are priced at a time.
 N_PRICED = 4
 # How often the list is looked at again.
@@ -231,7 +233,10 @@ class ShortlistSearch:
             self.incumbent.offer(names.outside(solution), event)
 
         small.listen(hand_on)
+        # Long rows that are sparse had better stay so: SVMs may take fewer samples.
+        is_short = 8 * self.problem.n_samples * names.features.size <= SHORT_BYTES
+        problem = self.problem.restrict(names.features, dense=is_short)
         return RestartSearch(
-            self.problem.restrict(names.features), small, self._options, self._pool,
-            self._seed, self._should_stop, self._max_work,
+            problem, small, self._options, self._pool, self._seed, self._should_stop,
+            self._max_work,
         )  # fmt: skip

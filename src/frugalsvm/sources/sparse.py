@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from ..kernels.sparse import column_products, fill_columns, survey_columns
 from .survey import Property, Survey, norm_bounds
@@ -35,7 +36,7 @@ class SparseSource:
 
     def __init__(self, X: Any, kept: np.ndarray | None = None, shifts: bool = True):
         X = X if kept is None else X.tocsr()[kept]
-        self._kept = kept
+        self._kept, self._shifts = kept, shifts
         self.n_samples, self.n_features = X.shape
         columns = _canonical(X)
         self._starts, self._rows = columns.indptr, columns.indices
@@ -84,6 +85,13 @@ class SparseSource:
         numbers = np.array(features, dtype=np.int64)
         fill_columns(self._starts, self._rows, self._values, numbers, out)
         return out
+
+    def part(self, features: np.ndarray) -> SparseSource:
+        """Some of the features, numbered anew in their order."""
+        shape = self.n_samples, self.n_features
+        whole = sp.csc_array((self._values, self._rows, self._starts), shape=shape)
+        # Shifts are the same again, for they depend on one feature each.
+        return SparseSource(whole[:, features], shifts=self._shifts)
 
     def first(self, is_such: Property) -> tuple[int, int, float]:
         """Row, column and value of the first entry of a kind, feature by feature."""

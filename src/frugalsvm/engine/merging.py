@@ -1,0 +1,69 @@
+"""Samples that a few sparse features do not tell apart.
+
+Where all features of a support are zero, samples of one class are the same point: one
+sample that weighs as much as all of them takes their place, and nothing is lost.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+# Merging takes a pass over the rows: not worth it for few samples, or a small part.
+LEAST_SAMPLES, LEAST_PART = 1000, 0.2
+
+
+class Merged(NamedTuple):
+    """Signed rows with merged samples.
+
+    Attributes
+    ----------
+    A : array (p, m)
+        The samples that are left, and then the merged ones.
+    y, C : arrays (m,)
+    samples : integer array
+        Those that are left, numbered as they were.
+    groups : list of integer arrays
+        The samples behind each of the merged ones.
+    weights : array
+        C of all samples as they were.
+    """
+
+    A: np.ndarray
+    y: np.ndarray
+    C: np.ndarray
+    samples: np.ndarray
+    groups: list[np.ndarray]
+    weights: np.ndarray
+
+    def spread(self, alpha: np.ndarray) -> np.ndarray:
+        """Dual variables of all samples: each has its share of that of its group."""
+        whole = np.empty(self.weights.shape[0])
+        whole[self.samples] = alpha[: self.samples.size]
+        merged = alpha[self.samples.size :]
+        for group, value, weight in zip(
+            self.groups, merged, self.C[self.samples.size :], strict=True
+        ):
+            whole[group] = self.weights[group] * (value / weight)
+        return whole
+
+
+def merge_zeros(A: np.ndarray, y: np.ndarray, C: np.ndarray) -> Merged | None:
+    """Merge the samples whose features are all zero; None if they are few."""
+    if A.shape[1] < LEAST_SAMPLES:
+        return None
+    is_used = A.any(axis=0)
+    samples = np.flatnonzero(is_used)
+    if samples.size > (1.0 - LEAST_PART) * A.shape[1]:
+        return None
+    groups = [np.flatnonzero(~is_used & (y == sign)) for sign in (1.0, -1.0)]
+    groups = [group for group in groups if group.size]
+    rows = np.zeros((A.shape[0], samples.size + len(groups)))
+    rows[:, : samples.size] = A[:, samples]
+    signs = [y[group[0]] for group in groups]
+    sums = [C[group].sum() for group in groups]
+    return Merged(
+        rows, np.append(y[samples], signs), np.append(C[samples], sums), samples,
+        groups, C,
+    )  # fmt: skip

@@ -1,0 +1,69 @@
+"""Merged samples: the same SVM with fewer of them."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from frugalsvm import Problem
+from frugalsvm.engine import merging
+from frugalsvm.engine.merging import merge_zeros
+from tests.reference import random_data
+
+
+def sparse_rows(seed=0, m=80):
+    rng = np.random.default_rng(seed)
+    X, y = random_data(rng, m, 3)
+    X *= rng.random(X.shape) < 0.2
+    return X, y, rng.uniform(0.5, 2.0, m)
+
+
+@pytest.fixture(autouse=True)
+def _always(monkeypatch):
+    monkeypatch.setattr(merging, "LEAST_SAMPLES", 0)
+
+
+def test_samples_of_a_class_become_one():
+    X, y, C = sparse_rows()
+    A = (X * y[:, None]).T
+    merged = merge_zeros(A, y, C)
+    is_zero = ~X.any(axis=1)
+    assert merged.A.shape == (3, (~is_zero).sum() + 2)
+    np.testing.assert_array_equal(merged.A[:, :-2], A[:, ~is_zero])
+    assert not merged.A[:, -2:].any()
+    np.testing.assert_array_equal(merged.y[-2:], [1.0, -1.0])
+    np.testing.assert_allclose(merged.C.sum(), C.sum())
+    np.testing.assert_allclose(merged.C[-2], C[is_zero & (y > 0)].sum())
+    # Shares are within the bounds, and add up.
+    alpha = merged.spread(0.5 * merged.C)
+    np.testing.assert_allclose(alpha, 0.5 * C)
+
+
+def test_one_class_may_have_no_such_samples():
+    X, y, C = sparse_rows()
+    X[y > 0] += 1.0
+    merged = merge_zeros((X * y[:, None]).T, y, C)
+    assert len(merged.groups) == 1
+    assert merged.y[-1] == -1.0
+
+
+def test_few_such_samples_are_left_alone(monkeypatch):
+    X, y, C = sparse_rows()
+    assert merge_zeros((X + 1.0).T * y, y, C) is None
+    monkeypatch.setattr(merging, "LEAST_SAMPLES", 81)
+    assert merge_zeros(X.T * y, y, C) is None
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+def test_the_same_svm(intercept):
+    X, y, C = sparse_rows(3, m=200)
+    arguments = {"sample_weight": C, "fit_intercept": intercept, "C": 2.0}
+    dense, sparse = (Problem(data, y, **arguments) for data in (X, sp.csr_array(X)))
+    support = np.array([0, 2])
+    one, other = (p.engine.solve_svm(support, tol=1e-9) for p in (dense, sparse))
+    np.testing.assert_allclose(other.primal, one.primal, rtol=1e-9)
+    np.testing.assert_allclose(other.w, one.w, rtol=1e-4, atol=1e-6)
+    assert other.alpha.shape == one.alpha.shape
+    # The dual point of all samples proves the value.
+    exact = sparse.with_budget(2).restrict(support)
+    bound = exact.engine.bound(exact.root_region(), other.alpha).bound
+    np.testing.assert_allclose(bound, one.primal, rtol=1e-7)
