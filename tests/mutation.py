@@ -29,8 +29,8 @@ PATIENCE = 90
 MODULES = {
     "checker": [
         "frugalsvm.checker.arithmetic", "frugalsvm.checker.reading",
-        "frugalsvm.checker.statement", "frugalsvm.checker.listing",
-        "frugalsvm.checker.proof", "frugalsvm.checker",
+        "frugalsvm.checker.table", "frugalsvm.checker.statement",
+        "frugalsvm.checker.listing", "frugalsvm.checker.proof", "frugalsvm.checker",
     ],
     "bounds": ["frugalsvm.kernels.bounds"],
 }  # fmt: skip
@@ -39,7 +39,7 @@ TESTS = {
     "checker": [
         "tests/checker/test_arithmetic.py", "tests/checker/test_proof.py",
         "tests/checker/test_statement.py", "tests/checker/test_listing.py",
-        "tests/checker/test_reading.py",
+        "tests/checker/test_reading.py", "tests/checker/test_table.py",
         "tests/tree/test_proof.py",
     ],
     "bounds": ["tests/kernels/test_bounds.py"],
