@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .checker import objective_bound
-from .engine.gathering import GatheringEngine
+from .engine.gathering import GatheringEngine, signed_columns
 from .engine.native import NativeEngine
 from .engine.region import Region
 from .engine.rows import RowCache
@@ -150,7 +150,8 @@ class Problem:
         """Leave the data where they are."""
         some = None if kept.all() else np.flatnonzero(kept)
         self.source = make_source(data, some, shifts=self.fit_intercept)
-        self._cache = RowCache()
+        # Rows of sparse data are made as quickly as they are copied.
+        self._cache = None if is_sparse(data) else RowCache()
         self.shift = _freeze(self.source.shift)
 
     def _set_dense(self, data: np.ndarray, kept: np.ndarray, in_place: bool) -> None:
@@ -320,7 +321,7 @@ class Problem:
         small = object.__new__(Problem)
         small._A, small.source, small._cache = None, None, None
         if not dense and isinstance(self.source, SparseSource):
-            small.source, small._cache = self.source.part(features), RowCache()
+            small.source = self.source.part(features)
         else:
             check_room(
                 8.0 * len(features) * self.n_samples,
@@ -381,10 +382,7 @@ class Problem:
         """Rows of A; many of them are not kept."""
         if self.source is None:
             return self.A[features]
-        rows = self.source.columns(features)
-        rows -= self.shift[features, None]
-        rows *= self.y
-        return rows
+        return signed_columns(self.source, features, self.y)
 
     def _as_given(self, features: np.ndarray) -> dict[int, np.ndarray]:
         """Signed rows of those features that are shifted as they were, by place."""

@@ -46,6 +46,16 @@ INNER_TOL = 0.5
 INNER_ROUNDS = 30
 
 
+def signed_columns(source: Source, features: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Rows of A: some features, shifted and times the labels."""
+    rows = source.columns(features)
+    shift = source.shift[features]
+    if shift.any():
+        rows -= shift[:, None]
+    rows *= y
+    return rows
+
+
 class _Round(NamedTuple):
     """A relaxation on a pool, and what it proves of all features.
 
@@ -69,7 +79,8 @@ class GatheringEngine:
     stop : array (1,)
         See ``kernels.data.Data``.
     cache : RowCache, default=None
-        Where rows are kept; engines of the same data may share it.
+        Where rows are kept, if that is worth while; engines of the same data may
+        share it.
     n_threads : int, default=1
         Of products with all features.
     """
@@ -90,7 +101,7 @@ class GatheringEngine:
         self.n_threads = n_threads
         self._y, self._C, self._intercept = y, C, intercept
         self._stop = stop
-        self._cache = RowCache() if cache is None else cache
+        self._cache = cache
 
     @property
     def n_features(self) -> int:
@@ -116,13 +127,12 @@ class GatheringEngine:
 
     def gather(self, features: np.ndarray) -> np.ndarray:
         """The signed rows of some features."""
+        if self._cache is None:
+            return self._signed(features)
         return self._cache.get(features, self.n_samples, self._signed)
 
     def _signed(self, features: np.ndarray) -> np.ndarray:
-        rows = self.source.columns(features)
-        rows -= self.source.shift[features, None]
-        rows *= self._y
-        return rows
+        return signed_columns(self.source, features, self._y)
 
     # --- what follows from them --------------------------------------------------
 
