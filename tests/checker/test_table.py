@@ -23,6 +23,7 @@ WEIGHTS = np.arange(30) % 3
 @pytest.fixture
 def blocks(monkeypatch):
     monkeypatch.setattr(table, "WHOLE", 0)
+    monkeypatch.setattr(table, "WHOLE_DOUBLES", 0)
     monkeypatch.setattr(table, "BLOCK", 7 * 30)
 
 
@@ -64,6 +65,7 @@ def test_small_tables_are_dense(form):
 def test_the_same_verdict(monkeypatch, certificate, form):
     whole = verify(certificate, X, Y, C=0.5, sample_weight=WEIGHTS)
     monkeypatch.setattr(table, "WHOLE", 0)
+    monkeypatch.setattr(table, "WHOLE_DOUBLES", 0)
     monkeypatch.setattr(table, "BLOCK", 7 * 30)
     proved = verify(certificate, form(X), Y, C=0.5, sample_weight=WEIGHTS)
     np.testing.assert_allclose(proved.lower_bound, whole.lower_bound, rtol=1e-12)

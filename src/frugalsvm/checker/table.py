@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
-# Entries of a table that is dense as a whole, and of the blocks of a larger one.
-WHOLE, BLOCK = 2**24, 2**22
+# Entries of a table that is dense as a whole, of one that is doubles in memory already,
+# and of the blocks of a larger one.
+WHOLE, WHOLE_DOUBLES, BLOCK = 2**24, 2**26, 2**22
 
 
 class Table:
@@ -73,9 +74,11 @@ def read_table(X: Any) -> np.ndarray | Table:
     is_sparse = hasattr(X, "tocsc")
     is_numbers = isinstance(X, np.ndarray) and X.dtype.kind in "fiub"
     if (is_sparse or is_numbers) and len(X.shape) == 2:
-        table = Table(X)
-        if table.shape[0] * table.shape[1] > WHOLE:
-            return table
+        in_memory = X.dtype == np.float64 and not (
+            is_sparse or isinstance(X, np.memmap)
+        )
+        if X.shape[0] * X.shape[1] > (WHOLE_DOUBLES if in_memory else WHOLE):
+            return Table(X)
     return np.asarray(X.toarray() if is_sparse else X, dtype=np.float64)
 
 
