@@ -38,8 +38,12 @@ NEARLY = 0.5
 DROP_ROUNDS = 8
 # Features worth this part of their price are where children start.
 NEARLY_FOR_CHILDREN = 0.6
-# First rounds only have to find the right features, until the gap is near.
-ROUGH_TOL, NEAR = 1e-2, 0.05
+# First rounds only have to find the right features. Later ones are as accurate as a
+# part of the gap before them, and that of a task that is continued by so much for each
+# round so far.
+ROUGH_TOL, PART_OF_GAP, PROGRESS = 1e-2, 0.1, 0.3
+# Samples are frozen below this relative gap.
+NEAR = 0.05
 # The pool is to leave this part of the gap that is allowed.
 INNER_TOL = 0.5
 # Rounds of compiled code on a pool.
@@ -328,7 +332,9 @@ class _Rounds:
 
     def _rounds(self, tol: float, limit: int) -> tuple[_Round, bool]:
         task, engine = self._task, self._engine
-        round_tol = max(tol, ROUGH_TOL) if task.rough else tol
+        round_tol = tol
+        if task.rough or task.n_before > 0:
+            round_tol = max(tol, ROUGH_TOL * PROGRESS**task.n_before)
         pool = self._start.features
         limit += self._n_rounds
         while True:
@@ -350,9 +356,13 @@ class _Rounds:
             pool, grown = self._grow(last)
             if not grown and round_tol <= tol:
                 return last, last.inner.finished
-            if not grown or gap <= NEAR * size:
-                round_tol = tol
-            self._start = ActiveSet(pool, last.inner.active.side)
+            # No more accurate than it takes to see what is missing.
+            round_tol = min(round_tol, PART_OF_GAP * gap / size) if grown else tol
+            round_tol = max(round_tol, tol)
+            side = last.inner.active.side
+            # As long as much is missing, samples far from the margin will come back.
+            is_near = gap <= NEAR * size
+            self._start = ActiveSet(pool, side if is_near else np.zeros_like(side))
             if self._n_rounds >= limit or engine.is_stopped():
                 return last, False
 
