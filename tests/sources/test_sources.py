@@ -19,6 +19,7 @@ FORMS = {**{f"sparse {k}": v for k, v in SPARSE.items()}, **DENSE}
 @pytest.fixture(autouse=True)
 def _small_blocks(monkeypatch):
     monkeypatch.setattr(arrays, "BLOCK", 7 * X.shape[0])
+    monkeypatch.setattr(arrays, "AT_ONCE", 9 * X.shape[1])
     monkeypatch.setattr(sources.sparse, "PART", 50)
 
 

@@ -68,11 +68,17 @@ class ArraySource:
 
     def columns(self, features: np.ndarray) -> np.ndarray:
         """Some features as they were given, one row each."""
-        if self._kept is None:
-            some = self._X[:, features]
-        else:
-            some = self._X[np.ix_(self._kept, features)]
-        return np.ascontiguousarray(some.T, dtype=np.float64)
+        out = np.empty((features.size, self.n_samples))
+        # A few samples at a time: of a mapped file whole neighbourhoods are read.
+        step = max(1, AT_ONCE // self.n_features)
+        for start in range(0, self.n_samples, step):
+            rows = slice(start, start + step)
+            if self._kept is None:
+                out[:, rows] = self._X[rows, features].T
+            else:
+                out[:, rows] = self._X[np.ix_(self._kept[rows], features)].T
+            _let_go(self._X)
+        return out
 
     def first(self, is_such: Property) -> tuple[int, int, float]:
         """Row, column and value of the first entry of a kind, feature by feature."""
