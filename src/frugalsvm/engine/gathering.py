@@ -418,8 +418,8 @@ class _Rounds:
                 active = self._active_set(last)
         return Answer(
             dual.bound, dual.price, inner.primal, self._n_rounds, self._n_iterations,
-            is_finished, dual.alpha, dual.squares, part.spread(inner.z), w, active,
-            decision, bool(decision.any()),
+            is_finished, dual.alpha, dual.squares, part.spread(inner.z),
+            part.spread(inner.curvature), w, active, decision, bool(decision.any()),
         )  # fmt: skip
 
     def _active_set(self, last: _Round) -> ActiveSet:
