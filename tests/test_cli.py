@@ -1,3 +1,4 @@
+import io
 import json
 import subprocess
 import sys
@@ -67,6 +68,15 @@ def test_without_the_extra_demo_and_experiments_work(no_extra, capsys, monkeypat
     with pytest.raises(SystemExit):
         main(["--help"])
     assert "pip install 'frugalsvm[cli]'" in capsys.readouterr().out
+
+
+def test_without_the_extra_a_closed_pipe_is_no_error(no_extra, monkeypatch):
+    class Closed(io.StringIO):
+        def write(self, text):
+            raise BrokenPipeError
+
+    monkeypatch.setattr(sys, "stdout", Closed())
+    assert main(["experiment", "list"]) == 1
 
 
 def test_import_loads_nothing_heavy():

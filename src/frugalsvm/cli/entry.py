@@ -41,7 +41,11 @@ def run(arguments: list[str]) -> int:
         The exit code.
     """
     if missing_packages():
-        return run_plain(arguments)
+        try:
+            return _flushed(run_plain(arguments))
+        except BrokenPipeError:
+            # Whoever read the output has seen enough; flushing says so once more.
+            return _flushed(1)
     import typer
 
     from .app import app
