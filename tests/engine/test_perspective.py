@@ -58,6 +58,23 @@ def test_a_working_set_changes_nothing(monkeypatch):
     np.testing.assert_allclose(parts.u, whole.u, atol=1e-2)
 
 
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("share", [0.05, 0.3, 1.0])
+def test_working_sets_with_unequal_costs_close_the_gap(seed, share):
+    rng = np.random.default_rng(seed)
+    m, n, k = 40, 700, 3
+    X = rng.standard_normal((m, n))
+    y = np.where(X[:, :2].sum(1) + 0.3 * rng.standard_normal(m) > 0, 1, -1)
+    costs = rng.uniform(0.1, 10, n) ** 2
+    # With a share of 1 only the number of features counts.
+    problem = Problem(
+        X, y, C=1.0, max_features=k, feature_costs=costs,
+        max_cost=share * np.sort(costs)[-k:].sum(),
+    )  # fmt: skip
+    found = module.perspective(problem.engine, problem.root_region(), tol=1e-5)
+    assert found.primal - found.bound <= 1e-5 * found.primal
+
+
 def test_working_set_with_costs():
     rng = np.random.default_rng(2)
     X, y = random_data(rng, 30, 900)

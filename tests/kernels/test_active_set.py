@@ -59,17 +59,29 @@ def test_where_half_is_missing_all_join():
 
 
 def test_the_price_counts_costs():
-    # Per unit of cost feature 2 is worth less than 0 and 1, which fill the budget.
+    # Features 0 and 1 more than fill the budget: a unit of it costs 3.
     n = 400
     squares, costs = np.zeros(n), np.ones(n)
     squares[:4], costs[:4] = [4.0, 3.0, 5.0, 9.0], [1.0, 1.0, 5.0, 3.5]
-    region = region_of(n, 3, budget=2.0)
+    region = region_of(n, 3, budget=1.5)
     working = np.arange(2)
     grown, joined = grow_features(region, costs, squares, working, True)
     assert not joined
     np.testing.assert_array_equal(grown, working)
     squares[2] = 50.0
     assert 2 in grow_features(region, costs, squares, working, True)[0]
+
+
+def test_where_the_number_is_what_counts_costs_do_not():
+    # Feature 2 is dear, but there is money for any two features.
+    n = 400
+    squares, costs = np.zeros(n), np.ones(n)
+    squares[:3], costs[2] = [4.0, 3.0, 5.0], 100.0
+    grown, joined = grow_features(
+        region_of(n, 2, budget=200.0), costs, squares, np.arange(2), True
+    )
+    assert joined
+    assert 2 in grown
 
 
 def test_samples_on_the_wrong_side_join():

@@ -9,6 +9,7 @@ import numpy as np
 
 from ._jit import jit, jit_new
 from .arrays import copy_to, new_indices, new_marks, new_matrix, new_vector, part
+from .bounds import TINY, knapsack_bound
 from .data import ActiveSet
 from .linalg import kth_largest
 
@@ -61,35 +62,31 @@ def budget_rows(region, costs, features):
 
 
 @jit_new
-def _values(region, costs, squares, features):
-    """What features are worth, per unit of cost if costs are limited."""
-    value = new_vector(features.shape[0])
-    for t in range(features.shape[0]):
-        j = features[t]
-        value[t] = squares[j] if region.budget == np.inf else squares[j] / costs[j]
-    return value
+def _prices(region, costs, squares, features):
+    """Prices of the cost budget and of a place, if these were all free features."""
+    size = features.shape[0]
+    value = new_vector(size)
+    cost = new_vector(size)
+    for t in range(size):
+        value[t] = squares[features[t]]
+        cost[t] = costs[features[t]]
+    mu = 0.0
+    if region.budget < np.inf:
+        mu = knapsack_bound(value, cost, region.k, region.budget)[1]
+        for t in range(size):
+            value[t] -= mu * cost[t]
+    return mu, max(0.0, kth_largest(value, min(region.k, size)))
 
 
 @jit_new
-def _price(region, costs, features, value):
-    """Value of the last feature that the budgets admit when filled greedily."""
-    count = min(region.k, value.shape[0])
-    if region.budget == np.inf:
-        return kth_largest(value, count)
-    left = value.copy()
-    spent = 0.0
-    price = np.inf
-    for _ in range(count):
-        best = 0
-        for t in range(1, left.shape[0]):
-            if left[t] > left[best]:
-                best = t
-        spent += costs[features[best]]
-        if spent > region.budget and price < np.inf:
-            break
-        price = left[best]
-        left[best] = -np.inf
-    return price
+def _worths(costs, squares, features, prices):
+    """What features are worth, as parts of what they are charged."""
+    mu, place = prices
+    worth = new_vector(features.shape[0])
+    for t in range(features.shape[0]):
+        j = features[t]
+        worth[t] = squares[j] / max(place + mu * costs[j], TINY)
+    return worth
 
 
 @jit_new
@@ -138,14 +135,14 @@ def grow_features(region, costs, squares, features, may_drop):
 
     Returns the new working set and whether any feature joined.
     """
-    value = _values(region, costs, squares, features)
-    price = _price(region, costs, features, value)
+    prices = _prices(region, costs, squares, features)
+    worth = _worths(costs, squares, features, prices)
     others = _outside(region, features, squares.shape[0])
-    other_value = _values(region, costs, squares, others)
-    kept = _above(features, value, NEARLY * price, features.shape[0])
+    other_worth = _worths(costs, squares, others, prices)
+    kept = _above(features, worth, NEARLY, features.shape[0])
     if not may_drop:
         kept = features
-    n_missing = _count_above(other_value, price)
+    n_missing = _count_above(other_worth, 1.0)
     n_new = min(n_missing, max(FEW, kept.shape[0]))
     size = kept.shape[0] + n_new
     n_free = region.free.shape[0]
@@ -153,7 +150,7 @@ def grow_features(region, costs, squares, features, may_drop):
         return region.free, True
     grown = new_indices(size)
     copy_to(kept, grown)
-    copy_to(_above(others, other_value, price, n_new), grown[kept.shape[0] :])
+    copy_to(_above(others, other_worth, 1.0, n_new), grown[kept.shape[0] :])
     return grown, n_new > 0
 
 
@@ -179,10 +176,9 @@ def active_set(region, data, squares, alpha, margins):
     """The features and samples that mattered, for children to start from."""
     features = region.free
     if features.shape[0] > SMALL:
-        value = _values(region, data.costs, squares, features)
-        price = _price(region, data.costs, features, value)
-        least = NEARLY_FOR_CHILDREN * price
-        features = _above(features, value, least, features.shape[0])
+        prices = _prices(region, data.costs, squares, features)
+        worth = _worths(data.costs, squares, features, prices)
+        features = _above(features, worth, NEARLY_FOR_CHILDREN, features.shape[0])
     return ActiveSet(features, far_sides(alpha, data.C, margins))
 
 
