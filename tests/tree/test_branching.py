@@ -137,6 +137,13 @@ def test_ratios_are_limited():
     assert rule.propose(later).expected == pytest.approx(expected)
 
 
+def test_bounds_and_gains_of_zero():
+    rule = Reliability(10)
+    node = node_of([4], ([0.0], [0.0]), bound=0.0)
+    rule.learn(node, 4, pair_of(node, 0.0, 0.0))
+    assert rule.propose(node).favourite == 4
+
+
 def test_few_features_are_compared_many_are_not():
     assert Reliability(30).width == 2
     assert Reliability(3000).width == 1

@@ -242,7 +242,10 @@ class GatheringEngine:
         found = self.native(part.features).solve([part.inside(task)])[0]
         active = ActiveSet(part.features[found.active.features], found.active.side)
         return found._replace(
-            squares=part.spread(found.squares), z=part.spread(found.z), active=active
+            squares=part.spread(found.squares),
+            z=part.spread(found.z),
+            curvature=part.spread(found.curvature),
+            active=active,
         )
 
     def relax_pool(self, task: Task, pool: np.ndarray) -> _Round:

@@ -128,7 +128,7 @@ class Reliability(MostFractional):
     def propose(self, node: Node) -> Proposal:
         """The first features if they are new; the favourite promises most."""
         scratch = _scratch(node)
-        least = LEAST_GAIN * abs(node.bound)
+        least = _least_gain(node)
         scored = []
         for j, gain_in, gain_out in zip(
             scratch.features.tolist(), *scratch.gains, strict=True
@@ -151,7 +151,7 @@ class Reliability(MostFractional):
         """
         scratch = _scratch(node)
         at = scratch.features.tolist().index(feature)
-        least = LEAST_GAIN * abs(node.bound)
+        least = _least_gain(node)
         gains = _gains(node, pair)
         with self._lock:
             count = self._counts[feature] = self._counts[feature] + 1
@@ -185,9 +185,14 @@ def _gains(node: Node, pair: Pair) -> tuple[float, float]:
     return pair[0].bound - node.bound, pair[1].bound - node.bound
 
 
+def _least_gain(node: Node) -> float:
+    # Not zero, for there are ratios of gains; a bound may be zero.
+    return max(LEAST_GAIN * abs(node.bound), 1e-100)
+
+
 def _score(node: Node, pair: Pair) -> float:
     gain_in, gain_out = _gains(node, pair)
-    least = LEAST_GAIN * abs(node.bound)
+    least = _least_gain(node)
     return max(gain_in, least) * max(gain_out, least)
 
 
