@@ -19,12 +19,17 @@ from frugalsvm.tree.branching import (
 )
 from frugalsvm.tree.node import Node, Scratch
 
+# A cutoff that no node here is near to.
+FAR = 100.0
 
-def node_of(features, gains=None, bound=10.0):
+
+def node_of(features, gains=None, bound=10.0, z=0.5):
     node = Node(None, -1, True, np.empty(0, dtype=np.int64), bound)
     active = ActiveSet(np.arange(1), np.zeros(3, dtype=np.int8))
     ones = [1.0] * len(features)
-    node.scratch = Scratch(np.array(features), gains or (ones, ones), active, None)
+    z = [z] * len(features)
+    gains = gains or (ones, ones)
+    node.scratch = Scratch(np.array(features), z, gains, active, None)
     return node
 
 
@@ -68,7 +73,7 @@ def test_rankings():
 def test_rules_that_do_not_look_ahead_take_the_first(name):
     rule = make_rule(name, 10)
     node = node_of([7, 3])
-    proposal = rule.propose(node)
+    proposal = rule.propose(node, FAR)
     assert proposal.features == [7]
     pair = pair_of(node, 0.0, 0.0)
     assert rule.pick(node, proposal, {7: pair}) is pair
@@ -77,7 +82,7 @@ def test_rules_that_do_not_look_ahead_take_the_first(name):
 def test_strong_branching_picks_the_largest_product():
     rule = make_rule("strong", 10)
     node = node_of(range(8))
-    proposal = rule.propose(node)
+    proposal = rule.propose(node, FAR)
     assert proposal.features == [0, 1, 2, 3, 4, 5]
     gains = [(1.0, 1.0), (9.0, 0.0), (2.0, 1.5), (1.5, 2.0), (0.0, 9.0), (1.0, 2.0)]
     pairs = {j: pair_of(node, *gain) for j, gain in enumerate(gains)}
@@ -88,7 +93,7 @@ def test_strong_branching_picks_the_largest_product():
 def test_reliability_tries_what_it_does_not_know():
     rule = Reliability(10, width=2)
     node = node_of([4, 5, 6])
-    proposal = rule.propose(node)
+    proposal = rule.propose(node, FAR)
     assert proposal.features == [4, 5]
     assert proposal.favourite == -1
     pairs = {4: pair_of(node, 1.0, 1.0), 5: pair_of(node, 2.0, 2.0)}
@@ -97,10 +102,10 @@ def test_reliability_tries_what_it_does_not_know():
     assert rule.pick(node, proposal, pairs) is pairs[5]
     # Two are known now: the better one is the favourite. The third, of which nothing
     # but the estimate is known, is tried where that is among the best two.
-    proposal = rule.propose(node)
+    proposal = rule.propose(node, FAR)
     assert proposal == ([], 5, pytest.approx(4.0))
     promising = node_of([4, 5, 6], ([1.0, 1.0, 3.0], [1.0, 1.0, 1.0]))
-    proposal = rule.propose(promising)
+    proposal = rule.propose(promising, FAR)
     assert proposal.features == [6]
     assert proposal.favourite == 5
     assert proposal.expected == pytest.approx(4.0)
@@ -117,14 +122,27 @@ def test_estimates_are_corrected_by_the_mean_ratio():
         rule.learn(node, 4, pair_of(node, gain_in, gain_out))
     later = node_of([4], ([0.1], [0.6]))
     mean = np.sqrt(2.0 * 4.0)
-    assert rule.propose(later).expected == pytest.approx((mean * 0.1) * (0.5 * 0.6))
+    assert rule.propose(later, FAR).expected == pytest.approx(
+        (mean * 0.1) * (0.5 * 0.6)
+    )
 
 
 def test_closed_children_gained_as_much_as_expected_at_least():
     rule = Reliability(10)
     node = node_of([4], ([1.0], [1.0]))
     rule.learn(node, 4, pair_of(node, 0.2, 3.0, is_open=False))
-    assert rule.propose(node).expected == pytest.approx(1.0 * 3.0)
+    assert rule.propose(node, FAR).expected == pytest.approx(1.0 * 3.0)
+
+
+def test_next_to_the_cutoff_averages_per_unit_of_z_count():
+    rule = Reliability(10)
+    node = node_of([4], z=0.2)
+    rule.learn(node, 4, pair_of(node, 0.8, 0.4))
+    # 0.8 for moving z by 0.8 up, 0.4 for 0.2 down; half a unit of each now.
+    later = node_of([4], ([9.0], [9.0]), z=0.5)
+    assert rule.propose(later, 11.0).expected == pytest.approx(0.5 * 1.0)
+    # Of a feature that was not tried there is nothing but the estimate.
+    assert rule.propose(node_of([5]), 11.0).features == [5]
 
 
 def test_ratios_are_limited():
@@ -134,14 +152,14 @@ def test_ratios_are_limited():
     # Of a bound of 10 the least gain that counts is 1e-5.
     expected = (RATIOS[1] * 1e-3) ** 2
     later = node_of([4], ([1e-3], [1e-3]))
-    assert rule.propose(later).expected == pytest.approx(expected)
+    assert rule.propose(later, FAR).expected == pytest.approx(expected)
 
 
 def test_bounds_and_gains_of_zero():
     rule = Reliability(10)
     node = node_of([4], ([0.0], [0.0]), bound=0.0)
     rule.learn(node, 4, pair_of(node, 0.0, 0.0))
-    assert rule.propose(node).favourite == 4
+    assert rule.propose(node, FAR).favourite == 4
 
 
 def test_few_features_are_compared_many_are_not():
@@ -179,4 +197,4 @@ def test_what_is_ranked_first_gains_much(m, n):
 
 def test_every_name_has_a_rule():
     for name in RULES:
-        assert make_rule(name, 3).propose(node_of([1])).features == [1]
+        assert make_rule(name, 3).propose(node_of([1]), FAR).features == [1]

@@ -11,7 +11,7 @@ def node_of(bound, is_open=True):
     node = Node(None, -1, True, np.empty(0, dtype=np.int64), bound)
     if is_open:
         active = ActiveSet(np.arange(1), np.zeros(3, dtype=np.int8))
-        node.scratch = Scratch(np.arange(1), ([1.0], [1.0]), active, None)
+        node.scratch = Scratch(np.arange(1), [0.5], ([1.0], [1.0]), active, None)
     return node
 
 

@@ -38,7 +38,9 @@ def test_a_short_list_of_free_features_is_used(problem):
     root_region = problem.root_region()
     node = Node.root(root_region)
     active = ActiveSet(np.arange(2), np.zeros(20, dtype=np.int8))
-    node.scratch = Scratch(np.array([3]), ([1.0], [1.0]), active, np.array([3, 5]))
+    node.scratch = Scratch(
+        np.array([3]), [0.5], ([1.0], [1.0]), active, np.array([3, 5])
+    )
     np.testing.assert_array_equal(node.region(problem, root_region).free, [3, 5])
 
 
@@ -66,5 +68,7 @@ def test_memory_counts_all_arrays():
     node.point = DualPoint.of(np.ones(10), 0.0)
     assert node.n_bytes == NODE_BYTES + 32 + 120
     active = ActiveSet(np.arange(3), np.zeros(10, dtype=np.int8))
-    node.scratch = Scratch(np.arange(2), ([1.0], [1.0]), active, np.arange(5))
+    node.scratch = Scratch(
+        np.arange(2), [0.5, 0.5], ([1.0], [1.0]), active, np.arange(5)
+    )
     assert node.n_bytes == NODE_BYTES + 32 + 120 + 24 + 10 + 40

@@ -25,6 +25,10 @@ MAX_RANKED = 12
 LEAST_GAIN = 1e-6
 # So few features are all tried in the first nodes, and it is worth while to compare.
 FEW_FEATURES = 100
+# A node is near if it lacks this part of the cutoff.
+NEAR = 0.15
+# A shorter way of z counts as this long.
+LEAST_WAY = 0.05
 # Nor is any ratio of a gain to what was expected beyond these.
 RATIOS = 0.05, 20.0
 
@@ -54,7 +58,7 @@ class MostFractional:
         """The best features to branch on, most fractional first."""
         return most_fractional(free, found.z, MAX_RANKED)
 
-    def propose(self, node: Node) -> Proposal:
+    def propose(self, node: Node, cutoff: float) -> Proposal:
         """The feature that is ranked first."""
         first = int(_scratch(node).features[0])
         return Proposal([first], favourite=first)
@@ -94,7 +98,7 @@ class Strong(MostFractional):
     def __init__(self, width: int = 6):
         self.width = width
 
-    def propose(self, node: Node) -> Proposal:
+    def propose(self, node: Node, cutoff: float) -> Proposal:
         """The features that are ranked first."""
         return Proposal(_scratch(node).features[: self.width].tolist())
 
@@ -103,8 +107,10 @@ class Reliability(MostFractional):
     """Estimates of what children gain, corrected by what they gained before.
 
     Features are ranked by the estimates of ``expected_gains``. Of every feature that
-    was tried the rule knows by how much its gains differ from them; features that are
-    ranked first and were not tried are tried.
+    was tried the rule knows by how much its gains differed from them, and how large
+    they were per unit of z. Far from the cutoff the corrected estimates count, next to
+    it, where features have been tried often, the averages. Features that are ranked
+    first and were not tried are tried.
 
     Parameters
     ----------
@@ -116,8 +122,8 @@ class Reliability(MostFractional):
     def __init__(self, n_features: int, width: int | None = None):
         self.width = width or (2 if n_features <= FEW_FEATURES else 1)
         # Lists: a node ranks a dozen features, fewer than arrays are worth while for.
-        self._in = [1.0] * n_features
-        self._out = [1.0] * n_features
+        self._ratios = [1.0] * n_features, [1.0] * n_features
+        self._sums = [0.0] * n_features, [0.0] * n_features
         self._counts = [0] * n_features
         self._lock = Lock()
 
@@ -125,16 +131,22 @@ class Reliability(MostFractional):
         """The best features to branch on, largest product of expected gains first."""
         return most_gaining(free, found.z, found.curvature, MAX_RANKED)
 
-    def propose(self, node: Node) -> Proposal:
+    def propose(self, node: Node, cutoff: float) -> Proposal:
         """The first features if they are new; the favourite promises most."""
         scratch = _scratch(node)
         least = _least_gain(node)
+        is_near = cutoff - node.bound <= NEAR * abs(cutoff)
         scored = []
-        for j, gain_in, gain_out in zip(
-            scratch.features.tolist(), *scratch.gains, strict=True
-        ):
-            gain_in = max(gain_in * self._in[j], least)
-            scored.append((gain_in * max(gain_out * self._out[j], least), j))
+        for at, j in enumerate(scratch.features.tolist()):
+            score = 1.0
+            for side in range(2):
+                if is_near and self._counts[j] > 0:
+                    mean = self._sums[side][j] / self._counts[j]
+                    gain = mean * _way(scratch.z[at], side)
+                else:
+                    gain = self._ratios[side][j] * scratch.gains[side][at]
+                score *= max(gain, least)
+            scored.append((score, j))
         # Ties go to what is ranked first: sorting is stable.
         scored.sort(key=lambda each: -each[0])
         untried = [j for _, j in scored[: self.width] if self._counts[j] == 0]
@@ -144,10 +156,10 @@ class Reliability(MostFractional):
         return Proposal(untried)
 
     def learn(self, node: Node, feature: int, pair: Pair) -> None:
-        """Average the ratios of gains to what was expected, geometrically.
+        """Add gains per unit of z, and ratios of gains to what was expected.
 
-        The bound of a closed child is only as good as it had to be: it says that the
-        gain was large, not how large.
+        Ratios are averaged geometrically. The bound of a closed child is only as good
+        as it had to be: it says that the gain was large, not how large.
         """
         scratch = _scratch(node)
         at = scratch.features.tolist().index(feature)
@@ -155,7 +167,9 @@ class Reliability(MostFractional):
         gains = _gains(node, pair)
         with self._lock:
             count = self._counts[feature] = self._counts[feature] + 1
-            for side, known in enumerate((self._in, self._out)):
+            for side, known in enumerate(self._ratios):
+                way = max(_way(scratch.z[at], side), LEAST_WAY)
+                self._sums[side][feature] += gains[side] / way
                 expected = max(scratch.gains[side][at], least)
                 ratio = max(gains[side], least) / expected
                 if pair[side].scratch is None:
@@ -174,6 +188,11 @@ def expected_gains(
     """
     half = 0.5 * curvature * z
     return (half * (1.0 - z) ** 2).tolist(), (half * z).tolist()
+
+
+def _way(z: float, side: int) -> float:
+    """How far z has to go if the feature is used, or is not."""
+    return z if side else 1.0 - z
 
 
 def _scratch(node: Node) -> Scratch:

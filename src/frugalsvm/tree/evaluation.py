@@ -222,6 +222,7 @@ class Evaluation:
         free = self.region.free
         self.node.scratch = Scratch(
             ranked,
+            found.z[ranked].tolist(),
             expected_gains(found.z[ranked], found.curvature[ranked]),
             active_of(found),
             free if free.shape[0] <= FEW_FEATURES else None,

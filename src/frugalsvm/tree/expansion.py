@@ -30,7 +30,7 @@ class Expansion:
         self.pair: Pair | None = None
         self._solver = solver
         self._free = node.region(solver.problem, solver.root).free
-        self._proposal = solver.rule.propose(node)
+        self._proposal = solver.rule.propose(node, solver.incumbent.cutoff)
         self._pairs: dict[int, Pair] = {}
         self._under_way: dict[int, tuple[Evaluation, Evaluation]] = {}
         self._evaluate(self._proposal.features)

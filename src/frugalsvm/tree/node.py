@@ -54,7 +54,9 @@ class Scratch:
     ----------
     features : ndarray
         Features worth branching on, best first.
-    gains : list of two lists
+    z : list of float
+        Their z.
+    gains : tuple of two lists
         What the bound is expected to gain if they are used, and if they are not.
     active : ActiveSet
         What mattered at the node: where its children begin.
@@ -65,6 +67,7 @@ class Scratch:
     """
 
     features: np.ndarray
+    z: list[float]
     gains: tuple[list[float], list[float]]
     active: ActiveSet
     free: np.ndarray | None
