@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..kernels.active_set import LARGE_PART
 from .ordering import smallest
 from .protocol import ActiveSet, Answer, Engine, Task
 from .region import Region
@@ -20,8 +21,6 @@ from .region import Region
 SMALL_WORKING_SET = 300
 # Size of the first working set otherwise.
 FIRST_WORKING_SET = 150
-# A working set beyond this part of the free features is replaced by all of them.
-LARGE_PART = 0.4
 # Rounds between two looks at the clock.
 ROUNDS_AT_A_TIME = 3
 # Working sets only grow after a few rounds, so that there is always an end before this.

@@ -29,7 +29,7 @@ FEW_FEATURES = 100
 NEAR = 0.15
 # A shorter way of z counts as this long.
 LEAST_WAY = 0.05
-# Nor is any ratio of a gain to what was expected beyond these.
+# Ratios of gains to what was expected are kept between these.
 RATIOS = 0.05, 20.0
 
 
