@@ -9,12 +9,15 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 demo: $(VENV)/.base
 	$(BIN)/python -m frugalsvm demo
 
+# Files of tests side by side: a fixture of a file is made once.
+PYTEST := $(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile
+
 test: lint
-	$(BIN)/python -m pytest
+	$(PYTEST)
 
 # The tests once more, half as long again: which lines they run.
 coverage: $(VENV)/.dev
-	$(BIN)/python -m pytest --cov=frugalsvm
+	$(PYTEST) --cov=frugalsvm
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check src tests benchmarks examples docs

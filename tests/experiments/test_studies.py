@@ -102,7 +102,7 @@ def test_every_row_with_capped_cells_is_marked(name, folder, tmp_path, monkeypat
         assert "" not in marks or path.stem == "peers-ranks"
 
 
-@pytest.mark.parametrize("study", STUDIES.values(), ids=str)
+@pytest.mark.parametrize("study", STUDIES.values(), ids=list(STUDIES))
 def test_the_full_grid_is_larger(study):
     quick, full = (study.plan(Settings(grid)) for grid in ("quick", "full"))
     assert 0 < len(quick) <= len(full)

@@ -11,6 +11,7 @@ from frugalsvm.engine.perspective import region_task
 from frugalsvm.engine.protocol import ActiveSet
 from frugalsvm.tree.branching import (
     MAX_RANKED,
+    RANKED_BY_Z,
     RATIOS,
     RULES,
     Reliability,
@@ -39,6 +40,7 @@ class Found(NamedTuple):
     z: np.ndarray
     squares: np.ndarray
     curvature: np.ndarray
+    bound: float = 1.0
 
 
 def pair_of(node, gain_in, gain_out, is_open=True):
@@ -54,19 +56,24 @@ def test_rankings():
     free = np.arange(30)
     rng = np.random.default_rng(0)
     found = Found(rng.random(30), rng.random(30), rng.random(30))
-    closest = make_rule("most-fractional", 30).rank(free, found)
+    closest = make_rule("most-fractional", 30).rank(free, found, FAR)
     by_closeness = np.argsort(np.abs(found.z - 0.5), kind="stable")[:MAX_RANKED]
     np.testing.assert_array_equal(closest, by_closeness)
-    largest = make_rule("reduced-cost", 30).rank(free, found)
+    largest = make_rule("reduced-cost", 30).rank(free, found, FAR)
     expected = np.argsort(-found.squares, kind="stable")[:MAX_RANKED]
     np.testing.assert_array_equal(largest, expected)
     rule = make_rule("reliability", 30)
     product = np.prod(expected_gains(found.z, found.curvature), axis=0)
     expected = np.argsort(-product, kind="stable")[:MAX_RANKED]
-    np.testing.assert_array_equal(rule.rank(free, found), expected)
+    np.testing.assert_array_equal(rule.rank(free, found, FAR), expected)
     # Where no curvature is known, z decides.
     unknown = found._replace(curvature=np.zeros(30))
-    np.testing.assert_array_equal(rule.rank(free, unknown), by_closeness)
+    np.testing.assert_array_equal(rule.rank(free, unknown, FAR), by_closeness)
+    # Next to the cutoff the most fractional come first, then those that gain most.
+    near = rule.rank(free, found, found.bound)
+    np.testing.assert_array_equal(near[:RANKED_BY_Z], by_closeness[:RANKED_BY_Z])
+    others = [j for j in expected if j not in near[:RANKED_BY_Z]]
+    assert near[RANKED_BY_Z:].tolist() == others[: MAX_RANKED - RANKED_BY_Z]
 
 
 @pytest.mark.parametrize("name", ["most-fractional", "reduced-cost"])

@@ -266,11 +266,11 @@ class RestartSearch:
         while not (self.is_idle or self.should_stop() or is_finished()):
             self.restart()
 
-    def restart(self) -> None:
-        """One batch of restarts."""
+    def restart(self, annealing_work: float = np.inf) -> None:
+        """One batch of restarts; if it anneals, for about this work at most."""
         elites = list(self.elites.solutions)
         rngs = [np.random.default_rng(child) for child in self.seed.spawn(BATCH)]
-        turns = self._turns()
+        turns = self._turns(annealing_work)
         if turns:
             starts = self._anneals(elites, rngs, turns)
         else:
@@ -299,7 +299,7 @@ class RestartSearch:
             for pick, rng, by_price in zip(picks, rngs, BY_PRICE, strict=True)
         ]
 
-    def _turns(self) -> int:
+    def _turns(self, work: float) -> int:
         """Turns of the annealings that are due, 0 if none are."""
         patience_left = self.options.patience - self.idle
         if not self._stretch.calls_for_annealing or (
@@ -307,7 +307,7 @@ class RestartSearch:
         ):
             return 0
         a_turn = svm_work(self.problem.n_samples, self.problem.max_features)
-        affordable = PART_OF_ANNEALS * self.max_work / (BATCH * a_turn)
+        affordable = min(PART_OF_ANNEALS * self.max_work, work) / (BATCH * a_turn)
         turns = int(min(TURNS, affordable))
         return turns if turns >= LEAST_TURNS else 0
 

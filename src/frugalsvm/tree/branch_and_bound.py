@@ -43,6 +43,9 @@ SEARCH_RATE = 0.1
 MOST_TIMES = 100
 # Candidates up to which a node is cheap.
 MANY_FEATURES = 50
+# What the swap search may cost, as a part of what nodes have cost; not asked for up to
+# so many candidates, where counting what nodes cost takes time.
+SEARCH_SHARE, FEW_FEATURES = 0.5, 100
 
 
 def node_cost(n_features: int) -> float:
@@ -97,7 +100,7 @@ class BranchAndBound:
     hit_limit : str or None
         "nodes" or "memory" if one of them ended the search.
     work : float
-        What nodes have cost, see ``frugalsvm.engine.work``, if there is a limit.
+        What nodes have cost, see ``frugalsvm.engine.work``, if anybody asks for it.
     """
 
     def __init__(
@@ -125,6 +128,7 @@ class BranchAndBound:
         self.hit_limit: str | None = None
         self.work = 0.0
         self._payoff = Payoff(max_work)
+        self._counts_work = max_work < np.inf or problem.candidates.size > FEW_FEATURES
         self._is_spent = False
         self._keep_proof = keep_proof
         self._tried: set[bytes] = set()
@@ -133,6 +137,7 @@ class BranchAndBound:
         self._searching = threading.Lock()
         self._n_taken = self._n_dived = 0
         self._solves_before = search.counters["SVM solves"]
+        self._search_work_before = search.work
         cost = min(node_cost(problem.candidates.size), MOST_TIMES)
         self._search_rate = SEARCH_RATE * cost
         self._error: BaseException | None = None
@@ -169,7 +174,7 @@ class BranchAndBound:
             should_stop=self.monitor.should_stop,
             keep_points=self._keep_proof,
             tried=self._tried,
-            counts_work=self._payoff.max_work < np.inf,
+            counts_work=self._counts_work,
         )
 
     def _work(self) -> None:
@@ -307,12 +312,18 @@ class BranchAndBound:
 
     def _search_in_between(self) -> None:
         """A batch of restarts when it is due, while there is patience left."""
-        solves = self.search.counters["SVM solves"] - self._solves_before
-        due = solves < self._search_rate * (self.counters["nodes"] - SEARCH_AFTER)
-        if not due or self.search.is_idle:
+        if self.search.is_idle or not self._is_search_due():
             return
         if self._searching.acquire(blocking=False):
             try:
-                self.search.restart()
+                self.search.restart(SEARCH_SHARE * self.work)
             finally:
                 self._searching.release()
+
+    def _is_search_due(self) -> bool:
+        solves = self.search.counters["SVM solves"] - self._solves_before
+        is_due = solves < self._search_rate * (self.counters["nodes"] - SEARCH_AFTER)
+        if not self._counts_work:
+            return is_due
+        work = self.search.work - self._search_work_before
+        return is_due and work <= SEARCH_SHARE * self.work

@@ -16,6 +16,8 @@ from ..engine.protocol import Answer
 from ..kernels.branching import largest, most_fractional, most_gaining
 from .node import Node, Scratch
 
+# What features gain if they are used, and if they are not.
+Gains = tuple[list[float], list[float]]
 # Two children: that which uses the feature, and that which does not.
 Pair = tuple[Node, Node]
 
@@ -26,7 +28,9 @@ LEAST_GAIN = 1e-6
 # So few features are all tried in the first nodes, and it is worth while to compare.
 FEW_FEATURES = 100
 # A node is near if it lacks this part of the cutoff.
-NEAR = 0.15
+NEAR = 0.1
+# Features of such a node that are ranked by their z, and new ones tried at most.
+RANKED_BY_Z, WIDTH_NEAR = 8, 2
 # A shorter way of z counts as this long.
 LEAST_WAY = 0.05
 # Ratios of gains to what was expected are kept between these.
@@ -54,7 +58,7 @@ class Proposal(NamedTuple):
 class MostFractional:
     """The feature whose z is closest to one half."""
 
-    def rank(self, free: np.ndarray, found: Answer) -> np.ndarray:
+    def rank(self, free: np.ndarray, found: Answer, cutoff: float) -> np.ndarray:
         """The best features to branch on, most fractional first."""
         return most_fractional(free, found.z, MAX_RANKED)
 
@@ -81,7 +85,7 @@ class MostFractional:
 class ReducedCost(MostFractional):
     """The feature of largest ``c_j^2``: the one that costs most to forbid."""
 
-    def rank(self, free: np.ndarray, found: Answer) -> np.ndarray:
+    def rank(self, free: np.ndarray, found: Answer, cutoff: float) -> np.ndarray:
         """The best features to branch on, largest square first."""
         return largest(free, found.squares, MAX_RANKED)
 
@@ -104,19 +108,20 @@ class Strong(MostFractional):
 
 
 class Reliability(MostFractional):
-    """Estimates of what children gain, corrected by what they gained before.
+    """Estimates of what children gain, and averages of what they gained before.
 
-    Features are ranked by the estimates of ``expected_gains``. Of every feature that
-    was tried the rule knows by how much its gains differed from them, and how large
-    they were per unit of z. Far from the cutoff the corrected estimates count, next to
-    it, where features have been tried often, the averages. Features that are ranked
-    first and were not tried are tried.
+    Far from the cutoff features are ranked by the estimates of ``expected_gains``,
+    corrected by how much the gains of a feature differed from them. Next to the cutoff,
+    where features have been tried often, the averages of gains per unit of z count, and
+    most of the features that are ranked are the most fractional ones. Features that are
+    ranked first and were not tried are tried.
 
     Parameters
     ----------
     n_features : int
     width : int, optional
-        New features tried per node at most: two if there are few, else one.
+        New features tried per node at most: two if there are few, else one; two next to
+        the cutoff.
     """
 
     def __init__(self, n_features: int, width: int | None = None):
@@ -127,33 +132,47 @@ class Reliability(MostFractional):
         self._counts = [0] * n_features
         self._lock = Lock()
 
-    def rank(self, free: np.ndarray, found: Answer) -> np.ndarray:
-        """The best features to branch on, largest product of expected gains first."""
-        return most_gaining(free, found.z, found.curvature, MAX_RANKED)
+    def rank(self, free: np.ndarray, found: Answer, cutoff: float) -> np.ndarray:
+        """The best features to branch on, best first."""
+        gaining = most_gaining(free, found.z, found.curvature, MAX_RANKED)
+        if not _is_near(found.bound, cutoff):
+            return gaining
+        first = most_fractional(free, found.z, RANKED_BY_Z).tolist()
+        others = [j for j in gaining.tolist() if j not in first]
+        return np.array((first + others)[:MAX_RANKED], dtype=free.dtype)
 
     def propose(self, node: Node, cutoff: float) -> Proposal:
         """The first features if they are new; the favourite promises most."""
         scratch = _scratch(node)
-        least = _least_gain(node)
-        is_near = cutoff - node.bound <= NEAR * abs(cutoff)
-        scored = []
-        for at, j in enumerate(scratch.features.tolist()):
-            score = 1.0
-            for side in range(2):
-                if is_near and self._counts[j] > 0:
-                    mean = self._sums[side][j] / self._counts[j]
-                    gain = mean * _way(scratch.z[at], side)
-                else:
-                    gain = self._ratios[side][j] * scratch.gains[side][at]
-                score *= max(gain, least)
-            scored.append((score, j))
-        # Ties go to what is ranked first: sorting is stable.
-        scored.sort(key=lambda each: -each[0])
-        untried = [j for _, j in scored[: self.width] if self._counts[j] == 0]
+        ranked = scratch.features.tolist()
+        if _is_near(node.bound, cutoff):
+            new = [j for j in ranked if self._counts[j] == 0][:WIDTH_NEAR]
+            scored = _scored(node, ranked, *self._averages(ranked, scratch.z))
+        else:
+            scored = _scored(node, ranked, *self._estimates(ranked, scratch.gains))
+            new = [j for _, j in scored[: self.width] if self._counts[j] == 0]
         for score, j in scored:
             if self._counts[j] > 0:
-                return Proposal(untried, j, score)
-        return Proposal(untried)
+                return Proposal(new, j, score)
+        return Proposal(new)
+
+    def _estimates(self, features: list[int], gains: Gains) -> Gains:
+        """Expected gains, corrected."""
+        inside, outside = self._ratios
+        return (
+            [inside[j] * gain for j, gain in zip(features, gains[0], strict=True)],
+            [outside[j] * gain for j, gain in zip(features, gains[1], strict=True)],
+        )
+
+    def _averages(self, features: list[int], z: list[float]) -> Gains:
+        """What features gained so far, for their z; nothing if they were not tried."""
+        inside, outside = self._sums
+        counts = [max(self._counts[j], 1) for j in features]
+        triples = list(zip(features, z, counts, strict=True))
+        return (
+            [inside[j] / n * _way(z_j, 0) for j, z_j, n in triples],
+            [outside[j] / n * _way(z_j, 1) for j, z_j, n in triples],
+        )
 
     def learn(self, node: Node, feature: int, pair: Pair) -> None:
         """Add gains per unit of z, and ratios of gains to what was expected.
@@ -178,9 +197,7 @@ class Reliability(MostFractional):
                 known[feature] *= (ratio / known[feature]) ** (1.0 / count)
 
 
-def expected_gains(
-    z: np.ndarray, curvature: np.ndarray
-) -> tuple[list[float], list[float]]:
+def expected_gains(z: np.ndarray, curvature: np.ndarray) -> Gains:
     """What bounds gain if z_j becomes one, and if it becomes zero, roughly.
 
     The value as a function of z_j is taken as ``a (x / z + z / x)`` above the optimal
@@ -188,6 +205,10 @@ def expected_gains(
     """
     half = 0.5 * curvature * z
     return (half * (1.0 - z) ** 2).tolist(), (half * z).tolist()
+
+
+def _is_near(bound: float, cutoff: float) -> bool:
+    return cutoff - bound <= NEAR * abs(cutoff)
 
 
 def _way(z: float, side: int) -> float:
@@ -202,6 +223,20 @@ def _scratch(node: Node) -> Scratch:
 
 def _gains(node: Node, pair: Pair) -> tuple[float, float]:
     return pair[0].bound - node.bound, pair[1].bound - node.bound
+
+
+def _scored(
+    node: Node, features: list[int], inside: list[float], outside: list[float]
+) -> list[tuple[float, int]]:
+    """Products of gains and their features, largest first."""
+    least = _least_gain(node)
+    scored = [
+        (max(gain, least) * max(other, least), j)
+        for j, gain, other in zip(features, inside, outside, strict=True)
+    ]
+    # Ties go to what is ranked first: sorting is stable.
+    scored.sort(key=lambda each: -each[0])
+    return scored
 
 
 def _least_gain(node: Node) -> float:

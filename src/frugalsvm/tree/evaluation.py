@@ -218,7 +218,8 @@ class Evaluation:
 
     def _leave_open(self, features: np.ndarray, found: Answer) -> None:
         """Rank the features to branch on, and keep what children start from."""
-        ranked = self._solver.rule.rank(features, found)
+        cutoff = self._solver.incumbent.cutoff
+        ranked = self._solver.rule.rank(features, found, cutoff)
         free = self.region.free
         self.node.scratch = Scratch(
             ranked,
