@@ -1,8 +1,12 @@
 """What all tests need."""
 
+import os
 import signal
 
 import pytest
+
+# Set by those who run tests side by side: the command line would wrap its lines there.
+os.environ.pop("COLUMNS", None)
 
 
 @pytest.fixture(autouse=True, scope="session")

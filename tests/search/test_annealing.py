@@ -21,7 +21,7 @@ def annealed(problem, turns, seed=0, **options):
     return anneal(evaluator, start, rng, turns, **options), start
 
 
-@pytest.mark.parametrize("by_price", [0.0, 0.5, 1.0])
+@pytest.mark.parametrize("by_price", [0.0, 0.5, 1.0, None])
 def test_the_optimum_of_a_small_problem_is_met(by_price):
     for seed in range(3):
         problem = problem_of(seed=seed)
@@ -41,13 +41,14 @@ def test_it_goes_through_worse_solutions():
     assert end.objective > optimum.objective
 
 
-def test_all_conditions_hold():
+@pytest.mark.parametrize("by_price", [0.5, None])
+def test_all_conditions_hold(by_price):
     costs = np.linspace(1.0, 2.0, 14)
     problem = problem_of(feature_costs=costs, max_cost=5.5, include=[0], exclude=[13])
     evaluator = Evaluator(problem)
     start = evaluator.solve(np.array([0, 1, 2]))
     for seed in range(5):
-        end = anneal(evaluator, start, np.random.default_rng(seed), 200)
+        end = anneal(evaluator, start, np.random.default_rng(seed), 200, by_price)
         assert problem.admits(end.support)
 
 
@@ -58,9 +59,10 @@ def test_the_same_seed_gives_the_same():
     assert annealed(problem, 200, seed=6)[0].key != ends[0].key
 
 
-def test_without_features_to_exchange_it_stays():
+@pytest.mark.parametrize("by_price", [0.5, None])
+def test_without_features_to_exchange_it_stays(by_price):
     problem = problem_of(n=4, max_features=4)
-    end, start = annealed(problem, 20)
+    end, start = annealed(problem, 20, by_price=by_price)
     assert end.key == start.key
 
 

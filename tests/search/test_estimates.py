@@ -1,12 +1,13 @@
-"""Estimates of additions: they rank features better than prices do, and never fail."""
+"""Estimates of additions and exchanges: they rank well, and never fail."""
 
 import numpy as np
 import pytest
 
 from frugalsvm import Problem
 from frugalsvm.search import estimates
-from frugalsvm.search.estimates import addition_gains
-from frugalsvm.search.evaluator import Evaluator, insert
+from frugalsvm.search.estimates import addition_gains, exchange_losses
+from frugalsvm.search.evaluator import Evaluator, insert, remove
+from frugalsvm.search.swap import swap_search
 from tests.reference import random_data
 
 
@@ -78,3 +79,47 @@ def test_features_beyond_the_shortlist_keep_the_order_of_their_prices(monkeypatc
     assert prices[short].min() >= prices[~short].max()
     order = np.argsort(gains[~short])
     assert np.all(np.diff(prices[~short][order]) >= 0.0)
+
+
+def test_the_best_exchanges_rank_higher_by_estimates_than_by_their_parts():
+    ranks = []
+    for seed in range(4):
+        evaluator = Evaluator(problem_of(seed=seed))
+        # At swap optima: elsewhere the best addition is what matters.
+        solution = swap_search(evaluator, evaluator.solve(np.arange(8)))
+        features = evaluator.outside(solution.support)[:60]
+        features, losses = evaluator.exchange_losses(solution, features)
+        true = np.array(
+            [
+                [evaluator.solve(insert(smaller, k)).objective for k in features]
+                for smaller in (remove(solution.support, j) for j in range(8))
+            ]
+        )
+        gains = addition_gains(evaluator.problem, solution.support, features)
+        parts = 0.5 * solution.w[:, np.newaxis] ** 2 - gains
+        ranks.append(
+            [ranks_of_the_best(v.ravel(), true.ravel()).mean() for v in (losses, parts)]
+        )
+    as_such, by_parts = np.mean(ranks, axis=0)
+    assert as_such < 0.75 * by_parts
+
+
+def test_a_feature_can_stand_for_its_copy():
+    rng = np.random.default_rng(0)
+    X, y = random_data(rng, 40, 30)
+    X = np.column_stack([X, X[:, 3]])
+    problem = Problem(X, y, C=10.0, max_features=8)
+    features, losses = exchange_losses(problem, np.arange(8), np.arange(8, 31))
+    copy = features.tolist().index(30)
+    assert losses[3, copy] == pytest.approx(0.0, abs=1e-9)
+    assert np.all(losses[3] >= losses[3, copy] - 0.05)
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("C", [1e-6, 1e6])
+def test_extreme_data_have_finite_losses(fit_intercept, C):
+    problem = problem_of(m=12, n=30, C=C, fit_intercept=fit_intercept)
+    for support in (np.arange(0), np.arange(8)):
+        _, losses = exchange_losses(problem, support, np.arange(8, 30))
+        assert losses.shape == (support.size, 22)
+        assert np.all(np.isfinite(losses))

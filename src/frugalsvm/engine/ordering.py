@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 # Up to this many values sorting all of them is as quick.
-FEW = 10_000
+FEW = 1000
 
 
 def smallest(values: np.ndarray, count: int) -> np.ndarray:

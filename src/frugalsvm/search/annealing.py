@@ -7,9 +7,12 @@ temperature is depends on the data, so it is governed by what it does: it is rai
 lowered until the part of accepted exchanges is the one that is wanted, and that part
 falls during the run.
 
-Features to add are drawn by rank, those to drop by their weights. Two ranks are in
-use, after each exchange another one may be: prices, and estimates of second order. Some
-solutions are found by the one, some by the other.
+Exchanges are drawn by rank, in one of three ways. Features to add may be ranked by
+prices or by estimates of second order, those to drop by their weights; after each
+exchange another rank of features to add may be in use. Or exchanges are ranked as such,
+by estimates that know which feature can stand for which
+(:func:`~frugalsvm.search.estimates.exchange_losses`). Where samples are few these are
+much better, and more exchanges may be accepted; where samples are many they mislead.
 """
 
 from __future__ import annotations
@@ -18,11 +21,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..engine.ordering import smallest
 from ..solution import Solution
 from .evaluator import Evaluator, insert, remove
 
-# Part of the exchanges that are accepted, at the beginning and at the end.
-ACCEPTED = (0.1, 0.02)
+# Part of the exchanges that are accepted, at the beginning and at the end, if features
+# are ranked, and if exchanges are.
+ACCEPTED, ACCEPTED_BY_ESTIMATE = (0.1, 0.02), (0.5, 0.1)
 # Temperature at the beginning, as a part of the objective, and its limits.
 FIRST_TEMPERATURE = 0.02
 TEMPERATURES = (3e-4, 0.3)
@@ -32,13 +37,37 @@ ADAPTATION = 0.05
 MEAN_RANK, MAX_RANK = 15.0, 150
 # Mean rank of a feature that is dropped, as a part of the support.
 MEAN_DROP = 0.3
+# Exchanges that are ranked; the logarithm of the rank is drawn uniformly.
+EXCHANGES = 1000
 
 
-class _Choice(NamedTuple):
+class _Features(NamedTuple):
     """Features that may be added, best first, and positions that may be dropped."""
 
     added: np.ndarray
     dropped: np.ndarray
+
+    def draw(self, rng: np.random.Generator) -> tuple[int, int] | None:
+        """A position to drop and a feature to add; None if there is none."""
+        added = int(rng.exponential(MEAN_RANK))
+        dropped = int(rng.exponential(MEAN_DROP * self.dropped.size))
+        if added >= self.added.size or dropped >= self.dropped.size:
+            return None
+        return int(self.dropped[dropped]), int(self.added[added])
+
+
+class _Exchanges(NamedTuple):
+    """Positions to drop and features to add, best exchange first."""
+
+    dropped: np.ndarray
+    added: np.ndarray
+
+    def draw(self, rng: np.random.Generator) -> tuple[int, int] | None:
+        """A position to drop and a feature to add; None if there is none."""
+        rank = int((self.added.size + 1) ** rng.random()) - 1
+        if rank >= self.added.size:
+            return None
+        return int(self.dropped[rank]), int(self.added[rank])
 
 
 def anneal(
@@ -46,7 +75,7 @@ def anneal(
     solution: Solution,
     rng: np.random.Generator,
     turns: int,
-    by_price: float = 0.5,
+    by_price: float | None = 0.5,
 ) -> Solution:
     """The best solution met in the second half of the turns, or where they end.
 
@@ -58,13 +87,13 @@ def anneal(
     rng : Generator
     turns : int
         Exchanges to try.
-    by_price : float, default=0.5
-        How often features are ranked by their prices.
+    by_price : float or None, default=0.5
+        How often features are ranked by their prices; None to rank exchanges instead.
     """
     temperature = FIRST_TEMPERATURE
     current, best = solution, None
-    choice = _choices(evaluator, current, rng.random() < by_price)
-    first, last = ACCEPTED
+    choice = _choices(evaluator, current, rng, by_price)
+    first, last = ACCEPTED if by_price is not None else ACCEPTED_BY_ESTIMATE
     for turn in range(turns):
         target = first * (last / first) ** (turn / turns)
         cutoff = current.objective * np.exp(temperature * rng.exponential())
@@ -80,31 +109,53 @@ def anneal(
         current = new
         if evaluator.reached is None or new.objective < evaluator.reached.objective:
             evaluator.reached = new
-        choice = _choices(evaluator, current, rng.random() < by_price)
+        choice = _choices(evaluator, current, rng, by_price)
         if 2 * turn >= turns and (best is None or new.objective < best.objective):
             best = new
     return current if best is None else best
 
 
-def _choices(evaluator: Evaluator, solution: Solution, by_price: bool) -> _Choice:
+def _choices(
+    evaluator: Evaluator,
+    solution: Solution,
+    rng: np.random.Generator,
+    by_price: float | None,
+) -> _Features | _Exchanges:
+    if by_price is None:
+        return _ranked_exchanges(evaluator, solution)
+    return _ranked_features(evaluator, solution, rng.random() < by_price)
+
+
+def _ranked_features(
+    evaluator: Evaluator, solution: Solution, by_price: bool
+) -> _Features:
     features = evaluator.outside(solution.support)
     rank = evaluator.addition_bounds if by_price else evaluator.addition_estimates
     values = rank(solution, features)
-    if features.size > MAX_RANK:
-        near = np.argpartition(values, MAX_RANK)[:MAX_RANK]
-        features, values = features[near], values[near]
-    added = features[np.argsort(values, kind="stable")]
-    return _Choice(added, evaluator.removable(solution))
+    best = smallest(values, MAX_RANK)
+    return _Features(features[best], evaluator.removable(solution))
+
+
+def _ranked_exchanges(evaluator: Evaluator, solution: Solution) -> _Exchanges:
+    features = evaluator.outside(solution.support)
+    features, losses = evaluator.exchange_losses(solution, features)
+    positions = evaluator.removable(solution)
+    losses = losses[positions]
+    best = smallest(losses.ravel(), EXCHANGES)
+    dropped, added = np.divmod(best, max(features.size, 1))
+    return _Exchanges(positions[dropped], features[added])
 
 
 def _exchange(
-    evaluator: Evaluator, solution: Solution, choice: _Choice, rng: np.random.Generator
+    evaluator: Evaluator,
+    solution: Solution,
+    choice: _Features | _Exchanges,
+    rng: np.random.Generator,
 ) -> np.ndarray | None:
     """The support after an exchange drawn at random, if the budgets admit it."""
-    added = int(rng.exponential(MEAN_RANK))
-    dropped = int(rng.exponential(MEAN_DROP * solution.support.size))
-    if added >= choice.added.size or dropped >= choice.dropped.size:
+    drawn = choice.draw(rng)
+    if drawn is None:
         return None
-    smaller = remove(solution.support, int(choice.dropped[dropped]))
-    support = insert(smaller, int(choice.added[added]))
+    position, feature = drawn
+    support = insert(remove(solution.support, position), feature)
     return support if evaluator.fits(support) else None

@@ -1,4 +1,6 @@
-"""Estimates of the objective after an addition: second order, on a smoothed problem.
+"""Estimates of the objective after an addition or an exchange.
+
+They are of second order, on a smoothed problem.
 
 The price ``c_j^2`` of a feature at the optimal dual point says how fast the objective
 begins to fall when the feature is added, not how far it will. Where samples are few,
@@ -12,13 +14,19 @@ takes ``1/2 c_j^2 / (1 + q_j)`` from the maximum of its quadratic model, where
 the support and y in G, ``P = theta - theta G' K^-1 G theta`` and
 ``K = G theta G' + diag(1, ..., 1, 0)``.
 
+If a row j of the support goes as well, both changes together make a quadratic in two
+unknowns, whose maximum knows whether the one feature can stand for the other:
+``q_jk = a_j' P a_k`` is entry j of ``K^-1 G theta a_k``, and
+``q_jj = 1 - (K^-1)_jj``.
+
 A rough solution is such a point, and takes a few iterations only.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
-from scipy.linalg import solve_triangular
 
 from ..engine.protocol import SupportSVM
 from ..problem import Problem
@@ -33,8 +41,37 @@ SMOOTHING = 4.0
 LEAST_GAP = 1e-3
 # How close alpha may come to its bounds, as a part of C.
 MARGIN = 1e-9
-# Features of the largest prices, whose estimates are worth the work.
-SHORTLIST = 400
+# The same for exchanges.
+SMOOTHING_OF_EXCHANGES = 1.0
+# Features of the largest prices, whose estimates are worth the work, and of those that
+# may come in an exchange.
+SHORTLIST, EXCHANGED = 400, 300
+
+
+class Model(NamedTuple):
+    """The quadratic model at a rough solution, seen by some features.
+
+    Attributes
+    ----------
+    features : array (q,)
+    c : array (q,)
+        Their products with alpha.
+    curvatures : array (q,)
+        Their ``q_k``.
+    own_c : array (p,)
+        Products of the features of the support with alpha.
+    inverse : array (p,)
+        Diagonal of the inverse of K, for the features of the support.
+    shared : array (p, q)
+        ``q_jk = a_j' P a_k``, j in the support.
+    """
+
+    features: np.ndarray
+    c: np.ndarray
+    curvatures: np.ndarray
+    own_c: np.ndarray
+    inverse: np.ndarray
+    shared: np.ndarray
 
 
 def addition_gains(
@@ -44,26 +81,57 @@ def addition_gains(
 
     Features beyond the shortlist gain next to nothing, in the order of their prices.
     """
-    engine = problem.engine
-    rough = engine.solve_svm(support, tol=ROUGH_TOL)
-    prices = engine.products(rough.alpha)[features] ** 2
+    rough = problem.engine.solve_svm(support, tol=ROUGH_TOL)
+    products = problem.engine.products(rough.alpha)
+    prices = products[features] ** 2
     gains = np.finfo(float).eps * prices
-    short = np.arange(features.size)
-    if features.size > SHORTLIST:
-        short = np.argpartition(-prices, SHORTLIST)[:SHORTLIST]
-    curvatures = _curvatures(problem, support, rough, features[short])
-    gains[short] = 0.5 * prices[short] / (1.0 + curvatures)
+    short = _shortlist(prices, SHORTLIST)
+    theta = _theta(problem.C, rough, SMOOTHING)
+    model = _model(problem, support, features[short], products, theta)
+    gains[short] = 0.5 * prices[short] / (1.0 + model.curvatures)
     return gains
 
 
-def _curvatures(
-    problem: Problem, support: np.ndarray, rough: SupportSVM, features: np.ndarray
-) -> np.ndarray:
-    """The ``q_j`` of some features."""
+def exchange_losses(
+    problem: Problem, support: np.ndarray, features: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """By how much the objective may be expected to rise with each exchange.
+
+    Returns
+    -------
+    features : array (q,)
+        Those of the largest prices.
+    losses : array (p, q)
+        For each feature of the support that goes and each of those that comes.
+    """
+    rough = problem.engine.solve_svm(support, tol=ROUGH_TOL)
+    products = problem.engine.products(rough.alpha)
+    short = _shortlist(products[features] ** 2, EXCHANGED)
+    theta = _theta(problem.C, rough, SMOOTHING_OF_EXCHANGES)
+    model = _model(problem, support, features[short], products, theta)
+    own, coming = model.own_c[:, np.newaxis], model.c
+    rest, more = -model.inverse[:, np.newaxis], 1.0 + model.curvatures
+    determinant = rest * more - model.shared**2
+    change = own**2 * more - 2.0 * own * coming * model.shared + coming**2 * rest
+    return model.features, -0.5 * change / determinant
+
+
+def _shortlist(prices: np.ndarray, count: int) -> np.ndarray:
+    """Where the largest prices are."""
+    if prices.size <= count:
+        return np.arange(prices.size)
+    return np.argpartition(-prices, count)[:count]
+
+
+def _model(
+    problem: Problem,
+    support: np.ndarray,
+    features: np.ndarray,
+    products: np.ndarray,
+    theta: np.ndarray,
+) -> Model:
     engine = problem.engine
-    theta = _theta(problem.C, rough)
-    rows = engine.gather(features)
-    own = engine.gather(support)
+    rows, own = engine.gather(features), engine.gather(support)
     if problem.fit_intercept:
         own = np.vstack([own, problem.y])
     scaled = own * theta
@@ -73,18 +141,24 @@ def _curvatures(
     K[diagonal, diagonal] *= 1.0 + 1e-12
     K[diagonal, diagonal] += np.finfo(float).tiny
     K[diagonal[: support.size], diagonal[: support.size]] += 1.0
-    factor = np.linalg.cholesky(K)
-    known = solve_triangular(
-        factor, scaled @ rows.T, lower=True, overwrite_b=True, check_finite=False
+    inverse = np.linalg.inv(K)
+    seen = scaled @ rows.T
+    answer = inverse @ seen
+    free = (rows * rows) @ theta - np.einsum("ij,ij->j", seen, answer)
+    return Model(
+        features,
+        products[features],
+        np.maximum(free, 0.0),
+        products[support],
+        inverse.diagonal()[: support.size],
+        answer[: support.size],
     )
-    free = np.einsum("ij,ij,j->i", rows, rows, theta)
-    return np.maximum(free - np.einsum("ij,ij->j", known, known), 0.0)
 
 
-def _theta(C: np.ndarray, rough: SupportSVM) -> np.ndarray:
+def _theta(C: np.ndarray, rough: SupportSVM, smoothing: float) -> np.ndarray:
     """Inverse curvature of the barrier at a rough solution, by sample."""
     gap = max(rough.primal - rough.dual, LEAST_GAP * rough.primal)
-    tau = SMOOTHING * gap / (2 * C.size)
+    tau = smoothing * gap / (2 * C.size)
     alpha = np.clip(rough.alpha, MARGIN * C, (1.0 - MARGIN) * C)
     room = C - alpha
     if tau <= 0.0:

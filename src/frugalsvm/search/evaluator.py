@@ -9,7 +9,7 @@ import numpy as np
 from ..engine.work import product_work, svm_work
 from ..problem import Problem
 from ..solution import Solution
-from .estimates import ROUGH_PART, addition_gains
+from .estimates import ROUGH_PART, addition_gains, exchange_losses
 
 # Accuracy of the solves inside a search; results are polished afterwards.
 SEARCH_TOL = 1e-6
@@ -141,11 +141,16 @@ class Evaluator:
 
         They may be too high or too low, but rank features better than the bounds do.
         """
-        size = solution.support.size
-        self.work += ROUGH_PART * svm_work(self.problem.n_samples, size)
-        self.work += product_work(self._engine)
+        self._count_rough(solution)
         gains = addition_gains(self.problem, solution.support, features)
         return solution.objective - gains
+
+    def exchange_losses(
+        self, solution: Solution, features: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The best of the features, and what exchanges with them cost, roughly."""
+        self._count_rough(solution)
+        return exchange_losses(self.problem, solution.support, features)
 
     def exchange_bounds(self, solution: Solution, positions: np.ndarray) -> np.ndarray:
         """Lower bounds after dropping a position and adding any other feature.
@@ -159,6 +164,11 @@ class Evaluator:
         largest = squares[outside].max(initial=0.0)
         rest = np.maximum(own.sum() - own[positions], 0.0)
         return _best_on_ray(solution.alpha.sum(), rest + largest)
+
+    def _count_rough(self, solution: Solution) -> None:
+        size = solution.support.size
+        self.work += ROUGH_PART * svm_work(self.problem.n_samples, size)
+        self.work += product_work(self._engine)
 
     def _squares(self, solution: Solution) -> np.ndarray:
         self.work += product_work(self._engine)

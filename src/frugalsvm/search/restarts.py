@@ -43,8 +43,10 @@ BETWEEN_ANNEALS, LEAST_NEWS = 8, 0.5
 # Turns of an annealing, what it takes from the patience, and what its batch may take of
 # all work; with fewer turns than the least it is not worth while.
 TURNS, COST_OF_ANNEAL, PART_OF_ANNEALS, LEAST_TURNS = 5000, 28, 0.3, 400
-# How often the annealings of a batch rank features by their prices.
-BY_PRICE = (0.5, 0.9, 0.1, 0.5)
+# How often the annealings of a batch rank features by their prices; None for those that
+# rank exchanges, which is for data with fewer samples than features.
+BY_PRICE: tuple[float | None, ...] = (0.5, 0.9, 0.1, 0.5)
+BY_PRICE_IF_WIDE: tuple[float | None, ...] = (None, 0.5, None, None)
 # Supports remembered across restarts.
 MAX_SEEN = 500_000
 
@@ -173,7 +175,7 @@ def _annealed(
     solution: Solution,
     rng: np.random.Generator,
     turns: int,
-    by_price: float,
+    by_price: float | None,
     evaluator: Evaluator,
 ) -> Solution:
     return anneal(evaluator, solution, rng, turns, by_price)
@@ -288,15 +290,16 @@ class RestartSearch:
         since = self.counters[SINCE_BEST]
         self.counters[SINCE_BEST] = since + BATCH if effort else 0
 
-    @staticmethod
     def _anneals(
-        elites: list[Solution], rngs: list[np.random.Generator], turns: int
+        self, elites: list[Solution], rngs: list[np.random.Generator], turns: int
     ) -> list[Start]:
         """Annealings of the best solution and of others, by several rules."""
         picks = [0, *rngs[0].integers(len(elites), size=BATCH - 1)]
+        is_wide = self.problem.n_samples < self.problem.candidates.size
+        rules = BY_PRICE_IF_WIDE if is_wide else BY_PRICE
         return [
             partial(_annealed, elites[pick], rng, turns, by_price)
-            for pick, rng, by_price in zip(picks, rngs, BY_PRICE, strict=True)
+            for pick, rng, by_price in zip(picks, rngs, rules, strict=True)
         ]
 
     def _turns(self, work: float) -> int:
