@@ -45,7 +45,7 @@ MARGIN = 1e-9
 SMOOTHING_OF_EXCHANGES = 1.0
 # Features of the largest prices, whose estimates are worth the work, and of those that
 # may come in an exchange.
-SHORTLIST, EXCHANGED = 400, 300
+SHORTLIST, EXCHANGED = 400, 200
 
 
 class Model(NamedTuple):
