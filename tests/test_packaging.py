@@ -18,7 +18,7 @@ def minima():
     """The oldest versions that the package and its tests admit."""
     extras = PROJECT["project"]["optional-dependencies"]
     required = PROJECT["project"]["dependencies"] + extras["paper"] + extras["test"]
-    required += extras["cli"]
+    required += extras["cli"] + extras["dask"]
     pairs = (re.fullmatch(r"([\w-]+)>=([\d.]+)", line) for line in required)
     return {pair[1]: version(pair[2]) for pair in pairs if pair}
 

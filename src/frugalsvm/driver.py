@@ -12,7 +12,6 @@ from types import NoneType
 from typing import Any, NamedTuple
 
 import numpy as np
-from joblib import effective_n_jobs
 
 from . import compilation
 from .blas import single_threaded_blas
@@ -23,6 +22,7 @@ from .methods import METHODS, Context, Outcome, check_method
 from .monitor import Callback, Monitor
 from .native.relaxation import relax_natively
 from .options import Options
+from .parallel import thread_count
 from .problem import Problem
 from .progress import relative_gap
 from .result import Result, Status
@@ -273,7 +273,7 @@ def n_threads(n_jobs: int | None) -> int:
             "n_jobs must be a number of threads, -1 for one per processor, or None, "
             f"got {n_jobs!r}."
         )
-    return min(effective_n_jobs(n_jobs), MAX_THREADS * (os.cpu_count() or 1))
+    return min(thread_count(n_jobs), MAX_THREADS * (os.cpu_count() or 1))
 
 
 def _polished(context: Context) -> Solution:

@@ -11,7 +11,6 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from joblib import effective_n_jobs
 from numpy.typing import ArrayLike
 
 from . import compilation
@@ -20,6 +19,7 @@ from .driver import run_interruptible, search_limit, solve
 from .effort import check_effort
 from .feature_names import FeatureNames
 from .native.relaxation import relax_natively
+from .parallel import thread_count
 from .problem import Problem
 from .progress import relative_gaps
 from .result import Result
@@ -305,7 +305,7 @@ def bounded_grid(
     """``search_grid``, and the bounds of all relaxations."""
     found = search_grid(
         problem, budgets, weights, effort=effort, seed=seed,
-        n_jobs=effective_n_jobs(n_jobs), seeds=seeds,
+        n_jobs=thread_count(n_jobs), seeds=seeds,
     )  # fmt: skip
     objectives = np.empty((weights.size, budgets.size))
     bounds = np.empty_like(objectives)

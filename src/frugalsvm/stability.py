@@ -15,6 +15,7 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from . import markup
 from .estimators.fitted import open_fitted
+from .parallel import Shared, sent_once
 
 
 @dataclass(frozen=True, repr=False)
@@ -225,10 +226,12 @@ def stability_selection(
     labels = np.asarray(y)
     halves = [half for _ in range(n_pairs) for half in _complementary(labels, random)]
     seeds = random.randint(2**31 - 1, size=len(halves))
-    fits = Parallel(n_jobs=n_jobs, verbose=verbose)(
-        delayed(_fit)(_seeded(clone(estimator), int(seed)), X, y, half)
-        for half, seed in zip(halves, seeds, strict=True)
-    )
+    shared = Shared((X, y))
+    with sent_once(shared):
+        fits = Parallel(n_jobs=n_jobs, verbose=verbose)(
+            delayed(_fit)(shared, (_seeded(clone(estimator), int(seed)), half))
+            for half, seed in zip(halves, seeds, strict=True)
+        )
     masks = np.array([mask for mask, _ in fits])
     return StabilitySelection(masks, fits[0][1])
 
@@ -253,9 +256,10 @@ def _complementary(
 
 
 def _fit(
-    estimator: Any, X: Any, y: Any, half: np.ndarray
+    shared: Shared[tuple[Any, Any]], own: tuple[Any, np.ndarray]
 ) -> tuple[np.ndarray, list[str]]:
     """Mask of the columns that are selected, and the names of all columns."""
+    (X, y), (estimator, half) = shared.value, own
     fitted = open_fitted(estimator.fit(_rows(X, half), _rows(y, half)))
     return fitted.column_support(), fitted.column_names
 

@@ -18,6 +18,7 @@ from ..estimators import FrugalSVCCV
 from ..estimators.choice import ScoredPath
 from ..estimators.cross_validation import Samples
 from ..estimators.grid import AUTO_C
+from ..parallel import Shared
 from ..problem import Problem
 from ..progress import Callback
 from ..result import Result
@@ -342,15 +343,10 @@ class _Chooser(FrugalSVCCV):
 
     source: tuple[Data, Preparation, np.ndarray]
 
-    def _parts(
-        self, samples: Samples, train: np.ndarray, test: np.ndarray
-    ) -> tuple[Samples, Samples]:
+    def _for_fold(self, shared: Shared[Samples], train: np.ndarray) -> Shared[Samples]:
         data, whole, rows = self.source
         own = data.prepare(rows[train])
-        return (
-            _prepared(samples.part(train), data, own, whole, rows[train]),
-            _prepared(samples.part(test), data, own, whole, rows[test]),
-        )
+        return Shared(_prepared(shared.value, data, own, whole, rows))
 
 
 def _prepared(

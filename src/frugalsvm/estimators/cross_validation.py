@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from sklearn.preprocessing import StandardScaler
 
+from ..parallel import Shared
 from .frugal_svc import FrugalSVC
 
 if TYPE_CHECKING:
@@ -256,6 +257,29 @@ def takes_sample_weight(scorer: Scorer) -> bool:
     return "sample_weight" in inspect.signature(metric).parameters
 
 
+class FoldJob(NamedTuple):
+    """What is a fold's own.
+
+    A tuple, so that it travels with the job: see ``parallel.sent_once``.
+
+    Attributes
+    ----------
+    train, test : ndarray of int
+        Samples of either part.
+    loss_weight : ndarray
+        Of the training samples, class weights included.
+    score_params : dict
+        What the scorer is given besides the test samples.
+    seed : SeedSequence
+    """
+
+    train: np.ndarray
+    test: np.ndarray
+    loss_weight: np.ndarray
+    score_params: dict[str, Any]
+    seed: np.random.SeedSequence
+
+
 class Fold(NamedTuple):
     """What one fold gives.
 
@@ -296,26 +320,20 @@ class FoldWork:
     maker: ProblemMaker
     scoring: Scoring
 
-    def run(
-        self,
-        train: Samples,
-        loss_weight: np.ndarray,
-        test: Samples,
-        score_params: dict[str, Any],
-        seed: np.random.SeedSequence,
-    ) -> Fold:
+    def run(self, samples: Shared[Samples], job: FoldJob) -> Fold:
         """Fit and score one fold; KeyboardInterrupt if it is interrupted."""
         from ..path import search_grid
 
+        train, test = samples.value.part(job.train), samples.value.part(job.test)
         problem, units = self.maker.make(
-            train.data, train.signs, loss_weight, train.sample_weight
+            train.data, train.signs, job.loss_weight, train.sample_weight
         )
         found = search_grid(
-            problem, self.budgets, self.weights, effort=self.effort, seed=seed
+            problem, self.budgets, self.weights, effort=self.effort, seed=job.seed
         )
         scores = np.array(
             [
-                [self._score(problem, units, i, j, one, test, score_params)
+                [self._score(problem, units, i, j, one, test, job.score_params)
                  for j, one in enumerate(row)]
                 for i, row in enumerate(found.rows)
             ]

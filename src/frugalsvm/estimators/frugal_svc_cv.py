@@ -19,12 +19,14 @@ from sklearn.utils.metadata_routing import (
 from sklearn.utils.parallel import Parallel, delayed
 
 from ..effort import EFFORTS
+from ..parallel import Shared, sent_once
 from . import parameters as may_be
 from .binary_linear import check_sample_weight
 from .budgeted import BudgetedClassifier
 from .choice import RULES, Choice
 from .cross_validation import (
     Fold,
+    FoldJob,
     FoldWork,
     ProblemMaker,
     Samples,
@@ -382,25 +384,28 @@ class FrugalSVCCV(BudgetedClassifier):
         score_params: dict[str, Any],
         seeds: np.random.SeedSequence,
     ) -> list[Fold]:
-        jobs = []
-        for train, test in splits:
-            part, rest = self._parts(samples, train, test)
-            jobs.append(
-                delayed(work.run)(
-                    part,
-                    self._weights(part.data, part.y, part.sample_weight),
-                    rest,
+        shared = Shared(samples)
+        jobs = (
+            delayed(work.run)(
+                self._for_fold(shared, train),
+                FoldJob(
+                    train,
+                    test,
+                    self._weights(
+                        train, samples.y[train], samples.sample_weight[train]
+                    ),
                     _part(score_params, test),
                     seeds.spawn(1)[0],
-                )
+                ),
             )
-        return Parallel(n_jobs=self.n_jobs)(jobs)
+            for train, test in splits
+        )
+        with sent_once(shared):
+            return Parallel(n_jobs=self.n_jobs)(jobs)
 
-    def _parts(
-        self, samples: Samples, train: np.ndarray, test: np.ndarray
-    ) -> tuple[Samples, Samples]:
-        """Training and test samples of a fold; who prepares data can do so here."""
-        return samples.part(train), samples.part(test)
+    def _for_fold(self, shared: Shared[Samples], train: np.ndarray) -> Shared[Samples]:
+        """All samples as a fold sees them; who prepares data can do so here."""
+        return shared
 
     def _take_choice(self, work: FoldWork, folds: list[Fold], choice: Choice) -> None:
         """Set what the folds say."""
