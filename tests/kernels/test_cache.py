@@ -174,13 +174,58 @@ def test_processes_that_start_at_once_do_not_disturb_each_other(start, run, pack
     # Two signatures, so that there are two files of the same kernel to mix up.
     of_integers = RUN.replace("1.0", "1")
     started = [start(code) for code in (RUN, of_integers, RUN, of_integers)]
+    printed = []
     for process, value in zip(started, ("2.0", "2", "2.0", "2"), strict=True):
         output, errors = process.communicate()
         assert process.returncode == 0, errors
         assert output.split()[0] == value
+        printed.append(output.split())
+    if sys.platform != "win32":
+        # Where files can be locked, one of each two compiles.
+        expected = [["2", "0", "1"], ["2", "1", "0"], ["2.0", "0", "1"]]
+        assert sorted(printed) == [*expected, ["2.0", "1", "0"]]
+        assert not list(package.rglob("*.lock"))
     assert run(RUN)[0] == ["2.0", "0", "1"]
     assert run(of_integers)[0] == ["2", "0", "1"]
     assert not list(package.rglob("*.tmp"))
+
+
+# Compiling never comes to an end.
+STUCK = """
+import time
+import numba.core.compiler
+
+def compile_extra(*args, **kwargs):
+    print("here", flush=True)
+    time.sleep(60)
+
+numba.core.compiler.compile_extra = compile_extra
+"""
+needs_locks = pytest.mark.skipif(sys.platform == "win32", reason="no locks of files")
+
+
+@needs_locks
+def test_a_killed_process_keeps_nobody_waiting(start, run, package):
+    process = start(STUCK + RUN)
+    assert process.stdout.readline() == "here\n"
+    assert list(package.rglob("*.lock"))
+    process.kill()
+    process.communicate()
+    assert run(RUN) == (["2.0", "1", "0"], "")
+
+
+@needs_locks
+def test_a_kernel_that_cannot_be_compiled_can_be_tried_again(run):
+    failing = """
+from small.caller import shifted
+for _ in range(2):
+    try:
+        shifted("text")
+    except Exception as error:
+        print(type(error).__name__)
+print(shifted(1.0))
+"""
+    assert run(failing)[0] == ["TypingError", "TypingError", "2.0"]
 
 
 @needs_home

@@ -3,7 +3,8 @@
 Numba's own cache looks at a function's own file only, though a kernel contains those of
 other files that it calls; it takes no folder that it cannot write, even if all is in
 it; and two processes can mix up each other's files. Here a folder holds the kernels of
-one state of all sources, and a file one kernel for one signature and processor.
+one state of all sources, and a file one kernel for one signature and processor. Of
+processes that start at once, such as the workers of a cluster, one compiles a kernel.
 
 Folders are those that Numba would choose: NUMBA_CACHE_DIR and nothing else if it is
 set, or ``__pycache__`` beside the kernels and after that the user's cache. A kernel is
@@ -12,12 +13,14 @@ loaded from any of them and saved in the first that can be written.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import os
 import pickle
 import shutil
 import sys
+import time
 import uuid
 from pathlib import Path
 from typing import Any
@@ -30,11 +33,19 @@ from numba.misc.appdirs import AppDirs
 
 from ._jit import warn_not_kept
 
+fcntl: Any
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None
+
 _config: Any = numba.config
 SOURCES = Path(__file__).parent
 # Folders beside the kernels that are left when a new one is made: those of the last
 # edits, or of environments with other versions of Numba that share these sources.
 KEPT_FOLDERS = 4
+# Seconds that a process waits for another to compile a kernel, and between two looks.
+PATIENCE, PAUSE = 120.0, 0.02
 _DIGEST_SIZE = hashlib.sha256().digest_size
 
 
@@ -46,6 +57,7 @@ class KernelCache(_Cache):
         assert py_func.__closure__ is None, py_func
         self._name = f"{py_func.__module__.split('.')[-1]}.{py_func.__qualname__}"
         self._folder: Path | None = None
+        self._turns: dict[str, _Turn] = {}
         state()  # an OSError is wanted now, not when something is compiled
 
     @property
@@ -57,6 +69,17 @@ class KernelCache(_Cache):
         """The kernel for this signature, or None."""
         target_context.refresh()
         name = self._file_name(sig, target_context.codegen())
+        found = self._load(name, target_context)
+        if found is None and name not in self._turns:
+            # One process compiles it, others wait and load it. Numba's lock of its
+            # compiler is held, so that there is no other thread here.
+            self._turns[name] = _Turn(name)
+            found = self._load(name, target_context)
+            if found is not None:
+                self._turns.pop(name).end()
+        return found
+
+    def _load(self, name: str, target_context: Any) -> Any:
         for folder in folders():
             payload = _read(folder / name)
             if payload is not None:
@@ -66,10 +89,18 @@ class KernelCache(_Cache):
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Write the kernel into the first folder that takes it."""
+        name = self._file_name(sig, data.codegen)
+        try:
+            self._save(name, data)
+        finally:
+            turn = self._turns.pop(name, None)
+            if turn is not None:
+                turn.end()
+
+    def _save(self, name: str, data: Any) -> None:
         payload = _reduce(data)
         if payload is None:
             return
-        name = self._file_name(sig, data.codegen)
         for folder in folders():
             try:
                 _write(folder / name, payload)
@@ -100,6 +131,51 @@ class KernelCache(_Cache):
             _config.BOUNDSCHECK,
         )
         return f"{self._name}-{hashlib.sha256(repr(key).encode()).hexdigest()[:32]}.nbc"
+
+
+class _Turn:
+    """The right to compile a kernel, which one process of a machine has at a time.
+
+    It ends with the process at the latest, so that a kernel that cannot be compiled, or
+    a process that is killed, keeps nobody waiting for long. Where files cannot be
+    locked everybody has it.
+    """
+
+    def __init__(self, name: str):
+        self._file: Any = None
+        if fcntl is None:
+            return
+        for folder in folders():
+            try:
+                _make(folder)
+                self._path = folder / f"{name}.lock"
+                self._file = open(self._path, "wb")  # noqa: SIM115 (closed at the end)
+                break
+            except OSError:
+                continue
+        else:
+            return
+        until = time.monotonic() + PATIENCE
+        while not self._is_ours() and time.monotonic() < until:
+            time.sleep(PAUSE)
+
+    def _is_ours(self) -> bool:
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        except OSError:
+            pass  # a file system without locks
+        return True
+
+    def end(self) -> None:
+        """Let others have it."""
+        if self._file is None:
+            return
+        with contextlib.suppress(OSError):
+            # Who waits has the file open, and who comes later finds the kernel.
+            self._path.unlink(missing_ok=True)
+            self._file.close()
 
 
 def folders() -> list[Path]:
@@ -149,9 +225,7 @@ def _read(file: Path) -> bytes | None:
 
 def _write(file: Path, payload: bytes) -> None:
     """Write so that other processes see all of it or nothing."""
-    if not file.parent.is_dir():
-        file.parent.mkdir(parents=True, exist_ok=True)
-        _drop_old_folders(file.parent)
+    _make(file.parent)
     draft = file.with_name(f"{uuid.uuid4().hex}.tmp")
     try:
         draft.write_bytes(hashlib.sha256(payload).digest() + payload)
@@ -159,6 +233,13 @@ def _write(file: Path, payload: bytes) -> None:
     except OSError:
         draft.unlink(missing_ok=True)
         raise
+
+
+def _make(folder: Path) -> None:
+    """Make a folder unless it is there."""
+    if not folder.is_dir():
+        folder.mkdir(parents=True, exist_ok=True)
+        _drop_old_folders(folder)
 
 
 def _drop_old_folders(newest: Path) -> None:
