@@ -43,7 +43,7 @@ def is_sparse(X: Any) -> bool:
 
 def is_for_source(X: Any) -> bool:
     """Whether X is better not copied to a dense matrix of doubles."""
-    if is_sparse(X):
+    if is_sparse(X) or hasattr(X, "as_source"):
         return True
     if not isinstance(X, np.ndarray) or X.ndim != 2 or X.dtype.kind not in "fiub":
         return False
@@ -56,14 +56,13 @@ def is_for_source(X: Any) -> bool:
     return X.size > (FEW_DOUBLES if in_memory else FEW_ENTRIES)
 
 
-def make_source(
-    X: Any, kept: np.ndarray | None = None, shifts: bool = True
-) -> ArraySource | SparseSource:
+def make_source(X: Any, kept: np.ndarray | None = None, shifts: bool = True) -> Any:
     """The source of a table, whose values are checked.
 
     Parameters
     ----------
     X : ndarray, or sparse matrix or array
+        Or data elsewhere that know their source: ``X.as_source(kept, shifts)``.
     kept : integer array, default=None
         The samples that count; all by default.
     shifts : bool, default=True
@@ -71,10 +70,12 @@ def make_source(
 
     Returns
     -------
-    ArraySource or SparseSource
+    Source
     """
-    if is_sparse(X):
-        source: Any = SparseSource(X, kept, shifts)
+    if hasattr(X, "as_source"):
+        source: Any = X.as_source(kept, shifts)
+    elif is_sparse(X):
+        source = SparseSource(X, kept, shifts)
     else:
         source = ArraySource(X, kept, shifts)
     low, high = float(source.low.min()), float(source.high.max())

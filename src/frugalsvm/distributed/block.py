@@ -1,0 +1,139 @@
+"""Block: neighbouring features on a worker, and what workers do with them."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from dask.sizeof import sizeof
+
+from ..sources import ArraySource, SparseSource, is_sparse
+from ..sources.survey import Property
+
+
+class Facts(NamedTuple):
+    """What home has to know of the features of a block.
+
+    Attributes
+    ----------
+    n_entries : int
+    low, high : float
+        Smallest and largest value; NaN if there is any.
+    norms, varies : arrays
+        One entry per feature.
+    shifted : integer array
+        The features that are shifted, which are few.
+    shift : array
+        What is subtracted from those.
+    """
+
+    n_entries: int
+    low: float
+    high: float
+    norms: np.ndarray
+    varies: np.ndarray
+    shifted: np.ndarray
+    shift: np.ndarray
+
+    @property
+    def n_bytes(self) -> int:
+        """Bytes of the arrays."""
+        return sum(part.nbytes for part in self if isinstance(part, np.ndarray))
+
+
+class Block:
+    """Features that a worker holds. Only what is asked for leaves it.
+
+    Parameters
+    ----------
+    X : ndarray, or sparse matrix or array
+    kept : integer array or None
+        The samples that count; all if None.
+    shifts : bool
+        Whether features of small spread are shifted.
+    """
+
+    def __init__(self, X: Any, kept: np.ndarray | None, shifts: bool):
+        self.is_sparse = is_sparse(X)
+        self.dtype = X.dtype
+        self.n_bytes = _bytes_of(X)
+        self.source: ArraySource | SparseSource
+        if self.is_sparse:
+            self.source = SparseSource(X, kept, shifts)
+        else:
+            self.source = ArraySource(X, kept, shifts)
+
+    def facts(self) -> Facts:
+        """What home has to know."""
+        source = self.source
+        shifted = np.flatnonzero(source.shift)
+        return Facts(
+            source.n_entries, float(source.low.min()), float(source.high.max()),
+            source.norms, source.varies, shifted, source.shift[shifted],
+        )  # fmt: skip
+
+    def columns(self, features: np.ndarray) -> Any:
+        """Some features, one row each, in as few bytes as hold them exactly."""
+        rows = self.source.columns(features)
+        if self.is_sparse:
+            return sp.csr_array(rows)
+        return rows.astype(self.dtype, copy=False)
+
+
+def _bytes_of(X: Any) -> int:
+    if not is_sparse(X):
+        return X.nbytes
+    columns = X.tocsc()
+    return columns.data.nbytes + columns.indices.nbytes + columns.indptr.nbytes
+
+
+@sizeof.register(Block)
+def _block_size(block: Block) -> int:
+    # Else dask would take it for a few bytes, and never move it to disk.
+    return block.n_bytes
+
+
+# --- what workers are told to do -----------------------------------------------------
+
+
+def same(value: Any) -> Any:
+    """Something that can be sent to a worker again if it is lost with another one."""
+    return value
+
+
+def make_block(
+    X: Any, shape: tuple[int, int], kept: np.ndarray | None, shifts: bool
+) -> Block:
+    """A chunk of a dask array as a block."""
+    if not (is_sparse(X) or isinstance(X, np.ndarray)):
+        raise TypeError(
+            "the chunks of X must be NumPy arrays or SciPy sparse matrices, got "
+            f"{type(X).__name__}."
+        )
+    if X.shape != shape or X.dtype.kind not in "fiub":
+        raise ValueError(
+            f"a chunk of X has shape {X.shape} and type {X.dtype}, but dask was told "
+            f"{shape} and real numbers; mend the function that makes the chunks."
+        )
+    return Block(X, kept, shifts)
+
+
+def facts_of(block: Block) -> Facts:
+    """What home has to know of a block."""
+    return block.facts()
+
+
+def multiply(block: Block, v: np.ndarray) -> np.ndarray:
+    """The products of all features of a block with a vector."""
+    return block.source.multiply(v)
+
+
+def columns_of(block: Block, features: np.ndarray) -> Any:
+    """Some features of a block."""
+    return block.columns(features)
+
+
+def first_of(block: Block, is_such: Property) -> tuple[int, int, float]:
+    """Row, column and value of the first entry of a kind."""
+    return block.source.first(is_such)

@@ -1,0 +1,60 @@
+"""Which client is meant, and what comes home through it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import dask
+import numpy as np
+from distributed import Client, default_client
+
+# Seconds to wait for the first worker.
+PATIENCE = 30
+
+
+def find_client(client: Client | None) -> Client:
+    """The client that was given, or dask's default, if it can be used."""
+    if client is None:
+        try:
+            client = default_client()
+        except ValueError as error:
+            raise ValueError(
+                "there is no dask client; make one before, such as "
+                "client = dask.distributed.Client(), or give client."
+            ) from error
+    if not isinstance(client, Client):
+        raise TypeError(
+            f"client must be a dask.distributed.Client or None, got {client!r}."
+        )
+    if client.status != "running":
+        raise ValueError(
+            f"client is {client.status}; give one that is connected to a cluster."
+        )
+    if client.asynchronous:
+        raise ValueError(
+            "client is asynchronous, but a fit waits for its workers; make a client "
+            "without asynchronous=True."
+        )
+    _await_worker(client)
+    return client
+
+
+def _await_worker(client: Client) -> None:
+    """Raise an error if there is nobody to work, instead of waiting for ever."""
+    if client.nthreads():
+        return
+    # Clusters that adapt start workers when there is something to do.
+    try:
+        client.submit(int, pure=False).result(timeout=PATIENCE)
+    except TimeoutError as error:
+        raise ValueError(
+            f"the cluster has no workers, and none came in {PATIENCE} s; start some, "
+            "such as client.cluster.scale(2)."
+        ) from error
+
+
+def at_home(values: Any, client: Client) -> Any:
+    """Labels or weights as they are, or computed if they are on the cluster."""
+    if not dask.is_dask_collection(values):
+        return values
+    return np.asarray(client.compute(values).result())

@@ -1,0 +1,271 @@
+"""DaskFrugalSVC: FrugalSVC for dask arrays in column blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from copy import copy
+from typing import Any, ClassVar, Self
+
+import dask.array as da
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils.validation import assert_all_finite, check_is_fitted, column_or_1d
+
+from distributed import Client
+
+from ..estimators import FrugalSVC
+from ..estimators import parameters as may_be
+from ..estimators.parameters import Constraint, check_parameters
+from ..estimators.summary import Moments
+from ..progress import Callback
+from .clients import at_home, find_client
+from .column_blocks import ColumnBlocks
+from .predicting import labels_of, scores_of
+
+
+class DaskFrugalSVC(FrugalSVC):
+    """:class:`~frugalsvm.FrugalSVC` for data that fit no machine.
+
+    X is a dask array whose chunks are blocks of columns; each stays on a worker. Home,
+    the process that calls ``fit``, sends dual points and gets prices and a few features
+    back. The problem, the bound and the model are those of ``FrugalSVC``.
+
+    Parameters
+    ----------
+    max_features : int or None, default=10
+        Most features the model may use.
+    C : float, default=1.0
+        Weight of the hinge loss.
+    client : dask.distributed.Client, default=None
+        The cluster; dask's default client if it is None. It is neither copied nor
+        pickled with the estimator.
+    method, effort, gap_tol, time_limit, max_nodes, feature_costs, max_cost, include, \
+    exclude, class_weight, fit_intercept, initial_support, method_options, n_jobs, \
+    random_state, verbose, callback, certificate, on_interrupt
+        Those of :class:`~frugalsvm.FrugalSVC`. ``n_jobs`` is the number of threads at
+        home. Certificates need one pass in which all of X comes home, block by block.
+
+    Attributes
+    ----------
+    traffic_ : Traffic
+        Rounds and bytes of the fit.
+    coef_, intercept_, classes_, objective_, lower_bound_, gap_, status_, result_, \
+    n_iter_, n_features_in_
+        Those of :class:`~frugalsvm.FrugalSVC`.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from dask.distributed import Client
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.preprocessing import scale
+    >>> from frugalsvm.distributed import DaskFrugalSVC
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> blocks = da.from_array(scale(X), chunks=(-1, 10))
+    >>> with Client(processes=False, dashboard_address=":0") as client:
+    ...     clf = DaskFrugalSVC(2, client=client, random_state=0).fit(blocks, y)
+    >>> clf.to_local().get_support(indices=True)
+    array([22, 24])
+    """
+
+    _constraints: ClassVar[dict[str, Constraint]] = {
+        **FrugalSVC._constraints,
+        "client": may_be.ANYTHING,
+    }
+
+    def __init__(
+        self,
+        max_features: int | None = 10,
+        C: float = 1.0,
+        *,
+        client: Client | None = None,
+        method: str = "auto",
+        effort: str = "normal",
+        gap_tol: float = 1e-4,
+        time_limit: float | None = None,
+        max_nodes: int | None = None,
+        feature_costs: ArrayLike | Mapping[str, float] | None = None,
+        max_cost: float | None = None,
+        include: Sequence[int | str | bool] | None = (),
+        exclude: Sequence[int | str | bool] | None = (),
+        class_weight: dict[Any, float] | str | None = None,
+        fit_intercept: bool = True,
+        initial_support: Sequence[int | str] | None = None,
+        method_options: dict[str, Any] | None = None,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+        callback: Callback | None = None,
+        certificate: bool = False,
+        on_interrupt: str = "raise",
+    ) -> None:
+        super().__init__(
+            max_features,
+            C,
+            method=method,
+            effort=effort,
+            gap_tol=gap_tol,
+            time_limit=time_limit,
+            max_nodes=max_nodes,
+            feature_costs=feature_costs,
+            max_cost=max_cost,
+            include=include,
+            exclude=exclude,
+            class_weight=class_weight,
+            fit_intercept=fit_intercept,
+            initial_support=initial_support,
+            method_options=method_options,
+            n_jobs=n_jobs,
+            random_state=random_state,
+            verbose=verbose,
+            callback=callback,
+            certificate=certificate,
+            on_interrupt=on_interrupt,
+        )
+        self.client = client
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : dask array of shape (n_samples, n_features)
+            Its chunks are NumPy arrays or SciPy sparse matrices. Where rows are in
+            several chunks it is rechunked to blocks of columns, which moves all data
+            once.
+        y : array-like or dask array of shape (n_samples,)
+            Labels of exactly two classes.
+        sample_weight : array-like or dask array of shape (n_samples,), default=None
+            Factors of C; samples of weight zero are left out.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        KeyboardInterrupt
+            As :meth:`FrugalSVC.fit <frugalsvm.FrugalSVC.fit>` does.
+        """
+        check_parameters(self)
+        client = find_client(self.client)
+        blocks: Any = ColumnBlocks(X, client)
+        try:
+            super().fit(blocks, at_home(y, client), at_home(sample_weight, client))
+            self.traffic_ = blocks.traffic
+        finally:
+            blocks.let_go()
+        return self
+
+    def _checked(
+        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None
+    ) -> tuple[Any, np.ndarray, np.ndarray]:
+        labels = column_or_1d(y, warn=True)
+        assert_all_finite(labels, input_name="y")
+        if labels.size != X.shape[0]:
+            raise ValueError(
+                f"y must have one label per row of X ({X.shape[0]}), got {labels.size}."
+            )
+        self.n_features_in_ = X.shape[1]
+        return X, labels, self._encode(labels)
+
+    def _keep_moments(self, data: Any, sample_weight: np.ndarray) -> None:
+        support = np.flatnonzero(self._get_support_mask())
+        kept = sample_weight > 0
+        columns = data.source.columns(support).T
+        self._moments = Moments.of(columns, self.coef_[0, support], sample_weight[kept])
+
+    def decision_function(self, X: Any) -> Any:
+        """Signed scores of samples; positive ones mean ``classes_[1]``.
+
+        Parameters
+        ----------
+        X : dask array, array-like or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        dask array or ndarray of shape (n_samples,)
+            A dask array, which is not computed, for a dask array.
+        """
+        if not isinstance(X, da.Array):
+            return super().decision_function(X)
+        check_is_fitted(self, "coef_")
+        return scores_of(X, self.coef_[0], self.intercept_[0])
+
+    def predict(self, X: Any) -> Any:
+        """Labels of samples.
+
+        Parameters
+        ----------
+        X : dask array, array-like or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        dask array or ndarray of shape (n_samples,)
+            A dask array, which is not computed, for a dask array.
+        """
+        if not isinstance(X, da.Array):
+            return super().predict(X)
+        return labels_of(self.decision_function(X), self.classes_)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Accuracy of the predictions.
+
+        Parameters
+        ----------
+        X : dask array, array-like or sparse matrix of shape (n_samples, n_features)
+        y : dask array or array-like of shape (n_samples,)
+        sample_weight : dask array or array-like of shape (n_samples,), default=None
+
+        Returns
+        -------
+        float
+        """
+        if isinstance(X, da.Array):
+            client = find_client(self.client)
+            y, sample_weight = at_home(y, client), at_home(sample_weight, client)
+            predicted = at_home(self.predict(X), client)
+            return float(np.average(predicted == np.asarray(y), weights=sample_weight))
+        return super().score(X, y, sample_weight)
+
+    def transform(self, X: Any) -> Any:
+        """The selected features.
+
+        Parameters
+        ----------
+        X : dask array, array-like or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        dask array, ndarray or sparse matrix of shape (n_samples, n_selected)
+        """
+        if not isinstance(X, da.Array):
+            return super().transform(X)
+        return X[:, self.get_support(indices=True)]
+
+    def to_local(self) -> FrugalSVC:
+        """The same model, fitted, without dask.
+
+        Returns
+        -------
+        FrugalSVC
+        """
+        check_is_fitted(self, "coef_")
+        params = self.get_params(deep=False)
+        del params["client"]
+        local = FrugalSVC(**params)
+        left = {*params, "client", "traffic_"}
+        for name, value in vars(self).items():
+            if name not in left:
+                setattr(local, name, value)
+        return local
+
+    def __sklearn_clone__(self) -> Self:
+        # A connection cannot be copied; copies are without it.
+        made = super(DaskFrugalSVC, copy(self)).__sklearn_clone__()
+        made.client = self.client
+        return made
+
+    def __getstate__(self) -> dict[str, Any]:
+        # A connection cannot be kept in a file.
+        return {**super().__getstate__(), "client": None}

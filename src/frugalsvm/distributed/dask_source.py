@@ -1,0 +1,110 @@
+"""DaskSource: features in blocks on the workers of a cluster."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from distributed import Client
+
+from ..sources.survey import Property
+from . import block as on_worker
+from .traffic import Traffic
+
+
+class DaskSource:
+    """A source whose blocks live on workers; see ``engine.source.Source``.
+
+    What is lost with a worker dask makes again from the graph of X. Vectors are sent as
+    tasks for the same reason.
+
+    Parameters
+    ----------
+    client : Client
+    blocks : list of Future
+        Of :class:`~.block.Block`, side by side.
+    n_samples : int
+        Those that count.
+    widths : list of int
+        Features of the blocks.
+    traffic : Traffic
+        Where messages are counted.
+    """
+
+    def __init__(
+        self,
+        client: Client,
+        blocks: list[Any],
+        n_samples: int,
+        widths: list[int],
+        traffic: Traffic,
+    ):
+        self._client, self._blocks, self._traffic = client, blocks, traffic
+        self._starts = np.cumsum([0, *widths])
+        self.n_samples, self.n_features = n_samples, int(self._starts[-1])
+        facts = self._ask(on_worker.facts_of, blocks)
+        traffic.count(received_facts=sum(one.n_bytes for one in facts))
+        self.n_entries = sum(one.n_entries for one in facts)
+        # Of blocks: that is enough to see whether anything is wrong, and where.
+        self.low = np.array([one.low for one in facts])
+        self.high = np.array([one.high for one in facts])
+        self.norms = np.concatenate([one.norms for one in facts])
+        self.varies = np.concatenate([one.varies for one in facts])
+        self.shift = np.zeros(self.n_features)
+        for start, one in zip(self._starts, facts, strict=False):
+            self.shift[start + one.shifted] = one.shift
+
+    def multiply(self, v: np.ndarray, n_threads: int = 1) -> np.ndarray:
+        """``sum_i v_i (x_ij - shift_j)`` for all features."""
+        parts = self._ask(on_worker.multiply, self._blocks, self._send(v))
+        self._traffic.count(
+            products=1, received_prices=sum(part.nbytes for part in parts)
+        )
+        return np.concatenate(parts)
+
+    def columns(self, features: np.ndarray) -> np.ndarray:
+        """Some features as they were given, one row each."""
+        rows = np.empty((features.size, self.n_samples))
+        owners = np.searchsorted(self._starts, features, side="right") - 1
+        asked = np.unique(owners).tolist()
+        places = [np.flatnonzero(owners == one) for one in asked]
+        local = [
+            features[at] - self._starts[one]
+            for one, at in zip(asked, places, strict=True)
+        ]
+        found = self._ask(on_worker.columns_of, [self._blocks[t] for t in asked], local)
+        n_bytes = 0
+        for at, part in zip(places, found, strict=True):
+            if isinstance(part, np.ndarray):
+                n_bytes += part.nbytes
+                rows[at] = part
+            else:
+                n_bytes += part.data.nbytes + part.indices.nbytes + part.indptr.nbytes
+                rows[at] = part.toarray()
+        self._traffic.count(
+            gathers=1, features=features.size, received_features=n_bytes
+        )
+        return rows
+
+    def first(self, is_such: Property) -> tuple[int, int, float]:
+        """Row, column and value of the first entry of a kind, feature by feature."""
+        t = int(np.flatnonzero(is_such(self.low) | is_such(self.high))[0])
+        (found,) = self._ask(on_worker.first_of, [self._blocks[t]], [is_such])
+        row, column, value = found
+        return row, column + int(self._starts[t]), value
+
+    def let_go(self) -> None:
+        """Let the workers forget the blocks."""
+        self._blocks.clear()
+
+    def _send(self, v: np.ndarray) -> list[Any]:
+        """A vector for all blocks; workers hand it on to each other."""
+        self._traffic.count(sent=v.nbytes * len(self._client.nthreads()))
+        sent = self._client.submit(on_worker.same, v, pure=False)
+        return [sent] * len(self._blocks)
+
+    def _ask(self, function: Any, blocks: list[Any], *each: list[Any]) -> list[Any]:
+        """What a function gives for some blocks, with an argument for each of them."""
+        futures = self._client.map(function, blocks, *each, pure=False)
+        return self._client.gather(futures)

@@ -1,0 +1,42 @@
+"""Predictions for dask arrays, chunk by chunk and not before somebody computes them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import dask.array as da
+import numpy as np
+
+from ..estimators.summary import dense_columns
+
+
+def scores_of(X: Any, coef: np.ndarray, intercept: float) -> Any:
+    """Scores of the samples of a dask array."""
+    if X.ndim != 2 or X.shape[1] != coef.size:
+        raise ValueError(
+            f"X has shape {X.shape}, but the model expects {coef.size} features as "
+            "columns."
+        )
+    used = np.flatnonzero(coef)
+    if used.size == 0:
+        # A column of no weight, so that there is something to know the samples by.
+        used = np.array([0])
+    return da.blockwise(
+        _scores, "i", X[:, used], "ij", concatenate=True, coef=coef[used],
+        intercept=intercept, dtype=np.float64, meta=np.empty(0),
+    )  # fmt: skip
+
+
+def labels_of(scores: Any, classes: np.ndarray) -> Any:
+    """Labels for a dask array of scores."""
+    return scores.map_blocks(
+        _labels, classes=classes, dtype=classes.dtype, meta=classes[:0]
+    )
+
+
+def _scores(X: Any, coef: np.ndarray, intercept: float) -> np.ndarray:
+    return dense_columns(X, np.arange(coef.size)) @ coef + intercept
+
+
+def _labels(scores: np.ndarray, classes: np.ndarray) -> np.ndarray:
+    return classes[(scores > 0).astype(np.intp)]

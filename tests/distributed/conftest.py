@@ -1,0 +1,5 @@
+"""Data in blocks."""
+
+import pytest
+
+da = pytest.importorskip("dask.array")
