@@ -382,6 +382,9 @@ class Problem:
         """Rows of A; many of them are not kept."""
         if self.source is None:
             return self.A[features]
+        cache = self._cache
+        if cache is not None and 8 * features.size * self.n_samples <= cache.max_bytes:
+            return self.engine.gather(features)
         return signed_columns(self.source, features, self.y)
 
     def _as_given(self, features: np.ndarray) -> dict[int, np.ndarray]:

@@ -6,7 +6,8 @@ import pytest
 from frugalsvm import Problem
 from frugalsvm.engine import gathering
 from frugalsvm.engine.gathering import GatheringEngine
-from frugalsvm.engine.perspective import perspective
+from frugalsvm.engine.perspective import perspective, region_task
+from frugalsvm.engine.source import Prices
 from frugalsvm.sources import make_source
 from tests.reference import random_data
 
@@ -50,3 +51,91 @@ def test_parts_make_a_whole(monkeypatch, whole_bytes):
     np.testing.assert_allclose(found.bound, wanted.bound, rtol=1e-8)
     support = np.array([20, 100, 599])
     assert engine.solve_svm(support).primal == problem.engine.solve_svm(support).primal
+
+
+class Distant(SideBySide):
+    """Parts that tell no more than they have to, and count what they are asked."""
+
+    def __init__(self, parts):
+        super().__init__(parts)
+        self.n_told = self.n_products = 0
+
+    def multiply(self, v, n_threads=1):
+        self.n_products += 1
+        return super().multiply(v)
+
+    def price(self, v, most, above):
+        exact = np.abs(super().multiply(v))
+        values, known = exact.copy(), exact > above
+        if most is not None:
+            known = np.zeros(exact.size, dtype=bool)
+            known[np.argsort(-exact, kind="stable")[:most]] = True
+        if not known.all():
+            values[~known] = exact[~known].max()
+        self.n_told += int(known.sum())
+        return Prices(values, known)
+
+
+CONDITIONS = [
+    {},
+    {"include": [7, 300]},
+    {"exclude": range(100, 180)},
+    {"max_features": 0},
+]
+
+
+@pytest.mark.parametrize("conditions", CONDITIONS)
+def test_a_distant_source_tells_what_matters_only(monkeypatch, conditions):
+    monkeypatch.setattr(gathering, "WHOLE_BYTES", 0)
+    monkeypatch.setattr(gathering, "FEW_LONG", 5)
+    conditions = {"max_features": 4} | conditions
+    X, y = random_data(np.random.default_rng(3), 40, 600)
+    problem = Problem(X, y, C=0.5, **conditions)
+    parts = [make_source(X[:, a:b]) for a, b in ((0, 100), (100, 101), (101, 600))]
+    data = problem.y, problem.C, True, problem.costs
+    near = GatheringEngine(SideBySide(parts), *data)
+    source = Distant(parts)
+    far = GatheringEngine(source, *data)
+    region = problem.root_region()
+    wanted = perspective(near, region, tol=1e-9)
+    found = perspective(far, region, tol=1e-9)
+    assert (found.rounds, found.iterations) == (wanted.rounds, wanted.iterations)
+    assert found.bound == pytest.approx(wanted.bound, rel=1e-12)
+    assert source.n_products == 0
+    # Others are worth no more than it is said, and less than what was chosen.
+    assert (found.squares >= wanted.squares * (1 - 1e-12)).all()
+    one, other = (e.bound(region, wanted.alpha) for e in (near, far))
+    assert other.bound == pytest.approx(one.bound, rel=1e-12)
+    assert (other.squares >= one.squares * (1 - 1e-12)).all()
+    if not conditions.get("exclude"):
+        assert source.n_told < 0.6 * 600 * (found.rounds + 2)
+
+
+@pytest.mark.parametrize("has_costs", [True, False])
+def test_costs_and_screening_need_all_prices(monkeypatch, has_costs):
+    monkeypatch.setattr(gathering, "WHOLE_BYTES", 0)
+    X, y = random_data(np.random.default_rng(3), 40, 600)
+    conditions = {}
+    if has_costs:
+        costs = np.random.default_rng(0).uniform(1, 3, 600)
+        conditions = {"feature_costs": costs, "max_cost": 7.0}
+    problem = Problem(X, y, C=0.5, max_features=4, **conditions)
+    data = problem.y, problem.C, True, problem.costs
+    parts = [make_source(X)]
+    source, region = Distant(parts), problem.root_region()
+    relaxed = perspective(problem.engine, region).primal
+    # So low that much can be left out.
+    cutoff = np.inf if has_costs else 1.01 * relaxed
+    answers = []
+    for engine in (SideBySide(parts), source):
+        engine = GatheringEngine(engine, *data)
+        task = region_task(
+            engine, region, None, tol=1e-3, fine_tol=1e-3, cutoff=cutoff, max_rounds=9
+        )
+        answers += engine.solve([task])
+    wanted, found = answers
+    assert found.bound == wanted.bound
+    np.testing.assert_array_equal(found.squares, wanted.squares)
+    np.testing.assert_array_equal(found.decision, wanted.decision)
+    assert wanted.decision.any() == (not has_costs)
+    assert source.n_products == found.rounds

@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from dask.sizeof import sizeof
 
+from ..engine.ordering import smallest
 from ..sources import ArraySource, SparseSource, is_sparse
 from ..sources.survey import Property
 
@@ -127,6 +128,23 @@ def facts_of(block: Block) -> Facts:
 def multiply(block: Block, v: np.ndarray) -> np.ndarray:
     """The products of all features of a block with a vector."""
     return block.source.multiply(v)
+
+
+def most_valuable(
+    block: Block, v: np.ndarray, most: int | None, above: float
+) -> tuple[np.ndarray | None, np.ndarray, float]:
+    """Some features, their absolute products, and the largest of all others.
+
+    See ``engine.source.DistantSource``. None stands for all features, where that is
+    not much more to send.
+    """
+    values = np.abs(block.source.multiply(v))
+    some = np.flatnonzero(values > above) if most is None else smallest(-values, most)
+    if 2 * some.size >= values.size:
+        return None, values, 0.0
+    others = np.ones(values.size, dtype=bool)
+    others[some] = False
+    return some.astype(np.int32), values[some], float(values[others].max())
 
 
 def columns_of(block: Block, features: np.ndarray) -> Any:

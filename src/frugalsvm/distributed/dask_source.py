@@ -8,6 +8,7 @@ import numpy as np
 
 from distributed import Client
 
+from ..engine.source import Prices
 from ..sources.survey import Property
 from . import block as on_worker
 from .traffic import Traffic
@@ -63,9 +64,29 @@ class DaskSource:
         )
         return np.concatenate(parts)
 
+    def price(self, v: np.ndarray, most: int | None, above: float) -> Prices:
+        """The absolute values of ``multiply(v)``, as far as they matter."""
+        parts = self._ask(
+            on_worker.most_valuable, self._blocks, self._send(v), most=most, above=above
+        )
+        values = np.empty(self.n_features)
+        known = np.zeros(self.n_features, dtype=bool)
+        n_bytes = 0
+        for start, end, (some, own, others) in zip(
+            self._starts[:-1], self._starts[1:], parts, strict=True
+        ):
+            values[start:end] = others
+            at = slice(start, end) if some is None else start + some
+            values[at], known[at] = own, True
+            n_bytes += own.nbytes + (0 if some is None else some.nbytes) + 8
+        self._traffic.count(products=1, received_prices=n_bytes)
+        return Prices(values, known)
+
     def columns(self, features: np.ndarray) -> np.ndarray:
         """Some features as they were given, one row each."""
         rows = np.empty((features.size, self.n_samples))
+        if features.size == 0:
+            return rows
         owners = np.searchsorted(self._starts, features, side="right") - 1
         asked = np.unique(owners).tolist()
         places = [np.flatnonzero(owners == one) for one in asked]
@@ -104,7 +125,9 @@ class DaskSource:
         sent = self._client.submit(on_worker.same, v, pure=False)
         return [sent] * len(self._blocks)
 
-    def _ask(self, function: Any, blocks: list[Any], *each: list[Any]) -> list[Any]:
+    def _ask(
+        self, function: Any, blocks: list[Any], *each: list[Any], **options: Any
+    ) -> list[Any]:
         """What a function gives for some blocks, with an argument for each of them."""
-        futures = self._client.map(function, blocks, *each, pure=False)
+        futures = self._client.map(function, blocks, *each, pure=False, **options)
         return self._client.gather(futures)

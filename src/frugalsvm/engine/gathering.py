@@ -7,7 +7,8 @@ join it, and so on until the bound over all features meets the value.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import math
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,7 +21,7 @@ from .ordering import smallest
 from .protocol import ActiveSet, Answer, DualBound, SupportSVM, Task
 from .region import Region
 from .rows import RowCache
-from .source import Source
+from .source import Prices, Source
 
 # Regions whose rows take no more than this are gathered as a whole.
 WHOLE_BYTES = 2**24
@@ -129,6 +130,22 @@ class GatheringEngine:
         # Signs change nothing but signs.
         return self.source.multiply(self._y * alpha, self.n_threads)
 
+    def prices(
+        self, alpha: np.ndarray, most: int | None = None, above: float = 0.0
+    ) -> Prices:
+        """``|c|`` of the most valuable features at least; see ``DistantSource``."""
+        if not self.is_distant:
+            return Prices(
+                np.abs(self.products(alpha)), np.broadcast_to(True, self.n_features)
+            )
+        source: Any = self.source
+        return source.price(self._y * alpha, most, above)
+
+    @property
+    def is_distant(self) -> bool:
+        """Whether a number for each feature is dear."""
+        return hasattr(self.source, "price")
+
     def gather(self, features: np.ndarray) -> np.ndarray:
         """The signed rows of some features."""
         if self._cache is None:
@@ -175,10 +192,45 @@ class GatheringEngine:
     def bound(self, region: Region, alpha: np.ndarray) -> DualBound:
         """A valid bound of a region from any dual point."""
         alpha = repair_dual(alpha, self._y, self._C, self._intercept)
-        squares = square_bounds(self.products(alpha), self.source.norms, alpha)
+        return self._bound_by(region, alpha, self._values(region, alpha))
+
+    def _bound_by(
+        self, region: Region, alpha: np.ndarray, values: np.ndarray
+    ) -> DualBound:
+        """The bound from a dual point and ``|c|``, or more than that."""
+        squares = square_bounds(values, self.source.norms, alpha)
         bound, price = self._bound_and_price(region, alpha, squares)
         # No objective is negative.
         return DualBound(max(0.0, bound), alpha, squares, price)
+
+    def _values(self, region: Region, alpha: np.ndarray) -> np.ndarray:
+        """``|c|`` of all features that matter to a bound, others have at most those."""
+        if not self.is_distant or region.budget < np.inf:
+            return self.products(alpha)
+        # Features that are not free may be among the most valuable.
+        most = region.k + self.n_features - region.free.size
+        values = self.prices(alpha, most=most).values
+        values[region.forced] = self._at_home(region.forced, alpha)
+        return values
+
+    def _values_near(
+        self, region: Region, pool: np.ndarray, alpha: np.ndarray
+    ) -> np.ndarray:
+        """The same, and ``|c|`` of all that may join a pool or stay in it."""
+        features = np.concatenate([region.forced, pool])
+        at_home = self._at_home(features, alpha)
+        above = 0.0
+        if 0 < region.k <= pool.size:
+            # What a place among the chosen ones costs, as in ``_Rounds._worth``.
+            place = np.partition(at_home[region.forced.size :], -region.k)[-region.k]
+            above = math.sqrt(NEARLY) * place
+        values = self.prices(alpha, above=above).values
+        values[features] = at_home
+        return values
+
+    def _at_home(self, features: np.ndarray, alpha: np.ndarray) -> np.ndarray:
+        """``|c|`` of features whose rows are here, or soon are."""
+        return np.abs(self.gather(features) @ alpha)
 
     def unclipped_bound(self, region: Region, found: Answer) -> float:
         """The bound of an answer, below zero if it is."""
@@ -195,11 +247,13 @@ class GatheringEngine:
     def first_features(self, free: np.ndarray, size: int) -> np.ndarray:
         """The free features most correlated with the balanced labels."""
         alpha = repair_dual(0.5 * self._C, self._y, self._C, True)
-        scores = np.abs(self.products(alpha))[free]
         # More where rows are short, but half of it is enough where they are long.
         short = min(FIRST_POOL, self._rows_in(WHOLE_BYTES))
         long = max(size // 2, min(size, self._rows_in(LONG_BYTES)))
-        return free[smallest(-scores, max(long, short))]
+        size = max(long, short)
+        most = size + self.n_features - free.size
+        scores = self.prices(alpha, most=most).certain[free]
+        return free[smallest(-scores, size)]
 
     def margins(self, support: np.ndarray, w: np.ndarray, b: float) -> np.ndarray:
         """``y_i (w x_i + b)`` of all samples."""
@@ -248,11 +302,20 @@ class GatheringEngine:
             active=active,
         )
 
-    def relax_pool(self, task: Task, pool: np.ndarray) -> _Round:
-        """Relax a region as if it had no other free features than some."""
-        part = Part.of(self.n_features, task.region, pool)
+    def relax_pool(self, task: Task, pool: np.ndarray, screens: bool) -> _Round:
+        """Relax a region as if it had no other free features than some.
+
+        If ``screens``, all squares are needed.
+        """
+        region = task.region
+        part = Part.of(self.n_features, region, pool)
         inner = self.native(part.features).solve([part.inside(task)])[0]
-        return _Round(pool, inner, self.bound(task.region, inner.alpha))
+        alpha = repair_dual(inner.alpha, self._y, self._C, self._intercept)
+        if screens or not self.is_distant or region.budget < np.inf:
+            values = self.products(alpha)
+        else:
+            values = self._values_near(region, pool, alpha)
+        return _Round(pool, inner, self._bound_by(region, alpha, values))
 
     def is_stopped(self) -> bool:
         """Whether somebody has asked to stop."""
@@ -348,6 +411,7 @@ class _Rounds:
                     max_rounds=INNER_ROUNDS, rough=False, n_before=0,
                 ),
                 pool,
+                screens=task.cutoff < np.inf,
             )  # fmt: skip
             self._n_rounds += 1
             self._n_iterations += last.inner.iterations

@@ -2,9 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
+
+
+class Prices(NamedTuple):
+    """What features are worth at a dual point, the most valuable ones exactly.
+
+    Attributes
+    ----------
+    values : array (n,)
+        ``|c_j|``, or more than that where it is not known.
+    known : boolean array (n,)
+    """
+
+    values: np.ndarray
+    known: np.ndarray
+
+    @property
+    def certain(self) -> np.ndarray:
+        """``|c_j|``, or zero where it is not known."""
+        return np.where(self.known, self.values, 0.0)
 
 
 class Source(Protocol):
@@ -46,3 +65,14 @@ class Source(Protocol):
 
     def columns(self, features: np.ndarray) -> np.ndarray:
         """Some features as they were given, one row each, in double precision."""
+
+
+class DistantSource(Source, Protocol):
+    """A source from which a number for each feature is dear."""
+
+    def price(self, v: np.ndarray, most: int | None, above: float) -> Prices:
+        """The absolute values of ``multiply(v)``.
+
+        Known are the ``most`` largest and maybe others, or, if it is None, all that are
+        larger than ``above``. Those of others are below that.
+        """

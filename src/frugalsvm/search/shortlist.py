@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..engine.native import NativeEngine
 from ..engine.ordering import smallest
 from ..incumbent import Incumbent
 from ..problem import Problem
@@ -186,8 +187,7 @@ class ShortlistSearch:
         # Where all features are listed anyway, prices say nothing.
         if self._length() >= problem.candidates.size:
             return
-        engine = problem.engine
-        squares = engine.products(alpha)[problem.candidates] ** 2
+        squares = self._values(alpha)[problem.candidates] ** 2
         if np.isfinite(problem.max_cost):
             squares /= problem.costs[problem.candidates]
         largest = squares.max(initial=0.0)
@@ -196,6 +196,15 @@ class ShortlistSearch:
             scores[problem.candidates] = np.maximum(
                 scores[problem.candidates], squares / largest
             )
+
+    def _values(self, alpha: np.ndarray) -> np.ndarray:
+        """``|c|``, or zero for features that cannot be among the best."""
+        problem, engine = self.problem, self.problem.engine
+        if isinstance(engine, NativeEngine) or np.isfinite(problem.max_cost):
+            return engine.products(alpha)
+        # What is among the best of several points is so at one of them.
+        n_others = problem.n_features - problem.candidates.size
+        return engine.prices(alpha, most=self._length() + n_others).certain
 
     def _length(self) -> int:
         """Features of a list."""
