@@ -9,6 +9,7 @@ from . import (
     bench_alternatives,
     bench_cli_million,
     bench_cv,
+    bench_distributed,
     bench_effort,
     bench_exact,
     bench_large,
@@ -46,6 +47,7 @@ def main() -> None:
             "tree",
             "cv",
             "cli-million",
+            "distributed",
         ],
         help="one of them; those from exact on run only when named",
     )
@@ -72,6 +74,9 @@ def main() -> None:
         return
     if options.only == "cli-million":
         bench_cli_million.run(options.quick)
+        return
+    if options.only == "distributed":
+        bench_distributed.run(options.quick)
         return
     folder = data_folder(options.data)
     if options.only in (None, "support"):
