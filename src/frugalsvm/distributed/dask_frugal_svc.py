@@ -152,7 +152,6 @@ class DaskFrugalSVC(FrugalSVC):
         blocks: Any = ColumnBlocks(X, client)
         try:
             super().fit(blocks, at_home(y, client), at_home(sample_weight, client))
-            self.traffic_ = blocks.traffic
         finally:
             blocks.let_go()
         return self
@@ -174,6 +173,8 @@ class DaskFrugalSVC(FrugalSVC):
         kept = sample_weight > 0
         columns = data.source.columns(support).T
         self._moments = Moments.of(columns, self.coef_[0, support], sample_weight[kept])
+        # Here, for a fit that was interrupted is complete, too.
+        self.traffic_ = data.traffic
 
     def decision_function(self, X: Any) -> Any:
         """Signed scores of samples; positive ones mean ``classes_[1]``.
