@@ -302,7 +302,7 @@ def with_large():
         (blocks().astype(np.longdouble), Y, ValueError, "at most double precision"),
         (blocks()[:, :0], Y, ValueError, "at least one row and one column"),
         (blocks(), Y[:-1], ValueError, r"one label per row of X \(40\), got 39"),
-        (blocks(), Y[:, None, None], ValueError, "dim <= 2"),
+        (blocks(), Y[:, None, None], ValueError, "array with dim 3"),
         (blocks(), np.full(40, 1), ValueError, "only one class"),
         (blocks(), np.arange(40) % 3, ValueError, "40|3 classes"),
         (with_nan(), Y, ValueError, "nan .*row 7, column 350"),

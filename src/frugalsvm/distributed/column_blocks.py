@@ -44,7 +44,7 @@ class ColumnBlocks:
     def as_source(self, kept: np.ndarray | None, shifts: bool) -> DaskSource:
         """Let the workers make their blocks; see ``sources.make_source``."""
         widths = self._X.chunks[1]
-        chunks = self._X.to_delayed().ravel()
+        chunks = self._X.to_delayed(optimize_graph=False).ravel()
         make = dask.delayed(make_block, pure=False)
         # Once, and not with every task.
         rows = None if kept is None else dask.delayed(kept)
