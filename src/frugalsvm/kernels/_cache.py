@@ -175,7 +175,9 @@ class _Turn:
         with contextlib.suppress(OSError):
             # Who waits has the file open, and who comes later finds the kernel.
             self._path.unlink(missing_ok=True)
-            self._file.close()
+            # Processes that were forked meanwhile have the file open, too.
+            fcntl.flock(self._file, fcntl.LOCK_UN)
+        self._file.close()
 
 
 def folders() -> list[Path]:
