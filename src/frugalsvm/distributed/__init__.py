@@ -9,6 +9,7 @@ fit was called.
 
 try:
     import dask.array  # noqa: F401
+
     import distributed  # noqa: F401
 except ImportError as error:
     raise ImportError(

@@ -6,6 +6,7 @@ from typing import Any
 
 import dask
 import numpy as np
+
 from distributed import Client, default_client
 
 # Seconds to wait for the first worker.
