@@ -28,6 +28,7 @@ from .progress import relative_gap
 from .result import Result, Status
 from .search.evaluator import Evaluator
 from .search.rounding import fit_budgets
+from .search.sampled import n_searched
 from .solution import Solution
 from .stopping import StopCondition
 from .supervision import supervise
@@ -214,16 +215,18 @@ def _work_limits(
     """Where the effort ends search and tree, unless the user says where they end."""
     limits = {}
     if method in BY_EFFORT and "patience" not in given:
-        limits["search_work"] = search_limit(effort, problem)
+        limits["search_work"] = search_limit(effort, problem, n_searched(problem))
     if method == "auto" and max_nodes is None:
         limits["tree_work"] = effort.tree_work
     return limits
 
 
-def search_limit(effort: Effort, problem: Problem) -> float:
-    """Most work of a swap search."""
+def search_limit(
+    effort: Effort, problem: Problem, n_samples: int | None = None
+) -> float:
+    """Most work of a swap search on so many samples, or on all."""
     size = min(problem.max_features, problem.n_features)
-    an_svm = svm_work(problem.n_samples, size)
+    an_svm = svm_work(problem.n_samples if n_samples is None else n_samples, size)
     return max(effort.search_work, effort.least_svms * an_svm)
 
 

@@ -18,11 +18,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .checker import objective_bound
+from .engine.drawing import draw
 from .engine.gathering import GatheringEngine, signed_columns
 from .engine.native import NativeEngine
 from .engine.region import Region
 from .engine.rows import RowCache
 from .engine.source import Source
+from .engine.tall import native_engine
 from .kernels.bounds import row_norm_bounds, varying_rows
 from .kernels.data import NEVER, Data
 from .sources import (
@@ -160,9 +162,11 @@ class Problem:
             data = data[kept]
         # Never what belongs to somebody else.
         in_place &= bool(data.flags.f_contiguous and data.flags.writeable)
+        in_place &= data.dtype == np.float64
         if not in_place:
             check_room(8.0 * data.size, f"a copy of X {data.shape}", NOT_DENSE)
         out = data.T if in_place and kept.all() else None
+        # Numbers of another type become doubles here, without a copy of their own.
         A = np.multiply(data.T, self.y, out=out, order="C")
         self.shift = _freeze(np.zeros(A.shape[0]))
         if self.fit_intercept:
@@ -249,7 +253,7 @@ class Problem:
                 self.source, self.y, self.C, self.fit_intercept, self.costs,
                 self.stop_flag, self._cache, self.n_threads,
             )  # fmt: skip
-        return NativeEngine(
+        return native_engine(
             Data(
                 self.A, self.norms, self.y, self.C, self.fit_intercept, self.costs,
                 self.stop_flag,
@@ -344,6 +348,23 @@ class Problem:
         small.exclude = _freeze(np.flatnonzero(np.isin(features, self.exclude)))
         # Known already for all features, and costly where there are many samples.
         small.norms = _freeze(self.norms[features])
+        return small
+
+    def drawn(self, size: int, rng: np.random.Generator) -> Problem:
+        """The problem on about so many samples, whose weights stand for all.
+
+        For dense data only. At least a quarter of the samples is of either class, if it
+        has so many.
+        """
+        samples, C = draw(self.y, self.C, size, rng, least=size // 4)
+        small = self._copy()
+        small._A = _freeze(np.take(self.A, samples, axis=1))
+        small._unshifted = {j: row[samples] for j, row in self._unshifted.items()}
+        small.y, small.C = _freeze(self.y[samples]), _freeze(C)
+        # As factors of a C of 1.
+        small.weights, small._sample_weight = small.C, np.array(C)
+        # Features may be constant on a part of the samples.
+        del small.norms, small.candidates
         return small
 
     def requiring(self, feature: int) -> Problem:
@@ -492,17 +513,11 @@ def _check_table(shape: tuple[int, ...]) -> None:
 def _check_data(X: ArrayLike) -> np.ndarray:
     check_unmasked("X", X)
     _check_real(X)
-    if isinstance(X, np.ndarray) and X.dtype != np.float64:
-        check_room(
-            8.0 * X.size, f"X {X.shape} in double precision", "give fewer samples."
-        )
-    try:
-        data = np.asarray(X, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ValueError(
-            f"X must be numeric: {str(error).rstrip('.')}. Encode text and categories "
-            "as numbers first."
-        ) from error
+    # A table of numbers stays what it is, for there may be many.
+    if isinstance(X, np.ndarray) and X.dtype.kind in "fiub" and X.dtype.itemsize <= 8:
+        data = np.asarray(X)
+    else:
+        data = _doubles(X)
     _check_table(data.shape)
     # Without an array of their size: there may be many.
     low, high = float(data.min()), float(data.max())
@@ -512,6 +527,20 @@ def _check_data(X: ArrayLike) -> np.ndarray:
     if max(-low, high) > LARGEST_VALUE:
         raise too_large(max(-low, high))
     return data
+
+
+def _doubles(X: ArrayLike) -> np.ndarray:
+    if isinstance(X, np.ndarray) and X.dtype != np.float64:
+        check_room(
+            8.0 * X.size, f"X {X.shape} in double precision", "give fewer samples."
+        )
+    try:
+        return np.asarray(X, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"X must be numeric: {str(error).rstrip('.')}. Encode text and categories "
+            "as numbers first."
+        ) from error
 
 
 def check_unmasked(name: str, array: ArrayLike) -> None:

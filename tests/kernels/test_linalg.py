@@ -49,6 +49,18 @@ def test_products_with_rows(order):
     np.testing.assert_allclose(margins, c @ rows)
 
 
+@pytest.mark.parametrize("order", [1, 7, 48, 49, 110])
+@pytest.mark.parametrize("m", [linalg.LONG + 1, linalg.LONG + linalg.STRETCH])
+def test_long_rows_are_multiplied_stretch_by_stretch(order, m):
+    rng = np.random.default_rng(order)
+    rows, weights = rng.normal(size=(order, m)), rng.uniform(size=m)
+    gram = np.full((order, order), np.nan)
+    weighted_gram(rows, weights, gram, NEVER)
+    wanted = (rows * weights) @ rows.T
+    below = np.tril_indices(order)
+    np.testing.assert_allclose(gram[below], wanted[below], atol=1e-9)
+
+
 @pytest.mark.parametrize("order", [0, 1, 2, 3])
 def test_small_systems_are_solved_with_pivots(order):
     rng = np.random.default_rng(order)

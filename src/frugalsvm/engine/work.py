@@ -20,6 +20,13 @@ ITERATION_COSTS = 1e4, 13.0, 0.06
 ROUND_COST = 3.0
 
 
+# A node of a tree on large data: its rounds, its iterations, and the part of the
+# samples that it is solved for.
+NODE_ROUNDS, NODE_ITERATIONS, NODE_PART = 2, 40, 0.2
+# Free features that a node is solved on at most.
+NODE_FEATURES = 300
+
+
 def svm_work(n_samples: int, n_features: int) -> float:
     """What the SVM on so many features costs."""
     once, per_sample, per_entry, per_product = SVM_COSTS
@@ -48,3 +55,15 @@ def task_work(engine: Engine, task: Task, found: Answer) -> float:
     )
     a_round = ROUND_COST * engine.n_entries
     return found.iterations * an_iteration + found.rounds * a_round
+
+
+def node_work(engine: Engine) -> float:
+    """What a node of a tree can be expected to cost at least, where data are large."""
+    once, per_entry, per_product = ITERATION_COSTS
+    n_features = min(engine.n_features, NODE_FEATURES)
+    n_samples = NODE_PART * engine.n_samples
+    an_iteration = once + n_features * n_samples * (
+        per_entry + per_product * min(n_features, n_samples)
+    )
+    a_round = ROUND_COST * engine.n_entries
+    return NODE_ITERATIONS * an_iteration + NODE_ROUNDS * a_round

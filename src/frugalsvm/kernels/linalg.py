@@ -14,6 +14,8 @@ from .arrays import new_matrix, new_vector
 SMALL = 48
 # Block size of the large products and of the Cholesky factorisation.
 BLOCK = 48
+# Rows longer than this are multiplied a stretch at a time, which stays in the cache.
+LONG, STRETCH = 16384, 4096
 # A pivot below this fraction of its diagonal entry is numerically zero.
 PIVOT_TOL = 1e-15
 # Dividing by this makes the component of a zero pivot vanish from the solution.
@@ -140,6 +142,9 @@ def weighted_gram(rows, weights, out, stop):
     Unfinished if the flag ``stop`` is set.
     """
     p, m = rows.shape
+    if m > LONG:
+        _long_gram(rows, weights, out, stop)
+        return
     if p <= SMALL:
         scaled = new_vector(m)
         for j in range(p):
@@ -160,6 +165,44 @@ def weighted_gram(rows, weights, out, stop):
         for j in range(start, end):
             for k in range(j + 1):
                 out[j, k] = product[j - start, k]
+
+
+@jit_new
+def _long_gram(rows, weights, out, stop):
+    """The same, a stretch of the samples at a time."""
+    p, m = rows.shape
+    for j in range(p):
+        for k in range(j + 1):
+            out[j, k] = 0.0
+    part, scaled = new_matrix(p, STRETCH), new_matrix(p, STRETCH)
+    for start in range(0, m, STRETCH):
+        if stop[0] != 0:
+            return
+        width = min(STRETCH, m - start)
+        for j in range(p):
+            for i in range(width):
+                part[j, i] = rows[j, start + i]
+                scaled[j, i] = rows[j, start + i] * weights[start + i]
+            for i in range(width, STRETCH):
+                part[j, i] = scaled[j, i] = 0.0
+        _add_gram(scaled, part, out)
+
+
+@jit_new
+def _add_gram(left, right, out):
+    """Add ``left @ right.T`` to the lower triangle of ``out``."""
+    p, width = left.shape
+    if p <= SMALL:
+        for j in range(p):
+            for k in range(j + 1):
+                out[j, k] += dot(left[j], right[k], width)
+        return
+    for start in range(0, p, BLOCK):
+        end = min(start + BLOCK, p)
+        product = _product(left[start:end], right[:end])
+        for j in range(start, end):
+            for k in range(j + 1):
+                out[j, k] += product[j - start, k]
 
 
 @jit

@@ -6,11 +6,16 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import cast
 
+from ..engine.work import node_work
 from ..options import Options
 from ..search.restarts import RestartSearch, SwapOptions
+from ..search.sampled import SampledSearch, is_for_samples
 from ..search.shortlist import ShortlistSearch
 from ..tree.branch_and_bound import BranchAndBound, TreeOptions
 from .contract import Context, Outcome
+
+# A tree of fewer nodes proves next to nothing.
+LEAST_NODES = 16
 
 
 @dataclass(frozen=True)
@@ -33,8 +38,8 @@ def swap(context: Context, options: SwapOptions) -> Outcome:
 
 
 def branch_and_bound(context: Context, options: TreeOptions) -> Outcome:
-    """Swap descents from the starts, then a tree unless it may do no work."""
-    if context.tree_work == 0.0:
+    """Swap descents from the starts, then a tree unless it may do too little work."""
+    if context.tree_work < LEAST_NODES * node_work(context.problem.engine):
         return swap(context, options)
     with ThreadPoolExecutor(context.n_jobs) as pool:
         search = _started_search(context, options, pool)
@@ -70,11 +75,13 @@ def _started_search(
         context.monitor.should_stop,
         context.search_work,
     )
-    if context.problem.source is None:
-        search = RestartSearch(*parts)
-    else:
-        # It is used in the same way.
+    # All are used in the same way.
+    if context.problem.source is not None:
         made = ShortlistSearch(*parts, points=[context.relaxation.alpha])
         search = cast(RestartSearch, made)
+    elif is_for_samples(context.problem):
+        search = cast(RestartSearch, SampledSearch(*parts))
+    else:
+        search = RestartSearch(*parts)
     search.start(context.starts())
     return search

@@ -1,0 +1,162 @@
+"""The swap search where samples are too many for an SVM at every step.
+
+It is made on some of the samples, drawn at random, as a problem of its own. What it
+finds are supports, and nothing else of it leaves the room: the best of them are solved
+on all samples, and what is offered are those solutions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Executor
+
+import numpy as np
+
+from ..engine.work import svm_work
+from ..incumbent import Incumbent
+from ..problem import Problem
+from ..solution import Solution
+from .evaluator import Evaluator, Stop
+from .restarts import Elites, RestartSearch, SwapOptions
+
+# Samples that are drawn, and how many there must be.
+N_DRAWN, MANY_SAMPLES = 20_000, 50_000
+# Supports that are solved on all samples at a time, and how much worse than the best
+# they may be where they were found.
+N_REFITTED, NEARLY = 6, 5e-3
+
+
+def is_for_samples(problem: Problem) -> bool:
+    """Whether a problem had better be searched on some of its samples."""
+    return problem.source is None and problem.n_samples >= MANY_SAMPLES
+
+
+def n_searched(problem: Problem) -> int:
+    """Samples of the SVMs of a search."""
+    return N_DRAWN if is_for_samples(problem) else problem.n_samples
+
+
+class SampledSearch:
+    """Restarts of the swap search on some of the samples.
+
+    It is used as :class:`~frugalsvm.search.restarts.RestartSearch` is, and has the same
+    parameters; solutions that go in and come out are of all samples.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        incumbent: Incumbent,
+        options: SwapOptions,
+        pool: Executor,
+        seed: np.random.SeedSequence,
+        should_stop: Callable[[], bool],
+        max_work: float = np.inf,
+    ):
+        self.problem = problem
+        self.incumbent = incumbent
+        self._should_stop = should_stop
+        rng = np.random.default_rng(seed.spawn(1)[0])
+        self._small = problem.drawn(N_DRAWN, rng)
+        self._search = RestartSearch(
+            self._small, Incumbent(), options, pool, seed, should_stop, max_work
+        )
+        self._elites = Elites(options.n_elites)
+        # Supports that were solved on all samples, or were not worth it.
+        self._refitted: set[tuple[int, ...]] = set()
+
+    # --- what others see of a search ---------------------------------------------
+
+    @property
+    def counters(self) -> dict[str, int]:
+        """Work done."""
+        return self._search.counters
+
+    @property
+    def elites(self) -> Elites:
+        """Good solutions of all samples."""
+        return self._elites
+
+    @property
+    def work(self) -> float:
+        """What all descents have cost."""
+        return self._search.work
+
+    @work.setter
+    def work(self, value: float) -> None:
+        self._search.work = value
+
+    @property
+    def idle(self) -> int:
+        """Effort spent since the last improvement."""
+        return self._search.idle
+
+    @idle.setter
+    def idle(self, value: int) -> None:
+        self._search.idle = value
+
+    @property
+    def work_left(self) -> float:
+        """Work until the limit."""
+        return self._search.work_left
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether patience or work are spent."""
+        return self._search.is_idle
+
+    def start(self, solutions: list[Solution]) -> None:
+        """Descend from the supports of the given solutions."""
+        for one in solutions:
+            self._take(one)
+        self._search.start(self._on_samples(solutions))
+        self._refit(1)
+
+    def restart(self) -> None:
+        """One batch of restarts."""
+        self._search.restart()
+        self._refit(1)
+
+    def restart_until_idle(self, is_finished: Callable[[], bool]) -> None:
+        """Restart until patience ends, or there is nothing left to do."""
+        self._search.restart_until_idle(is_finished)
+        self._refit(N_REFITTED)
+
+    def learn(self, solution: Solution) -> None:
+        """Take in a solution that was found elsewhere."""
+        self._take(solution)
+        for one in self._on_samples([solution]):
+            self._search.learn(one)
+
+    # --- there and back ------------------------------------------------------------
+
+    def _take(self, solution: Solution) -> None:
+        self._elites.add(solution)
+        self._refitted.add(solution.key)
+
+    def _on_samples(self, solutions: list[Solution]) -> list[Solution]:
+        """The supports of solutions, solved on the samples that were drawn."""
+        evaluator = Evaluator(self._small)
+        found = [evaluator.solve(one.support) for one in solutions]
+        self._search.work += evaluator.work
+        return [one for one in found if one is not None]
+
+    def _refit(self, count: int) -> None:
+        """Solve the best supports on all samples, if that was not done before."""
+        elites = self._search.elites.solutions[:count]
+        limit = elites[0].objective * (1.0 + NEARLY) if elites else 0.0
+        evaluator = Evaluator(self.problem, self._should_stop)
+        for one in elites:
+            if one.key in self._refitted or one.objective > limit:
+                continue
+            try:
+                found = evaluator.solve(one.support, warm=one)
+            except Stop:
+                break
+            assert found is not None
+            self._take(found)
+            self.incumbent.offer(found, "swap")
+        self._search.counters["SVM solves"] += evaluator.n_solves
+        self._search.work += evaluator.n_solves * svm_work(
+            self.problem.n_samples, self.problem.max_features
+        )
