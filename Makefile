@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: demo test coverage lint format bench bench-exact bench-large paper paper-quick docs dist clean
+.PHONY: demo test coverage lint format bench bench-exact bench-large bench-scale paper paper-quick docs dist clean
 
 demo: $(VENV)/.base
 	$(BIN)/python -m frugalsvm demo
@@ -39,6 +39,10 @@ bench-exact: $(VENV)/.bench
 # The 18 large instances; 300 s each unless ARGS="--seconds 60".
 bench-large: $(VENV)/.bench
 	$(BIN)/python -m benchmarks --only large $(ARGS)
+
+# Time and memory against the size of the data; needs no data sets.
+bench-scale: $(VENV)/.bench
+	$(BIN)/python -m benchmarks --only scale $(ARGS)
 
 # Every table and figure of the paper's study on a small grid: 18 minutes on two cores.
 # What is done is kept in experiments/cells.sqlite; the page is index.html there.

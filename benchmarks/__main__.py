@@ -16,6 +16,7 @@ from . import (
     bench_perspective,
     bench_proof,
     bench_robustness,
+    bench_scale,
     bench_seeds,
     bench_support_svm,
     bench_swap,
@@ -48,6 +49,7 @@ def main() -> None:
             "cv",
             "cli-million",
             "distributed",
+            "scale",
         ],
         help="one of them; those from exact on run only when named",
     )
@@ -55,7 +57,7 @@ def main() -> None:
         "--seconds",
         type=float,
         default=None,
-        help="time limit per instance (60, for large 300), "
+        help="time limit per instance (60, for large and scale 300), "
         "for best-known per instance and method (60)",
     )
     parser.add_argument(
@@ -64,6 +66,7 @@ def main() -> None:
     parser.add_argument(
         "--jobs", type=int, default=2, help="threads (large, proof), folds (cv)"
     )
+    parser.add_argument("--methods", nargs="*", help="some (scale only)", default=[])
     parser.add_argument("--save", help="file for the bounds (tree only)")
     parser.add_argument("--against", help="file of an earlier run (tree only)")
     options = parser.parse_args()
@@ -77,6 +80,9 @@ def main() -> None:
         return
     if options.only == "distributed":
         bench_distributed.run(options.quick)
+        return
+    if options.only == "scale":
+        bench_scale.run(options.quick, options.seconds or 300.0, options.methods)
         return
     folder = data_folder(options.data)
     if options.only in (None, "support"):

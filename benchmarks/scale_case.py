@@ -1,0 +1,205 @@
+"""One case of ``bench_scale``, given as JSON, in a process of its own.
+
+Prints one line of JSON: seconds of the processor, memory, objective and gap.
+"""
+
+import json
+import sys
+import time
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.feature_selection import RFE, SelectFromModel
+from sklearn.svm import LinearSVC
+
+C = 1.0
+# Rows that are made at a time.
+PIECE = 50_000
+# Fits of the L1 norm until the budget is met.
+L1_FITS = 15
+
+
+def peak() -> float:
+    """Most memory of the process so far, in MB."""
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith("VmHWM:"):
+            return int(line.split()[1]) / 1024
+    raise RuntimeError("no VmHWM in /proc/self/status")
+
+
+def tall(m: int, n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Ten factors behind all features, fifteen true ones, noise, flipped labels."""
+    rng = np.random.default_rng(seed)
+    factors = 0.5 * rng.normal(size=(n, 10))
+    true = rng.choice(n, 15, replace=False)
+    w = rng.choice([-1, 1], 15) * rng.uniform(0.2, 1.0, 15)
+    X, y = np.empty((m, n)), np.empty(m)
+    for start in range(0, m, PIECE):
+        rows = slice(start, min(start + PIECE, m))
+        size = rows.stop - start
+        X[rows] = rng.normal(size=(size, 10)) @ factors.T + rng.normal(size=(size, n))
+        score = X[rows][:, true] @ w + rng.normal(size=size)
+        flip = np.where(rng.random(size) < 0.05, -1.0, 1.0)
+        y[rows] = np.where(score > 0, 1.0, -1.0) * flip
+    return X, y
+
+
+def mixed(m: int, n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Binary features, counts and normal ones, standardised; a class of few samples."""
+    rng = np.random.default_rng(seed)
+    factors = 0.5 * rng.normal(size=(n, 10))
+    true = rng.choice(n, 15, replace=False)
+    w = rng.choice([-1, 1], 15) * rng.uniform(0.2, 1.0, 15)
+    X, score = np.empty((m, n)), np.empty(m)
+    for start in range(0, m, PIECE):
+        rows = slice(start, min(start + PIECE, m))
+        size, third = rows.stop - start, n // 3
+        Z = rng.normal(size=(size, 10)) @ factors.T + rng.normal(size=(size, n))
+        Z[:, :third] = Z[:, :third] > 0.8
+        Z[:, third : 2 * third] = np.floor(np.exp(0.5 * Z[:, third : 2 * third]))
+        X[rows] = Z
+        score[rows] = Z[:, true] @ w + rng.normal(size=size)
+    X -= X.mean(axis=0)
+    X /= X.std(axis=0)
+    return X, np.where(score > np.quantile(score, 0.93), 1.0, -1.0)
+
+
+def wide(m: int, n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Independent features in single precision, twenty of them true."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((m, n), dtype=np.float32)
+    true = rng.choice(n, 20, replace=False)
+    score = X[:, true] @ rng.choice([-1.0, 1.0], 20) + rng.normal(size=m)
+    return X, np.where(score > 0, 1.0, -1.0)
+
+
+def text(m: int, n: int, density: float, seed: int = 0) -> tuple[Any, np.ndarray]:
+    """Words whose frequency falls with their rank, in rows of unit length."""
+    rng = np.random.default_rng(seed)
+    count = int(m * n * density)
+    shares = 1.0 / (np.arange(n) + 10.0)
+    words = rng.choice(n, count, p=shares / shares.sum())
+    entries = (np.ones(count), (rng.integers(0, m, count), words))
+    X = sp.csr_matrix(entries, shape=(m, n))
+    X.data = 1.0 + np.log(X.data)
+    lengths = np.sqrt(np.asarray(X.multiply(X).sum(axis=1)).ravel())
+    X = sp.csr_matrix(sp.diags(1.0 / np.maximum(lengths, 1e-12)) @ X)
+    true = rng.choice(300, 20, replace=False)
+    score = X[:, true] @ (rng.choice([-1, 1], 20) * rng.uniform(2, 6, 20))
+    score = score - np.median(score) + 0.3 * rng.normal(size=m)
+    return X, np.where(score > 0, 1.0, -1.0)
+
+
+def make(case: dict[str, Any]) -> tuple[Any, np.ndarray]:
+    makers = {"tall": tall, "mixed": mixed, "wide": wide}
+    if case["kind"] == "text":
+        return text(case["m"], case["n"], case["density"])
+    return makers[case["kind"]](case["m"], case["n"])
+
+
+def frugal(X: Any, y: np.ndarray, B: int, **options: Any) -> dict[str, Any]:
+    from frugalsvm import FrugalSVC
+
+    model = FrugalSVC(B, C, random_state=0, n_jobs=1, **options).fit(X, y)
+    return {
+        "selected": model.get_support(indices=True),
+        "objective": model.objective_,
+        "gap": model.gap_,
+    }
+
+
+def rfe(X: Any, y: np.ndarray, B: int) -> dict[str, Any]:
+    found = RFE(_linear(X), n_features_to_select=B, step=0.1).fit(X, y)
+    return {"selected": np.flatnonzero(found.support_)}
+
+
+def select(X: Any, y: np.ndarray, B: int) -> dict[str, Any]:
+    found = SelectFromModel(_linear(X), max_features=B, threshold=-np.inf).fit(X, y)
+    return {"selected": found.get_support(indices=True)}
+
+
+def linear(X: Any, y: np.ndarray, B: int) -> dict[str, Any]:
+    _linear(X).fit(X, y)
+    return {}
+
+
+def _linear(X: Any) -> LinearSVC:
+    return LinearSVC(C=C, dual=X.shape[1] > X.shape[0], random_state=0)
+
+
+def l1(X: Any, y: np.ndarray, B: int) -> dict[str, Any]:
+    """Bisection on the C of the L1 norm, until B features are left."""
+    low, high = 1e-7, 1.0
+    for _ in range(L1_FITS):
+        middle = float(np.sqrt(low * high))
+        model = LinearSVC(C=middle, penalty="l1", dual=False, random_state=0)
+        weights = np.abs(model.fit(X, y).coef_[0])
+        count = np.count_nonzero(weights)
+        if count == B:
+            break
+        low, high = (low, middle) if count > B else (middle, high)
+    return {"selected": np.sort(np.argsort(-weights)[: min(B, count)])}
+
+
+def clarabel(X: Any, y: np.ndarray, B: int) -> dict[str, Any]:
+    """The relaxation DSCoP, in the form that suits the shape."""
+    from . import bench_perspective
+
+    bench_perspective.C = C
+    m, n = X.shape
+    build = bench_perspective.primal_socp if m > n else bench_perspective.dual_socp
+    solution = build(X, y, B).solve()
+    return {"bound": abs(solution.obj_val)}
+
+
+METHODS = {
+    "frugal": frugal,
+    "fast": lambda X, y, B: frugal(X, y, B, effort="fast"),
+    "linear": linear,
+    "RFE": rfe,
+    "L1": l1,
+    "select": select,
+    "Clarabel": clarabel,
+}
+
+
+def refitted(X: Any, y: np.ndarray, selected: np.ndarray) -> float:
+    """Objective of the SVM on some features."""
+    from frugalsvm import Problem, solve
+
+    some = X[:, selected]
+    some = some.toarray() if sp.issparse(some) else np.asarray(some, dtype=float)
+    return solve(Problem(some, y, C=C), method="relax-and-round").objective
+
+
+def run(case: dict[str, Any]) -> dict[str, Any]:
+    warnings.simplefilter("ignore")
+    X, y = make(case)
+    size = X.data.nbytes + X.indices.nbytes if sp.issparse(X) else X.nbytes
+    if case["method"] in ("frugal", "fast"):
+        # Kernels are loaded before the clock starts.
+        from frugalsvm import compilation, solve
+
+        solve(compilation.tiny_problem())
+    before = peak()
+    started, wall = time.process_time(), time.perf_counter()
+    found = METHODS[case["method"]](X, y, case["B"])
+    row = {
+        "seconds": time.process_time() - started,
+        "wall": time.perf_counter() - wall,
+        "before": before,
+        "peak": peak(),
+        "X": size / 2**20,
+        "entries": X.nnz if sp.issparse(X) else X.size,
+    }
+    selected = found.pop("selected", None)
+    if selected is not None and "objective" not in found:
+        found["objective"] = refitted(X, y, selected)
+    return row | {name: float(value) for name, value in found.items()}
+
+
+if __name__ == "__main__":
+    print(json.dumps(run(json.loads(sys.argv[1]))))
