@@ -165,9 +165,7 @@ class Problem:
         in_place &= data.dtype == np.float64
         if not in_place:
             check_room(8.0 * data.size, f"a copy of X {data.shape}", NOT_DENSE)
-        out = data.T if in_place and kept.all() else None
-        # Numbers of another type become doubles here, without a copy of their own.
-        A = np.multiply(data.T, self.y, out=out, order="C")
+        A = _signed(data, self.y, in_place and bool(kept.all()))
         self.shift = _freeze(np.zeros(A.shape[0]))
         if self.fit_intercept:
             self.shift, self._unshifted = _shift_rows(A, self.y)
@@ -353,13 +351,20 @@ class Problem:
     def drawn(self, size: int, rng: np.random.Generator) -> Problem:
         """The problem on about so many samples, whose weights stand for all.
 
-        For dense data only. At least a quarter of the samples is of either class, if it
-        has so many.
+        At least a quarter of them is of either class, if it has so many. It is dense,
+        whatever this one is.
         """
         samples, C = draw(self.y, self.C, size, rng, least=size // 4)
+        check_room(
+            8.0 * samples.size * self.n_features,
+            f"{samples.size} samples of {self.n_features} features",
+            "choose fewer features.",
+        )
         small = self._copy()
-        small._A = _freeze(np.take(self.A, samples, axis=1))
-        small._unshifted = {j: row[samples] for j, row in self._unshifted.items()}
+        small.source = small._cache = None
+        small._A = _freeze(self._at_samples(samples))
+        as_given = self._as_given(np.arange(self.n_features))
+        small._unshifted = {j: row[samples] for j, row in as_given.items()}
         small.y, small.C = _freeze(self.y[samples]), _freeze(C)
         # As factors of a C of 1.
         small.weights, small._sample_weight = small.C, np.array(C)
@@ -408,6 +413,15 @@ class Problem:
             return self.engine.gather(features)
         return signed_columns(self.source, features, self.y)
 
+    def _at_samples(self, samples: np.ndarray) -> np.ndarray:
+        """A at some samples."""
+        if self.source is None:
+            return np.take(self.A, samples, axis=1)
+        A = np.empty((self.n_features, samples.size))
+        for features in self._blocks():
+            A[features] = np.take(self._gather(features), samples, axis=1)
+        return A
+
     def _as_given(self, features: np.ndarray) -> dict[int, np.ndarray]:
         """Signed rows of those features that are shifted as they were, by place."""
         shifted = np.flatnonzero(self.shift[features])
@@ -416,6 +430,12 @@ class Problem:
             return {t: self._unshifted[numbers[t]] for t in shifted.tolist()}
         rows = self.source.columns(features[shifted]) * self.y
         return dict(zip(shifted.tolist(), rows, strict=True))
+
+    def _blocks(self) -> Iterator[np.ndarray]:
+        """All features, as many at a time as make a block of entries."""
+        step = max(1, BLOCK // self.n_samples)
+        for start in range(0, self.n_features, step):
+            yield np.arange(start, min(start + step, self.n_features))
 
     def signed_rows(self, features: np.ndarray | None = None) -> np.ndarray:
         """``y_i X_ij`` of some features, or of all, as they were given."""
@@ -433,9 +453,7 @@ class Problem:
 
     def signed_blocks(self) -> Iterator[np.ndarray]:
         """``y_i X_ij`` of all features as they were given, some of them at a time."""
-        step = max(1, BLOCK // self.n_samples)
-        for start in range(0, self.n_features, step):
-            features = np.arange(start, min(start + step, self.n_features))
+        for features in self._blocks():
             if self.source is None:
                 yield self.signed_rows(features)
             else:
@@ -458,6 +476,19 @@ class Problem:
         used = np.flatnonzero(coef)
         rows = self.signed_rows(used)
         return objective_bound(rows, self.y, self.C, coef[used], float(intercept))
+
+
+def _signed(data: np.ndarray, y: np.ndarray, in_place: bool) -> np.ndarray:
+    """Data times labels, one row per feature, as doubles."""
+    if in_place:
+        return np.multiply(data.T, y, out=data.T)
+    A = np.empty(data.shape[::-1])
+    # Some samples at a time: to walk through all of them for each feature takes longer.
+    step = max(256, BLOCK // (8 * data.shape[1]))
+    for start in range(0, data.shape[0], step):
+        some = slice(start, start + step)
+        np.multiply(data[some].T, y[some], out=A[:, some])
+    return A
 
 
 def _shift_rows(

@@ -35,6 +35,8 @@ MOST_ACTIVE = 0.6
 LEAST_Z = 1e-3
 # An SVM that is less accurate is a point of the central path of all samples.
 ROUGH_TOL = 0.05
+# No finer gap is asked for: with so many samples bounds pay for rounding errors.
+FINEST_TOL = 1e-8
 # Rounds of an SVM at most.
 MAX_ROUNDS = 30
 # Whoever draws, draws the same.
@@ -166,7 +168,7 @@ class TallEngine(NativeEngine):
         b = self._intercept(scores)
         losses = np.maximum(1.0 - (scores + b) * data.y, 0.0)
         primal = 0.5 * float(found.w @ found.w) + float(data.C @ losses)
-        is_solved = primal - found.bound <= tol * abs(primal) or found.bound > cutoff
-        if not (is_solved or data.stop[0]):
+        is_solved = primal - found.bound <= max(tol, FINEST_TOL) * abs(primal)
+        if not (is_solved or found.bound > cutoff or data.stop[0]):
             return None
         return SupportSVM(found.w, b, found.alpha, primal, found.bound)

@@ -28,7 +28,7 @@ N_REFITTED, NEARLY = 6, 5e-3
 
 def is_for_samples(problem: Problem) -> bool:
     """Whether a problem had better be searched on some of its samples."""
-    return problem.source is None and problem.n_samples >= MANY_SAMPLES
+    return problem.n_samples >= MANY_SAMPLES
 
 
 def n_searched(problem: Problem) -> int:

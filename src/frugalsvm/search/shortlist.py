@@ -23,6 +23,7 @@ from ..problem import Problem
 from ..solution import Solution
 from .evaluator import IMPROVEMENT
 from .restarts import Elites, RestartSearch, SwapOptions
+from .sampled import SampledSearch, is_for_samples
 
 # Features of the list, and what their rows may take at most.
 LENGTH, LIST_BYTES = 2000, 2**26
@@ -234,7 +235,7 @@ class ShortlistSearch:
             self._search.elites.add(self._list.inside(one))
         return True
 
-    def _new_search(self) -> RestartSearch:
+    def _new_search(self) -> RestartSearch | SampledSearch:
         small = Incumbent()
         names = self._list
 
@@ -245,7 +246,8 @@ class ShortlistSearch:
         # Long rows that are sparse had better stay so: SVMs may take fewer samples.
         is_short = 8 * self.problem.n_samples * names.features.size <= SHORT_BYTES
         problem = self.problem.restrict(names.features, dense=is_short)
-        return RestartSearch(
+        kind = SampledSearch if is_for_samples(problem) else RestartSearch
+        return kind(
             problem, small, self._options, self._pool, self._seed, self._should_stop,
             self._max_work,
         )  # fmt: skip
