@@ -7,8 +7,10 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from frugalsvm import FrugalSVC, Problem, Status, solve
+from frugalsvm.driver import search_limit
 from frugalsvm.effort import EFFORTS, Effort, check_effort
 from frugalsvm.engine.work import svm_work
+from frugalsvm.search import sampled
 from tests.reference import random_data
 
 
@@ -132,3 +134,23 @@ def test_limits_that_are_not_reached_do_not_warn():
         warnings.simplefilter("error")
         clf = FrugalSVC(2, max_nodes=10**6, time_limit=1e6).fit(X, y)
     assert clf.status_ == "optimal"
+
+
+def test_no_tree_is_planted_where_it_would_have_few_nodes(problem, monkeypatch):
+    assert "nodes" in solve(problem, random_state=0).counters
+    monkeypatch.setattr("frugalsvm.methods.search.node_work", lambda engine: 1e9)
+    run = solve(problem, random_state=0)
+    assert "nodes" not in run.counters
+    # Who asks for nodes gets them.
+    assert solve(problem, max_nodes=5, random_state=0).counters["nodes"] >= 5
+
+
+def test_the_search_of_many_samples_is_limited_by_those_it_is_made_on(monkeypatch):
+    X, y = random_data(np.random.default_rng(0), 3000, 5)
+    problem = Problem(X, y, max_features=2)
+    effort = Effort(patience=1, search_work=1.0, least_svms=10, tree_work=0.0)
+    assert search_limit(effort, problem) == 10 * svm_work(3000, 2)
+    monkeypatch.setattr(sampled, "MANY_SAMPLES", 2000)
+    monkeypatch.setattr(sampled, "N_DRAWN", 500)
+    limit = search_limit(effort, problem, sampled.n_searched(problem))
+    assert limit == 10 * svm_work(500, 2)

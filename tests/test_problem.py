@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from frugalsvm import Problem, relax
 from tests.reference import random_data
@@ -173,3 +174,45 @@ def test_data_are_overwritten_only_on_request():
     X = np.asfortranarray(before)
     X.setflags(write=False)
     assert not np.shares_memory(Problem(X, y, overwrite_X=True).A, X)
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("kind", [np.float32, np.float16, np.int8, np.uint64, bool])
+def test_numbers_of_any_type_are_the_same_problem(kind, order):
+    rng = np.random.default_rng(1)
+    data = (10 * rng.random(size=(700, 3))).astype(kind)
+    y = np.where(np.arange(700) % 3, 1.0, -1.0)
+    given = np.asarray(data, order=order)
+    problem = Problem(given, y, overwrite_X=True)
+    np.testing.assert_array_equal(problem.A, Problem(data.astype(float), y).A)
+    assert problem.A.flags.c_contiguous
+    np.testing.assert_array_equal(given, data)
+
+
+@pytest.mark.parametrize("is_sparse", [False, True])
+def test_a_problem_on_some_samples(is_sparse):
+    rng = np.random.default_rng(2)
+    X, y = random_data(rng, 400, 5)
+    y[20:] = -1.0
+    X[:, 4] += 1e4
+    weights = rng.uniform(0.5, 2.0, 400)
+    data = sp.csr_array(X) if is_sparse else X
+    problem = Problem(data, y, C=3.0, sample_weight=weights, max_features=2)
+    small = problem.drawn(80, np.random.default_rng(0))
+    # A class of few samples is there as a whole.
+    assert (small.y > 0).sum() == (y > 0).sum() < 20
+    assert 75 <= small.n_samples <= 100
+    assert small.source is None
+    for sign in (1.0, -1.0):
+        np.testing.assert_allclose(
+            small.C[small.y == sign].sum(), problem.C[y == sign].sum()
+        )
+    rows = (X * y[:, None]).tolist()
+    for signed in small.signed_rows().T.tolist():
+        assert signed in rows
+    np.testing.assert_array_equal(small.shift, problem.shift)
+    assert small.shift[4] > 0
+    np.testing.assert_array_equal(small.candidates, np.arange(5))
+    assert (small.norms < problem.norms).all()
+    np.testing.assert_allclose(small.with_C(2.0).C, 2.0 * small.C)
+    assert relax(small).bound > 0.0

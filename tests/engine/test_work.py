@@ -4,7 +4,7 @@ import numpy as np
 
 from frugalsvm import Problem
 from frugalsvm.engine.perspective import region_task
-from frugalsvm.engine.work import product_work, svm_work, task_work
+from frugalsvm.engine.work import node_work, product_work, svm_work, task_work
 from tests.reference import random_data
 
 
@@ -37,3 +37,13 @@ def test_work_is_at_least_that_of_its_products():
     work, found, engine = work_of(200, 20)
     assert work > found.rounds * product_work(engine)
     assert work == work_of(200, 20)[0]
+
+
+def test_nodes_cost_more_on_more_data():
+    def node(m, n):
+        X, y = random_data(np.random.default_rng(0), m, n)
+        return node_work(Problem(X, y).engine)
+
+    assert node(50, 10) < node(500, 10) < node(500, 50)
+    # For many samples the work is theirs.
+    assert 7 < node(20_000, 5) / node(2000, 5) < 10.1

@@ -4,6 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from frugalsvm import Problem, solve
 from frugalsvm.engine import tall
@@ -122,7 +123,24 @@ def test_a_stop_ends_it():
     assert incumbent.solution.alpha.shape == (1500,)
 
 
-def test_small_and_sparse_problems_are_searched_as_they_are():
+def test_sparse_problems_are_searched_on_some_samples():
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(1200, 30)) * (rng.random((1200, 30)) < 0.3)
+    score = X[:, [3, 11, 20]] @ [2.0, -2.0, 1.5] + 0.5 * rng.normal(size=1200)
+    y = np.where(score > 0, 1.0, -1.0)
+    sparse = Problem(sp.csr_array(X), y, max_features=3, C=0.3)
+    found = solve(sparse, method="swap", effort="fast", random_state=0)
+    np.testing.assert_array_equal(found.selected, [3, 11, 20])
+    assert found.objective == sparse.objective(found.coef, found.intercept)
+    dense = solve(
+        Problem(X, y, max_features=3, C=0.3), method="swap", effort="fast",
+        random_state=0,
+    )  # fmt: skip
+    np.testing.assert_allclose(found.objective, dense.objective, rtol=1e-6)
+    np.testing.assert_allclose(found.lower_bound, dense.lower_bound, rtol=1e-5)
+
+
+def test_small_problems_are_searched_as_they_are():
     assert not is_for_samples(made(m=299))
     assert n_searched(made(m=299)) == 299
     assert n_searched(made()) == 150
