@@ -283,6 +283,8 @@ class FrugalSVC(BudgetedClassifier):
             certificate=self.certificate,
         )
         self._included = np.array(problem.include)
+        # Its copy of the data would be there beside what follows.
+        del problem
         self._take(outcome.result)
         self._keep_moments(
             data, check_sample_weight(sample_weight, data) * (weights > 0)
