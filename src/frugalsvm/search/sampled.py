@@ -112,9 +112,9 @@ class SampledSearch:
         self._search.start(self._on_samples(solutions))
         self._refit(1)
 
-    def restart(self) -> None:
+    def restart(self, annealing_work: float = np.inf) -> None:
         """One batch of restarts."""
-        self._search.restart()
+        self._search.restart(annealing_work)
         self._refit(1)
 
     def restart_until_idle(self, is_finished: Callable[[], bool]) -> None:
