@@ -9,7 +9,7 @@ import numpy as np
 from ..engine.work import product_work, svm_work
 from ..problem import Problem
 from ..solution import Solution
-from .estimates import ROUGH_PART, addition_gains, exchange_losses
+from .estimates import MODEL_WORK, ROUGH_PART, addition_gains, exchange_losses
 
 # Accuracy of the solves inside a search; results are polished afterwards.
 SEARCH_TOL = 1e-6
@@ -168,7 +168,7 @@ class Evaluator:
     def _count_rough(self, solution: Solution) -> None:
         size = solution.support.size
         self.work += ROUGH_PART * svm_work(self.problem.n_samples, size)
-        self.work += product_work(self._engine)
+        self.work += product_work(self._engine) + MODEL_WORK
 
     def _squares(self, solution: Solution) -> np.ndarray:
         self.work += product_work(self._engine)
