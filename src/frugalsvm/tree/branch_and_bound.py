@@ -45,7 +45,7 @@ MOST_TIMES = 100
 MANY_FEATURES = 50
 # What the swap search may cost, as a part of what nodes have cost; not asked for up to
 # so many candidates, where counting what nodes cost takes time.
-SEARCH_SHARE, FEW_FEATURES = 0.5, 100
+SEARCH_SHARE, FEW_FEATURES = 0.25, 100
 
 
 def node_cost(n_features: int) -> float:

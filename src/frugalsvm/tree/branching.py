@@ -28,7 +28,7 @@ LEAST_GAIN = 1e-6
 # So few features are all tried in the first nodes, and it is worth while to compare.
 FEW_FEATURES = 100
 # A node is near if it lacks this part of the cutoff.
-NEAR = 0.1
+NEAR = 0.05
 # Features of such a node that are ranked by their z, and new ones tried at most.
 RANKED_BY_Z, WIDTH_NEAR = 8, 2
 # A shorter way of z counts as this long.
