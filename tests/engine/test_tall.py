@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from frugalsvm import Problem, relax, solve, verify
 from frugalsvm.engine import tall
 from frugalsvm.engine.native import NativeEngine
+from frugalsvm.engine.perspective import region_task
 from frugalsvm.engine.tall import TallEngine
 from frugalsvm.native.relaxation import relax_natively
 from tests.reference import brute_force, svm_value
@@ -182,3 +183,19 @@ def test_a_flag_ends_it():
     found = problem.engine.solve_svm(np.arange(3))
     assert found.dual <= found.primal
     assert np.isfinite(found.w).all()
+
+
+def test_a_flag_ends_relaxations(monkeypatch):
+    X, y, _ = data()
+    flag = np.ones(1, dtype=np.uint8)
+    problem = Problem(X, y, C=0.3, max_features=2)
+    engine = problem.watching(flag).engine
+    task = region_task(
+        engine, problem.root_region(), None, tol=1e-6, fine_tol=1e-6, cutoff=np.inf,
+        max_rounds=3,
+    )  # fmt: skip
+    sizes = counted(monkeypatch)
+    found = engine.solve([task])[0]
+    # One call for all samples, and one for each part that was drawn.
+    assert len(sizes) <= 3
+    assert found.bound <= brute_force(problem)[0]

@@ -81,6 +81,10 @@ class TallEngine(NativeEngine):
                 return found
         return super().solve_svm(numbers, tol=tol, cutoff=cutoff, warm_w=warm_w)
 
+    @property
+    def _is_stopped(self) -> bool:
+        return bool(self.data.stop[0])
+
     # --- some of the features, or of the samples -----------------------------------
 
     def _part(self, features: np.ndarray) -> TallEngine:
@@ -112,7 +116,9 @@ class TallEngine(NativeEngine):
         drawn = self._drawn()
         if drawn.n_samples > MOST_ACTIVE * self.n_samples:
             return task
-        found = perspective(drawn, task.region, tol=DRAWN_TOL)
+        found = perspective(
+            drawn, task.region, tol=DRAWN_TOL, should_stop=lambda: self._is_stopped
+        )
         size = int(np.count_nonzero(found.z > LEAST_Z))
         scores = self._scores(found.w)
         margins = (scores + self._intercept(scores)) * self.data.y
@@ -169,6 +175,6 @@ class TallEngine(NativeEngine):
         losses = np.maximum(1.0 - (scores + b) * data.y, 0.0)
         primal = 0.5 * float(found.w @ found.w) + float(data.C @ losses)
         is_solved = primal - found.bound <= max(tol, FINEST_TOL) * abs(primal)
-        if not (is_solved or found.bound > cutoff or data.stop[0]):
+        if not (is_solved or found.bound > cutoff or self._is_stopped):
             return None
         return SupportSVM(found.w, b, found.alpha, primal, found.bound)
