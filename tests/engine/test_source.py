@@ -58,7 +58,11 @@ class Distant(SideBySide):
 
     def __init__(self, parts):
         super().__init__(parts)
-        self.n_told = self.n_products = 0
+        self.n_told = self.n_products = self.n_gathers = 0
+
+    def columns(self, features):
+        self.n_gathers += 1
+        return super().columns(features)
 
     def multiply(self, v, n_threads=1):
         self.n_products += 1
@@ -102,6 +106,8 @@ def test_a_distant_source_tells_what_matters_only(monkeypatch, conditions):
     assert (found.rounds, found.iterations) == (wanted.rounds, wanted.iterations)
     assert found.bound == pytest.approx(wanted.bound, rel=1e-12)
     assert source.n_products == 0
+    # Rows travel once a round, also if there is no cache.
+    assert source.n_gathers <= found.rounds + 1
     # Others are worth no more than it is said, and less than what was chosen.
     assert (found.squares >= wanted.squares * (1 - 1e-12)).all()
     one, other = (e.bound(region, wanted.alpha) for e in (near, far))

@@ -210,27 +210,25 @@ class GatheringEngine:
         # Features that are not free may be among the most valuable.
         most = region.k + self.n_features - region.free.size
         values = self.prices(alpha, most=most).values
-        values[region.forced] = self._at_home(region.forced, alpha)
+        values[region.forced] = np.abs(self.gather(region.forced) @ alpha)
         return values
 
     def _values_near(
-        self, region: Region, pool: np.ndarray, alpha: np.ndarray
+        self, region: Region, features: np.ndarray, alpha: np.ndarray, own: np.ndarray
     ) -> np.ndarray:
-        """The same, and ``|c|`` of all that may join a pool or stay in it."""
-        features = np.concatenate([region.forced, pool])
-        at_home = self._at_home(features, alpha)
+        """The same, and ``|c|`` of all that may join a pool or stay in it.
+
+        ``own`` are those of forced features and pool, whose rows are here.
+        """
         above = 0.0
-        if 0 < region.k <= pool.size:
+        in_pool = own[region.forced.size :]
+        if 0 < region.k <= in_pool.size:
             # What a place among the chosen ones costs, as in ``_Rounds._worth``.
-            place = np.partition(at_home[region.forced.size :], -region.k)[-region.k]
+            place = np.partition(in_pool, -region.k)[-region.k]
             above = math.sqrt(NEARLY) * place
         values = self.prices(alpha, above=above).values
-        values[features] = at_home
+        values[features] = own
         return values
-
-    def _at_home(self, features: np.ndarray, alpha: np.ndarray) -> np.ndarray:
-        """``|c|`` of features whose rows are here, or soon are."""
-        return np.abs(self.gather(features) @ alpha)
 
     def unclipped_bound(self, region: Region, found: Answer) -> float:
         """The bound of an answer, below zero if it is."""
@@ -309,12 +307,15 @@ class GatheringEngine:
         """
         region = task.region
         part = Part.of(self.n_features, region, pool)
-        inner = self.native(part.features).solve([part.inside(task)])[0]
+        native = self.native(part.features)
+        inner = native.solve([part.inside(task)])[0]
         alpha = repair_dual(inner.alpha, self._y, self._C, self._intercept)
         if screens or not self.is_distant or region.budget < np.inf:
             values = self.products(alpha)
         else:
-            values = self._values_near(region, pool, alpha)
+            # Rows that do not fit into the cache would travel once more.
+            own = np.abs(native.products(alpha))
+            values = self._values_near(region, part.features, alpha, own)
         return _Round(pool, inner, self._bound_by(region, alpha, values))
 
     def is_stopped(self) -> bool:
