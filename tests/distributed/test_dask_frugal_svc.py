@@ -311,6 +311,7 @@ def with_large():
             blocks().map_blocks(wrong_chunk, dtype=float, chunks=blocks().chunks),
             Y, ValueError, "chunk of X has shape",
         ),
+        (da.ma.masked_greater(blocks(), 2.0), Y, ValueError, "X is a masked array"),
         (blocks().map_blocks(listed, meta=np.empty((0, 0))), Y, TypeError, "got list"),
     ],
 )  # fmt: skip
@@ -340,8 +341,16 @@ def test_data_frames_are_told_what_to_do(model):
 
 def test_predictions_of_other_features_are_refused(model):
     model.fit(blocks(), Y)
-    with pytest.raises(ValueError, match="expects 700 features"):
-        model.predict(blocks()[:, 1:])
+    for method in (model.predict, model.decision_function, model.transform):
+        with pytest.raises(ValueError, match="expects 700 features"):
+            method(blocks()[:, 1:])
+
+
+def test_scores_are_of_as_many_labels_as_samples(model, local):
+    model.fit(blocks(), Y)
+    assert model.score(blocks(), Y[:, None]) == local.score(X, Y)
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        model.score(blocks(), Y[:1])
 
 
 def test_clients_that_cannot_be_used(client):

@@ -60,3 +60,14 @@ def test_prices_are_exact_or_upper_bounds(client, most, above):
         assert known[order[:most]].all()
         # No more than so many of the large blocks.
         assert known[8:].sum() == min(most, 32)
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.uint64])
+def test_the_largest_integers(client, dtype):
+    table = np.zeros((30, 4), dtype=dtype)
+    table[:2] = np.iinfo(dtype).max
+    far = ColumnBlocks(da.from_array(table, chunks=(-1, 2)), client).as_source(
+        None, False
+    )
+    found = far.columns(np.arange(4))
+    np.testing.assert_array_equal(found, table.T.astype(float))

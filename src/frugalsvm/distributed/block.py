@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from dask.sizeof import sizeof
 
 from ..engine.ordering import smallest
+from ..problem import check_unmasked
 from ..sources import ArraySource, SparseSource, is_sparse
 from ..sources.survey import Property
 
@@ -79,6 +80,10 @@ class Block:
         rows = self.source.columns(features)
         if self.is_sparse:
             return sp.csr_array(rows)
+        if self.dtype.itemsize == 8:
+            # Doubles take no more, and a large integer may be rounded to one that its
+            # own type does not hold.
+            return rows
         return rows.astype(self.dtype, copy=False)
 
 
@@ -112,6 +117,7 @@ def make_block(
             "the chunks of X must be NumPy arrays or SciPy sparse matrices, got "
             f"{type(X).__name__}."
         )
+    check_unmasked("X", X)
     if X.shape != shape or X.dtype.kind not in "fiub":
         raise ValueError(
             f"a chunk of X has shape {X.shape} and type {X.dtype}, but dask was told "

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self
 import dask.array as da
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import assert_all_finite, check_is_fitted, column_or_1d
 
 from distributed import Client
@@ -20,7 +21,7 @@ from ..estimators.summary import Moments
 from ..progress import Callback
 from .clients import at_home, find_client
 from .column_blocks import ColumnBlocks
-from .predicting import labels_of, scores_of
+from .predicting import check_features, labels_of, scores_of
 
 
 class DaskFrugalSVC(FrugalSVC):
@@ -226,7 +227,7 @@ class DaskFrugalSVC(FrugalSVC):
             client = find_client(self.client)
             y, sample_weight = at_home(y, client), at_home(sample_weight, client)
             predicted = at_home(self.predict(X), client)
-            return float(np.average(predicted == np.asarray(y), weights=sample_weight))
+            return float(accuracy_score(y, predicted, sample_weight=sample_weight))
         return super().score(X, y, sample_weight)
 
     def transform(self, X: Any) -> Any:
@@ -242,7 +243,9 @@ class DaskFrugalSVC(FrugalSVC):
         """
         if not isinstance(X, da.Array):
             return super().transform(X)
-        return X[:, self.get_support(indices=True)]
+        support = self.get_support(indices=True)
+        check_features(X, self.coef_.size)
+        return X[:, support]
 
     def to_local(self) -> FrugalSVC:
         """The same model, fitted, without dask.

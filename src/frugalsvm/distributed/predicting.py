@@ -10,13 +10,18 @@ import numpy as np
 from ..estimators.summary import dense_columns
 
 
-def scores_of(X: Any, coef: np.ndarray, intercept: float) -> Any:
-    """Scores of the samples of a dask array."""
-    if X.ndim != 2 or X.shape[1] != coef.size:
+def check_features(X: Any, n_features: int) -> None:
+    """Raise an error unless a dask array has the features of the model."""
+    if X.ndim != 2 or X.shape[1] != n_features:
         raise ValueError(
-            f"X has shape {X.shape}, but the model expects {coef.size} features as "
+            f"X has shape {X.shape}, but the model expects {n_features} features as "
             "columns."
         )
+
+
+def scores_of(X: Any, coef: np.ndarray, intercept: float) -> Any:
+    """Scores of the samples of a dask array."""
+    check_features(X, coef.size)
     used = np.flatnonzero(coef)
     if used.size == 0:
         # A column of no weight, so that there is something to know the samples by.
