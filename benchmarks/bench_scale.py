@@ -116,7 +116,7 @@ def _cells(
 def _print_exponents(
     one: Series, method: str, rows: list[tuple[float, dict[str, Any]]]
 ) -> None:
-    """Slopes of time and of the memory beyond X against what is varied."""
+    """Slopes of time and of the peak of memory against what is varied."""
     least = 0 if one.by == "B" else LEAST_ENTRIES
     large = [(value, row) for value, row in rows if row["entries"] >= least]
     if len(large) < 2:
