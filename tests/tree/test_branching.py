@@ -10,6 +10,7 @@ from frugalsvm import Problem
 from frugalsvm.engine.perspective import region_task
 from frugalsvm.engine.protocol import ActiveSet
 from frugalsvm.tree.branching import (
+    FEW_FEATURES,
     MAX_RANKED,
     RANKED_BY_Z,
     RATIOS,
@@ -69,8 +70,10 @@ def test_rankings():
     # Where no curvature is known, z decides.
     unknown = found._replace(curvature=np.zeros(30))
     np.testing.assert_array_equal(rule.rank(free, unknown, FAR), by_closeness)
-    # Next to the cutoff the most fractional come first, then those that gain most.
-    near = rule.rank(free, found, found.bound)
+    # Next to the cutoff the most fractional come first, then those that gain most,
+    # unless features are few.
+    np.testing.assert_array_equal(rule.rank(free, found, found.bound), expected)
+    near = make_rule("reliability", FEW_FEATURES + 1).rank(free, found, found.bound)
     np.testing.assert_array_equal(near[:RANKED_BY_Z], by_closeness[:RANKED_BY_Z])
     others = [j for j in expected if j not in near[:RANKED_BY_Z]]
     assert near[RANKED_BY_Z:].tolist() == others[: MAX_RANKED - RANKED_BY_Z]
@@ -142,14 +145,14 @@ def test_closed_children_gained_as_much_as_expected_at_least():
 
 
 def test_next_to_the_cutoff_averages_per_unit_of_z_count():
-    rule = Reliability(10)
+    rule = Reliability(FEW_FEATURES + 1)
     node = node_of([4], z=0.2)
     rule.learn(node, 4, pair_of(node, 0.8, 0.4))
     # 0.8 for moving z by 0.8 up, 0.4 for 0.2 down; half a unit of each now.
     later = node_of([4], ([9.0], [9.0]), z=0.5)
-    assert rule.propose(later, 11.0).expected == pytest.approx(0.5 * 1.0)
+    assert rule.propose(later, 10.2).expected == pytest.approx(0.5 * 1.0)
     # Of a feature that was not tried there is nothing but the estimate.
-    assert rule.propose(node_of([5]), 11.0).features == [5]
+    assert rule.propose(node_of([5]), 10.2).features == [5]
 
 
 def test_ratios_are_limited():

@@ -25,7 +25,8 @@ Pair = tuple[Node, Node]
 MAX_RANKED = 12
 # A gain below this part of the bound counts as this much: products need it.
 LEAST_GAIN = 1e-6
-# So few features are all tried in the first nodes, and it is worth while to compare.
+# So few features are all tried in the first nodes, it is worth while to compare, and
+# estimates, corrected, are better than averages everywhere.
 FEW_FEATURES = 100
 # A node is near if it lacks this part of the cutoff.
 NEAR = 0.05
@@ -112,9 +113,9 @@ class Reliability(MostFractional):
 
     Far from the cutoff features are ranked by the estimates of ``expected_gains``,
     corrected by how much the gains of a feature differed from them. Next to the cutoff,
-    where features have been tried often, the averages of gains per unit of z count, and
-    most of the features that are ranked are the most fractional ones. Features that are
-    ranked first and were not tried are tried.
+    if features are many, the averages of gains per unit of z count, and most of the
+    features that are ranked are the most fractional ones. Features that are ranked
+    first and were not tried are tried.
 
     Parameters
     ----------
@@ -125,7 +126,9 @@ class Reliability(MostFractional):
     """
 
     def __init__(self, n_features: int, width: int | None = None):
-        self.width = width or (2 if n_features <= FEW_FEATURES else 1)
+        is_few = n_features <= FEW_FEATURES
+        self.width = width or (2 if is_few else 1)
+        self._near = -np.inf if is_few else NEAR
         # Lists: a node ranks a dozen features, fewer than arrays are worth while for.
         self._ratios = [1.0] * n_features, [1.0] * n_features
         self._sums = [0.0] * n_features, [0.0] * n_features
@@ -135,7 +138,7 @@ class Reliability(MostFractional):
     def rank(self, free: np.ndarray, found: Answer, cutoff: float) -> np.ndarray:
         """The best features to branch on, best first."""
         gaining = most_gaining(free, found.z, found.curvature, MAX_RANKED)
-        if not _is_near(found.bound, cutoff):
+        if not self._is_near(found.bound, cutoff):
             return gaining
         first = most_fractional(free, found.z, RANKED_BY_Z).tolist()
         others = [j for j in gaining.tolist() if j not in first]
@@ -145,7 +148,7 @@ class Reliability(MostFractional):
         """The first features if they are new; the favourite promises most."""
         scratch = _scratch(node)
         ranked = scratch.features.tolist()
-        if _is_near(node.bound, cutoff):
+        if self._is_near(node.bound, cutoff):
             new = [j for j in ranked if self._counts[j] == 0][:WIDTH_NEAR]
             scored = _scored(node, ranked, *self._averages(ranked, scratch.z))
         else:
@@ -155,6 +158,9 @@ class Reliability(MostFractional):
             if self._counts[j] > 0:
                 return Proposal(new, j, score)
         return Proposal(new)
+
+    def _is_near(self, bound: float, cutoff: float) -> bool:
+        return cutoff - bound <= self._near * abs(cutoff)
 
     def _estimates(self, features: list[int], gains: Gains) -> Gains:
         """Expected gains, corrected."""
@@ -205,10 +211,6 @@ def expected_gains(z: np.ndarray, curvature: np.ndarray) -> Gains:
     """
     half = 0.5 * curvature * z
     return (half * (1.0 - z) ** 2).tolist(), (half * z).tolist()
-
-
-def _is_near(bound: float, cutoff: float) -> bool:
-    return cutoff - bound <= NEAR * abs(cutoff)
 
 
 def _way(z: float, side: int) -> float:
