@@ -100,8 +100,9 @@ def test_relaxations_by_pools(pools, kind, budget):
     dense, sparse = both(X, y, C=0.5, max_features=budget, **arguments_of(kind, 800))
     wanted = relaxed_in_one_piece(dense)
     found = perspective(sparse.engine, sparse.root_region(), tol=TOL)
-    np.testing.assert_allclose(found.bound, wanted.bound, rtol=1e-8)
-    np.testing.assert_allclose(found.primal, wanted.primal, rtol=1e-8)
+    # Interior points end at gaps of 1e-9 to 1e-8, by how kernels were compiled.
+    np.testing.assert_allclose(found.bound, wanted.bound, rtol=1e-7)
+    np.testing.assert_allclose(found.primal, wanted.primal, rtol=1e-7)
     assert found.bound <= wanted.primal * (1 + 1e-12)
     assert found.bound <= sparse.dual_bound(found.alpha) * (1 + 1e-12)
     used = found.z > 0
