@@ -48,7 +48,7 @@ def test_parts_make_a_whole(monkeypatch, whole_bytes):
     )
     wanted = perspective(problem.engine, problem.root_region(), tol=1e-9)
     found = perspective(engine, problem.root_region(), tol=1e-9)
-    np.testing.assert_allclose(found.bound, wanted.bound, rtol=1e-8)
+    np.testing.assert_allclose(found.bound, wanted.bound, rtol=1e-7)
     support = np.array([20, 100, 599])
     assert engine.solve_svm(support).primal == problem.engine.solve_svm(support).primal
 
