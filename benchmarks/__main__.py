@@ -66,7 +66,10 @@ def main() -> None:
     parser.add_argument(
         "--jobs", type=int, default=2, help="threads (large, proof), folds (cv)"
     )
-    parser.add_argument("--methods", nargs="*", help="some (scale only)", default=[])
+    parser.add_argument(
+        "--methods", nargs="+", choices=list(bench_scale.NAMES), default=[],
+        help="some of them (scale only)",
+    )  # fmt: skip
     parser.add_argument("--save", help="file for the bounds (tree only)")
     parser.add_argument("--against", help="file of an earlier run (tree only)")
     options = parser.parse_args()
