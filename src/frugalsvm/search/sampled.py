@@ -17,6 +17,7 @@ from ..incumbent import Incumbent
 from ..problem import Problem
 from ..solution import Solution
 from .evaluator import Evaluator, Stop
+from .indirect import IndirectSearch
 from .restarts import Elites, RestartSearch, SwapOptions
 
 # Samples that are drawn, and how many there must be.
@@ -36,7 +37,7 @@ def n_searched(problem: Problem) -> int:
     return N_DRAWN if is_for_samples(problem) else problem.n_samples
 
 
-class SampledSearch:
+class SampledSearch(IndirectSearch):
     """Restarts of the swap search on some of the samples.
 
     It is used as :class:`~frugalsvm.search.restarts.RestartSearch` is, and has the same
@@ -68,42 +69,9 @@ class SampledSearch:
     # --- what others see of a search ---------------------------------------------
 
     @property
-    def counters(self) -> dict[str, int]:
-        """Work done."""
-        return self._search.counters
-
-    @property
     def elites(self) -> Elites:
         """Good solutions of all samples."""
         return self._elites
-
-    @property
-    def work(self) -> float:
-        """What all descents have cost."""
-        return self._search.work
-
-    @work.setter
-    def work(self, value: float) -> None:
-        self._search.work = value
-
-    @property
-    def idle(self) -> int:
-        """Effort spent since the last improvement."""
-        return self._search.idle
-
-    @idle.setter
-    def idle(self, value: int) -> None:
-        self._search.idle = value
-
-    @property
-    def work_left(self) -> float:
-        """Work until the limit."""
-        return self._search.work_left
-
-    @property
-    def is_idle(self) -> bool:
-        """Whether patience or work are spent."""
-        return self._search.is_idle
 
     def start(self, solutions: list[Solution]) -> None:
         """Descend from the supports of the given solutions."""

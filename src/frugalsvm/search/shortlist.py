@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import Executor
 from dataclasses import replace
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from ..incumbent import Incumbent
 from ..problem import Problem
 from ..solution import Solution
 from .evaluator import IMPROVEMENT
+from .indirect import IndirectSearch
 from .restarts import Elites, RestartSearch, SwapOptions
 from .sampled import SampledSearch, is_for_samples
 
@@ -56,7 +57,7 @@ class _List(NamedTuple):
         return replace(solution, support=at.astype(np.int64))
 
 
-class ShortlistSearch:
+class ShortlistSearch(IndirectSearch):
     """Restarts of the swap search on a short list of the features.
 
     It is used as :class:`~frugalsvm.search.restarts.RestartSearch` is, and has the same
@@ -95,11 +96,6 @@ class ShortlistSearch:
     # --- what others see of a search ---------------------------------------------
 
     @property
-    def counters(self) -> dict[str, int]:
-        """Work done."""
-        return self._search.counters
-
-    @property
     def elites(self) -> Elites:
         """Good solutions, in the numbers of all features."""
         elites = Elites(self._options.n_elites)
@@ -107,34 +103,6 @@ class ShortlistSearch:
             self._list.outside(one) for one in self._search.elites.solutions
         ]
         return elites
-
-    @property
-    def work(self) -> float:
-        """What all descents have cost."""
-        return self._search.work
-
-    @work.setter
-    def work(self, value: float) -> None:
-        self._search.work = value
-
-    @property
-    def idle(self) -> int:
-        """Effort spent since the last improvement."""
-        return self._search.idle
-
-    @idle.setter
-    def idle(self, value: int) -> None:
-        self._search.idle = value
-
-    @property
-    def work_left(self) -> float:
-        """Work until the limit."""
-        return self._search.work_left
-
-    @property
-    def is_idle(self) -> bool:
-        """Whether patience or work are spent."""
-        return self._search.is_idle
 
     def start(self, solutions: list[Solution]) -> None:
         """Descend from the given solutions, on a list that suits them."""
@@ -235,7 +203,7 @@ class ShortlistSearch:
             self._search.elites.add(self._list.inside(one))
         return True
 
-    def _new_search(self) -> RestartSearch | SampledSearch:
+    def _new_search(self) -> RestartSearch:
         small = Incumbent()
         names = self._list
 
@@ -247,7 +215,9 @@ class ShortlistSearch:
         is_short = 8 * self.problem.n_samples * names.features.size <= SHORT_BYTES
         problem = self.problem.restrict(names.features, dense=is_short)
         kind = SampledSearch if is_for_samples(problem) else RestartSearch
-        return kind(
+        made = kind(
             problem, small, self._options, self._pool, self._seed, self._should_stop,
             self._max_work,
         )  # fmt: skip
+        # Both are used in the same way.
+        return cast(RestartSearch, made)

@@ -1,0 +1,50 @@
+"""What searches on a smaller problem have in common."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .restarts import RestartSearch
+
+
+class IndirectSearch:
+    """Lets another search do the work, and is used as that one is.
+
+    Whoever derives from it says how solutions go in and come out.
+    """
+
+    _search: RestartSearch
+
+    @property
+    def counters(self) -> dict[str, int]:
+        """Work done."""
+        return self._search.counters
+
+    @property
+    def work(self) -> float:
+        """What all descents have cost."""
+        return self._search.work
+
+    @work.setter
+    def work(self, value: float) -> None:
+        self._search.work = value
+
+    @property
+    def idle(self) -> int:
+        """Effort spent since the last improvement."""
+        return self._search.idle
+
+    @idle.setter
+    def idle(self, value: int) -> None:
+        self._search.idle = value
+
+    @property
+    def work_left(self) -> float:
+        """Work until the limit."""
+        return self._search.work_left
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether patience or work are spent."""
+        return self._search.is_idle
