@@ -211,11 +211,12 @@ def _work_limits(
     effort: Effort,
     given: dict[str, Any],
     max_nodes: int | None,
-) -> dict[str, float]:
+) -> dict[str, Any]:
     """Where the effort ends search and tree, unless the user says where they end."""
-    limits = {}
+    limits: dict[str, Any] = {}
     if method in BY_EFFORT and "patience" not in given:
         limits["search_work"] = search_limit(effort, problem, n_searched(problem))
+        limits["is_by_effort"] = True
     if method == "auto" and max_nodes is None:
         limits["tree_work"] = effort.tree_work
     return limits

@@ -3,6 +3,7 @@
 import numpy as np
 
 from frugalsvm.kernels.program import Program
+from frugalsvm.kernels.rows import Rows
 
 
 def program_of(n_forced=2, n_rows=1, free=5, m=40, intercept=True, seed=0):
@@ -13,9 +14,11 @@ def program_of(n_forced=2, n_rows=1, free=5, m=40, intercept=True, seed=0):
     y = np.where(np.arange(m) % 2 == 0, 1.0, -1.0)
     A = rng.normal(size=(p, m)) * y
     A[0] += 0.5
-    rows = np.vstack([A, y]) if intercept else A
-    offset = np.zeros(rows.shape[0])
+    dense = np.vstack([A, y]) if intercept else A
+    offset = np.zeros(dense.shape[0])
     R = np.vstack([np.ones(free), rng.uniform(1, 2, free)])[:n_rows]
     h = np.array([0.4 * free, 0.5 * free])[:n_rows]
     C = rng.uniform(1, 2, m)
+    nowhere = np.empty(0, dtype=np.int64)
+    rows = Rows(dense, nowhere, nowhere, np.empty(0), np.zeros(p), y)
     return Program(rows, offset, 0.0, y, C, R, h, n_forced, p)

@@ -56,7 +56,7 @@ def test_a_start_violates_nothing_but_c(warm):
     alpha, lower, upper = point.samples
     np.testing.assert_allclose(alpha * lower, 0.3 * weight)
     np.testing.assert_allclose((program.C - alpha) * upper, 0.3 * weight)
-    margins = np.append(point.c, point.b) @ program.rows
+    margins = np.append(point.c, point.b) @ program.rows.dense
     np.testing.assert_allclose(margins - lower + upper, 1.0, atol=1e-12)
     if warm:
         np.testing.assert_array_equal(point.c, w)

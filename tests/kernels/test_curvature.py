@@ -20,7 +20,7 @@ Newton, scale, factorise = kernels.Newton, kernels.scale, kernels.factorise
 @njit
 def curvatures_at(program, by_feature, stop):
     """A point of the central path, and the curvatures there."""
-    q, m = program.rows.shape
+    q, m = program.rows.dense.shape
     free = program.R.shape[1]
     point = zero_point(program)
     weight, cold = np.ones(m), np.empty(0)
@@ -40,9 +40,9 @@ def curvatures_at(program, by_feature, stop):
 def by_hand(program, point, scaling):
     """Half the inverse of dz_j / de_j, by the equations of the Newton step."""
     p, n_forced = program.n_features, program.n_forced
-    rows, c, z = program.rows[:p], point.c, point.choice.z
+    rows, c, z = program.rows.dense[:p], point.c, point.choice.z
     theta, H = scaling.samples.theta, scaling.features.H
-    if program.rows.shape[0] > p:
+    if program.rows.dense.shape[0] > p:
         y = program.y
         middle = np.diag(theta) - np.outer(theta * y, theta * y) / theta.sum()
     else:

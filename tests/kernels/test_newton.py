@@ -43,18 +43,18 @@ def random_point(program, seed=0):
 
 def margins_of(program, point):
     w = np.append(np.ones(program.n_forced), point.choice.z) * point.c
-    if program.rows.shape[0] > w.size:
+    if program.rows.dense.shape[0] > w.size:
         w = np.append(w, point.b)
-    return w @ program.rows
+    return w @ program.rows.dense
 
 
 def conditions(program, point, weight, tau, kappa):
     """All conditions of the central path, as a vector that is zero on it."""
     (alpha, lower, upper), (z, s, g, lam, _) = point.samples, point.choice
-    c = np.append(point.c, 0.0)[: program.rows.shape[0]]
+    c = np.append(point.c, 0.0)[: program.rows.dense.shape[0]]
     return np.concatenate(
         [
-            c - program.rows @ alpha - program.offset,
+            c - program.rows.dense @ alpha - program.offset,
             margins_of(program, point) - 1 - lower + upper,
             s + program.R.T @ lam - point.c[program.n_forced :] ** 2 - g,
             alpha * lower - tau * weight,
@@ -95,7 +95,7 @@ def test_a_step_leaves_only_second_order_terms(n_rows, intercept, by_feature):
         error = np.abs(violation(length) - (1 - length) * before).max()
         assert error < 300 * length**2 * (1 + np.abs(before).max())
     # Nothing is left of what is linear.
-    after = violation(1.0)[: program.rows.shape[0]]
+    after = violation(1.0)[: program.rows.dense.shape[0]]
     np.testing.assert_allclose(after, 0.0, atol=1e-9)
 
 

@@ -59,7 +59,9 @@ def test_frozen_samples_are_in_the_offset(intercept):
         # The means belong to features, so with signs they multiply the balance.
         expected -= part.means * (data.y @ whole)
         expected = np.append(expected, data.y @ whole)
-    np.testing.assert_allclose(own.rows @ alpha + own.offset, expected, atol=1e-12)
+    np.testing.assert_allclose(
+        own.rows.dense @ alpha + own.offset, expected, atol=1e-12
+    )
 
 
 @pytest.mark.parametrize("intercept", [True, False])

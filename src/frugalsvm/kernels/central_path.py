@@ -13,7 +13,8 @@ import numpy as np
 from ._jit import jit, jit_new
 from .arrays import copy_to, fill, filled
 from .hinge import balance, best_intercept, longest_step
-from .linalg import add, combine, correlate, dot, total
+from .linalg import add, dot, total
+from .rows import combine_rows, correlate_rows
 
 # Part of the budgets that a uniform z leaves unused.
 UNUSED = 0.1
@@ -131,13 +132,13 @@ def start(program, warm_w, mu, weight, point, w, margins):
     else:
         _start_on_ray(program, point.choice.z, point.samples.alpha, c)
     weights_of(point.choice.z, c, b, w)
-    combine(w, program.rows, margins)
+    combine_rows(w, program.rows, margins)
     if w.shape[0] > p:
         for i in range(margins.shape[0]):
             margins[i] *= program.y[i]
         b[0] = best_intercept(margins, program.y, program.C)
         w[p] = b[0]
-        combine(w, program.rows, margins)
+        combine_rows(w, program.rows, margins)
     _centre_samples(margins, program.C, mu, weight, point.samples)
 
 
@@ -158,7 +159,7 @@ def _start_on_ray(program, z, alpha, c):
         alpha[i] = 0.5 * C[i]
     if offset.shape[0] > p:
         balance(alpha, program.y, offset[p])
-    correlate(program.rows[:p], alpha, c)
+    correlate_rows(program.rows, alpha, c)
     add(c, offset[:p], 1.0)
     uniform = z[0] if z.shape[0] > 0 else 1.0
     forced = dot(c, c, program.n_forced)

@@ -40,7 +40,7 @@ def _inverse_by_feature(system, f, x):
 @jit
 def _inverse_by_sample(program, system, omega, f, x):
     """``(N^-1)_ff`` from the factor of the matrix of the samples, by Woodbury."""
-    row = program.rows[f]
+    row = program.rows.dense[f]
     n_rows, m = program.R.shape[0], row.shape[0]
     copy_to(row, x)
     reach = _solve_forwards(system.matrix, 0, x)

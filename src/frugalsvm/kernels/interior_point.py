@@ -37,7 +37,7 @@ from .central_path import (
 )
 from .curvature import find_curvatures
 from .hinge import balance, hinge_sum
-from .linalg import add, combine, correlate, dot, top_sum, total
+from .linalg import add, dot, top_sum, total
 from .newton import (
     Newton,
     factorise,
@@ -47,6 +47,7 @@ from .newton import (
     price_of,
     scale,
 )
+from .rows import combine_rows, correlate_rows
 
 # Starts to try in turn, by their barrier in units of the mean C. The first is for warm
 # starts, the second right for nearly all data; extreme scales of features or weights
@@ -150,7 +151,7 @@ class Workspace(NamedTuple):
 
 @jit_new
 def _new_pair(program):
-    q, m = program.rows.shape
+    q, m = program.offset.shape[0], program.y.shape[0]
     p, free = program.n_features, program.R.shape[1]
     return Pair(
         new_vector(q), new_vector(m), new_vector(m), new_vector(p), new_vector(free)
@@ -169,7 +170,7 @@ def _new_workspace(program):
 
 @jit_new
 def _new_solution(program):
-    q, m = program.rows.shape
+    q, m = program.offset.shape[0], program.y.shape[0]
     return PrimalDual(new_vector(q), new_vector(program.R.shape[1]), filled(m, 0.0))
 
 
@@ -181,7 +182,7 @@ def _read_primal(program, point, pair):
     """
     w, margins, c = pair.w, pair.margins, point.c
     weights_of(point.choice.z, c, point.b, w)
-    combine(w, program.rows, margins)
+    combine_rows(w, program.rows, margins)
     value = 0.5 * dot(w, c, c.shape[0]) + hinge_sum(margins, program.C)
     return value + program.mass - dot(w, program.offset, w.shape[0])
 
@@ -194,7 +195,7 @@ def _read_dual(program, point, pair):
     copy_to(point.samples.alpha, alpha)
     if offset.shape[0] > p:
         balance(alpha, program.y, offset[p])
-    correlate(program.rows[:p], alpha, c)
+    correlate_rows(program.rows, alpha, c)
     add(c, offset[:p], 1.0)
     for j in range(squares.shape[0]):
         squares[j] = c[n_forced + j] ** 2

@@ -24,12 +24,12 @@ from .linalg import (
     cholesky,
     cholesky_solve,
     combine,
-    correlate,
     dot,
     solve_small,
     transpose,
     weighted_gram,
 )
+from .rows import combine_rows, correlate_rows, gram_of_rows
 
 # Up to this order the choice of matrix is not a question of speed.
 SMALL_ORDER = 150
@@ -139,7 +139,7 @@ def new_newton(program):
 
 @jit_new
 def _new_residuals(program):
-    q, m = program.rows.shape
+    q, m = program.offset.shape[0], program.y.shape[0]
     return Residuals(new_vector(q), new_vector(m), new_vector(program.R.shape[1]))
 
 
@@ -157,11 +157,11 @@ def _new_scaling(program):
 
 @jit_new
 def _new_system(program, by_feature):
-    q, m = program.rows.shape
+    q, m = program.offset.shape[0], program.y.shape[0]
     p = program.n_features
     order = q if by_feature else m
     n_border = program.h.shape[0] if by_feature else program.h.shape[0] + q - p
-    columns = transpose(program.rows[: 0 if by_feature else p])
+    columns = transpose(program.rows.dense[: 0 if by_feature else p])
     return System(
         by_feature, columns, new_matrix(order, order), new_matrix(n_border, order),
         new_matrix(n_border, order), new_matrix(n_border, n_border), new_vector(q),
@@ -182,7 +182,7 @@ def is_by_feature(program):
 
     It keeps more digits when features differ in scale.
     """
-    q, m = program.rows.shape
+    q, m = program.offset.shape[0], program.y.shape[0]
     return q <= max(m, SMALL_ORDER)
 
 
@@ -199,7 +199,7 @@ def price_of(R, lam, j):
 def find_residuals(program, point, margins, residuals):
     """Residuals of a point, given its margins ``A'(z c) + b y``."""
     c, p = point.c, program.n_features
-    correlate(program.rows, point.samples.alpha, residuals.c)
+    correlate_rows(program.rows, point.samples.alpha, residuals.c)
     add(residuals.c, program.offset, 1.0)
     for j in range(residuals.c.shape[0]):
         residuals.c[j] = (c[j] if j < p else 0.0) - residuals.c[j]
@@ -273,7 +273,7 @@ def factorise(program, choice, scaling, system, stop):
 def _form_by_feature(rows, theta, scaling, system, stop):
     """``1 / omega + A theta A'`` and the border ``E / omega`` of the budget rows."""
     matrix, border, omega = system.matrix, system.border, scaling.omega
-    weighted_gram(rows, theta, matrix, stop)
+    gram_of_rows(rows, theta, matrix, stop)
     for j in range(omega.shape[0]):
         matrix[j, j] += 1.0 / omega[j]
     for r in range(border.shape[0]):
@@ -290,7 +290,7 @@ def _form_by_sample(rows, y, theta, scaling, system, stop):
     for i in range(theta.shape[0]):
         matrix[i, i] += 1.0 / theta[i]
     for r in range(E.shape[0]):
-        combine(E[r], rows[: E.shape[1]], border[r])
+        combine(E[r], rows.dense[: E.shape[1]], border[r])
         for i in range(border.shape[1]):
             border[r, i] = -border[r, i]
     for r in range(E.shape[0], border.shape[0]):
@@ -339,7 +339,7 @@ def newton_step(program, point, newton, weight, tau, kappa, second, refine, step
         R, choice, point.c, residuals.z, H, kappa * tau, second, rhs, step.choice, lift
     )
     if R.shape[1] > 0:
-        combine(lift, program.rows[: lift.shape[0]], rhs.base)
+        combine_rows(lift, program.rows, rhs.base)
     else:
         fill(rhs.base, 0.0)
     _aim_samples(
@@ -407,7 +407,7 @@ def _solve_bordered(system, rhs, small_rhs):
 @jit
 def _back_to_samples(rows, base, theta, du, d_alpha):
     """``d_alpha = theta (base - A' du)``."""
-    combine(du, rows, d_alpha)
+    combine_rows(du, rows, d_alpha)
     for i in range(theta.shape[0]):
         d_alpha[i] = theta[i] * (base[i] - d_alpha[i])
 
@@ -434,7 +434,7 @@ def _solve_by_feature(rows, scaling, system, rhs, r_c, refine, step):
     fill(d_c, 0.0)
     for attempt in range(REFINED_SOLVES if refine else 1):
         # First  A theta base - r_c,  then what the step leaves of  A dalpha - dc = r_c.
-        correlate(rows, d_alpha, x)
+        correlate_rows(rows, d_alpha, x)
         add(x, r_c, -1.0)
         add(x, d_c, -1.0)
         for r in range(t.shape[0]):
@@ -455,12 +455,12 @@ def _solve_by_sample(rows, scaling, system, rhs, r_c, step):
     n_rows = d_lam.shape[0]
     for j in range(p):
         d_c[j] = omega[j] * r_c[j]
-    combine(d_c, rows[:p], d_alpha)
+    combine_rows(d_c, rows, d_alpha)
     add(d_alpha, rhs.base, 1.0)
     for r in range(t.shape[0]):
         t[r] = dot(E[r], r_c, p) - 0.5 * rhs.prices[r] if r < n_rows else -r_c[p]
     _solve_bordered(system, d_alpha, t)
-    correlate(rows[:p], d_alpha, d_c)
+    correlate_rows(rows, d_alpha, d_c)
     add(d_c, r_c[:p], -1.0)
     copy_to(t[:n_rows], d_lam)
     copy_to(t[n_rows:], step.b)

@@ -11,8 +11,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ._jit import jit_new
-from .arrays import copy_to, fill, filled, new_indices, new_matrix, new_vector
+from .arrays import copy_to, fill, filled, new_indices, new_vector
 from .linalg import dot, total
+from .rows import Rows, stack
 
 
 class Program(NamedTuple):
@@ -20,7 +21,7 @@ class Program(NamedTuple):
 
     Attributes
     ----------
-    rows : array (q, m)
+    rows : Rows (q, m)
         Signed and centred: forced features, free ones, and y if there is an intercept.
     offset : array (q,)
         What frozen samples add to ``rows @ alpha``.
@@ -34,7 +35,7 @@ class Program(NamedTuple):
         Number of forced and of all features.
     """
 
-    rows: np.ndarray
+    rows: Rows
     offset: np.ndarray
     mass: float
     y: np.ndarray
@@ -119,29 +120,16 @@ def _take(values, samples):
 
 
 @jit_new
-def _stack(data, features, samples, alpha):
-    """Centred rows at some samples, their product with the frozen alpha, the means."""
-    y = data.y
-    p = features.shape[0]
-    m = y.shape[0]
-    size = samples.shape[0]
-    q = p + 1 if data.intercept else p
-    means = filled(p, 0.0)
-    rows = new_matrix(q, size)
-    offset = new_vector(q)
-    balance = dot(y, alpha, m)
+def _offset(data, features, means, alpha):
+    """What frozen samples add to the products of the rows with alpha."""
+    p, m = features.shape[0], alpha.shape[0]
+    balance = dot(data.y, alpha, m)
+    offset = new_vector(p + 1 if data.intercept else p)
     for t in range(p):
-        row = data.A[features[t]]
-        if data.intercept:
-            means[t] = dot(row, y, m) / m
-        for i in range(size):
-            rows[t, i] = row[samples[i]] - y[samples[i]] * means[t]
-        offset[t] = dot(row, alpha, m) - means[t] * balance
+        offset[t] = dot(data.A[features[t]], alpha, m) - means[t] * balance
     if data.intercept:
-        for i in range(size):
-            rows[p, i] = y[samples[i]]
         offset[p] = balance
-    return rows, offset, means
+    return offset
 
 
 @jit_new
@@ -152,8 +140,10 @@ def restrict(data, features, side, R, h):
     """
     alpha = _frozen(side, data.y, data.C, data.intercept)
     samples = _active(side)
-    rows, offset, means = _stack(data, features, samples, alpha)
     y, C = _take(data.y, samples), _take(data.C, samples)
+    rows = stack(data, features, samples, y)
+    means = rows.means
+    offset = _offset(data, features, means, alpha)
     p = features.shape[0]
     program = Program(rows, offset, total(alpha), y, C, R, h, p - R.shape[1], p)
     return Restriction(program, features, samples, means, alpha)

@@ -47,6 +47,8 @@ class Context:
         Good supports of a neighbouring problem; they need not fit the budgets.
     search_work, tree_work : float, default=inf
         Where the effort ends the swap search and the tree; 0 for no tree.
+    is_by_effort : bool, default=False
+        Whether the effort says when the swap search ends, too, or the user.
     """
 
     problem: Problem
@@ -60,6 +62,7 @@ class Context:
     warm_supports: list[np.ndarray] = field(default_factory=list)
     search_work: float = np.inf
     tree_work: float = np.inf
+    is_by_effort: bool = False
 
     @property
     def incumbent(self) -> Incumbent:

@@ -74,6 +74,8 @@ def _started_search(
         context.seed,
         context.monitor.should_stop,
         context.search_work,
+        # Limits that the user gives are kept, and no others.
+        (lambda: context.monitor.gap) if context.is_by_effort else None,
     )
     # All are used in the same way.
     if context.problem.source is not None:

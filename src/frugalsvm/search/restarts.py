@@ -47,6 +47,9 @@ TURNS, COST_OF_ANNEAL, PART_OF_ANNEALS, LEAST_TURNS = 5000, 28, 0.3, 400
 # rank exchanges, which is for data with fewer samples than features.
 BY_PRICE: tuple[float | None, ...] = (0.5, 0.9, 0.1, 0.5)
 BY_PRICE_IF_WIDE: tuple[float | None, ...] = (None, 0.5, None, None)
+# Patience is for gains of so large a part; where no more than less can be gained, it
+# is shorter.
+FULL_GAIN = 0.01
 # Supports remembered across restarts.
 MAX_SEEN = 500_000
 
@@ -212,6 +215,9 @@ class RestartSearch:
         Asked before every SVM.
     max_work : float, default=inf
         Where all descents end, and no more are begun.
+    gain : callable, default=None
+        The part of the objective that could still be gained at most, if it is asked
+        whether restarts are worth while.
 
     Attributes
     ----------
@@ -230,10 +236,12 @@ class RestartSearch:
         seed: np.random.SeedSequence,
         should_stop: Callable[[], bool],
         max_work: float = np.inf,
+        gain: Callable[[], float] | None = None,
     ):
         self.problem = problem
         self.incumbent = incumbent
         self.should_stop = should_stop
+        self._gain = gain
         self.options = options
         self.pool = pool
         self.seed = seed
@@ -265,8 +273,20 @@ class RestartSearch:
 
     def restart_until_idle(self, is_finished: Callable[[], bool]) -> None:
         """Restart until patience ends, or there is nothing left to do."""
-        while not (self.is_idle or self.should_stop() or is_finished()):
+        while not (
+            self.is_idle
+            or self._is_hardly_worth_while
+            or self.should_stop()
+            or is_finished()
+        ):
             self.restart()
+
+    @property
+    def _is_hardly_worth_while(self) -> bool:
+        """Whether the patience for what can be gained is spent."""
+        if self._gain is None:
+            return False
+        return self.idle >= self.options.patience * self._gain() / FULL_GAIN
 
     def restart(self, annealing_work: float = np.inf) -> None:
         """One batch of restarts; if it anneals, for about this work at most."""

@@ -53,6 +53,7 @@ class SampledSearch(IndirectSearch):
         seed: np.random.SeedSequence,
         should_stop: Callable[[], bool],
         max_work: float = np.inf,
+        gain: Callable[[], float] | None = None,
     ):
         self.problem = problem
         self.incumbent = incumbent
@@ -60,7 +61,7 @@ class SampledSearch(IndirectSearch):
         rng = np.random.default_rng(seed.spawn(1)[0])
         self._small = problem.drawn(N_DRAWN, rng)
         self._search = RestartSearch(
-            self._small, Incumbent(), options, pool, seed, should_stop, max_work
+            self._small, Incumbent(), options, pool, seed, should_stop, max_work, gain
         )
         self._elites = Elites(options.n_elites)
         # Supports that were solved on all samples, or were not worth it.

@@ -78,13 +78,14 @@ class ShortlistSearch(IndirectSearch):
         seed: np.random.SeedSequence,
         should_stop: Callable[[], bool],
         max_work: float = np.inf,
+        gain: Callable[[], float] | None = None,
         points: list[np.ndarray] | None = None,
     ):
         self.problem = problem
         self.incumbent = incumbent
         self._options, self._pool, self._seed = options, pool, seed
         self._should_stop = should_stop
-        self._max_work = max_work
+        self._max_work, self._gain = max_work, gain
         self._scores = np.zeros(problem.n_features)
         self._priced: set[tuple[int, ...]] = set()
         self._turns = 0
@@ -217,7 +218,7 @@ class ShortlistSearch(IndirectSearch):
         kind = SampledSearch if is_for_samples(problem) else RestartSearch
         made = kind(
             problem, small, self._options, self._pool, self._seed, self._should_stop,
-            self._max_work,
+            self._max_work, self._gain,
         )  # fmt: skip
         # Both are used in the same way.
         return cast(RestartSearch, made)

@@ -1,0 +1,196 @@
+"""The rows of a program: signed features at some samples, centred, and the labels.
+
+Words of texts and levels of categories are zero at most samples. Where nearly all
+entries of a program are, only the others are kept, sample by sample, and centring is
+done to the results: an iteration then costs what they are, not what the table is.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ._jit import jit, jit_new
+from .arrays import fill, filled, new_indices, new_matrix, new_vector
+from .linalg import combine, correlate, dot, total, weighted_gram
+
+# Entries of a program are worth counting from so many on.
+LARGE = 2**16
+# Rows are kept as entries if so small a part of them is not zero.
+FEW = 0.2
+# ... and centring leaves this part of the squares of each, or digits would be lost.
+LEAST_LEFT = 0.25
+
+
+class Rows(NamedTuple):
+    """``a_ji - mean_j y_i`` of features and samples, and y if there is an intercept.
+
+    Attributes
+    ----------
+    dense : array (q, m)
+        The rows, or an empty array if they are kept as entries.
+    starts : integer array (m + 1,)
+        Where the entries of a sample start, or an empty array.
+    features : integer array
+        Numbers of features, ascending for each sample.
+    values : array
+        ``a_ji``, not centred.
+    means : array (p,)
+        Zeros without an intercept.
+    y : array (m,)
+    """
+
+    dense: np.ndarray
+    starts: np.ndarray
+    features: np.ndarray
+    values: np.ndarray
+    means: np.ndarray
+    y: np.ndarray
+
+
+@jit_new
+def stack(data, features, samples, y):
+    """The rows of some features at some samples, whose labels are y."""
+    p, size = features.shape[0], samples.shape[0]
+    means = filled(p, 0.0)
+    if data.intercept:
+        m = data.y.shape[0]
+        for t in range(p):
+            means[t] = dot(data.A[features[t]], data.y, m) / m
+    nowhere = new_indices(0)
+    if p < size and p * size >= LARGE:
+        starts, is_sparse = _find_starts(data.A, features, samples, means, y)
+        if is_sparse:
+            numbers, values = _take_entries(data.A, features, samples, starts)
+            return Rows(new_matrix(0, 0), starts, numbers, values, means, y)
+    q = p + 1 if data.intercept else p
+    rows = new_matrix(q, size)
+    for t in range(p):
+        row = data.A[features[t]]
+        for i in range(size):
+            rows[t, i] = row[samples[i]] - y[i] * means[t]
+    if data.intercept:
+        for i in range(size):
+            rows[p, i] = y[i]
+    return Rows(rows, nowhere, nowhere, new_vector(0), means, y)
+
+
+@jit_new
+def _find_starts(A, features, samples, means, y):
+    """Where the entries of each sample would start, and whether they are few."""
+    p, size = features.shape[0], samples.shape[0]
+    starts = new_indices(size + 1)
+    fill(starts, 0)
+    most = FEW * p * size
+    count = 0
+    for t in range(p):
+        row = A[features[t]]
+        squares, shared = 0.0, 0.0
+        for i in range(size):
+            value = row[samples[i]]
+            squares += value * value
+            shared += value * y[i]
+            starts[i + 1] += value != 0.0
+            count += value != 0.0
+        centred = squares + means[t] * (means[t] * size - 2.0 * shared)
+        if count > most or centred < LEAST_LEFT * squares:
+            return starts, False
+    for i in range(size):
+        starts[i + 1] += starts[i]
+    return starts, True
+
+
+@jit_new
+def _take_entries(A, features, samples, starts):
+    """Numbers of features and values of the entries that are not zero."""
+    p, size = features.shape[0], samples.shape[0]
+    numbers, values = new_indices(starts[size]), new_vector(starts[size])
+    for t in range(p):
+        row = A[features[t]]
+        for i in range(size):
+            value = row[samples[i]]
+            if value != 0.0:
+                at = starts[i]
+                numbers[at], values[at] = t, value
+                starts[i] += 1
+    # They are where the next ones start now.
+    for i in range(size, 0, -1):
+        starts[i] = starts[i - 1]
+    starts[0] = 0
+    return numbers, values
+
+
+@jit
+def _is_dense(rows):
+    return rows.starts.shape[0] == 0
+
+
+@jit
+def combine_rows(weights, rows, out):
+    """One value per sample: the sum of the first rows, times weights."""
+    size, p = weights.shape[0], rows.means.shape[0]
+    if _is_dense(rows):
+        combine(weights, rows.dense[:size], out)
+        return
+    b = -dot(weights, rows.means, min(size, p))
+    if size > p:
+        b += weights[p]
+    for i in range(out.shape[0]):
+        value = b * rows.y[i]
+        for t in range(rows.starts[i], rows.starts[i + 1]):
+            value += weights[rows.features[t]] * rows.values[t]
+        out[i] = value
+
+
+@jit
+def correlate_rows(rows, values, out):
+    """One value per row, of as many as ``out`` has: its product with the values."""
+    size, p = out.shape[0], rows.means.shape[0]
+    if _is_dense(rows):
+        correlate(rows.dense[:size], values, out)
+        return
+    balance = dot(rows.y, values, values.shape[0])
+    for j in range(p):
+        out[j] = -balance * rows.means[j]
+    if size > p:
+        out[p] = balance
+    for i in range(values.shape[0]):
+        for t in range(rows.starts[i], rows.starts[i + 1]):
+            out[rows.features[t]] += values[i] * rows.values[t]
+
+
+@jit_new
+def gram_of_rows(rows, weights, out, stop):
+    """Write ``rows @ diag(weights) @ rows.T`` into the lower triangle of ``out``.
+
+    Unfinished if the flag ``stop`` is set.
+    """
+    if _is_dense(rows):
+        weighted_gram(rows.dense, weights, out, stop)
+        return
+    order, p = out.shape[0], rows.means.shape[0]
+    means, mass = rows.means, total(weights)
+    for j in range(order):
+        fill(out[j, : j + 1], 0.0)
+    sums = filled(p, 0.0)
+    _add_squares(rows, weights, sums, out)
+    for j in range(p):
+        for k in range(j + 1):
+            shared = means[j] * (sums[k] - mass * means[k]) + means[k] * sums[j]
+            out[j, k] -= shared
+    if order > p:
+        for k in range(p):
+            out[p, k] = sums[k] - mass * means[k]
+        out[p, p] = mass
+
+
+@jit
+def _add_squares(rows, weights, sums, out):
+    """Add ``a diag(weights) a'`` to the lower triangle and ``a diag(weights) y``."""
+    features, values = rows.features, rows.values
+    for i in range(weights.shape[0]):
+        start = rows.starts[i]
+        for t in range(start, rows.starts[i + 1]):
+            j, weighted = features[t], weights[i] * values[t]
+            sums[j] += weighted * rows.y[i]
+            for s in range(start, t + 1):
+                out[j, features[s]] += weighted * values[s]

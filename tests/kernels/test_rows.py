@@ -1,0 +1,103 @@
+"""Rows that are kept as entries give what dense rows give."""
+
+import numpy as np
+import pytest
+from numba import njit
+
+from frugalsvm.kernels import rows as kernels
+from frugalsvm.kernels.data import NEVER, Data
+from tests.kernels.compiled import compiled
+
+stack = compiled(kernels.stack)
+combine_rows, correlate_rows = kernels.combine_rows, kernels.correlate_rows
+gram_of_rows = kernels.gram_of_rows
+
+
+@njit
+def combine(weights, rows, out):
+    combine_rows(weights, rows, out)
+
+
+@njit
+def correlate(rows, values, out):
+    correlate_rows(rows, values, out)
+
+
+@njit
+def gram(rows, weights, out, stop):
+    gram_of_rows(rows, weights, out, stop)
+
+
+def sparse_data(intercept, m=3000, n=30, density=0.05):
+    rng = np.random.default_rng(0)
+    y = np.where(rng.random(m) < 0.3, 1.0, -1.0)
+    A = np.where(rng.random((n, m)) < density, rng.normal(1.0, 1.0, (n, m)), 0.0) * y
+    return Data(A, np.ones(n), y, np.ones(m), intercept, np.ones(n), NEVER)
+
+
+def stacked(data, features, samples):
+    return stack(data, features, samples, data.y[samples])
+
+
+def expected_rows(data, features, samples):
+    """Centred rows, and the labels below them."""
+    A, y = data.A[features], data.y
+    if not data.intercept:
+        return A[:, samples]
+    centred = A - (A @ y / y.size)[:, None] * y
+    return np.vstack([centred, y])[:, samples]
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+def test_entries_give_what_dense_rows_give(intercept):
+    data = sparse_data(intercept)
+    rng = np.random.default_rng(1)
+    features, samples = rng.permutation(30)[:25], np.flatnonzero(rng.random(3000) < 0.9)
+    rows = stacked(data, features, samples)
+    assert rows.dense.size == 0
+    assert rows.values.size
+    expected = expected_rows(data, features, samples)
+    q, m = expected.shape
+    for size in {q, 25}:
+        out, weights = np.empty(m), rng.normal(size=size)
+        combine(weights, rows, out)
+        np.testing.assert_allclose(out, weights @ expected[:size], atol=1e-12)
+        out, values = np.empty(size), rng.normal(size=m)
+        correlate(rows, values, out)
+        np.testing.assert_allclose(out, expected[:size] @ values, atol=1e-10)
+    weights, out = rng.uniform(size=m), np.empty((q, q))
+    gram(rows, weights, out, NEVER)
+    whole = (expected * weights) @ expected.T
+    np.testing.assert_allclose(np.tril(out), np.tril(whole), atol=1e-10)
+
+
+@pytest.mark.parametrize(("density", "is_sparse"), [(0.15, True), (0.3, False)])
+def test_only_few_entries_are_kept_as_such(density, is_sparse):
+    rows = stacked(sparse_data(True, density=density), np.arange(30), np.arange(3000))
+    assert (rows.dense.size == 0) == is_sparse
+
+
+def test_neither_are_few_samples():
+    data = sparse_data(True)
+    assert stacked(data, np.arange(30), np.arange(1000)).dense.shape == (31, 1000)
+
+
+def test_nor_large_means():
+    """One feature that is the same nearly everywhere: centring entries costs digits."""
+    data = sparse_data(True)
+    data.A[3] = 1e6 * data.y + 1e-3 * np.random.default_rng(0).normal(size=3000)
+    rows = stacked(data, np.arange(30), np.arange(3000))
+    np.testing.assert_allclose(
+        rows.dense, expected_rows(data, np.arange(30), np.arange(3000)), atol=1e-9
+    )
+
+
+def test_features_that_no_sample_has():
+    data = sparse_data(True)
+    samples = np.flatnonzero(data.A[7] == 0)
+    rows = stacked(data, np.arange(30), samples)
+    assert rows.dense.size == 0
+    out, values = np.empty(31), np.random.default_rng(0).normal(size=samples.size)
+    correlate(rows, values, out)
+    expected = expected_rows(data, np.arange(30), samples)
+    np.testing.assert_allclose(out, expected @ values, atol=1e-10)
