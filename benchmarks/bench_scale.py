@@ -30,8 +30,9 @@ NAMES = {
 # Ours may take so many times the limit of the others: nothing is learned of where it
 # ends otherwise.
 OUR_TIMES = 5
-# Exponents are fitted from this many entries on: before, constants count.
-LEAST_ENTRIES = 1e6
+# Exponents in samples and features are fitted from this many entries on: before,
+# constants count.
+LEAST_ENTRIES = 1e7
 
 
 class Series(NamedTuple):
@@ -61,6 +62,10 @@ def series(quick: bool) -> list[Series]:
                {"kind": "tall", "m": 10_000 if quick else 100_000, "n": 100}),
         Series("density of sparse data", "density", words[: 2 if quick else 3],
                {"kind": "text", "m": 20_000, "n": 20_000, "B": 20}),
+        Series("texts", "m", (10_000,) if quick else (100_000,),
+               {"kind": "text", "n": 50_000, "density": 1e-3, "B": 20}),
+        Series("TF-IDF of the standard library", "B", (20,) if quick else (5, 20, 50),
+               {"kind": "library", "C": 10.0}),
     ]  # fmt: skip
 
 
@@ -76,7 +81,7 @@ def _run_series(one: Series, seconds: float, methods: list[str]) -> None:
     table = Table(
         f"Scale: {one.title} ({rest})",
         [one.by, "method", "time [s]", "/ LinearSVC", "peak / X", "peak [MB]",
-         "objective", "gap [%]"],
+         "fit [MB]", "objective", "gap [%]"],
         width=8,
     )  # fmt: skip
     found: dict[str, list[tuple[float, dict[str, Any]]]] = {m: [] for m in methods}
@@ -92,7 +97,7 @@ def _run_series(one: Series, seconds: float, methods: list[str]) -> None:
             row = run_case(case, OUR_TIMES * seconds if ours else seconds)
             if row is None:
                 gone.add(method)
-                table.row([f"{value:g}", NAMES[method], "gave up", *[""] * 5])
+                table.row([f"{value:g}", NAMES[method], "gave up", *[""] * 6])
                 continue
             unit = row["seconds"] if method == "linear" else unit
             found[method].append((value, row))
@@ -108,6 +113,7 @@ def _cells(
         f"{value:g}", NAMES[method], f"{row['seconds']:.1f}",
         "" if unit is None else f"{row['seconds'] / max(unit, 1e-3):.1f}",
         f"{row['peak'] / row['X']:.2f}", f"{row['peak']:.0f}",
+        f"{row['fit']:.0f}",
         f"{row['objective']:.6g}" if "objective" in row else "",
         f"{100 * row['gap']:.2f}" if "gap" in row else "",
     ]  # fmt: skip
@@ -117,7 +123,7 @@ def _print_exponents(
     one: Series, method: str, rows: list[tuple[float, dict[str, Any]]]
 ) -> None:
     """Slopes of time and of the peak of memory against what is varied."""
-    least = 0 if one.by == "B" else LEAST_ENTRIES
+    least = LEAST_ENTRIES if one.by in ("m", "n") else 0
     large = [(value, row) for value, row in rows if row["entries"] >= least]
     if len(large) < 2:
         return

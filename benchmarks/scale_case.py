@@ -6,13 +6,16 @@ Prints one line of JSON: seconds of the processor, memory, objective and gap.
 import json
 import resource
 import sys
+import sysconfig
 import time
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.feature_selection import RFE, SelectFromModel
 from sklearn.svm import LinearSVC
 
@@ -21,29 +24,54 @@ C = 1.0
 PIECE = 50_000
 # Fits of the L1 norm until the budget is met.
 L1_FITS = 15
+# Lines of a piece of the standard library, and which of its modules are to be told.
+LINES = 12
+CONCURRENT = (
+    "asyncio", "concurrent", "multiprocessing", "threading.py", "queue.py",
+    "selectors.py", "socket.py", "socketserver.py", "subprocess.py",
+)  # fmt: skip
+LEFT_OUT = ("site-packages", "dist-packages", "test", "idlelib", "lib2to3", "encodings")
 
 
-def peak() -> float:
-    """Most memory of the process so far, in MB."""
+def memory(name: str) -> float:
+    """A line of the status of the process, in MB: VmRSS, or VmHWM for its peak."""
     for line in Path("/proc/self/status").read_text().splitlines():
-        if line.startswith("VmHWM:"):
+        if line.startswith(name):
             return int(line.split()[1]) / 1024
-    raise RuntimeError("no VmHWM in /proc/self/status")
+    raise RuntimeError(f"no {name} in /proc/self/status")
+
+
+def forget_peak() -> None:
+    """Let the peak be what memory is now: what made the data is of no interest."""
+    Path("/proc/self/clear_refs").write_text("5")
+
+
+def _pieces(
+    m: int, n: int, rng: np.random.Generator
+) -> Iterator[tuple[slice, np.ndarray]]:
+    """Rows at a time, and features of them with ten factors behind them."""
+    factors = 0.5 * rng.normal(size=(n, 10))
+    for start in range(0, m, PIECE):
+        rows = slice(start, min(start + PIECE, m))
+        size = rows.stop - start
+        yield rows, rng.normal(size=(size, 10)) @ factors.T + rng.normal(size=(size, n))
+
+
+def _true(n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Fifteen true features and their weights."""
+    true = rng.choice(n, 15, replace=False)
+    return true, rng.choice([-1, 1], 15) * rng.uniform(0.2, 1.0, 15)
 
 
 def tall(m: int, n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     """Ten factors behind all features, fifteen true ones, noise, flipped labels."""
     rng = np.random.default_rng(seed)
-    factors = 0.5 * rng.normal(size=(n, 10))
-    true = rng.choice(n, 15, replace=False)
-    w = rng.choice([-1, 1], 15) * rng.uniform(0.2, 1.0, 15)
+    true, w = _true(n, rng)
     X, y = np.empty((m, n)), np.empty(m)
-    for start in range(0, m, PIECE):
-        rows = slice(start, min(start + PIECE, m))
-        size = rows.stop - start
-        X[rows] = rng.normal(size=(size, 10)) @ factors.T + rng.normal(size=(size, n))
-        score = X[rows][:, true] @ w + rng.normal(size=size)
-        flip = np.where(rng.random(size) < 0.05, -1.0, 1.0)
+    for rows, piece in _pieces(m, n, rng):
+        X[rows] = piece
+        score = piece[:, true] @ w + rng.normal(size=len(piece))
+        flip = np.where(rng.random(len(piece)) < 0.05, -1.0, 1.0)
         y[rows] = np.where(score > 0, 1.0, -1.0) * flip
     return X, y
 
@@ -51,18 +79,15 @@ def tall(m: int, n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
 def mixed(m: int, n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     """Binary features, counts and normal ones, standardised; classes that differ."""
     rng = np.random.default_rng(seed)
-    factors = 0.5 * rng.normal(size=(n, 10))
-    true = rng.choice(n, 15, replace=False)
-    w = rng.choice([-1, 1], 15) * rng.uniform(0.2, 1.0, 15)
+    true, w = _true(n, rng)
     X, y = np.empty((m, n)), np.empty(m)
-    for start in range(0, m, PIECE):
-        rows = slice(start, min(start + PIECE, m))
-        size, third = rows.stop - start, n // 3
-        Z = rng.normal(size=(size, n)) + rng.normal(size=(size, 10)) @ factors.T
+    third = n // 3
+    for rows, Z in _pieces(m, n, rng):
         Z[:, :third] = Z[:, :third] > 0.8
         Z[:, third : 2 * third] = np.floor(np.exp(0.5 * Z[:, third : 2 * third]))
         X[rows] = Z
-        y[rows] = np.where(Z[:, true] @ w + rng.normal(size=size) > 2.2, 1.0, -1.0)
+        score = Z[:, true] @ w + rng.normal(size=len(Z))
+        y[rows] = np.where(score > 2.2, 1.0, -1.0)
     X -= X.mean(axis=0)
     X /= X.std(axis=0)
     return X, y
@@ -110,10 +135,29 @@ def text(m: int, n: int, density: float, seed: int = 0) -> tuple[Any, np.ndarray
     return X, np.where(score > 0, 1.0, -1.0)
 
 
+def library() -> tuple[Any, np.ndarray]:
+    """TF-IDF of the sources of the standard library; which are on concurrency?"""
+    root = Path(sysconfig.get_paths()["stdlib"])
+    pieces, labels = [], []
+    for path in sorted(root.rglob("*.py")):
+        names = path.relative_to(root).parts
+        if set(names) & set(LEFT_OUT):
+            continue
+        lines = path.read_text(errors="ignore").splitlines()
+        found = ["\n".join(lines[t : t + LINES]) for t in range(0, len(lines), LINES)]
+        found = [piece for piece in found if piece.strip()]
+        pieces += found
+        labels += [1.0 if names[0] in CONCURRENT else -1.0] * len(found)
+    words = TfidfVectorizer(token_pattern=r"[A-Za-z_]{2,}", min_df=2)
+    return words.fit_transform(pieces), np.array(labels)
+
+
 def make(case: dict[str, Any]) -> tuple[Any, np.ndarray]:
     makers = {"tall": tall, "mixed": mixed, "blocks": blocks, "wide": wide}
     if case["kind"] == "text":
         return text(case["m"], case["n"], case["density"])
+    if case["kind"] == "library":
+        return library()
     return makers[case["kind"]](case["m"], case["n"], case.get("seed", 0))
 
 
@@ -215,6 +259,8 @@ def limit_processor(seconds: float) -> None:
 
 
 def run(case: dict[str, Any]) -> dict[str, Any]:
+    global C
+    C = case.get("C", C)
     warnings.simplefilter("ignore")
     X, y = make(case)
     size = X.data.nbytes + X.indices.nbytes if sp.issparse(X) else X.nbytes
@@ -223,14 +269,15 @@ def run(case: dict[str, Any]) -> dict[str, Any]:
         from frugalsvm import compilation, solve
 
         solve(compilation.tiny_problem())
-    before = peak()
+    forget_peak()
+    before = memory("VmRSS")
     started = time.process_time()
     limit_processor(started + case["limit"])
     found = METHODS[case["method"]](X, y, case["B"])
     row = {
         "seconds": time.process_time() - started,
-        "before": before,
-        "peak": peak(),
+        "peak": memory("VmHWM"),
+        "fit": memory("VmHWM") - before,
         "X": size / 2**20,
         "entries": X.nnz if sp.issparse(X) else X.size,
     }
