@@ -18,6 +18,8 @@ SVM_COSTS = 3e4, 200.0, 35.0, 1.0
 ITERATION_COSTS = 1e4, 13.0, 0.06
 # A round of a relaxation, per entry of the data.
 ROUND_COST = 3.0
+# What is done before and after a relaxation: once, and per feature of the data.
+TASK_COSTS = 1e5, 400.0
 
 
 # A node of a tree on large data: its rounds, its iterations, and the part of the
@@ -54,7 +56,8 @@ def task_work(engine: Engine, task: Task, found: Answer) -> float:
         per_entry + per_product * min(n_features, n_samples)
     )
     a_round = ROUND_COST * engine.n_entries
-    return found.iterations * an_iteration + found.rounds * a_round
+    around = TASK_COSTS[0] + TASK_COSTS[1] * engine.n_features
+    return around + found.iterations * an_iteration + found.rounds * a_round
 
 
 def node_work(engine: Engine) -> float:

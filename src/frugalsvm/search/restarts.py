@@ -42,7 +42,7 @@ COST_OF_KNOWN = 5
 BETWEEN_ANNEALS, LEAST_NEWS = 8, 0.5
 # Turns of an annealing, what it takes from the patience, and what its batch may take of
 # all work; with fewer turns than the least it is not worth while.
-TURNS, COST_OF_ANNEAL, PART_OF_ANNEALS, LEAST_TURNS = 5000, 28, 0.3, 400
+TURNS, COST_OF_ANNEAL, PART_OF_ANNEALS, LEAST_TURNS = 5000, 12, 0.3, 400
 # How often the annealings of a batch rank features by their prices; None for those that
 # rank exchanges, which is for data with fewer samples than features.
 BY_PRICE: tuple[float | None, ...] = (0.5, 0.9, 0.1, 0.5)
@@ -63,7 +63,7 @@ class SwapOptions(Options):
     patience : int, default=250
         How long to go on without improvement; 0 for a single descent. A restart that
         ends in a new swap optimum costs 1; one that ends in a known one costs 5, for it
-        is a sign that few optima are left to be found; one that anneals 28 more.
+        is a sign that few optima are left to be found; one that anneals 12 more.
         Methods ``auto`` and ``swap`` take that of their effort; one that is given lifts
         the effort's other limit of the search, too.
     width : int, default=20
