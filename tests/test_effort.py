@@ -63,6 +63,20 @@ def test_what_is_given_wins(problem):
     assert limited.status is Status.NODE_LIMIT
 
 
+def test_patience_that_is_given_does_not_ask_for_the_gap():
+    """The relaxation is nearly tight, so that the patience of the effort is short."""
+    X, y = random_data(np.random.default_rng(0), 200, 12)
+    tight = Problem(X, y, C=1e-3, max_features=11)
+    own = solve(tight, method="swap", random_state=0, gap_tol=0.0)
+    assert 0.0 < own.gap < 1e-3
+    patience = EFFORTS["normal"].patience
+    given = solve(
+        tight, method="swap", random_state=0, gap_tol=0.0,
+        method_options={"patience": patience},
+    )  # fmt: skip
+    assert own.counters["restarts"] < given.counters["restarts"]
+
+
 def test_methods_with_rules_of_their_own_do_not_ask(problem):
     small = problem.with_budget(1)
     runs = [

@@ -11,7 +11,6 @@ import copy
 import math
 from collections.abc import Iterable, Iterator
 from functools import cached_property
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -28,15 +27,22 @@ from .engine.tall import native_engine
 from .kernels.bounds import row_norm_bounds, varying_rows
 from .kernels.data import NEVER, Data
 from .sources import (
-    LARGEST_VALUE,
     SMALL_SPREAD,
     SparseSource,
     check_room,
     is_for_source,
     is_sparse,
     make_source,
-    not_finite,
-    too_large,
+)
+from .validation import (
+    check_costs,
+    check_data,
+    check_indices,
+    check_labels,
+    check_max_features,
+    check_shape,
+    check_weights,
+    freeze,
 )
 
 # Costs are sums of floats: a budget of 0.3 must admit 0.1 + 0.2. Bounds hold for what
@@ -44,9 +50,6 @@ from .sources import (
 COST_SLACK, BOUND_SLACK = 0.999e-9, 1e-9
 # What is left of a budget is rounded up by this part of it.
 LEFT_SLACK = 1e-12
-# Beyond these limits squares and sums could overflow, and bounds would prove nothing.
-WEIGHTS = (1e-30, 1e30)
-COSTS = (1e-50, 1e50)
 # Entries of rows that are read at a time.
 BLOCK = 2**20
 # What to do where a dense matrix does not fit into memory.
@@ -115,11 +118,11 @@ class Problem:
         fit_intercept: bool = True,
         overwrite_X: bool = False,
     ):
-        data: Any = _check_shape(X) if is_for_source(X) else _check_data(X)
-        labels = _check_labels(y, data.shape[0])
-        weights = _check_weights(C, sample_weight, data.shape[0])
+        data: Any = check_shape(X) if is_for_source(X) else check_data(X)
+        labels = check_labels(y, data.shape[0])
+        weights = check_weights(C, sample_weight, data.shape[0])
         # All samples' weights, those of weight zero included; C has the others only.
-        self.weights = _freeze(weights)
+        self.weights = freeze(weights)
         self._sample_weight = None if sample_weight is None else np.array(sample_weight)
         kept = weights > 0
         if np.unique(labels[kept]).size < 2:
@@ -128,8 +131,8 @@ class Problem:
                 "classifier needs samples of both classes with sample_weight > 0."
             )
         n = data.shape[1]
-        self.y = _freeze(labels[kept])
-        self.C = _freeze(np.array(weights[kept]))
+        self.y = freeze(labels[kept])
+        self.C = freeze(np.array(weights[kept]))
         self.fit_intercept = bool(fit_intercept)
         self.n_threads = 1
         self._unshifted: dict[int, np.ndarray] = {}
@@ -140,8 +143,8 @@ class Problem:
             self._set_source(data, kept)
         else:
             self._set_dense(data, kept, overwrite_X and data is X)
-        self.max_features = _check_max_features(max_features, n)
-        self.costs, self.max_cost = _check_costs(feature_costs, max_cost, n)
+        self.max_features = check_max_features(max_features, n)
+        self.costs, self.max_cost = check_costs(feature_costs, max_cost, n)
         self._has_unit_costs = feature_costs is None
         self.include = check_indices("include", include, n)
         self.exclude = check_indices("exclude", exclude, n)
@@ -154,7 +157,7 @@ class Problem:
         self.source = make_source(data, some, shifts=self.fit_intercept)
         # Rows of sparse data are made as quickly as they are copied.
         self._cache = None if is_sparse(data) else RowCache()
-        self.shift = _freeze(self.source.shift)
+        self.shift = freeze(self.source.shift)
 
     def _set_dense(self, data: np.ndarray, kept: np.ndarray, in_place: bool) -> None:
         """Copy the data into one matrix, or turn them into it."""
@@ -166,10 +169,10 @@ class Problem:
         if not in_place:
             check_room(8.0 * data.size, f"a copy of X {data.shape}", NOT_DENSE)
         A = _signed(data, self.y, in_place and bool(kept.all()))
-        self.shift = _freeze(np.zeros(A.shape[0]))
+        self.shift = freeze(np.zeros(A.shape[0]))
         if self.fit_intercept:
             self.shift, self._unshifted = _shift_rows(A, self.y)
-        self._A = _freeze(A)
+        self._A = freeze(A)
 
     def _check_sets(self) -> None:
         both = np.intersect1d(self.include, self.exclude)
@@ -202,7 +205,7 @@ class Problem:
             check_room(
                 8.0 * shape[0] * shape[1], f"X as a dense matrix {shape}", NOT_DENSE
             )
-            self._A = _freeze(self._gather(np.arange(self.n_features)))
+            self._A = freeze(self._gather(np.arange(self.n_features)))
         return self._A
 
     @property
@@ -224,8 +227,8 @@ class Problem:
     def norms(self) -> np.ndarray:
         """Upper bounds of the Euclidean norms of the rows of A."""
         if self.source is not None:
-            return _freeze(self.source.norms)
-        return _freeze(row_norm_bounds(self.A))
+            return freeze(self.source.norms)
+        return freeze(row_norm_bounds(self.A))
 
     @cached_property
     def candidates(self) -> np.ndarray:
@@ -241,7 +244,7 @@ class Problem:
         if self.fit_intercept:
             source = self.source
             allowed &= varying_rows(self.A, self.y) if source is None else source.varies
-        return _freeze(np.flatnonzero(allowed))
+        return freeze(np.flatnonzero(allowed))
 
     @property
     def engine(self) -> NativeEngine | GatheringEngine:
@@ -277,19 +280,19 @@ class Problem:
         ``max_cost`` needs feature costs; None keeps the present one.
         """
         other = self._copy()
-        other.max_features = _check_max_features(max_features, self.n_features)
+        other.max_features = check_max_features(max_features, self.n_features)
         if max_cost is not None:
             costs = None if self._has_unit_costs else self.costs
-            _, other.max_cost = _check_costs(costs, max_cost, self.n_features)
+            _, other.max_cost = check_costs(costs, max_cost, self.n_features)
         other._check_sets()
         return other
 
     def with_C(self, C: float) -> Problem:
         """The same problem with another weight of the loss; the data are shared."""
         other = self._copy()
-        weights = _check_weights(C, self._sample_weight, self.weights.size)
-        other.weights = _freeze(weights)
-        other.C = _freeze(np.array(weights[weights > 0]))
+        weights = check_weights(C, self._sample_weight, self.weights.size)
+        other.weights = freeze(weights)
+        other.C = freeze(np.array(weights[weights > 0]))
         return other
 
     def _copy(self) -> Problem:
@@ -330,9 +333,9 @@ class Problem:
                 f"a problem on {len(features)} features",
                 "choose fewer of them.",
             )
-            small._A = _freeze(self._gather(features))
+            small._A = freeze(self._gather(features))
         small.n_threads = self.n_threads
-        small.shift = _freeze(self.shift[features])
+        small.shift = freeze(self.shift[features])
         small._unshifted = self._as_given(features)
         small.y, small.C, small.weights = self.y, self.C, self.weights
         small._sample_weight = self._sample_weight
@@ -340,12 +343,12 @@ class Problem:
         small.stop_flag, small.is_watched = self.stop_flag, self.is_watched
         small.fit_intercept = self.fit_intercept
         small.max_features = min(self.max_features, small.n_features)
-        small.costs = _freeze(self.costs[features])
+        small.costs = freeze(self.costs[features])
         small.max_cost = self.max_cost
-        small.include = _freeze(np.flatnonzero(np.isin(features, self.include)))
-        small.exclude = _freeze(np.flatnonzero(np.isin(features, self.exclude)))
+        small.include = freeze(np.flatnonzero(np.isin(features, self.include)))
+        small.exclude = freeze(np.flatnonzero(np.isin(features, self.exclude)))
         # Known already for all features, and costly where there are many samples.
-        small.norms = _freeze(self.norms[features])
+        small.norms = freeze(self.norms[features])
         return small
 
     def drawn(self, size: int, rng: np.random.Generator) -> Problem:
@@ -362,10 +365,10 @@ class Problem:
         )
         small = self._copy()
         small.source = small._cache = None
-        small._A = _freeze(self._at_samples(samples))
+        small._A = freeze(self._at_samples(samples))
         as_given = self._as_given(np.arange(self.n_features))
         small._unshifted = {j: row[samples] for j, row in as_given.items()}
-        small.y, small.C = _freeze(self.y[samples]), _freeze(C)
+        small.y, small.C = freeze(self.y[samples]), freeze(C)
         # As factors of a C of 1.
         small.weights, small._sample_weight = small.C, np.array(C)
         # Features may be constant on a part of the samples.
@@ -375,7 +378,7 @@ class Problem:
     def requiring(self, feature: int) -> Problem:
         """The problem with one more included feature."""
         other = self._copy()
-        other.include = _freeze(np.union1d(self.include, [feature]))
+        other.include = freeze(np.union1d(self.include, [feature]))
         del other.candidates
         other._check_sets()
         return other
@@ -507,201 +510,4 @@ def _shift_rows(
         if np.abs(values - mean).max() <= SMALL_SPREAD * abs(mean):
             shift[j], before[int(j)] = mean, A[j].copy()
             A[j] = (values - mean) * y
-    return _freeze(shift), before
-
-
-def _freeze(array: np.ndarray) -> np.ndarray:
-    array.setflags(write=False)
-    return array
-
-
-def _check_shape(X: Any) -> Any:
-    """What is left in place must be a table of real numbers, too."""
-    check_unmasked("X", X)
-    _check_real(X)
-    _check_table(X.shape)
-    if is_sparse(X) and X.dtype.kind not in "fiub":
-        raise ValueError(
-            f"X is a sparse matrix of type {X.dtype}; give one of real numbers, such "
-            "as X.astype(float)."
-        )
-    return X
-
-
-def _check_real(X: Any) -> None:
-    if hasattr(X, "dtype") and np.iscomplexobj(X):
-        raise ValueError("X has complex numbers; give real ones.")
-
-
-def _check_table(shape: tuple[int, ...]) -> None:
-    if len(shape) != 2 or 0 in shape:
-        raise ValueError(
-            f"X must be a table with at least one row and one column, got shape "
-            f"{shape}."
-        )
-
-
-def _check_data(X: ArrayLike) -> np.ndarray:
-    check_unmasked("X", X)
-    _check_real(X)
-    # A table of numbers stays what it is, for there may be many.
-    if isinstance(X, np.ndarray) and X.dtype.kind in "fiub" and X.dtype.itemsize <= 8:
-        data = np.asarray(X)
-    else:
-        data = _doubles(X)
-    _check_table(data.shape)
-    # Without an array of their size: there may be many.
-    low, high = float(data.min()), float(data.max())
-    if not (np.isfinite(low) and np.isfinite(high)):
-        row, column = np.argwhere(~np.isfinite(data))[0]
-        raise not_finite(int(row), int(column), data[row, column])
-    if max(-low, high) > LARGEST_VALUE:
-        raise too_large(max(-low, high))
-    return data
-
-
-def _doubles(X: ArrayLike) -> np.ndarray:
-    if isinstance(X, np.ndarray) and X.dtype != np.float64:
-        check_room(
-            8.0 * X.size, f"X {X.shape} in double precision", "give fewer samples."
-        )
-    try:
-        return np.asarray(X, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ValueError(
-            f"X must be numeric: {str(error).rstrip('.')}. Encode text and categories "
-            "as numbers first."
-        ) from error
-
-
-def check_unmasked(name: str, array: ArrayLike) -> None:
-    """Refuse masked arrays: their gaps would silently be taken for numbers."""
-    if np.ma.isMaskedArray(array):
-        raise ValueError(
-            f"{name} is a masked array; fill or drop what is masked first "
-            "(numpy.ma.filled, or a scikit-learn imputer)."
-        )
-
-
-def _numbers(name: str, values: ArrayLike) -> np.ndarray:
-    """A copy of values as an array of doubles."""
-    try:
-        return np.array(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ValueError(
-            f"{name} must hold numbers: {str(error).rstrip('.')}."
-        ) from error
-
-
-def _check_labels(y: ArrayLike, n_samples: int) -> np.ndarray:
-    check_unmasked("y", y)
-    labels = _numbers("y", y)
-    if labels.shape != (n_samples,):
-        raise ValueError(
-            f"y must have one label per row of X ({n_samples}), got shape "
-            f"{labels.shape}."
-        )
-    if not np.isin(labels, (-1.0, 1.0)).all():
-        wrong = labels[~np.isin(labels, (-1.0, 1.0))][0]
-        raise ValueError(
-            f"y must be -1 or +1, got {wrong:g}; FrugalSVC encodes other labels."
-        )
-    return labels
-
-
-def _check_weights(C: float, sample_weight: ArrayLike | None, m: int) -> np.ndarray:
-    if not (isinstance(C, Real) and 0 < float(C) < np.inf):
-        raise ValueError(f"C must be a positive finite number, got {C!r}.")
-    if sample_weight is None:
-        return _check_range(np.full(m, float(C)), np.ones(m, dtype=bool))
-    check_unmasked("sample_weight", sample_weight)
-    weights = _numbers("sample_weight", sample_weight)
-    if weights.shape != (m,):
-        raise ValueError(
-            f"sample_weight must have one entry per row of X ({m}), got shape "
-            f"{weights.shape}."
-        )
-    if not np.isfinite(weights).all() or (weights < 0).any():
-        wrong = weights[~(np.isfinite(weights) & (weights >= 0))][0]
-        raise ValueError(
-            f"sample_weight must be finite and not negative, got {wrong:g}; use 0 to "
-            "leave a sample out."
-        )
-    return _check_range(float(C) * weights, weights > 0)
-
-
-def _check_range(weights: np.ndarray, kept: np.ndarray) -> np.ndarray:
-    low, high = WEIGHTS
-    wrong = weights[kept & ~((weights >= low) & (weights <= high))]
-    if wrong.size:
-        raise ValueError(
-            f"C times sample_weight must lie between {low:g} and {high:g}, or be 0 to "
-            f"leave a sample out; got {wrong[0]:g}. Rescale X instead: scaling it by s "
-            "is like scaling C by 1/s^2."
-        )
-    return weights
-
-
-def _check_max_features(max_features: int | None, n: int) -> int:
-    if max_features is None:
-        return n
-    if not isinstance(max_features, Integral) or isinstance(max_features, bool):
-        raise TypeError(
-            f"max_features must be an integer or None, got {max_features!r} of type "
-            f"{type(max_features).__name__}."
-        )
-    if max_features < 0:
-        raise ValueError(
-            f"max_features must be at least 0, got {max_features}; 0 gives a constant "
-            "classifier."
-        )
-    return min(int(max_features), n)
-
-
-def _check_costs(
-    feature_costs: ArrayLike | None, max_cost: float | None, n: int
-) -> tuple[np.ndarray, float]:
-    if feature_costs is None:
-        if max_cost is not None:
-            raise ValueError(
-                f"max_cost={max_cost!r} needs feature_costs: give the cost of each of "
-                f"the {n} features."
-            )
-        return _freeze(np.ones(n)), np.inf
-    check_unmasked("feature_costs", feature_costs)
-    costs = _numbers("feature_costs", feature_costs)
-    if costs.shape != (n,):
-        raise ValueError(
-            f"feature_costs must have one entry per feature ({n}), got shape "
-            f"{costs.shape}."
-        )
-    if not np.isfinite(costs).all() or (costs <= 0).any():
-        j = int(np.flatnonzero(~(np.isfinite(costs) & (costs > 0)))[0])
-        raise ValueError(
-            f"feature_costs must be positive and finite, got {costs[j]:g} for feature "
-            f"{j}; put features that are free in include, or give them a small cost."
-        )
-    if costs.min() < COSTS[0] or costs.max() > COSTS[1]:
-        raise ValueError(
-            f"feature_costs must lie between {COSTS[0]:g} and {COSTS[1]:g}, got "
-            f"{costs.min():g} to {costs.max():g}; divide them and max_cost by a common "
-            "factor."
-        )
-    if max_cost is None:
-        return _freeze(costs), np.inf
-    if not (isinstance(max_cost, Real) and float(max_cost) >= 0):
-        raise ValueError(f"max_cost must be a number >= 0, got {max_cost!r}.")
-    return _freeze(costs), float(max_cost)
-
-
-def check_indices(name: str, indices: Iterable[int], n: int) -> np.ndarray:
-    """Feature indices in increasing order, each once; ``name`` is for the errors."""
-    values = list(indices)
-    for value in values:
-        if not isinstance(value, Integral) or isinstance(value, bool):
-            raise TypeError(f"{name} must hold feature indices, got {value!r}.")
-        if not 0 <= value < n:
-            raise ValueError(
-                f"{name} has feature {value}, but features are numbered 0 to {n - 1}."
-            )
-    return _freeze(np.unique(np.array(values, dtype=np.int64)))
+    return freeze(shift), before

@@ -11,6 +11,7 @@ from frugalsvm import Problem
 from frugalsvm.incumbent import Incumbent
 from frugalsvm.search.evaluator import IMPROVEMENT, Evaluator, Stop
 from frugalsvm.search.restarts import (
+    FULL_GAIN,
     Elites,
     RestartSearch,
     SwapOptions,
@@ -28,14 +29,14 @@ def problem_of(n=14, max_features=4, seed=0, **arguments):
 
 def run(
     problem, n_jobs=1, should_stop=lambda: False, listener=lambda *_: None,
-    max_work=np.inf, **options,
+    max_work=np.inf, gain=None, **options,
 ):  # fmt: skip
     incumbent = Incumbent()
     incumbent.listen(listener)
     with ThreadPoolExecutor(n_jobs) as pool:
         search = RestartSearch(
             problem, incumbent, SwapOptions(**options), pool,
-            np.random.SeedSequence(1), should_stop, max_work,
+            np.random.SeedSequence(1), should_stop, max_work, gain,
         )  # fmt: skip
         first = Evaluator(problem).solve(np.arange(problem.max_features))
         search.start([first])
@@ -55,6 +56,17 @@ def test_threads_do_not_change_the_outcome():
     one, three = ([s.key for s in search.elites.solutions] for search in searches)
     assert one == three
     assert searches[0].counters == searches[1].counters
+
+
+def test_patience_is_shorter_where_little_can_be_gained():
+    problem = problem_of(n=40, max_features=6)
+    idle = [
+        run(problem, patience=200, gain=gain)[0].idle
+        for gain in (lambda: 1.0, lambda: FULL_GAIN / 10, lambda: 0.0)
+    ]
+    assert idle[0] >= 200
+    assert 20 <= idle[1] < 200
+    assert idle[2] == 0
 
 
 def test_elites_are_swap_optima_and_admitted():

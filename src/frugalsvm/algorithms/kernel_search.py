@@ -15,9 +15,9 @@ import numpy as np
 
 from ..monitor import Monitor
 from ..options import check_distinct, check_integer
-from ..problem import check_indices
 from ..search.evaluator import IMPROVEMENT
 from ..solution import Solution
+from ..validation import check_indices
 from .local_search import better
 from .ranking import make_groups
 from .restricted import Restricted

@@ -15,12 +15,13 @@ from ..blas import single_threaded_blas
 from ..certificate import Certificate
 from ..driver import check_limits, n_threads, solve
 from ..feature_names import FeatureNames
-from ..problem import Problem, check_unmasked
+from ..problem import Problem
 from ..result import Result, Status
 from ..stopping import StopCondition
 from ..supervision import supervise
 from ..tree.listing import Found, Listing, ListingTree, Threshold, solve_support
 from ..tree.proof import Alternatives, build_certificate
+from ..validation import check_unmasked
 from .listing import COMPLETE, SAME, NearOptimal
 
 # The first cutoff is larger by this part than it has to be.

@@ -9,9 +9,9 @@ import scipy.sparse as sp
 from dask.sizeof import sizeof
 
 from ..engine.ordering import smallest
-from ..problem import check_unmasked
 from ..sources import ArraySource, SparseSource, is_sparse
 from ..sources.survey import Property
+from ..validation import check_unmasked
 
 
 class Facts(NamedTuple):

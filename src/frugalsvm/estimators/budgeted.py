@@ -34,7 +34,7 @@ class BudgetedClassifier(BinaryLinearClassifier):
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None
     ) -> tuple[Any, np.ndarray, np.ndarray]:
         """Data and labels after all checks, and labels as -1 and +1."""
-        from ..problem import check_unmasked
+        from ..validation import check_unmasked
 
         check_parameters(self)
         for name, array in (("X", X), ("y", y), ("sample_weight", sample_weight)):

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..native.certified import check_big_m
-from ..problem import Problem, check_indices
+from ..problem import Problem
 from ..solvers.base import Trait
+from ..validation import check_indices
 from .modelling import modelling
 
 if TYPE_CHECKING:

@@ -6,8 +6,9 @@ from typing import Literal
 
 import numpy as np
 
-from ..problem import Problem, check_indices
+from ..problem import Problem
 from ..solvers.base import Trait
+from ..validation import check_indices
 from .blocks import choose_features, draft, rotated_cones
 from .formulations import check_upper_bound, half_norm_and_loss
 from .model import Model
