@@ -19,7 +19,8 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.feature_selection import RFE, SelectFromModel
 from sklearn.svm import LinearSVC
 
-C = 1.0
+# Weight of the loss, unless a case has its own.
+WEIGHT = 1.0
 # Rows that are made at a time.
 PIECE = 50_000
 # Fits of the L1 norm until the budget is met.
@@ -161,7 +162,7 @@ def make(case: dict[str, Any]) -> tuple[Any, np.ndarray]:
     return makers[case["kind"]](case["m"], case["n"], case.get("seed", 0))
 
 
-def frugal(X: Any, y: np.ndarray, B: int, **options: Any) -> dict[str, Any]:
+def frugal(X: Any, y: np.ndarray, B: int, C: float, **options: Any) -> dict[str, Any]:
     from frugalsvm import FrugalSVC
 
     model = FrugalSVC(B, C, random_state=0, n_jobs=1, **options).fit(X, y)
@@ -172,34 +173,34 @@ def frugal(X: Any, y: np.ndarray, B: int, **options: Any) -> dict[str, Any]:
     }
 
 
-def longer(X: Any, y: np.ndarray, B: int) -> dict[str, Any]:
+def longer(X: Any, y: np.ndarray, B: int, C: float) -> dict[str, Any]:
     """A search on five times as many samples, with much more patience."""
     from frugalsvm.search import sampled
 
     sampled.N_DRAWN *= 5
-    return frugal(X, y, B, method="swap", method_options={"patience": 1200})
+    return frugal(X, y, B, C, method="swap", method_options={"patience": 1200})
 
 
-def rfe(X: Any, y: np.ndarray, B: int) -> dict[str, Any]:
-    found = RFE(_linear(X), n_features_to_select=B, step=0.1).fit(X, y)
+def rfe(X: Any, y: np.ndarray, B: int, C: float) -> dict[str, Any]:
+    found = RFE(_linear(X, C), n_features_to_select=B, step=0.1).fit(X, y)
     return {"selected": np.flatnonzero(found.support_)}
 
 
-def select(X: Any, y: np.ndarray, B: int) -> dict[str, Any]:
-    found = SelectFromModel(_linear(X), max_features=B, threshold=-np.inf).fit(X, y)
+def select(X: Any, y: np.ndarray, B: int, C: float) -> dict[str, Any]:
+    found = SelectFromModel(_linear(X, C), max_features=B, threshold=-np.inf).fit(X, y)
     return {"selected": found.get_support(indices=True)}
 
 
-def linear(X: Any, y: np.ndarray, B: int) -> dict[str, Any]:
-    _linear(X).fit(X, y)
+def linear(X: Any, y: np.ndarray, B: int, C: float) -> dict[str, Any]:
+    _linear(X, C).fit(X, y)
     return {}
 
 
-def _linear(X: Any) -> LinearSVC:
+def _linear(X: Any, C: float) -> LinearSVC:
     return LinearSVC(C=C, dual=X.shape[1] > X.shape[0], random_state=0)
 
 
-def l1(X: Any, y: np.ndarray, B: int) -> dict[str, Any]:
+def l1(X: Any, y: np.ndarray, B: int, C: float) -> dict[str, Any]:
     """Bisection on the C of the L1 norm, until B features are left.
 
     If there is no such C, the largest weights where a few more are left.
@@ -219,7 +220,7 @@ def l1(X: Any, y: np.ndarray, B: int) -> dict[str, Any]:
     return {"selected": np.sort(np.argsort(-best)[:B])}
 
 
-def clarabel(X: Any, y: np.ndarray, B: int) -> dict[str, Any]:
+def clarabel(X: Any, y: np.ndarray, B: int, C: float) -> dict[str, Any]:
     """The relaxation DSCoP, in the form that suits the shape."""
     from . import bench_perspective
 
@@ -232,7 +233,7 @@ def clarabel(X: Any, y: np.ndarray, B: int) -> dict[str, Any]:
 
 METHODS = {
     "frugal": frugal,
-    "fast": lambda X, y, B: frugal(X, y, B, effort="fast"),
+    "fast": lambda X, y, B, C: frugal(X, y, B, C, effort="fast"),
     "longer": longer,
     "linear": linear,
     "RFE": rfe,
@@ -242,7 +243,7 @@ METHODS = {
 }
 
 
-def refitted(X: Any, y: np.ndarray, selected: np.ndarray) -> float:
+def refitted(X: Any, y: np.ndarray, selected: np.ndarray, C: float) -> float:
     """Objective of the SVM on some features."""
     from frugalsvm import Problem, solve
 
@@ -259,8 +260,7 @@ def limit_processor(seconds: float) -> None:
 
 
 def run(case: dict[str, Any]) -> dict[str, Any]:
-    global C
-    C = case.get("C", C)
+    C = case.get("C", WEIGHT)
     warnings.simplefilter("ignore")
     X, y = make(case)
     size = X.data.nbytes + X.indices.nbytes if sp.issparse(X) else X.nbytes
@@ -273,7 +273,7 @@ def run(case: dict[str, Any]) -> dict[str, Any]:
     before = memory("VmRSS")
     started = time.process_time()
     limit_processor(started + case["limit"])
-    found = METHODS[case["method"]](X, y, case["B"])
+    found = METHODS[case["method"]](X, y, case["B"], C)
     row = {
         "seconds": time.process_time() - started,
         "peak": memory("VmHWM"),
@@ -284,7 +284,7 @@ def run(case: dict[str, Any]) -> dict[str, Any]:
     limit_processor(resource.RLIM_INFINITY)
     selected = found.pop("selected", None)
     if selected is not None and "objective" not in found:
-        found["objective"] = refitted(X, y, selected)
+        found["objective"] = refitted(X, y, selected, C)
     return row | {name: float(value) for name, value in found.items()}
 
 

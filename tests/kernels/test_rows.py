@@ -71,7 +71,7 @@ def test_entries_give_what_dense_rows_give(intercept):
     np.testing.assert_allclose(np.tril(out), np.tril(whole), atol=1e-10)
 
 
-@pytest.mark.parametrize(("density", "is_sparse"), [(0.15, True), (0.3, False)])
+@pytest.mark.parametrize(("density", "is_sparse"), [(0.08, True), (0.12, False)])
 def test_only_few_entries_are_kept_as_such(density, is_sparse):
     rows = stacked(sparse_data(True, density=density), np.arange(30), np.arange(3000))
     assert (rows.dense.size == 0) == is_sparse
@@ -80,6 +80,30 @@ def test_only_few_entries_are_kept_as_such(density, is_sparse):
 def test_neither_are_few_samples():
     data = sparse_data(True)
     assert stacked(data, np.arange(30), np.arange(1000)).dense.shape == (31, 1000)
+
+
+def test_nor_more_features_than_samples():
+    """The matrix of the samples needs dense rows."""
+    data = sparse_data(True, m=300, n=400, density=0.02)
+    assert kernels.LARGE <= 300 * 400
+    rows = stacked(data, np.arange(400), np.arange(300))
+    assert rows.dense.shape == (401, 300)
+
+
+def test_nor_a_few_samples_with_very_many_entries():
+    """Pairs of entries are what the Gram matrix costs."""
+    data = sparse_data(True, density=0.05)
+    data.A[:, :120] = np.random.default_rng(0).normal(size=(30, 120))
+    assert np.count_nonzero(data.A) < kernels.FEW * data.A.size
+    assert stacked(data, np.arange(30), np.arange(3000)).dense.size
+
+
+def test_the_gram_matrix_ends_when_it_is_told_to():
+    rows = stacked(sparse_data(True), np.arange(30), np.arange(3000))
+    whole, part = np.empty((31, 31)), np.empty((31, 31))
+    gram(rows, np.ones(3000), whole, NEVER)
+    gram(rows, np.ones(3000), part, np.ones(1, dtype=np.uint8))
+    assert np.all(np.diagonal(part)[:30] < 0.2 * np.diagonal(whole)[:30])
 
 
 def test_nor_large_means():

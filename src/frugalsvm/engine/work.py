@@ -12,7 +12,7 @@ import numpy as np
 from .protocol import Answer, Engine, Task
 
 # An SVM: once, per sample, per sample and feature, per sample and pair of features.
-SVM_COSTS = 3e4, 200.0, 35.0, 1.0
+SVM_COSTS = 3e4, 450.0, 30.0, 0.6
 # An iteration of a relaxation: once, per entry of its part of the data, per product in
 # its matrix.
 ITERATION_COSTS = 1e4, 13.0, 0.06

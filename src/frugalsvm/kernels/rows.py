@@ -15,8 +15,9 @@ from .linalg import combine, correlate, dot, total, weighted_gram
 
 # Entries of a program are worth counting from so many on.
 LARGE = 2**16
-# Rows are kept as entries if so small a part of them is not zero.
-FEW = 0.2
+# Rows are kept as entries if no more than this part of them is not zero, and of the
+# pairs of entries of a sample its square: these are what the Gram matrix costs.
+FEW = 0.1
 # ... and centring leaves this part of the squares of each, or digits would be lost.
 LEAST_LEFT = 0.25
 
@@ -56,7 +57,8 @@ def stack(data, features, samples, y):
         m = data.y.shape[0]
         for t in range(p):
             means[t] = dot(data.A[features[t]], data.y, m) / m
-    nowhere = new_indices(0)
+    # With more features than samples the matrix of the samples is factorised, which
+    # needs dense rows: see ``newton.is_by_feature``.
     if p < size and p * size >= LARGE:
         starts, is_sparse = _find_starts(data.A, features, samples, means, y)
         if is_sparse:
@@ -71,6 +73,7 @@ def stack(data, features, samples, y):
     if data.intercept:
         for i in range(size):
             rows[p, i] = y[i]
+    nowhere = new_indices(0)
     return Rows(rows, nowhere, nowhere, new_vector(0), means, y)
 
 
@@ -94,9 +97,11 @@ def _find_starts(A, features, samples, means, y):
         centred = squares + means[t] * (means[t] * size - 2.0 * shared)
         if count > most or centred < LEAST_LEFT * squares:
             return starts, False
+    pairs = 0.0
     for i in range(size):
+        pairs += float(starts[i + 1]) * starts[i + 1]
         starts[i + 1] += starts[i]
-    return starts, True
+    return starts, pairs <= FEW * p * most
 
 
 @jit_new
@@ -126,12 +131,12 @@ def _is_dense(rows):
 
 @jit
 def combine_rows(weights, rows, out):
-    """One value per sample: the sum of the first rows, times weights."""
+    """One value per sample: the sum of the rows, without y if it has no weight."""
     size, p = weights.shape[0], rows.means.shape[0]
     if _is_dense(rows):
         combine(weights, rows.dense[:size], out)
         return
-    b = -dot(weights, rows.means, min(size, p))
+    b = -dot(weights, rows.means, p)
     if size > p:
         b += weights[p]
     for i in range(out.shape[0]):
@@ -143,7 +148,7 @@ def combine_rows(weights, rows, out):
 
 @jit
 def correlate_rows(rows, values, out):
-    """One value per row, of as many as ``out`` has: its product with the values."""
+    """One value per row: its product with the values; that of y if ``out`` has room."""
     size, p = out.shape[0], rows.means.shape[0]
     if _is_dense(rows):
         correlate(rows.dense[:size], values, out)
@@ -172,7 +177,7 @@ def gram_of_rows(rows, weights, out, stop):
     for j in range(order):
         fill(out[j, : j + 1], 0.0)
     sums = filled(p, 0.0)
-    _add_squares(rows, weights, sums, out)
+    _add_squares(rows, weights, sums, out, stop)
     for j in range(p):
         for k in range(j + 1):
             shared = means[j] * (sums[k] - mass * means[k]) + means[k] * sums[j]
@@ -184,10 +189,12 @@ def gram_of_rows(rows, weights, out, stop):
 
 
 @jit
-def _add_squares(rows, weights, sums, out):
+def _add_squares(rows, weights, sums, out, stop):
     """Add ``a diag(weights) a'`` to the lower triangle and ``a diag(weights) y``."""
     features, values = rows.features, rows.values
     for i in range(weights.shape[0]):
+        if stop[0] != 0:
+            return
         start = rows.starts[i]
         for t in range(start, rows.starts[i + 1]):
             j, weighted = features[t], weights[i] * values[t]

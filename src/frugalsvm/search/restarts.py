@@ -47,8 +47,7 @@ TURNS, COST_OF_ANNEAL, PART_OF_ANNEALS, LEAST_TURNS = 5000, 12, 0.3, 400
 # rank exchanges, which is for data with fewer samples than features.
 BY_PRICE: tuple[float | None, ...] = (0.5, 0.9, 0.1, 0.5)
 BY_PRICE_IF_WIDE: tuple[float | None, ...] = (None, 0.5, None, None)
-# Patience is for gains of so large a part; where no more than less can be gained, it
-# is shorter.
+# Patience is shorter if less than this part of the objective can be gained.
 FULL_GAIN = 0.01
 # Supports remembered across restarts.
 MAX_SEEN = 500_000
@@ -64,8 +63,9 @@ class SwapOptions(Options):
         How long to go on without improvement; 0 for a single descent. A restart that
         ends in a new swap optimum costs 1; one that ends in a known one costs 5, for it
         is a sign that few optima are left to be found; one that anneals 12 more.
-        Methods ``auto`` and ``swap`` take that of their effort; one that is given lifts
-        the effort's other limit of the search, too.
+        Methods ``auto`` and ``swap`` take that of their effort, less of it where the
+        gap is below 1 %; one that is given lifts the effort's other limit of the
+        search, too.
     width : int, default=20
         Features that are tried in exchange for one.
     tries : int, default=3
@@ -216,8 +216,8 @@ class RestartSearch:
     max_work : float, default=inf
         Where all descents end, and no more are begun.
     gain : callable, default=None
-        The part of the objective that could still be gained at most, if it is asked
-        whether restarts are worth while.
+        The part of the objective that could still be gained at most; None if patience
+        does not depend on it.
 
     Attributes
     ----------
@@ -269,24 +269,18 @@ class RestartSearch:
     @property
     def is_idle(self) -> bool:
         """Whether patience or work are spent."""
-        return self.idle >= self.options.patience or self.work >= self.max_work
+        return self._patience_left <= 0 or self.work >= self.max_work
+
+    @property
+    def _patience_left(self) -> float:
+        """How long to go on, given what can be gained."""
+        part = 1.0 if self._gain is None else min(1.0, self._gain() / FULL_GAIN)
+        return part * self.options.patience - self.idle
 
     def restart_until_idle(self, is_finished: Callable[[], bool]) -> None:
         """Restart until patience ends, or there is nothing left to do."""
-        while not (
-            self.is_idle
-            or self._is_hardly_worth_while
-            or self.should_stop()
-            or is_finished()
-        ):
+        while not (self.is_idle or self.should_stop() or is_finished()):
             self.restart()
-
-    @property
-    def _is_hardly_worth_while(self) -> bool:
-        """Whether the patience for what can be gained is spent."""
-        if self._gain is None:
-            return False
-        return self.idle >= self.options.patience * self._gain() / FULL_GAIN
 
     def restart(self, annealing_work: float = np.inf) -> None:
         """One batch of restarts; if it anneals, for about this work at most."""
@@ -324,10 +318,8 @@ class RestartSearch:
 
     def _turns(self, work: float) -> int:
         """Turns of the annealings that are due, 0 if none are."""
-        patience_left = self.options.patience - self.idle
-        if not self._stretch.calls_for_annealing or (
-            patience_left < BATCH * COST_OF_ANNEAL
-        ):
+        has_patience = self._patience_left >= BATCH * COST_OF_ANNEAL
+        if not (self._stretch.calls_for_annealing and has_patience):
             return 0
         a_turn = svm_work(self.problem.n_samples, self.problem.max_features)
         affordable = min(PART_OF_ANNEALS * self.max_work, work) / (BATCH * a_turn)
