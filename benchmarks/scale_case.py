@@ -178,7 +178,7 @@ def longer(X: Any, y: np.ndarray, B: int, C: float) -> dict[str, Any]:
     from frugalsvm.search import sampled
 
     sampled.N_DRAWN *= 5
-    return frugal(X, y, B, C, method="swap", method_options={"patience": 1200})
+    return frugal(X, y, B, C, method="swap", method_options={"patience": 2500})
 
 
 def rfe(X: Any, y: np.ndarray, B: int, C: float) -> dict[str, Any]:

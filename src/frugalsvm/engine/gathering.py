@@ -8,7 +8,7 @@ join it, and so on until the bound over all features meets the value.
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -18,6 +18,8 @@ from ..kernels.pricing import screen_region
 from .merging import merge_zeros
 from .native import NativeEngine
 from .ordering import smallest
+from .part import Part
+from .pool_rounds import NEARLY, PoolRound, PoolRounds
 from .protocol import ActiveSet, Answer, DualBound, SupportSVM, Task
 from .region import Region
 from .rows import RowCache
@@ -33,22 +35,6 @@ MAX_POOL, POOL_RATE, POOL_BYTES = 5000, 4, 2**30
 FIRST_POOL, LONG_BYTES = 500, 2**26
 # Features that join at once, at least, if so many are missing: short rows and long.
 FEW, FEW_LONG = 200, 20
-# Features worth this part of their price stay in the pool of the first rounds.
-NEARLY = 0.5
-# Rounds after which no feature is dropped again, so that rounds come to an end.
-DROP_ROUNDS = 8
-# Features worth this part of their price are where children start.
-NEARLY_FOR_CHILDREN = 0.6
-# First rounds only have to find the right features. Later ones are as accurate as a
-# part of the gap before them, and that of a task that is continued by so much for each
-# round so far.
-ROUGH_TOL, PART_OF_GAP, PROGRESS = 1e-2, 0.1, 0.3
-# Samples are frozen below this relative gap.
-NEAR = 0.05
-# The pool is to leave this part of the gap that is allowed.
-INNER_TOL = 0.5
-# Rounds of compiled code on a pool.
-INNER_ROUNDS = 30
 
 
 def signed_columns(source: Source, features: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -59,17 +45,6 @@ def signed_columns(source: Source, features: np.ndarray, y: np.ndarray) -> np.nd
         rows -= shift[:, None]
     rows *= y
     return rows
-
-
-class _Round(NamedTuple):
-    """A relaxation on a pool, and what it proves of all features.
-
-    ``inner`` is numbered within the pool.
-    """
-
-    pool: np.ndarray
-    inner: Answer
-    dual: DualBound
 
 
 class GatheringEngine:
@@ -223,7 +198,7 @@ class GatheringEngine:
         above = 0.0
         in_pool = own[region.forced.size :]
         if 0 < region.k <= in_pool.size:
-            # What a place among the chosen ones costs, as in ``_Rounds._worth``.
+            # What a place among the chosen ones costs, as in ``pool_rounds``.
             place = np.partition(in_pool, -region.k)[-region.k]
             above = math.sqrt(NEARLY) * place
         values = self.prices(alpha, above=above).values
@@ -286,7 +261,7 @@ class GatheringEngine:
             # All that is free, for instance.
             features = self.first_features(region.free, self.most_free(region))
             task = task._replace(start=task.start._replace(features=features))
-        return _Rounds(self, task).run()
+        return PoolRounds(self, task).run()
 
     def _solve_whole(self, task: Task) -> Answer:
         """Gather all rows of a region."""
@@ -300,7 +275,7 @@ class GatheringEngine:
             active=active,
         )
 
-    def relax_pool(self, task: Task, pool: np.ndarray, screens: bool) -> _Round:
+    def relax_pool(self, task: Task, pool: np.ndarray, screens: bool) -> PoolRound:
         """Relax a region as if it had no other free features than some.
 
         If ``screens``, all squares are needed.
@@ -316,7 +291,7 @@ class GatheringEngine:
             # Rows that do not fit into the cache would travel once more.
             own = np.abs(native.products(alpha))
             values = self._values_near(region, part.features, alpha, own)
-        return _Round(pool, inner, self._bound_by(region, alpha, values))
+        return PoolRound(pool, inner, self._bound_by(region, alpha, values))
 
     def is_stopped(self) -> bool:
         """Whether somebody has asked to stop."""
@@ -329,171 +304,3 @@ class GatheringEngine:
             dual.alpha, dual.squares, region.forced, region.free, region.k, self.costs,
             region.budget, task.cutoff,
         )  # fmt: skip
-
-
-class Part(NamedTuple):
-    """Some features, numbered anew, of which the first are forced.
-
-    Attributes
-    ----------
-    n_features : int
-        Of the data.
-    features : integer array
-        The forced features of a region, and some of the free ones.
-    n_forced : int
-    number : integer array
-        Of each feature of the data within the part, if it is there.
-    """
-
-    n_features: int
-    features: np.ndarray
-    n_forced: int
-    number: np.ndarray
-
-    @classmethod
-    def of(cls, n_features: int, region: Region, free: np.ndarray) -> Part:
-        """The forced features and some free ones."""
-        features = np.concatenate([region.forced, free])
-        number = np.full(n_features, -1, dtype=np.int64)
-        number[features] = np.arange(features.size)
-        return cls(n_features, features, region.forced.size, number)
-
-    def inside(self, task: Task) -> Task:
-        """A task in the numbers of the part; it starts from what is in the part."""
-        size = self.features.size
-        region = task.region._replace(
-            forced=np.arange(self.n_forced), free=np.arange(self.n_forced, size)
-        )
-        start = self.number[task.start.features]
-        return task._replace(
-            region=region, start=ActiveSet(start[start >= 0], task.start.side)
-        )
-
-    def spread(self, values: np.ndarray) -> np.ndarray:
-        """Values of the part at the places of its features, zero elsewhere."""
-        spread = np.zeros(self.n_features)
-        spread[self.features] = values
-        return spread
-
-
-class _Rounds:
-    """Rounds on a growing pool of free features, for one task."""
-
-    def __init__(self, engine: GatheringEngine, task: Task):
-        self._engine = engine
-        self._task = task
-        self._start = task.start
-        self._best: DualBound | None = None
-        self._n_rounds = self._n_iterations = 0
-
-    def run(self) -> Answer:
-        """Rounds until the gap is closed, or there were enough of them."""
-        task = self._task
-        last, is_finished = self._rounds(task.tol, task.max_rounds)
-        # Too coarse to tell whether the region can be pruned?
-        assert self._best is not None
-        is_open = self._best.bound <= task.cutoff < last.inner.primal
-        if task.fine_tol < task.tol and is_open and not self._engine.is_stopped():
-            last, is_finished = self._rounds(task.fine_tol, 2 * task.max_rounds)
-        return self._answer(last, is_finished)
-
-    def _rounds(self, tol: float, limit: int) -> tuple[_Round, bool]:
-        task, engine = self._task, self._engine
-        round_tol = tol
-        if task.rough or task.n_before > 0:
-            round_tol = max(tol, ROUGH_TOL * PROGRESS**task.n_before)
-        pool = self._start.features
-        limit += self._n_rounds
-        while True:
-            inner_tol = INNER_TOL * round_tol
-            last = engine.relax_pool(
-                task._replace(
-                    start=self._start, tol=inner_tol, fine_tol=inner_tol, cutoff=np.inf,
-                    max_rounds=INNER_ROUNDS, rough=False, n_before=0,
-                ),
-                pool,
-                screens=task.cutoff < np.inf,
-            )  # fmt: skip
-            self._n_rounds += 1
-            self._n_iterations += last.inner.iterations
-            if self._best is None or last.dual.bound > self._best.bound:
-                self._best = last.dual
-            gap, size = last.inner.primal - self._best.bound, abs(last.inner.primal)
-            if gap <= tol * size or self._best.bound > task.cutoff:
-                return last, True
-            pool, grown = self._grow(last)
-            if not grown and round_tol <= tol:
-                return last, last.inner.finished
-            # No more accurate than it takes to see what is missing.
-            round_tol = min(round_tol, PART_OF_GAP * gap / size) if grown else tol
-            round_tol = max(round_tol, tol)
-            side = last.inner.active.side
-            # As long as much is missing, samples far from the margin will come back.
-            is_near = gap <= NEAR * size
-            self._start = ActiveSet(pool, side if is_near else np.zeros_like(side))
-            if self._n_rounds >= limit or engine.is_stopped():
-                return last, False
-
-    def _grow(self, last: _Round) -> tuple[np.ndarray, bool]:
-        """Keep what is nearly worth its price, add the most valuable of the others."""
-        engine, region, pool = self._engine, self._task.region, last.pool
-        worth = self._worth(last, pool)
-        kept = pool
-        if self._n_rounds + self._task.n_before <= DROP_ROUNDS:
-            kept = pool[worth[pool] > NEARLY]
-        is_outside = np.zeros(engine.n_features, dtype=bool)
-        is_outside[region.free] = True
-        is_outside[pool] = False
-        is_outside &= worth > 1.0
-        missing = np.flatnonzero(is_outside)
-        room = max(0, engine.most_free(region) - kept.size)
-        size = min(missing.size, max(engine.few, kept.size), room)
-        if size == 0:
-            return pool, False
-        joining = missing[smallest(-worth[missing], size)]
-        return np.concatenate([kept, joining]), True
-
-    def _worth(self, last: _Round, features: np.ndarray) -> np.ndarray:
-        """What all features are worth, as parts of their prices.
-
-        The price of a feature is that of its cost and of a place among those that are
-        chosen; if none but some features had more than their price, the bound would be
-        that of a region without the others.
-        """
-        squares, costs = last.dual.squares, self._engine.costs
-        price = last.inner.price
-        rest = squares[features] - price * costs[features]
-        k = self._task.region.k
-        place = 0.0
-        if k <= features.size:
-            place = max(0.0, -np.partition(-rest, k - 1)[k - 1])
-        return squares / np.maximum(place + price * costs, np.finfo(float).tiny)
-
-    def _answer(self, last: _Round, is_finished: bool) -> Answer:
-        task, engine, dual = self._task, self._engine, self._best
-        assert dual is not None
-        region, inner = task.region, last.inner
-        part = Part.of(engine.n_features, region, last.pool)
-        w = np.zeros(region.forced.size + region.free.size)
-        at = part.number[region.free]
-        w[: region.forced.size] = inner.w[: region.forced.size]
-        w[region.forced.size :][at >= 0] = inner.w[at[at >= 0]]
-        decision = np.zeros(region.free.size, dtype=np.int8)
-        active = self._start
-        if dual.bound <= task.cutoff:
-            decision = engine.screen(task, dual)
-            if is_finished:
-                active = self._active_set(last)
-        return Answer(
-            dual.bound, dual.price, inner.primal, self._n_rounds, self._n_iterations,
-            is_finished, dual.alpha, dual.squares, part.spread(inner.z),
-            part.spread(inner.curvature), w, active, decision, bool(decision.any()),
-        )  # fmt: skip
-
-    def _active_set(self, last: _Round) -> ActiveSet:
-        """The features and samples that mattered, for children to start from."""
-        free = self._task.region.free
-        worthy = free[self._worth(last, free)[free] > NEARLY_FOR_CHILDREN]
-        if worthy.size > self._engine.most_free(self._task.region):
-            worthy = last.pool
-        return ActiveSet(worthy, last.inner.active.side)
