@@ -307,21 +307,39 @@ def bounded_grid(
         problem, budgets, weights, effort=effort, seed=seed,
         n_jobs=thread_count(n_jobs), seeds=seeds,
     )  # fmt: skip
+    stop = StopCondition()
+    work = partial(_relax_grid, problem, budgets, weights, stop)
+    bounds, was_interrupted = supervise(work, stop)
+    if was_interrupted:
+        raise KeyboardInterrupt
     objectives = np.empty((weights.size, budgets.size))
-    bounds = np.empty_like(objectives)
-    near = None
     for i, C in enumerate(weights.tolist()):
         row = problem.with_C(C)
-        for j, budget in enumerate(budgets.tolist()):
-            solution = found.rows[i][j]
+        for j, solution in enumerate(found.rows[i]):
             coef = np.zeros(problem.n_features)
             coef[solution.support] = solution.w
             intercept = problem.unshifted_intercept(coef, solution.b)
             objectives[i, j] = row.objective(coef, intercept)
-            relaxation = relax_natively(row.with_budget(budget), near=near)
-            bounds[i, j], near = relaxation.bound, relaxation.alpha
     supports = [[one.support for one in line] for line in found.rows]
     return BoundedGrid(objectives, spread_bounds(bounds), supports, found.n_solves)
+
+
+def _relax_grid(
+    problem: Problem, budgets: np.ndarray, weights: np.ndarray, stop: StopCondition
+) -> np.ndarray:
+    """The bounds of all relaxations; weaker ones if they were stopped."""
+    problem = problem.watching(stop.flag)
+    bounds = np.empty((weights.size, budgets.size))
+    near = None
+    with single_threaded_blas():
+        for i, C in enumerate(weights.tolist()):
+            row = problem.with_C(C)
+            for j, budget in enumerate(budgets.tolist()):
+                relaxation = relax_natively(
+                    row.with_budget(budget), should_stop=stop.should_stop, near=near
+                )
+                bounds[i, j], near = relaxation.bound, relaxation.alpha
+    return bounds
 
 
 def sorted_weights(C: float | Iterable[float]) -> np.ndarray:
