@@ -27,8 +27,9 @@ from .swap import fill
 MAX_ROUNDS = 6
 # Relaxations are there to be rounded; nobody asks for their bounds.
 ROUGH_TOL = 1e-2
-# Elites that a cell offers to a neighbour in such a round.
-N_OFFERED = 4
+# Elites that a cell begins with from each of those before it, and those that it offers
+# to a neighbour in such a round.
+N_TAKEN, N_OFFERED = 6, 4
 # What is worse than the best by more than this part is not worth a descent.
 NEAR = 0.02
 # A large support to cut down has this many features for each of the budget, and more.
@@ -177,9 +178,9 @@ class PathSearch:
         i, j = place
         supports = list(seeds)
         if j > 0:
-            supports += self._cells[i, j - 1].supports
+            supports += self._cells[i, j - 1].supports[:N_TAKEN]
         if i > 0:
-            supports += self._cells[i - 1, j].supports
+            supports += self._cells[i - 1, j].supports[:N_TAKEN]
         problem = self._problems[place]
         relaxation = relax(problem, tol=ROUGH_TOL, should_stop=self._should_stop)
         supports.append(round_relaxation(problem, relaxation))
