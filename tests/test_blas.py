@@ -10,7 +10,7 @@ import pytest
 import scipy.linalg  # noqa: F401  Before a run: what is loaded later is not limited.
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from frugalsvm import Problem, solve
+from frugalsvm import Problem, path, solve
 from frugalsvm.blas import single_threaded_blas
 from frugalsvm.stopping import Abandoned, StopCondition
 from frugalsvm.supervision import supervise
@@ -111,4 +111,23 @@ def test_runs_of_several_threads_restore(before):
         thread.start()
     for thread in threads:
         thread.join()
+    assert n_threads() == before
+
+
+def test_the_relaxations_of_a_path_are_runs_too(before, monkeypatch):
+    assert before == {2}
+    seen = []
+    relax = path.relax_natively
+
+    def watched(*arguments, **options):
+        seen.append(n_threads())
+        return relax(*arguments, **options)
+
+    monkeypatch.setattr(path, "relax_natively", watched)
+    X, y = random_data(np.random.default_rng(0), 40, 6)
+    path.bounded_grid(
+        Problem(X, y), np.array([1, 2]), np.array([0.1, 1.0]), effort="fast",
+        seed=np.random.SeedSequence(0),
+    )  # fmt: skip
+    assert seen == [{1}] * 4
     assert n_threads() == before
