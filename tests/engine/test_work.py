@@ -47,3 +47,8 @@ def test_nodes_cost_more_on_more_data():
     assert node(50, 10) < node(500, 10) < node(500, 50)
     # For many samples the work is theirs.
     assert 7 < node(20_000, 5) / node(2000, 5) < 10.1
+
+
+def test_a_start_is_worth_something_where_samples_are_many():
+    assert svm_work(60, 10, warm=True) == svm_work(60, 10)
+    assert svm_work(2000, 10, warm=True) < 0.5 * svm_work(2000, 10)

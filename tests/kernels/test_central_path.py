@@ -68,6 +68,6 @@ def test_a_start_violates_nothing_but_c(warm):
 def test_selection_ends_on_odd_numbers(wrong):
     values = np.array([1.0, wrong, 3.0, wrong, 2.0, 5.0])
     y = np.array([1.0, -1.0, 1.0, 1.0, -1.0, -1.0])
-    best_intercept(values, y, np.ones(6))
+    best_intercept(values, y, np.ones(6), 0.0)
     for k in range(1, 7):
         kth_largest(values, k)

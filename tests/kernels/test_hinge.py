@@ -22,8 +22,22 @@ def test_best_intercept_is_the_best_breakpoint(seed):
     y = np.where(rng.random(m) < 0.5, 1.0, -1.0)
     C = rng.choice([1.0, 2.0, 0.3], m)
     best = min(loss(scores, y, C, b) for b in y - scores)
-    found = loss(scores, y, C, best_intercept(scores, y, C))
+    found = loss(scores, y, C, best_intercept(scores, y, C, 0.0))
     np.testing.assert_allclose(found, best, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(50))
+def test_best_intercept_gives_way_to_a_pull(seed):
+    rng = np.random.default_rng(seed)
+    m = rng.integers(2, 12)
+    scores = rng.normal(size=m)
+    y = np.where(np.arange(m) % 2 == 0, 1.0, -1.0)
+    C = rng.choice([1.0, 2.0, 0.3], m)
+    # Less than either class can hold.
+    pull = rng.uniform(-1, 1) * min(C[y > 0].sum(), C[y < 0].sum())
+    best = min(loss(scores, y, C, b) - pull * b for b in y - scores)
+    b = best_intercept(scores, y, C, pull)
+    np.testing.assert_allclose(loss(scores, y, C, b) - pull * b, best, rtol=1e-12)
 
 
 def test_balance_only_lowers():

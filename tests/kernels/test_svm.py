@@ -9,6 +9,7 @@ from tests.kernels.compiled import compiled
 from tests.kernels.test_program import random_data
 
 solve_svm = compiled(svm.solve_svm)
+ALL = 10**6
 
 
 def objective(data, support, w, b):
@@ -21,7 +22,7 @@ def objective(data, support, w, b):
 def test_primal_and_dual_meet(intercept, size):
     data = random_data(intercept)
     support = np.array([5, 0, 3, 1])[:size]
-    found = solve_svm(data, SVMTask(support, 1e-9, np.inf, np.empty(0)))
+    found = solve_svm(data, SVMTask(support, 1e-9, np.inf, np.empty(0), ALL))
     assert found.w.shape == (size,)
     assert found.primal == pytest.approx(objective(data, support, found.w, found.b))
     c = data.A[support] @ found.alpha
@@ -34,15 +35,50 @@ def test_primal_and_dual_meet(intercept, size):
 def test_a_warm_start_finds_the_same():
     data = random_data()
     support = np.array([0, 1, 4])
-    cold = solve_svm(data, SVMTask(support, 1e-9, np.inf, np.empty(0)))
-    warm = solve_svm(data, SVMTask(support, 1e-9, np.inf, cold.w))
+    cold = solve_svm(data, SVMTask(support, 1e-9, np.inf, np.empty(0), ALL))
+    warm = solve_svm(data, SVMTask(support, 1e-9, np.inf, cold.w, ALL))
     assert warm.primal == pytest.approx(cold.primal, rel=1e-8)
     np.testing.assert_allclose(warm.w, cold.w, atol=1e-3)
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("n_near", [1, 10, 60])
+@pytest.mark.parametrize("seed", range(8))
+def test_samples_left_out_wrongly_join(intercept, n_near, seed):
+    """Whatever the weights to start from are, and however few samples are near."""
+    rng = np.random.default_rng(seed)
+    data = random_data(intercept, m=200)
+    support = rng.permutation(6)[:4]
+    cold = solve_svm(data, SVMTask(support, 1e-9, np.inf, np.empty(0), ALL))
+    start = rng.normal(size=4) * rng.choice([0.0, 0.1, 1.0, 1e3])
+    warm = solve_svm(data, SVMTask(support, 1e-9, np.inf, start, n_near))
+    assert warm.primal == pytest.approx(cold.primal, rel=1e-8)
+    assert warm.primal == pytest.approx(objective(data, support, warm.w, warm.b))
+    c = data.A[support] @ warm.alpha
+    assert warm.dual == pytest.approx(warm.alpha.sum() - 0.5 * c @ c)
+    assert warm.dual == pytest.approx(cold.dual, rel=1e-8)
+    if intercept:
+        assert abs(data.y @ warm.alpha) <= 1e-9 * warm.alpha.sum()
+
+
+@pytest.mark.parametrize("n_near", [1, 10, 60])
+def test_few_samples_exceed_a_cutoff_only_if_all_do(n_near):
+    data = random_data(m=200)
+    support = np.array([0, 1, 4])
+    whole = solve_svm(data, SVMTask(support, 1e-9, np.inf, np.empty(0), ALL))
+    for part in (0.5, 0.9, 0.999, 1.001, 1.1):
+        task = SVMTask(support, 1e-6, part * whole.dual, np.zeros(3), n_near)
+        found = solve_svm(data, task)
+        assert (found.dual > task.cutoff) == (part < 1)
+        assert found.dual <= whole.primal
+        c = data.A[support] @ found.alpha
+        assert found.dual == pytest.approx(found.alpha.sum() - 0.5 * c @ c)
+        assert np.all((found.alpha >= 0) & (found.alpha <= data.C))
 
 
 def test_the_cutoff_ends_it_early():
     data = random_data()
     support = np.array([0, 1, 4])
-    whole = solve_svm(data, SVMTask(support, 1e-9, np.inf, np.empty(0)))
-    found = solve_svm(data, SVMTask(support, 1e-9, 0.5 * whole.dual, np.empty(0)))
+    whole = solve_svm(data, SVMTask(support, 1e-9, np.inf, np.empty(0), ALL))
+    found = solve_svm(data, SVMTask(support, 1e-9, 0.5 * whole.dual, np.empty(0), ALL))
     assert 0.5 * whole.dual < found.dual < (1 - 1e-6) * whole.dual

@@ -112,7 +112,9 @@ def test_a_feature_can_stand_for_its_copy():
     features, losses = exchange_losses(problem, np.arange(8), np.arange(8, 31))
     copy = features.tolist().index(30)
     assert losses[3, copy] == pytest.approx(0.0, abs=1e-9)
-    assert np.all(losses[3] >= losses[3, copy] - 0.05)
+    # Without another feature it is of little use to have this one twice.
+    assert np.all(np.delete(losses[:, copy], 3) > -0.1)
+    assert np.median(losses[:, copy]) > 1.0
 
 
 @pytest.mark.parametrize("fit_intercept", [True, False])

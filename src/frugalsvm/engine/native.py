@@ -7,7 +7,7 @@ import numpy as np
 from ..kernels.bounds import bound_and_price, dual_bound, repair_dual, row_norm_bounds
 from ..kernels.data import NEVER, Data
 from ..kernels.solver import NO_ANSWERS, NO_SVM, NO_TASKS, NO_WEIGHTS, solve
-from ..kernels.svm import SVMTask
+from ..kernels.svm import SVMTask, near_samples
 from ..kernels.tasks import ANSWER, TASK, Answers, Tasks
 from .protocol import ActiveSet, Answer, DualBound, SupportSVM, Task
 from .region import Region
@@ -118,7 +118,8 @@ class NativeEngine:
         """Solve the SVM restricted to some features, problem (SVM) of the paper.
 
         A warm start begins further down the central path than a cold one: a third to a
-        half fewer iterations after exchanging one feature of a support.
+        half fewer iterations after exchanging one feature of a support. It begins with
+        the samples near the margin, if there are many more.
 
         Parameters
         ----------
@@ -136,6 +137,7 @@ class NativeEngine:
             float(tol),
             float(cutoff),
             NO_WEIGHTS if warm_w is None else warm_w,
+            near_samples(self.n_samples, len(support)),
         )
         return SupportSVM(*solve(self.data, task, NO_TASKS, NO_ANSWERS))
 

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..kernels.svm import near_samples
 from .protocol import Answer, Engine, Task
 
-# An SVM: once, per sample, per sample and feature, per sample and pair of features.
-SVM_COSTS = 3e4, 450.0, 30.0, 0.6
+# An SVM: once, per sample, per sample and feature, per sample and pair of features; and
+# per sample and feature where it begins with samples near the margin.
+SVM_COSTS = 5e4, 400.0, 15.0, 0.35, 3.0
 # An iteration of a relaxation: once, per entry of its part of the data, per product in
 # its matrix.
 ITERATION_COSTS = 1e4, 13.0, 0.06
@@ -29,13 +31,14 @@ NODE_ROUNDS, NODE_ITERATIONS, NODE_PART = 2, 40, 0.2
 NODE_FEATURES = 300
 
 
-def svm_work(n_samples: int, n_features: int) -> float:
-    """What the SVM on so many features costs."""
-    once, per_sample, per_entry, per_product = SVM_COSTS
-    products = n_features * min(n_samples, n_features)
-    return once + n_samples * (
-        per_sample + per_entry * n_features + per_product * products
-    )
+def svm_work(n_samples: int, n_features: int, warm: bool = False) -> float:
+    """What the SVM on so many features costs, with or without weights to start from."""
+    once, per_sample, per_entry, per_product, per_start = SVM_COSTS
+    n_near = near_samples(n_samples, n_features) if warm else n_samples
+    products = n_features * min(n_near, n_features)
+    solving = n_near * (per_sample + per_entry * n_features + per_product * products)
+    looking = n_samples * (n_features + 1) * per_start if n_near < n_samples else 0.0
+    return once + solving + looking
 
 
 def product_work(engine: Engine) -> float:

@@ -199,8 +199,8 @@ def far_sides(alpha, C, margins):
     size = int(ACTIVE_RATE * between) + ACTIVE_EXTRA
     if size >= (1.0 - LEAST_FROZEN) * m:
         return side
-    far = kth_largest(distance, m - size)
+    near = kth_largest(distance, m - size + 1)
     for i in range(m):
-        if distance[i] >= far:
+        if distance[i] > near:
             side[i] = 1 if margins[i] < 1.0 else -1
     return side

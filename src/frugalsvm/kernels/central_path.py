@@ -136,7 +136,7 @@ def start(program, warm_w, mu, weight, point, w, margins):
     if w.shape[0] > p:
         for i in range(margins.shape[0]):
             margins[i] *= program.y[i]
-        b[0] = best_intercept(margins, program.y, program.C)
+        b[0] = best_intercept(margins, program.y, program.C, program.offset[p])
         w[p] = b[0]
         combine_rows(w, program.rows, margins)
     _centre_samples(margins, program.C, mu, weight, point.samples)

@@ -16,17 +16,18 @@ def hinge_sum(margins, C):
 
 
 @jit_new
-def best_intercept(scores, y, C):
-    """Minimise ``sum_i C_i max(0, 1 - y_i (scores_i + b))`` over b.
+def best_intercept(scores, y, C, pull):
+    """Minimise ``sum_i C_i max(0, 1 - y_i (scores_i + b)) - pull b`` over b.
 
-    The function is convex and piecewise linear with breakpoints ``y_i - scores_i``; the
-    minimum is the first one, in increasing order, at which the slope is no longer
-    negative. It is found by repeated splitting, in linear time on average.
+    The pull is that of samples whose loss is taken as linear. The function is convex
+    and piecewise linear with breakpoints ``y_i - scores_i``; the minimum is the first
+    one, in increasing order, at which the slope is no longer negative. It is found by
+    repeated splitting, in linear time on average.
     """
     m = scores.shape[0]
     breaks = new_vector(m)
     weights = C.copy()
-    slope = 0.0
+    slope = -pull
     for i in range(m):
         breaks[i] = y[i] - scores[i]
         if y[i] > 0:
@@ -78,7 +79,10 @@ def best_intercept(scores, y, C):
 
 @jit
 def balance(alpha, y, offset):
-    """Scale one class down so that ``y @ alpha + offset`` vanishes up to rounding."""
+    """Scale one class down so that ``y @ alpha + offset`` vanishes up to rounding.
+
+    Whether it does: with an offset, a class may have too little.
+    """
     positive = 0.0
     negative = 0.0
     for i in range(alpha.shape[0]):
@@ -91,6 +95,7 @@ def balance(alpha, y, offset):
     down = max(0.0, 1.0 + excess / negative) if excess < 0.0 and negative > 0.0 else 1.0
     for i in range(alpha.shape[0]):
         alpha[i] *= up if y[i] > 0 else down
+    return -negative <= excess <= positive
 
 
 @jit

@@ -7,4 +7,4 @@ from .hinge import best_intercept
 @jit_entry
 def intercept_of(scores, y, C):
     """The best intercept for given scores; see ``hinge.best_intercept``."""
-    return best_intercept(scores, y, C)
+    return best_intercept(scores, y, C, 0.0)

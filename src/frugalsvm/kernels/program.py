@@ -15,6 +15,10 @@ from .arrays import copy_to, fill, filled, new_indices, new_vector
 from .linalg import dot, total
 from .rows import Rows, stack
 
+# Part of C that the active samples of a class may need to balance the frozen ones: an
+# interior point is never at the bounds.
+MOST_USED = 0.99
+
 
 class Program(NamedTuple):
     """A saddle point in z and alpha; see ``interior_point``.
@@ -88,7 +92,8 @@ def _frozen(side, y, C, intercept):
                 positive += C[i]
             else:
                 negative += C[i]
-    if intercept and (excess > negative or -excess > positive):
+    can_balance = -MOST_USED * positive <= excess <= MOST_USED * negative
+    if intercept and not can_balance:
         for i in range(m):
             side[i] = 0
         fill(alpha, 0.0)

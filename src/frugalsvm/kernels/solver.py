@@ -21,7 +21,7 @@ _NO_SIDES = np.empty((0, 0), dtype=np.int8)
 _NOTHING = np.empty((0, 0))
 NO_WEIGHTS = np.empty(0)
 # For calls with a list of tasks, and for those with an SVM.
-NO_SVM = SVMTask(_NO_FEATURES, 0.0, 0.0, NO_WEIGHTS)
+NO_SVM = SVMTask(_NO_FEATURES, 0.0, 0.0, NO_WEIGHTS, 0)
 NO_TASKS = Tasks(
     np.empty(0, dtype=TASK), _NO_FEATURES, _NO_FEATURES, _NO_FEATURES, _NO_SIDES
 )

@@ -23,7 +23,8 @@ import numpy as np
 
 from ..engine.ordering import smallest
 from ..solution import Solution
-from .evaluator import Evaluator, insert, remove
+from .evaluator import Evaluator
+from .exchanges import Exchanges, exchanged, ranked_exchanges
 
 # Part of the exchanges that are accepted, at the beginning and at the end, if features
 # are ranked, and if exchanges are.
@@ -37,7 +38,7 @@ ADAPTATION = 0.05
 MEAN_RANK, MAX_RANK = 15.0, 150
 # Mean rank of a feature that is dropped, as a part of the support.
 MEAN_DROP = 0.3
-# Exchanges that are ranked; the logarithm of the rank is drawn uniformly.
+# Exchanges that are ranked.
 EXCHANGES = 1000
 
 
@@ -54,20 +55,6 @@ class _Features(NamedTuple):
         if added >= self.added.size or dropped >= self.dropped.size:
             return None
         return int(self.dropped[dropped]), int(self.added[added])
-
-
-class _Exchanges(NamedTuple):
-    """Positions to drop and features to add, best exchange first."""
-
-    dropped: np.ndarray
-    added: np.ndarray
-
-    def draw(self, rng: np.random.Generator) -> tuple[int, int] | None:
-        """A position to drop and a feature to add; None if there is none."""
-        rank = int((self.added.size + 1) ** rng.random()) - 1
-        if rank >= self.added.size:
-            return None
-        return int(self.dropped[rank]), int(self.added[rank])
 
 
 def anneal(
@@ -120,9 +107,9 @@ def _choices(
     solution: Solution,
     rng: np.random.Generator,
     by_price: float | None,
-) -> _Features | _Exchanges:
+) -> _Features | Exchanges:
     if by_price is None:
-        return _ranked_exchanges(evaluator, solution)
+        return ranked_exchanges(evaluator, solution, EXCHANGES)
     return _ranked_features(evaluator, solution, rng.random() < by_price)
 
 
@@ -136,26 +123,14 @@ def _ranked_features(
     return _Features(features[best], evaluator.removable(solution))
 
 
-def _ranked_exchanges(evaluator: Evaluator, solution: Solution) -> _Exchanges:
-    features = evaluator.outside(solution.support)
-    features, losses = evaluator.exchange_losses(solution, features)
-    positions = evaluator.removable(solution)
-    losses = losses[positions]
-    best = smallest(losses.ravel(), EXCHANGES)
-    dropped, added = np.divmod(best, max(features.size, 1))
-    return _Exchanges(positions[dropped], features[added])
-
-
 def _exchange(
     evaluator: Evaluator,
     solution: Solution,
-    choice: _Features | _Exchanges,
+    choice: _Features | Exchanges,
     rng: np.random.Generator,
 ) -> np.ndarray | None:
     """The support after an exchange drawn at random, if the budgets admit it."""
     drawn = choice.draw(rng)
     if drawn is None:
         return None
-    position, feature = drawn
-    support = insert(remove(solution.support, position), feature)
-    return support if evaluator.fits(support) else None
+    return exchanged(evaluator, solution, *drawn)

@@ -28,7 +28,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..engine.protocol import SupportSVM
 from ..problem import Problem
 
 # Relative gap of the rough solution: far enough from the boundary to be smooth.
@@ -43,8 +42,13 @@ SMOOTHING = 4.0
 LEAST_GAP = 1e-3
 # How close alpha may come to its bounds, as a part of C.
 MARGIN = 1e-9
-# The same for exchanges.
-SMOOTHING_OF_EXCHANGES = 1.0
+# Samples whose theta is below this part of the largest do not move, and are left out if
+# no more than a part of all move.
+LEAST_THETA, MOST_MOVING = 1e-6, 0.5
+# For exchanges: relative gap of the rough solution, and the one that the barrier
+# belongs to. At most, and times the samples for each weight: where these are few, fine
+# differences matter.
+MOST_ROUGH, ROUGHNESS = 0.3, 0.04
 # Features of the largest prices, whose estimates are worth the work, and of those that
 # may come in an exchange.
 SHORTLIST, EXCHANGED = 400, 200
@@ -88,7 +92,8 @@ def addition_gains(
     prices = products[features] ** 2
     gains = np.finfo(float).eps * prices
     short = _shortlist(prices, SHORTLIST)
-    theta = _theta(problem.C, rough, SMOOTHING)
+    gap = max(rough.primal - rough.dual, LEAST_GAP * rough.primal)
+    theta = _theta(problem.C, rough.alpha, SMOOTHING * gap)
     model = _model(problem, support, features[short], products, theta)
     gains[short] = 0.5 * prices[short] / (1.0 + model.curvatures)
     return gains
@@ -106,10 +111,11 @@ def exchange_losses(
     losses : array (p, q)
         For each feature of the support that goes and each of those that comes.
     """
-    rough = problem.engine.solve_svm(support, tol=ROUGH_TOL)
+    roughness = min(MOST_ROUGH, ROUGHNESS * problem.n_samples / max(support.size, 1))
+    rough = problem.engine.solve_svm(support, tol=roughness)
     products = problem.engine.products(rough.alpha)
     short = _shortlist(products[features] ** 2, EXCHANGED)
-    theta = _theta(problem.C, rough, SMOOTHING_OF_EXCHANGES)
+    theta = _theta(problem.C, rough.alpha, roughness * rough.primal)
     model = _model(problem, support, features[short], products, theta)
     own, coming = model.own_c[:, np.newaxis], model.c
     rest, more = -model.inverse[:, np.newaxis], 1.0 + model.curvatures
@@ -136,6 +142,10 @@ def _model(
     rows, own = engine.gather(features), engine.gather(support)
     if problem.fit_intercept:
         own = np.vstack([own, problem.y])
+    moving = np.flatnonzero(theta > LEAST_THETA * theta.max(initial=0.0))
+    if moving.size < MOST_MOVING * theta.size:
+        rows, own = np.take(rows, moving, axis=1), np.take(own, moving, axis=1)
+        theta = theta[moving]
     scaled = own * theta
     K = scaled @ own.T
     diagonal = np.arange(K.shape[0])
@@ -157,12 +167,11 @@ def _model(
     )
 
 
-def _theta(C: np.ndarray, rough: SupportSVM, smoothing: float) -> np.ndarray:
-    """Inverse curvature of the barrier at a rough solution, by sample."""
-    gap = max(rough.primal - rough.dual, LEAST_GAP * rough.primal)
-    tau = smoothing * gap / (2 * C.size)
-    alpha = np.clip(rough.alpha, MARGIN * C, (1.0 - MARGIN) * C)
-    room = C - alpha
+def _theta(C: np.ndarray, alpha: np.ndarray, gap: float) -> np.ndarray:
+    """Inverse curvature of the barrier that belongs to a gap, by sample."""
+    tau = gap / (2 * C.size)
     if tau <= 0.0:
         return np.zeros(C.size)
+    alpha = np.clip(alpha, MARGIN * C, (1.0 - MARGIN) * C)
+    room = C - alpha
     return (alpha * room) ** 2 / (tau * (alpha**2 + room**2))

@@ -78,7 +78,7 @@ class Evaluator:
         if max(self._seen.get(key, -np.inf), self.values.get(key, -np.inf)) > cutoff:
             return None
         self.n_solves += 1
-        self.work += svm_work(self.problem.n_samples, support.size)
+        self.work += svm_work(self.problem.n_samples, support.size, warm is not None)
         start = None
         if warm is not None:
             start = np.zeros(support.size)

@@ -43,12 +43,14 @@ BETWEEN_ANNEALS, LEAST_NEWS = 8, 0.5
 # Turns of an annealing, what it takes from the patience, and what its batch may take of
 # all work; with fewer turns than the least it is not worth while.
 TURNS, COST_OF_ANNEAL, PART_OF_ANNEALS, LEAST_TURNS = 5000, 12, 0.3, 400
-# How often the annealings of a batch rank features by their prices; None for those that
-# rank exchanges, which is for data with fewer samples than features.
-BY_PRICE: tuple[float | None, ...] = (0.5, 0.9, 0.1, 0.5)
-BY_PRICE_IF_WIDE: tuple[float | None, ...] = (None, 0.5, None, None)
+# How often the annealings of a batch rank features by their prices. Where samples are
+# fewer than features they rank exchanges instead.
+BY_PRICE: tuple[float, ...] = (0.5, 0.9, 0.1, 0.5)
 # Patience is shorter if less than this part of the objective can be gained.
 FULL_GAIN = 0.01
+# Restarts that end further above the best known, as a part of it, are not looked at
+# closely.
+NEARLY = 0.01
 # Supports remembered across restarts.
 MAX_SEEN = 500_000
 
@@ -307,13 +309,12 @@ class RestartSearch:
     def _anneals(
         self, elites: list[Solution], rngs: list[np.random.Generator], turns: int
     ) -> list[Start]:
-        """Annealings of the best solution and of others, by several rules."""
+        """Annealings of the best solution and of others."""
         picks = [0, *rngs[0].integers(len(elites), size=BATCH - 1)]
         is_wide = self.problem.n_samples < self.problem.candidates.size
-        rules = BY_PRICE_IF_WIDE if is_wide else BY_PRICE
         return [
-            partial(_annealed, elites[pick], rng, turns, by_price)
-            for pick, rng, by_price in zip(picks, rngs, rules, strict=True)
+            partial(_annealed, elites[pick], rng, turns, None if is_wide else by_price)
+            for pick, rng, by_price in zip(picks, rngs, BY_PRICE, strict=True)
         ]
 
     def _turns(self, work: float) -> int:
@@ -321,7 +322,7 @@ class RestartSearch:
         has_patience = self._patience_left >= BATCH * COST_OF_ANNEAL
         if not (self._stretch.calls_for_annealing and has_patience):
             return 0
-        a_turn = svm_work(self.problem.n_samples, self.problem.max_features)
+        a_turn = svm_work(self.problem.n_samples, self.problem.max_features, warm=True)
         affordable = min(PART_OF_ANNEALS * self.max_work, work) / (BATCH * a_turn)
         turns = int(min(TURNS, affordable))
         return turns if turns >= LEAST_TURNS else 0
@@ -338,8 +339,10 @@ class RestartSearch:
             Evaluator(self.problem, self.should_stop, self._seen, share) for _ in starts
         ]
         known = frozenset(self._optima)
+        elites = self.elites.solutions
+        limit = (1.0 + NEARLY) * elites[0].objective if elites else np.inf
         jobs = [
-            self.pool.submit(_descend, evaluator, start, self.options, known)
+            self.pool.submit(_descend, evaluator, start, self.options, known, limit)
             for evaluator, start in zip(evaluators, starts, strict=True)
         ]
         effort = 0
@@ -378,12 +381,13 @@ def _descend(
     start: Callable[[Evaluator], Solution],
     options: SwapOptions,
     known: frozenset[tuple[int, ...]],
+    limit: float,
 ) -> Solution | None:
     """A descent; if stopped, the last solution it reached."""
     try:
-        solution = start(evaluator)
         return swap_search(
-            evaluator, solution, width=options.width, tries=options.tries, known=known
-        )
+            evaluator, start(evaluator), width=options.width, tries=options.tries,
+            known=known, limit=limit,
+        )  # fmt: skip
     except Stop:
         return evaluator.reached

@@ -9,6 +9,10 @@ Two views of the same neighbourhood, cheap one first:
 
 Where features are many, those to try are half the ones with the best bounds and half
 the ones with the best estimates (:mod:`~frugalsvm.search.estimates`).
+
+To see that nothing improves takes most of the work, and seldom leads on. So where
+features are many a descent first tries a few exchanges that estimates rank best, again
+and again, and only what is nearly as good as the best known is looked at closely.
 """
 
 from __future__ import annotations
@@ -18,11 +22,14 @@ import numpy as np
 from ..engine.ordering import smallest
 from ..solution import Solution
 from .evaluator import IMPROVEMENT, Evaluator, insert, remove
+from .exchanges import exchanged, ranked_exchanges
 
 # Estimates are made where there are this many times as many features as are tried.
 MANY = 5
-# Features from which on a support is filled by estimates.
+# Features from which on supports are filled, and descents begin, by estimates.
 MANY_TO_FILL = 100
+# Exchanges that a descent tries before it looks closely.
+EXCHANGES = 40
 
 
 def _most_promising(
@@ -135,6 +142,30 @@ def drop_add(evaluator: Evaluator, solution: Solution, width: int) -> Solution |
     return None
 
 
+def exchange(evaluator: Evaluator, solution: Solution) -> Solution | None:
+    """First improvement among the exchanges that estimates rank best."""
+    cutoff = solution.objective * (1 - IMPROVEMENT)
+    ranked = ranked_exchanges(evaluator, solution, EXCHANGES)
+    for position, feature in zip(*ranked, strict=True):
+        support = exchanged(evaluator, solution, position, feature)
+        if support is None:
+            continue
+        better = evaluator.solve(support, cutoff, warm=solution)
+        if better is not None:
+            return better
+    return None
+
+
+def _descend_roughly(evaluator: Evaluator, solution: Solution) -> Solution:
+    """Descend by exchanges that estimates rank best, until a few of them fail."""
+    while True:
+        evaluator.reached = solution
+        better = exchange(evaluator, solution)
+        if better is None:
+            return solution
+        solution = fill(evaluator, better)
+
+
 def swap_search(
     evaluator: Evaluator,
     solution: Solution,
@@ -142,11 +173,18 @@ def swap_search(
     width: int = 20,
     tries: int = 3,
     known: frozenset[tuple[int, ...]] = frozenset(),
+    limit: float = np.inf,
 ) -> Solution:
     """Descend to a solution that neither add-drop nor drop-add improves.
 
     Supports in ``known`` are such solutions already; reaching one ends the descent.
+    Where features are many, it ends as well with a rough descent that stays above the
+    limit.
     """
+    if evaluator.problem.candidates.size > MANY_TO_FILL:
+        solution = _descend_roughly(evaluator, solution)
+        if solution.objective > limit:
+            return solution
     while True:
         evaluator.reached = solution
         if solution.key in known:

@@ -1,0 +1,43 @@
+"""Exchanges of one feature for another, ranked by estimates of what they cost."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..engine.ordering import smallest
+from ..solution import Solution
+from .evaluator import Evaluator, insert, remove
+
+
+class Exchanges(NamedTuple):
+    """Positions to drop and features to add, best exchange first."""
+
+    dropped: np.ndarray
+    added: np.ndarray
+
+    def draw(self, rng: np.random.Generator) -> tuple[int, int] | None:
+        """One of them, None if there is none; the logarithm of its rank is uniform."""
+        rank = int((self.added.size + 1) ** rng.random()) - 1
+        if rank >= self.added.size:
+            return None
+        return int(self.dropped[rank]), int(self.added[rank])
+
+
+def ranked_exchanges(evaluator: Evaluator, solution: Solution, count: int) -> Exchanges:
+    """The exchanges that seem best, whether budgets admit them or not."""
+    features = evaluator.outside(solution.support)
+    features, losses = evaluator.exchange_losses(solution, features)
+    positions = evaluator.removable(solution)
+    best = smallest(losses[positions].ravel(), count)
+    dropped, added = np.divmod(best, max(features.size, 1))
+    return Exchanges(positions[dropped], features[added])
+
+
+def exchanged(
+    evaluator: Evaluator, solution: Solution, position: int, feature: int
+) -> np.ndarray | None:
+    """The support after an exchange, if the budgets admit it."""
+    support = insert(remove(solution.support, position), feature)
+    return support if evaluator.fits(support) else None
