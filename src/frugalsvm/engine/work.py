@@ -14,7 +14,7 @@ from .protocol import Answer, Engine, Task
 
 # An SVM: once, per sample, per sample and feature, per sample and pair of features; and
 # per sample and feature where it begins with samples near the margin.
-SVM_COSTS = 5e4, 400.0, 15.0, 0.35, 3.0
+SVM_COSTS = 6e4, 450.0, 15.0, 0.35, 6.0
 # An iteration of a relaxation: once, per entry of its part of the data, per product in
 # its matrix.
 ITERATION_COSTS = 1e4, 13.0, 0.06

@@ -35,7 +35,7 @@ ROUGH_TOL = 0.2
 # What it costs, as a part of an accurate one.
 ROUGH_PART = 0.5
 # What a model costs beside it, in units of work; mostly calls of small functions.
-MODEL_WORK = 3e5
+MODEL_WORK = 3.5e5
 # The barrier is this much heavier than the gap of the rough solution says.
 SMOOTHING = 4.0
 # The gap is taken to be at least this part of the objective.
