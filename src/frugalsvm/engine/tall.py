@@ -14,6 +14,7 @@ import numpy as np
 
 from ..kernels.data import Data
 from ..kernels.intercept import intercept_of
+from ..kernels.svm import MOST_SAMPLES
 from .drawing import draw
 from .native import NativeEngine
 from .perspective import perspective
@@ -21,7 +22,7 @@ from .protocol import ActiveSet, Answer, SupportSVM, Task
 from .region import Region
 
 # Samples from which on it is worth while.
-MANY_SAMPLES = 20_000
+MANY_SAMPLES = MOST_SAMPLES
 # Part of the samples that is drawn, and how many of each class at least.
 DRAWN_PART, LEAST_DRAWN = 0.15, 1000
 # Relative gap to which it is solved: what is drawn is not more accurate than that.

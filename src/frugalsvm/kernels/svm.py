@@ -23,8 +23,8 @@ from .program import dual_point, margins_of, restrict
 # and some more.
 NEAR_RATE, NEAR_PART, NEAR_EXTRA = 5, 0.1, 50
 # ... unless that is more than this part of all: if it has to be done twice, it had
-# better be cheap.
-MOST_NEAR = 0.3
+# better be cheap. From so many samples on, drawing some tells more: ``engine.tall``.
+MOST_NEAR, MOST_SAMPLES = 0.3, 20_000
 
 
 class SVMTask(NamedTuple):
@@ -53,7 +53,8 @@ class SVMTask(NamedTuple):
 def near_samples(n_samples: int, n_features: int) -> int:
     """Samples that an SVM is solved for at first, if it has weights to start from."""
     size = int(NEAR_RATE * (n_features + 1) + NEAR_PART * n_samples) + NEAR_EXTRA
-    return size if size <= MOST_NEAR * n_samples else n_samples
+    is_few = size <= MOST_NEAR * n_samples and n_samples < MOST_SAMPLES
+    return size if is_few else n_samples
 
 
 class SVM(NamedTuple):
