@@ -11,7 +11,7 @@ def solve(X, y, C, intercept=True, **options):
     A = signed_rows(X, y)
     weights = np.broadcast_to(np.asarray(C, dtype=float), y.shape).copy()
     engine = NativeEngine.of(A, y, weights, intercept)
-    return engine.solve_svm(np.arange(X.shape[1]), **options)
+    return engine.solve_svm(np.arange(X.shape[1]), **options)[:5]
 
 
 def objective(X, y, C, w, b):

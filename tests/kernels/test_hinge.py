@@ -44,7 +44,7 @@ def test_balance_only_lowers():
     y = np.array([1.0, 1.0, -1.0])
     alpha = np.array([1.0, 2.0, 1.5])
     balanced = alpha.copy()
-    balance(balanced, y, 0.0)
+    balance(balanced, y, np.ones(3), 0.0)
     assert abs(y @ balanced) < 1e-15
     assert np.all(balanced <= alpha)
 
@@ -53,6 +53,20 @@ def test_the_longest_step_ends_at_the_boundary():
     value, change = np.array([1.0, 2.0, 3.0]), np.array([1.0, -4.0, -2.0])
     assert longest_step(value, change) == 0.5
     assert longest_step(value, np.abs(change)) > 1e200
+
+
+@pytest.mark.parametrize("seed", range(50))
+def test_balance_makes_up_for_an_offset(seed):
+    rng = np.random.default_rng(seed)
+    y = np.where(rng.random(8) < 0.5, 1.0, -1.0)
+    C = rng.uniform(1, 2, 8)
+    alpha = C * rng.random(8)
+    # As much as the classes can hold, and as one of them lacks.
+    offset = rng.uniform(-1, 1) * C[y > 0].sum() + rng.uniform(-1, 1) * C[y < 0].sum()
+    offset = np.clip(offset, -C[y > 0].sum(), C[y < 0].sum())
+    balance(alpha, y, C, offset)
+    assert abs(y @ alpha + offset) < 1e-12
+    assert np.all((alpha >= 0) & (alpha <= C * (1 + 1e-15)))
 
 
 def test_losses_are_weighted():

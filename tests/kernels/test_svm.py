@@ -6,7 +6,7 @@ import pytest
 from frugalsvm.kernels import svm
 from frugalsvm.kernels.svm import SVMTask
 from tests.kernels.compiled import compiled
-from tests.kernels.test_program import random_data
+from tests.kernels.test_program import data_of, random_data
 
 solve_svm = compiled(svm.solve_svm)
 ALL = 10**6
@@ -59,6 +59,15 @@ def test_samples_left_out_wrongly_join(intercept, n_near, seed):
     assert warm.dual == pytest.approx(cold.dual, rel=1e-8)
     if intercept:
         assert abs(data.y @ warm.alpha) <= 1e-9 * warm.alpha.sum()
+
+
+def test_active_samples_of_one_class_are_balanced():
+    """No weights: one class is near the margin, all of the other is frozen."""
+    y = np.where(np.arange(400) % 2 == 0, 1.0, -1.0)
+    data = data_of(np.zeros((1, 400)), y, np.where(y > 0, 0.95, 1.0))
+    found = solve_svm(data, SVMTask(np.array([0]), 1e-8, np.inf, np.zeros(1), 100))
+    assert found.dual == pytest.approx(found.primal, rel=1e-8)
+    assert abs(y @ found.alpha) <= 1e-9 * found.alpha.sum()
 
 
 @pytest.mark.parametrize("n_near", [1, 10, 60])

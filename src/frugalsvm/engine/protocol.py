@@ -110,13 +110,17 @@ class Answer(NamedTuple):
 
 
 class SupportSVM(NamedTuple):
-    """The SVM on a support: weights, intercept, dual point and the two values."""
+    """The SVM on a support: weights, intercept, dual point and the two values.
+
+    ``rounds`` says how often it was solved until no sample was missing.
+    """
 
     w: np.ndarray
     b: float
     alpha: np.ndarray
     primal: float
     dual: float
+    rounds: int = 1
 
 
 class DualBound(NamedTuple):

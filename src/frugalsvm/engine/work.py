@@ -14,8 +14,7 @@ from .protocol import Answer, Engine, Task
 
 # An SVM: once, per sample, per sample and feature, per sample and pair of features.
 SVM_COSTS = 6e4, 450.0, 15.0, 0.35
-# Part of it where an SVM begins with the samples near the margin: a fifth where they are
-# all that matter, two thirds where others have to join.
+# Part of it that a round takes where an SVM begins with the samples near the margin.
 NEAR_PART = 0.4
 # An iteration of a relaxation: once, per entry of its part of the data, per product in
 # its matrix.
@@ -34,7 +33,7 @@ NODE_FEATURES = 300
 
 
 def svm_work(n_samples: int, n_features: int, warm: bool = False) -> float:
-    """What the SVM on so many features costs, with or without weights to start from."""
+    """What the SVM on so many features costs, or a round with weights to start from."""
     once, per_sample, per_entry, per_product = SVM_COSTS
     products = n_features * min(n_samples, n_features)
     work = once + n_samples * (

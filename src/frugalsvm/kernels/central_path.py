@@ -158,7 +158,7 @@ def _start_on_ray(program, z, alpha, c):
     for i in range(C.shape[0]):
         alpha[i] = 0.5 * C[i]
     if offset.shape[0] > p:
-        balance(alpha, program.y, offset[p])
+        balance(alpha, program.y, C, offset[p])
     correlate_rows(program.rows, alpha, c)
     add(c, offset[:p], 1.0)
     uniform = z[0] if z.shape[0] > 0 else 1.0

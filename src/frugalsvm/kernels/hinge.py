@@ -78,24 +78,42 @@ def best_intercept(scores, y, C, pull):
 
 
 @jit
-def balance(alpha, y, offset):
-    """Scale one class down so that ``y @ alpha + offset`` vanishes up to rounding.
+def _kept(excess, mass):
+    """Part of a class that stays if it has too much."""
+    return max(0.0, 1.0 - excess / mass) if excess > 0.0 and mass > 0.0 else 1.0
 
-    Whether it does: with an offset, a class may have too little.
+
+@jit
+def _raised(missing, room):
+    """Part of its room that a class is raised by if it has too little."""
+    return min(1.0, missing / room) if missing > 0.0 and room > 0.0 else 0.0
+
+
+@jit
+def balance(alpha, y, C, offset):
+    """Let ``y @ alpha + offset`` vanish up to rounding.
+
+    One class is scaled down; if there is an offset that this cannot make up for, the
+    other is raised towards C.
     """
-    positive = 0.0
-    negative = 0.0
+    positive, negative = 0.0, 0.0
+    positive_room, negative_room = 0.0, 0.0
     for i in range(alpha.shape[0]):
         if y[i] > 0:
             positive += alpha[i]
+            positive_room += C[i] - alpha[i]
         else:
             negative += alpha[i]
+            negative_room += C[i] - alpha[i]
     excess = positive - negative + offset
-    up = max(0.0, 1.0 - excess / positive) if excess > 0.0 and positive > 0.0 else 1.0
-    down = max(0.0, 1.0 + excess / negative) if excess < 0.0 and negative > 0.0 else 1.0
+    up, down = _kept(excess, positive), _kept(-excess, negative)
+    rise = _raised(-excess - negative, positive_room)
+    other_rise = _raised(excess - positive, negative_room)
     for i in range(alpha.shape[0]):
-        alpha[i] *= up if y[i] > 0 else down
-    return -negative <= excess <= positive
+        if y[i] > 0:
+            alpha[i] = up * alpha[i] + rise * (C[i] - alpha[i])
+        else:
+            alpha[i] = down * alpha[i] + other_rise * (C[i] - alpha[i])
 
 
 @jit

@@ -189,22 +189,16 @@ def _read_primal(program, point, pair):
 
 @jit
 def _read_dual(program, point, pair):
-    """Alpha and squares next to a point; the value but for that of free features.
-
-    Next to a point that is far from balanced there may be none: minus infinity then.
-    """
+    """Alpha and squares next to a point; the value but for that of free features."""
     alpha, c, squares = pair.alpha, pair.c, pair.squares
     offset, p, n_forced = program.offset, program.n_features, program.n_forced
     copy_to(point.samples.alpha, alpha)
-    is_balanced = True
     if offset.shape[0] > p:
-        is_balanced = balance(alpha, program.y, offset[p])
+        balance(alpha, program.y, program.C, offset[p])
     correlate_rows(program.rows, alpha, c)
     add(c, offset[:p], 1.0)
     for j in range(squares.shape[0]):
         squares[j] = c[n_forced + j] ** 2
-    if not is_balanced:
-        return -np.inf
     return total(alpha) - 0.5 * dot(c, c, n_forced) + program.mass
 
 

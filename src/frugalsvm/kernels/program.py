@@ -15,8 +15,8 @@ from .arrays import copy_to, fill, filled, new_indices, new_vector
 from .linalg import dot, total
 from .rows import Rows, stack
 
-# Part of C that the active samples of a class may need to balance the frozen ones: an
-# interior point is never at the bounds.
+# Part of C that the active samples of a class may need to balance the frozen ones:
+# interior points are not at the bounds.
 MOST_USED = 0.99
 
 

@@ -39,7 +39,7 @@ def _solve(*parts):
     if tasks.table.shape[0] == 0:
         return solve_svm(data, SVMTask(*parts[_DATA:_SVM]))
     solve_tasks(data, tasks, Answers(*parts[_TASKS:]))
-    return SVM(new_vector(0), 0.0, new_vector(0), 0.0, 0.0)
+    return SVM(new_vector(0), 0.0, new_vector(0), 0.0, 0.0, 0)
 
 
 def solve(data, svm, tasks, answers):

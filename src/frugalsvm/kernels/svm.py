@@ -13,7 +13,7 @@ import numpy as np
 
 from ._jit import jit_new
 from .active_set import grow_samples
-from .arrays import copy_to, filled, new_marks, new_matrix, new_vector
+from .arrays import copy_to, fill, filled, new_marks, new_matrix, new_vector
 from .hinge import best_intercept, hinge_sum
 from .interior_point import Goal, solve_program
 from .linalg import dot, kth_largest
@@ -25,6 +25,8 @@ NEAR_RATE, NEAR_PART, NEAR_EXTRA = 5, 0.1, 50
 # ... unless that is more than this part of all: if it has to be done twice, it had
 # better be cheap. From so many samples on, drawing some tells more: ``engine.tall``.
 MOST_NEAR, MOST_SAMPLES = 0.3, 20_000
+# Rounds after which all samples are solved for.
+MAX_ROUNDS = 3
 
 
 class SVMTask(NamedTuple):
@@ -58,13 +60,14 @@ def near_samples(n_samples: int, n_features: int) -> int:
 
 
 class SVM(NamedTuple):
-    """Weights, intercept, dual point and the two values."""
+    """Weights, intercept, dual point, the two values, and the rounds it took."""
 
     w: np.ndarray
     b: float
     alpha: np.ndarray
     primal: float
     dual: float
+    rounds: int
 
 
 @jit_new
@@ -132,17 +135,24 @@ def solve_svm(data, task):
     support, p = task.support, task.support.shape[0]
     goal = Goal(task.tol, task.cutoff, data.stop)
     side = _first_sides(data, task)
+    rounds = 0
     while True:
         part = restrict(data, support, side, new_matrix(0, 0), new_vector(0))
+        # If samples join, the weights that were found are a worse start than the first.
         found = solve_program(part.program, task.warm_w, goal)
+        rounds += 1
         own_w, means = found.solution.w, part.means
         margins = margins_of(data, support, own_w, means)
-        is_over = found.dual > task.cutoff or data.stop[0] != 0
-        # If some join, the weights that were found are a worse start than the first.
-        if is_over or not grow_samples(margins, side):
+        is_whole = part.samples.shape[0] == side.shape[0]
+        if is_whole or found.dual > task.cutoff or data.stop[0] != 0:
             break
+        is_closed = found.primal - found.dual <= task.tol * abs(found.primal)
+        if is_closed and not grow_samples(margins, side):
+            break
+        if rounds == MAX_ROUNDS or not is_closed:
+            fill(side, 0)
     alpha = dual_point(part, found.solution.alpha)
     b, objective = _polish_intercept(data.y, data.C, own_w, means, margins)
     w = new_vector(p)
     copy_to(own_w[:p], w)
-    return SVM(w, b, alpha, objective, found.dual)
+    return SVM(w, b, alpha, objective, found.dual, rounds)

@@ -78,7 +78,6 @@ class Evaluator:
         if max(self._seen.get(key, -np.inf), self.values.get(key, -np.inf)) > cutoff:
             return None
         self.n_solves += 1
-        self.work += svm_work(self.problem.n_samples, support.size, warm is not None)
         start = None
         if warm is not None:
             start = np.zeros(support.size)
@@ -87,6 +86,8 @@ class Evaluator:
             shared = support[at] == warm.support if support.size else at < 0
             start[at[shared]] = warm.w[shared]
         svm = self._engine.solve_svm(support, tol=tol, cutoff=cutoff, warm_w=start)
+        work = svm_work(self.problem.n_samples, support.size, warm is not None)
+        self.work += svm.rounds * work
         self.values[key] = svm.dual
         if svm.dual > cutoff or svm.primal > cutoff:
             return None

@@ -48,8 +48,8 @@ TURNS, COST_OF_ANNEAL, PART_OF_ANNEALS, LEAST_TURNS = 5000, 12, 0.3, 400
 BY_PRICE: tuple[float, ...] = (0.5, 0.9, 0.1, 0.5)
 # Patience is shorter if less than this part of the objective can be gained.
 FULL_GAIN = 0.01
-# Restarts that end further above the best known, as a part of it, are not looked at
-# closely.
+# Where optima are many, restarts that end further above the best known than by this
+# part of it are not looked at closely.
 NEARLY = 0.01
 # Supports remembered across restarts.
 MAX_SEEN = 500_000
@@ -125,6 +125,11 @@ class _Stretch:
         """Whether there were enough, and there is no end of optima in sight."""
         enough = self.restarts >= BETWEEN_ANNEALS
         return enough and self.news >= LEAST_NEWS * self.restarts
+
+    @property
+    def is_all_new(self) -> bool:
+        """Whether there were some, and nothing but new optima."""
+        return 0 < self.restarts == self.news
 
 
 def shrink(evaluator: Evaluator, support: np.ndarray) -> Solution:
@@ -253,7 +258,9 @@ class RestartSearch:
         self.elites = Elites(options.n_elites)
         self.counters = {"restarts": 0, SINCE_BEST: 0, "SVM solves": 0}
         self._stretch = _Stretch()
-        # Swap optima found so far: a descent that reaches one need not verify it again.
+        # Whether optima are so many that not every end is worth a close look.
+        self._are_many = False
+        # Ends of descents so far: one that is reached again is not looked at again.
         self._optima: set[tuple[int, ...]] = set()
         self._seen: dict[bytes, float] = {}
 
@@ -302,6 +309,8 @@ class RestartSearch:
         else:
             self._stretch.restarts += BATCH
             self._stretch.news += len(self._optima) - known
+            are_many = self._stretch.is_all_new or self._stretch.calls_for_annealing
+            self._are_many = self._are_many or are_many
         self.idle = self.idle + effort if effort else 0
         since = self.counters[SINCE_BEST]
         self.counters[SINCE_BEST] = since + BATCH if effort else 0
@@ -339,8 +348,9 @@ class RestartSearch:
             Evaluator(self.problem, self.should_stop, self._seen, share) for _ in starts
         ]
         known = frozenset(self._optima)
-        elites = self.elites.solutions
-        limit = (1.0 + NEARLY) * elites[0].objective if elites else np.inf
+        limit = np.inf
+        if self._are_many:
+            limit = (1.0 + NEARLY) * self.elites.solutions[0].objective
         jobs = [
             self.pool.submit(_descend, evaluator, start, self.options, known, limit)
             for evaluator, start in zip(evaluators, starts, strict=True)
