@@ -152,10 +152,10 @@ def test_an_evaluator_stops_beyond_its_work():
         evaluator.solve(np.arange(4))
 
 
-def wide(seed=0):
+def wide(seed=0, n=60, max_features=5):
     rng = np.random.default_rng(seed)
-    X, y = rng.normal(size=(30, 60)), np.resize([-1, 1], 30)
-    return Problem(X, y, C=10.0, max_features=5)
+    X, y = rng.normal(size=(30, n)), np.resize([-1, 1], 30)
+    return Problem(X, y, C=10.0, max_features=max_features)
 
 
 def annealings(problem, monkeypatch, news=8, max_work=np.inf, **options):
@@ -203,3 +203,36 @@ def test_restarts_since_the_best_are_counted():
         replace(best, support=best.support[1:], objective=0.5 * best.objective)
     )
     assert search.counters["restarts since the best"] == 0
+
+
+def limits(problem, monkeypatch):
+    """Limits of the descents of the start and of three batches."""
+    found = []
+
+    def spy(evaluator, solution, *, width, tries, known, limit):
+        found.append(limit)
+        return swap_search(evaluator, solution, width=width, tries=tries, known=known)
+
+    monkeypatch.setattr("frugalsvm.search.restarts.swap_search", spy)
+    with ThreadPoolExecutor(1) as pool:
+        search = RestartSearch(
+            problem, Incumbent(), SwapOptions(), pool, np.random.SeedSequence(1),
+            lambda: False,
+        )  # fmt: skip
+        search.start([Evaluator(problem).solve(np.arange(problem.max_features))])
+        for _ in range(3):
+            search.restart()
+    return np.array(found), search.elites.solutions[0].objective
+
+
+def test_where_optima_are_many_bad_ends_are_not_looked_at_closely(monkeypatch):
+    found, best = limits(wide(n=300, max_features=8), monkeypatch)
+    # The start, and the restarts of which half are new.
+    assert np.all(np.isinf(found[:9]))
+    assert np.all((found[9:] >= best) & (found[9:] < 10 * best))
+
+
+def test_where_optima_are_few_all_ends_are_looked_at_closely(monkeypatch):
+    found, _ = limits(problem_of(n=6, max_features=3), monkeypatch)
+    assert found.size == 13
+    assert np.all(np.isinf(found))

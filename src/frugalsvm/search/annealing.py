@@ -11,8 +11,8 @@ Exchanges are drawn by rank, in one of three ways. Features to add may be ranked
 prices or by estimates of second order, those to drop by their weights; after each
 exchange another rank of features to add may be in use. Or exchanges are ranked as such,
 by estimates that know which feature can stand for which
-(:func:`~frugalsvm.search.estimates.exchange_losses`). Where samples are few these are
-much better, and more exchanges may be accepted; where samples are many they mislead.
+(:mod:`~frugalsvm.search.exchanges`). Where samples are few these are much better, and
+more exchanges may be accepted.
 """
 
 from __future__ import annotations
