@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..kernels.annealing import Annealed, AnnealTask, solve_annealing
 from ..kernels.bounds import bound_and_price, dual_bound, repair_dual, row_norm_bounds
 from ..kernels.data import NEVER, Data
 from ..kernels.solver import NO_ANSWERS, NO_SVM, NO_TASKS, NO_WEIGHTS, solve
@@ -140,6 +141,10 @@ class NativeEngine:
             near_samples(self.n_samples, len(support)),
         )
         return SupportSVM(*solve(self.data, task, NO_TASKS, NO_ANSWERS))
+
+    def anneal(self, task: AnnealTask) -> Annealed:
+        """Exchange features of a support, also for the worse; the best that is met."""
+        return solve_annealing(self.data, task)
 
     def bound(self, region: Region, alpha: np.ndarray) -> DualBound:
         """A valid bound of a region from any dual point."""

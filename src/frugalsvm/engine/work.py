@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..kernels.annealing import POOL, REPRICE
 from ..kernels.svm import near_samples
 from .protocol import Answer, Engine, Task
 
@@ -30,6 +31,27 @@ TASK_COSTS = 1e5, 400.0
 NODE_ROUNDS, NODE_ITERATIONS, NODE_PART = 2, 40, 0.2
 # Free features that a node is solved on at most.
 NODE_FEATURES = 300
+
+
+# Annealing, each once and per product: an SVM by pivots, one of its pivots, a model of
+# exchanges, one of its iterations.
+ANNEALING_COSTS = np.array([[1850.0, 0.29], [315.0, 0.1], [0.0, 0.18], [18_000.0, 2.8]])
+
+
+def annealing_costs(engine: Engine, n_features: int, width: int) -> np.ndarray:
+    """What SVMs, pivots, models and iterations of an annealing cost."""
+    n_samples = engine.n_samples
+    n_near = near_samples(n_samples, n_features)
+    n_priced = min(POOL, engine.n_features) + engine.n_features / REPRICE
+    products = [
+        n_samples + n_near,
+        (n_near + 4 * n_features) * n_features,
+        # Prices are read in order.
+        0.5 * n_priced * n_samples + width * n_near * n_features,
+        n_near * n_features,
+    ]
+    once, per_product = ANNEALING_COSTS.T
+    return once + per_product * np.array(products)
 
 
 def svm_work(n_samples: int, n_features: int, warm: bool = False) -> float:

@@ -130,7 +130,7 @@ def correlate(rows, values, out):
 
 
 @jit_new
-def _product(left, right):
+def product(left, right):
     """``left @ right.T`` by BLAS."""
     return np.dot(left, right.T)
 
@@ -161,10 +161,10 @@ def weighted_gram(rows, weights, out, stop):
         for j in range(start, end):
             for i in range(m):
                 scaled_rows[j - start, i] = rows[j, i] * weights[i]
-        product = _product(scaled_rows, rows[:end])
+        block = product(scaled_rows, rows[:end])
         for j in range(start, end):
             for k in range(j + 1):
-                out[j, k] = product[j - start, k]
+                out[j, k] = block[j - start, k]
 
 
 @jit_new
@@ -199,10 +199,10 @@ def _add_gram(left, right, out):
         return
     for start in range(0, p, BLOCK):
         end = min(start + BLOCK, p)
-        product = _product(left[start:end], right[:end])
+        block = product(left[start:end], right[:end])
         for j in range(start, end):
             for k in range(j + 1):
-                out[j, k] += product[j - start, k]
+                out[j, k] += block[j - start, k]
 
 
 @jit
@@ -244,7 +244,7 @@ def cholesky(matrix, stop):
                 panel[i - end, k - start] = matrix[i, k]
         for top in range(end, order, BLOCK):
             bottom = min(top + BLOCK, order)
-            update = _product(panel[top - end : bottom - end], panel[: bottom - end])
+            update = product(panel[top - end : bottom - end], panel[: bottom - end])
             for i in range(top, bottom):
                 for k in range(end, i + 1):
                     matrix[i, k] -= update[i - top, k - end]

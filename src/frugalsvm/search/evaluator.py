@@ -40,6 +40,8 @@ class Evaluator:
     n_solves : int
     work : float
         What solves and products have cost, see ``frugalsvm.engine.work``.
+    is_fixed : array (n,)
+        Whether features must be in every support.
     """
 
     def __init__(
@@ -59,10 +61,15 @@ class Evaluator:
         # The last feasible solution a descent arrived at, for when it is stopped.
         self.reached: Solution | None = None
         self._should_stop = should_stop or (lambda: False)
-        self._fixed = np.zeros(problem.n_features, dtype=bool)
-        self._fixed[problem.include] = True
+        self.is_fixed = np.zeros(problem.n_features, dtype=bool)
+        self.is_fixed[problem.include] = True
         self._candidate = np.zeros(problem.n_features, dtype=bool)
         self._candidate[problem.candidates] = True
+
+    @property
+    def work_left(self) -> float:
+        """Work until the limit."""
+        return max(0.0, self.max_work - self.work)
 
     def solve(
         self,
@@ -110,7 +117,7 @@ class Evaluator:
 
     def removable(self, solution: Solution) -> np.ndarray:
         """Positions in the support that may be dropped, least weight first."""
-        positions = np.flatnonzero(~self._fixed[solution.support])
+        positions = np.flatnonzero(~self.is_fixed[solution.support])
         return positions[np.argsort(np.abs(solution.w[positions]), kind="stable")]
 
     def addable(self, support: np.ndarray) -> np.ndarray:

@@ -29,7 +29,7 @@ from ..options import Options, check_integer
 from ..problem import Problem
 from ..progress import SINCE_BEST
 from ..solution import Solution
-from .annealing import anneal
+from .annealing import anneal, can_anneal
 from .evaluator import IMPROVEMENT, Evaluator, Stop
 from .swap import fill, swap_search
 
@@ -39,13 +39,10 @@ BATCH = 4
 COST_OF_KNOWN = 5
 # Restarts between two batches that anneal, and the part of them that must have found
 # new optima: where few are left, descents will find them.
-BETWEEN_ANNEALS, LEAST_NEWS = 8, 0.5
+BETWEEN_ANNEALS, LEAST_NEWS = 4, 0.5
 # Turns of an annealing, what it takes from the patience, and what its batch may take of
-# all work; with fewer turns than the least it is not worth while.
-TURNS, COST_OF_ANNEAL, PART_OF_ANNEALS, LEAST_TURNS = 5000, 12, 0.3, 400
-# How often the annealings of a batch rank features by their prices. Where samples are
-# fewer than features they rank exchanges instead.
-BY_PRICE: tuple[float, ...] = (0.5, 0.9, 0.1, 0.5)
+# all work; with less work than for so many SVMs it is not worth while.
+TURNS, COST_OF_ANNEAL, PART_OF_ANNEALS, LEAST_SVMS = 20_000, 8, 0.25, 400
 # Patience is shorter if less than this part of the objective can be gained.
 FULL_GAIN = 0.01
 # Where optima are many, restarts that end further above the best known than by this
@@ -64,7 +61,7 @@ class SwapOptions(Options):
     patience : int, default=250
         How long to go on without improvement; 0 for a single descent. A restart that
         ends in a new swap optimum costs 1; one that ends in a known one costs 5, for it
-        is a sign that few optima are left to be found; one that anneals 12 more.
+        is a sign that few optima are left to be found; one that anneals 8 more.
         Methods ``auto`` and ``swap`` take that of their effort, less of it where the
         gap is below 1 %; one that is given lifts the effort's other limit of the
         search, too.
@@ -184,11 +181,10 @@ def _grow(
 def _annealed(
     solution: Solution,
     rng: np.random.Generator,
-    turns: int,
-    by_price: float | None,
+    max_work: float,
     evaluator: Evaluator,
 ) -> Solution:
-    return anneal(evaluator, solution, rng, turns, by_price)
+    return anneal(evaluator, solution, rng, TURNS, max_work)
 
 
 def _new_start(
@@ -295,15 +291,15 @@ class RestartSearch:
         """One batch of restarts; if it anneals, for about this work at most."""
         elites = list(self.elites.solutions)
         rngs = [np.random.default_rng(child) for child in self.seed.spawn(BATCH)]
-        turns = self._turns(annealing_work)
-        if turns:
-            starts = self._anneals(elites, rngs, turns)
+        work = self._annealing_work(annealing_work)
+        if work:
+            starts = self._anneals(elites, rngs, work)
         else:
             starts = [partial(_new_start, elites, rng) for rng in rngs]
         known = len(self._optima)
         effort = self._run_batch(starts)
         self.counters["restarts"] += BATCH
-        if turns:
+        if work:
             self._stretch = _Stretch()
             effort += BATCH * COST_OF_ANNEAL if effort else 0
         else:
@@ -316,25 +312,27 @@ class RestartSearch:
         self.counters[SINCE_BEST] = since + BATCH if effort else 0
 
     def _anneals(
-        self, elites: list[Solution], rngs: list[np.random.Generator], turns: int
+        self, elites: list[Solution], rngs: list[np.random.Generator], work: float
     ) -> list[Start]:
         """Annealings of the best solution and of others."""
         picks = [0, *rngs[0].integers(len(elites), size=BATCH - 1)]
-        is_wide = self.problem.n_samples < self.problem.candidates.size
         return [
-            partial(_annealed, elites[pick], rng, turns, None if is_wide else by_price)
-            for pick, rng, by_price in zip(picks, rngs, BY_PRICE, strict=True)
+            partial(_annealed, elites[pick], rng, work)
+            for pick, rng in zip(picks, rngs, strict=True)
         ]
 
-    def _turns(self, work: float) -> int:
-        """Turns of the annealings that are due, 0 if none are."""
+    def _annealing_work(self, work: float) -> float:
+        """Work of each of the annealings that are due, 0 if none are."""
         has_patience = self._patience_left >= BATCH * COST_OF_ANNEAL
-        if not (self._stretch.calls_for_annealing and has_patience):
-            return 0
-        a_turn = svm_work(self.problem.n_samples, self.problem.max_features, warm=True)
-        affordable = min(PART_OF_ANNEALS * self.max_work, work) / (BATCH * a_turn)
-        turns = int(min(TURNS, affordable))
-        return turns if turns >= LEAST_TURNS else 0
+        is_due = self._stretch.calls_for_annealing and has_patience
+        if not (is_due and can_anneal(self.problem)):
+            return 0.0
+        problem = self.problem
+        least = LEAST_SVMS * svm_work(
+            problem.n_samples, problem.max_features, warm=True
+        )
+        own = min(PART_OF_ANNEALS * self.max_work, work, self.work_left) / BATCH
+        return own if own >= least else 0.0
 
     def learn(self, solution: Solution) -> None:
         """Take in a solution that was found elsewhere."""

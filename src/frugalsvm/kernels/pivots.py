@@ -1,0 +1,339 @@
+"""The SVM on a support by pivots, from the solution of one that is much alike.
+
+A dual point has variables at 0, at C and between. Those between are free: a step solves
+for them with all others held, and ends where one meets a bound, which is then held,
+too. When all free ones are optimal, the sample that is most on the wrong side is freed.
+The dual value rises all the time, so that whoever only wants to know that a cutoff is
+exceeded need not wait for the end.
+
+Where few samples are free and few change sides, as after the exchange of a feature in a
+support that separates the classes, this takes a handful of pivots, and each the work of
+a product with the support's data. The inverse of the matrix of the free variables is
+kept and updated. It carries its rounding errors along: results are for searches, whose
+ends are solved anew.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ._jit import jit, jit_new
+from .arrays import copy_to, fill, new_indices, new_marks, new_matrix, new_vector
+from .linalg import combine, dot
+
+# Least curvature of a direction, as a part of that of a single variable. Where there is
+# none, the step is long, and a bound ends it.
+LEAST_CURVATURE = 1e-10
+# Below this, a change of the matrix makes it singular.
+SINGULAR = 1e-9
+# Free variables that there is room for: for each weight, and some more.
+ROOM_RATE, ROOM_EXTRA = 2, 40
+
+SOLVED, EXCEEDED, FAILED = 1, 0, -1
+
+
+class Vertex(NamedTuple):
+    """A dual point and what belongs to it.
+
+    Attributes
+    ----------
+    alpha : array (k,)
+        For the samples that are near.
+    side : array (k,)
+        0 for free variables, -1 and 1 for those held at 0 and at C.
+    free : integer array
+        The free ones, in no order.
+    inverse : matrix
+        Of their matrix, bordered by the intercept, which is first.
+    w : array (p,)
+    size : array (1,)
+        How many are free.
+    numbers : array (2,)
+        Intercept and objective.
+    """
+
+    alpha: np.ndarray
+    side: np.ndarray
+    free: np.ndarray
+    inverse: np.ndarray
+    w: np.ndarray
+    size: np.ndarray
+    numbers: np.ndarray
+
+
+class Scratch(NamedTuple):
+    """Room to work in: of the size of the near samples, and of the free ones."""
+
+    slack: np.ndarray
+    right: np.ndarray
+    direction: np.ndarray
+    border: np.ndarray
+    product: np.ndarray
+
+
+class PivotGoal(NamedTuple):
+    """Relative gap to reach, dual value to give up at, pivots at most."""
+
+    tol: float
+    cutoff: float
+    max_pivots: int
+
+
+@jit_new
+def new_vertex(n_samples, n_features):
+    """Room for a dual point."""
+    room = ROOM_RATE * n_features + ROOM_EXTRA
+    size, inverse = new_indices(1), new_matrix(room + 1, room + 1)
+    size[0], inverse[0, 0] = 0, 0.0
+    return Vertex(
+        new_vector(n_samples), new_marks(n_samples), new_indices(room), inverse,
+        new_vector(n_features), size, new_vector(2),
+    )  # fmt: skip
+
+
+@jit_new
+def new_scratch(n_samples, n_features):
+    """Room to work in."""
+    room = ROOM_RATE * n_features + ROOM_EXTRA + 1
+    return Scratch(
+        new_vector(n_samples), new_vector(room), new_vector(room), new_vector(room),
+        new_vector(room),
+    )  # fmt: skip
+
+
+@jit
+def copy_vertex(source, target):
+    """Copy a dual point but for its numbers."""
+    size = source.size[0]
+    copy_to(source.alpha, target.alpha)
+    copy_to(source.side, target.side)
+    copy_to(source.w, target.w)
+    target.size[0] = size
+    for t in range(size):
+        target.free[t] = source.free[t]
+    for s in range(size + 1):
+        for t in range(size + 1):
+            target.inverse[s, t] = source.inverse[s, t]
+
+
+@jit
+def _times(inverse, order, vector, out):
+    """``out = inverse @ vector``."""
+    for s in range(order):
+        out[s] = dot(inverse[s], vector, order)
+
+
+@jit
+def _enter(near, vertex, intercept, sample, scratch):
+    """One more free variable: a row and a column more in the inverse."""
+    inverse, order = vertex.inverse, vertex.size[0] + 1
+    border, product = scratch.border, scratch.product
+    own = near.columns[sample]
+    p = own.shape[0]
+    own_square = dot(own, own, p)
+    if order == 1:
+        inverse[0, 0] = -own_square / LEAST_CURVATURE if intercept else 0.0
+    border[0] = near.y[sample] if intercept else 0.0
+    for t in range(order - 1):
+        border[t + 1] = dot(near.columns[vertex.free[t]], own, p)
+    _times(inverse, order, border, product)
+    least = LEAST_CURVATURE * own_square + np.finfo(np.float64).tiny
+    curvature = max(least, own_square + least - dot(border, product, order))
+    for s in range(order):
+        factor = product[s] / curvature
+        for t in range(order):
+            inverse[s, t] += factor * product[t]
+        inverse[s, order] = inverse[order, s] = -factor
+    inverse[order, order] = 1.0 / curvature
+    vertex.free[order - 1] = sample
+    vertex.side[sample] = 0
+    vertex.size[0] = order
+
+
+@jit
+def _leave(vertex, place, side, bound):
+    """A free variable is held at a bound: its row and column leave the inverse."""
+    inverse, order = vertex.inverse, vertex.size[0] + 1
+    sample = vertex.free[place]
+    vertex.alpha[sample] = bound
+    vertex.side[sample] = side
+    at, last = place + 1, order - 1
+    pivot = inverse[at, at]
+    for s in range(order):
+        if s != at:
+            factor = inverse[s, at] / pivot
+            for t in range(order):
+                if t != at:
+                    inverse[s, t] -= factor * inverse[at, t]
+    # The last one takes its place.
+    for t in range(order):
+        inverse[at, t] = inverse[last, t]
+    for s in range(order):
+        inverse[s, at] = inverse[s, last]
+    inverse[at, at] = inverse[last, last]
+    vertex.free[place] = vertex.free[last - 1]
+    vertex.size[0] = last - 1
+
+
+@jit
+def factorise(near, vertex, intercept, scratch):
+    """The inverse from scratch."""
+    size = vertex.size[0]
+    vertex.size[0] = 0
+    for t in range(size):
+        _enter(near, vertex, intercept, vertex.free[t], scratch)
+
+
+@jit
+def change_inverse(vertex, row, sign, scratch):
+    """A feature joins (1) or leaves (-1) the matrix; whether that is possible."""
+    inverse, order = vertex.inverse, vertex.size[0] + 1
+    border, product = scratch.border, scratch.product
+    border[0] = 0.0
+    for t in range(order - 1):
+        border[t + 1] = row[vertex.free[t]]
+    _times(inverse, order, border, product)
+    scale = 1.0 + sign * dot(border, product, order)
+    if abs(scale) < SINGULAR:
+        return False
+    for s in range(order):
+        factor = sign * product[s] / scale
+        for t in range(order):
+            inverse[s, t] -= factor * product[t]
+    return True
+
+
+@jit
+def _aim(near, vertex, scratch):
+    """Where the free variables would be optimal, and the intercept with it."""
+    size, p = vertex.size[0], vertex.w.shape[0]
+    scratch.right[0] = 0.0
+    for t in range(size):
+        margin = dot(near.columns[vertex.free[t]], vertex.w, p)
+        scratch.right[t + 1] = 1.0 - margin
+    _times(vertex.inverse, size + 1, scratch.right, scratch.direction)
+    vertex.numbers[0] = scratch.direction[0]
+
+
+@jit
+def _step(near, vertex, scratch):
+    """Go there, or to the first bound; the place of the variable that met it, or -1."""
+    longest, blocking = 1.0, -1
+    for t in range(vertex.size[0]):
+        change, value = scratch.direction[t + 1], vertex.alpha[vertex.free[t]]
+        room = value if change < 0.0 else near.C[vertex.free[t]] - value
+        if longest * abs(change) > room:
+            longest, blocking = max(0.0, room / abs(change)), t
+    for t in range(vertex.size[0]):
+        sample, change = vertex.free[t], longest * scratch.direction[t + 1]
+        vertex.alpha[sample] += change
+        column = near.columns[sample]
+        for j in range(vertex.w.shape[0]):
+            vertex.w[j] += change * column[j]
+    return blocking
+
+
+@jit
+def dual_value(near, vertex):
+    """What the dual point proves, but for rounding."""
+    mass = near.far_sums[0]
+    for i in range(vertex.alpha.shape[0]):
+        mass += vertex.alpha[i]
+    return mass - 0.5 * dot(vertex.w, vertex.w, vertex.w.shape[0])
+
+
+@jit
+def _slacks(near, vertex, scratch):
+    """1 less the margin, for all near samples; the objective.
+
+    The loss of samples that are far and at C is taken as linear.
+    """
+    w, b, p = vertex.w, vertex.numbers[0], vertex.w.shape[0]
+    slack, y = scratch.slack, near.y
+    combine(w, near.rows, slack)
+    loss = near.far_sums[0] - dot(w, near.far_w, p) - b * near.far_sums[1]
+    for i in range(y.shape[0]):
+        slack[i] = 1.0 - slack[i] - b * y[i]
+        loss += near.C[i] * max(0.0, slack[i])
+    return 0.5 * dot(w, w, p) + loss
+
+
+@jit
+def _most_wrong(vertex, scratch):
+    """The held sample that is furthest on the wrong side, -1 if none is."""
+    worst, found = 0.0, -1
+    for i in range(vertex.side.shape[0]):
+        wrong = -vertex.side[i] * scratch.slack[i]
+        if wrong > worst:
+            worst, found = wrong, i
+    return found
+
+
+@jit
+def _block(near, vertex, place, direction):
+    """Hold the variable that met a bound."""
+    if direction < 0.0:
+        _leave(vertex, place, -1, 0.0)
+    else:
+        _leave(vertex, place, 1, near.C[vertex.free[place]])
+
+
+@jit
+def pivot(near, vertex, intercept, goal, scratch):
+    """Pivot until the gap is closed or the cutoff exceeded.
+
+    Returns SOLVED, EXCEEDED or FAILED, and the pivots it took.
+    """
+    for count in range(1, goal.max_pivots + 1):
+        _aim(near, vertex, scratch)
+        blocking = _step(near, vertex, scratch)
+        dual = dual_value(near, vertex)
+        if dual > goal.cutoff:
+            return EXCEEDED, count
+        if blocking >= 0:
+            _block(near, vertex, blocking, scratch.direction[blocking + 1])
+            if vertex.size[0] > 0:
+                continue
+        objective = _slacks(near, vertex, scratch)
+        if objective - dual <= goal.tol * objective:
+            vertex.numbers[1] = objective
+            return SOLVED, count
+        sample = _most_wrong(vertex, scratch)
+        if sample < 0 or vertex.size[0] == vertex.free.shape[0]:
+            return FAILED, count
+        _enter(near, vertex, intercept, sample, scratch)
+    return FAILED, goal.max_pivots
+
+
+@jit
+def settle(near, vertex, intercept, scratch):
+    """Sides, free variables and inverse of a given dual point."""
+    size = 0
+    for i in range(near.C.shape[0]):
+        vertex.side[i] = 0
+        if vertex.alpha[i] <= 0.0:
+            vertex.side[i] = -1
+        elif vertex.alpha[i] >= near.C[i]:
+            vertex.side[i] = 1
+        elif size < vertex.free.shape[0]:
+            vertex.free[size] = i
+            size += 1
+    vertex.size[0] = size
+    factorise(near, vertex, intercept, scratch)
+
+
+@jit
+def start_cold(near, vertex, intercept, scratch):
+    """All variables at zero; one sample of each class is free."""
+    fill(vertex.alpha, 0.0)
+    fill(vertex.w, 0.0)
+    vertex.size[0] = 0
+    first, second = 0, 0
+    for i in range(near.y.shape[0]):
+        vertex.side[i] = -1
+        if near.y[i] > 0:
+            first = i
+        else:
+            second = i
+    _enter(near, vertex, intercept, first, scratch)
+    _enter(near, vertex, intercept, second, scratch)

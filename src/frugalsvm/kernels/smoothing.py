@@ -1,0 +1,263 @@
+"""The SVM on a support, made smooth, and what it says about exchanges.
+
+A barrier of weight tau on ``0 <= alpha <= C`` rounds off the hinge: the loss of a
+sample with slack s becomes ``max s alpha + tau log alpha + tau log (C - alpha)``,
+and the problem a smooth one in w and b that Newton's method solves. Its matrix is
+``K = G theta G' + diag(1, ..., 1, 0)``, with the rows of the support and y in G and
+``theta`` the slope of alpha as a function of s.
+
+There the dual has a second-order model. Without a row j of the support and with a row k
+instead, its maximum is that of a quadratic in two unknowns, which knows whether the one
+feature can stand for the other: ``q_jk = a_j' P a_k`` is entry j of
+``K^-1 G theta a_k``, ``q_jj = 1 - (K^-1)_jj``, and P the inverse Hessian of the dual on
+the plane ``y'alpha = 0``.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ._jit import jit, jit_new
+from .arrays import copy_to, fill, filled, new_indices, new_matrix, new_vector
+from .linalg import (
+    cholesky,
+    cholesky_solve,
+    combine,
+    dot,
+    product,
+    weighted_gram,
+)
+
+# Newton's method ends when it expects to gain less than this part of tau per sample, or
+# after so many iterations.
+CENTRED, MAX_ITERATIONS = 0.01, 10
+# Halvings of a step that gains too little, and the part of what is expected that is
+# enough.
+HALVINGS, ENOUGH = 11, 0.1
+# The weight of the barrier is that which belongs to a relative gap of the objective: at
+# most, and times the samples for each weight. Where these are few, fine differences
+# matter.
+MOST_ROUGH, ROUGHNESS = 0.3, 0.04
+# Keeps the row of y in K positive where no sample moves.
+TINY = 1e-12
+# Samples whose theta is below this part of the largest do not move.
+LEAST_THETA = 1e-5
+
+
+class Smooth(NamedTuple):
+    """The smooth solution.
+
+    Attributes
+    ----------
+    alpha, theta : arrays (k,)
+    factor : matrix (q, q)
+        Cholesky factor of K; q is p, or p + 1 with an intercept.
+    G : matrix (q, k)
+        The rows of the support, and y.
+    iterations : int
+    """
+
+    alpha: np.ndarray
+    theta: np.ndarray
+    factor: np.ndarray
+    G: np.ndarray
+    iterations: int
+
+
+@jit
+def barrier_weight(objective, n_samples, n_features):
+    """The weight that belongs to the gap at which models are made."""
+    roughness = min(MOST_ROUGH, ROUGHNESS * n_samples / max(n_features, 1))
+    return roughness * objective / (2.0 * n_samples)
+
+
+@jit
+def _value(G, C, far, p, weights, tau, slack, alpha):
+    """The smooth objective; writes slacks and alpha."""
+    combine(weights, G, slack)
+    value = 0.5 * dot(weights, weights, p) - dot(weights, far, far.shape[0])
+    for i in range(C.shape[0]):
+        s, bound = 1.0 - slack[i], C[i]
+        root = np.sqrt(s * s * bound * bound + 4.0 * tau * tau)
+        # The smaller of alpha and C - alpha, of which s says which it is.
+        lower = 2.0 * tau * bound / (2.0 * tau + abs(s) * bound + root)
+        upper = bound - lower
+        slack[i] = s
+        alpha[i] = lower if s < 0.0 else upper
+        value += s * alpha[i] + tau * np.log(lower * upper)
+    return value
+
+
+@jit
+def _slopes(C, alpha, tau, theta):
+    """``theta``: how fast alpha grows with the slack."""
+    for i in range(C.shape[0]):
+        room = C[i] - alpha[i]
+        both = alpha[i] * room
+        theta[i] = both * both / (tau * (alpha[i] * alpha[i] + room * room))
+
+
+@jit_new
+def _factorise(G, theta, p, stop, factor):
+    """The Cholesky factor of K."""
+    weighted_gram(G, theta, factor, stop)
+    for j in range(factor.shape[0]):
+        factor[j, j] += TINY * factor[j, j] + (1.0 if j < p else TINY)
+    cholesky(factor, stop)
+
+
+@jit
+def _gradient(G, far, p, weights, alpha, gradient):
+    """Downhill, with ``w - A alpha`` for the weights."""
+    for j in range(G.shape[0]):
+        gradient[j] = far[j] + dot(G[j], alpha, alpha.shape[0])
+        if j < p:
+            gradient[j] -= weights[j]
+
+
+@jit
+def _begin(near, vertex, tau, slack, alpha, theta):
+    """Tangents of alpha where the samples on the margin have the alpha they have.
+
+    They are at its kink, where the smooth alpha would be C / 2.
+    """
+    _slopes(near.C, alpha, tau, theta)
+    for t in range(vertex.size[0]):
+        i = vertex.free[t]
+        own, room = vertex.alpha[i], near.C[i] - vertex.alpha[i]
+        if own > 0.0 and room > 0.0:
+            both = own * room
+            theta[i] = both * both / (tau * (own * own + room * room))
+            alpha[i] = own + theta[i] * (slack[i] + tau / own - tau / room)
+
+
+@jit_new
+def smoothen(near, vertex, intercept, tau, stop):
+    """The smooth solution, from the one that is not smooth.
+
+    Its alpha is that of the last Newton step, which is in balance: ``A alpha = w`` and
+    ``y'alpha = 0``, up to what is far.
+    """
+    p, m = near.rows.shape
+    order = p + 1 if intercept else p
+    G, factor = new_matrix(order, m), new_matrix(order, order)
+    for j in range(p):
+        copy_to(near.rows[j], G[j])
+    # What is far pulls at the weights, and at the intercept, too.
+    far, weights, trial = filled(order, 0.0), filled(order, 0.0), new_vector(order)
+    copy_to(vertex.w, weights)
+    copy_to(near.far_w, far)
+    if intercept:
+        copy_to(near.y, G[p])
+        weights[p], far[p] = vertex.numbers[0], near.far_sums[1]
+    slack, alpha, theta = new_vector(m), new_vector(m), new_vector(m)
+    gradient, step = new_vector(order), new_vector(order)
+    value = _value(G, near.C, far, p, weights, tau, slack, alpha)
+    _begin(near, vertex, tau, slack, alpha, theta)
+    iterations = 0
+    while True:
+        iterations += 1
+        _factorise(G, theta, p, stop, factor)
+        _gradient(G, far, p, weights, alpha, gradient)
+        copy_to(gradient, step)
+        cholesky_solve(factor, step)
+        expected = dot(gradient, step, order)
+        is_centred = not expected > CENTRED * tau * m
+        if is_centred or iterations == MAX_ITERATIONS or stop[0] != 0:
+            break
+        length = 1.0
+        for turn in range(HALVINGS + 1):
+            for j in range(order):
+                trial[j] = weights[j] + length * step[j]
+            new = _value(G, near.C, far, p, trial, tau, slack, alpha)
+            if new < value - ENOUGH * length * expected or turn == HALVINGS:
+                break
+            length *= 0.5
+        copy_to(trial, weights)
+        value = new
+        _slopes(near.C, alpha, tau, theta)
+    combine(step, G, slack)
+    for i in range(m):
+        alpha[i] -= theta[i] * slack[i]
+    return Smooth(alpha, theta, factor, G, iterations)
+
+
+class Model(NamedTuple):
+    """What exchanges may be expected to cost.
+
+    Attributes
+    ----------
+    features : integer array (q,)
+        Features that may come.
+    losses : array (p, q)
+        By how much the objective rises, for each feature that goes and that comes.
+    """
+
+    features: np.ndarray
+    losses: np.ndarray
+
+
+@jit_new
+def _inverse(factor):
+    """The inverse of the matrix that was factorised."""
+    order = factor.shape[0]
+    inverse = new_matrix(order, order)
+    for j in range(order):
+        column = inverse[j]
+        fill(column, 0.0)
+        column[j] = 1.0
+        cholesky_solve(factor, column)
+    return inverse
+
+
+@jit_new
+def _moving(theta):
+    """Samples whose alpha moves at all."""
+    largest = 0.0
+    for i in range(theta.shape[0]):
+        largest = max(largest, theta[i])
+    moving = new_indices(theta.shape[0])
+    size = 0
+    for i in range(theta.shape[0]):
+        if theta[i] > LEAST_THETA * largest:
+            moving[size] = i
+            size += 1
+    return moving[:size]
+
+
+@jit_new
+def exchange_model(data, near, smooth, features, c):
+    """What exchanges cost, given the products of the features with alpha."""
+    p, count = near.rows.shape[0], features.shape[0]
+    order, theta = smooth.G.shape[0], smooth.theta
+    moving = _moving(theta)
+    rows, scaled = (
+        new_matrix(count, moving.shape[0]),
+        new_matrix(order, moving.shape[0]),
+    )
+    free = filled(count, 0.0)
+    for j in range(order):
+        for t in range(moving.shape[0]):
+            i = moving[t]
+            scaled[j, t] = smooth.G[j, i] * theta[i]
+    for k in range(count):
+        row = data.A[features[k]]
+        for t in range(moving.shape[0]):
+            i = moving[t]
+            rows[k, t] = row[near.samples[i]]
+            free[k] += rows[k, t] * rows[k, t] * theta[i]
+    inverse = _inverse(smooth.factor)
+    seen = product(scaled, rows)
+    shared = product(inverse, seen.T)
+    for j in range(order):
+        for k in range(count):
+            free[k] -= seen[j, k] * shared[j, k]
+    losses = new_matrix(p, count)
+    for j in range(p):
+        own = near.far_w[j] + dot(near.rows[j], smooth.alpha, theta.shape[0])
+        rest = -inverse[j, j]
+        for k in range(count):
+            more, both = 1.0 + max(0.0, free[k]), shared[j, k]
+            change = own * own * more - 2.0 * own * c[k] * both + c[k] * c[k] * rest
+            losses[j, k] = -0.5 * change / (rest * more - both * both)
+    return Model(features, losses)
