@@ -19,8 +19,9 @@ from ..problem import Problem
 from ..solution import Solution
 from .evaluator import Evaluator
 
-# Part of the exchanges that are accepted, at the beginning and at the end.
-ACCEPTED = 0.3, 0.05
+# Part of the exchanges that are accepted, at the beginning and at the end, where samples
+# are fewer than features, and where they are more.
+ACCEPTED, ACCEPTED_OF_MANY = (0.3, 0.05), (0.1, 0.02)
 # Features of the largest prices that may come.
 WIDTH = 100
 
@@ -52,6 +53,7 @@ def anneal(
         Where it ends if there are turns left.
     """
     problem = evaluator.problem
+    is_wide = problem.n_samples < problem.candidates.size
     costs = annealing_costs(problem.engine, solution.support.size, WIDTH)
     task = AnnealTask(
         solution.support,
@@ -59,7 +61,7 @@ def anneal(
         evaluator.is_fixed.astype(np.int8),
         float(problem.cost_budget),
         turns,
-        *ACCEPTED,
+        *(ACCEPTED if is_wide else ACCEPTED_OF_MANY),
         WIDTH,
         near_samples(problem.n_samples, solution.support.size),
         rng.integers(1, 2**63, size=1, dtype=np.uint64),
