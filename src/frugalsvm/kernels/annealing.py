@@ -116,6 +116,8 @@ class Annealed(NamedTuple):
         Its SVM; the objective is infinite if there is none.
     counts : integer array (4,)
         SVMs, pivots, models, and iterations for models.
+    fails : bool
+        Whether most SVMs were given up, and so was the annealing.
     """
 
     support: np.ndarray
@@ -124,6 +126,7 @@ class Annealed(NamedTuple):
     alpha: np.ndarray
     objective: float
     counts: np.ndarray
+    fails: bool
 
 
 class Place(NamedTuple):
@@ -376,12 +379,12 @@ def _warmer(temperature, missing):
 
 
 @jit_new
-def _annealed(place, counts, is_any):
+def _annealed(place, is_any, counts, fails):
     """The answer, given the best place."""
-    b, objective = place.vertex.numbers[0], place.vertex.numbers[1]
-    if not is_any:
-        objective = np.inf
-    return Annealed(place.support, place.vertex.w, b, place.alpha, objective, counts)
+    w, b, objective = place.vertex.w, place.vertex.numbers[0], np.inf
+    if is_any:
+        objective = place.vertex.numbers[1]
+    return Annealed(place.support, w, b, place.alpha, objective, counts, fails)
 
 
 @jit_new
@@ -394,7 +397,7 @@ def anneal(data, task):
     counts[SVMS], counts[PIVOTS] = 1, pivots
     best = place
     if status != SOLVED:
-        return _annealed(best, counts, False)
+        return _annealed(best, False, counts, True)
     is_in = new_marks(data.A.shape[0])
     for j in range(place.support.shape[0]):
         is_in[place.support[j]] = 1
@@ -402,7 +405,7 @@ def anneal(data, task):
     max_pivots = PIVOT_RATE * place.support.shape[0] + PIVOT_EXTRA
     pool = _pool(data, task, place.alpha, is_in)
     model, iterations = _model(data, task, place, pool, is_in)
-    is_new, failures = False, 0
+    is_new, failures, fails = False, 0, False
     for turn in range(task.turns):
         done = max(turn / task.turns, _work(task, counts) / task.max_work)
         fails = counts[SVMS] > TRIAL_SVMS and 2 * failures > counts[SVMS]
@@ -439,7 +442,7 @@ def anneal(data, task):
                 if is_better or done < LATE:
                     best = place
         temperature = _warmer(temperature, target - is_new)
-    return _annealed(best, counts, True)
+    return _annealed(best, True, counts, fails)
 
 
 @jit_nogil

@@ -19,11 +19,11 @@ from ..problem import Problem
 from ..solution import Solution
 from .evaluator import Evaluator
 
-# Part of the exchanges that are accepted, at the beginning and at the end, where samples
-# are fewer than features, and where they are more.
-ACCEPTED, ACCEPTED_OF_MANY = (0.3, 0.05), (0.1, 0.02)
+# Part of the exchanges that are accepted, at the beginning and at the end: where there
+# are fewer samples than features, and where there are more.
+ACCEPTED, ACCEPTED_OF_MANY = (0.3, 0.03), (0.1, 0.02)
 # Features of the largest prices that may come.
-WIDTH = 100
+WIDTH = 200
 
 
 def can_anneal(problem: Problem) -> bool:
@@ -71,6 +71,7 @@ def anneal(
     found = cast(NativeEngine, problem.engine).anneal(task)
     evaluator.n_solves += int(found.counts[0])
     evaluator.work += float(costs @ found.counts)
+    evaluator.gave_up = evaluator.gave_up or found.fails
     if not np.isfinite(found.objective):
         return solution
     order = np.argsort(found.support)

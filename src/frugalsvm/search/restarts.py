@@ -31,7 +31,7 @@ from ..progress import SINCE_BEST
 from ..solution import Solution
 from .annealing import anneal, can_anneal
 from .evaluator import IMPROVEMENT, Evaluator, Stop
-from .swap import fill, swap_search
+from .swap import begins_roughly, fill, swap_search
 
 # Restarts between two exchanges of elite solutions.
 BATCH = 4
@@ -42,12 +42,9 @@ COST_OF_KNOWN = 5
 BETWEEN_ANNEALS, LEAST_NEWS = 4, 0.5
 # Turns of an annealing, what it takes from the patience, and what its batch may take of
 # all work; with less work than for so many SVMs it is not worth while.
-TURNS, COST_OF_ANNEAL, PART_OF_ANNEALS, LEAST_SVMS = 20_000, 8, 0.25, 400
+TURNS, COST_OF_ANNEAL, PART_OF_ANNEALS, LEAST_SVMS = 40_000, 8, 0.25, 400
 # Patience is shorter if less than this part of the objective can be gained.
 FULL_GAIN = 0.01
-# Where optima are many, restarts that end further above the best known than by this
-# part of it are not looked at closely.
-NEARLY = 0.01
 # Supports remembered across restarts.
 MAX_SEEN = 500_000
 
@@ -122,11 +119,6 @@ class _Stretch:
         """Whether there were enough, and there is no end of optima in sight."""
         enough = self.restarts >= BETWEEN_ANNEALS
         return enough and self.news >= LEAST_NEWS * self.restarts
-
-    @property
-    def is_all_new(self) -> bool:
-        """Whether there were some, and nothing but new optima."""
-        return 0 < self.restarts == self.news
 
 
 def shrink(evaluator: Evaluator, support: np.ndarray) -> Solution:
@@ -254,10 +246,11 @@ class RestartSearch:
         self.elites = Elites(options.n_elites)
         self.counters = {"restarts": 0, SINCE_BEST: 0, "SVM solves": 0}
         self._stretch = _Stretch()
-        # Whether optima are so many that not every end is worth a close look.
-        self._are_many = False
+        self._can_anneal = can_anneal(problem)
         # Ends of descents so far: one that is reached again is not looked at again.
         self._optima: set[tuple[int, ...]] = set()
+        # Those that were looked at closely.
+        self._close: set[tuple[int, ...]] = set()
         self._seen: dict[bytes, float] = {}
 
     def start(self, solutions: list[Solution]) -> None:
@@ -265,6 +258,8 @@ class RestartSearch:
         for solution in solutions:
             self.elites.add(solution)
         self._run_batch([partial(_given, solution) for solution in solutions])
+        if self.options.patience == 0:
+            self._look_closely()
 
     @property
     def work_left(self) -> float:
@@ -298,6 +293,8 @@ class RestartSearch:
             starts = [partial(_new_start, elites, rng) for rng in rngs]
         known = len(self._optima)
         effort = self._run_batch(starts)
+        if effort and self._look_closely():
+            effort = 0
         self.counters["restarts"] += BATCH
         if work:
             self._stretch = _Stretch()
@@ -305,8 +302,6 @@ class RestartSearch:
         else:
             self._stretch.restarts += BATCH
             self._stretch.news += len(self._optima) - known
-            are_many = self._stretch.is_all_new or self._stretch.calls_for_annealing
-            self._are_many = self._are_many or are_many
         self.idle = self.idle + effort if effort else 0
         since = self.counters[SINCE_BEST]
         self.counters[SINCE_BEST] = since + BATCH if effort else 0
@@ -325,7 +320,7 @@ class RestartSearch:
         """Work of each of the annealings that are due, 0 if none are."""
         has_patience = self._patience_left >= BATCH * COST_OF_ANNEAL
         is_due = self._stretch.calls_for_annealing and has_patience
-        if not (is_due and can_anneal(self.problem)):
+        if not (is_due and self._can_anneal):
             return 0.0
         problem = self.problem
         least = LEAST_SVMS * svm_work(
@@ -339,18 +334,28 @@ class RestartSearch:
         if self.elites.add(solution):
             self.idle = self.counters[SINCE_BEST] = 0
 
-    def _run_batch(self, starts: list[Start]) -> int:
+    def _look_closely(self) -> bool:
+        """Descend from the best solution in all its neighbourhood, unless that is done.
+
+        Returns whether it was improved.
+        """
+        best = self.elites.solutions[0]
+        is_done = best.key in self._close or not begins_roughly(self.problem)
+        if is_done or self.work >= self.max_work:
+            return False
+        effort = self._run_batch([partial(_given, best)], closely=True)
+        self._close.update(s.key for s in self.elites.solutions[:1])
+        return effort == 0
+
+    def _run_batch(self, starts: list[Start], closely: bool = False) -> int:
         """Descents from several starts; their effort, or 0 if they found a new best."""
         share = self.work_left / len(starts)
         evaluators = [
             Evaluator(self.problem, self.should_stop, self._seen, share) for _ in starts
         ]
-        known = frozenset(self._optima)
-        limit = np.inf
-        if self._are_many:
-            limit = (1.0 + NEARLY) * self.elites.solutions[0].objective
+        known = frozenset(self._close if closely else self._optima)
         jobs = [
-            self.pool.submit(_descend, evaluator, start, self.options, known, limit)
+            self.pool.submit(_descend, evaluator, start, self.options, known, closely)
             for evaluator, start in zip(evaluators, starts, strict=True)
         ]
         effort = 0
@@ -365,6 +370,7 @@ class RestartSearch:
         for evaluator in evaluators:
             self.counters["SVM solves"] += evaluator.n_solves
             self.work += evaluator.work
+            self._can_anneal &= not evaluator.gave_up
             if len(self._seen) < MAX_SEEN:
                 self._seen.update(evaluator.values)
         return 0 if improved else effort
@@ -389,13 +395,13 @@ def _descend(
     start: Callable[[Evaluator], Solution],
     options: SwapOptions,
     known: frozenset[tuple[int, ...]],
-    limit: float,
+    closely: bool,
 ) -> Solution | None:
     """A descent; if stopped, the last solution it reached."""
     try:
         return swap_search(
             evaluator, start(evaluator), width=options.width, tries=options.tries,
-            known=known, limit=limit,
+            known=known, closely=closely,
         )  # fmt: skip
     except Stop:
         return evaluator.reached

@@ -12,7 +12,7 @@ the ones with the best estimates (:mod:`~frugalsvm.search.estimates`).
 
 To see that nothing improves takes most of the work, and seldom leads on. So where
 features are many a descent first tries a few exchanges that estimates rank best, again
-and again, and only what is nearly as good as the best known is looked at closely.
+and again; who wants more has to ask for a close look.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..engine.ordering import smallest
+from ..problem import Problem
 from ..solution import Solution
 from .evaluator import IMPROVEMENT, Evaluator, insert, remove
 from .exchanges import exchanged, ranked_exchanges
@@ -156,6 +157,11 @@ def exchange(evaluator: Evaluator, solution: Solution) -> Solution | None:
     return None
 
 
+def begins_roughly(problem: Problem) -> bool:
+    """Whether there are so many features that descents begin by estimates."""
+    return problem.candidates.size > MANY_TO_FILL
+
+
 def _descend_roughly(evaluator: Evaluator, solution: Solution) -> Solution:
     """Descend by exchanges that estimates rank best, until a few of them fail."""
     while True:
@@ -173,17 +179,16 @@ def swap_search(
     width: int = 20,
     tries: int = 3,
     known: frozenset[tuple[int, ...]] = frozenset(),
-    limit: float = np.inf,
+    closely: bool = True,
 ) -> Solution:
     """Descend to a solution that neither add-drop nor drop-add improves.
 
     Supports in ``known`` are such solutions already; reaching one ends the descent.
-    Where features are many, it ends as well with a rough descent that stays above the
-    limit.
+    Unless it is to look closely, it ends with a rough descent where features are many.
     """
-    if evaluator.problem.candidates.size > MANY_TO_FILL:
+    if begins_roughly(evaluator.problem):
         solution = _descend_roughly(evaluator, solution)
-        if solution.objective > limit:
+        if not closely:
             return solution
     while True:
         evaluator.reached = solution
