@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ._jit import jit, jit_new, jit_nogil
-from .arrays import copy_to, filled, new_indices, new_marks, new_vector
+from .arrays import filled, new_indices, new_marks, new_vector
 from .data import Data
 from .draws import draw
 from .linalg import dot, kth_largest
@@ -171,14 +171,13 @@ def _spread(near, own, alpha):
 
 
 @jit_new
-def _placed(data, support, slack, alpha, w, n_near):
+def _placed(data, support, slack, alpha, n_near):
     """A place around the samples of the smallest slacks."""
     near = near_part(data, support, slack, alpha, n_near)
     size, p = near.samples.shape[0], support.shape[0]
     vertex = new_vertex(size, p)
     for t in range(size):
         vertex.alpha[t] = alpha[near.samples[t]]
-    copy_to(w, vertex.w)
     settle(near, vertex, data.intercept, new_scratch(size, p))
     return Place(support, near, vertex, alpha)
 
@@ -203,10 +202,11 @@ def _look_at_all(data, place, goal, n_near):
         w, b = vertex.w, vertex.numbers[0]
         slack = _slacks(data, place.support, w, b)
         alpha = _spread(near, vertex.alpha, place.alpha)
-        objective, dual = _objective(data, w, slack), dual_value(near, vertex)
-        place = _placed(data, place.support, slack, alpha, w, n_near)
+        objective = _objective(data, w, slack)
+        place = _placed(data, place.support, slack, alpha, n_near)
         place.vertex.numbers[0], place.vertex.numbers[1] = b, objective
-        if objective - dual <= TOL * objective:
+        dual = dual_value(place.near, place.vertex)
+        if abs(objective - dual) <= TOL * objective:
             return SOLVED if objective <= goal.cutoff else EXCEEDED, pivots, place
         scratch = new_scratch(place.near.samples.shape[0], w.shape[0])
         status, count = pivot(place.near, place.vertex, data.intercept, goal, scratch)

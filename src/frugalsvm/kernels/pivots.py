@@ -204,10 +204,15 @@ def change_inverse(vertex, row, sign, scratch):
 
 
 @jit
-def _aim(near, vertex, scratch):
+def _aim(near, vertex, intercept, scratch):
     """Where the free variables would be optimal, and the intercept with it."""
     size, p = vertex.size[0], vertex.w.shape[0]
+    # Rounding lets the classes drift apart: what they differ by is made up for.
     scratch.right[0] = 0.0
+    if intercept:
+        scratch.right[0] = -near.far_sums[1] - dot(
+            near.y, vertex.alpha, near.y.shape[0]
+        )
     for t in range(size):
         margin = dot(near.columns[vertex.free[t]], vertex.w, p)
         scratch.right[t + 1] = 1.0 - margin
@@ -285,7 +290,7 @@ def pivot(near, vertex, intercept, goal, scratch):
     Returns SOLVED, EXCEEDED or FAILED, and the pivots it took.
     """
     for count in range(1, goal.max_pivots + 1):
-        _aim(near, vertex, scratch)
+        _aim(near, vertex, intercept, scratch)
         blocking = _step(near, vertex, scratch)
         dual = dual_value(near, vertex)
         if dual > goal.cutoff:
@@ -307,7 +312,9 @@ def pivot(near, vertex, intercept, goal, scratch):
 
 @jit
 def settle(near, vertex, intercept, scratch):
-    """Sides, free variables and inverse of a given dual point."""
+    """Weights, sides, free variables and inverse of a given dual point."""
+    for j in range(vertex.w.shape[0]):
+        vertex.w[j] = near.far_w[j] + dot(near.rows[j], vertex.alpha, near.y.shape[0])
     size = 0
     for i in range(near.C.shape[0]):
         vertex.side[i] = 0
