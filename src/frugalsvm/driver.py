@@ -27,6 +27,7 @@ from .problem import Problem
 from .progress import relative_gap
 from .result import Result, Status
 from .search.evaluator import Evaluator
+from .search.restarts import SwapOptions, prepare
 from .search.rounding import fit_budgets
 from .search.sampled import n_searched
 from .solution import Solution
@@ -173,6 +174,8 @@ def run_interruptible(
     seed = np.random.SeedSequence(_entropy(random_state))
     rule = getattr(options, "branching", None)
     compilation.ensure(f"{method} {rule}", partial(_rehearse, method, rule))
+    if isinstance(options, SwapOptions):
+        prepare(problem, options)
     monitor = Monitor(StopCondition(time_limit), gap_tol, verbose, callback)
     work = partial(
         _run, problem, method, options, monitor, n_jobs=threads, seed=seed,

@@ -25,7 +25,7 @@ from .progress import relative_gaps
 from .result import Result
 from .search.evaluator import Stop
 from .search.path_search import GridSolutions, PathSearch, Place
-from .search.restarts import SwapOptions
+from .search.restarts import SwapOptions, prepare
 from .stopping import StopCondition
 from .supervision import supervise
 
@@ -227,6 +227,7 @@ def search_grid(
     chosen = check_effort(effort)
     options = SwapOptions(patience=chosen.path_patience)
     compilation.ensure("path", _rehearse)
+    prepare(problem, options)
     stop = StopCondition()
     limit = partial(search_limit, chosen)
     work = partial(

@@ -29,6 +29,9 @@ SINGULAR = 1e-9
 # Free variables that there is room for: for each weight, and some more.
 ROOM_RATE, ROOM_EXTRA = 2, 40
 
+# How often the inverse is made anew where nothing else helps.
+RENEWALS = 2
+
 SOLVED, EXCEEDED, FAILED = 1, 0, -1
 
 
@@ -131,8 +134,16 @@ def _enter(near, vertex, intercept, sample, scratch):
     own = near.columns[sample]
     p = own.shape[0]
     own_square = dot(own, own, p)
+    vertex.free[order - 1] = sample
+    vertex.side[sample] = 0
+    vertex.size[0] = order
+    if order == 1 and intercept:
+        # It is in balance with nothing and cannot move.
+        inverse[0, 0], inverse[1, 1] = -own_square, 0.0
+        inverse[0, 1] = inverse[1, 0] = near.y[sample]
+        return
     if order == 1:
-        inverse[0, 0] = -own_square / LEAST_CURVATURE if intercept else 0.0
+        inverse[0, 0] = 0.0
     border[0] = near.y[sample] if intercept else 0.0
     for t in range(order - 1):
         border[t + 1] = dot(near.columns[vertex.free[t]], own, p)
@@ -145,9 +156,6 @@ def _enter(near, vertex, intercept, sample, scratch):
             inverse[s, t] += factor * product[t]
         inverse[s, order] = inverse[order, s] = -factor
     inverse[order, order] = 1.0 / curvature
-    vertex.free[order - 1] = sample
-    vertex.side[sample] = 0
-    vertex.size[0] = order
 
 
 @jit
@@ -158,6 +166,11 @@ def _leave(vertex, place, side, bound):
     vertex.alpha[sample] = bound
     vertex.side[sample] = side
     at, last = place + 1, order - 1
+    vertex.free[place] = vertex.free[last - 1]
+    vertex.size[0] = last - 1
+    if last == 1:
+        inverse[0, 0] = 0.0
+        return
     pivot = inverse[at, at]
     for s in range(order):
         if s != at:
@@ -171,8 +184,6 @@ def _leave(vertex, place, side, bound):
     for s in range(order):
         inverse[s, at] = inverse[s, last]
     inverse[at, at] = inverse[last, last]
-    vertex.free[place] = vertex.free[last - 1]
-    vertex.size[0] = last - 1
 
 
 @jit
@@ -289,6 +300,7 @@ def pivot(near, vertex, intercept, goal, scratch):
 
     Returns SOLVED, EXCEEDED or FAILED, and the pivots it took.
     """
+    renewed = 0
     for count in range(1, goal.max_pivots + 1):
         _aim(near, vertex, intercept, scratch)
         blocking = _step(near, vertex, scratch)
@@ -304,9 +316,14 @@ def pivot(near, vertex, intercept, goal, scratch):
             vertex.numbers[1] = objective
             return SOLVED, count
         sample = _most_wrong(vertex, scratch)
-        if sample < 0 or vertex.size[0] == vertex.free.shape[0]:
+        if sample >= 0 and vertex.size[0] < vertex.free.shape[0]:
+            _enter(near, vertex, intercept, sample, scratch)
+        elif renewed < RENEWALS:
+            # The inverse is to blame.
+            renewed += 1
+            factorise(near, vertex, intercept, scratch)
+        else:
             return FAILED, count
-        _enter(near, vertex, intercept, sample, scratch)
     return FAILED, goal.max_pivots
 
 

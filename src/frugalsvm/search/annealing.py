@@ -11,12 +11,14 @@ from typing import cast
 
 import numpy as np
 
+from .. import compilation
 from ..engine.native import NativeEngine
 from ..engine.work import annealing_costs
 from ..kernels.annealing import AnnealTask
 from ..kernels.svm import MOST_SAMPLES, near_samples
 from ..problem import Problem
 from ..solution import Solution
+from ..stopping import StopCondition
 from .evaluator import Evaluator
 
 # Part of the exchanges that are accepted, at the beginning and at the end: where there
@@ -24,12 +26,28 @@ from .evaluator import Evaluator
 ACCEPTED, ACCEPTED_OF_MANY = (0.3, 0.03), (0.1, 0.02)
 # Features of the largest prices that may come.
 WIDTH = 200
+# With so few features trees and descents are quicker.
+FEW_FEATURES = 50
+
+
+def may_anneal(problem: Problem) -> bool:
+    """Whether there are so many features that annealing may be worth while."""
+    return problem.candidates.size > FEW_FEATURES
 
 
 def can_anneal(problem: Problem) -> bool:
-    """Whether compiled code has the data at hand, and they are not too many samples."""
+    """The same, and compiled code has the data at hand, of not too many samples."""
     is_dense = type(problem.engine) is NativeEngine
-    return is_dense and problem.n_samples < MOST_SAMPLES
+    return may_anneal(problem) and is_dense and problem.n_samples < MOST_SAMPLES
+
+
+def rehearse(stop: StopCondition) -> None:
+    """Anneal a tiny problem: whatever is needed is compiled then."""
+    problem = compilation.tiny_problem().watching(stop.flag)
+    evaluator = Evaluator(problem, stop.should_stop)
+    start = evaluator.solve(np.arange(problem.max_features))
+    assert start is not None
+    anneal(evaluator, start, np.random.default_rng(0), 10)
 
 
 def anneal(

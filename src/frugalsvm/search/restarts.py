@@ -22,6 +22,7 @@ from functools import partial
 
 import numpy as np
 
+from .. import compilation
 from ..engine.ordering import smallest
 from ..engine.work import svm_work
 from ..incumbent import Incumbent
@@ -29,7 +30,7 @@ from ..options import Options, check_integer
 from ..problem import Problem
 from ..progress import SINCE_BEST
 from ..solution import Solution
-from .annealing import anneal, can_anneal
+from .annealing import anneal, can_anneal, may_anneal, rehearse
 from .evaluator import IMPROVEMENT, Evaluator, Stop
 from .swap import begins_roughly, fill, swap_search
 
@@ -42,7 +43,7 @@ COST_OF_KNOWN = 5
 BETWEEN_ANNEALS, LEAST_NEWS = 4, 0.5
 # Turns of an annealing, what it takes from the patience, and what its batch may take of
 # all work; with less work than for so many SVMs it is not worth while.
-TURNS, COST_OF_ANNEAL, PART_OF_ANNEALS, LEAST_SVMS = 40_000, 8, 0.25, 400
+TURNS, COST_OF_ANNEAL, PART_OF_ANNEALS, LEAST_SVMS = 40_000, 11, 0.25, 400
 # Patience is shorter if less than this part of the objective can be gained.
 FULL_GAIN = 0.01
 # Supports remembered across restarts.
@@ -58,7 +59,7 @@ class SwapOptions(Options):
     patience : int, default=250
         How long to go on without improvement; 0 for a single descent. A restart that
         ends in a new swap optimum costs 1; one that ends in a known one costs 5, for it
-        is a sign that few optima are left to be found; one that anneals 8 more.
+        is a sign that few optima are left to be found; one that anneals 11 more.
         Methods ``auto`` and ``swap`` take that of their effort, less of it where the
         gap is below 1 %; one that is given lifts the effort's other limit of the
         search, too.
@@ -81,6 +82,12 @@ class SwapOptions(Options):
         check_integer("width", self.width, 1)
         check_integer("tries", self.tries, 1)
         check_integer("n_elites", self.n_elites, 1)
+
+
+def prepare(problem: Problem, options: SwapOptions) -> None:
+    """Compile what annealings need, if there may be any, before the clock starts."""
+    if may_anneal(problem) and options.patience >= BATCH * COST_OF_ANNEAL:
+        compilation.ensure("annealing", rehearse)
 
 
 class Elites:
