@@ -45,14 +45,14 @@ def test_an_exchange_beyond_the_cost_budget_is_none():
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_a_descent_below_the_limit_is_looked_at_closely(seed):
+def test_a_close_descent_leaves_nothing_to_improve(seed):
     evaluator = Evaluator(problem_of(seed=seed))
     found = swap_search(evaluator, evaluator.solve(np.arange(6)))
     assert add_drop(evaluator, found, 20, 3) is None
     assert drop_add(evaluator, found, 20) is None
 
 
-def test_a_descent_above_the_limit_is_not(monkeypatch):
+def test_a_rough_descent_ends_before(monkeypatch):
     evaluator = Evaluator(problem_of())
     start = evaluator.solve(np.arange(6))
 
@@ -60,14 +60,14 @@ def test_a_descent_above_the_limit_is_not(monkeypatch):
         raise AssertionError("looked closely")
 
     monkeypatch.setattr(swap, "add_drop", closely)
-    found = swap_search(evaluator, start, limit=0.0)
+    found = swap_search(evaluator, start, closely=False)
     assert found.objective < start.objective
     with pytest.raises(AssertionError, match="looked closely"):
-        swap_search(evaluator, start, limit=2 * start.objective)
+        swap_search(evaluator, start)
 
 
-def test_with_few_features_all_descents_are_looked_at_closely():
+def test_with_few_features_all_descents_are_close():
     evaluator = Evaluator(problem_of(n=12))
     start = evaluator.solve(np.arange(6))
-    found = swap_search(evaluator, start, limit=0.0)
+    found = swap_search(evaluator, start, closely=False)
     assert drop_add(evaluator, found, 20) is None

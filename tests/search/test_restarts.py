@@ -12,6 +12,7 @@ from frugalsvm.incumbent import Incumbent
 from frugalsvm.search.evaluator import IMPROVEMENT, Evaluator, Stop
 from frugalsvm.search.restarts import (
     FULL_GAIN,
+    PART_OF_ANNEALS,
     Elites,
     RestartSearch,
     SwapOptions,
@@ -158,12 +159,12 @@ def wide(seed=0, n=60, max_features=5):
     return Problem(X, y, C=10.0, max_features=max_features)
 
 
-def annealings(problem, monkeypatch, news=8, max_work=np.inf, **options):
-    """Turns of the annealings after eight restarts with so many new optima."""
-    turns = []
+def annealings(problem, monkeypatch, news=4, max_work=np.inf, **options):
+    """Work of the annealings after four restarts with so many new optima."""
+    work = []
 
-    def spy(evaluator, solution, rng, count, by_price):
-        turns.append(count)
+    def spy(evaluator, solution, rng, turns, max_work):
+        work.append(max_work)
         return solution
 
     monkeypatch.setattr("frugalsvm.search.restarts.anneal", spy)
@@ -173,25 +174,57 @@ def annealings(problem, monkeypatch, news=8, max_work=np.inf, **options):
             np.random.SeedSequence(1), lambda: False, max_work,
         )  # fmt: skip
         search.start([Evaluator(problem).solve(np.arange(problem.max_features))])
-        search._stretch = _Stretch(restarts=8, news=news)
+        search._stretch = _Stretch(restarts=4, news=news)
         search.restart()
         search.restart()
-    return turns
+    return work
 
 
 def test_elites_are_annealed_once_and_then_after_more_restarts(monkeypatch):
-    assert annealings(wide(), monkeypatch, patience=250) == [5000] * 4
+    assert annealings(wide(), monkeypatch, patience=250) == [np.inf] * 4
 
 
 def test_where_optima_are_known_none_are_annealed(monkeypatch):
-    assert annealings(wide(), monkeypatch, news=3, patience=250) == []
+    assert annealings(wide(), monkeypatch, news=1, patience=250) == []
+    assert annealings(wide(n=20), monkeypatch, patience=250) == []
 
 
 def test_nothing_is_annealed_beyond_patience_or_work(monkeypatch):
     assert annealings(wide(), monkeypatch, patience=40) == []
     assert annealings(wide(), monkeypatch, patience=250, max_work=2e8) == []
-    some = annealings(wide(), monkeypatch, patience=250, max_work=1e9)
-    assert 0 < max(some) < 5000
+    some = annealings(wide(), monkeypatch, patience=250, max_work=1e10)
+    np.testing.assert_allclose(some, [PART_OF_ANNEALS * 1e10 / 4] * 4)
+
+
+def test_annealings_that_come_to_nothing_are_not_repeated(monkeypatch):
+    count = []
+
+    def give_up(evaluator, solution, rng, turns, max_work):
+        count.append(1)
+        evaluator.gave_up = True
+        return solution
+
+    monkeypatch.setattr("frugalsvm.search.restarts.anneal", give_up)
+    problem = wide()
+    with ThreadPoolExecutor(1) as pool:
+        search = RestartSearch(
+            problem, Incumbent(), SwapOptions(), pool, np.random.SeedSequence(1),
+            lambda: False,
+        )  # fmt: skip
+        search.start([Evaluator(problem).solve(np.arange(problem.max_features))])
+        for _ in range(3):
+            search._stretch = _Stretch(restarts=4, news=4)
+            search.restart()
+    assert len(count) == 4
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_annealing_finds_what_descents_do_not(seed):
+    """On wide data, with the work of the one given to the other."""
+    problem = wide(seed, n=300, max_features=8)
+    search, incumbent = run(problem, patience=100, max_work=1e9)
+    assert incumbent.objective <= 1.0001 * search.elites.solutions[0].objective
+    assert problem.admits(incumbent.solution.support)
 
 
 def test_restarts_since_the_best_are_counted():
@@ -205,34 +238,45 @@ def test_restarts_since_the_best_are_counted():
     assert search.counters["restarts since the best"] == 0
 
 
-def limits(problem, monkeypatch):
-    """Limits of the descents of the start and of three batches."""
+def looks(problem, monkeypatch, patience=250, batches=3):
+    """Which descents of the start and of some batches look closely."""
     found = []
 
-    def spy(evaluator, solution, *, width, tries, known, limit):
-        found.append(limit)
-        return swap_search(evaluator, solution, width=width, tries=tries, known=known)
+    def spy(evaluator, solution, *, closely, **options):
+        found.append(closely)
+        return swap_search(evaluator, solution, closely=closely, **options)
 
     monkeypatch.setattr("frugalsvm.search.restarts.swap_search", spy)
     with ThreadPoolExecutor(1) as pool:
         search = RestartSearch(
-            problem, Incumbent(), SwapOptions(), pool, np.random.SeedSequence(1),
-            lambda: False,
+            problem, Incumbent(), SwapOptions(patience=patience), pool,
+            np.random.SeedSequence(1), lambda: False,
         )  # fmt: skip
         search.start([Evaluator(problem).solve(np.arange(problem.max_features))])
-        for _ in range(3):
+        for _ in range(batches):
             search.restart()
-    return np.array(found), search.elites.solutions[0].objective
+    return np.array(found), search
 
 
-def test_where_optima_are_many_bad_ends_are_not_looked_at_closely(monkeypatch):
-    found, best = limits(wide(n=300, max_features=8), monkeypatch)
-    # The start, and the restarts of which half are new.
-    assert np.all(np.isinf(found[:9]))
-    assert np.all((found[9:] >= best) & (found[9:] < 10 * best))
+def test_only_a_best_that_stays_is_looked_at_closely(monkeypatch):
+    found, search = looks(wide(n=300, max_features=8), monkeypatch, batches=6)
+    assert not found[:5].any()
+    assert 1 <= found.sum() <= 6
+    best = search.elites.solutions[0]
+    if best.key in search._close:
+        again = swap_search(Evaluator(search.problem), best)
+        assert again.key == best.key
 
 
-def test_where_optima_are_few_all_ends_are_looked_at_closely(monkeypatch):
-    found, _ = limits(problem_of(n=6, max_features=3), monkeypatch)
+def test_a_single_descent_looks_closely(monkeypatch):
+    problem = wide(n=300, max_features=8)
+    found, search = looks(problem, monkeypatch, patience=0, batches=0)
+    assert found.tolist() == [False, True]
+    best = search.elites.solutions[0]
+    assert swap_search(Evaluator(problem), best).key == best.key
+
+
+def test_with_few_features_descents_are_close_anyway(monkeypatch):
+    found, _ = looks(problem_of(n=6, max_features=3), monkeypatch)
     assert found.size == 13
-    assert np.all(np.isinf(found))
+    assert not found.any()

@@ -5,8 +5,9 @@ raised or lowered until the part of accepted exchanges is the one that is wanted
 that part falls during the run.
 
 Exchanges are ranked by a model (:mod:`~frugalsvm.kernels.smoothing`), made anew after
-each one that is accepted; one that was tried is not tried again before. The SVM after
-an exchange is solved by pivots (:mod:`~frugalsvm.kernels.pivots`).
+each one that is accepted, and when half of them were tried; one that was tried is not
+tried again before. The SVM after an exchange is solved by pivots
+(:mod:`~frugalsvm.kernels.pivots`).
 """
 
 from typing import NamedTuple
@@ -54,6 +55,8 @@ MAX_ROUNDS = 4
 # Accepted exchanges between two looks at the prices of all features, and how many of
 # the largest are looked at each time.
 REPRICE, POOL = 8, 1000
+# Part of the exchanges after which all may be tried again, by another temperature.
+MOST_TRIED = 0.5
 # Part of the way after which the best is kept.
 LATE = 0.5
 # What is counted, and where.
@@ -346,6 +349,8 @@ def _drawn(losses, state):
     """
     count = losses.size
     best, least = -1, np.inf
+    if count == 0:
+        return best
     for _ in range(int((count + 1) ** draw(state))):
         at = int(count * draw(state))
         loss = losses.flat[at]
@@ -405,19 +410,19 @@ def anneal(data, task):
     max_pivots = PIVOT_RATE * place.support.shape[0] + PIVOT_EXTRA
     pool = _pool(data, task, place.alpha, is_in)
     model, iterations = _model(data, task, place, pool, is_in)
-    is_new, failures, fails = False, 0, False
+    is_new, tried, failures, fails = False, 0, 0, False
     for turn in range(task.turns):
         done = max(turn / task.turns, _work(task, counts) / task.max_work)
         fails = counts[SVMS] > TRIAL_SVMS and 2 * failures > counts[SVMS]
         if done >= 1.0 or fails or data.stop[0] != 0:
             break
-        if is_new:
+        if is_new or tried > MOST_TRIED * model.losses.size:
             if counts[MODELS] % REPRICE == 0:
                 pool = _pool(data, task, place.alpha, is_in)
             model, iterations = _model(data, task, place, pool, is_in)
             counts[MODELS] += 1
             counts[ITERATIONS] += iterations
-            is_new = False
+            is_new, tried = False, 0
         target = task.first * (task.last / task.first) ** done
         heat = -temperature * np.log(1.0 - draw(task.state))
         goal = PivotGoal(TOL, place.vertex.numbers[1] * np.exp(heat), max_pivots)
@@ -426,6 +431,7 @@ def anneal(data, task):
             position, k = divmod(at, model.features.shape[0])
             feature, gone = model.features[k], place.support[position]
             model.losses[position, k] = np.inf
+            tried += 1
             change = data.costs[feature] - data.costs[gone]
             if spent + change <= task.budget:
                 status, pivots, place = _exchanged(

@@ -1,0 +1,125 @@
+"""The smooth SVM: it is optimal, and exchanges are ranked by it."""
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+from scipy.stats import spearmanr
+
+from frugalsvm.engine.native import NativeEngine
+from frugalsvm.kernels import smoothing
+from frugalsvm.kernels.data import NEVER
+from tests.kernels.compiled import compiled
+from tests.kernels.test_pivots import all_near, cold, near_part, random_data
+
+smoothen, exchange_model, barrier_weight = map(
+    compiled,
+    (smoothing.smoothen, smoothing.exchange_model, smoothing.barrier_weight),
+)
+SUPPORT = np.array([0, 3, 4, 7])
+
+
+def smooth_objective(data, support, tau):
+    """The smooth objective as a function of weights and intercept, by definition."""
+    A, y, C = data.A[support], data.y, data.C
+
+    def value(v):
+        b = v[-1] if data.intercept else 0.0
+        slack = 1.0 - v[: support.size] @ A - b * y
+        low, high = np.zeros(C.size), C.copy()
+        for _ in range(80):
+            alpha = 0.5 * (low + high)
+            rises = slack + tau / alpha - tau / (C - alpha) > 0
+            low, high = np.where(rises, alpha, low), np.where(rises, high, alpha)
+        losses = slack * alpha + tau * np.log(alpha) + tau * np.log(C - alpha)
+        return 0.5 * v[: support.size] @ v[: support.size] + losses.sum()
+
+    return value
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("C", [0.1, 10.0])
+@pytest.mark.parametrize("tau", [1e-3, 1e-1])
+def test_it_minimises_the_smooth_objective(tau, C, intercept):
+    data = random_data(0, C=C, intercept=intercept)
+    _, _, near, vertex, _ = cold(data, SUPPORT)
+    found = smoothen(near, vertex, intercept, tau, NEVER)
+    # The dual point belongs to weights that are nearly optimal.
+    c = data.A[SUPPORT] @ found.alpha
+    value = smooth_objective(data, SUPPORT, tau)
+    start = np.append(c, vertex.numbers[0]) if intercept else c
+    best = minimize(value, start, method="BFGS", options={"gtol": 1e-8})
+    np.testing.assert_allclose(c, best.x[:4], atol=0.05 * np.abs(best.x).max())
+    if intercept:
+        assert abs(data.y @ found.alpha) <= 1e-8 * found.alpha.sum()
+
+
+def test_theta_is_the_slope_of_alpha():
+    data = random_data(1)
+    _, _, near, vertex, _ = cold(data, SUPPORT)
+    tau = 0.05
+    found = smoothen(near, vertex, True, tau, NEVER)
+    room = data.C - found.alpha
+    inside = (found.alpha > 0) & (room > 0)
+    slope = 1.0 / (tau / found.alpha**2 + tau / room**2)
+    # Theta is of the point before the last, small step.
+    np.testing.assert_allclose(found.theta[inside], slope[inside], rtol=0.7)
+
+
+def model_of(data, support, near, vertex, features):
+    tau = barrier_weight(vertex.numbers[1], data.y.size, support.size)
+    smooth = smoothen(near, vertex, data.intercept, tau, NEVER)
+    alpha = np.zeros(data.y.size)
+    alpha[near.samples] = smooth.alpha
+    return exchange_model(data, near, smooth, features, data.A[features] @ alpha)
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+def test_exchanges_are_ranked(intercept):
+    correlations = []
+    for seed in range(4):
+        data = random_data(seed, m=60, n=30, C=10.0, intercept=intercept)
+        support, others = np.arange(6), np.arange(6, 30)
+        _, _, near, vertex, _ = cold(data, support)
+        losses = model_of(data, support, near, vertex, others).losses
+        engine = NativeEngine(data)
+        true = np.array(
+            [
+                [engine.solve_svm(np.sort([*np.delete(support, j), k])).primal
+                 for k in others]
+                for j in range(6)
+            ]
+        )  # fmt: skip
+        correlations.append(spearmanr(losses.ravel(), true.ravel())[0])
+    assert np.mean(correlations) > 0.6
+
+
+def test_a_copy_of_what_goes_costs_nothing():
+    data = random_data(0, n=12, C=1.0)
+    data.A[11] = data.A[2]
+    support = np.arange(5)
+    _, _, near, vertex, _ = cold(data, support)
+    losses = model_of(data, support, near, vertex, np.array([8, 11])).losses
+    assert losses[2, 1] == pytest.approx(0.0, abs=1e-6 * vertex.numbers[1])
+    assert losses[2, 0] > 1e-3 * vertex.numbers[1]
+
+
+def test_samples_that_are_far_change_little():
+    data = random_data(3, m=200, C=0.05)
+    support = np.arange(5)
+    _, _, near, vertex, _ = cold(data, support)
+    others = np.arange(5, 12)
+    whole = model_of(data, support, near, vertex, others).losses
+    slack = 1.0 - vertex.w @ data.A[support] - vertex.numbers[0] * data.y
+    part = near_part(data, support, slack, vertex.alpha, 120)
+    assert part.samples.size < 200
+    near_vertex = vertex._replace(
+        alpha=vertex.alpha[part.samples], side=vertex.side[part.samples],
+        free=np.searchsorted(part.samples, vertex.free),
+    )  # fmt: skip
+    tau = barrier_weight(vertex.numbers[1], 200, 5)
+    smooth = smoothen(part, near_vertex, True, tau, NEVER)
+    alpha = vertex.alpha.copy()
+    alpha[part.samples] = smooth.alpha
+    found = exchange_model(data, part, smooth, others, data.A[others] @ alpha).losses
+    assert spearmanr(found.ravel(), whole.ravel())[0] > 0.9
+    assert all_near(data, support).samples.size == 200
