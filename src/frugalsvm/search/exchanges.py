@@ -17,13 +17,6 @@ class Exchanges(NamedTuple):
     dropped: np.ndarray
     added: np.ndarray
 
-    def draw(self, rng: np.random.Generator) -> tuple[int, int] | None:
-        """One of them, None if there is none; the logarithm of its rank is uniform."""
-        rank = int((self.added.size + 1) ** rng.random()) - 1
-        if rank >= self.added.size:
-            return None
-        return int(self.dropped[rank]), int(self.added[rank])
-
 
 def ranked_exchanges(evaluator: Evaluator, solution: Solution, count: int) -> Exchanges:
     """The exchanges that seem best, whether budgets admit them or not."""
