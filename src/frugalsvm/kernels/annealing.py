@@ -15,27 +15,12 @@ from typing import NamedTuple
 import numpy as np
 
 from ._jit import jit, jit_new, jit_nogil
-from .arrays import filled, new_indices, new_marks, new_vector
+from .arrays import new_indices, new_marks, new_vector
 from .data import Data
 from .draws import draw
 from .linalg import dot, kth_largest
-from .near import Near, near_part
-from .pivots import (
-    EXCEEDED,
-    FAILED,
-    SOLVED,
-    PivotGoal,
-    Vertex,
-    change_inverse,
-    copy_vertex,
-    dual_value,
-    factorise,
-    new_scratch,
-    new_vertex,
-    pivot,
-    settle,
-    start_cold,
-)
+from .pivots import FAILED, SOLVED, PivotGoal
+from .places import TOL, exchanged, first_place, spread
 from .smoothing import barrier_weight, exchange_model, smoothen
 
 # Temperature at the beginning, as a part of the objective, and its limits.
@@ -43,15 +28,11 @@ FIRST_TEMPERATURE = 0.02
 LEAST_TEMPERATURE, MOST_TEMPERATURE = 3e-4, 0.3
 # How fast the temperature follows what is accepted.
 ADAPTATION = 0.05
-# Relative gap of the SVMs, and pivots after which one is given up: for each weight, and
-# some more; of the first one, for each sample.
-TOL = 1e-5
-PIVOT_RATE, PIVOT_EXTRA, FIRST_PIVOTS = 8, 200, 20
+# Pivots after which an SVM is given up: for each weight, and some more.
+PIVOT_RATE, PIVOT_EXTRA = 8, 200
 # SVMs after which annealing ends if more than half of them were given up: where many
 # samples change sides with each exchange, pivots are not the way.
 TRIAL_SVMS = 40
-# Rounds of an SVM in which samples that seemed far may come near.
-MAX_ROUNDS = 4
 # Accepted exchanges between two looks at the prices of all features, and how many of
 # the largest are looked at each time.
 REPRICE, POOL = 8, 1000
@@ -132,153 +113,6 @@ class Annealed(NamedTuple):
     fails: bool
 
 
-class Place(NamedTuple):
-    """A support and its solution.
-
-    Attributes
-    ----------
-    support : integer array (p,)
-    near : Near
-    vertex : Vertex
-    alpha : array (m,)
-        The dual point, for all samples.
-    """
-
-    support: np.ndarray
-    near: Near
-    vertex: Vertex
-    alpha: np.ndarray
-
-
-@jit_new
-def _slacks(data, support, w, b):
-    """1 less the margin, for all samples."""
-    m = data.y.shape[0]
-    slack = new_vector(m)
-    for i in range(m):
-        slack[i] = 1.0 - b * data.y[i]
-    for j in range(support.shape[0]):
-        row = data.A[support[j]]
-        for i in range(m):
-            slack[i] -= w[j] * row[i]
-    return slack
-
-
-@jit_new
-def _spread(near, own, alpha):
-    """Dual variables of the near samples among those of all."""
-    spread = alpha.copy()
-    for t in range(own.shape[0]):
-        spread[near.samples[t]] = own[t]
-    return spread
-
-
-@jit_new
-def _placed(data, support, slack, alpha, n_near):
-    """A place around the samples of the smallest slacks."""
-    near = near_part(data, support, slack, alpha, n_near)
-    size, p = near.samples.shape[0], support.shape[0]
-    vertex = new_vertex(size, p)
-    for t in range(size):
-        vertex.alpha[t] = alpha[near.samples[t]]
-    settle(near, vertex, data.intercept, new_scratch(size, p))
-    return Place(support, near, vertex, alpha)
-
-
-@jit
-def _objective(data, w, slack):
-    value = 0.5 * dot(w, w, w.shape[0])
-    for i in range(slack.shape[0]):
-        value += data.C[i] * max(0.0, slack[i])
-    return value
-
-
-@jit_new
-def _look_at_all(data, place, goal, n_near):
-    """From the solution for the near samples to that for all, if there is one.
-
-    Returns what pivots return, how many there were, and the place.
-    """
-    pivots = 0
-    for _ in range(MAX_ROUNDS):
-        near, vertex = place.near, place.vertex
-        w, b = vertex.w, vertex.numbers[0]
-        slack = _slacks(data, place.support, w, b)
-        alpha = _spread(near, vertex.alpha, place.alpha)
-        objective = _objective(data, w, slack)
-        place = _placed(data, place.support, slack, alpha, n_near)
-        place.vertex.numbers[0], place.vertex.numbers[1] = b, objective
-        dual = dual_value(place.near, place.vertex)
-        if abs(objective - dual) <= TOL * objective:
-            return SOLVED if objective <= goal.cutoff else EXCEEDED, pivots, place
-        scratch = new_scratch(place.near.samples.shape[0], w.shape[0])
-        status, count = pivot(place.near, place.vertex, data.intercept, goal, scratch)
-        pivots += count
-        if status != SOLVED:
-            return status, pivots, place
-    return FAILED, pivots, place
-
-
-@jit_new
-def _first_place(data, task):
-    """The solution on the first support; whether there is one, and its pivots."""
-    m, p = data.y.shape[0], task.support.shape[0]
-    alpha = filled(m, 0.0)
-    near = near_part(data, task.support, alpha, alpha, m)
-    vertex, scratch = new_vertex(m, p), new_scratch(m, p)
-    start_cold(near, vertex, data.intercept, scratch)
-    goal = PivotGoal(TOL, np.inf, FIRST_PIVOTS * m)
-    status, count = pivot(near, vertex, data.intercept, goal, scratch)
-    place = Place(task.support.copy(), near, vertex, alpha)
-    if status != SOLVED:
-        return status, count, place
-    status, more, place = _look_at_all(data, place, goal, task.n_near)
-    return status, count + more, place
-
-
-@jit
-def _write_row(near, position, row):
-    """Another feature at a position."""
-    for t in range(row.shape[0]):
-        near.rows[position, t] = near.columns[t, position] = row[t]
-
-
-@jit_new
-def _exchanged(data, place, position, feature, goal, n_near):
-    """The place after an exchange, if it is within the cutoff.
-
-    Returns what pivots return, how many there were, and the place.
-    """
-    near, vertex = place.near, place.vertex
-    size, p = near.samples.shape[0], vertex.w.shape[0]
-    trial, scratch = new_vertex(size, p), new_scratch(size, p)
-    before, after = near.rows[position].copy(), new_vector(size)
-    for t in range(size):
-        after[t] = data.A[feature, near.samples[t]]
-    far_before = near.far_w[position]
-    copy_vertex(vertex, trial)
-    trial.w[position] = dot(data.A[feature], place.alpha, place.alpha.shape[0])
-    near.far_w[position] = trial.w[position] - dot(after, vertex.alpha, size)
-    _write_row(near, position, after)
-    # First the one that comes: without it the matrix may be singular.
-    is_kept = change_inverse(trial, after, 1.0, scratch)
-    is_kept = is_kept and change_inverse(trial, before, -1.0, scratch)
-    if not is_kept:
-        factorise(near, trial, data.intercept, scratch)
-    status, pivots = pivot(near, trial, data.intercept, goal, scratch)
-    if status == SOLVED:
-        support = place.support.copy()
-        support[position] = feature
-        other = Place(support, near, trial, place.alpha)
-        status, more, other = _look_at_all(data, other, goal, n_near)
-        if status == SOLVED:
-            return status, pivots + more, other
-        pivots += more
-    _write_row(near, position, before)
-    near.far_w[position] = far_before
-    return status, pivots, place
-
-
 @jit_new
 def _products(data, features, alpha):
     """Products of some features with alpha."""
@@ -327,7 +161,7 @@ def _model(data, task, place, pool, is_in):
     m, p = data.y.shape[0], vertex.w.shape[0]
     tau = barrier_weight(vertex.numbers[1], m, p)
     smooth = smoothen(near, vertex, data.intercept, tau, data.stop)
-    alpha = _spread(near, smooth.alpha, place.alpha)
+    alpha = spread(near, smooth.alpha, place.alpha)
     products = _products(data, pool, alpha)
     places = _dearest(pool, products, is_in, task.width)
     features, c = new_indices(places.shape[0]), new_vector(places.shape[0])
@@ -398,7 +232,7 @@ def anneal(data, task):
     counts = new_indices(4)
     for t in range(4):
         counts[t] = 0
-    status, pivots, place = _first_place(data, task)
+    status, pivots, place = first_place(data, task.support, task.n_near)
     counts[SVMS], counts[PIVOTS] = 1, pivots
     best = place
     if status != SOLVED:
@@ -434,7 +268,7 @@ def anneal(data, task):
             tried += 1
             change = data.costs[feature] - data.costs[gone]
             if spent + change <= task.budget:
-                status, pivots, place = _exchanged(
+                status, pivots, place = exchanged(
                     data, place, position, feature, goal, task.n_near
                 )
                 counts[SVMS] += 1
