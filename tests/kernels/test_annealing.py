@@ -117,6 +117,14 @@ def test_a_flag_ends_it():
     data = random_data(0, m=60, n=40)._replace(stop=np.ones(1, dtype=np.uint8))
     found = solve_annealing(data, task_of(data, turns=10**9))
     assert found.counts[SVMS] == 1
+    assert not found.fails
+
+
+def test_where_all_features_are_fixed_it_stays():
+    data = random_data(0, m=60, n=40)
+    fixed = np.ones(40, dtype=np.int8)
+    found = solve_annealing(data, task_of(data, turns=10**9, fixed=fixed))
+    assert sorted(found.support) == [0, 1, 2, 3]
 
 
 def test_where_pivots_are_too_many_it_gives_up():

@@ -5,7 +5,8 @@ import pytest
 
 from frugalsvm.engine.native import NativeEngine
 from frugalsvm.kernels import near, pivots
-from frugalsvm.kernels.pivots import EXCEEDED, SOLVED, PivotGoal
+from frugalsvm.kernels.data import NEVER
+from frugalsvm.kernels.pivots import EXCEEDED, FAILED, SOLVED, PivotGoal
 from tests.kernels.compiled import compiled
 from tests.kernels.test_program import data_of
 
@@ -37,7 +38,7 @@ def cold(data, support, goal=None):
     vertex, scratch = new_vertex(*sizes), new_scratch(*sizes)
     start_cold(part, vertex, data.intercept, scratch)
     goal = goal or PivotGoal(1e-7, np.inf, 2000)
-    status, count = pivot(part, vertex, data.intercept, goal, scratch)
+    status, count = pivot(part, vertex, data.intercept, goal, NEVER, scratch)
     return status, count, part, vertex, scratch
 
 
@@ -101,7 +102,7 @@ def test_an_exchange_takes_few_pivots(seed):
     vertex.w[2] = data.A[8] @ vertex.alpha
     goal = PivotGoal(1e-7, np.inf, 2000)
     part = all_near(data, other)
-    status, count = pivot(part, vertex, data.intercept, goal, scratch)
+    status, count = pivot(part, vertex, data.intercept, goal, NEVER, scratch)
     assert status == SOLVED
     assert count < first
     assert vertex.numbers[1] == pytest.approx(reference(data, other).primal, rel=1e-6)
@@ -145,5 +146,28 @@ def test_samples_that_are_far_are_summed_up(count):
     settle(part, vertex, data.intercept, scratch)
     np.testing.assert_allclose(vertex.w, whole.w, atol=1e-9)
     goal = PivotGoal(1e-7, np.inf, 2000)
-    assert pivot(part, vertex, data.intercept, goal, scratch)[0] == SOLVED
+    assert pivot(part, vertex, data.intercept, goal, NEVER, scratch)[0] == SOLVED
     assert vertex.numbers[1] == pytest.approx(whole.numbers[1], rel=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_samples_that_are_zero_on_the_support(seed):
+    rng = np.random.default_rng(seed)
+    y = np.resize([1.0, -1.0], 40)
+    data = data_of((rng.random((6, 40)) < 0.1) * y, y, np.full(40, 10.0))
+    support = np.arange(6)
+    goal = PivotGoal(1e-5, np.inf, 2000)
+    status, _, _, vertex, _ = cold(data, support, goal)
+    assert status == SOLVED
+    assert vertex.numbers[1] == pytest.approx(reference(data, support).primal, rel=2e-5)
+    assert abs(y @ vertex.alpha) <= 1e-6 * vertex.alpha.sum()
+
+
+def test_a_flag_ends_it():
+    data = random_data(0)
+    support = np.arange(5)
+    part = all_near(data, support)
+    vertex, scratch = new_vertex(40, 5), new_scratch(40, 5)
+    start_cold(part, vertex, True, scratch)
+    goal, stop = PivotGoal(1e-7, np.inf, 2000), np.ones(1, dtype=np.uint8)
+    assert pivot(part, vertex, True, goal, stop, scratch) == (FAILED, 1)

@@ -28,8 +28,9 @@ FIRST_TEMPERATURE = 0.02
 LEAST_TEMPERATURE, MOST_TEMPERATURE = 3e-4, 0.3
 # How fast the temperature follows what is accepted.
 ADAPTATION = 0.05
-# Pivots after which an SVM is given up: for each weight, and some more.
-PIVOT_RATE, PIVOT_EXTRA = 8, 200
+# Pivots after which an SVM is given up: for each weight, and some more; for the first
+# one, by sample.
+PIVOT_RATE, PIVOT_EXTRA, FIRST_PIVOTS = 8, 200, 20
 # SVMs after which annealing ends if more than half of them were given up: where many
 # samples change sides with each exchange, pivots are not the way.
 TRIAL_SVMS = 40
@@ -227,16 +228,34 @@ def _annealed(place, is_any, counts, fails):
 
 
 @jit_new
+def _first_place(data, task):
+    """The solution on the first support, unless it is beyond the work."""
+    most = FIRST_PIVOTS * data.y.shape[0]
+    if task.costs[PIVOTS] * most > task.max_work:
+        most = int(task.max_work / task.costs[PIVOTS])
+    return first_place(data, task.support, task.n_near, most)
+
+
+@jit
+def _n_loose(task):
+    """How many features of a support may go."""
+    count = task.support.shape[0]
+    for j in range(task.support.shape[0]):
+        count -= task.fixed[task.support[j]] != 0
+    return count
+
+
+@jit_new
 def anneal(data, task):
     """Anneal from a support; the best that was met late, or where it ends."""
     counts = new_indices(4)
     for t in range(4):
         counts[t] = 0
-    status, pivots, place = first_place(data, task.support, task.n_near)
+    status, pivots, place = _first_place(data, task)
     counts[SVMS], counts[PIVOTS] = 1, pivots
     best = place
     if status != SOLVED:
-        return _annealed(best, False, counts, True)
+        return _annealed(best, False, counts, data.stop[0] == 0)
     is_in = new_marks(data.A.shape[0])
     for j in range(place.support.shape[0]):
         is_in[place.support[j]] = 1
@@ -245,12 +264,14 @@ def anneal(data, task):
     pool = _pool(data, task, place.alpha, is_in)
     model, iterations = _model(data, task, place, pool, is_in)
     is_new, tried, failures, fails = False, 0, 0, False
+    n_loose = _n_loose(task)
     for turn in range(task.turns):
         done = max(turn / task.turns, _work(task, counts) / task.max_work)
         fails = counts[SVMS] > TRIAL_SVMS and 2 * failures > counts[SVMS]
-        if done >= 1.0 or fails or data.stop[0] != 0:
+        is_stuck = n_loose == 0 or model.features.shape[0] == 0
+        if done >= 1.0 or fails or is_stuck or data.stop[0] != 0:
             break
-        if is_new or tried > MOST_TRIED * model.losses.size:
+        if is_new or tried > MOST_TRIED * n_loose * model.features.shape[0]:
             if counts[MODELS] % REPRICE == 0:
                 pool = _pool(data, task, place.alpha, is_in)
             model, iterations = _model(data, task, place, pool, is_in)

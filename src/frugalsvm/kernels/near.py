@@ -9,7 +9,7 @@ import numpy as np
 
 from ._jit import jit_new
 from .arrays import filled, new_indices, new_matrix, new_vector
-from .linalg import kth_largest
+from .linalg import dot, kth_largest
 
 
 class Near(NamedTuple):
@@ -25,6 +25,8 @@ class Near(NamedTuple):
         Weights by the other samples, of which some are at C.
     far_sums : array (2,)
         Sums of C and of C y over these.
+    scale : array (1,)
+        Mean of the squared norms of the samples.
     """
 
     samples: np.ndarray
@@ -34,6 +36,7 @@ class Near(NamedTuple):
     C: np.ndarray
     far_w: np.ndarray
     far_sums: np.ndarray
+    scale: np.ndarray
 
 
 @jit_new
@@ -66,8 +69,10 @@ def near_part(data, support, slack, alpha, count):
     y, C = new_vector(size), new_vector(size)
     for t in range(size):
         y[t], C[t] = data.y[samples[t]], data.C[samples[t]]
+    scale = filled(1, 0.0)
     for j in range(p):
         row = data.A[support[j]]
         for t in range(size):
             rows[j, t] = columns[t, j] = row[samples[t]]
-    return Near(samples[:size], rows, columns, y, C, far_w, far_sums)
+        scale[0] += dot(rows[j], rows[j], size) / size
+    return Near(samples[:size], rows, columns, y, C, far_w, far_sums, scale)

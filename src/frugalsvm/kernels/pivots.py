@@ -134,12 +134,15 @@ def _enter(near, vertex, intercept, sample, scratch):
     own = near.columns[sample]
     p = own.shape[0]
     own_square = dot(own, own, p)
+    # Samples may be zero on the support.
+    least = LEAST_CURVATURE * max(own_square, near.scale[0])
+    least += np.finfo(np.float64).tiny
     vertex.free[order - 1] = sample
     vertex.side[sample] = 0
     vertex.size[0] = order
     if order == 1 and intercept:
         # It is in balance with nothing and cannot move.
-        inverse[0, 0], inverse[1, 1] = -own_square, 0.0
+        inverse[0, 0], inverse[1, 1] = -own_square - least, 0.0
         inverse[0, 1] = inverse[1, 0] = near.y[sample]
         return
     if order == 1:
@@ -148,7 +151,6 @@ def _enter(near, vertex, intercept, sample, scratch):
     for t in range(order - 1):
         border[t + 1] = dot(near.columns[vertex.free[t]], own, p)
     _times(inverse, order, border, product)
-    least = LEAST_CURVATURE * own_square + np.finfo(np.float64).tiny
     curvature = max(least, own_square + least - dot(border, product, order))
     for s in range(order):
         factor = product[s] / curvature
@@ -215,15 +217,19 @@ def change_inverse(vertex, row, sign, scratch):
 
 
 @jit
+def imbalance(near, vertex):
+    """What the classes differ by."""
+    return near.far_sums[1] + dot(near.y, vertex.alpha, near.y.shape[0])
+
+
+@jit
 def _aim(near, vertex, intercept, scratch):
     """Where the free variables would be optimal, and the intercept with it."""
     size, p = vertex.size[0], vertex.w.shape[0]
     # Rounding lets the classes drift apart: what they differ by is made up for.
     scratch.right[0] = 0.0
     if intercept:
-        scratch.right[0] = -near.far_sums[1] - dot(
-            near.y, vertex.alpha, near.y.shape[0]
-        )
+        scratch.right[0] = -imbalance(near, vertex)
     for t in range(size):
         margin = dot(near.columns[vertex.free[t]], vertex.w, p)
         scratch.right[t + 1] = 1.0 - margin
@@ -295,13 +301,15 @@ def _block(near, vertex, place, direction):
 
 
 @jit
-def pivot(near, vertex, intercept, goal, scratch):
-    """Pivot until the gap is closed or the cutoff exceeded.
+def pivot(near, vertex, intercept, goal, stop, scratch):
+    """Pivot until the gap is closed or the cutoff exceeded, or the flag is set.
 
     Returns SOLVED, EXCEEDED or FAILED, and the pivots it took.
     """
     renewed = 0
     for count in range(1, goal.max_pivots + 1):
+        if stop[0] != 0:
+            return FAILED, count
         _aim(near, vertex, intercept, scratch)
         blocking = _step(near, vertex, scratch)
         dual = dual_value(near, vertex)

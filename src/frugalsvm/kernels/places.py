@@ -18,6 +18,7 @@ from .pivots import (
     copy_vertex,
     dual_value,
     factorise,
+    imbalance,
     new_scratch,
     new_vertex,
     pivot,
@@ -25,8 +26,8 @@ from .pivots import (
     start_cold,
 )
 
-# Relative gap of the SVMs, and pivots after which the first is given up, by sample.
-TOL, FIRST_PIVOTS = 1e-5, 20
+# Relative gap of the SVMs.
+TOL = 1e-5
 # Rounds of an SVM in which samples that seemed far may come near.
 MAX_ROUNDS = 4
 
@@ -92,6 +93,16 @@ def _objective(data, w, slack):
     return value
 
 
+@jit
+def _is_closed(data, place, objective):
+    """Whether the dual point is one, and proves the objective, nearly."""
+    near, vertex = place.near, place.vertex
+    dual = dual_value(near, vertex)
+    mass = dual + 0.5 * dot(vertex.w, vertex.w, vertex.w.shape[0])
+    is_balanced = not data.intercept or abs(imbalance(near, vertex)) <= TOL * mass
+    return is_balanced and abs(objective - dual) <= TOL * objective
+
+
 @jit_new
 def _look_at_all(data, place, goal, n_near):
     """From the solution for the near samples to that for all, if there is one.
@@ -107,11 +118,12 @@ def _look_at_all(data, place, goal, n_near):
         objective = _objective(data, w, slack)
         place = _placed(data, place.support, slack, alpha, n_near)
         place.vertex.numbers[0], place.vertex.numbers[1] = b, objective
-        dual = dual_value(place.near, place.vertex)
-        if abs(objective - dual) <= TOL * objective:
+        if _is_closed(data, place, objective):
             return SOLVED if objective <= goal.cutoff else EXCEEDED, pivots, place
         scratch = new_scratch(place.near.samples.shape[0], w.shape[0])
-        status, count = pivot(place.near, place.vertex, data.intercept, goal, scratch)
+        status, count = pivot(
+            place.near, place.vertex, data.intercept, goal, data.stop, scratch
+        )
         pivots += count
         if status != SOLVED:
             return status, pivots, place
@@ -119,15 +131,15 @@ def _look_at_all(data, place, goal, n_near):
 
 
 @jit_new
-def first_place(data, support, n_near):
+def first_place(data, support, n_near, max_pivots):
     """The solution on the first support; whether there is one, and its pivots."""
     m, p = data.y.shape[0], support.shape[0]
     alpha = filled(m, 0.0)
     near = near_part(data, support, alpha, alpha, m)
     vertex, scratch = new_vertex(m, p), new_scratch(m, p)
     start_cold(near, vertex, data.intercept, scratch)
-    goal = PivotGoal(TOL, np.inf, FIRST_PIVOTS * m)
-    status, count = pivot(near, vertex, data.intercept, goal, scratch)
+    goal = PivotGoal(TOL, np.inf, max_pivots)
+    status, count = pivot(near, vertex, data.intercept, goal, data.stop, scratch)
     place = Place(support.copy(), near, vertex, alpha)
     if status != SOLVED:
         return status, count, place
@@ -164,7 +176,7 @@ def exchanged(data, place, position, feature, goal, n_near):
     is_kept = is_kept and change_inverse(trial, before, -1.0, scratch)
     if not is_kept:
         factorise(near, trial, data.intercept, scratch)
-    status, pivots = pivot(near, trial, data.intercept, goal, scratch)
+    status, pivots = pivot(near, trial, data.intercept, goal, data.stop, scratch)
     if status == SOLVED:
         support = place.support.copy()
         support[position] = feature

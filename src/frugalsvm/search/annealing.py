@@ -70,6 +70,7 @@ def anneal(
     max_work : float, default=inf
         Where it ends if there are turns left.
     """
+    evaluator.check()
     problem = evaluator.problem
     is_wide = problem.n_samples < problem.candidates.size
     costs = annealing_costs(problem.engine, solution.support.size, WIDTH)

@@ -74,6 +74,11 @@ class Evaluator:
         """Work until the limit."""
         return max(0.0, self.max_work - self.work)
 
+    def check(self) -> None:
+        """Raise ``Stop`` if the work is done, or somebody says so."""
+        if self.work > self.max_work or self._should_stop():
+            raise Stop
+
     def solve(
         self,
         support: np.ndarray,
@@ -82,8 +87,7 @@ class Evaluator:
         tol: float = SEARCH_TOL,
     ) -> Solution | None:
         """The SVM on ``support`` (sorted), or None if its value exceeds the cutoff."""
-        if self.work > self.max_work or self._should_stop():
-            raise Stop
+        self.check()
         key = support.tobytes()
         if max(self._seen.get(key, -np.inf), self.values.get(key, -np.inf)) > cutoff:
             return None

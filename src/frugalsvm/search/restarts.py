@@ -43,7 +43,7 @@ COST_OF_KNOWN = 5
 BETWEEN_ANNEALS, LEAST_NEWS = 4, 0.5
 # Turns of an annealing, what it takes from the patience, and what its batch may take of
 # all work; with less work than for so many SVMs it is not worth while.
-TURNS, COST_OF_ANNEAL, PART_OF_ANNEALS, LEAST_SVMS = 40_000, 11, 0.25, 400
+TURNS, COST_OF_ANNEAL, PART_OF_ANNEALS, LEAST_SVMS = 40_000, 20, 0.25, 400
 # Patience is shorter if less than this part of the objective can be gained.
 FULL_GAIN = 0.01
 # Supports remembered across restarts.
@@ -59,7 +59,7 @@ class SwapOptions(Options):
     patience : int, default=250
         How long to go on without improvement; 0 for a single descent. A restart that
         ends in a new swap optimum costs 1; one that ends in a known one costs 5, for it
-        is a sign that few optima are left to be found; one that anneals 11 more.
+        is a sign that few optima are left to be found; one that anneals 20 more.
         Methods ``auto`` and ``swap`` take that of their effort, less of it where the
         gap is below 1 %; one that is given lifts the effort's other limit of the
         search, too.
@@ -373,14 +373,15 @@ class RestartSearch:
                 effort += COST_OF_KNOWN if solution.key in self._optima else 1
                 self._optima.add(solution.key)
                 improved |= self._keep(solution)
+        self._can_anneal &= not all(evaluator.gave_up for evaluator in evaluators)
         # Merged in order and between batches only: timing must not change the outcome.
         for evaluator in evaluators:
             self.counters["SVM solves"] += evaluator.n_solves
             self.work += evaluator.work
-            self._can_anneal &= not evaluator.gave_up
             if len(self._seen) < MAX_SEEN:
                 self._seen.update(evaluator.values)
-        return 0 if improved else effort
+        # Descents that were stopped before they began are no success.
+        return 0 if improved else max(effort, 1)
 
     def _keep(self, solution: Solution) -> bool:
         """Take in a solution; whether it is notably better than all others.
