@@ -94,7 +94,7 @@ def test_the_same_seed_gives_the_same():
     assert not np.array_equal(one.counts, three.counts)
 
 
-def test_a_large_pool_of_features_is_priced_now_and_then(monkeypatch):
+def test_a_large_pool_of_features_is_priced_now_and_then():
     """There are more features than are looked at each time."""
     data = random_data(0, m=30, n=1500, shift=0.0)
     data.A[1400:] += 1.5 * np.abs(data.A[1400:])

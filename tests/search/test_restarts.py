@@ -218,15 +218,6 @@ def test_annealings_that_come_to_nothing_are_not_repeated(monkeypatch):
     assert len(count) == 4
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_annealing_finds_what_descents_do_not(seed):
-    """On wide data, with the work of the one given to the other."""
-    problem = wide(seed, n=300, max_features=8)
-    search, incumbent = run(problem, patience=100, max_work=1e9)
-    assert incumbent.objective <= 1.0001 * search.elites.solutions[0].objective
-    assert problem.admits(incumbent.solution.support)
-
-
 def test_restarts_since_the_best_are_counted():
     search, _ = run(problem_of(n=40, max_features=6), patience=20)
     since = search.counters["restarts since the best"]
