@@ -35,7 +35,7 @@ NODE_FEATURES = 300
 
 # Annealing, each once and per product: an SVM by pivots, one of its pivots, a model of
 # exchanges, one of its iterations.
-ANNEALING_COSTS = np.array([[1850.0, 0.29], [315.0, 0.1], [0.0, 0.18], [18_000.0, 2.8]])
+ANNEALING_COSTS = np.array([[60.0, 1.2], [530.0, 0.072], [0.0, 0.052], [14_000.0, 0.1]])
 
 
 def annealing_costs(engine: Engine, n_features: int, width: int) -> np.ndarray:
@@ -46,9 +46,9 @@ def annealing_costs(engine: Engine, n_features: int, width: int) -> np.ndarray:
     products = [
         n_samples + n_near,
         (n_near + 4 * n_features) * n_features,
-        # Prices are read in order.
-        0.5 * n_priced * n_samples + width * n_near * n_features,
-        n_near * n_features,
+        # Prices read all of the data.
+        2.0 * n_priced * n_samples + width * n_near * n_features,
+        n_near * n_features**2,
     ]
     once, per_product = ANNEALING_COSTS.T
     return once + per_product * np.array(products)

@@ -30,7 +30,7 @@ LEAST_TEMPERATURE, MOST_TEMPERATURE = 3e-4, 0.3
 ADAPTATION = 0.05
 # Pivots after which an SVM is given up: for each weight, and some more; for the first
 # one, by sample.
-PIVOT_RATE, PIVOT_EXTRA, FIRST_PIVOTS = 8, 200, 20
+PIVOT_RATE, PIVOT_EXTRA, FIRST_PIVOTS = 8, 1000, 20
 # SVMs after which annealing ends if more than half of them were given up: where many
 # samples change sides with each exchange, pivots are not the way.
 TRIAL_SVMS = 40

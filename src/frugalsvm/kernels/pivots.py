@@ -29,6 +29,8 @@ SINGULAR = 1e-9
 # Free variables that there is room for: for each weight, and some more.
 ROOM_RATE, ROOM_EXTRA = 2, 40
 
+LISTED, MOST_LISTED = 0.5, 20
+SHORT = 1e-3
 # How often the inverse is made anew where nothing else helps.
 RENEWALS = 2
 
@@ -72,6 +74,9 @@ class Scratch(NamedTuple):
     direction: np.ndarray
     border: np.ndarray
     product: np.ndarray
+    listed: np.ndarray
+    n_listed: np.ndarray
+    limit: np.ndarray
 
 
 class PivotGoal(NamedTuple):
@@ -100,7 +105,7 @@ def new_scratch(n_samples, n_features):
     room = ROOM_RATE * n_features + ROOM_EXTRA + 1
     return Scratch(
         new_vector(n_samples), new_vector(room), new_vector(room), new_vector(room),
-        new_vector(room),
+        new_vector(room), new_indices(MOST_LISTED), new_indices(1), new_vector(1),
     )  # fmt: skip
 
 
@@ -234,12 +239,14 @@ def _aim(near, vertex, intercept, scratch):
         margin = dot(near.columns[vertex.free[t]], vertex.w, p)
         scratch.right[t + 1] = 1.0 - margin
     _times(vertex.inverse, size + 1, scratch.right, scratch.direction)
-    vertex.numbers[0] = scratch.direction[0]
 
 
 @jit
 def _step(near, vertex, scratch):
-    """Go there, or to the first bound; the place of the variable that met it, or -1."""
+    """Go there, or to the first bound.
+
+    Returns the place of the variable that met it, or -1, and the part of the way.
+    """
     longest, blocking = 1.0, -1
     for t in range(vertex.size[0]):
         change, value = scratch.direction[t + 1], vertex.alpha[vertex.free[t]]
@@ -252,7 +259,7 @@ def _step(near, vertex, scratch):
         column = near.columns[sample]
         for j in range(vertex.w.shape[0]):
             vertex.w[j] += change * column[j]
-    return blocking
+    return blocking, longest
 
 
 @jit
@@ -282,19 +289,66 @@ def _slacks(near, vertex, scratch):
 
 @jit
 def _most_wrong(vertex, scratch):
-    """The held sample that is furthest on the wrong side, -1 if none is."""
+    """The held sample that is furthest on the wrong side, -1 if none is.
+
+    Others that are nearly as far are listed.
+    """
     worst, found = 0.0, -1
     for i in range(vertex.side.shape[0]):
         wrong = -vertex.side[i] * scratch.slack[i]
         if wrong > worst:
             worst, found = wrong, i
+    scratch.limit[0] = LISTED * worst
+    size = 0
+    for i in range(vertex.side.shape[0]):
+        wrong = -vertex.side[i] * scratch.slack[i]
+        if wrong > scratch.limit[0] and size < scratch.listed.shape[0]:
+            scratch.listed[size] = i
+            size += 1
+    scratch.n_listed[0] = size
     return found
 
 
 @jit
-def _block(near, vertex, place, direction):
+def _most_wrong_listed(near, vertex, scratch):
+    """The same among the listed samples, -1 if none is far enough."""
+    worst, found, own = scratch.limit[0], -1, 0.0
+    w, b = vertex.w, vertex.numbers[0]
+    for t in range(scratch.n_listed[0]):
+        i = scratch.listed[t]
+        slack = 1.0 - dot(near.columns[i], w, w.shape[0]) - b * near.y[i]
+        wrong = -vertex.side[i] * slack
+        if wrong > worst:
+            worst, found, own = wrong, i, slack
+    return found, own
+
+
+@jit
+def _aim_without(vertex, place, length, scratch):
+    """The aim after a part of the way, without the variable that met a bound."""
+    inverse, direction, order = vertex.inverse, scratch.direction, vertex.size[0] + 1
+    for s in range(1, order):
+        direction[s] *= 1.0 - length
+    at, last = place + 1, order - 1
+    factor = direction[at] / inverse[at, at]
+    for s in range(order):
+        direction[s] -= factor * inverse[s, at]
+    direction[at] = direction[last]
+
+
+@jit
+def _aim_with(vertex, slack, scratch):
+    """The aim once the last variable is free, all others being where they should."""
+    last = vertex.size[0]
+    for s in range(1, last + 1):
+        scratch.direction[s] = slack * vertex.inverse[s, last]
+    scratch.direction[0] = vertex.numbers[0] + slack * vertex.inverse[0, last]
+
+
+@jit
+def _block(near, vertex, place, to_lower):
     """Hold the variable that met a bound."""
-    if direction < 0.0:
+    if to_lower:
         _leave(vertex, place, -1, 0.0)
     else:
         _leave(vertex, place, 1, near.C[vertex.free[place]])
@@ -306,19 +360,34 @@ def pivot(near, vertex, intercept, goal, stop, scratch):
 
     Returns SOLVED, EXCEEDED or FAILED, and the pivots it took.
     """
-    renewed = 0
+    renewed, is_aimed = 0, False
+    scratch.n_listed[0] = 0
     for count in range(1, goal.max_pivots + 1):
         if stop[0] != 0:
             return FAILED, count
-        _aim(near, vertex, intercept, scratch)
-        blocking = _step(near, vertex, scratch)
+        if not is_aimed:
+            _aim(near, vertex, intercept, scratch)
+        vertex.numbers[0] = scratch.direction[0]
+        blocking, length = _step(near, vertex, scratch)
         dual = dual_value(near, vertex)
         if dual > goal.cutoff:
             return EXCEEDED, count
+        is_aimed = length > SHORT and vertex.size[0] > 2
         if blocking >= 0:
-            _block(near, vertex, blocking, scratch.direction[blocking + 1])
+            to_lower = scratch.direction[blocking + 1] < 0.0
+            if is_aimed:
+                _aim_without(vertex, blocking, length, scratch)
+            _block(near, vertex, blocking, to_lower)
             if vertex.size[0] > 0:
                 continue
+        if vertex.size[0] < vertex.free.shape[0]:
+            sample, slack = _most_wrong_listed(near, vertex, scratch)
+            if sample >= 0:
+                _enter(near, vertex, intercept, sample, scratch)
+                if is_aimed:
+                    _aim_with(vertex, slack, scratch)
+                continue
+        is_aimed = False
         objective = _slacks(near, vertex, scratch)
         if objective - dual <= goal.tol * objective:
             vertex.numbers[1] = objective

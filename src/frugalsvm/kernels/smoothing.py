@@ -42,6 +42,8 @@ MOST_ROUGH, ROUGHNESS = 0.3, 0.04
 TINY = 1e-12
 # Samples whose theta is below this part of the largest do not move.
 LEAST_THETA = 1e-5
+# Part of the samples up to which those that move are put side by side.
+MOST_MOVING = 0.7
 
 
 class Smooth(NamedTuple):
@@ -98,9 +100,40 @@ def _slopes(C, alpha, tau, theta):
 
 
 @jit_new
+def _moving(theta):
+    """Samples whose alpha moves at all."""
+    largest = 0.0
+    for i in range(theta.shape[0]):
+        largest = max(largest, theta[i])
+    moving = new_indices(theta.shape[0])
+    size = 0
+    for i in range(theta.shape[0]):
+        if theta[i] > LEAST_THETA * largest:
+            moving[size] = i
+            size += 1
+    return moving[:size]
+
+
+@jit
+def _take(row, samples, out):
+    """Some entries of a row."""
+    for t in range(samples.shape[0]):
+        out[t] = row[samples[t]]
+
+
+@jit_new
 def _factorise(G, theta, p, stop, factor):
     """The Cholesky factor of K."""
-    weighted_gram(G, theta, factor, stop)
+    moving = _moving(theta)
+    size = moving.shape[0]
+    if size > MOST_MOVING * theta.shape[0]:
+        weighted_gram(G, theta, factor, stop)
+    else:
+        columns, slopes = new_matrix(G.shape[0], size), new_vector(size)
+        _take(theta, moving, slopes)
+        for j in range(G.shape[0]):
+            _take(G[j], moving, columns[j])
+        weighted_gram(columns, slopes, factor, stop)
     for j in range(factor.shape[0]):
         factor[j, j] += TINY * factor[j, j] + (1.0 if j < p else TINY)
     cholesky(factor, stop)
@@ -210,19 +243,13 @@ def _inverse(factor):
     return inverse
 
 
-@jit_new
-def _moving(theta):
-    """Samples whose alpha moves at all."""
-    largest = 0.0
-    for i in range(theta.shape[0]):
-        largest = max(largest, theta[i])
-    moving = new_indices(theta.shape[0])
-    size = 0
-    for i in range(theta.shape[0]):
-        if theta[i] > LEAST_THETA * largest:
-            moving[size] = i
-            size += 1
-    return moving[:size]
+@jit
+def _weighted_square(x, weights):
+    """``sum weights x^2``."""
+    total = 0.0
+    for t in range(x.shape[0]):
+        total += weights[t] * x[t] * x[t]
+    return total
 
 
 @jit_new
@@ -231,21 +258,18 @@ def exchange_model(data, near, smooth, features, c):
     p, count = near.rows.shape[0], features.shape[0]
     order, theta = smooth.G.shape[0], smooth.theta
     moving = _moving(theta)
-    rows, scaled = (
-        new_matrix(count, moving.shape[0]),
-        new_matrix(order, moving.shape[0]),
-    )
-    free = filled(count, 0.0)
+    size = moving.shape[0]
+    samples, slopes = new_indices(size), new_vector(size)
+    for t in range(size):
+        samples[t], slopes[t] = near.samples[moving[t]], theta[moving[t]]
+    scaled, rows = new_matrix(order, size), new_matrix(count, size)
     for j in range(order):
-        for t in range(moving.shape[0]):
-            i = moving[t]
-            scaled[j, t] = smooth.G[j, i] * theta[i]
+        for t in range(size):
+            scaled[j, t] = smooth.G[j, moving[t]] * slopes[t]
+    free = new_vector(count)
     for k in range(count):
-        row = data.A[features[k]]
-        for t in range(moving.shape[0]):
-            i = moving[t]
-            rows[k, t] = row[near.samples[i]]
-            free[k] += rows[k, t] * rows[k, t] * theta[i]
+        _take(data.A[features[k]], samples, rows[k])
+        free[k] = _weighted_square(rows[k], slopes)
     inverse = _inverse(smooth.factor)
     seen = product(scaled, rows)
     shared = product(inverse, seen.T)
