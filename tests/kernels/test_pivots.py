@@ -104,7 +104,7 @@ def test_an_exchange_takes_few_pivots(seed):
     part = all_near(data, other)
     status, count = pivot(part, vertex, data.intercept, goal, NEVER, scratch)
     assert status == SOLVED
-    assert count < first
+    assert count <= first
     assert vertex.numbers[1] == pytest.approx(reference(data, other).primal, rel=1e-6)
 
 

@@ -9,10 +9,10 @@ import pytest
 
 from frugalsvm import Problem
 from frugalsvm.incumbent import Incumbent
+from frugalsvm.search.annealing import WIDE
 from frugalsvm.search.evaluator import IMPROVEMENT, Evaluator, Stop
 from frugalsvm.search.restarts import (
     FULL_GAIN,
-    PART_OF_ANNEALS,
     Elites,
     RestartSearch,
     SwapOptions,
@@ -193,7 +193,7 @@ def test_nothing_is_annealed_beyond_patience_or_work(monkeypatch):
     assert annealings(wide(), monkeypatch, patience=40) == []
     assert annealings(wide(), monkeypatch, patience=250, max_work=2e8) == []
     some = annealings(wide(), monkeypatch, patience=250, max_work=1e10)
-    np.testing.assert_allclose(some, [PART_OF_ANNEALS * 1e10 / 4] * 4)
+    np.testing.assert_allclose(some, [WIDE.part * 1e10 / 4] * 4)
 
 
 def test_annealings_that_come_to_nothing_are_not_repeated(monkeypatch):

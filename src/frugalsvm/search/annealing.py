@@ -7,7 +7,7 @@ instead and accepts a worse one by a temperature: :mod:`frugalsvm.kernels.anneal
 
 from __future__ import annotations
 
-from typing import cast
+from typing import NamedTuple, cast
 
 import numpy as np
 
@@ -21,9 +21,33 @@ from ..solution import Solution
 from ..stopping import StopCondition
 from .evaluator import Evaluator
 
-# Part of the exchanges that are accepted, at the beginning and at the end: where there
-# are fewer samples than features, and where there are more.
-ACCEPTED, ACCEPTED_OF_MANY = (0.3, 0.03), (0.1, 0.02)
+
+class Schedule(NamedTuple):
+    """How annealings go.
+
+    Attributes
+    ----------
+    first, last : float
+        Part of the exchanges that are accepted, at the beginning and at the end.
+    costs : tuple
+        What one takes from the patience of a search if it ends in a new optimum, and
+        if it ends in a known one.
+    part, growth : float
+        What the first batch may take of all work, and what each takes more than the
+        one before.
+    """
+
+    first: float
+    last: float
+    costs: tuple[int, int]
+    part: float
+    growth: float
+
+
+# Where there are fewer samples than features, optima are many, and annealings come
+# cheap. Where there are more, annealings take longer and are surer of their ends.
+WIDE = Schedule(0.3, 0.03, (20, 50), 0.25, 0.0)
+TALL = Schedule(0.1, 0.02, (30, 100), 0.2, 0.2)
 # Features of the largest prices that may come.
 WIDTH = 200
 # With so few features trees and descents are quicker.
@@ -39,6 +63,11 @@ def can_anneal(problem: Problem) -> bool:
     """The same, and compiled code has the data at hand, of not too many samples."""
     is_dense = type(problem.engine) is NativeEngine
     return may_anneal(problem) and is_dense and problem.n_samples < MOST_SAMPLES
+
+
+def schedule(problem: Problem) -> Schedule:
+    """The schedule for a problem."""
+    return WIDE if problem.n_samples < problem.candidates.size else TALL
 
 
 def rehearse(stop: StopCondition) -> None:
@@ -72,7 +101,7 @@ def anneal(
     """
     evaluator.check()
     problem = evaluator.problem
-    is_wide = problem.n_samples < problem.candidates.size
+    own = schedule(problem)
     costs = annealing_costs(problem.engine, solution.support.size, WIDTH)
     task = AnnealTask(
         solution.support,
@@ -80,7 +109,8 @@ def anneal(
         evaluator.is_fixed.astype(np.int8),
         float(problem.cost_budget),
         turns,
-        *(ACCEPTED if is_wide else ACCEPTED_OF_MANY),
+        own.first,
+        own.last,
         WIDTH,
         near_samples(problem.n_samples, solution.support.size),
         rng.integers(1, 2**63, size=1, dtype=np.uint64),

@@ -30,20 +30,19 @@ from ..options import Options, check_integer
 from ..problem import Problem
 from ..progress import SINCE_BEST
 from ..solution import Solution
-from .annealing import anneal, can_anneal, may_anneal, rehearse
+from .annealing import anneal, can_anneal, may_anneal, rehearse, schedule
 from .evaluator import IMPROVEMENT, Evaluator, Stop
 from .swap import begins_roughly, fill, swap_search
 
 # Restarts between two exchanges of elite solutions.
 BATCH = 4
-# What a restart that finds nothing new takes from the patience.
-COST_OF_KNOWN = 5
+# What a restart takes from the patience: one that finds a new optimum, and another.
+COSTS = 1, 5
 # Restarts between two batches that anneal, and the part of them that must have found
 # new optima: where few are left, descents will find them.
 BETWEEN_ANNEALS, LEAST_NEWS = 4, 0.5
-# Turns of an annealing, what it takes from the patience, and what its batch may take of
-# all work; with less work than for so many SVMs it is not worth while.
-TURNS, COST_OF_ANNEAL, PART_OF_ANNEALS, LEAST_SVMS = 40_000, 20, 0.25, 400
+# Turns of an annealing; with less work than for so many SVMs it is not worth while.
+TURNS, LEAST_SVMS = 40_000, 400
 # Patience is shorter if less than this part of the objective can be gained.
 FULL_GAIN = 0.01
 # Supports remembered across restarts.
@@ -59,7 +58,8 @@ class SwapOptions(Options):
     patience : int, default=250
         How long to go on without improvement; 0 for a single descent. A restart that
         ends in a new swap optimum costs 1; one that ends in a known one costs 5, for it
-        is a sign that few optima are left to be found; one that anneals 20 more.
+        is a sign that few optima are left to be found. One that anneals costs 20 and
+        50, or 30 and 100 where there are more samples than features.
         Methods ``auto`` and ``swap`` take that of their effort, less of it where the
         gap is below 1 %; one that is given lifts the effort's other limit of the
         search, too.
@@ -86,7 +86,7 @@ class SwapOptions(Options):
 
 def prepare(problem: Problem, options: SwapOptions) -> None:
     """Compile what annealings need, if there may be any, before the clock starts."""
-    if may_anneal(problem) and options.patience >= BATCH * COST_OF_ANNEAL:
+    if may_anneal(problem) and options.patience >= BATCH * schedule(problem).costs[0]:
         compilation.ensure("annealing", rehearse)
 
 
@@ -253,6 +253,8 @@ class RestartSearch:
         self.elites = Elites(options.n_elites)
         self.counters = {"restarts": 0, SINCE_BEST: 0, "SVM solves": 0}
         self._stretch = _Stretch()
+        self._schedule = schedule(problem)
+        self._n_anneals = 0
         self._can_anneal = can_anneal(problem)
         # Ends of descents so far: one that is reached again is not looked at again.
         self._optima: set[tuple[int, ...]] = set()
@@ -299,13 +301,13 @@ class RestartSearch:
         else:
             starts = [partial(_new_start, elites, rng) for rng in rngs]
         known = len(self._optima)
-        effort = self._run_batch(starts)
+        effort = self._run_batch(starts, costs=self._schedule.costs if work else COSTS)
         if effort and self._look_closely():
             effort = 0
         self.counters["restarts"] += BATCH
         if work:
+            self._n_anneals += 1
             self._stretch = _Stretch()
-            effort += BATCH * COST_OF_ANNEAL if effort else 0
         else:
             self._stretch.restarts += BATCH
             self._stretch.news += len(self._optima) - known
@@ -325,7 +327,7 @@ class RestartSearch:
 
     def _annealing_work(self, work: float) -> float:
         """Work of each of the annealings that are due, 0 if none are."""
-        has_patience = self._patience_left >= BATCH * COST_OF_ANNEAL
+        has_patience = self._patience_left >= BATCH * self._schedule.costs[0]
         is_due = self._stretch.calls_for_annealing and has_patience
         if not (is_due and self._can_anneal):
             return 0.0
@@ -333,7 +335,8 @@ class RestartSearch:
         least = LEAST_SVMS * svm_work(
             problem.n_samples, problem.max_features, warm=True
         )
-        own = min(PART_OF_ANNEALS * self.max_work, work, self.work_left) / BATCH
+        part = self._schedule.part + self._n_anneals * self._schedule.growth
+        own = min(part * self.max_work, work, self.work_left) / BATCH
         return own if own >= least else 0.0
 
     def learn(self, solution: Solution) -> None:
@@ -354,7 +357,9 @@ class RestartSearch:
         self._close.update(s.key for s in self.elites.solutions[:1])
         return effort == 0
 
-    def _run_batch(self, starts: list[Start], closely: bool = False) -> int:
+    def _run_batch(
+        self, starts: list[Start], closely: bool = False, costs: tuple[int, int] = COSTS
+    ) -> int:
         """Descents from several starts; their effort, or 0 if they found a new best."""
         share = self.work_left / len(starts)
         evaluators = [
@@ -370,7 +375,7 @@ class RestartSearch:
         for job in jobs:
             solution = job.result()
             if solution is not None:
-                effort += COST_OF_KNOWN if solution.key in self._optima else 1
+                effort += costs[solution.key in self._optima]
                 self._optima.add(solution.key)
                 improved |= self._keep(solution)
         self._can_anneal &= not all(evaluator.gave_up for evaluator in evaluators)
