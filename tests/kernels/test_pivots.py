@@ -17,6 +17,10 @@ near_part, new_vertex, new_scratch, start_cold, settle, pivot, change_inverse = 
         pivots.settle, pivots.pivot, pivots.change_inverse,
     ),
 )  # fmt: skip
+aim, step, block, enter, aim_with = map(
+    compiled,
+    (pivots._aim, pivots._step, pivots._block, pivots._enter, pivots._aim_with),
+)
 
 
 def random_data(seed, m=40, n=12, C=2.0, intercept=True, shift=0.5):
@@ -63,6 +67,53 @@ def test_the_svm_is_that_of_the_interior_point(seed, C, intercept):
     np.testing.assert_allclose(vertex.w, data.A[support] @ vertex.alpha, atol=1e-9)
     if intercept:
         assert abs(data.y @ vertex.alpha) <= 1e-7 * vertex.alpha.sum()
+
+
+@pytest.mark.parametrize("C", [0.1, 10.0])
+@pytest.mark.parametrize("seed", range(4))
+def test_classes_that_overlap(seed, C):
+    data = random_data(seed, m=300, C=C, shift=0.1)
+    support = np.arange(8)
+    # A tenth of that is too much to ask for: one free variable more than there are
+    # weights makes the matrix nearly singular.
+    status, _, _, vertex, _ = cold(data, support, PivotGoal(1e-5, np.inf, 2000))
+    assert status == SOLVED
+    assert vertex.numbers[1] == pytest.approx(reference(data, support).primal, rel=2e-5)
+    np.testing.assert_allclose(vertex.w, data.A[support] @ vertex.alpha, atol=1e-9)
+
+
+def next_aims(data, support, n_pivots):
+    """What is aimed at after one more step: updated, and made anew."""
+    goal = PivotGoal(1e-7, np.inf, n_pivots)
+    status, _, part, vertex, scratch = cold(data, support, goal)
+    if status == SOLVED or vertex.size[0] < 3:
+        return None
+    aim(part, vertex, data.intercept, scratch)
+    vertex.numbers[0] = scratch.direction[0]
+    place, length = step(part, vertex, scratch)
+    if place >= 0 and length < 1e-2:
+        return None
+    if place >= 0:
+        block(part, vertex, place, length, True, scratch)
+    else:
+        sample = int(np.flatnonzero(vertex.side)[0])
+        margin = vertex.w @ part.columns[sample] + vertex.numbers[0] * part.y[sample]
+        enter(part, vertex, data.intercept, sample, scratch)
+        aim_with(vertex, 1.0 - margin, scratch)
+    updated = scratch.direction[: vertex.size[0] + 1].copy()
+    aim(part, vertex, data.intercept, scratch)
+    return place >= 0, updated, scratch.direction[: updated.size].copy()
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+def test_aims_are_updated_to_what_they_would_be_anew(intercept):
+    data = random_data(3, m=80, C=0.5, intercept=intercept, shift=0.1)
+    aims = [next_aims(data, np.arange(8), k) for k in range(1, 60)]
+    kinds = {aims_of[0] for aims_of in aims if aims_of}
+    assert kinds == {True, False}
+    for _, updated, anew in filter(None, aims):
+        scale = np.abs(anew).max()
+        np.testing.assert_allclose(updated, anew, atol=1e-6 * scale + 1e-9)
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -46,7 +46,7 @@ def annealing_costs(engine: Engine, n_features: int, width: int) -> np.ndarray:
     products = [
         n_samples + n_near,
         (n_near + 4 * n_features) * n_features,
-        # Prices read all of the data.
+        # Prices wait for the memory: the data are not in the cache.
         2.0 * n_priced * n_samples + width * n_near * n_features,
         n_near * n_features**2,
     ]

@@ -245,31 +245,86 @@ def _n_loose(task):
     return count
 
 
+class Walk(NamedTuple):
+    """What an annealing keeps along its way.
+
+    Attributes
+    ----------
+    is_in : array (n,)
+        Not zero for the features of the support.
+    spent : array (1,)
+        What they cost.
+    counts : integer array (4,)
+        SVMs, pivots, models, and iterations for models.
+    failures : integer array (1,)
+        SVMs that were given up.
+    """
+
+    is_in: np.ndarray
+    spent: np.ndarray
+    counts: np.ndarray
+    failures: np.ndarray
+
+
 @jit_new
-def anneal(data, task):
-    """Anneal from a support; the best that was met late, or where it ends."""
-    counts = new_indices(4)
-    for t in range(4):
-        counts[t] = 0
-    status, pivots, place = _first_place(data, task)
-    counts[SVMS], counts[PIVOTS] = 1, pivots
-    best = place
-    if status != SOLVED:
-        return _annealed(best, False, counts, data.stop[0] == 0)
+def _new_walk(data, place, pivots):
+    """A walk that begins at a place."""
     is_in = new_marks(data.A.shape[0])
     for j in range(place.support.shape[0]):
         is_in[place.support[j]] = 1
-    spent, temperature = _cost(data, place.support), FIRST_TEMPERATURE
+    spent, counts, failures = new_vector(1), new_indices(4), new_indices(1)
+    for t in range(4):
+        counts[t] = 0
+    counts[SVMS], counts[PIVOTS] = 1, pivots
+    spent[0], failures[0] = _cost(data, place.support), 0
+    return Walk(is_in, spent, counts, failures)
+
+
+@jit
+def _fails(walk):
+    """Whether most SVMs are given up."""
+    n_svms = walk.counts[SVMS]
+    return n_svms > TRIAL_SVMS and 2 * walk.failures[0] > n_svms
+
+
+@jit_new
+def _tried(data, task, walk, place, model, at, cutoff):
+    """Try an exchange, once: whether it is within the cutoff, and where to go on."""
+    position, k = divmod(at, model.features.shape[0])
+    feature, gone = model.features[k], place.support[position]
+    model.losses[position, k] = np.inf
+    spent = walk.spent[0] + (data.costs[feature] - data.costs[gone])
+    if spent > task.budget:
+        return False, place
     max_pivots = PIVOT_RATE * place.support.shape[0] + PIVOT_EXTRA
+    goal = PivotGoal(TOL, cutoff, max_pivots)
+    status, pivots, place = exchanged(data, place, position, feature, goal, task.n_near)
+    walk.counts[SVMS] += 1
+    walk.counts[PIVOTS] += pivots
+    walk.failures[0] += status == FAILED
+    if status != SOLVED:
+        return False, place
+    walk.is_in[gone], walk.is_in[feature] = 0, 1
+    walk.spent[0] = spent
+    return True, place
+
+
+@jit_new
+def anneal(data, task):
+    """Anneal from a support; the best that was met late, or where it ends."""
+    status, pivots, place = _first_place(data, task)
+    walk, best = _new_walk(data, place, pivots), place
+    counts, is_in = walk.counts, walk.is_in
+    if status != SOLVED:
+        return _annealed(best, False, counts, data.stop[0] == 0)
     pool = _pool(data, task, place.alpha, is_in)
     model, iterations = _model(data, task, place, pool, is_in)
-    is_new, tried, failures, fails = False, 0, 0, False
-    n_loose = _n_loose(task)
+    temperature, n_loose = FIRST_TEMPERATURE, _n_loose(task)
+    is_new, tried = False, 0
     for turn in range(task.turns):
         done = max(turn / task.turns, _work(task, counts) / task.max_work)
-        fails = counts[SVMS] > TRIAL_SVMS and 2 * failures > counts[SVMS]
         is_stuck = n_loose == 0 or model.features.shape[0] == 0
-        if done >= 1.0 or fails or is_stuck or data.stop[0] != 0:
+        if done >= 1.0 or is_stuck or _fails(walk) or data.stop[0] != 0:
             break
         if is_new or tried > MOST_TRIED * n_loose * model.features.shape[0]:
             if counts[MODELS] % REPRICE == 0:
@@ -278,32 +333,19 @@ def anneal(data, task):
             counts[MODELS] += 1
             counts[ITERATIONS] += iterations
             is_new, tried = False, 0
-        target = task.first * (task.last / task.first) ** done
         heat = -temperature * np.log(1.0 - draw(task.state))
-        goal = PivotGoal(TOL, place.vertex.numbers[1] * np.exp(heat), max_pivots)
         at = _drawn(model.losses, task.state)
         if at >= 0:
-            position, k = divmod(at, model.features.shape[0])
-            feature, gone = model.features[k], place.support[position]
-            model.losses[position, k] = np.inf
+            cutoff = place.vertex.numbers[1] * np.exp(heat)
+            is_new, place = _tried(data, task, walk, place, model, at, cutoff)
             tried += 1
-            change = data.costs[feature] - data.costs[gone]
-            if spent + change <= task.budget:
-                status, pivots, place = exchanged(
-                    data, place, position, feature, goal, task.n_near
-                )
-                counts[SVMS] += 1
-                counts[PIVOTS] += pivots
-                failures += status == FAILED
-                is_new = status == SOLVED
-            if is_new:
-                is_in[gone], is_in[feature] = 0, 1
-                spent += change
-                is_better = place.vertex.numbers[1] < best.vertex.numbers[1]
-                if is_better or done < LATE:
-                    best = place
-        temperature = _warmer(temperature, target - is_new)
-    return _annealed(best, True, counts, fails)
+        if is_new:
+            is_better = place.vertex.numbers[1] < best.vertex.numbers[1]
+            if is_better or done < LATE:
+                best = place
+        wanted = task.first * (task.last / task.first) ** done
+        temperature = _warmer(temperature, wanted - is_new)
+    return _annealed(best, True, counts, _fails(walk))
 
 
 @jit_nogil

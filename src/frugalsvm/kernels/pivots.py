@@ -2,15 +2,16 @@
 
 A dual point has variables at 0, at C and between. Those between are free: a step solves
 for them with all others held, and ends where one meets a bound, which is then held,
-too. When all free ones are optimal, the sample that is most on the wrong side is freed.
-The dual value rises all the time, so that whoever only wants to know that a cutoff is
-exceeded need not wait for the end.
+too. When all free ones are optimal, the sample that is most on the wrong side is freed,
+and then others that were nearly as far, as long as they are. The dual value rises all
+the time, so that whoever only wants to know that a cutoff is exceeded need not wait for
+the end.
 
 Where few samples are free and few change sides, as after the exchange of a feature in a
 support that separates the classes, this takes a handful of pivots, and each the work of
 a product with the support's data. The inverse of the matrix of the free variables is
-kept and updated. It carries its rounding errors along: results are for searches, whose
-ends are solved anew.
+kept and updated, and so is what is aimed at. They carry their rounding errors along:
+results are for searches, whose ends are solved anew.
 """
 
 from typing import NamedTuple
@@ -29,8 +30,11 @@ SINGULAR = 1e-9
 # Free variables that there is room for: for each weight, and some more.
 ROOM_RATE, ROOM_EXTRA = 2, 40
 
+# Samples that are listed: as a part of how far the most wrong one is, and how many.
 LISTED, MOST_LISTED = 0.5, 20
-SHORT = 1e-3
+# After a step of less than this part, or with few free variables, the aim is made
+# anew: directions that are so long hide what is left of them.
+SHORT, FEW_FREE = 1e-3, 2
 # How often the inverse is made anew where nothing else helps.
 RENEWALS = 2
 
@@ -67,7 +71,20 @@ class Vertex(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Room to work in: of the size of the near samples, and of the free ones."""
+    """Room to work in.
+
+    Attributes
+    ----------
+    slack : array (k,)
+        Of the near samples.
+    right, direction, border, product : arrays
+        Of the size of the free samples and the intercept, which is first.
+    listed : integer array
+        Samples that were far on the wrong side when all were looked at.
+    n_listed : integer array (1,)
+    limit : array (1,)
+        How far they must be to be freed.
+    """
 
     slack: np.ndarray
     right: np.ndarray
@@ -311,7 +328,7 @@ def _most_wrong(vertex, scratch):
 
 @jit
 def _most_wrong_listed(near, vertex, scratch):
-    """The same among the listed samples, -1 if none is far enough."""
+    """The same among the listed samples, -1 if none is far enough; and its slack."""
     worst, found, own = scratch.limit[0], -1, 0.0
     w, b = vertex.w, vertex.numbers[0]
     for t in range(scratch.n_listed[0]):
@@ -346,12 +363,29 @@ def _aim_with(vertex, slack, scratch):
 
 
 @jit
-def _block(near, vertex, place, to_lower):
-    """Hold the variable that met a bound."""
-    if to_lower:
+def _block(near, vertex, place, length, is_aimed, scratch):
+    """Hold the variable that met a bound after a part of the way."""
+    is_low = scratch.direction[place + 1] < 0.0
+    if is_aimed:
+        _aim_without(vertex, place, length, scratch)
+    if is_low:
         _leave(vertex, place, -1, 0.0)
     else:
         _leave(vertex, place, 1, near.C[vertex.free[place]])
+
+
+@jit
+def _free_listed(near, vertex, intercept, is_aimed, scratch):
+    """Free a listed sample that is still on the wrong side; whether there is one."""
+    if vertex.size[0] == vertex.free.shape[0]:
+        return False
+    sample, slack = _most_wrong_listed(near, vertex, scratch)
+    if sample < 0:
+        return False
+    _enter(near, vertex, intercept, sample, scratch)
+    if is_aimed:
+        _aim_with(vertex, slack, scratch)
+    return True
 
 
 @jit
@@ -372,21 +406,13 @@ def pivot(near, vertex, intercept, goal, stop, scratch):
         dual = dual_value(near, vertex)
         if dual > goal.cutoff:
             return EXCEEDED, count
-        is_aimed = length > SHORT and vertex.size[0] > 2
+        is_aimed = length > SHORT and vertex.size[0] > FEW_FREE
         if blocking >= 0:
-            to_lower = scratch.direction[blocking + 1] < 0.0
-            if is_aimed:
-                _aim_without(vertex, blocking, length, scratch)
-            _block(near, vertex, blocking, to_lower)
+            _block(near, vertex, blocking, length, is_aimed, scratch)
             if vertex.size[0] > 0:
                 continue
-        if vertex.size[0] < vertex.free.shape[0]:
-            sample, slack = _most_wrong_listed(near, vertex, scratch)
-            if sample >= 0:
-                _enter(near, vertex, intercept, sample, scratch)
-                if is_aimed:
-                    _aim_with(vertex, slack, scratch)
-                continue
+        if _free_listed(near, vertex, intercept, is_aimed, scratch):
+            continue
         is_aimed = False
         objective = _slacks(near, vertex, scratch)
         if objective - dual <= goal.tol * objective:

@@ -42,8 +42,6 @@ MOST_ROUGH, ROUGHNESS = 0.3, 0.04
 TINY = 1e-12
 # Samples whose theta is below this part of the largest do not move.
 LEAST_THETA = 1e-5
-# Part of the samples up to which those that move are put side by side.
-MOST_MOVING = 0.7
 
 
 class Smooth(NamedTuple):
@@ -126,7 +124,7 @@ def _factorise(G, theta, p, stop, factor):
     """The Cholesky factor of K."""
     moving = _moving(theta)
     size = moving.shape[0]
-    if size > MOST_MOVING * theta.shape[0]:
+    if size == theta.shape[0]:
         weighted_gram(G, theta, factor, stop)
     else:
         columns, slopes = new_matrix(G.shape[0], size), new_vector(size)
@@ -210,7 +208,9 @@ def smoothen(near, vertex, intercept, tau, stop):
         value = new
         _slopes(near.C, alpha, tau, theta)
     combine(step, G, slack)
-    for i in range(m):
+    moving = _moving(theta)
+    for t in range(moving.shape[0]):
+        i = moving[t]
         alpha[i] -= theta[i] * slack[i]
     return Smooth(alpha, theta, factor, G, iterations)
 

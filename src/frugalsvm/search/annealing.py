@@ -30,8 +30,8 @@ class Schedule(NamedTuple):
     first, last : float
         Part of the exchanges that are accepted, at the beginning and at the end.
     costs : tuple
-        What one takes from the patience of a search if it ends in a new optimum, and
-        if it ends in a known one.
+        What one takes from the patience of a search, and what it takes if it ends in
+        the best solution that is known.
     part, growth : float
         What the first batch may take of all work, and what each takes more than the
         one before.

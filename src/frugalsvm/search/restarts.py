@@ -41,8 +41,9 @@ COSTS = 1, 5
 # Restarts between two batches that anneal, and the part of them that must have found
 # new optima: where few are left, descents will find them.
 BETWEEN_ANNEALS, LEAST_NEWS = 4, 0.5
-# Turns of an annealing; with less work than for so many SVMs it is not worth while.
-TURNS, LEAST_SVMS = 40_000, 400
+# Turns of an annealing; with less work than for so many SVMs it is not worth while; and
+# what a batch may take of the work that is left: its ends are descended from.
+TURNS, LEAST_SVMS, MOST_OF_WORK = 40_000, 320, 0.8
 # Patience is shorter if less than this part of the objective can be gained.
 FULL_GAIN = 0.01
 # Supports remembered across restarts.
@@ -58,8 +59,8 @@ class SwapOptions(Options):
     patience : int, default=250
         How long to go on without improvement; 0 for a single descent. A restart that
         ends in a new swap optimum costs 1; one that ends in a known one costs 5, for it
-        is a sign that few optima are left to be found. One that anneals costs 20 and
-        50, or 30 and 100 where there are more samples than features.
+        is a sign that few optima are left to be found. One that anneals costs 20, and
+        50 if it ends in the best one; 30 and 100 where samples are more than features.
         Methods ``auto`` and ``swap`` take that of their effort, less of it where the
         gap is below 1 %; one that is given lifts the effort's other limit of the
         search, too.
@@ -301,7 +302,7 @@ class RestartSearch:
         else:
             starts = [partial(_new_start, elites, rng) for rng in rngs]
         known = len(self._optima)
-        effort = self._run_batch(starts, costs=self._schedule.costs if work else COSTS)
+        effort = self._run_batch(starts, anneals=work > 0.0)
         if effort and self._look_closely():
             effort = 0
         self.counters["restarts"] += BATCH
@@ -336,7 +337,8 @@ class RestartSearch:
             problem.n_samples, problem.max_features, warm=True
         )
         part = self._schedule.part + self._n_anneals * self._schedule.growth
-        own = min(part * self.max_work, work, self.work_left) / BATCH
+        left = MOST_OF_WORK * self.work_left
+        own = min(part * self.max_work, work, left) / BATCH
         return own if own >= least else 0.0
 
     def learn(self, solution: Solution) -> None:
@@ -358,7 +360,7 @@ class RestartSearch:
         return effort == 0
 
     def _run_batch(
-        self, starts: list[Start], closely: bool = False, costs: tuple[int, int] = COSTS
+        self, starts: list[Start], closely: bool = False, anneals: bool = False
     ) -> int:
         """Descents from several starts; their effort, or 0 if they found a new best."""
         share = self.work_left / len(starts)
@@ -372,10 +374,14 @@ class RestartSearch:
         ]
         effort = 0
         improved = False
-        for job in jobs:
+        best = self.elites.solutions[0].key
+        for evaluator, job in zip(evaluators, jobs, strict=True):
             solution = job.result()
             if solution is not None:
-                effort += costs[solution.key in self._optima]
+                if anneals and not evaluator.gave_up:
+                    effort += self._schedule.costs[solution.key == best]
+                else:
+                    effort += COSTS[solution.key in self._optima]
                 self._optima.add(solution.key)
                 improved |= self._keep(solution)
         self._can_anneal &= not all(evaluator.gave_up for evaluator in evaluators)
