@@ -44,7 +44,7 @@ EFFORTS = {
     ),
     "thorough": Effort(
         patience=1000, search_work=3e10, least_svms=300, tree_work=5e10,
-        path_patience=120,
+        path_patience=100,
     ),
 }  # fmt: skip
 

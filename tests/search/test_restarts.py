@@ -9,9 +9,10 @@ import pytest
 
 from frugalsvm import Problem
 from frugalsvm.incumbent import Incumbent
-from frugalsvm.search.annealing import WIDE
+from frugalsvm.search.annealing import TALL, WIDE
 from frugalsvm.search.evaluator import IMPROVEMENT, Evaluator, Stop
 from frugalsvm.search.restarts import (
+    COSTS,
     FULL_GAIN,
     Elites,
     RestartSearch,
@@ -159,6 +160,22 @@ def wide(seed=0, n=60, max_features=5):
     return Problem(X, y, C=10.0, max_features=max_features)
 
 
+def tall(seed=0):
+    rng = np.random.default_rng(seed)
+    X, y = rng.normal(size=(200, 60)), np.resize([-1, 1], 200)
+    return Problem(X, y, C=10.0, max_features=5)
+
+
+def searching(problem, pool, max_work, **options):
+    """A search that has descended from its first solution."""
+    search = RestartSearch(
+        problem, Incumbent(), SwapOptions(**options), pool,
+        np.random.SeedSequence(1), lambda: False, max_work,
+    )  # fmt: skip
+    search.start([Evaluator(problem).solve(np.arange(problem.max_features))])
+    return search
+
+
 def annealings(problem, monkeypatch, news=4, max_work=np.inf, **options):
     """Work of the annealings after four restarts with so many new optima."""
     work = []
@@ -169,11 +186,7 @@ def annealings(problem, monkeypatch, news=4, max_work=np.inf, **options):
 
     monkeypatch.setattr("frugalsvm.search.restarts.anneal", spy)
     with ThreadPoolExecutor(1) as pool:
-        search = RestartSearch(
-            problem, Incumbent(), SwapOptions(**options), pool,
-            np.random.SeedSequence(1), lambda: False, max_work,
-        )  # fmt: skip
-        search.start([Evaluator(problem).solve(np.arange(problem.max_features))])
+        search = searching(problem, pool, max_work, **options)
         search._stretch = _Stretch(restarts=4, news=news)
         search.restart()
         search.restart()
@@ -196,6 +209,43 @@ def test_nothing_is_annealed_beyond_patience_or_work(monkeypatch):
     np.testing.assert_allclose(some, [WIDE.part * 1e10 / 4] * 4)
 
 
+def test_with_more_samples_than_features_each_batch_of_annealings_is_longer(
+    monkeypatch,
+):
+    work = []
+
+    def spy(evaluator, solution, rng, turns, max_work):
+        work.append(max_work)
+        return solution
+
+    monkeypatch.setattr("frugalsvm.search.restarts.anneal", spy)
+    with ThreadPoolExecutor(1) as pool:
+        search = searching(tall(), pool, 1e10, patience=5000)
+        for _ in range(2):
+            search._stretch = _Stretch(restarts=4, news=4)
+            search.restart()
+    first = TALL.part * 1e10 / 4
+    second = (TALL.part + TALL.growth) * 1e10 / 4
+    np.testing.assert_allclose(work, [first] * 4 + [second] * 4)
+
+
+@pytest.mark.parametrize("gave_up", [False, True])
+def test_annealings_that_end_in_the_best_take_patience_unless_given_up(
+    gave_up, monkeypatch
+):
+    def end(evaluator, solution, rng, turns, max_work):
+        evaluator.gave_up = gave_up
+        return search.elites.solutions[0]
+
+    monkeypatch.setattr("frugalsvm.search.restarts.anneal", end)
+    monkeypatch.setattr("frugalsvm.search.restarts.begins_roughly", lambda _: False)
+    with ThreadPoolExecutor(1) as pool:
+        search = searching(wide(), pool, 1e10, patience=250)
+        search._stretch = _Stretch(restarts=4, news=4)
+        search.restart()
+    assert search.idle == 4 * (COSTS[1] if gave_up else WIDE.costs[1])
+
+
 def test_annealings_that_come_to_nothing_are_not_repeated(monkeypatch):
     count = []
 
@@ -205,13 +255,8 @@ def test_annealings_that_come_to_nothing_are_not_repeated(monkeypatch):
         return solution
 
     monkeypatch.setattr("frugalsvm.search.restarts.anneal", give_up)
-    problem = wide()
     with ThreadPoolExecutor(1) as pool:
-        search = RestartSearch(
-            problem, Incumbent(), SwapOptions(), pool, np.random.SeedSequence(1),
-            lambda: False,
-        )  # fmt: skip
-        search.start([Evaluator(problem).solve(np.arange(problem.max_features))])
+        search = searching(wide(), pool, np.inf)
         for _ in range(3):
             search._stretch = _Stretch(restarts=4, news=4)
             search.restart()

@@ -46,8 +46,8 @@ class Schedule(NamedTuple):
 
 # Where there are fewer samples than features, optima are many, and annealings come
 # cheap. Where there are more, annealings take longer and are surer of their ends.
-WIDE = Schedule(0.3, 0.03, (20, 50), 0.25, 0.0)
-TALL = Schedule(0.1, 0.02, (30, 100), 0.2, 0.2)
+WIDE = Schedule(0.3, 0.03, (20, 25), 0.25, 0.0)
+TALL = Schedule(0.1, 0.02, (20, 50), 0.2, 0.2)
 # Features of the largest prices that may come.
 WIDTH = 200
 # With so few features trees and descents are quicker.

@@ -60,7 +60,7 @@ class SwapOptions(Options):
         How long to go on without improvement; 0 for a single descent. A restart that
         ends in a new swap optimum costs 1; one that ends in a known one costs 5, for it
         is a sign that few optima are left to be found. One that anneals costs 20, and
-        50 if it ends in the best one; 30 and 100 where samples are more than features.
+        25 if it ends in the best one, or 50 where samples are more than features.
         Methods ``auto`` and ``swap`` take that of their effort, less of it where the
         gap is below 1 %; one that is given lifts the effort's other limit of the
         search, too.
