@@ -176,8 +176,8 @@ def searching(problem, pool, max_work, **options):
     return search
 
 
-def annealings(problem, monkeypatch, news=4, max_work=np.inf, **options):
-    """Work of the annealings after four restarts with so many new optima."""
+def spy_on_annealings(monkeypatch):
+    """A list that takes the work of annealings, which do nothing."""
     work = []
 
     def spy(evaluator, solution, rng, turns, max_work):
@@ -185,6 +185,12 @@ def annealings(problem, monkeypatch, news=4, max_work=np.inf, **options):
         return solution
 
     monkeypatch.setattr("frugalsvm.search.restarts.anneal", spy)
+    return work
+
+
+def annealings(problem, monkeypatch, news=4, max_work=np.inf, **options):
+    """Work of the annealings after four restarts with so many new optima."""
+    work = spy_on_annealings(monkeypatch)
     with ThreadPoolExecutor(1) as pool:
         search = searching(problem, pool, max_work, **options)
         search._stretch = _Stretch(restarts=4, news=news)
@@ -212,13 +218,7 @@ def test_nothing_is_annealed_beyond_patience_or_work(monkeypatch):
 def test_with_more_samples_than_features_each_batch_of_annealings_is_longer(
     monkeypatch,
 ):
-    work = []
-
-    def spy(evaluator, solution, rng, turns, max_work):
-        work.append(max_work)
-        return solution
-
-    monkeypatch.setattr("frugalsvm.search.restarts.anneal", spy)
+    work = spy_on_annealings(monkeypatch)
     with ThreadPoolExecutor(1) as pool:
         search = searching(tall(), pool, 1e10, patience=5000)
         for _ in range(2):

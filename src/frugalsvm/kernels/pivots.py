@@ -8,10 +8,10 @@ the time, so that whoever only wants to know that a cutoff is exceeded need not 
 the end.
 
 Where few samples are free and few change sides, as after the exchange of a feature in a
-support that separates the classes, this takes a handful of pivots, and each the work of
-a product with the support's data. The inverse of the matrix of the free variables is
-kept and updated, and so is what is aimed at. They carry their rounding errors along:
-results are for searches, whose ends are solved anew.
+support that separates the classes, this takes a handful of pivots, and each at most the
+work of a product with the support's data. The inverse of the matrix of the free
+variables is kept and updated, and so is what is aimed at. They carry their rounding
+errors along: results are for searches, whose ends are solved anew.
 """
 
 from typing import NamedTuple
