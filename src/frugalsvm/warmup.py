@@ -20,7 +20,7 @@ from .models import big_m
 from .native.certified import FAMILY, WITH_M, certified_bound
 from .problem import Problem
 from .relaxations import relax
-from .search.annealing import rehearse as rehearse_annealing
+from .search.tempering import rehearse as rehearse_tempering
 from .stopping import StopCondition
 from .tree.branching import RULES
 
@@ -61,7 +61,7 @@ def warmup() -> Warmup:
     before = _count()
     for problem in _problems():
         _solve_in_all_ways(problem)
-    rehearse_annealing(StopCondition())
+    rehearse_tempering(StopCondition())
     compiled, loaded = (int(n) for n in np.subtract(_count(), before))
     seconds = time.perf_counter() - started
     paths = {kernel.stats.cache_path for kernel in kernels()} - {None}

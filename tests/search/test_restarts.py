@@ -9,11 +9,12 @@ import pytest
 
 from frugalsvm import Problem
 from frugalsvm.incumbent import Incumbent
-from frugalsvm.search.annealing import TALL, WIDE
 from frugalsvm.search.evaluator import IMPROVEMENT, Evaluator, Stop
 from frugalsvm.search.restarts import (
     COSTS,
     FULL_GAIN,
+    STRETCH_COST,
+    STRETCH_PART,
     Elites,
     RestartSearch,
     SwapOptions,
@@ -21,6 +22,7 @@ from frugalsvm.search.restarts import (
     shrink,
 )
 from frugalsvm.search.swap import swap_search
+from frugalsvm.search.tempering import Tempered
 from tests.reference import brute_force, random_data
 
 
@@ -160,12 +162,6 @@ def wide(seed=0, n=60, max_features=5):
     return Problem(X, y, C=10.0, max_features=max_features)
 
 
-def tall(seed=0):
-    rng = np.random.default_rng(seed)
-    X, y = rng.normal(size=(200, 60)), np.resize([-1, 1], 200)
-    return Problem(X, y, C=10.0, max_features=5)
-
-
 def searching(problem, pool, max_work, **options):
     """A search that has descended from its first solution."""
     search = RestartSearch(
@@ -176,21 +172,22 @@ def searching(problem, pool, max_work, **options):
     return search
 
 
-def spy_on_annealings(monkeypatch):
-    """A list that takes the work of annealings, which do nothing."""
+def spy_on_tempering(monkeypatch, fails=False, found=lambda: []):
+    """A list that takes the work of temperings, which find what they are told to."""
     work = []
 
-    def spy(evaluator, solution, rng, turns, max_work):
+    def spy(self, pool, max_work, should_stop, n_best):
         work.append(max_work)
-        return solution
+        self.fails = fails
+        return Tempered(found(), 0, 0, 0.0)
 
-    monkeypatch.setattr("frugalsvm.search.restarts.anneal", spy)
+    monkeypatch.setattr("frugalsvm.search.tempering.Tempering.run", spy)
     return work
 
 
-def annealings(problem, monkeypatch, news=4, max_work=np.inf, **options):
-    """Work of the annealings after four restarts with so many new optima."""
-    work = spy_on_annealings(monkeypatch)
+def temperings(problem, monkeypatch, news=4, max_work=np.inf, **options):
+    """Work of the tempering after four restarts with so many new optima."""
+    work = spy_on_tempering(monkeypatch)
     with ThreadPoolExecutor(1) as pool:
         search = searching(problem, pool, max_work, **options)
         search._stretch = _Stretch(restarts=4, news=news)
@@ -199,68 +196,55 @@ def annealings(problem, monkeypatch, news=4, max_work=np.inf, **options):
     return work
 
 
-def test_elites_are_annealed_once_and_then_after_more_restarts(monkeypatch):
-    assert annealings(wide(), monkeypatch, patience=250) == [np.inf] * 4
+def test_elites_are_tempered_once_and_then_after_more_restarts(monkeypatch):
+    assert temperings(wide(), monkeypatch, patience=250) == [np.inf]
 
 
-def test_where_optima_are_known_none_are_annealed(monkeypatch):
-    assert annealings(wide(), monkeypatch, news=1, patience=250) == []
-    assert annealings(wide(n=20), monkeypatch, patience=250) == []
+def test_where_optima_are_known_none_are_tempered(monkeypatch):
+    assert temperings(wide(), monkeypatch, news=1, patience=250) == []
+    assert temperings(wide(n=20), monkeypatch, patience=250) == []
 
 
-def test_nothing_is_annealed_beyond_patience_or_work(monkeypatch):
-    assert annealings(wide(), monkeypatch, patience=40) == []
-    assert annealings(wide(), monkeypatch, patience=250, max_work=2e8) == []
-    some = annealings(wide(), monkeypatch, patience=250, max_work=1e10)
-    np.testing.assert_allclose(some, [WIDE.part * 1e10 / 4] * 4)
+def test_nothing_is_tempered_beyond_patience_or_work(monkeypatch):
+    assert temperings(wide(), monkeypatch, patience=40) == []
+    assert temperings(wide(), monkeypatch, patience=250, max_work=2e8) == []
+    some = temperings(wide(), monkeypatch, patience=250, max_work=1e10)
+    assert some == [STRETCH_PART * 1e10]
 
 
-def test_with_more_samples_than_features_each_batch_of_annealings_is_longer(
-    monkeypatch,
-):
-    work = spy_on_annealings(monkeypatch)
-    with ThreadPoolExecutor(1) as pool:
-        search = searching(tall(), pool, 1e10, patience=5000)
-        for _ in range(2):
-            search._stretch = _Stretch(restarts=4, news=4)
-            search.restart()
-    first = TALL.part * 1e10 / 4
-    second = (TALL.part + TALL.growth) * 1e10 / 4
-    np.testing.assert_allclose(work, [first] * 4 + [second] * 4)
-
-
-@pytest.mark.parametrize("gave_up", [False, True])
-def test_annealings_that_end_in_the_best_take_patience_unless_given_up(
-    gave_up, monkeypatch
-):
-    def end(evaluator, solution, rng, turns, max_work):
-        evaluator.gave_up = gave_up
-        return search.elites.solutions[0]
-
-    monkeypatch.setattr("frugalsvm.search.restarts.anneal", end)
+@pytest.mark.parametrize("fails", [False, True])
+def test_a_stretch_takes_patience_unless_it_comes_to_nothing(fails, monkeypatch):
+    spy_on_tempering(monkeypatch, fails, lambda: [search.elites.supports[0]])
     monkeypatch.setattr("frugalsvm.search.restarts.begins_roughly", lambda _: False)
     with ThreadPoolExecutor(1) as pool:
         search = searching(wide(), pool, 1e10, patience=250)
         search._stretch = _Stretch(restarts=4, news=4)
         search.restart()
-    assert search.idle == 4 * (COSTS[1] if gave_up else WIDE.costs[1])
+    assert search.idle == (COSTS[1] if fails else STRETCH_COST)
 
 
-def test_annealings_that_come_to_nothing_are_not_repeated(monkeypatch):
-    count = []
-
-    def give_up(evaluator, solution, rng, turns, max_work):
-        count.append(1)
-        evaluator.gave_up = True
-        return solution
-
-    monkeypatch.setattr("frugalsvm.search.restarts.anneal", give_up)
+def test_tempering_that_comes_to_nothing_is_not_repeated(monkeypatch):
+    work = spy_on_tempering(monkeypatch, fails=True)
     with ThreadPoolExecutor(1) as pool:
         search = searching(wide(), pool, np.inf)
         for _ in range(3):
             search._stretch = _Stretch(restarts=4, news=4)
             search.restart()
-    assert len(count) == 4
+    assert len(work) == 1
+
+
+def test_what_tempering_meets_is_descended_from(monkeypatch):
+    problem = wide()
+    best = run(problem, patience=250)[0].elites.solutions[0]
+    spy_on_tempering(monkeypatch, found=lambda: [best.support])
+    with ThreadPoolExecutor(1) as pool:
+        search = searching(problem, pool, np.inf, patience=250)
+        before = search.elites.solutions[0]
+        assert before.objective > best.objective * (1 + IMPROVEMENT)
+        search._stretch = _Stretch(restarts=4, news=4)
+        search.restart()
+    assert search.elites.solutions[0].key == best.key
+    assert search.idle == 0
 
 
 def test_restarts_since_the_best_are_counted():

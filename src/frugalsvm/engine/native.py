@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..kernels.annealing import Annealed, AnnealTask, solve_annealing
 from ..kernels.bounds import bound_and_price, dual_bound, repair_dual, row_norm_bounds
 from ..kernels.data import NEVER, Data
 from ..kernels.solver import NO_ANSWERS, NO_SVM, NO_TASKS, NO_WEIGHTS, solve
 from ..kernels.svm import SVMTask, near_samples
 from ..kernels.tasks import ANSWER, TASK, Answers, Tasks
+from ..kernels.walk import Walked, WalkTask, solve_walk
 from .protocol import ActiveSet, Answer, DualBound, SupportSVM, Task
 from .region import Region
 
@@ -142,9 +142,9 @@ class NativeEngine:
         )
         return SupportSVM(*solve(self.data, task, NO_TASKS, NO_ANSWERS))
 
-    def anneal(self, task: AnnealTask) -> Annealed:
+    def walk(self, task: WalkTask) -> Walked:
         """Exchange features of a support, also for the worse; the best that is met."""
-        return solve_annealing(self.data, task)
+        return solve_walk(self.data, task)
 
     def bound(self, region: Region, alpha: np.ndarray) -> DualBound:
         """A valid bound of a region from any dual point."""

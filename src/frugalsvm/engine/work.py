@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..kernels.annealing import POOL, REPRICE
 from ..kernels.svm import near_samples
+from ..kernels.walk import POOL, REPRICE
 from .protocol import Answer, Engine, Task
 
 # An SVM: once, per sample, per sample and feature, per sample and pair of features.
@@ -33,13 +33,15 @@ NODE_ROUNDS, NODE_ITERATIONS, NODE_PART = 2, 40, 0.2
 NODE_FEATURES = 300
 
 
-# Annealing, each once and per product: an SVM by pivots, one of its pivots, a model of
+# Walks, each once and per product: an SVM by pivots, one of its pivots, a model of
 # exchanges, one of its iterations.
-ANNEALING_COSTS = np.array([[60.0, 1.2], [530.0, 0.072], [0.0, 0.052], [14_000.0, 0.1]])
+WALK_COSTS = np.array(
+    [[2_200.0, 0.31], [350.0, 0.096], [44_000.0, 0.043], [9_800.0, 0.1]]
+)
 
 
-def annealing_costs(engine: Engine, n_features: int, width: int) -> np.ndarray:
-    """What SVMs, pivots, models and iterations of an annealing cost."""
+def walk_costs(engine: Engine, n_features: int, width: int) -> np.ndarray:
+    """What SVMs, pivots, models and iterations of a walk cost."""
     n_samples = engine.n_samples
     n_near = near_samples(n_samples, n_features)
     n_priced = min(POOL, engine.n_features) + engine.n_features / REPRICE
@@ -50,7 +52,7 @@ def annealing_costs(engine: Engine, n_features: int, width: int) -> np.ndarray:
         2.0 * n_priced * n_samples + width * n_near * n_features,
         n_near * n_features**2,
     ]
-    once, per_product = ANNEALING_COSTS.T
+    once, per_product = WALK_COSTS.T
     return once + per_product * np.array(products)
 
 

@@ -1,11 +1,11 @@
-"""Where an annealing is: a support, its SVM, and how to come to the next one."""
+"""Where a walk is: a support, its SVM, and how to come to the next one."""
 
 from typing import NamedTuple
 
 import numpy as np
 
 from ._jit import jit, jit_new
-from .arrays import filled, new_vector
+from .arrays import copy_to, filled, new_vector
 from .linalg import dot
 from .near import Near, near_part
 from .pivots import (
@@ -131,16 +131,23 @@ def _look_at_all(data, place, goal, n_near):
 
 
 @jit_new
-def first_place(data, support, n_near, max_pivots):
-    """The solution on the first support; whether there is one, and its pivots."""
+def first_place(data, support, alpha, n_near, max_pivots):
+    """The solution on the first support; whether there is one, and its pivots.
+
+    It begins at a dual point, or at none if that is zero.
+    """
     m, p = data.y.shape[0], support.shape[0]
-    alpha = filled(m, 0.0)
-    near = near_part(data, support, alpha, alpha, m)
+    none = filled(m, 0.0)
+    near = near_part(data, support, none, none, m)
     vertex, scratch = new_vertex(m, p), new_scratch(m, p)
-    start_cold(near, vertex, data.intercept, scratch)
+    copy_to(alpha, vertex.alpha)
+    if dot(alpha, alpha, m) > 0.0:
+        settle(near, vertex, data.intercept, scratch)
+    else:
+        start_cold(near, vertex, data.intercept, scratch)
     goal = PivotGoal(TOL, np.inf, max_pivots)
     status, count = pivot(near, vertex, data.intercept, goal, data.stop, scratch)
-    place = Place(support.copy(), near, vertex, alpha)
+    place = Place(support.copy(), near, vertex, none)
     if status != SOLVED:
         return status, count, place
     status, more, place = _look_at_all(data, place, goal, n_near)

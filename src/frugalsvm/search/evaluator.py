@@ -42,8 +42,6 @@ class Evaluator:
         What solves and products have cost, see ``frugalsvm.engine.work``.
     is_fixed : array (n,)
         Whether features must be in every support.
-    gave_up : bool
-        Whether an annealing came to nothing: others would, too.
     """
 
     def __init__(
@@ -59,7 +57,6 @@ class Evaluator:
         self._seen = {} if seen is None else seen
         self.n_solves = 0
         self.work = 0.0
-        self.gave_up = False
         self.max_work = max_work
         # The last feasible solution a descent arrived at, for when it is stopped.
         self.reached: Solution | None = None

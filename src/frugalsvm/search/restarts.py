@@ -9,8 +9,9 @@ seed only. Three ways to a new start, drawn at random:
 * grow: add some promising features to an elite solution and shrink it again.
 
 Where descents go on to find optima that are new, there are too many of them to find the
-best one by descents alone: some batches anneal elite solutions instead
-(:mod:`~frugalsvm.search.annealing`), which is a longer way to a new start.
+best one by descents alone. There elite solutions are tempered
+(:mod:`~frugalsvm.search.tempering`), for a while between batches of restarts, and the
+best that are met are starts, too.
 """
 
 from __future__ import annotations
@@ -30,20 +31,20 @@ from ..options import Options, check_integer
 from ..problem import Problem
 from ..progress import SINCE_BEST
 from ..solution import Solution
-from .annealing import anneal, can_anneal, may_anneal, rehearse, schedule
 from .evaluator import IMPROVEMENT, Evaluator, Stop
 from .swap import begins_roughly, fill, swap_search
+from .tempering import Tempering, can_temper, may_temper, rehearse
 
 # Restarts between two exchanges of elite solutions.
 BATCH = 4
 # What a restart takes from the patience: one that finds a new optimum, and another.
 COSTS = 1, 5
-# Restarts between two batches that anneal, and the part of them that must have found
-# new optima: where few are left, descents will find them.
-BETWEEN_ANNEALS, LEAST_NEWS = 4, 0.5
-# Turns of an annealing; with less work than for so many SVMs it is not worth while; and
-# what a batch may take of the work that is left: its ends are descended from.
-TURNS, LEAST_SVMS, MOST_OF_WORK = 40_000, 320, 0.8
+# What a stretch of tempering takes from the patience, and of all work; with less work
+# than for so many SVMs it is not worth while.
+STRETCH_COST, STRETCH_PART, LEAST_SVMS = 50, 0.1, 320
+# Restarts between two stretches, and the part of them that must have found new optima:
+# where few are left, descents will find them.
+BETWEEN_STRETCHES, LEAST_NEWS = 4, 0.5
 # Patience is shorter if less than this part of the objective can be gained.
 FULL_GAIN = 0.01
 # Supports remembered across restarts.
@@ -59,8 +60,8 @@ class SwapOptions(Options):
     patience : int, default=250
         How long to go on without improvement; 0 for a single descent. A restart that
         ends in a new swap optimum costs 1; one that ends in a known one costs 5, for it
-        is a sign that few optima are left to be found. One that anneals costs 20, and
-        25 if it ends in the best one, or 50 where samples are more than features.
+        is a sign that few optima are left to be found. A stretch of tempering, a tenth
+        of all work, costs 50.
         Methods ``auto`` and ``swap`` take that of their effort, less of it where the
         gap is below 1 %; one that is given lifts the effort's other limit of the
         search, too.
@@ -86,9 +87,9 @@ class SwapOptions(Options):
 
 
 def prepare(problem: Problem, options: SwapOptions) -> None:
-    """Compile what annealings need, if there may be any, before the clock starts."""
-    if may_anneal(problem) and options.patience >= BATCH * schedule(problem).costs[0]:
-        compilation.ensure("annealing", rehearse)
+    """Compile what tempering needs, if there may be any, before the clock starts."""
+    if may_temper(problem) and options.patience >= STRETCH_COST:
+        compilation.ensure("tempering", rehearse)
 
 
 class Elites:
@@ -117,15 +118,15 @@ class Elites:
 
 @dataclass
 class _Stretch:
-    """Restarts since the last annealing, and how many of their optima were new."""
+    """Restarts since the last tempering, and how many of their optima were new."""
 
     restarts: int = 0
     news: int = 0
 
     @property
-    def calls_for_annealing(self) -> bool:
+    def calls_for_tempering(self) -> bool:
         """Whether there were enough, and there is no end of optima in sight."""
-        enough = self.restarts >= BETWEEN_ANNEALS
+        enough = self.restarts >= BETWEEN_STRETCHES
         return enough and self.news >= LEAST_NEWS * self.restarts
 
 
@@ -176,15 +177,6 @@ def _grow(
     count = max(1, round(rng.uniform(0.2, 0.6) * solution.support.size))
     added = rng.choice(pool, min(count, pool.size), replace=False)
     return shrink(evaluator, np.union1d(solution.support, added))
-
-
-def _annealed(
-    solution: Solution,
-    rng: np.random.Generator,
-    max_work: float,
-    evaluator: Evaluator,
-) -> Solution:
-    return anneal(evaluator, solution, rng, TURNS, max_work)
 
 
 def _new_start(
@@ -254,9 +246,8 @@ class RestartSearch:
         self.elites = Elites(options.n_elites)
         self.counters = {"restarts": 0, SINCE_BEST: 0, "SVM solves": 0}
         self._stretch = _Stretch()
-        self._schedule = schedule(problem)
-        self._n_anneals = 0
-        self._can_anneal = can_anneal(problem)
+        self._can_temper = can_temper(problem)
+        self._tempering: Tempering | None = None
         # Ends of descents so far: one that is reached again is not looked at again.
         self._optima: set[tuple[int, ...]] = set()
         # Those that were looked at closely.
@@ -292,53 +283,54 @@ class RestartSearch:
         while not (self.is_idle or self.should_stop() or is_finished()):
             self.restart()
 
-    def restart(self, annealing_work: float = np.inf) -> None:
-        """One batch of restarts; if it anneals, for about this work at most."""
-        elites = list(self.elites.solutions)
-        rngs = [np.random.default_rng(child) for child in self.seed.spawn(BATCH)]
-        work = self._annealing_work(annealing_work)
-        if work:
-            starts = self._anneals(elites, rngs, work)
-        else:
-            starts = [partial(_new_start, elites, rng) for rng in rngs]
-        known = len(self._optima)
-        effort = self._run_batch(starts, anneals=work > 0.0)
+    def restart(self, tempering_work: float = np.inf) -> None:
+        """A batch of restarts, or, if it is due, tempering for this work at most."""
+        work = self._tempering_work(tempering_work)
+        effort = self._temper(work) if work else self._restart_batch()
         if effort and self._look_closely():
             effort = 0
         self.counters["restarts"] += BATCH
-        if work:
-            self._n_anneals += 1
-            self._stretch = _Stretch()
-        else:
-            self._stretch.restarts += BATCH
-            self._stretch.news += len(self._optima) - known
         self.idle = self.idle + effort if effort else 0
         since = self.counters[SINCE_BEST]
         self.counters[SINCE_BEST] = since + BATCH if effort else 0
 
-    def _anneals(
-        self, elites: list[Solution], rngs: list[np.random.Generator], work: float
-    ) -> list[Start]:
-        """Annealings of the best solution and of others."""
-        picks = [0, *rngs[0].integers(len(elites), size=BATCH - 1)]
-        return [
-            partial(_annealed, elites[pick], rng, work)
-            for pick, rng in zip(picks, rngs, strict=True)
-        ]
+    def _restart_batch(self) -> int:
+        """Descents from new starts; their effort, or 0 if they found a new best."""
+        elites = list(self.elites.solutions)
+        rngs = [np.random.default_rng(child) for child in self.seed.spawn(BATCH)]
+        known = len(self._optima)
+        effort = self._run_batch([partial(_new_start, elites, rng) for rng in rngs])
+        self._stretch.restarts += BATCH
+        self._stretch.news += len(self._optima) - known
+        return effort
 
-    def _annealing_work(self, work: float) -> float:
-        """Work of each of the annealings that are due, 0 if none are."""
-        has_patience = self._patience_left >= BATCH * self._schedule.costs[0]
-        is_due = self._stretch.calls_for_annealing and has_patience
-        if not (is_due and self._can_anneal):
+    def _temper(self, work: float) -> int:
+        """Temper, and descend from the best that are met; effort as of restarts."""
+        self._stretch = _Stretch()
+        elites = self.elites.solutions
+        if self._tempering is None:
+            rng = np.random.default_rng(self.seed.spawn(1)[0])
+            self._tempering = Tempering(self.problem, elites, rng)
+        self._tempering.visit(elites[0])
+        found = self._tempering.run(self.pool, work, self.should_stop, BATCH)
+        self.counters["SVM solves"] += found.n_svms
+        self.work += found.work
+        self._can_temper = not self._tempering.fails
+        starts: list[Start] = [partial(_solved, one) for one in found.supports]
+        effort = self._run_batch(starts) if starts else 1
+        return max(effort, STRETCH_COST) if effort and self._can_temper else effort
+
+    def _tempering_work(self, work: float) -> float:
+        """Work of the tempering that is due, 0 if none is."""
+        has_patience = self._patience_left >= STRETCH_COST
+        is_due = self._stretch.calls_for_tempering and has_patience
+        if not (is_due and self._can_temper):
             return 0.0
         problem = self.problem
         least = LEAST_SVMS * svm_work(
             problem.n_samples, problem.max_features, warm=True
         )
-        part = self._schedule.part + self._n_anneals * self._schedule.growth
-        left = MOST_OF_WORK * self.work_left
-        own = min(part * self.max_work, work, left) / BATCH
+        own = min(STRETCH_PART * self.max_work, work, self.work_left)
         return own if own >= least else 0.0
 
     def learn(self, solution: Solution) -> None:
@@ -359,9 +351,7 @@ class RestartSearch:
         self._close.update(s.key for s in self.elites.solutions[:1])
         return effort == 0
 
-    def _run_batch(
-        self, starts: list[Start], closely: bool = False, anneals: bool = False
-    ) -> int:
+    def _run_batch(self, starts: list[Start], closely: bool = False) -> int:
         """Descents from several starts; their effort, or 0 if they found a new best."""
         share = self.work_left / len(starts)
         evaluators = [
@@ -374,17 +364,12 @@ class RestartSearch:
         ]
         effort = 0
         improved = False
-        best = self.elites.solutions[0].key
-        for evaluator, job in zip(evaluators, jobs, strict=True):
+        for job in jobs:
             solution = job.result()
             if solution is not None:
-                if anneals and not evaluator.gave_up:
-                    effort += self._schedule.costs[solution.key == best]
-                else:
-                    effort += COSTS[solution.key in self._optima]
+                effort += COSTS[solution.key in self._optima]
                 self._optima.add(solution.key)
                 improved |= self._keep(solution)
-        self._can_anneal &= not all(evaluator.gave_up for evaluator in evaluators)
         # Merged in order and between batches only: timing must not change the outcome.
         for evaluator in evaluators:
             self.counters["SVM solves"] += evaluator.n_solves
@@ -406,6 +391,12 @@ class RestartSearch:
 
 
 def _given(solution: Solution, evaluator: Evaluator) -> Solution:
+    return solution
+
+
+def _solved(support: np.ndarray, evaluator: Evaluator) -> Solution:
+    solution = evaluator.solve(support)
+    assert solution is not None
     return solution
 
 

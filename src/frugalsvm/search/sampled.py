@@ -81,9 +81,9 @@ class SampledSearch(IndirectSearch):
         self._search.start(self._on_samples(solutions))
         self._refit(1)
 
-    def restart(self, annealing_work: float = np.inf) -> None:
+    def restart(self, tempering_work: float = np.inf) -> None:
         """One batch of restarts."""
-        self._search.restart(annealing_work)
+        self._search.restart(tempering_work)
         self._refit(1)
 
     def restart_until_idle(self, is_finished: Callable[[], bool]) -> None:

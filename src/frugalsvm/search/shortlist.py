@@ -112,9 +112,9 @@ class ShortlistSearch(IndirectSearch):
         self._search.start([self._list.inside(one) for one in solutions])
         self._extend()
 
-    def restart(self, annealing_work: float = np.inf) -> None:
+    def restart(self, tempering_work: float = np.inf) -> None:
         """One batch of restarts."""
-        self._search.restart(annealing_work)
+        self._search.restart(tempering_work)
 
     def restart_until_idle(self, is_finished: Callable[[], bool]) -> None:
         """Restart until patience ends, or there is nothing left to do."""

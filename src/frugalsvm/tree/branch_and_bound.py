@@ -44,7 +44,7 @@ MOST_TIMES = 100
 # Candidates up to which a node is cheap.
 MANY_FEATURES = 50
 # What the swap search may cost, as a part of what nodes have cost. Up to so many
-# candidates it restarts without annealing instead: counting what nodes cost takes time.
+# candidates it restarts without tempering instead: counting what nodes cost takes time.
 SEARCH_SHARE, FEW_FEATURES = 0.25, 100
 
 

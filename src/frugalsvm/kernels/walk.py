@@ -1,8 +1,4 @@
-"""Simulated annealing of a support: exchanges that may be for the worse.
-
-What a good temperature is depends on the data, so it is governed by what it does: it is
-raised or lowered until the part of accepted exchanges is the one that is wanted, and
-that part falls during the run.
+"""A walk through supports: exchanges that may be for the worse, by a temperature.
 
 Exchanges are ranked by a model (:mod:`~frugalsvm.kernels.smoothing`), made anew after
 each one that is accepted, and when half of them were tried; one that was tried is not
@@ -23,15 +19,10 @@ from .pivots import FAILED, SOLVED, PivotGoal
 from .places import TOL, exchanged, first_place, spread
 from .smoothing import barrier_weight, exchange_model, smoothen
 
-# Temperature at the beginning, as a part of the objective, and its limits.
-FIRST_TEMPERATURE = 0.02
-LEAST_TEMPERATURE, MOST_TEMPERATURE = 3e-4, 0.3
-# How fast the temperature follows what is accepted.
-ADAPTATION = 0.05
 # Pivots after which an SVM is given up: for each weight, and some more; for the first
 # one, by sample.
 PIVOT_RATE, PIVOT_EXTRA, FIRST_PIVOTS = 8, 1000, 20
-# SVMs after which annealing ends if more than half of them were given up: where many
+# SVMs after which a walk ends if more than half of them were given up: where many
 # samples change sides with each exchange, pivots are not the way.
 TRIAL_SVMS = 40
 # Accepted exchanges between two looks at the prices of all features, and how many of
@@ -39,21 +30,21 @@ TRIAL_SVMS = 40
 REPRICE, POOL = 8, 1000
 # Part of the exchanges after which all may be tried again, by another temperature.
 MOST_TRIED = 0.5
-# Part of the way after which the best is kept.
-LATE = 0.5
 # What is counted, and where.
 SVMS, PIVOTS, MODELS, ITERATIONS = 0, 1, 2, 3
 # Where the entries of one argument end and those of the next begin.
 _DATA = len(Data._fields)
 
 
-class AnnealTask(NamedTuple):
-    """An annealing.
+class WalkTask(NamedTuple):
+    """A walk.
 
     Attributes
     ----------
     support : integer array (p,)
         Where to start.
+    alpha : array (m,)
+        The dual point there, as a walk leaves it; zero if it is not known.
     candidates : integer array
         Features that may be used.
     fixed : array (n,)
@@ -62,27 +53,27 @@ class AnnealTask(NamedTuple):
         What the support may cost.
     turns : int
         Exchanges to try.
-    first, last : float
-        Part of the exchanges that are accepted, at the beginning and at the end.
+    temperature : float
+        As a part of the objective.
     width : int
         Features of the largest prices that may come.
     n_near : int
         Samples near the margin.
     state : array (1,)
-        Of the random numbers, not zero.
+        Of the random numbers, not zero; written.
     costs : array (4,)
         Work of an SVM, of a pivot, of a model and of an iteration for a model.
     max_work : float
-        Where the annealing ends if there are turns left.
+        Where the walk ends if there are turns left.
     """
 
     support: np.ndarray
+    alpha: np.ndarray
     candidates: np.ndarray
     fixed: np.ndarray
     budget: float
     turns: int
-    first: float
-    last: float
+    temperature: float
     width: int
     n_near: int
     state: np.ndarray
@@ -90,26 +81,34 @@ class AnnealTask(NamedTuple):
     max_work: float
 
 
-class Annealed(NamedTuple):
-    """The best support that was met and its SVM.
+class Walked(NamedTuple):
+    """Where a walk led to.
 
     Attributes
     ----------
     support : integer array (p,)
-        In no order.
-    w, b, alpha, objective
-        Its SVM; the objective is infinite if there is none.
+        Where it ends; in no order.
+    alpha : array (m,)
+        The dual point there.
+    objective : float
+        There; infinite if not even the first SVM could be solved.
+    best_support : integer array (p,)
+        The best that was met, in no order.
+    best_objective : float
+    accepted : int
+        Exchanges that were accepted.
     counts : integer array (4,)
         SVMs, pivots, models, and iterations for models.
     fails : bool
-        Whether most SVMs were given up, and so was the annealing.
+        Whether most SVMs were given up, and so was the walk.
     """
 
     support: np.ndarray
-    w: np.ndarray
-    b: float
     alpha: np.ndarray
     objective: float
+    best_support: np.ndarray
+    best_objective: float
+    accepted: int
     counts: np.ndarray
     fails: bool
 
@@ -195,36 +194,11 @@ def _drawn(losses, state):
 
 
 @jit
-def _work(task, counts):
-    """What has been done so far."""
-    work = 0.0
-    for t in range(counts.shape[0]):
-        work += task.costs[t] * counts[t]
-    return work
-
-
-@jit
 def _cost(data, support):
     cost = 0.0
     for j in range(support.shape[0]):
         cost += data.costs[support[j]]
     return cost
-
-
-@jit
-def _warmer(temperature, missing):
-    """Another temperature if fewer exchanges are accepted than wanted, or more."""
-    temperature *= np.exp(ADAPTATION * missing)
-    return min(max(temperature, LEAST_TEMPERATURE), MOST_TEMPERATURE)
-
-
-@jit_new
-def _annealed(place, is_any, counts, fails):
-    """The answer, given the best place."""
-    w, b, objective = place.vertex.w, place.vertex.numbers[0], np.inf
-    if is_any:
-        objective = place.vertex.numbers[1]
-    return Annealed(place.support, w, b, place.alpha, objective, counts, fails)
 
 
 @jit_new
@@ -233,7 +207,7 @@ def _first_place(data, task):
     most = FIRST_PIVOTS * data.y.shape[0]
     if task.costs[PIVOTS] * most > task.max_work:
         most = int(task.max_work / task.costs[PIVOTS])
-    return first_place(data, task.support, task.n_near, most)
+    return first_place(data, task.support, task.alpha, task.n_near, most)
 
 
 @jit
@@ -245,8 +219,8 @@ def _n_loose(task):
     return count
 
 
-class Walk(NamedTuple):
-    """What an annealing keeps along its way.
+class Way(NamedTuple):
+    """What a walk keeps along its way.
 
     Attributes
     ----------
@@ -267,8 +241,8 @@ class Walk(NamedTuple):
 
 
 @jit_new
-def _new_walk(data, place, pivots):
-    """A walk that begins at a place."""
+def _new_way(data, place, pivots):
+    """A way that begins at a place."""
     is_in = new_marks(data.A.shape[0])
     for j in range(place.support.shape[0]):
         is_in[place.support[j]] = 1
@@ -277,82 +251,107 @@ def _new_walk(data, place, pivots):
         counts[t] = 0
     counts[SVMS], counts[PIVOTS] = 1, pivots
     spent[0], failures[0] = _cost(data, place.support), 0
-    return Walk(is_in, spent, counts, failures)
+    return Way(is_in, spent, counts, failures)
 
 
 @jit
-def _fails(walk):
+def _fails(way):
     """Whether most SVMs are given up."""
-    n_svms = walk.counts[SVMS]
-    return n_svms > TRIAL_SVMS and 2 * walk.failures[0] > n_svms
+    n_svms = way.counts[SVMS]
+    return n_svms > TRIAL_SVMS and 2 * way.failures[0] > n_svms
 
 
 @jit_new
-def _tried(data, task, walk, place, model, at, cutoff):
+def _counted_model(data, task, way, place, pool):
+    """The model at a place."""
+    model, iterations = _model(data, task, place, pool, way.is_in)
+    way.counts[MODELS] += 1
+    way.counts[ITERATIONS] += iterations
+    return model
+
+
+@jit_new
+def _tried(data, task, way, place, model, at, cutoff):
     """Try an exchange, once: whether it is within the cutoff, and where to go on."""
     position, k = divmod(at, model.features.shape[0])
     feature, gone = model.features[k], place.support[position]
     model.losses[position, k] = np.inf
-    spent = walk.spent[0] + (data.costs[feature] - data.costs[gone])
+    spent = way.spent[0] + (data.costs[feature] - data.costs[gone])
     if spent > task.budget:
         return False, place
     max_pivots = PIVOT_RATE * place.support.shape[0] + PIVOT_EXTRA
     goal = PivotGoal(TOL, cutoff, max_pivots)
     status, pivots, place = exchanged(data, place, position, feature, goal, task.n_near)
-    walk.counts[SVMS] += 1
-    walk.counts[PIVOTS] += pivots
-    walk.failures[0] += status == FAILED
+    way.counts[SVMS] += 1
+    way.counts[PIVOTS] += pivots
+    way.failures[0] += status == FAILED
     if status != SOLVED:
         return False, place
-    walk.is_in[gone], walk.is_in[feature] = 0, 1
-    walk.spent[0] = spent
+    way.is_in[gone], way.is_in[feature] = 0, 1
+    way.spent[0] = spent
     return True, place
 
 
+@jit
+def _work(task, counts):
+    """What has been done so far."""
+    work = 0.0
+    for t in range(counts.shape[0]):
+        work += task.costs[t] * counts[t]
+    return work
+
+
+@jit
+def _is_over(data, task, way, n_exchanges):
+    """Whether work is done, there is nothing to do, or somebody says so."""
+    is_spent = _work(task, way.counts) >= task.max_work
+    return is_spent or n_exchanges == 0 or _fails(way) or data.stop[0] != 0
+
+
 @jit_new
-def anneal(data, task):
-    """Anneal from a support; the best that was met late, or where it ends."""
+def walk(data, task):
+    """Walk from a support, so many turns or for so much work."""
     status, pivots, place = _first_place(data, task)
-    walk, best = _new_walk(data, place, pivots), place
-    counts, is_in = walk.counts, walk.is_in
+    way, best = _new_way(data, place, pivots), place
     if status != SOLVED:
-        return _annealed(best, False, counts, data.stop[0] == 0)
-    pool = _pool(data, task, place.alpha, is_in)
-    model, iterations = _model(data, task, place, pool, is_in)
-    temperature, n_loose = FIRST_TEMPERATURE, _n_loose(task)
-    is_new, tried = False, 0
-    for turn in range(task.turns):
-        done = max(turn / task.turns, _work(task, counts) / task.max_work)
-        is_stuck = n_loose == 0 or model.features.shape[0] == 0
-        if done >= 1.0 or is_stuck or _fails(walk) or data.stop[0] != 0:
+        return Walked(
+            task.support, place.alpha, np.inf, task.support, np.inf, 0, way.counts,
+            data.stop[0] == 0,
+        )  # fmt: skip
+    pool = _pool(data, task, place.alpha, way.is_in)
+    model = _counted_model(data, task, way, place, pool)
+    n_loose, accepted, is_new, tried = _n_loose(task), 0, False, 0
+    for _ in range(task.turns):
+        n_exchanges = n_loose * model.features.shape[0]
+        if _is_over(data, task, way, n_exchanges):
             break
-        if is_new or tried > MOST_TRIED * n_loose * model.features.shape[0]:
-            if counts[MODELS] % REPRICE == 0:
-                pool = _pool(data, task, place.alpha, is_in)
-            model, iterations = _model(data, task, place, pool, is_in)
-            counts[MODELS] += 1
-            counts[ITERATIONS] += iterations
+        if is_new or tried > MOST_TRIED * n_exchanges:
+            if way.counts[MODELS] % REPRICE == 0:
+                pool = _pool(data, task, place.alpha, way.is_in)
+            model = _counted_model(data, task, way, place, pool)
             is_new, tried = False, 0
-        heat = -temperature * np.log(1.0 - draw(task.state))
+        tried += 1
         at = _drawn(model.losses, task.state)
-        if at >= 0:
-            cutoff = place.vertex.numbers[1] * np.exp(heat)
-            is_new, place = _tried(data, task, walk, place, model, at, cutoff)
-            tried += 1
+        if at < 0:
+            continue
+        heat = -task.temperature * np.log(1.0 - draw(task.state))
+        cutoff = place.vertex.numbers[1] * np.exp(heat)
+        is_new, place = _tried(data, task, way, place, model, at, cutoff)
         if is_new:
-            is_better = place.vertex.numbers[1] < best.vertex.numbers[1]
-            if is_better or done < LATE:
+            accepted += 1
+            if place.vertex.numbers[1] < best.vertex.numbers[1]:
                 best = place
-        wanted = task.first * (task.last / task.first) ** done
-        temperature = _warmer(temperature, wanted - is_new)
-    return _annealed(best, True, counts, _fails(walk))
+    return Walked(
+        place.support, place.alpha, place.vertex.numbers[1], best.support,
+        best.vertex.numbers[1], accepted, way.counts, _fails(way),
+    )  # fmt: skip
 
 
 @jit_nogil
-def _anneal(*parts):
-    return anneal(Data(*parts[:_DATA]), AnnealTask(*parts[_DATA:]))
+def _walk(*parts):
+    return walk(Data(*parts[:_DATA]), WalkTask(*parts[_DATA:]))
 
 
-def solve_annealing(data, task):
-    """Anneal in compiled code; ends early once the flag of the data is set."""
-    return _anneal(*data, *task)
+def solve_walk(data, task):
+    """Walk in compiled code; ends early once the flag of the data is set."""
+    return _walk(*data, *task)

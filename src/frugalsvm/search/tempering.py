@@ -1,0 +1,260 @@
+"""Parallel tempering: walks at several temperatures that change places.
+
+A descent stops at the first swap optimum; where there are very many, the good ones are
+seldom a short walk from each other. A walk that accepts exchanges for the worse
+(:mod:`frugalsvm.kernels.walk`) gets from one to the next, the further the warmer it is,
+but only a cold one comes to their bottom. So there is a ladder of them, and neighbours
+on it change places now and then, as Metropolis' rule has it: what a warm one has found
+goes down, and what is stuck goes up. Nothing has to be cooled, so that there is no
+schedule to choose, and the search may go on for as long as it likes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Executor, ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import cycle, pairwise
+from typing import NamedTuple, cast
+
+import numpy as np
+
+from .. import compilation
+from ..engine.native import NativeEngine
+from ..engine.work import walk_costs
+from ..kernels.svm import MOST_SAMPLES, near_samples
+from ..kernels.walk import SVMS, Walked, WalkTask
+from ..problem import Problem
+from ..solution import Solution
+from ..stopping import StopCondition
+from .evaluator import Evaluator
+
+# Walks on the ladder, and the part of the exchanges that the coldest and the warmest of
+# them accept. Temperatures between are a geometric progression.
+RUNGS, ACCEPTED = 8, (0.01, 0.15)
+# Temperatures to begin with, as parts of the objective, and their limits.
+FIRST_TEMPERATURES, LIMITS = (2e-3, 0.03), (1e-4, 1.0)
+# How fast temperatures follow what is accepted: at first, and later.
+ADAPTATION, LEAST_ADAPTATION = 0.5, 0.05
+# Exchanges of features between two changes of places.
+TURNS = 200
+# ... of which a run has so many at most.
+ROUNDS = 30
+# The last round has this part of the work at least.
+LEAST_PART = 0.2
+# Features of the largest prices that may come.
+WIDTH = 200
+# Objectives that differ by a smaller part are the same: pivots are not that accurate.
+SAME = 3e-5
+# With so few features trees and descents are quicker.
+FEW_FEATURES = 50
+
+
+def may_temper(problem: Problem) -> bool:
+    """Whether there are so many features that tempering may be worth while."""
+    return problem.candidates.size > FEW_FEATURES
+
+
+def can_temper(problem: Problem) -> bool:
+    """The same, and compiled code has the data at hand, of not too many samples."""
+    is_dense = type(problem.engine) is NativeEngine
+    return may_temper(problem) and is_dense and problem.n_samples < MOST_SAMPLES
+
+
+def rehearse(stop: StopCondition) -> None:
+    """Temper a tiny problem: whatever is needed is compiled then."""
+    problem = compilation.tiny_problem().watching(stop.flag)
+    first = Evaluator(problem, stop.should_stop).solve(np.arange(problem.max_features))
+    assert first is not None
+    tempering = Tempering(problem, [first], np.random.default_rng(0))
+    with ThreadPoolExecutor(1) as pool:
+        tempering.run(pool, 1e6, stop.should_stop, 1)
+
+
+class Replica(NamedTuple):
+    """A solution on its way up and down the ladder.
+
+    Attributes
+    ----------
+    support : integer array (p,)
+        In no order.
+    alpha : array (m,)
+        Its dual point; zero if there is none that pivots can begin with.
+    objective : float
+    is_fresh : bool
+        Whether it has been at the top since it was at the best solution.
+    """
+
+    support: np.ndarray
+    alpha: np.ndarray
+    objective: float
+    is_fresh: bool = False
+
+
+@dataclass
+class Rung:
+    """A place on the ladder, and who is there.
+
+    Attributes
+    ----------
+    state : array (1,)
+        Of the random numbers.
+    replica : Replica
+    temperature : float
+    """
+
+    state: np.ndarray
+    replica: Replica
+    temperature: float = 0.0
+
+
+class Tempered(NamedTuple):
+    """What a run has found.
+
+    Attributes
+    ----------
+    supports : list of arrays
+        The best that were met, best first.
+    n_arrivals : int
+        Times that the best was come to from the top of the ladder.
+    n_svms : int
+    work : float
+    """
+
+    supports: list[np.ndarray]
+    n_arrivals: int
+    n_svms: int
+    work: float
+
+
+class Tempering:
+    """Walks on a ladder of temperatures.
+
+    Parameters
+    ----------
+    problem : Problem
+    solutions : list of Solution
+        Where to start, the best one first: that is where the coldest walk begins.
+    rng : Generator
+
+    Attributes
+    ----------
+    best : float
+        Objective of the best support that was met.
+    fails : bool
+        Whether walks came to nothing: others would, too.
+    """
+
+    def __init__(
+        self, problem: Problem, solutions: list[Solution], rng: np.random.Generator
+    ):
+        self.problem = problem
+        self.best = np.inf
+        self.fails = False
+        self._rng = rng
+        self._candidates = problem.candidates.astype(np.int64)
+        self._fixed = np.zeros(problem.n_features, dtype=np.int8)
+        self._fixed[problem.include] = 1
+        states = rng.integers(1, 2**63, size=(RUNGS, 1), dtype=np.uint64)
+        # One solution after the other, from the first again if they are too few.
+        self._rungs = [
+            Rung(state, self._replica(solution))
+            for state, solution in zip(states, cycle(solutions), strict=False)
+        ]
+        self._ends = np.array(FIRST_TEMPERATURES)
+        self._n_rounds = 0
+        self._set_temperatures()
+
+    def _replica(self, solution: Solution) -> Replica:
+        # Its dual point is not at its bounds, as pivots need it.
+        return Replica(
+            solution.support, np.zeros(self.problem.n_samples), solution.objective
+        )
+
+    def visit(self, solution: Solution) -> None:
+        """Go on from a solution that was found elsewhere, if none as good was met."""
+        if solution.objective < self.best * (1.0 - SAME):
+            self._rungs[0].replica = self._replica(solution)
+
+    def run(
+        self,
+        pool: Executor,
+        max_work: float,
+        should_stop: Callable[[], bool],
+        n_best: int,
+    ) -> Tempered:
+        """Walk for about so much work; the best few supports that were met."""
+        work, n_svms, n_arrivals = 0.0, 0, 0
+        met: dict[tuple[int, ...], float] = {}
+        for _ in range(ROUNDS):
+            if work >= max_work or self.fails or should_stop():
+                break
+            # A walk that has next to no work left comes to nothing.
+            share = max(max_work - work, LEAST_PART * max_work) / RUNGS
+            # In any order, by any thread: they have nothing in common.
+            jobs = [pool.submit(self.walk, rung, share) for rung in self._rungs]
+            for rung, job in zip(self._rungs, jobs, strict=True):
+                walked = job.result()
+                work += float(self._costs(rung.replica) @ walked.counts)
+                n_svms += int(walked.counts[SVMS])
+                self.fails |= walked.fails
+                if np.isfinite(walked.objective):
+                    n_arrivals = self._arrive(rung, walked, n_arrivals)
+                    met[tuple(sorted(walked.best_support))] = walked.best_objective
+            self._change_places()
+            self._adapt([jobs[0].result(), jobs[-1].result()])
+        best = sorted(met, key=lambda key: (met[key], key))[:n_best]
+        supports = [np.array(key, dtype=np.int64) for key in best]
+        return Tempered(supports, n_arrivals, n_svms, work)
+
+    def walk(self, rung: Rung, max_work: float) -> Walked:
+        """A part of the way of the replica on a rung."""
+        problem, replica = self.problem, rung.replica
+        task = WalkTask(
+            replica.support, replica.alpha, self._candidates, self._fixed,
+            float(problem.cost_budget), TURNS, rung.temperature, WIDTH,
+            near_samples(problem.n_samples, replica.support.size), rung.state,
+            self._costs(replica), max_work,
+        )  # fmt: skip
+        return cast(NativeEngine, problem.engine).walk(task)
+
+    def _costs(self, replica: Replica) -> np.ndarray:
+        return walk_costs(self.problem.engine, replica.support.size, WIDTH)
+
+    def _arrive(self, rung: Rung, walked: Walked, n_arrivals: int) -> int:
+        """Take in where a walk has led; how often the best was come to."""
+        is_fresh = rung.replica.is_fresh or rung is self._rungs[-1]
+        if walked.best_objective < self.best * (1.0 - SAME):
+            self.best, n_arrivals, is_fresh = walked.best_objective, 1, False
+        elif walked.best_objective < self.best * (1.0 + SAME) and is_fresh:
+            n_arrivals, is_fresh = n_arrivals + 1, False
+        rung.replica = Replica(walked.support, walked.alpha, walked.objective, is_fresh)
+        return n_arrivals
+
+    def _adapt(self, walks: list[Walked]) -> None:
+        """Warmer or colder, by what the walks at both ends have accepted."""
+        self._n_rounds += 1
+        speed = max(LEAST_ADAPTATION, ADAPTATION / self._n_rounds**0.5)
+        for t, (wanted, walked) in enumerate(zip(ACCEPTED, walks, strict=True)):
+            # As if there had been one more turn, to be on the safe side of zero.
+            part = (walked.accepted + wanted) / (int(walked.counts[SVMS]) + 1)
+            change = np.clip(np.log(wanted / part), -1.0, 1.0)
+            self._ends[t] = np.clip(self._ends[t] * np.exp(speed * change), *LIMITS)
+        self._set_temperatures()
+
+    def _set_temperatures(self) -> None:
+        coldest, warmest = self._ends
+        for rung, one in zip(
+            self._rungs,
+            np.geomspace(coldest, max(coldest, warmest), RUNGS),
+            strict=True,
+        ):
+            rung.temperature = float(one)
+
+    def _change_places(self) -> None:
+        """Neighbours change places, by the rule that keeps each at its temperature."""
+        for lower, upper in pairwise(self._rungs):
+            gain = np.log(lower.replica.objective / upper.replica.objective)
+            colder = 1.0 / lower.temperature - 1.0 / upper.temperature
+            if np.log1p(-self._rng.random()) < colder * gain:
+                lower.replica, upper.replica = upper.replica, lower.replica

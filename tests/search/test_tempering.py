@@ -1,0 +1,195 @@
+"""Tempering: finds optima, keeps to all conditions, and can be stopped."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+from frugalsvm import Problem
+from frugalsvm.engine.native import NativeEngine
+from frugalsvm.search.evaluator import Evaluator
+from frugalsvm.search.tempering import (
+    ACCEPTED,
+    ROUNDS,
+    RUNGS,
+    TURNS,
+    Tempering,
+    can_temper,
+    may_temper,
+)
+from tests.reference import brute_force, random_data
+
+
+def problem_of(n=14, max_features=4, seed=0, **arguments):
+    X, y = random_data(np.random.default_rng(seed), 40, n)
+    return Problem(X, y, C=2.0, max_features=max_features, **arguments)
+
+
+def first_of(problem, support=None):
+    support = np.arange(problem.max_features) if support is None else support
+    return Evaluator(problem).solve(support)
+
+
+def tempering_of(problem, seed=0, support=None):
+    rng = np.random.default_rng(seed)
+    return Tempering(problem, [first_of(problem, support)], rng)
+
+
+def run(tempering, work=2e7, n_jobs=1, should_stop=lambda: False, n_best=4):
+    with ThreadPoolExecutor(n_jobs) as pool:
+        return tempering.run(pool, work, should_stop, n_best)
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_the_optimum_of_a_small_problem_is_met(fit_intercept):
+    for seed in range(3):
+        problem = problem_of(seed=seed, fit_intercept=fit_intercept)
+        optimum, _ = brute_force(problem)[:2]
+        assert first_of(problem).objective > optimum * (1 + 1e-4)
+        tempering = tempering_of(problem)
+        found = run(tempering)
+        assert tempering.best == pytest.approx(optimum, rel=1e-4)
+        assert first_of(problem, found.supports[0]).objective == pytest.approx(
+            optimum, rel=1e-4
+        )
+
+
+def test_all_conditions_hold():
+    costs = np.linspace(1.0, 2.0, 14)
+    problem = problem_of(feature_costs=costs, max_cost=5.5, include=[0], exclude=[13])
+    for seed in range(3):
+        tempering = tempering_of(problem, seed, np.array([0, 1, 2]))
+        found = run(tempering)
+        assert found.supports
+        for support in found.supports:
+            assert problem.admits(support)
+            assert np.all(np.diff(support) > 0)
+
+
+def test_the_supports_are_the_best_that_were_met_best_first():
+    problem = problem_of(n=60, max_features=6)
+    tempering = tempering_of(problem)
+    found = run(tempering, work=1e8)
+    values = [first_of(problem, support).objective for support in found.supports]
+    assert values == sorted(values)
+    assert len({tuple(one) for one in found.supports}) == 4
+    assert values[0] == pytest.approx(tempering.best, rel=1e-4)
+
+
+def test_neither_time_nor_threads_matter_but_the_seed():
+    problem = problem_of(n=40)
+    one, again, three, other = (
+        run(tempering_of(problem, seed), n_jobs=n)
+        for seed, n in ((5, 1), (5, 1), (5, 3), (6, 1))
+    )
+    for same in (again, three):
+        np.testing.assert_array_equal(one.supports, same.supports)
+        assert one[1:] == same[1:]
+    assert one[1:] != other[1:]
+
+
+def test_temperatures_rise_and_accept_what_they_are_meant_to():
+    problem = problem_of(n=60, max_features=6)
+    tempering = tempering_of(problem)
+    run(tempering, work=1.5e8)
+    temperatures = [rung.temperature for rung in tempering._rungs]
+    assert len(temperatures) == RUNGS
+    assert np.all(np.diff(temperatures) > 0)
+    accepted = []
+    for rung in (tempering._rungs[0], tempering._rungs[-1]):
+        walks = [tempering.walk(rung, np.inf) for _ in range(20)]
+        accepted.append(np.mean([w.accepted / w.counts[0] for w in walks]))
+    assert accepted[0] < 3 * ACCEPTED[0]
+    assert 0.5 * ACCEPTED[1] < accepted[1] < 2 * ACCEPTED[1]
+
+
+def test_what_is_better_goes_down_the_ladder():
+    problem = problem_of(n=40)
+    tempering = tempering_of(problem)
+    bottom, top = tempering._rungs[0], tempering._rungs[-1]
+    top.replica = top.replica._replace(objective=1e-9)
+    assert bottom.replica.objective > 1e-9
+    for _ in range(RUNGS):
+        tempering._change_places()
+    assert bottom.replica.objective == 1e-9
+
+
+def test_a_better_solution_from_elsewhere_is_gone_on_from():
+    problem = problem_of(n=40)
+    best = first_of(problem, run(tempering_of(problem), work=1e8).supports[0])
+    tempering = tempering_of(problem)
+    assert first_of(problem).objective > best.objective
+    tempering.visit(best)
+    walked = tempering.walk(tempering._rungs[0], np.inf)
+    assert walked.best_objective == pytest.approx(best.objective, rel=1e-4)
+    # Once it was met there is no need to begin there again.
+    run(tempering)
+    before = tempering._rungs[0].replica
+    tempering.visit(best)
+    assert tempering._rungs[0].replica is before
+
+
+def test_arrivals_are_counted_from_the_top():
+    """On a small problem the optimum is come to again and again, from above."""
+    tempering = tempering_of(problem_of())
+    found = run(tempering, work=1e8)
+    assert found.n_arrivals > 3
+    assert found.n_arrivals < found.n_svms / 100
+
+
+def test_without_features_to_exchange_it_stays():
+    problem = problem_of(n=4, max_features=4)
+    found = run(tempering_of(problem), work=1e6)
+    np.testing.assert_array_equal(found.supports, [np.arange(4)])
+
+
+def test_a_run_without_a_limit_ends():
+    found = run(tempering_of(problem_of(n=40)), np.inf)
+    assert 0.5 * ROUNDS * RUNGS * TURNS < found.n_svms <= 1.1 * ROUNDS * RUNGS * TURNS
+
+
+def test_what_it_does_is_counted_and_ends_it():
+    problem = problem_of(n=40)
+    found = run(tempering_of(problem), work=3e7)
+    assert 3e7 <= found.work < 1.3 * 3e7
+    assert found.n_svms > 1000
+
+
+def test_what_is_left_of_the_work_does_not_make_it_fail():
+    tempering = tempering_of(problem_of(n=40))
+    for work in (1e6, 2e6, 3e6, 5e6):
+        assert run(tempering, work).n_svms > RUNGS
+        assert not tempering.fails
+
+
+def test_it_ends_when_somebody_says_so():
+    count = iter(range(10))
+    found = run(
+        tempering_of(problem_of(n=40)), np.inf, should_stop=lambda: next(count) > 2
+    )
+    assert found.supports
+    flagged = problem_of(n=40).watching(np.ones(1, dtype=np.uint8))
+    tempering = tempering_of(problem_of(n=40))
+    tempering.problem = flagged
+    found = run(tempering, 1e4)
+    assert found.n_svms <= 2 * RUNGS
+    assert not tempering.fails
+
+
+def test_where_walks_come_to_nothing_it_fails():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(3000, 60)), np.resize([-1, 1], 3000)
+    problem = Problem(X, y, C=1e3, max_features=4)
+    tempering = tempering_of(problem)
+    run(tempering, np.inf)
+    assert tempering.fails
+
+
+def test_only_many_features_of_dense_data_are_tempered():
+    assert not may_temper(problem_of(n=14))
+    assert can_temper(problem_of(n=60))
+    X, y = random_data(np.random.default_rng(0), 40, 60)
+    sparse = Problem(csr_array(np.where(X > 1, X, 0.0)), y, max_features=3)
+    assert may_temper(sparse)
+    assert can_temper(sparse) == (type(sparse.engine) is NativeEngine)
