@@ -18,7 +18,6 @@ from frugalsvm.search.restarts import (
     Elites,
     RestartSearch,
     SwapOptions,
-    _Stretch,
     shrink,
 )
 from frugalsvm.search.swap import swap_search
@@ -185,31 +184,29 @@ def spy_on_tempering(monkeypatch, fails=False, found=lambda: []):
     return work
 
 
-def temperings(problem, monkeypatch, news=4, max_work=np.inf, **options):
-    """Work of the tempering after four restarts with so many new optima."""
+def temperings(problem, monkeypatch, max_work=np.inf, **options):
+    """Work of the temperings in four batches."""
     work = spy_on_tempering(monkeypatch)
     with ThreadPoolExecutor(1) as pool:
         search = searching(problem, pool, max_work, **options)
-        search._stretch = _Stretch(restarts=4, news=news)
-        search.restart()
-        search.restart()
+        for _ in range(4):
+            search.restart()
     return work
 
 
-def test_elites_are_tempered_once_and_then_after_more_restarts(monkeypatch):
-    assert temperings(wide(), monkeypatch, patience=250) == [np.inf]
+def test_elites_are_tempered_after_each_batch_of_restarts(monkeypatch):
+    assert temperings(wide(), monkeypatch, patience=250) == [np.inf] * 2
 
 
-def test_where_optima_are_known_none_are_tempered(monkeypatch):
-    assert temperings(wide(), monkeypatch, news=1, patience=250) == []
+def test_where_features_are_few_none_are_tempered(monkeypatch):
     assert temperings(wide(n=20), monkeypatch, patience=250) == []
 
 
 def test_nothing_is_tempered_beyond_patience_or_work(monkeypatch):
-    assert temperings(wide(), monkeypatch, patience=40) == []
-    assert temperings(wide(), monkeypatch, patience=250, max_work=2e8) == []
+    assert temperings(wide(), monkeypatch, patience=30) == []
+    assert temperings(wide(), monkeypatch, patience=250, max_work=1e8) == []
     some = temperings(wide(), monkeypatch, patience=250, max_work=1e10)
-    assert some == [STRETCH_PART * 1e10]
+    assert some == [STRETCH_PART * 1e10] * 2
 
 
 @pytest.mark.parametrize("fails", [False, True])
@@ -218,7 +215,7 @@ def test_a_stretch_takes_patience_unless_it_comes_to_nothing(fails, monkeypatch)
     monkeypatch.setattr("frugalsvm.search.restarts.begins_roughly", lambda _: False)
     with ThreadPoolExecutor(1) as pool:
         search = searching(wide(), pool, 1e10, patience=250)
-        search._stretch = _Stretch(restarts=4, news=4)
+        search._is_tempering_next = True
         search.restart()
     assert search.idle == (COSTS[1] if fails else STRETCH_COST)
 
@@ -228,7 +225,7 @@ def test_tempering_that_comes_to_nothing_is_not_repeated(monkeypatch):
     with ThreadPoolExecutor(1) as pool:
         search = searching(wide(), pool, np.inf)
         for _ in range(3):
-            search._stretch = _Stretch(restarts=4, news=4)
+            search._is_tempering_next = True
             search.restart()
     assert len(work) == 1
 
@@ -241,7 +238,7 @@ def test_what_tempering_meets_is_descended_from(monkeypatch):
         search = searching(problem, pool, np.inf, patience=250)
         before = search.elites.solutions[0]
         assert before.objective > best.objective * (1 + IMPROVEMENT)
-        search._stretch = _Stretch(restarts=4, news=4)
+        search._is_tempering_next = True
         search.restart()
     assert search.elites.solutions[0].key == best.key
     assert search.idle == 0

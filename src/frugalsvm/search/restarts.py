@@ -8,10 +8,9 @@ seed only. Three ways to a new start, drawn at random:
 * cross: join two elite supports and drop the least weights until the budgets hold;
 * grow: add some promising features to an elite solution and shrink it again.
 
-Where descents go on to find optima that are new, there are too many of them to find the
-best one by descents alone. There elite solutions are tempered
-(:mod:`~frugalsvm.search.tempering`), for a while between batches of restarts, and the
-best that are met are starts, too.
+Where features are many there are too many optima to find the best one by descents
+alone. There elite solutions are tempered (:mod:`~frugalsvm.search.tempering`), for a
+while between batches of restarts, and the best that are met are starts, too.
 """
 
 from __future__ import annotations
@@ -39,12 +38,9 @@ from .tempering import Tempering, can_temper, may_temper, rehearse
 BATCH = 4
 # What a restart takes from the patience: one that finds a new optimum, and another.
 COSTS = 1, 5
-# What a stretch of tempering takes from the patience, and of all work; with less work
-# than for so many SVMs it is not worth while.
-STRETCH_COST, STRETCH_PART, LEAST_SVMS = 50, 0.1, 320
-# Restarts between two stretches, and the part of them that must have found new optima:
-# where few are left, descents will find them.
-BETWEEN_STRETCHES, LEAST_NEWS = 4, 0.5
+# What a stretch of tempering, after each batch of restarts, takes from the patience and
+# of all work; with less work than for so many SVMs it is not worth while.
+STRETCH_COST, STRETCH_PART, LEAST_SVMS = 40, 0.05, 160
 # Patience is shorter if less than this part of the objective can be gained.
 FULL_GAIN = 0.01
 # Supports remembered across restarts.
@@ -60,8 +56,8 @@ class SwapOptions(Options):
     patience : int, default=250
         How long to go on without improvement; 0 for a single descent. A restart that
         ends in a new swap optimum costs 1; one that ends in a known one costs 5, for it
-        is a sign that few optima are left to be found. A stretch of tempering, a tenth
-        of all work, costs 50.
+        is a sign that few optima are left to be found. A stretch of tempering, a
+        twentieth of all work, costs 40.
         Methods ``auto`` and ``swap`` take that of their effort, less of it where the
         gap is below 1 %; one that is given lifts the effort's other limit of the
         search, too.
@@ -114,20 +110,6 @@ class Elites:
         self.solutions.sort(key=lambda s: (s.objective, s.key))
         del self.solutions[self._size :]
         return improves
-
-
-@dataclass
-class _Stretch:
-    """Restarts since the last tempering, and how many of their optima were new."""
-
-    restarts: int = 0
-    news: int = 0
-
-    @property
-    def calls_for_tempering(self) -> bool:
-        """Whether there were enough, and there is no end of optima in sight."""
-        enough = self.restarts >= BETWEEN_STRETCHES
-        return enough and self.news >= LEAST_NEWS * self.restarts
 
 
 def shrink(evaluator: Evaluator, support: np.ndarray) -> Solution:
@@ -245,9 +227,9 @@ class RestartSearch:
         self.max_work = max_work
         self.elites = Elites(options.n_elites)
         self.counters = {"restarts": 0, SINCE_BEST: 0, "SVM solves": 0}
-        self._stretch = _Stretch()
         self._can_temper = can_temper(problem)
         self._tempering: Tempering | None = None
+        self._is_tempering_next = False
         # Ends of descents so far: one that is reached again is not looked at again.
         self._optima: set[tuple[int, ...]] = set()
         # Those that were looked at closely.
@@ -298,15 +280,12 @@ class RestartSearch:
         """Descents from new starts; their effort, or 0 if they found a new best."""
         elites = list(self.elites.solutions)
         rngs = [np.random.default_rng(child) for child in self.seed.spawn(BATCH)]
-        known = len(self._optima)
-        effort = self._run_batch([partial(_new_start, elites, rng) for rng in rngs])
-        self._stretch.restarts += BATCH
-        self._stretch.news += len(self._optima) - known
-        return effort
+        self._is_tempering_next = True
+        return self._run_batch([partial(_new_start, elites, rng) for rng in rngs])
 
     def _temper(self, work: float) -> int:
         """Temper, and descend from the best that are met; effort as of restarts."""
-        self._stretch = _Stretch()
+        self._is_tempering_next = False
         elites = self.elites.solutions
         if self._tempering is None:
             rng = np.random.default_rng(self.seed.spawn(1)[0])
@@ -322,9 +301,8 @@ class RestartSearch:
 
     def _tempering_work(self, work: float) -> float:
         """Work of the tempering that is due, 0 if none is."""
-        has_patience = self._patience_left >= STRETCH_COST
-        is_due = self._stretch.calls_for_tempering and has_patience
-        if not (is_due and self._can_temper):
+        is_due = self._can_temper and self._is_tempering_next
+        if not is_due or self._patience_left < STRETCH_COST:
             return 0.0
         problem = self.problem
         least = LEAST_SVMS * svm_work(

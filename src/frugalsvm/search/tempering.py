@@ -31,9 +31,9 @@ from .evaluator import Evaluator
 
 # Walks on the ladder, and the part of the exchanges that the coldest and the warmest of
 # them accept. Temperatures between are a geometric progression.
-RUNGS, ACCEPTED = 8, (0.01, 0.15)
+RUNGS, ACCEPTED = 8, (0.01, 0.2)
 # Temperatures to begin with, as parts of the objective, and their limits.
-FIRST_TEMPERATURES, LIMITS = (2e-3, 0.03), (1e-4, 1.0)
+FIRST_TEMPERATURES, LIMITS = (1e-3, 8e-3), (1e-4, 1.0)
 # How fast temperatures follow what is accepted: at first, and later.
 ADAPTATION, LEAST_ADAPTATION = 0.5, 0.05
 # Exchanges of features between two changes of places.
