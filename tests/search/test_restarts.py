@@ -15,6 +15,7 @@ from frugalsvm.search.restarts import (
     FULL_GAIN,
     STRETCH_COST,
     STRETCH_PART,
+    STRETCHES,
     Elites,
     RestartSearch,
     SwapOptions,
@@ -178,24 +179,25 @@ def spy_on_tempering(monkeypatch, fails=False, found=lambda: []):
     def spy(self, pool, max_work, should_stop, n_best):
         work.append(max_work)
         self.fails = fails
-        return Tempered(found(), 0, 0, 0.0)
+        return Tempered(found(), 0, 0.0)
 
     monkeypatch.setattr("frugalsvm.search.tempering.Tempering.run", spy)
     return work
 
 
 def temperings(problem, monkeypatch, max_work=np.inf, **options):
-    """Work of the temperings in four batches."""
+    """Work of the temperings in two rounds of restarts and stretches."""
     work = spy_on_tempering(monkeypatch)
     with ThreadPoolExecutor(1) as pool:
         search = searching(problem, pool, max_work, **options)
-        for _ in range(4):
+        for _ in range(2 * (1 + STRETCHES)):
             search.restart()
     return work
 
 
 def test_elites_are_tempered_after_each_batch_of_restarts(monkeypatch):
-    assert temperings(wide(), monkeypatch, patience=250) == [np.inf] * 2
+    found = temperings(wide(), monkeypatch, patience=2500)
+    assert found == [np.inf] * (2 * STRETCHES)
 
 
 def test_where_features_are_few_none_are_tempered(monkeypatch):
@@ -205,17 +207,17 @@ def test_where_features_are_few_none_are_tempered(monkeypatch):
 def test_nothing_is_tempered_beyond_patience_or_work(monkeypatch):
     assert temperings(wide(), monkeypatch, patience=30) == []
     assert temperings(wide(), monkeypatch, patience=250, max_work=1e8) == []
-    some = temperings(wide(), monkeypatch, patience=250, max_work=1e10)
-    assert some == [STRETCH_PART * 1e10] * 2
+    some = temperings(wide(), monkeypatch, patience=2500, max_work=1e10)
+    assert some == [STRETCH_PART * 1e10] * (2 * STRETCHES)
 
 
 @pytest.mark.parametrize("fails", [False, True])
 def test_a_stretch_takes_patience_unless_it_comes_to_nothing(fails, monkeypatch):
-    spy_on_tempering(monkeypatch, fails, lambda: [search.elites.supports[0]])
+    spy_on_tempering(monkeypatch, fails, lambda: search.elites.solutions[:1])
     monkeypatch.setattr("frugalsvm.search.restarts.begins_roughly", lambda _: False)
     with ThreadPoolExecutor(1) as pool:
         search = searching(wide(), pool, 1e10, patience=250)
-        search._is_tempering_next = True
+        search._stretches_due = 1
         search.restart()
     assert search.idle == (COSTS[1] if fails else STRETCH_COST)
 
@@ -225,7 +227,7 @@ def test_tempering_that_comes_to_nothing_is_not_repeated(monkeypatch):
     with ThreadPoolExecutor(1) as pool:
         search = searching(wide(), pool, np.inf)
         for _ in range(3):
-            search._is_tempering_next = True
+            search._stretches_due = 1
             search.restart()
     assert len(work) == 1
 
@@ -233,12 +235,12 @@ def test_tempering_that_comes_to_nothing_is_not_repeated(monkeypatch):
 def test_what_tempering_meets_is_descended_from(monkeypatch):
     problem = wide()
     best = run(problem, patience=250)[0].elites.solutions[0]
-    spy_on_tempering(monkeypatch, found=lambda: [best.support])
+    spy_on_tempering(monkeypatch, found=lambda: [best])
     with ThreadPoolExecutor(1) as pool:
         search = searching(problem, pool, np.inf, patience=250)
         before = search.elites.solutions[0]
         assert before.objective > best.objective * (1 + IMPROVEMENT)
-        search._is_tempering_next = True
+        search._stretches_due = 1
         search.restart()
     assert search.elites.solutions[0].key == best.key
     assert search.idle == 0

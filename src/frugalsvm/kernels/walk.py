@@ -94,7 +94,8 @@ class Walked(NamedTuple):
         There; infinite if not even the first SVM could be solved.
     best_support : integer array (p,)
         The best that was met, in no order.
-    best_objective : float
+    best_w, best_b, best_alpha, best_objective
+        Its SVM.
     accepted : int
         Exchanges that were accepted.
     counts : integer array (4,)
@@ -107,6 +108,9 @@ class Walked(NamedTuple):
     alpha: np.ndarray
     objective: float
     best_support: np.ndarray
+    best_w: np.ndarray
+    best_b: float
+    best_alpha: np.ndarray
     best_objective: float
     accepted: int
     counts: np.ndarray
@@ -309,15 +313,23 @@ def _is_over(data, task, way, n_exchanges):
 
 
 @jit_new
+def _walked(place, best, accepted, counts, fails):
+    """The answer, given where the walk ends and the best place."""
+    return Walked(
+        place.support, place.alpha, place.vertex.numbers[1],
+        best.support, best.vertex.w, best.vertex.numbers[0], best.alpha,
+        best.vertex.numbers[1], accepted, counts, fails,
+    )  # fmt: skip
+
+
+@jit_new
 def walk(data, task):
     """Walk from a support, so many turns or for so much work."""
     status, pivots, place = _first_place(data, task)
     way, best = _new_way(data, place, pivots), place
     if status != SOLVED:
-        return Walked(
-            task.support, place.alpha, np.inf, task.support, np.inf, 0, way.counts,
-            data.stop[0] == 0,
-        )  # fmt: skip
+        place.vertex.numbers[1] = np.inf
+        return _walked(place, place, 0, way.counts, data.stop[0] == 0)
     pool = _pool(data, task, place.alpha, way.is_in)
     model = _counted_model(data, task, way, place, pool)
     n_loose, accepted, is_new, tried = _n_loose(task), 0, False, 0
@@ -341,10 +353,7 @@ def walk(data, task):
             accepted += 1
             if place.vertex.numbers[1] < best.vertex.numbers[1]:
                 best = place
-    return Walked(
-        place.support, place.alpha, place.vertex.numbers[1], best.support,
-        best.vertex.numbers[1], accepted, way.counts, _fails(way),
-    )  # fmt: skip
+    return _walked(place, best, accepted, way.counts, _fails(way))
 
 
 @jit_nogil

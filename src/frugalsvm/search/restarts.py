@@ -38,9 +38,11 @@ from .tempering import Tempering, can_temper, may_temper, rehearse
 BATCH = 4
 # What a restart takes from the patience: one that finds a new optimum, and another.
 COSTS = 1, 5
-# What a stretch of tempering, after each batch of restarts, takes from the patience and
-# of all work; with less work than for so many SVMs it is not worth while.
+# What a stretch of tempering takes from the patience and of all work; with less work
+# than for so many SVMs it is not worth while.
 STRETCH_COST, STRETCH_PART, LEAST_SVMS = 40, 0.05, 160
+# Stretches between two batches of restarts.
+STRETCHES = 3
 # Patience is shorter if less than this part of the objective can be gained.
 FULL_GAIN = 0.01
 # Supports remembered across restarts.
@@ -229,7 +231,7 @@ class RestartSearch:
         self.counters = {"restarts": 0, SINCE_BEST: 0, "SVM solves": 0}
         self._can_temper = can_temper(problem)
         self._tempering: Tempering | None = None
-        self._is_tempering_next = False
+        self._stretches_due = 0
         # Ends of descents so far: one that is reached again is not looked at again.
         self._optima: set[tuple[int, ...]] = set()
         # Those that were looked at closely.
@@ -280,12 +282,12 @@ class RestartSearch:
         """Descents from new starts; their effort, or 0 if they found a new best."""
         elites = list(self.elites.solutions)
         rngs = [np.random.default_rng(child) for child in self.seed.spawn(BATCH)]
-        self._is_tempering_next = True
+        self._stretches_due = STRETCHES
         return self._run_batch([partial(_new_start, elites, rng) for rng in rngs])
 
     def _temper(self, work: float) -> int:
         """Temper, and descend from the best that are met; effort as of restarts."""
-        self._is_tempering_next = False
+        self._stretches_due -= 1
         elites = self.elites.solutions
         if self._tempering is None:
             rng = np.random.default_rng(self.seed.spawn(1)[0])
@@ -295,13 +297,13 @@ class RestartSearch:
         self.counters["SVM solves"] += found.n_svms
         self.work += found.work
         self._can_temper = not self._tempering.fails
-        starts: list[Start] = [partial(_solved, one) for one in found.supports]
+        starts: list[Start] = [partial(_solved, one) for one in found.solutions]
         effort = self._run_batch(starts) if starts else 1
         return max(effort, STRETCH_COST) if effort and self._can_temper else effort
 
     def _tempering_work(self, work: float) -> float:
         """Work of the tempering that is due, 0 if none is."""
-        is_due = self._can_temper and self._is_tempering_next
+        is_due = self._can_temper and self._stretches_due > 0
         if not is_due or self._patience_left < STRETCH_COST:
             return 0.0
         problem = self.problem
@@ -372,10 +374,10 @@ def _given(solution: Solution, evaluator: Evaluator) -> Solution:
     return solution
 
 
-def _solved(support: np.ndarray, evaluator: Evaluator) -> Solution:
-    solution = evaluator.solve(support)
-    assert solution is not None
-    return solution
+def _solved(solution: Solution, evaluator: Evaluator) -> Solution:
+    """A solution by pivots, solved anew: they carry their rounding errors along."""
+    evaluator.reached = solution
+    return evaluator.solve(solution.support, warm=solution) or solution
 
 
 def _descend(

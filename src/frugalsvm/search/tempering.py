@@ -81,14 +81,11 @@ class Replica(NamedTuple):
     alpha : array (m,)
         Its dual point; zero if there is none that pivots can begin with.
     objective : float
-    is_fresh : bool
-        Whether it has been at the top since it was at the best solution.
     """
 
     support: np.ndarray
     alpha: np.ndarray
     objective: float
-    is_fresh: bool = False
 
 
 @dataclass
@@ -113,18 +110,27 @@ class Tempered(NamedTuple):
 
     Attributes
     ----------
-    supports : list of arrays
-        The best that were met, best first.
-    n_arrivals : int
-        Times that the best was come to from the top of the ladder.
+    solutions : list of Solution
+        The best that were met, best first; as accurate as pivots are.
     n_svms : int
     work : float
     """
 
-    supports: list[np.ndarray]
-    n_arrivals: int
+    solutions: list[Solution]
     n_svms: int
     work: float
+
+
+def _best_of(walked: Walked) -> Solution:
+    """The best solution that was met, in order."""
+    order = np.argsort(walked.best_support)
+    return Solution(
+        walked.best_support[order],
+        walked.best_w[order],
+        walked.best_b,
+        walked.best_alpha,
+        walked.best_objective,
+    )
 
 
 class Tempering:
@@ -142,7 +148,7 @@ class Tempering:
     best : float
         Objective of the best support that was met.
     fails : bool
-        Whether walks came to nothing: others would, too.
+        Whether most walks came to nothing: others would, too.
     """
 
     def __init__(
@@ -183,9 +189,9 @@ class Tempering:
         should_stop: Callable[[], bool],
         n_best: int,
     ) -> Tempered:
-        """Walk for about so much work; the best few supports that were met."""
-        work, n_svms, n_arrivals = 0.0, 0, 0
-        met: dict[tuple[int, ...], float] = {}
+        """Walk for about so much work; the best few solutions that were met."""
+        work, n_svms = 0.0, 0
+        met: dict[tuple[int, ...], Solution] = {}
         for _ in range(ROUNDS):
             if work >= max_work or self.fails or should_stop():
                 break
@@ -193,19 +199,22 @@ class Tempering:
             share = max(max_work - work, LEAST_PART * max_work) / RUNGS
             # In any order, by any thread: they have nothing in common.
             jobs = [pool.submit(self.walk, rung, share) for rung in self._rungs]
-            for rung, job in zip(self._rungs, jobs, strict=True):
-                walked = job.result()
+            walks = [job.result() for job in jobs]
+            for rung, walked in zip(self._rungs, walks, strict=True):
                 work += float(self._costs(rung.replica) @ walked.counts)
                 n_svms += int(walked.counts[SVMS])
-                self.fails |= walked.fails
                 if np.isfinite(walked.objective):
-                    n_arrivals = self._arrive(rung, walked, n_arrivals)
-                    met[tuple(sorted(walked.best_support))] = walked.best_objective
+                    rung.replica = Replica(
+                        walked.support, walked.alpha, walked.objective
+                    )
+                    best = _best_of(walked)
+                    met[best.key] = best
+                    self.best = min(self.best, best.objective)
+            self.fails = 2 * sum(walked.fails for walked in walks) > RUNGS
             self._change_places()
-            self._adapt([jobs[0].result(), jobs[-1].result()])
-        best = sorted(met, key=lambda key: (met[key], key))[:n_best]
-        supports = [np.array(key, dtype=np.int64) for key in best]
-        return Tempered(supports, n_arrivals, n_svms, work)
+            self._adapt(walks[0], walks[-1])
+        ranked = sorted(met.values(), key=lambda one: (one.objective, one.key))
+        return Tempered(ranked[:n_best], n_svms, work)
 
     def walk(self, rung: Rung, max_work: float) -> Walked:
         """A part of the way of the replica on a rung."""
@@ -221,17 +230,7 @@ class Tempering:
     def _costs(self, replica: Replica) -> np.ndarray:
         return walk_costs(self.problem.engine, replica.support.size, WIDTH)
 
-    def _arrive(self, rung: Rung, walked: Walked, n_arrivals: int) -> int:
-        """Take in where a walk has led; how often the best was come to."""
-        is_fresh = rung.replica.is_fresh or rung is self._rungs[-1]
-        if walked.best_objective < self.best * (1.0 - SAME):
-            self.best, n_arrivals, is_fresh = walked.best_objective, 1, False
-        elif walked.best_objective < self.best * (1.0 + SAME) and is_fresh:
-            n_arrivals, is_fresh = n_arrivals + 1, False
-        rung.replica = Replica(walked.support, walked.alpha, walked.objective, is_fresh)
-        return n_arrivals
-
-    def _adapt(self, walks: list[Walked]) -> None:
+    def _adapt(self, *walks: Walked) -> None:
         """Warmer or colder, by what the walks at both ends have accepted."""
         self._n_rounds += 1
         speed = max(LEAST_ADAPTATION, ADAPTATION / self._n_rounds**0.5)
