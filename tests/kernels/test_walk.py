@@ -1,5 +1,7 @@
 """Walks in compiled code: what they return is what they say, under all conditions."""
 
+import threading
+
 import numpy as np
 import pytest
 
@@ -140,6 +142,17 @@ def test_a_flag_ends_it():
     data = random_data(0, m=60, n=40)._replace(stop=np.ones(1, dtype=np.uint8))
     found = solve_walk(data, task_of(data, turns=10**9))
     assert found.counts[SVMS] == 1
+    assert not found.fails
+
+
+def test_a_flag_ends_it_on_its_way():
+    data = random_data(0, m=60, n=40)._replace(stop=np.zeros(1, dtype=np.uint8))
+    task = task_of(data, turns=10**9, temperature=0.2)
+    solve_walk(data, task._replace(turns=1))
+    timer = threading.Timer(0.1, data.stop.fill, [1])
+    timer.start()
+    found = solve_walk(data, task)
+    assert found.counts[SVMS] > 10
     assert not found.fails
 
 

@@ -62,6 +62,30 @@ def test_threads_do_not_change_the_outcome():
     assert searches[0].counters == searches[1].counters
 
 
+def test_threads_do_not_change_what_tempering_finds():
+    searches = [run(wide(), n_jobs=n, patience=100, max_work=2e9)[0] for n in (1, 3)]
+    one, three = ([s.key for s in search.elites.solutions] for search in searches)
+    assert one == three
+    assert searches[0].counters == searches[1].counters
+    assert searches[0]._tempering is not None
+
+
+def test_tempering_keeps_to_the_work():
+    search, _ = run(wide(), patience=10**6, max_work=1e9)
+    assert search._tempering is not None
+    assert 1e9 <= search.work < 1.2e9
+
+
+def test_only_full_elites_are_tempered():
+    problem = wide()
+    with ThreadPoolExecutor(1) as pool:
+        search = searching(problem, pool, np.inf)
+    small = Evaluator(problem).solve(np.arange(2))
+    search.elites.add(replace(small, objective=0.5 * small.objective))
+    assert {one.support.size for one in search.elites.solutions} == {2, 5}
+    assert {one.support.size for one in search._full_elites()} == {5}
+
+
 def test_patience_is_shorter_where_little_can_be_gained():
     problem = problem_of(n=40, max_features=6)
     idle = [
@@ -205,7 +229,7 @@ def test_where_features_are_few_none_are_tempered(monkeypatch):
 
 
 def test_nothing_is_tempered_beyond_patience_or_work(monkeypatch):
-    assert temperings(wide(), monkeypatch, patience=30) == []
+    assert temperings(wide(), monkeypatch, patience=40) == []
     assert temperings(wide(), monkeypatch, patience=250, max_work=1e8) == []
     some = temperings(wide(), monkeypatch, patience=2500, max_work=1e10)
     assert some == [STRETCH_PART * 1e10] * (2 * STRETCHES)

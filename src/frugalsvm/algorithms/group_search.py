@@ -92,7 +92,8 @@ class GroupSearch:
     def _restart(self, search: RestartSearch, pool: ThreadPoolExecutor) -> None:
         before = search.counters["SVM solves"]
         search.pool = pool
-        search.restart()
+        # Without tempering: the subtree has no work to compare it with.
+        search.restart(0.0)
         self.n_solves += search.counters["SVM solves"] - before
 
     def _seed(self, pool: ThreadPoolExecutor) -> RestartSearch | None:

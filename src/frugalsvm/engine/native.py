@@ -143,7 +143,7 @@ class NativeEngine:
         return SupportSVM(*solve(self.data, task, NO_TASKS, NO_ANSWERS))
 
     def walk(self, task: WalkTask) -> Walked:
-        """Exchange features of a support, also for the worse; the best that is met."""
+        """Exchange features of a support, also for the worse."""
         return solve_walk(self.data, task)
 
     def bound(self, region: Region, alpha: np.ndarray) -> DualBound:

@@ -140,8 +140,8 @@ def first_place(data, support, alpha, n_near, max_pivots):
     none = filled(m, 0.0)
     near = near_part(data, support, none, none, m)
     vertex, scratch = new_vertex(m, p), new_scratch(m, p)
-    copy_to(alpha, vertex.alpha)
     if dot(alpha, alpha, m) > 0.0:
+        copy_to(alpha, vertex.alpha)
         settle(near, vertex, data.intercept, scratch)
     else:
         start_cold(near, vertex, data.intercept, scratch)

@@ -28,7 +28,7 @@ TRIAL_SVMS = 40
 # Accepted exchanges between two looks at the prices of all features, and how many of
 # the largest are looked at each time.
 REPRICE, POOL = 8, 1000
-# Part of the exchanges after which all may be tried again, by another temperature.
+# Part of the exchanges after which all may be tried again, with other draws.
 MOST_TRIED = 0.5
 # What is counted, and where.
 SVMS, PIVOTS, MODELS, ITERATIONS = 0, 1, 2, 3
@@ -101,7 +101,7 @@ class Walked(NamedTuple):
     counts : integer array (4,)
         SVMs, pivots, models, and iterations for models.
     fails : bool
-        Whether most SVMs were given up, and so was the walk.
+        Whether most SVMs were given up, or the first one, and so was the walk.
     """
 
     support: np.ndarray

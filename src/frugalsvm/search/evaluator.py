@@ -66,11 +66,6 @@ class Evaluator:
         self._candidate = np.zeros(problem.n_features, dtype=bool)
         self._candidate[problem.candidates] = True
 
-    @property
-    def work_left(self) -> float:
-        """Work until the limit."""
-        return max(0.0, self.max_work - self.work)
-
     def check(self) -> None:
         """Raise ``Stop`` if the work is done, or somebody says so."""
         if self.work > self.max_work or self._should_stop():

@@ -40,9 +40,9 @@ BATCH = 4
 COSTS = 1, 5
 # What a stretch of tempering takes from the patience and of all work; with less work
 # than for so many SVMs it is not worth while.
-STRETCH_COST, STRETCH_PART, LEAST_SVMS = 40, 0.05, 160
-# Stretches between two batches of restarts.
-STRETCHES = 3
+STRETCH_COST, STRETCH_PART, LEAST_SVMS = 35, 0.05, 160
+# Stretches between two batches of restarts; with less patience there are none.
+STRETCHES, LEAST_PATIENCE = 3, 80
 # Patience is shorter if less than this part of the objective can be gained.
 FULL_GAIN = 0.01
 # Supports remembered across restarts.
@@ -59,7 +59,7 @@ class SwapOptions(Options):
         How long to go on without improvement; 0 for a single descent. A restart that
         ends in a new swap optimum costs 1; one that ends in a known one costs 5, for it
         is a sign that few optima are left to be found. A stretch of tempering, a
-        twentieth of all work, costs 40.
+        twentieth of all work if that has a limit, costs 35.
         Methods ``auto`` and ``swap`` take that of their effort, less of it where the
         gap is below 1 %; one that is given lifts the effort's other limit of the
         search, too.
@@ -86,7 +86,7 @@ class SwapOptions(Options):
 
 def prepare(problem: Problem, options: SwapOptions) -> None:
     """Compile what tempering needs, if there may be any, before the clock starts."""
-    if may_temper(problem) and options.patience >= STRETCH_COST:
+    if may_temper(problem) and options.patience >= LEAST_PATIENCE:
         compilation.ensure("tempering", rehearse)
 
 
@@ -201,7 +201,7 @@ class RestartSearch:
     Attributes
     ----------
     work : float
-        What all descents have cost.
+        What descents and tempering have cost.
     idle : int
         Effort spent since the last improvement, in units of the patience.
     """
@@ -229,7 +229,8 @@ class RestartSearch:
         self.max_work = max_work
         self.elites = Elites(options.n_elites)
         self.counters = {"restarts": 0, SINCE_BEST: 0, "SVM solves": 0}
-        self._can_temper = can_temper(problem)
+        has_patience = options.patience >= LEAST_PATIENCE
+        self._can_temper = has_patience and can_temper(problem)
         self._tempering: Tempering | None = None
         self._stretches_due = 0
         # Ends of descents so far: one that is reached again is not looked at again.
@@ -288,23 +289,28 @@ class RestartSearch:
     def _temper(self, work: float) -> int:
         """Temper, and descend from the best that are met; effort as of restarts."""
         self._stretches_due -= 1
-        elites = self.elites.solutions
         if self._tempering is None:
             rng = np.random.default_rng(self.seed.spawn(1)[0])
-            self._tempering = Tempering(self.problem, elites, rng)
-        self._tempering.visit(elites[0])
+            self._tempering = Tempering(self.problem, self._full_elites(), rng)
+        self._tempering.visit(self.elites.solutions[0])
         found = self._tempering.run(self.pool, work, self.should_stop, BATCH)
         self.counters["SVM solves"] += found.n_svms
         self.work += found.work
         self._can_temper = not self._tempering.fails
         starts: list[Start] = [partial(_solved, one) for one in found.solutions]
         effort = self._run_batch(starts) if starts else 1
-        return max(effort, STRETCH_COST) if effort and self._can_temper else effort
+        return STRETCH_COST if effort and self._can_temper else effort
+
+    def _full_elites(self) -> list[Solution]:
+        """Elites that no feature can be added to: walks do not add any."""
+        evaluator = Evaluator(self.problem)
+        elites = self.elites.solutions
+        full = [one for one in elites if evaluator.addable(one.support).size == 0]
+        return full or elites
 
     def _tempering_work(self, work: float) -> float:
         """Work of the tempering that is due, 0 if none is."""
-        is_due = self._can_temper and self._stretches_due > 0
-        if not is_due or self._patience_left < STRETCH_COST:
+        if not self._can_temper or self._stretches_due == 0:
             return 0.0
         problem = self.problem
         least = LEAST_SVMS * svm_work(

@@ -82,7 +82,7 @@ class SampledSearch(IndirectSearch):
         self._refit(1)
 
     def restart(self, tempering_work: float = np.inf) -> None:
-        """One batch of restarts."""
+        """One batch of restarts, or a stretch of tempering."""
         self._search.restart(tempering_work)
         self._refit(1)
 

@@ -113,7 +113,7 @@ class ShortlistSearch(IndirectSearch):
         self._extend()
 
     def restart(self, tempering_work: float = np.inf) -> None:
-        """One batch of restarts."""
+        """One batch of restarts, or a stretch of tempering."""
         self._search.restart(tempering_work)
 
     def restart_until_idle(self, is_finished: Callable[[], bool]) -> None:

@@ -36,10 +36,8 @@ RUNGS, ACCEPTED = 8, (0.01, 0.2)
 FIRST_TEMPERATURES, LIMITS = (1e-3, 8e-3), (1e-4, 1.0)
 # How fast temperatures follow what is accepted: at first, and later.
 ADAPTATION, LEAST_ADAPTATION = 0.5, 0.05
-# Exchanges of features between two changes of places.
-TURNS = 200
-# ... of which a run has so many at most.
-ROUNDS = 30
+# Exchanges of features between two changes of places, and how many of these a run has.
+TURNS, ROUNDS = 200, 30
 # The last round has this part of the work at least.
 LEAST_PART = 0.2
 # Features of the largest prices that may come.
@@ -204,13 +202,11 @@ class Tempering:
                 work += float(self._costs(rung.replica) @ walked.counts)
                 n_svms += int(walked.counts[SVMS])
                 if np.isfinite(walked.objective):
-                    rung.replica = Replica(
-                        walked.support, walked.alpha, walked.objective
-                    )
                     best = _best_of(walked)
                     met[best.key] = best
                     self.best = min(self.best, best.objective)
             self.fails = 2 * sum(walked.fails for walked in walks) > RUNGS
+            self._take_in(walks)
             self._change_places()
             self._adapt(walks[0], walks[-1])
         ranked = sorted(met.values(), key=lambda one: (one.objective, one.key))
@@ -230,15 +226,27 @@ class Tempering:
     def _costs(self, replica: Replica) -> np.ndarray:
         return walk_costs(self.problem.engine, replica.support.size, WIDTH)
 
-    def _adapt(self, *walks: Walked) -> None:
+    def _take_in(self, walks: list[Walked]) -> None:
+        """Let replicas be where walks have led; who came to nothing is replaced."""
+        replicas = [Replica(w.support, w.alpha, w.objective) for w in walks]
+        living = [one for one in replicas if np.isfinite(one.objective)]
+        if not living:
+            return
+        for rung, replica in zip(self._rungs, replicas, strict=True):
+            is_alive = np.isfinite(replica.objective)
+            other = living[self._rng.integers(len(living))]
+            rung.replica = replica if is_alive else other
+
+    def _adapt(self, coldest: Walked, warmest: Walked) -> None:
         """Warmer or colder, by what the walks at both ends have accepted."""
         self._n_rounds += 1
         speed = max(LEAST_ADAPTATION, ADAPTATION / self._n_rounds**0.5)
-        for t, (wanted, walked) in enumerate(zip(ACCEPTED, walks, strict=True)):
-            # As if there had been one more turn, to be on the safe side of zero.
-            part = (walked.accepted + wanted) / (int(walked.counts[SVMS]) + 1)
-            change = np.clip(np.log(wanted / part), -1.0, 1.0)
-            self._ends[t] = np.clip(self._ends[t] * np.exp(speed * change), *LIMITS)
+        for t, walked in enumerate((coldest, warmest)):
+            if np.isfinite(walked.objective):
+                # The first SVM is no exchange; one is added to be away from zero.
+                part = (walked.accepted + ACCEPTED[t]) / int(walked.counts[SVMS])
+                change = np.clip(np.log(ACCEPTED[t] / part), -1.0, 1.0)
+                self._ends[t] = np.clip(self._ends[t] * np.exp(speed * change), *LIMITS)
         self._set_temperatures()
 
     def _set_temperatures(self) -> None:
