@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from frugalsvm.engine.native import NativeEngine
-from frugalsvm.kernels import near, pivots
+from frugalsvm.kernels import near, pivots, vertex
 from frugalsvm.kernels.data import NEVER
 from frugalsvm.kernels.pivots import EXCEEDED, FAILED, SOLVED, PivotGoal
 from tests.kernels.compiled import compiled
@@ -13,13 +13,13 @@ from tests.kernels.test_program import data_of
 near_part, new_vertex, new_scratch, start_cold, settle, pivot, change_inverse = map(
     compiled,
     (
-        near.near_part, pivots.new_vertex, pivots.new_scratch, pivots.start_cold,
-        pivots.settle, pivots.pivot, pivots.change_inverse,
+        near.near_part, vertex.new_vertex, vertex.new_scratch, vertex.start_cold,
+        vertex.settle, pivots.pivot, vertex.change_inverse,
     ),
 )  # fmt: skip
 aim, step, block, enter, aim_with = map(
     compiled,
-    (pivots._aim, pivots._step, pivots._block, pivots._enter, pivots._aim_with),
+    (pivots._aim, pivots._step, pivots._block, vertex.enter, pivots._aim_with),
 )
 
 

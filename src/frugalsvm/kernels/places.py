@@ -13,15 +13,17 @@ from .pivots import (
     FAILED,
     SOLVED,
     PivotGoal,
+    dual_value,
+    imbalance,
+    pivot,
+)
+from .vertex import (
     Vertex,
     change_inverse,
     copy_vertex,
-    dual_value,
     factorise,
-    imbalance,
     new_scratch,
     new_vertex,
-    pivot,
     settle,
     start_cold,
 )
