@@ -40,7 +40,7 @@ BATCH = 4
 COSTS = 1, 5
 # What a stretch of tempering takes from the patience and of all work; with less work
 # than for so many SVMs it is not worth while.
-STRETCH_COST, STRETCH_PART, LEAST_SVMS = 35, 0.05, 160
+STRETCH_COST, STRETCH_PART, LEAST_SVMS = 40, 0.05, 160
 # Stretches between two batches of restarts; with less patience there are none.
 STRETCHES, LEAST_PATIENCE = 3, 80
 # Patience is shorter if less than this part of the objective can be gained.
@@ -59,7 +59,7 @@ class SwapOptions(Options):
         How long to go on without improvement; 0 for a single descent. A restart that
         ends in a new swap optimum costs 1; one that ends in a known one costs 5, for it
         is a sign that few optima are left to be found. A stretch of tempering, a
-        twentieth of all work if that has a limit, costs 35.
+        twentieth of all work if that has a limit, costs 40.
         Methods ``auto`` and ``swap`` take that of their effort, less of it where the
         gap is below 1 %; one that is given lifts the effort's other limit of the
         search, too.
