@@ -7,6 +7,7 @@ from threadpoolctl import threadpool_limits
 
 from . import (
     bench_alternatives,
+    bench_best_known,
     bench_cli_million,
     bench_cv,
     bench_distributed,
@@ -57,8 +58,7 @@ def main() -> None:
         "--seconds",
         type=float,
         default=None,
-        help="time limit per instance (60, for large and scale 300), "
-        "for best-known per instance and method (60)",
+        help="time limit per instance (60, for large and scale 300)",
     )
     parser.add_argument(
         "--sets", nargs="*", help="data sets (proof and best-known only)", default=[]
@@ -110,9 +110,7 @@ def main() -> None:
     if options.only == "seeds":
         bench_seeds.run(folder, options.quick)
     if options.only == "best-known":
-        bench_seeds.improve(
-            folder, options.quick, options.seconds or 60.0, options.sets
-        )
+        bench_best_known.run(folder, options.quick, options.sets)
     if options.only == "cv":
         bench_cv.run(folder, options.quick, options.jobs)
 

@@ -5,6 +5,7 @@ support counts for what it is worth there.
 """
 
 import json
+import os
 from pathlib import Path
 
 import numpy as np
@@ -27,7 +28,7 @@ class BestKnown:
 
     def __init__(self, path: Path = FILE):
         self.path = path
-        self.entries = json.loads(path.read_text()) if path.exists() else {}
+        self.entries = self._read()
 
     @staticmethod
     def key(name: str, C: float, budget: int) -> str:
@@ -44,6 +45,15 @@ class BestKnown:
         entry = self.entries.get(self.key(name, C, budget))
         return None if entry is None else entry["support"]
 
+    def is_searched(self, key: str, method: str) -> bool:
+        """Whether a method has looked for better supports."""
+        return method in self.entries.get(key, {}).get("searched", {})
+
+    def note(self, key: str, method: str, times: float) -> None:
+        """Note that it has, for so many times the time of the default."""
+        self.entries[key].setdefault("searched", {})[method] = round(times, 1)
+        self._write()
+
     def offer(
         self, problem: Problem, name: str, C: float, budget: int, support: np.ndarray
     ) -> bool:
@@ -56,15 +66,30 @@ class BestKnown:
         if not value < known * (1.0 - BETTER):
             return False
         key = self.key(name, C, budget)
-        self.entries[key] = {"objective": round(value, 10), "support": features}
+        entry = self.entries.setdefault(key, {})
+        entry |= {"objective": round(value, 10), "support": features}
         self._write()
         return True
 
     def _write(self) -> None:
+        self._merge()
         lines = [
             f"  {json.dumps(key)}: {json.dumps(self.entries[key])}"
             for key in sorted(self.entries)
         ]
-        draft = self.path.with_suffix(".tmp")
+        draft = self.path.with_suffix(f".{os.getpid()}")
         draft.write_text("{\n" + ",\n".join(lines) + "\n}\n")
         draft.replace(self.path)
+
+    def _merge(self) -> None:
+        """Take over what another process has written meanwhile."""
+        for key, theirs in self._read().items():
+            ours = self.entries.setdefault(key, theirs)
+            searched = theirs.get("searched", {}) | ours.get("searched", {})
+            if theirs["objective"] < ours["objective"]:
+                ours = self.entries[key] = theirs
+            if searched:
+                ours["searched"] = searched
+
+    def _read(self) -> dict:
+        return json.loads(self.path.read_text()) if self.path.exists() else {}
