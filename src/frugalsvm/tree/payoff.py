@@ -8,7 +8,7 @@ import math
 # least as far as the same tree with a smaller one.
 FIRST_LOOK = 1.875e8
 # Part of the gap that the rest of the work should be expected to close.
-LEAST_PAYOFF = 0.15
+LEAST_PAYOFF = 0.3
 # Looks in a row that must expect less: bounds do not rise evenly.
 BAD_LOOKS = 2
 
