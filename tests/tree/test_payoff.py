@@ -40,6 +40,17 @@ def test_a_gap_that_closes_with_the_logarithm_of_work_goes_on():
     assert end_of(lambda work: 1.0 - np.log1p(work) / np.log1p(WORK)) >= WORK
 
 
+@pytest.mark.parametrize(("pace", "looks"), [(0.04, 2), (0.07, 4)])
+def test_a_tree_is_left_once_the_rest_would_close_less_than_30_percent(pace, looks):
+    # Six doublings are left at the first look: 24 and 20 %; 42, 35, 28 and 21 %.
+    def gap_at(work):
+        doublings = np.log2(max(work, FIRST_LOOK / 2) / FIRST_LOOK) + 1.0
+        return (1.0 + pace) ** -doublings
+
+    end = end_of(gap_at)
+    assert end == pytest.approx(2 ** (looks - 1) * FIRST_LOOK, rel=0.2)
+
+
 def test_one_stall_is_forgiven():
     # Nothing between two looks, steady before and after.
     def gap_at(work):
