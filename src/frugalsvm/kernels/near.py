@@ -25,8 +25,10 @@ class Near(NamedTuple):
         Weights by the other samples, of which some are at C.
     far_sums : array (2,)
         Sums of C and of C y over these.
+    squares : array (k,)
+        Squared norms of the samples.
     scale : array (1,)
-        Mean of the squared norms of the samples.
+        Their mean.
     """
 
     samples: np.ndarray
@@ -36,6 +38,7 @@ class Near(NamedTuple):
     C: np.ndarray
     far_w: np.ndarray
     far_sums: np.ndarray
+    squares: np.ndarray
     scale: np.ndarray
 
 
@@ -69,10 +72,11 @@ def near_part(data, support, slack, alpha, count):
     y, C = new_vector(size), new_vector(size)
     for t in range(size):
         y[t], C[t] = data.y[samples[t]], data.C[samples[t]]
-    scale = filled(1, 0.0)
+    squares, scale = filled(size, 0.0), filled(1, 0.0)
     for j in range(p):
         row = data.A[support[j]]
         for t in range(size):
             rows[j, t] = columns[t, j] = row[samples[t]]
+            squares[t] += rows[j, t] * rows[j, t]
         scale[0] += dot(rows[j], rows[j], size) / size
-    return Near(samples[:size], rows, columns, y, C, far_w, far_sums, scale)
+    return Near(samples[:size], rows, columns, y, C, far_w, far_sums, squares, scale)

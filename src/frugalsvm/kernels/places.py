@@ -160,6 +160,9 @@ def first_place(data, support, alpha, n_near, max_pivots):
 def _write_row(near, position, row):
     """Another feature at a position."""
     for t in range(row.shape[0]):
+        rest = near.squares[t] - near.rows[position, t] * near.rows[position, t]
+        # Rounding must not make it negative.
+        near.squares[t] = max(0.0, rest) + row[t] * row[t]
         near.rows[position, t] = near.columns[t, position] = row[t]
 
 
