@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from frugalsvm.engine.native import NativeEngine
-from frugalsvm.kernels import near, pivots, vertex
+from frugalsvm.kernels import near, pivots, places, vertex
 from frugalsvm.kernels.data import NEVER
 from frugalsvm.kernels.pivots import EXCEEDED, FAILED, SOLVED, PivotGoal
 from tests.kernels.compiled import compiled
@@ -17,10 +17,14 @@ near_part, new_vertex, new_scratch, start_cold, settle, pivot, change_inverse = 
         vertex.settle, pivots.pivot, vertex.change_inverse,
     ),
 )  # fmt: skip
-aim, step, block, enter, aim_with = map(
+aim, step, block, enter, aim_with, most_wrong = map(
     compiled,
-    (pivots._aim, pivots._step, pivots._block, vertex.enter, pivots._aim_with),
-)
+    (
+        pivots._aim, pivots._step, pivots._block, vertex.enter, pivots._aim_with,
+        pivots._most_wrong,
+    ),
+)  # fmt: skip
+first_place, exchanged = map(compiled, (places.first_place, places.exchanged))
 
 
 def random_data(seed, m=40, n=12, C=2.0, intercept=True, shift=0.5):
@@ -140,6 +144,37 @@ def test_a_cutoff_that_is_exceeded_ends_it():
     assert count < whole
     goal = PivotGoal(1e-7, 1.01 * objective, 2000)
     assert cold(data, support, goal)[0] == SOLVED
+
+
+def test_wrong_is_measured_by_distance():
+    y = np.resize([1.0, -1.0], 6)
+    # The fourth sample is long; on the wrong side, it has a large slack soon.
+    X = np.outer([1.0, 0.0], [1.0, 1.0, 1.0, 30.0, 1.0, 0.0])
+    data = data_of(X * y, y, np.ones(6))
+    part = all_near(data, np.arange(2))
+    vertex, scratch = new_vertex(6, 2), new_scratch(6, 2)
+    vertex.side[:] = -1
+    scratch.slack[:] = 0.0, 0.1, 3.0, 9.0, 1.6, -9.0
+    assert most_wrong(part, vertex, scratch) == 2
+    assert scratch.listed[: scratch.n_listed[0]].tolist() == [2, 4]
+    # A sample that is zero has no direction, but may be wrong all the same.
+    scratch.slack[5] = 90.0
+    assert most_wrong(part, vertex, scratch) == 5
+    scratch.slack[:] = -1.0
+    assert most_wrong(part, vertex, scratch) == -1
+
+
+@pytest.mark.parametrize("is_accepted", [True, False])
+def test_norms_follow_exchanges(is_accepted):
+    data = random_data(5, m=60)
+    _, _, place = first_place(data, np.arange(5), np.zeros(60), 60, 2000)
+    cutoff = np.inf if is_accepted else 0.0
+    goal = PivotGoal(1e-5, cutoff, 2000)
+    status, _, place = exchanged(data, place, 2, 9, goal, 60)
+    assert status == (SOLVED if is_accepted else EXCEEDED)
+    assert place.support[2] == (9 if is_accepted else 2)
+    squares = (place.near.columns**2).sum(axis=1)
+    np.testing.assert_allclose(place.near.squares, squares, rtol=1e-12)
 
 
 @pytest.mark.parametrize("seed", range(4))
