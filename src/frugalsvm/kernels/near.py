@@ -28,7 +28,7 @@ class Near(NamedTuple):
     squares : array (k,)
         Squared norms of the samples.
     scale : array (1,)
-        Their mean.
+        Their mean when they were collected.
     """
 
     samples: np.ndarray

@@ -24,7 +24,7 @@ from .vertex import enter, factorise, leave, times
 
 # Samples that are listed: as a part of how far the most wrong one is.
 LISTED = 0.5
-# Added to the squared norms by which distances are measured, as a part of their mean:
+# Added to the squared norms that slacks are measured by, as a part of their mean:
 # samples may be zero on the support.
 LEAST_SQUARE = 0.1
 # After a step of less than this part, or with few free variables, the aim is made
@@ -32,9 +32,6 @@ LEAST_SQUARE = 0.1
 SHORT, FEW_FREE = 1e-3, 2
 # How often the inverse is made anew where nothing else helps.
 RENEWALS = 2
-
-# Keeps norms from zero.
-TINY = 1e-300
 
 SOLVED, EXCEEDED, FAILED = 1, 0, -1
 
@@ -117,12 +114,14 @@ def _slacks(near, vertex, scratch):
 def _distance(near, vertex, i, slack):
     """How far a held sample is on the wrong side, 0 if it is on the right one.
 
-    It is a distance in space: what has a large norm has a large slack soon.
+    It is the way of the weights to where the sample is on its margin. Half the square
+    of it is what the dual gains if this variable alone is freed, bounds aside.
     """
     wrong = -vertex.side[i] * slack
     if wrong <= 0.0:
         return 0.0
-    return wrong / np.sqrt(near.squares[i] + LEAST_SQUARE * near.scale[0] + TINY)
+    square = near.squares[i] + LEAST_SQUARE * near.scale[0]
+    return wrong / np.sqrt(square + np.finfo(np.float64).tiny)
 
 
 @jit

@@ -158,10 +158,11 @@ def first_place(data, support, alpha, n_near, max_pivots):
 
 @jit
 def _write_row(near, position, row):
-    """Another feature at a position."""
+    """Another feature at a position; norms follow, up to rounding."""
     for t in range(row.shape[0]):
         rest = near.squares[t] - near.rows[position, t] * near.rows[position, t]
-        # Rounding must not make it negative.
+        # Rounding must not make it negative. What it leaves matters for the order of
+        # pivots alone, and ends with the next place.
         near.squares[t] = max(0.0, rest) + row[t] * row[t]
         near.rows[position, t] = near.columns[t, position] = row[t]
 

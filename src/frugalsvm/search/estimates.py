@@ -108,7 +108,7 @@ def exchange_losses(
     losses : array (p, q)
         For each feature of the support that goes and each of those that comes.
     """
-    # Of the rough solution, and the one that the barrier belongs to.
+    # That of the rough solution, and the one that the barrier belongs to.
     gap = model_gap(problem.n_samples, support.size)
     rough = problem.engine.solve_svm(support, tol=gap)
     products = problem.engine.products(rough.alpha)
