@@ -148,7 +148,7 @@ def test_a_cutoff_that_is_exceeded_ends_it():
     assert cold(data, support, goal)[0] == SOLVED
 
 
-def test_wrong_is_measured_by_distance():
+def test_wrong_is_what_takes_the_weights_far_to_mend():
     y = np.resize([1.0, -1.0], 6)
     # The fourth sample has a large slack, but little is needed to mend it.
     X = np.outer([1.0, 0.0], [1.0, 1.0, 1.0, 30.0, 1.0, 0.0])
@@ -197,6 +197,8 @@ def test_norms_follow_another_feature():
     np.testing.assert_array_equal(part.columns, part.rows.T)
     squares = (part.columns**2).sum(axis=1)
     np.testing.assert_allclose(part.squares, squares, rtol=1e-12)
+    rates = 1.0 / (squares + near.LEAST_SQUARE * part.scale)
+    np.testing.assert_allclose(part.rates, rates, rtol=1e-12)
 
 
 @pytest.mark.parametrize("is_accepted", [True, False])

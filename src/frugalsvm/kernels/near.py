@@ -7,9 +7,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ._jit import jit_new
+from ._jit import jit, jit_new
 from .arrays import filled, new_indices, new_matrix, new_vector
 from .linalg import dot, kth_largest
+
+# Added to squared norms in rates, as a part of their mean: samples may be zero on the
+# support, and all of them.
+LEAST_SQUARE, TINY = 0.1, 1e-100
 
 
 class Near(NamedTuple):
@@ -25,10 +29,10 @@ class Near(NamedTuple):
         Weights by the other samples, of which some are at C.
     far_sums : array (2,)
         Sums of C and of C y over these.
-    squares : array (k,)
-        Squared norms of the samples.
+    squares, rates : arrays (k,)
+        Squared norms of the samples, and one by them, but for samples that are short.
     scale : array (1,)
-        Their mean when they were collected.
+        The mean of the squared norms when they were collected.
     """
 
     samples: np.ndarray
@@ -39,7 +43,17 @@ class Near(NamedTuple):
     far_w: np.ndarray
     far_sums: np.ndarray
     squares: np.ndarray
+    rates: np.ndarray
     scale: np.ndarray
+
+
+@jit
+def set_rates(near):
+    """Rates that belong to the norms."""
+    # A loop of its own, for it is as quick as a few sums then.
+    least = LEAST_SQUARE * near.scale[0] + TINY
+    for t in range(near.squares.shape[0]):
+        near.rates[t] = 1.0 / (near.squares[t] + least)
 
 
 @jit_new
@@ -79,4 +93,9 @@ def near_part(data, support, slack, alpha, count):
             rows[j, t] = columns[t, j] = row[samples[t]]
             squares[t] += rows[j, t] * rows[j, t]
         scale[0] += dot(rows[j], rows[j], size) / size
-    return Near(samples[:size], rows, columns, y, C, far_w, far_sums, squares, scale)
+    near = Near(
+        samples[:size], rows, columns, y, C, far_w, far_sums, squares,
+        new_vector(size), scale,
+    )  # fmt: skip
+    set_rates(near)
+    return near

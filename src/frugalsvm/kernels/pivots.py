@@ -16,17 +16,12 @@ errors along: results are for searches, whose ends are solved anew.
 
 from typing import NamedTuple
 
-import numpy as np
-
 from ._jit import jit
 from .linalg import combine, dot
 from .vertex import enter, factorise, leave, times
 
-# Samples that are listed: as a part of how far the most wrong one is.
-LISTED = 0.5
-# Added to the squared norms that slacks are measured by, as a part of their mean:
-# samples may be zero on the support.
-LEAST_SQUARE = 0.1
+# Samples that are listed: as a part of what the most wrong one promises.
+LISTED = 0.25
 # After a step of less than this part, or with few free variables, the aim is made
 # anew: directions that are so long hide what is left of them.
 SHORT, FEW_FREE = 1e-3, 2
@@ -111,17 +106,14 @@ def _slacks(near, vertex, scratch):
 
 
 @jit
-def _distance(near, vertex, i, slack):
+def _promise(near, vertex, i, slack):
     """How far a held sample is on the wrong side, 0 if it is on the right one.
 
-    It is the way of the weights to where the sample is on its margin. Half the square
-    of it is what the dual gains if this variable alone is freed, bounds aside.
+    It is the squared way of the weights to where the sample is on its margin: twice
+    what the dual gains if this variable alone is freed, bounds aside.
     """
-    wrong = -vertex.side[i] * slack
-    if wrong <= 0.0:
-        return 0.0
-    square = near.squares[i] + LEAST_SQUARE * near.scale[0]
-    return wrong / np.sqrt(square + np.finfo(np.float64).tiny)
+    wrong = max(0.0, -vertex.side[i] * slack)
+    return wrong * wrong * near.rates[i]
 
 
 @jit
@@ -132,13 +124,13 @@ def _most_wrong(near, vertex, scratch):
     """
     worst, found = 0.0, -1
     for i in range(vertex.side.shape[0]):
-        wrong = _distance(near, vertex, i, scratch.slack[i])
+        wrong = _promise(near, vertex, i, scratch.slack[i])
         if wrong > worst:
             worst, found = wrong, i
     scratch.limit[0] = LISTED * worst
     size = 0
     for i in range(vertex.side.shape[0]):
-        wrong = _distance(near, vertex, i, scratch.slack[i])
+        wrong = _promise(near, vertex, i, scratch.slack[i])
         if wrong > scratch.limit[0] and size < scratch.listed.shape[0]:
             scratch.listed[size] = i
             size += 1
@@ -154,7 +146,7 @@ def _most_wrong_listed(near, vertex, scratch):
     for t in range(scratch.n_listed[0]):
         i = scratch.listed[t]
         slack = 1.0 - dot(near.columns[i], w, w.shape[0]) - b * near.y[i]
-        wrong = _distance(near, vertex, i, slack)
+        wrong = _promise(near, vertex, i, slack)
         if wrong > worst:
             worst, found, own = wrong, i, slack
     return found, own

@@ -7,7 +7,7 @@ import numpy as np
 from ._jit import jit, jit_new
 from .arrays import copy_to, filled, new_vector
 from .linalg import dot
-from .near import Near, near_part
+from .near import Near, near_part, set_rates
 from .pivots import (
     EXCEEDED,
     FAILED,
@@ -165,6 +165,7 @@ def _write_row(near, position, row):
         # pivots alone, and ends with the next place.
         near.squares[t] = max(0.0, rest) + row[t] * row[t]
         near.rows[position, t] = near.columns[t, position] = row[t]
+    set_rates(near)
 
 
 @jit_new
