@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from frugalsvm.engine.native import NativeEngine
-from frugalsvm.kernels import near, pivots, places, vertex
+from frugalsvm.kernels import near, pivots, vertex
 from frugalsvm.kernels.data import NEVER
 from frugalsvm.kernels.pivots import EXCEEDED, FAILED, SOLVED, PivotGoal
 from tests.kernels.compiled import compiled
@@ -17,15 +17,9 @@ near_part, new_vertex, new_scratch, start_cold, settle, pivot, change_inverse = 
         vertex.settle, pivots.pivot, vertex.change_inverse,
     ),
 )  # fmt: skip
-aim, step, block, enter, aim_with, most_wrong, most_wrong_listed = map(
+aim, step, block, enter, aim_with = map(
     compiled,
-    (
-        pivots._aim, pivots._step, pivots._block, vertex.enter, pivots._aim_with,
-        pivots._most_wrong, pivots._most_wrong_listed,
-    ),
-)  # fmt: skip
-first_place, exchanged, write_row = map(
-    compiled, (places.first_place, places.exchanged, places._write_row)
+    (pivots._aim, pivots._step, pivots._block, vertex.enter, pivots._aim_with),
 )
 
 
@@ -146,72 +140,6 @@ def test_a_cutoff_that_is_exceeded_ends_it():
     assert count < whole
     goal = PivotGoal(1e-7, 1.01 * objective, 2000)
     assert cold(data, support, goal)[0] == SOLVED
-
-
-def test_wrong_is_what_takes_the_weights_far_to_mend():
-    y = np.resize([1.0, -1.0], 6)
-    # The fourth sample has a large slack, but little is needed to mend it.
-    X = np.outer([1.0, 0.0], [1.0, 1.0, 1.0, 30.0, 1.0, 0.0])
-    data = data_of(X * y, y, np.ones(6))
-    part = all_near(data, np.arange(2))
-    vertex, scratch = new_vertex(6, 2), new_scratch(6, 2)
-    vertex.side[:] = -1
-    scratch.slack[:] = 0.0, 0.1, 3.0, 9.0, 1.6, -9.0
-    assert most_wrong(part, vertex, scratch) == 2
-    assert scratch.listed[: scratch.n_listed[0]].tolist() == [2, 4]
-    # The last sample is zero. It is as if it were short, but not the furthest at once.
-    scratch.slack[5] = 2.0
-    assert part.squares[5] == 0.0
-    assert most_wrong(part, vertex, scratch) == 2
-    scratch.slack[5] = 90.0
-    assert most_wrong(part, vertex, scratch) == 5
-    scratch.slack[:] = -1.0
-    assert most_wrong(part, vertex, scratch) == -1
-    # Held at C, the other side is wrong; what is free is not looked at.
-    vertex.side[:2] = 1, 0
-    assert most_wrong(part, vertex, scratch) == 0
-
-
-def test_listed_samples_are_measured_in_the_same_way():
-    y = np.resize([1.0, -1.0], 4)
-    data = data_of(np.array([[1.0, 1.0, 30.0, 1.0]]) * y, y, np.ones(4))
-    part = all_near(data, np.arange(1))
-    vertex, scratch = new_vertex(4, 1), new_scratch(4, 1)
-    vertex.side[:] = -1
-    # The slacks are 0.8, 1.2, -5 and 1.2 with these weights, signs of y included.
-    vertex.w[:], vertex.numbers[0] = 0.2, 0.0
-    slack = 1.0 - part.columns @ vertex.w
-    scratch.listed[:3], scratch.n_listed[0], scratch.limit[0] = (0, 1, 2), 3, 0.0
-    assert most_wrong_listed(part, vertex, scratch) == (1, slack[1])
-    vertex.side[2] = 1
-    # Now the long one is on the wrong side, too, with the largest slack.
-    assert abs(slack[2]) > slack[1]
-    assert most_wrong_listed(part, vertex, scratch) == (1, slack[1])
-
-
-def test_norms_follow_another_feature():
-    data = random_data(5, m=60)
-    part = all_near(data, np.arange(5))
-    write_row(part, 2, data.A[9])
-    np.testing.assert_array_equal(part.rows[2], data.A[9])
-    np.testing.assert_array_equal(part.columns, part.rows.T)
-    squares = (part.columns**2).sum(axis=1)
-    np.testing.assert_allclose(part.squares, squares, rtol=1e-12)
-    rates = 1.0 / (squares + near.LEAST_SQUARE * part.scale)
-    np.testing.assert_allclose(part.rates, rates, rtol=1e-12)
-
-
-@pytest.mark.parametrize("is_accepted", [True, False])
-def test_norms_follow_exchanges(is_accepted):
-    data = random_data(5, m=60)
-    _, _, place = first_place(data, np.arange(5), np.zeros(60), 60, 2000)
-    cutoff = np.inf if is_accepted else 0.0
-    goal = PivotGoal(1e-5, cutoff, 2000)
-    status, _, place = exchanged(data, place, 2, 9, goal, 60)
-    assert status == (SOLVED if is_accepted else EXCEEDED)
-    assert place.support[2] == (9 if is_accepted else 2)
-    squares = (place.near.columns**2).sum(axis=1)
-    np.testing.assert_allclose(place.near.squares, squares, rtol=1e-12)
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -7,13 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ._jit import jit, jit_new
+from ._jit import jit_new
 from .arrays import filled, new_indices, new_matrix, new_vector
 from .linalg import dot, kth_largest
-
-# Added to squared norms in rates, as a part of their mean: samples may be zero on the
-# support, and all of them.
-LEAST_SQUARE, TINY = 0.1, 1e-100
 
 
 class Near(NamedTuple):
@@ -29,10 +25,8 @@ class Near(NamedTuple):
         Weights by the other samples, of which some are at C.
     far_sums : array (2,)
         Sums of C and of C y over these.
-    squares, rates : arrays (k,)
-        Squared norms of the samples, and one by them, but for samples that are short.
     scale : array (1,)
-        The mean of the squared norms when they were collected.
+        Mean of the squared norms of the samples.
     """
 
     samples: np.ndarray
@@ -42,18 +36,7 @@ class Near(NamedTuple):
     C: np.ndarray
     far_w: np.ndarray
     far_sums: np.ndarray
-    squares: np.ndarray
-    rates: np.ndarray
     scale: np.ndarray
-
-
-@jit
-def set_rates(near):
-    """Rates that belong to the norms."""
-    # A loop of its own, for it is as quick as a few sums then.
-    least = LEAST_SQUARE * near.scale[0] + TINY
-    for t in range(near.squares.shape[0]):
-        near.rates[t] = 1.0 / (near.squares[t] + least)
 
 
 @jit_new
@@ -86,16 +69,10 @@ def near_part(data, support, slack, alpha, count):
     y, C = new_vector(size), new_vector(size)
     for t in range(size):
         y[t], C[t] = data.y[samples[t]], data.C[samples[t]]
-    squares, scale = filled(size, 0.0), filled(1, 0.0)
+    scale = filled(1, 0.0)
     for j in range(p):
         row = data.A[support[j]]
         for t in range(size):
             rows[j, t] = columns[t, j] = row[samples[t]]
-            squares[t] += rows[j, t] * rows[j, t]
         scale[0] += dot(rows[j], rows[j], size) / size
-    near = Near(
-        samples[:size], rows, columns, y, C, far_w, far_sums, squares,
-        new_vector(size), scale,
-    )  # fmt: skip
-    set_rates(near)
-    return near
+    return Near(samples[:size], rows, columns, y, C, far_w, far_sums, scale)

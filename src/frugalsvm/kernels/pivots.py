@@ -2,10 +2,10 @@
 
 A dual point has variables at 0, at C and between. Those between are free: a step solves
 for them with all others held, and ends where one meets a bound, which is then held,
-too. When all free ones are optimal, the sample that is furthest on the wrong side is
-freed, and then others that were nearly as far, as long as they are. The dual value
-rises all the time, so that whoever only wants to know that a cutoff is exceeded need
-not wait for the end.
+too. When all free ones are optimal, the sample that is most on the wrong side is freed,
+and then others that were nearly as far, as long as they are. The dual value rises all
+the time, so that whoever only wants to know that a cutoff is exceeded need not wait for
+the end.
 
 Where few samples are free and few change sides, as after the exchange of a feature in a
 support that separates the classes, this takes a handful of pivots, and each at most the
@@ -20,8 +20,8 @@ from ._jit import jit
 from .linalg import combine, dot
 from .vertex import enter, factorise, leave, times
 
-# Samples that are listed: as a part of what the most wrong one promises.
-LISTED = 0.25
+# Samples that are listed: as a part of how far the most wrong one is.
+LISTED = 0.5
 # After a step of less than this part, or with few free variables, the aim is made
 # anew: directions that are so long hide what is left of them.
 SHORT, FEW_FREE = 1e-3, 2
@@ -106,31 +106,20 @@ def _slacks(near, vertex, scratch):
 
 
 @jit
-def _promise(near, vertex, i, slack):
-    """How far a held sample is on the wrong side, 0 if it is on the right one.
-
-    It is the squared way of the weights to where the sample is on its margin: twice
-    what the dual gains if this variable alone is freed, bounds aside.
-    """
-    wrong = max(0.0, -vertex.side[i] * slack)
-    return wrong * wrong * near.rates[i]
-
-
-@jit
-def _most_wrong(near, vertex, scratch):
+def _most_wrong(vertex, scratch):
     """The held sample that is furthest on the wrong side, -1 if none is.
 
     Others that are nearly as far are listed.
     """
     worst, found = 0.0, -1
     for i in range(vertex.side.shape[0]):
-        wrong = _promise(near, vertex, i, scratch.slack[i])
+        wrong = -vertex.side[i] * scratch.slack[i]
         if wrong > worst:
             worst, found = wrong, i
     scratch.limit[0] = LISTED * worst
     size = 0
     for i in range(vertex.side.shape[0]):
-        wrong = _promise(near, vertex, i, scratch.slack[i])
+        wrong = -vertex.side[i] * scratch.slack[i]
         if wrong > scratch.limit[0] and size < scratch.listed.shape[0]:
             scratch.listed[size] = i
             size += 1
@@ -146,7 +135,7 @@ def _most_wrong_listed(near, vertex, scratch):
     for t in range(scratch.n_listed[0]):
         i = scratch.listed[t]
         slack = 1.0 - dot(near.columns[i], w, w.shape[0]) - b * near.y[i]
-        wrong = _promise(near, vertex, i, slack)
+        wrong = -vertex.side[i] * slack
         if wrong > worst:
             worst, found, own = wrong, i, slack
     return found, own
@@ -230,7 +219,7 @@ def pivot(near, vertex, intercept, goal, stop, scratch):
         if objective - dual <= goal.tol * objective:
             vertex.numbers[1] = objective
             return SOLVED, count
-        sample = _most_wrong(near, vertex, scratch)
+        sample = _most_wrong(vertex, scratch)
         if sample >= 0 and vertex.size[0] < vertex.free.shape[0]:
             enter(near, vertex, intercept, sample, scratch)
         elif renewed < RENEWALS:

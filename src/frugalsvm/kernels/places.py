@@ -7,7 +7,7 @@ import numpy as np
 from ._jit import jit, jit_new
 from .arrays import copy_to, filled, new_vector
 from .linalg import dot
-from .near import Near, near_part, set_rates
+from .near import Near, near_part
 from .pivots import (
     EXCEEDED,
     FAILED,
@@ -158,14 +158,9 @@ def first_place(data, support, alpha, n_near, max_pivots):
 
 @jit
 def _write_row(near, position, row):
-    """Another feature at a position; norms follow, up to rounding."""
+    """Another feature at a position."""
     for t in range(row.shape[0]):
-        rest = near.squares[t] - near.rows[position, t] * near.rows[position, t]
-        # Rounding must not make it negative. What it leaves matters for the order of
-        # pivots alone, and ends with the next place.
-        near.squares[t] = max(0.0, rest) + row[t] * row[t]
         near.rows[position, t] = near.columns[t, position] = row[t]
-    set_rates(near)
 
 
 @jit_new

@@ -27,7 +27,6 @@ from .linalg import (
     product,
     weighted_gram,
 )
-from .quadratic import exchange_loss, model_gap
 
 # Newton's method ends when it expects to gain less than this part of tau per sample, or
 # after so many iterations.
@@ -35,12 +34,14 @@ CENTRED, MAX_ITERATIONS = 0.01, 10
 # Halvings of a step that gains too little, and the part of what is expected that is
 # enough.
 HALVINGS, ENOUGH = 11, 0.1
+# The weight of the barrier is that which belongs to a relative gap of the objective: at
+# most, and times the samples for each weight. Where these are few, fine differences
+# matter.
+MOST_ROUGH, ROUGHNESS = 0.3, 0.04
 # Keeps the row of y in K positive where no sample moves.
 TINY = 1e-12
 # Samples whose theta is below this part of the largest do not move.
 LEAST_THETA = 1e-5
-
-_model_gap, _exchange_loss = jit(model_gap), jit(exchange_loss)
 
 
 class Smooth(NamedTuple):
@@ -66,7 +67,8 @@ class Smooth(NamedTuple):
 @jit
 def barrier_weight(objective, n_samples, n_features):
     """The weight that belongs to the gap at which models are made."""
-    return _model_gap(n_samples, n_features) * objective / (2.0 * n_samples)
+    roughness = min(MOST_ROUGH, ROUGHNESS * n_samples / max(n_features, 1))
+    return roughness * objective / (2.0 * n_samples)
 
 
 @jit
@@ -279,6 +281,7 @@ def exchange_model(data, near, smooth, features, c):
         own = near.far_w[j] + dot(near.rows[j], smooth.alpha, theta.shape[0])
         rest = -inverse[j, j]
         for k in range(count):
-            more = 1.0 + max(0.0, free[k])
-            losses[j, k] = _exchange_loss(own, c[k], rest, more, shared[j, k])
+            more, both = 1.0 + max(0.0, free[k]), shared[j, k]
+            change = own * own * more - 2.0 * own * c[k] * both + c[k] * c[k] * rest
+            losses[j, k] = -0.5 * change / (rest * more - both * both)
     return Model(features, losses)

@@ -28,7 +28,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..kernels.quadratic import exchange_loss, model_gap
 from ..problem import Problem
 
 # Relative gap of the rough solution: far enough from the boundary to be smooth.
@@ -46,6 +45,10 @@ MARGIN = 1e-9
 # Samples whose theta is below this part of the largest do not move, and are left out if
 # no more than a part of all move.
 LEAST_THETA, MOST_MOVING = 1e-6, 0.5
+# For exchanges: relative gap of the rough solution, and the one that the barrier
+# belongs to. At most, and times the samples for each weight: where these are few, fine
+# differences matter.
+MOST_ROUGH, ROUGHNESS = 0.3, 0.04
 # Features of the largest prices, whose estimates are worth the work, and of those that
 # may come in an exchange.
 SHORTLIST, EXCHANGED = 400, 200
@@ -108,17 +111,17 @@ def exchange_losses(
     losses : array (p, q)
         For each feature of the support that goes and each of those that comes.
     """
-    # That of the rough solution, and the one that the barrier belongs to.
-    gap = model_gap(problem.n_samples, support.size)
-    rough = problem.engine.solve_svm(support, tol=gap)
+    roughness = min(MOST_ROUGH, ROUGHNESS * problem.n_samples / max(support.size, 1))
+    rough = problem.engine.solve_svm(support, tol=roughness)
     products = problem.engine.products(rough.alpha)
     short = _shortlist(products[features] ** 2, EXCHANGED)
-    theta = _theta(problem.C, rough.alpha, gap * rough.primal)
+    theta = _theta(problem.C, rough.alpha, roughness * rough.primal)
     model = _model(problem, support, features[short], products, theta)
-    own, rest = model.own_c[:, np.newaxis], -model.inverse[:, np.newaxis]
-    more = 1.0 + model.curvatures
-    losses = exchange_loss(own, model.c, rest, more, model.shared)
-    return model.features, losses
+    own, coming = model.own_c[:, np.newaxis], model.c
+    rest, more = -model.inverse[:, np.newaxis], 1.0 + model.curvatures
+    determinant = rest * more - model.shared**2
+    change = own**2 * more - 2.0 * own * coming * model.shared + coming**2 * rest
+    return model.features, -0.5 * change / determinant
 
 
 def _shortlist(prices: np.ndarray, count: int) -> np.ndarray:
