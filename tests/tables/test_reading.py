@@ -7,7 +7,14 @@ import sys
 import numpy as np
 import pytest
 
-from frugalsvm.tables import Numbers, TableError, Texts, read_table, reading
+from frugalsvm.tables import (
+    Numbers,
+    TableError,
+    Texts,
+    read_table,
+    reading,
+    text_table,
+)
 from frugalsvm.tables.columns import StoredNumbers
 
 
@@ -48,7 +55,7 @@ PLAIN = {"a": [1.5, 2.0], "b": ["x", "y"]}
         ("a, b\n 1.5, x\n 2,  y \n\n", None),
         ("a,b\n1.5,x\n2,y\n".encode("utf-16"), "utf-16"),
         (gzip.compress(b"a,b\n1.5,x\n2,y\n", mtime=0), None),
-        ('"a","b"\n"1,5","x"\n"2,0","y"\n', None),
+        ('"a","b"\n"1,5","x"\n"2,0","y"\n', "decimal commas"),
         ('"a";"b"\n"1,5";"x"\n2;"y"\n', "decimal commas"),
         ("sep=;\r\na;b\r\n1,5;x\r\n2;y\r\n", "decimal commas"),
     ],
@@ -80,8 +87,8 @@ def test_thousands(table):
         "a": [1234.5, -2.25],
         "b": ["x", "y"],
     }
-    # Where commas separate cells, three digits behind one are thousands.
-    assert values(table('a,b\n"12,345",1\n"1,000",2\n'))["a"] == [12345.0, 1000.0]
+    found = table('a,b\n"12,345.5",1\n"1,000",2\n')
+    assert values(found)["a"] == [12345.5, 1000.0]
 
 
 def test_quoted_line_feeds_and_separators(table):
@@ -130,7 +137,7 @@ def test_categories_are_what_stands_in_the_file(table):
 
 
 def test_a_column_that_is_mixed_across_pieces_is_text(table, monkeypatch):
-    monkeypatch.setattr(reading, "CELLS", 400)
+    monkeypatch.setattr(text_table, "CELLS", 400)
     lines = ["a,b,c"] + ["01,,1"] * 500 + ["x,y,2.5"] + ["02,,3"] * 500
     found = table("\n".join(lines))
     assert found.columns["a"].levels == ["01", "02", "x"]
@@ -142,7 +149,7 @@ def test_a_column_that_is_mixed_across_pieces_is_text(table, monkeypatch):
 def test_large_tables_are_kept_in_a_file(table, monkeypatch):
     lines = ["a,b,c"] + [f"{k / 7!r},x,{k}" for k in range(200)] + [",y,1"]
     before = table("\n".join(lines))
-    monkeypatch.setattr(reading, "STORED_CELLS", 100)
+    monkeypatch.setattr(text_table, "STORED_CELLS", 100)
     after = table("\n".join(lines))
     assert type(before.columns["a"]) is Numbers
     assert type(after.columns["a"]) is StoredNumbers

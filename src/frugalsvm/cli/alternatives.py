@@ -51,6 +51,8 @@ def alternatives(
         str | None, typer.Option(help="Write the proof that none is missing.")
     ] = None,
     encoding: opt.Encoding = None,
+    decimal: opt.Decimal = None,
+    thousands: opt.Thousands = None,
     jobs: opt.Jobs = 1,
 ) -> None:
     """List all choices of features that are nearly as good as the best one.
@@ -58,6 +60,7 @@ def alternatives(
     Shows which features no good model does without, and what can take the place of the
     others.
     """
+    from .formats import parse_formats
     from .parsing import check_search, parse_budget, parse_C, parse_share
     from .reporting import list_alternatives
     from .study import Conditions, Search
@@ -75,6 +78,7 @@ def alternatives(
     source = Source(
         data, target, positive, tuple(exclude or ()), tuple(keep or ()),
         tuple(categorical or ()), impute, encoding, costs,
+        parse_formats(decimal, thousands),
     )  # fmt: skip
     with Panel(session) as panel:
         table, preparation, prices = source.load(session, panel)

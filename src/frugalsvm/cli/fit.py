@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
+from ..tables.formats import ALL_OPEN, FormatRules
 from . import options as opt
 from .errors import InterruptedFit, UsageProblem, message
 from .outputs import STDOUT, check_output, write_certificate, write_text
@@ -59,6 +60,8 @@ def fit(
         typer.Option(metavar="FILE", help="Write the proof, for frugalsvm verify."),
     ] = None,
     encoding: opt.Encoding = None,
+    decimal: opt.Decimal = None,
+    thousands: opt.Thousands = None,
     jobs: opt.Jobs = 1,
 ) -> None:
     """Fit a model on at most B features of a table, and prove how good the choice is.
@@ -66,6 +69,7 @@ def fit(
     Numbers are standardised, categories become features of zeros and ones, columns that
     nothing can be learned from are left out with a word.
     """
+    from .formats import parse_formats
     from .parsing import check_search, parse_budget, parse_C
     from .study import Conditions, Search
 
@@ -83,6 +87,7 @@ def fit(
     source = Source(
         data, target, positive, tuple(exclude or ()), tuple(keep or ()),
         tuple(categorical or ()), impute, encoding, costs,
+        parse_formats(decimal, thousands),
     )  # fmt: skip
     Run(session, files, search, folds, calibrate).start(source, conditions)
 
@@ -139,6 +144,7 @@ class Source:
     impute: str | None = None
     encoding: str | None = None
     costs: str | None = None
+    formats: FormatRules = ALL_OPEN
 
     def load(self, session: Session, panel: Panel) -> tuple[Any, Any, Any]:
         """The data, how they are prepared, and the costs; says what was understood."""
@@ -151,7 +157,7 @@ class Source:
         data = load_data(
             self.path, self.target, positive=self.positive, exclude=self.exclude,
             keep=self.keep, categorical=self.categorical, impute=self.impute,
-            encoding=self.encoding,
+            encoding=self.encoding, formats=self.formats,
         )  # fmt: skip
         check_costs(costs, data)
         preparation = data.prepare()

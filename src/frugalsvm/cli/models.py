@@ -14,7 +14,10 @@ from ..portable.calibration import Calibration
 from ..portable.parts import Feature, Proof
 from ..portable.text import Origin
 from ..tables import Preparation, Table, TableError, read_table
+from ..tables.columns import check_clear
+from ..tables.formats import ALL_OPEN, FormatRules
 from ..tables.preparation import NumberColumn
+from .formats import check_names, combined
 from .versions import own_version
 
 if TYPE_CHECKING:
@@ -78,16 +81,26 @@ class Loaded:
     preparation: Preparation | None
 
     def read(
-        self, path: str, encoding: str | None = None, id_column: str | None = None
+        self,
+        path: str,
+        encoding: str | None = None,
+        id_column: str | None = None,
+        formats: FormatRules = ALL_OPEN,
     ) -> Table:
         """Read a table; categories stay texts, and so do identifiers.
 
         An account of 18 digits, or 007, would come out of a number as another one.
+        Numbers are written as they were when the model was fitted, unless ``formats``
+        says otherwise.
         """
         texts = set() if self.preparation is None else self.preparation.text_columns
         if id_column is not None and id_column not in self._number_columns:
             texts = {*texts, id_column}
-        return read_table(path, as_text=texts, encoding=encoding)
+        known = {} if self.preparation is None else self.preparation.format_rules
+        rules = combined(known, formats, sorted(self._number_columns))
+        table = read_table(path, as_text=texts, encoding=encoding, formats=rules)
+        check_names(formats, table)
+        return table
 
     @property
     def _number_columns(self) -> set[str]:
@@ -104,8 +117,9 @@ class Loaded:
             return {name: values[:, place[name]] for name in self.model.names}
         found = {}
         for name in self.model.names:
-            plain = NumberColumn(name)
-            found[name] = plain.values(table.column(name, "the model"), slice(None))[0]
+            column = table.column(name, "the model")
+            check_clear({name: column}, table.source)
+            found[name] = NumberColumn(name).values(column, slice(None))[0]
         return found
 
     def scores(self, values: Mapping[str, np.ndarray], n_rows: int) -> np.ndarray:

@@ -94,6 +94,22 @@ Encoding = Annotated[
     str | None,
     typer.Option(metavar="NAME", help="Encoding of the text, if it is not found out."),
 ]
+Decimal = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="SIGN",
+        help="Decimal sign of the numbers, . or , for all columns, or COLUMN=, for "
+        "one. Repeat it. Without it each column's cells tell.",
+    ),
+]
+Thousands = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="SIGN",
+        help="What groups thousands: . or , or space or apostrophe or none, for all "
+        "columns, or COLUMN=. for one. Repeat it.",
+    ),
+]
 Folds = Annotated[
     int,
     typer.Option(min=0, metavar="N", help="Folds of the cross-validation; 0 for none."),

@@ -74,6 +74,8 @@ def path(
     folds: opt.Folds = 5,
     report: opt.ReportFile = None,
     encoding: opt.Encoding = None,
+    decimal: opt.Decimal = None,
+    thousands: opt.Thousands = None,
     jobs: opt.Jobs = 1,
 ) -> None:
     """Show the trade-off between the number of features and what they achieve.
@@ -82,6 +84,7 @@ def path(
     proved, and the accuracy on rows that were left out. The mark is at the fewest
     features within one standard error of the best accuracy.
     """
+    from .formats import parse_formats
     from .parsing import check_search, parse_budgets, parse_C
     from .study import Conditions, Search
 
@@ -93,6 +96,7 @@ def path(
     source = Source(
         data, target, positive, tuple(exclude or ()), tuple(keep or ()),
         tuple(categorical or ()), impute, encoding,
+        formats=parse_formats(decimal, thousands),
     )  # fmt: skip
     conditions = Conditions(None, C, tuple(include or ()))
     with Panel(session) as panel:

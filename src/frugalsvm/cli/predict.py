@@ -46,17 +46,21 @@ def predict(
     id_column: IdColumn = None,
     output: opt.Output = STDOUT,
     encoding: opt.Encoding = None,
+    decimal: opt.Decimal = None,
+    thousands: opt.Thousands = None,
 ) -> None:
     """Predict the class of each row: a CSV with prediction and score.
 
     Other columns than the model's are ignored. A model that was fitted with --calibrate
     has a probability, too.
     """
+    from .formats import parse_formats
     from .models import load_model
 
     check_output("--output", output, model, rows)
     loaded = load_model(model)
-    table = loaded.read(rows, encoding, id_column)
+    formats = parse_formats(decimal, thousands)
+    table = loaded.read(rows, encoding, id_column, formats)
     for words in loaded.warnings(table):
         session.warn(words)
     scores = loaded.scores(loaded.features(table), table.n_rows)
@@ -86,6 +90,8 @@ def explain(
         typer.Option("--output", "-o", help="Write all rows as CSV; - is stdout."),
     ] = None,
     encoding: opt.Encoding = None,
+    decimal: opt.Decimal = None,
+    thousands: opt.Thousands = None,
 ) -> None:
     """Show what each feature contributes to the score of each row.
 
@@ -93,11 +99,13 @@ def explain(
     training data contributes nothing.
     """
     from .errors import UsageProblem
+    from .formats import parse_formats
     from .models import load_model
 
     check_output("--output", output, model, rows)
     loaded = load_model(model)
-    table = loaded.read(rows, encoding, id_column)
+    formats = parse_formats(decimal, thousands)
+    table = loaded.read(rows, encoding, id_column, formats)
     for words in loaded.warnings(table):
         session.warn(words)
     values = loaded.features(table)

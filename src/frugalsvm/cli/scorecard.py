@@ -28,6 +28,8 @@ def scorecard(
     ] = 100,
     bins: Annotated[int, typer.Option(min=2, help="Most ranges of a feature.")] = 5,
     encoding: opt.Encoding = None,
+    decimal: opt.Decimal = None,
+    thousands: opt.Thousands = None,
 ) -> None:
     """Turn a model into a scorecard, and count what the rounding costs.
 
@@ -36,6 +38,7 @@ def scorecard(
     """
     from ..tables.target import known_target
     from .errors import UsageProblem
+    from .formats import parse_formats
     from .models import load_model
 
     loaded = load_model(model)
@@ -44,7 +47,8 @@ def scorecard(
     name = target or loaded.model.metadata.get("target")
     if name is None:
         raise UsageProblem("--target: the model does not say what its target is.")
-    table = loaded.read(data, encoding)
+    formats = parse_formats(decimal, thousands)
+    table = loaded.read(data, encoding, formats=formats)
     for words in loaded.warnings(table):
         session.warn(words)
     known = known_target(table, name, loaded.model.classes, "--target")

@@ -33,9 +33,11 @@ from ..tables import (
     read_table,
 )
 from ..tables.errors import listed
+from ..tables.formats import ALL_OPEN, FormatRules
 from ..tables.kinds import check_missing, check_wanted, missing_values
 from . import large
 from .errors import UsageProblem
+from .formats import check_names
 
 AUTO = "auto"
 GAP_TOL = 1e-4
@@ -87,9 +89,11 @@ def load_data(
     categorical: tuple[str, ...] = (),
     impute: str | None = None,
     encoding: str | None = None,
+    formats: FormatRules = ALL_OPEN,
 ) -> Data:
     """Read a table and decide what its columns are."""
-    table = read_table(path, as_text=categorical, encoding=encoding)
+    table = read_table(path, as_text=categorical, encoding=encoding, formats=formats)
+    check_names(formats, table)
     found = find_target(table, target, positive)
     plan = make_plan(table, target, exclude=exclude, keep=keep, categorical=categorical)
     if impute is None:

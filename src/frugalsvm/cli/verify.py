@@ -42,6 +42,7 @@ def verify(
     from ..checker import InvalidCertificate
     from ..checker import verify as check
     from ..tables import Preparation, read_table
+    from ..tables.formats import FormatRules
     from ..tables.target import known_target
 
     certificate = Certificate.load(proof)
@@ -56,7 +57,10 @@ def verify(
         raise InvalidCertificate(
             f"{proof} is about the target {preparation.target!r}, not {target!r}."
         )
-    table = read_table(data, as_text=preparation.text_columns, encoding=encoding)
+    table = read_table(
+        data, as_text=preparation.text_columns, encoding=encoding,
+        formats=FormatRules(columns=preparation.format_rules),
+    )  # fmt: skip
     found = known_target(table, preparation.target, preparation.classes)
     off = preparation.check_standard(table)
     checked = check(certificate, preparation.transform(table), found.signs)

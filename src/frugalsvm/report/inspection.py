@@ -5,25 +5,19 @@ All functions take one column at a time, so that no copy of the table is made.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
 from scipy.stats import rankdata
 
+from ..tables.identifiers import numbers_rows, rises_with_rows
 from .content import DataWarning
 
 # A single column that separates the classes as well as this looks like the answer.
 LEAK_AUC = 0.995
 # Rows that are looked at for it; more would tell nothing new.
 MOST_ROWS = 100_000
-# Rows from which on a column of different integers in order is no accident.
-ID_ROWS = 20
-ID_NAME = re.compile(
-    r"(?i:(^|[\s_.\-])(id|ids|uid|uuid|nr|no|number|index|key|row|record|rowid)$)"
-    r"|(?i:^(id|row|index|record)([\s_.\-]|$))|(?i:^unnamed)|[a-z](Id|ID)$"
-)
 # Share of the rarer class below which accuracy misleads.
 RARE = 0.1
 # Ratio of the largest to the smallest standard deviation.
@@ -86,13 +80,7 @@ def is_constant(column: np.ndarray) -> bool:
 
 def is_identifier(name: str, column: np.ndarray) -> bool:
     """Whether a column numbers its rows: different integers, in order or by name."""
-    known = column[~np.isnan(column)]
-    if known.size < ID_ROWS or (known != np.round(known)).any():
-        return False
-    steps = np.diff(known)
-    if (steps > 0).all() or (steps < 0).all():
-        return True
-    return bool(ID_NAME.search(name)) and np.unique(known).size > 0.95 * known.size
+    return numbers_rows(name, column) or rises_with_rows(column)
 
 
 def separation(column: np.ndarray, positive: np.ndarray) -> float:

@@ -8,7 +8,21 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from .errors import unknown_column
+from .errors import TableError, unknown_column
+from .formats import PLAIN, NumberFormat
+
+# What texts are stripped of at both ends: space, tab, line feed, carriage return and
+# the space that no line is broken at.
+STRIPPED = " \t\n\r\u00a0"
+# What means a missing value in a text table, once it is stripped.
+MISSING_WORDS = (
+    "", "?", "NA", "N/A", "n/a", "#N/A", "#N/A N/A", "#NA", "<NA>", "NaN", "nan",
+    "-NaN", "-nan", "NULL", "null", "None", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN",
+)  # fmt: skip
+
+
+# Columns whose doubts an error tells.
+N_DOUBTS = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,9 +33,12 @@ class Numbers:
     ----------
     values : ndarray of float
         NaN where a value is missing.
+    format : NumberFormat
+        How they were written.
     """
 
     values: np.ndarray
+    format: NumberFormat = PLAIN
 
     @property
     def missing(self) -> np.ndarray:
@@ -40,11 +57,11 @@ class Store:
         self._file = tempfile.TemporaryFile()  # noqa: SIM115
         self._end = 0
 
-    def put(self, values: np.ndarray) -> StoredNumbers:
+    def put(self, values: np.ndarray, format: NumberFormat = PLAIN) -> StoredNumbers:
         """Keep a column."""
         self._file.seek(self._end)
         self._file.write(np.ascontiguousarray(values, np.float64).data)
-        column = StoredNumbers(self, self._end, values.size)
+        column = StoredNumbers(self, self._end, values.size, format)
         self._end += 8 * values.size
         return column
 
@@ -62,11 +79,15 @@ class StoredNumbers(Numbers):
     store : Store
     start, size : int
         Its place there in bytes, and its length.
+    format : NumberFormat
     """
 
-    def __init__(self, store: Store, start: int, size: int) -> None:
+    def __init__(
+        self, store: Store, start: int, size: int, format: NumberFormat = PLAIN
+    ) -> None:
         # As dataclasses do it that cannot be changed.
         object.__setattr__(self, "_place", (store, start, size))
+        object.__setattr__(self, "format", format)
 
     @property
     def values(self) -> np.ndarray:
@@ -105,7 +126,59 @@ class Texts:
         return self.codes.size
 
 
-Column = Numbers | Texts
+@dataclass(frozen=True, eq=False)
+class UnclearNumbers:
+    """A column of numbers that cannot be read for certain; an error if it is used.
+
+    Attributes
+    ----------
+    size : int
+        Number of rows.
+    doubt : str
+        What is not clear, with the row.
+    """
+
+    size: int
+    doubt: str
+
+    @property
+    def missing(self) -> np.ndarray:
+        """Nothing is known to be missing."""
+        return np.zeros(self.size, dtype=bool)
+
+    def __len__(self) -> int:
+        return self.size
+
+
+Column = Numbers | Texts | UnclearNumbers
+
+
+def check_clear(columns: Mapping[str, Column], source: str, remedy: str = "") -> None:
+    """Raise an error that names the columns whose numbers are not clear.
+
+    Parameters
+    ----------
+    columns : mapping from names to columns
+    source : str
+        Where they are from.
+    remedy : str, default=""
+        What else could be done about it.
+    """
+    doubts = [
+        f"column {name!r}: {one.doubt}"
+        for name, one in columns.items()
+        if isinstance(one, UnclearNumbers)
+    ]
+    if not doubts:
+        return
+    shown = "; ".join(doubts[:N_DOUBTS])
+    more = len(doubts) - N_DOUBTS
+    raise TableError(
+        f"numbers of {source} are not clear. {shown[0].upper()}{shown[1:]}"
+        + (f"; and {more:,} more columns" if more > 0 else "")
+        + ". Say how they are written by --decimal and --thousands, for the file "
+        f"(--decimal ,) or a column (--decimal 'NAME=,'){remedy}."
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,7 +223,7 @@ def in_order(
     codes: np.ndarray, levels: list[str | None], are_dates: bool = False
 ) -> Texts:
     """Texts with their levels stripped and sorted; empty ones and None are missing."""
-    stripped = [None if one is None else one.strip() for one in levels]
+    stripped = [None if one is None else one.strip(STRIPPED) for one in levels]
     known = sorted({one for one in stripped if one})
     place = {one: k for k, one in enumerate(known)}
     # The last entry serves the code -1.

@@ -13,13 +13,11 @@ from dataclasses import dataclass
 from itertools import islice
 
 from .errors import TableError, listed
+from .naming import different
 
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 # Rows that a guess is based on.
 N_ROWS = 200
-COMMA_NUMBER = re.compile(r"\s*[-+]?(\d{1,3}(\.\d{3})+|\d+),\d+([eE][-+]?\d+)?\s*")
-POINT_NUMBER = re.compile(r"\s*[-+]?\d+\.\d+([eE][-+]?\d+)?\s*")
-WITH_THOUSANDS = re.compile(r"\s*[-+]?\d{1,3}(\.\d{3})+,\d+\s*")
 # The line by which Excel is told the separator.
 TOLD = re.compile(r'"?sep=([,;\t|])"?\r?\n', re.IGNORECASE)
 _ANY_NUMBER = re.compile(r"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*")
@@ -32,9 +30,6 @@ class Dialect:
     Attributes
     ----------
     separator : str
-    decimal : str
-        Point or comma.
-    thousands : str or None
     names : list of str
         Of the columns; all different.
     remarks : list of str
@@ -44,8 +39,6 @@ class Dialect:
     """
 
     separator: str
-    decimal: str
-    thousands: str | None
     names: list[str]
     remarks: list[str]
     skipped: int = 0
@@ -75,14 +68,7 @@ def guess(sample: str, source: str, is_whole: bool) -> Dialect:
         remarks.append(f"cells are separated by {SEPARATORS[separator]}")
     names, renamed = _names(rows[0], source)
     remarks += renamed
-    cells = [cell for row in rows[1:] for cell in row]
-    decimal, thousands = _decimal(cells, separator)
-    if decimal == ",":
-        words = "numbers have decimal commas"
-        remarks.append(words + (" and points in thousands" if thousands else ""))
-    return Dialect(
-        separator, decimal, thousands, names, remarks, skipped=int(told is not None)
-    )
+    return Dialect(separator, names, remarks, skipped=int(told is not None))
 
 
 def _separator(sample: str, is_whole: bool) -> tuple[str, list[list[str]]]:
@@ -136,28 +122,4 @@ def _names(header: list[str], source: str) -> tuple[list[str], list[str]]:
             f"{listed(twice)} stand{'s' * (len(twice) == 1)} more than once in the "
             "first line: called 'name (2)' and so on"
         )
-    names: list[str] = []
-    taken = set(filled)
-    seen: Counter[str] = Counter()
-    for name in filled:
-        seen[name] += 1
-        new = name
-        while seen[name] > 1 and (new in taken or new in names):
-            new = f"{name} ({seen[name]})"
-            if new in taken:
-                seen[name] += 1
-        names.append(new)
-        taken.add(new)
-    return names, remarks
-
-
-def _decimal(cells: list[str], separator: str) -> tuple[str, str | None]:
-    """Point or comma, and what groups thousands."""
-    if separator == ",":
-        return ".", None
-    commas = sum(COMMA_NUMBER.fullmatch(cell) is not None for cell in cells)
-    points = sum(POINT_NUMBER.fullmatch(cell) is not None for cell in cells)
-    if commas <= points:
-        return ".", None
-    grouped = any(WITH_THOUSANDS.fullmatch(cell) for cell in cells)
-    return ",", "." if grouped else None
+    return different(filled), remarks

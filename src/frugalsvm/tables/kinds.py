@@ -11,19 +11,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .columns import Column, Numbers, Table, Texts
+from .columns import Column, Numbers, Table, Texts, check_clear
 from .errors import TableError, unknown_column
+from .identifiers import numbers_rows
 
 NUMBER, CATEGORY = "number", "category"
-# Most values of a categorical column.
-MAX_LEVELS = 20
-# Rows from which on different integers in steps of one are no accident.
-ID_ROWS = 20
-ID_NAME = re.compile(
-    r"(^|[\s_.\-])(id|ids|uid|uuid|nr|no|number|index|key|row|record|rowid)$"
-    r"|^(id|row|index|record)([\s_.\-]|$)|[a-z]I[dD]$|^unnamed",
-    re.IGNORECASE,
-)
+# Most values of a column of texts that is taken for a categorical one, and of one that
+# is said to be one: each is a feature.
+MAX_LEVELS, MOST_LEVELS = 20, 1000
 DATE = re.compile(
     r"(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2})"
     r"|\d{1,2}[ -](jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*[ -]\d{2,4})"
@@ -91,6 +86,12 @@ def make_plan(
         for name in names:
             if name not in table.columns:
                 raise unknown_column(f"--{option}", name, table.names)
+    used = [one for one in table.names if one != target and one not in exclude]
+    check_clear(
+        {name: table.columns[name] for name in used},
+        table.source,
+        "; --categorical takes them as texts, --exclude leaves them out",
+    )
     kinds: dict[str, str] = {}
     dropped = []
     for name, column in table.columns.items():
@@ -140,7 +141,8 @@ def _judge(name: str, column: Column, keep: bool, categorical: bool) -> tuple[st
         return NUMBER, "empty"
     if isinstance(column, Numbers):
         return NUMBER, _why_not_numbers(name, column.values, keep)
-    return CATEGORY, _why_not_texts(column, keep or categorical)
+    assert isinstance(column, Texts)
+    return CATEGORY, _why_not_texts(name, column, keep or categorical)
 
 
 def _why_not_numbers(name: str, values: np.ndarray, keep: bool) -> str:
@@ -167,7 +169,7 @@ def _why_not_numbers(name: str, values: np.ndarray, keep: bool) -> str:
         return ""
     if _are_days(known):
         return f"dates like {int(known[0])}; give days or years instead"
-    if _numbers_rows(name, known):
+    if numbers_rows(name, known):
         return "numbers the rows, or the persons; --keep uses it nevertheless"
     return ""
 
@@ -181,22 +183,17 @@ def _are_days(known: np.ndarray) -> bool:
     return bool(((month >= 1) & (month <= 12) & (day >= 1) & (day <= 31)).all())
 
 
-def _numbers_rows(name: str, known: np.ndarray) -> bool:
-    if known.size < ID_ROWS:
-        return False
-    steps = np.diff(known)
-    if (steps == steps[0]).all():
-        return True
-    if ID_NAME.search(name) is None:
-        return False
-    return np.unique(known).size > 0.95 * known.size
-
-
-def _why_not_texts(column: Texts, wanted: bool) -> str:
+def _why_not_texts(name: str, column: Texts, wanted: bool) -> str:
     levels = column.levels
     if len(levels) == 1 and not column.missing.any():
         return f"constant ({levels[0]!r})"
     if wanted:
+        if len(levels) > MOST_LEVELS:
+            raise TableError(
+                f"column {name!r} has {len(levels):,} different values, and each "
+                f"would be a feature; at most {MOST_LEVELS:,} are taken: merge the "
+                f"rare ones into one, or leave it out (--exclude {name!r})."
+            )
         return ""
     if column.are_dates or _are_dates(levels):
         return f"dates like {levels[0]!r}; give days or years instead"

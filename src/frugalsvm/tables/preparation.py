@@ -10,13 +10,14 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from .columns import Column, Numbers, Table, Texts
+from .columns import Column, Numbers, Table, Texts, check_clear
 from .errors import TableError, listed
+from .formats import DECIMALS, GROUPS, FormatRule, NumberFormat
 from .kinds import CATEGORY, NUMBER, Plan
 
 # What means 0 and variances 1 may be off by.
@@ -32,10 +33,13 @@ class NumberColumn:
     name : str
     fill : float or None
         What stands in for a missing value; None if that is an error.
+    format : NumberFormat or None
+        How its numbers are written in text tables; None if that was not kept.
     """
 
     name: str
     fill: float | None = None
+    format: NumberFormat | None = None
 
     def features(self) -> list[str]:
         """Names of its features."""
@@ -49,6 +53,7 @@ class NumberColumn:
             else:
                 raise TableError(self._not_a_number(column))
         else:
+            assert isinstance(column, Numbers)
             values = column.values[rows]
         missing = np.isnan(values)
         if missing.any():
@@ -97,7 +102,7 @@ class CategoryColumn:
 
     def values(self, column: Column, rows: Any) -> list[np.ndarray]:
         """Values of its features for some rows of the column."""
-        texts = column if isinstance(column, Texts) else _as_texts(column)
+        texts = _as_texts(column)
         codes = texts.codes[rows]
         missing = codes < 0
         if missing.any() and self.fill is None:
@@ -113,7 +118,7 @@ class CategoryColumn:
 
     def unknown(self, column: Column) -> dict[str, int]:
         """Values that were not there when the preparation was made, with their rows."""
-        texts = column if isinstance(column, Texts) else _as_texts(column)
+        texts = _as_texts(column)
         counts = np.bincount(texts.codes[texts.codes >= 0], minlength=len(texts.levels))
         known = set(self.levels)
         return {
@@ -243,13 +248,15 @@ class Preparation:
             yield from one.values(table.columns[one.name], some)
 
     def check_columns(self, table: Table) -> None:
-        """Raise an error that names the columns that a table lacks."""
+        """Raise an error that names the columns that a table lacks, or leaves open."""
         missing = [one.name for one in self.columns if one.name not in table.columns]
         if missing:
             raise TableError(
                 f"{table.source} lacks {listed(missing)}; it needs the columns "
                 f"{listed([one.name for one in self.columns])}."
             )
+        used = {one.name: table.columns[one.name] for one in self.columns}
+        check_clear(used, table.source)
 
     def unknown(self, table: Table) -> dict[str, dict[str, int]]:
         """Categories of a table that are not known, by column, with their rows."""
@@ -303,6 +310,15 @@ class Preparation:
         """Columns that are to be read as texts."""
         return {one.name for one in self.columns if isinstance(one, CategoryColumn)}
 
+    @property
+    def format_rules(self) -> dict[str, FormatRule]:
+        """How the numbers of columns are written, as far as that was kept."""
+        return {
+            one.name: FormatRule.of(one.format)
+            for one in self.columns
+            if isinstance(one, NumberColumn) and one.format is not None
+        }
+
     # --- JSON --------------------------------------------------------------------
 
     def to_json(self) -> str:
@@ -314,6 +330,8 @@ class Preparation:
                 columns.append({"name": one.name, "kind": CATEGORY, "levels": levels})
             else:
                 columns.append({"name": one.name, "kind": NUMBER})
+                if one.format is not None:
+                    columns[-1]["format"] = asdict(one.format)
             columns[-1]["fill"] = one.fill
         content = {
             "columns": columns,
@@ -369,8 +387,8 @@ def _learned(
         assert isinstance(column, Numbers)
         known = column.values[rows]
         known = known[~np.isnan(known)]
-        return NumberColumn(name, _median(known) if impute else None)
-    texts = column if isinstance(column, Texts) else _as_texts(column)
+        return NumberColumn(name, _median(known) if impute else None, column.format)
+    texts = _as_texts(column)
     codes = texts.codes[rows]
     counts = np.bincount(codes[codes >= 0], minlength=len(texts.levels))
     levels = tuple(texts.levels[k] for k in np.flatnonzero(counts))
@@ -382,8 +400,11 @@ def _median(known: np.ndarray) -> float:
     return float(np.median(known)) if known.size else 0.0
 
 
-def _as_texts(column: Numbers) -> Texts:
-    """Numbers as categories: 1.0 is called 1."""
+def _as_texts(column: Column) -> Texts:
+    """A column as categories: of numbers, 1.0 is called 1."""
+    if isinstance(column, Texts):
+        return column
+    assert isinstance(column, Numbers)
     known, codes = np.unique(column.values, return_inverse=True)
     n_known = int((~np.isnan(known)).sum())
     names = [f"{value:.15g}" for value in known[:n_known].tolist()]
@@ -446,12 +467,23 @@ def _checked(content: Any) -> Preparation:
 def _column(content: Any) -> PreparedColumn:
     name, fill = _text(content["name"]), content["fill"]
     if content["kind"] == NUMBER:
-        return NumberColumn(name, None if fill is None else _real(fill))
+        written = _format(content.get("format"))
+        return NumberColumn(name, None if fill is None else _real(fill), written)
     _require(content["kind"] == CATEGORY, f"unknown kind {content['kind']!r}")
     levels = tuple(_text(one) for one in content["levels"])
     _require(len(set(levels)) == len(levels), f"{name!r} has a category twice")
     _require(fill is None or fill in levels, f"{name!r} is filled by no category")
     return CategoryColumn(name, levels, fill)
+
+
+def _format(content: Any) -> NumberFormat | None:
+    if content is None:
+        return None
+    decimal, thousands = content["decimal"], content["thousands"]
+    _require(decimal in (None, *DECIMALS), f"{decimal!r} is no decimal sign")
+    groups = [None, *(one for one in GROUPS if one != decimal)]
+    _require(thousands in groups, f"{thousands!r} groups no thousands")
+    return NumberFormat(decimal, thousands)
 
 
 def _require(condition: bool, reason: str) -> None:

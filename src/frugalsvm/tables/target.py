@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .columns import Column, Numbers, Table
+from .columns import Column, Numbers, Table, Texts, check_clear
 from .errors import TableError, listed
 
 Label = str | int | float
@@ -62,6 +62,7 @@ def find_target(table: Table, name: str, positive: str | None = None) -> Target:
         Unless there are exactly two classes and every row has one.
     """
     column = table.column(name, "--target")
+    check_clear({name: column}, table.source)
     n_missing = int(column.missing.sum())
     labels, codes = _labels(column)
     if n_missing and n_missing < len(column):
@@ -85,6 +86,7 @@ def known_target(
 ) -> Target:
     """The target of a table whose classes are known already."""
     column = table.column(name, what)
+    check_clear({name: column}, table.source)
     labels, codes = _labels(column)
     strange = [str(one) for one in labels if one not in classes]
     if strange or column.missing.any():
@@ -99,8 +101,9 @@ def known_target(
 
 def _labels(column: Column) -> tuple[list[Label], np.ndarray]:
     """The labels in order, and for each row the place of its label."""
-    if not isinstance(column, Numbers):
+    if isinstance(column, Texts):
         return list(column.levels), column.codes
+    assert isinstance(column, Numbers)
     known, codes = np.unique(column.values, return_inverse=True)
     known = known[~np.isnan(known)]
     if np.isinf(known).any():

@@ -1,0 +1,42 @@
+"""Numbers that tell rows or persons apart, and so say nothing about new ones."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+# Rows from which on different integers without a gap are no accident.
+ID_ROWS = 20
+ID_NAME = re.compile(
+    r"(?i:(^|[\s_.\-])(id|ids|uid|uuid|nr|no|number|index|key|row|record|rowid)$)"
+    r"|(?i:^(id|row|index|record)([\s_.\-]|$))|(?i:^unnamed)|[a-z](Id|ID)$"
+    r"|(?i:^(patient|subject|sample|case|customer|client|person|participant)s?$)"
+)
+# Share of the values that are different where a name says that it is an identifier.
+DIFFERENT = 0.95
+
+
+def numbers_rows(name: str, column: np.ndarray) -> bool:
+    """Whether a column numbers its rows, in whatever order they are.
+
+    It does if its integers, once they are sorted, rise in equal steps, or if its name
+    says so and nearly all of them are different.
+    """
+    known = column[~np.isnan(column)]
+    if known.size < ID_ROWS or (known != np.round(known)).any():
+        return False
+    different = np.unique(known)
+    if different.size == known.size and np.ptp(np.diff(different)) == 0:
+        return True
+    is_named = ID_NAME.search(name) is not None
+    return is_named and different.size > DIFFERENT * known.size
+
+
+def rises_with_rows(column: np.ndarray) -> bool:
+    """Whether different integers are in order, as numbers of rows are, with gaps."""
+    known = column[~np.isnan(column)]
+    if known.size < ID_ROWS or (known != np.round(known)).any():
+        return False
+    steps = np.diff(known)
+    return bool((steps > 0).all() or (steps < 0).all())

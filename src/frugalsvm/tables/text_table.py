@@ -1,0 +1,289 @@
+"""Text tables, read a piece at a time.
+
+Pieces have some megabytes, so that hardly more is in memory than the numbers
+themselves. A column that turns out to be no column of plain numbers after all is read
+once more, as text: a category is what stands in the file, "007" and not 7.
+"""
+
+from __future__ import annotations
+
+import gzip
+import warnings
+import zlib
+from collections.abc import Collection, Iterator
+from typing import Any
+
+import numpy as np
+
+from .builder import ColumnBuilder, Kind
+from .columns import (
+    MISSING_WORDS,
+    Column,
+    Numbers,
+    Store,
+    Table,
+    Texts,
+    UnclearNumbers,
+)
+from .dialect import Dialect
+from .errors import TableError, listed
+from .formats import (
+    PLAIN,
+    Doubt,
+    FormatRule,
+    FormatRules,
+    NumberFormat,
+    Readings,
+    are_all_numbers,
+)
+from .source import Source, damaged
+
+# Cells of a piece.
+CELLS = 2**21
+# Cells from which on columns of numbers are kept in a temporary file.
+STORED_CELLS = 2**23
+
+
+class TextTable:
+    """A table of text that is being read.
+
+    Parameters
+    ----------
+    source : Source
+    encoding : str
+    dialect : Dialect
+    as_text : set of str
+        Columns to be read as texts even if they look like numbers.
+    rules : FormatRules
+        What is known of the formats of numbers.
+    """
+
+    def __init__(
+        self,
+        source: Source,
+        encoding: str,
+        dialect: Dialect,
+        as_text: set[str],
+        rules: FormatRules,
+    ):
+        self._source, self._encoding, self._dialect = source, encoding, dialect
+        self._as_text, self._rules = as_text, rules
+        self._builders: dict[str, ColumnBuilder] = {}
+        # What came of columns of texts: numbers, if all of them are some.
+        self._texts: dict[str, Texts] = {}
+        self._readings: dict[str, Readings] = {}
+
+    def read(self) -> Table:
+        """Read it, as often as is needed to know what its columns are."""
+        names = self._dialect.names
+        written = {one for one in names if self._rules[one].excludes_plain}
+        self._builders = self._built(names, self._as_text | written, self._as_text)
+        self._take_texts(self._builders)
+        self._read_again(self._of_kind(Kind.MIXED))
+        is_foreign = self._are_points_foreign()
+        self._read_again(self._with_points(is_foreign))
+        columns = self._finished(not is_foreign)
+        n_rows = len(next(iter(columns.values())))
+        if n_rows == 0:
+            raise TableError(
+                f"{self._source.name} has a line of names, but no rows below it."
+            )
+        remarks = self._dialect.remarks + _format_remarks(columns)
+        return Table(columns, n_rows, self._source.name, remarks)
+
+    def _of_kind(self, kind: Kind) -> list[str]:
+        return [name for name, one in self._builders.items() if one.kind is kind]
+
+    def _built(
+        self, names: list[str], strings: Collection[str], kept: Collection[str]
+    ) -> dict[str, ColumnBuilder]:
+        """Read some columns, some of these as strings, of which some are kept so."""
+        builders = {
+            name: ColumnBuilder(self._rules[name], name in kept) for name in names
+        }
+        is_all = len(names) == len(self._dialect.names)
+        for piece in self._pieces(strings, None if is_all else names):
+            for name in piece.columns:
+                builders[name].add(piece[name])
+        return builders
+
+    def _read_again(self, names: list[str]) -> None:
+        """Read some columns as texts."""
+        if names:
+            again = self._built(names, names, names)
+            self._take_texts(again)
+            self._builders |= again
+
+    def _take_texts(self, builders: dict[str, ColumnBuilder]) -> None:
+        """Look whether texts are numbers after all."""
+        from pandas import Series
+
+        for name, one in builders.items():
+            if one.kind is Kind.WRITTEN:
+                self._readings[name] = one.readings
+            elif one.kind is Kind.TEXT:
+                texts = self._texts[name] = one.texts()
+                if name in self._as_text or not texts.levels:
+                    continue
+                readings = Readings(self._rules[name])
+                readings.add(Series(texts.levels), texts.codes)
+                self._readings[name] = readings
+
+    # --- formats -----------------------------------------------------------------
+
+    def _are_points_foreign(self) -> bool:
+        """Whether points in this file may well group thousands."""
+        if self._rules.file.excludes_plain:
+            return True
+        decided = [one.only_format for one in self._readings.values()]
+        formats = [one for one in decided if one is not None]
+        if any(one.decimal == "," or one.thousands == "." for one in formats):
+            return True
+        # Programs write semicolons where commas are for numbers.
+        tells = any(one.tells_points for one in self._builders.values())
+        has_points = tells or any(one.decimal == "." for one in formats)
+        return self._dialect.separator == ";" and not has_points
+
+    def _with_points(self, is_foreign: bool) -> list[str]:
+        """Columns of plain numbers whose points may have been something else."""
+        names = []
+        for name in self._of_kind(Kind.PLAIN):
+            one, rule = self._builders[name], self._rules[name]
+            is_open = rule.decimal is None and (is_foreign or rule.is_number)
+            if is_open and one.may_have_points and not one.tells_points:
+                names.append(name)
+        return names
+
+    def _finished(self, plain_by_default: bool) -> dict[str, Column]:
+        n_cells = sum(one.size for one in self._builders.values())
+        store = Store() if n_cells > STORED_CELLS else None
+        return {
+            name: self._column(name, plain_by_default, store)
+            for name in self._dialect.names
+        }
+
+    def _column(self, name: str, plain_by_default: bool, store: Store | None) -> Column:
+        builder, rule = self._builders.pop(name), self._rules[name]
+        readings = self._readings.pop(name, None)
+        texts = self._texts.pop(name, None)
+        if readings is not None and readings.are_numbers:
+            found = readings.decide(plain_by_default and not rule.is_number)
+            if found is None:
+                return UnclearNumbers(builder.size, _two_ways(readings.doubt))
+            return _numbers(readings.numbers(found), found, store)
+        if texts is None:
+            values = builder.numbers()
+            return _numbers(values, _plain_format(values), store)
+        if readings is None:
+            return texts
+        if rule.is_number or are_all_numbers(texts.levels):
+            return UnclearNumbers(builder.size, _misfit(readings.doubt, rule, texts))
+        return texts
+
+    # --- pandas ------------------------------------------------------------------
+
+    def _pieces(self, strings: Collection[str], only: list[str] | None) -> Iterator:
+        """Data frames of some rows each."""
+        from pandas import read_csv
+        from pandas.errors import EmptyDataError, ParserError, ParserWarning
+
+        dialect, source = self._dialect, self._source
+        rows = max(100, CELLS // len(dialect.names))
+        try:
+            with warnings.catch_warnings():
+                # Rows that are longer than the line of names.
+                warnings.simplefilter("error", ParserWarning)
+                with read_csv(
+                    source.open(), sep=dialect.separator, header=0,
+                    names=dialect.names, index_col=False, usecols=only,
+                    dtype=dict.fromkeys(set(strings) & set(dialect.names), str),
+                    encoding=self._encoding, na_values=list(MISSING_WORDS),
+                    keep_default_na=False, skipinitialspace=True, low_memory=False,
+                    chunksize=rows, skiprows=dialect.skipped, **_precision(),
+                ) as reader:  # fmt: skip
+                    yield from reader
+        except EmptyDataError as error:
+            raise TableError(f"{source.name} has no columns.") from error
+        except (ParserError, ParserWarning) as error:
+            raise TableError(_malformed(source.name, str(error))) from error
+        except UnicodeError as error:
+            raise TableError(
+                f"{source.name} is not encoded as {self._encoding} ({error}); give "
+                "another --encoding."
+            ) from error
+        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+            raise damaged(source.name, error) from error
+
+
+def _numbers(values: np.ndarray, found: NumberFormat, store: Store | None) -> Numbers:
+    return Numbers(values, found) if store is None else store.put(values, found)
+
+
+def _plain_format(values: np.ndarray) -> NumberFormat:
+    """Whole numbers tell nothing of decimal signs."""
+    known = values[~np.isnan(values)]
+    return NumberFormat(None) if (known == np.round(known)).all() else PLAIN
+
+
+def _two_ways(doubt: Doubt | None) -> str:
+    assert doubt is not None
+    points, commas = doubt.values
+    return (
+        f"{doubt.text!r} in row {doubt.row + 1:,} is {points:.15g} with decimal points "
+        f"and {commas:.15g} with decimal commas, and no other cell tells"
+    )
+
+
+def _misfit(doubt: Doubt | None, rule: FormatRule, texts: Texts) -> str:
+    assert doubt is not None
+    has = f"row {doubt.row + 1:,} has {shortened(doubt.text)!r}"
+    if rule.decimal is not None or rule.thousands is not None:
+        example = NumberFormat(rule.decimal, rule.thousands or None).example
+        return f"{has}, which is no number with {rule} (like {example})"
+    first = texts.levels[texts.codes[texts.codes >= 0][0]]
+    if are_all_numbers([doubt.text]) and doubt.text != first:
+        return f"{has}, which is written otherwise than {shortened(first)!r}"
+    return f"{has}, which is no number like the others"
+
+
+def shortened(text: str) -> str:
+    """The beginning of a long text."""
+    return text if len(text) <= 40 else f"{text[:40]}..."
+
+
+def _format_remarks(columns: dict[str, Column]) -> list[str]:
+    """Formats that are not plain, each with its columns."""
+    found: dict[NumberFormat, list[str]] = {}
+    for name, one in columns.items():
+        if isinstance(one, Numbers):
+            found.setdefault(one.format, []).append(name)
+    found.pop(NumberFormat(None), None)
+    if set(found) <= {PLAIN}:
+        return []
+    return [
+        f"numbers have {one}, like {one.example}: {listed(names)}"
+        for one, names in found.items()
+    ]
+
+
+def _precision() -> dict[str, Any]:
+    """What makes pandas read numbers exactly: newer ones do so anyway."""
+    from pandas import __version__
+
+    major, minor = (int(part) for part in __version__.split(".")[:2])
+    return {"float_precision": "round_trip"} if (major, minor) < (3, 1) else {}
+
+
+def _malformed(name: str, words: str) -> str:
+    if "Expected" in words and "fields" in words:
+        what = words[words.index("Expected") :].strip()
+        return (
+            f"{name} is no table: {what[0].lower()}{what[1:]}; a cell that holds the "
+            "separator must be in quotes."
+        )
+    if "Length of header" in words:
+        return (
+            f"{name} is no table: its rows have more cells than the first line has "
+            "names."
+        )
+    return f"{name} cannot be read as a table: {words.strip()}"
