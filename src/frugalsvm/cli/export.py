@@ -51,6 +51,7 @@ def export(
     SQL and Python take the columns of the table, categories as texts. ONNX takes the
     features, with a 0 or 1 for each category.
     """
+    from ..portable.onnx_graph import build_onnx
     from ..portable.text import python_text, sql_text
     from .models import load_model
 
@@ -61,7 +62,7 @@ def export(
             raise UsageProblem(
                 "--output: an ONNX graph is no text; give -o model.onnx."
             )
-        graph = loaded.model.to_onnx().SerializeToString()
+        graph = build_onnx(loaded.model, loaded.origins()).SerializeToString()
         write_bytes(output, graph)
         names = ", ".join(loaded.model.names)
         session.say(f"written to {output}; its columns are {names}")

@@ -14,7 +14,7 @@ from ..portable.calibration import Calibration
 from ..portable.parts import Feature, Proof
 from ..portable.text import Origin
 from ..tables import Preparation, Table, TableError, read_table
-from ..tables.columns import check_clear
+from ..tables.columns import STRIPPED, check_clear
 from ..tables.formats import ALL_OPEN, FormatRules
 from ..tables.preparation import NumberColumn
 from .formats import check_names, combined
@@ -172,7 +172,7 @@ class Loaded:
             return {}
         pairs = zip(self.preparation.features, self.preparation.origins(), strict=True)
         return {
-            feature: Origin(column.name, level, column.fill)
+            feature: Origin(column.name, level, column.fill, STRIPPED)
             for feature, (column, level) in pairs
         }
 

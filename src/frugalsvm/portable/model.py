@@ -209,14 +209,15 @@ class PortableModel:
         -------
         str
             A module with ``decision(row)``, ``predict(row)`` and, if there is a
-            calibration, ``probability(row)``, for a row that maps names to numbers.
+            calibration, ``probability(row)``, for a row that maps names to numbers. All
+            are None where a feature is None, NaN or infinite.
         """
         return python_text(self)
 
     def to_sql(self, what: str = "score", *, dialect: str = "ansi") -> str:
         """An SQL expression over columns of the features' names.
 
-        It is NULL where any feature is.
+        It is NULL where any feature is NULL, NaN or infinite.
 
         Parameters
         ----------
@@ -240,7 +241,15 @@ class PortableModel:
         onnx.ModelProto
             Its input ``X`` has the model's features as columns, in the order of
             :attr:`names`; its outputs are ``label``, ``score`` and, if there is a
-            sigmoid calibration, ``probability``.
+            sigmoid calibration, ``probability``. Where a feature is NaN or infinite the
+            score is NaN and the label none of the classes: an empty text (``"no class"``
+            if that is a class), -2^63, or NaN where classes are fractions. Booleans are
+            0 and 1.
+
+        Raises
+        ------
+        ValueError
+            If classes are integers of more than 64 bits.
         """
         from .onnx_graph import build_onnx
 

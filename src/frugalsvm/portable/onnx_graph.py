@@ -8,15 +8,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .calibration import Sigmoid
+from .text import LARGEST_VALUE, Origins, origin_of
 
 if TYPE_CHECKING:
     from .model import PortableModel
 
 OPSET, IR_VERSION = 17, 8
+# The place of the label that says that a row has none.
+_NONE = 2
 
 
-def build_onnx(model: PortableModel) -> Any:
-    """See :meth:`PortableModel.to_onnx`."""
+def build_onnx(model: PortableModel, origins: Origins | None = None) -> Any:
+    """See :meth:`PortableModel.to_onnx`; ``origins`` say what stands in for gaps."""
     helper, numpy_helper = _onnx("onnx.helper"), _onnx("onnx.numpy_helper")
     kinds = _onnx("onnx").TensorProto
     constants: dict[str, np.ndarray] = {
@@ -26,10 +29,17 @@ def build_onnx(model: PortableModel) -> Any:
         "intercept": np.array([model.intercept]),
         "flat": np.array([-1], dtype=np.int64),
         "zero": np.array(0.0),
+        "most": np.array(LARGEST_VALUE),
+        "fill": _fills(model, origins),
+        "none": np.array(_NONE),
         "classes": _labels(model),
     }
     steps = [
-        ("Sub", ["X", "mean"], "centred"),
+        # NaN is not below anything.
+        ("Abs", ["X"], "size"),
+        ("LessOrEqual", ["size", "most"], "known"),
+        ("Where", ["known", "X", "fill"], "filled"),
+        ("Sub", ["filled", "mean"], "centred"),
         ("Div", ["centred", "scale"], "scaled"),
         ("MatMul", ["scaled", "weight"], "products"),
         ("Reshape", ["products", "flat"], "sums"),
@@ -48,8 +58,12 @@ def build_onnx(model: PortableModel) -> Any:
         decider = "logit"
     steps.append(("Greater", [decider, "zero"], "positive"))
     nodes = [helper.make_node(kind, inputs, [out]) for kind, inputs, out in steps]
-    nodes.append(helper.make_node("Cast", ["positive"], ["place"], to=kinds.INT64))
-    nodes.append(helper.make_node("Gather", ["classes", "place"], ["label"]))
+    nodes += [
+        helper.make_node("Cast", ["positive"], ["class"], to=kinds.INT64),
+        helper.make_node("IsNaN", [decider], ["unknown"]),
+        helper.make_node("Where", ["unknown", "none", "class"], ["place"]),
+        helper.make_node("Gather", ["classes", "place"], ["label"]),
+    ]
     label_kind = helper.np_dtype_to_tensor_dtype(constants["classes"].dtype)
     outputs.insert(0, ("label", label_kind))
     graph = helper.make_graph(
@@ -58,7 +72,10 @@ def build_onnx(model: PortableModel) -> Any:
         [helper.make_tensor_value_info("X", kinds.DOUBLE, ["N", len(model.features)])],
         [helper.make_tensor_value_info(name, kind, ["N"]) for name, kind in outputs],
         [numpy_helper.from_array(value, name) for name, value in constants.items()],
-        doc_string="columns of X: " + ", ".join(map(repr, model.names)),
+        doc_string=(
+            "columns of X: " + ", ".join(map(repr, model.names)) + "; label where a "
+            f"value is missing: {constants['classes'][_NONE]!r}"
+        ),
     )
     proto = helper.make_model(
         graph, opset_imports=[helper.make_opsetid("", OPSET)], producer_name="frugalsvm"
@@ -68,9 +85,28 @@ def build_onnx(model: PortableModel) -> Any:
     return proto
 
 
+def _fills(model: PortableModel, origins: Origins | None) -> np.ndarray:
+    """What stands in for missing values; NaN where nothing does."""
+    fills = [origin_of(name, origins).fill_value for name in model.names]
+    return np.array([np.nan if one is None else one for one in fills], dtype=float)
+
+
 def _labels(model: PortableModel) -> np.ndarray:
-    labels = np.array(model.classes)
-    return labels.astype(object) if labels.dtype.kind == "U" else labels
+    """The two classes, and a label that is none of them."""
+    first, second = model.classes
+    if isinstance(first, str):
+        free = (one for one in ("", "no class", "none") if one not in model.classes)
+        return np.array([first, second, next(free)], dtype=object)
+    if isinstance(first, float):
+        return np.array([first, second, np.nan])
+    limits = np.iinfo(np.int64)
+    for one in model.classes:
+        if not limits.min < int(one) <= limits.max:
+            raise ValueError(
+                f"ONNX has integers of 64 bits, and the class {one} has more; give the "
+                "classes smaller numbers, or names."
+            )
+    return np.array([int(first), int(second), limits.min], dtype=np.int64)
 
 
 def _onnx(module: str) -> Any:

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 # Beyond this, exp overflows or underflows in some data bases.
 LARGEST_EXPONENT = 700
+# Numbers beyond this count as missing, as NaN does; every data base knows this one.
+LARGEST_VALUE = 1e100
 
 _QUOTES = {"ansi": ('"', '"'), "mysql": ("`", "`"), "sqlserver": ("[", "]")}
 DIALECTS = tuple(_QUOTES)
@@ -19,31 +21,55 @@ DIALECTS = tuple(_QUOTES)
 _PYTHON = '''\
 """Written by frugalsvm: a linear classifier that needs no package.
 
-A row maps names of features to numbers.
+A row maps names of {columns}. What is
+missing is None; NaN and infinite numbers count as missing.
 """
 {imports}
 CLASSES = {classes!r}
 
 
+def _number(value, fill=None):
+    """A number, or what stands in for it if it is missing."""
+    return fill if value is None or not {least!r} <= value <= {most!r} else value
+
+{category}
 def decision(row):
-    """Score of a row."""
+    """Score of a row; None if a value is missing that nothing stands in for."""
+    values = [{values}]
+    if None in values:
+        return None
     return (
         {terms}
     )
 '''
 
+_CATEGORY = '''
+def _is(value, category, fill=None):
+    """1 for a category and 0 for another one, or what stands in if it is missing."""
+    if value is None or value != value:
+        return fill
+    text = f"{{value:.15g}}" if isinstance(value, float) else str(value)
+    text = text.strip({stripped!r})
+    return fill if text == "" else float(text == category)
+
+'''
+
 _PREDICT = '''
 
 def predict(row):
-    """Label of a row."""
-    return CLASSES[1] if {condition} else CLASSES[0]
+    """Label of a row; None if a value is missing that nothing stands in for."""
+    found = {decider}(row)
+    return None if found is None else CLASSES[int(found > {threshold})]
 '''
 
 _SIGMOID = '''
 
 def probability(row):
-    """Probability of CLASSES[1]."""
-    z = -({a!r} * decision(row) + {b!r})
+    """Probability of CLASSES[1]; None where there is no score."""
+    score = decision(row)
+    if score is None:
+        return None
+    z = -({a!r} * score + {b!r})
     small = math.exp(-abs(z))
     return 1.0 / (1.0 + small) if z >= 0 else small / (1.0 + small)
 '''
@@ -54,8 +80,10 @@ PROBABILITIES = {probabilities!r}
 
 
 def probability(row):
-    """Probability of CLASSES[1]."""
+    """Probability of CLASSES[1]; None where there is no score."""
     score = decision(row)
+    if score is None:
+        return None
     after = bisect.bisect_right(SCORES, score)
     if after == 0:
         return PROBABILITIES[0]
@@ -74,56 +102,80 @@ class Origin(NamedTuple):
     ----------
     column : str
     category : str or None
-        The feature is 1 where the column has this value, otherwise 0.
+        The feature is 1 where the column has this text, otherwise 0.
     fill : str, float or None
         What stands in for a missing value.
+    stripped : str
+        Characters that texts are stripped of at both ends before they are compared;
+        what is empty then is missing.
     """
 
     column: str
     category: str | None = None
     fill: Any = None
+    stripped: str = ""
+
+    @property
+    def fill_value(self) -> float | None:
+        """What the feature is where its column is missing; None for nothing."""
+        if self.fill is None or self.category is None:
+            return self.fill
+        return float(self.fill == self.category)
 
 
 Origins = Mapping[str, Origin]
 
 
+def origin_of(name: str, origins: Origins | None) -> Origin:
+    """Where the values of a feature are from."""
+    return (origins or {}).get(name, Origin(name))
+
+
 def python_text(model: PortableModel, origins: Origins | None = None) -> str:
     """See :meth:`PortableModel.to_python`; users' texts are in literals only."""
     calibration = model.calibration
+    sources = [origin_of(one.name, origins) for one in model.features]
+    categories = [one for one in sources if one.category is not None]
     terms = [repr(model.intercept)]
     terms += [
-        f"+ {one.weight!r} * (({_python_value(one.name, origins)} - {one.mean!r}) "
-        f"/ {one.scale!r})"
-        for one in model.features
+        f"+ {one.weight!r} * ((values[{k}] - {one.mean!r}) / {one.scale!r})"
+        for k, one in enumerate(model.features)
     ]
+    values = "".join(f"\n        {_python_value(one)}," for one in sources)
     modules = {Sigmoid: "import math", Isotonic: "import bisect"}
     module = modules.get(type(calibration))
     text = _PYTHON.format(
+        columns="columns to numbers, or to texts for categories"
+        if categories
+        else "features to numbers",
         imports=f"\n{module}\n" if module else "",
         classes=model.classes,
+        least=-LARGEST_VALUE,
+        most=LARGEST_VALUE,
+        category=_CATEGORY.format(stripped=categories[0].stripped)
+        if categories
+        else "",
+        values=f"{values}\n    " if values else "",
         terms="\n        ".join(terms),
     )
     if calibration is None:
-        return text + _PREDICT.format(condition="decision(row) > 0")
+        return text + _PREDICT.format(decider="decision", threshold=0)
     if isinstance(calibration, Sigmoid):
         text += _SIGMOID.format(a=calibration.a, b=calibration.b)
     else:
         text += _ISOTONIC.format(**vars(calibration))
-    return text + _PREDICT.format(condition="probability(row) > 0.5")
+    return text + _PREDICT.format(decider="probability", threshold=0.5)
 
 
-def _python_value(name: str, origins: Origins | None) -> str:
+def _python_value(origin: Origin) -> str:
     """The value of a feature of a row."""
-    origin = (origins or {}).get(name, Origin(name))
-    fill = origin.fill
-    value = f"row[{origin.column!r}]"
+    arguments = [f"row[{origin.column!r}]"]
     if origin.category is not None:
-        hit = f"1.0 if {value} == {origin.category!r} else 0.0"
-        if fill is None:
-            return f"({hit})"
-        missing = 1.0 if fill == origin.category else 0.0
-        return f"({missing} if {value} is None else {hit})"
-    return value if fill is None else f"({fill!r} if {value} is None else {value})"
+        arguments.append(repr(origin.category))
+    if origin.fill_value is not None:
+        arguments.append(repr(origin.fill_value))
+    function = "_number" if origin.category is None else "_is"
+    return f"{function}({', '.join(arguments)})"
 
 
 def sql_text(
@@ -167,16 +219,43 @@ def _sql_score(
 
 def _sql_value(name: str, dialect: str, origins: Origins | None) -> str:
     """The value of a feature; NULL where its column is, unless that is filled in."""
-    origin = (origins or {}).get(name, Origin(name))
-    fill = origin.fill
-    value = _quoted(origin.column, dialect)
-    if origin.category is not None:
+    origin = origin_of(name, origins)
+    value, fill = _quoted(origin.column, dialect), origin.fill_value
+    if origin.category is None:
+        # Some data bases have NaN, and take it for the largest number of all.
+        least, most = _real(-LARGEST_VALUE), _real(LARGEST_VALUE)
+        cases = f"WHEN {value} BETWEEN {least} AND {most} THEN {value}"
+    else:
+        text = _sql_stripped(value, origin, dialect)
         hit = _literal(origin.category, dialect)
-        text = f"WHEN {value} = {hit} THEN 1.0E0 WHEN {value} <> {hit} THEN 0.0E0"
-        if fill is not None:
-            text += f" ELSE {'1.0E0' if fill == origin.category else '0.0E0'}"
-        return f"(CASE {text} END)"
-    return value if fill is None else f"COALESCE({value}, {_real(fill)})"
+        cases = f"WHEN {text} = {hit} THEN 1.0E0 WHEN {text} <> {hit} THEN 0.0E0"
+    otherwise = "" if fill is None else f" ELSE {_real(fill)}"
+    return f"(CASE {cases}{otherwise} END)"
+
+
+def _sql_stripped(value: str, origin: Origin, dialect: str) -> str:
+    """A text without what it is stripped of; NULL if nothing is left."""
+    if not origin.stripped:
+        return value
+    characters = _literal(origin.stripped, dialect)
+    if dialect == "mysql":
+        ends = _literal(f"^[{origin.stripped}]+|[{origin.stripped}]+$", dialect)
+        text = f"REGEXP_REPLACE({value}, {ends}, '')"
+    elif dialect == "sqlserver":
+        text = f"TRIM(N{characters} FROM {_as_text(value, origin, 'NVARCHAR(4000)')})"
+    else:
+        text = _as_text(value, origin, "VARCHAR(4000)")
+        text = f"LTRIM(RTRIM({text}, {characters}), {characters})"
+    return f"NULLIF({text}, '')"
+
+
+def _as_text(value: str, origin: Origin, kind: str) -> str:
+    """A column as text; one whose categories look like numbers may have numbers."""
+    try:
+        float(origin.category or "")
+    except ValueError:
+        return value
+    return f"CAST({value} AS {kind})"
 
 
 def _logit(model: PortableModel, score: str) -> str:

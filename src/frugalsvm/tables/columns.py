@@ -11,9 +11,9 @@ import numpy as np
 from .errors import TableError, unknown_column
 from .formats import PLAIN, NumberFormat
 
-# What texts are stripped of at both ends: space, tab, line feed, carriage return and
-# the space that no line is broken at.
-STRIPPED = " \t\n\r\u00a0"
+# What texts are stripped of at both ends, here and in exported models: space, tab and
+# the space at which no line is broken.
+STRIPPED = " \t\u00a0"
 # What means a missing value in a text table, once it is stripped.
 MISSING_WORDS = (
     "", "?", "NA", "N/A", "n/a", "#N/A", "#N/A N/A", "#NA", "<NA>", "NaN", "nan",

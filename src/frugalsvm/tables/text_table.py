@@ -80,9 +80,9 @@ class TextTable:
         self._builders = self._built(names, self._as_text | written, self._as_text)
         self._take_texts(self._builders)
         self._read_again(self._of_kind(Kind.MIXED))
-        is_foreign = self._are_points_foreign()
-        self._read_again(self._with_points(is_foreign))
-        columns = self._finished(not is_foreign)
+        self._read_again(self._with_points(self._are_points_foreign()))
+        # What was read again may tell more.
+        columns = self._finished(not self._are_points_foreign())
         n_rows = len(next(iter(columns.values())))
         if n_rows == 0:
             raise TableError(

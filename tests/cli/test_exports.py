@@ -1,0 +1,215 @@
+"""SQL, Python and ONNX say what predict says, of gaps and padded texts, too."""
+
+import csv
+import io
+import itertools
+import math
+import sqlite3
+
+import numpy as np
+import pytest
+
+from frugalsvm import PortableModel
+from frugalsvm.portable import Feature, Sigmoid
+from tests.cli.conftest import columns, write_csv
+
+AGES = ["", 31.0, 64.0]
+DOSES = ["", 2.5, 8.0]
+TEXTS = ["", " ", "\t", "yes", "yes ", " no\u00a0", "no", "never seen"]
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory):
+    """Models that fill gaps in, and one that does not."""
+    from typer.testing import CliRunner
+
+    from frugalsvm.cli.app import app
+
+    folder = tmp_path_factory.mktemp("exports")
+    full = columns()
+    holes = {name: list(values) for name, values in full.items()}
+    for k, name in enumerate(("age", "dose", "smoker")):
+        holes[name][5 + k :: 9] = [""] * len(holes[name][5 + k :: 9])
+    made = {}
+    for name, table, options in (
+        ("filled", holes, ("--impute", "median")),
+        ("calibrated", holes, ("--impute", "median", "--calibrate")),
+        ("plain", full, ()),
+    ):
+        path = write_csv(folder / f"{name}.csv", table)
+        model = str(folder / f"{name}.json")
+        done = CliRunner().invoke(
+            app,
+            ["fit", path, "-t", "state", "--include", "smoker", "--include", "age",
+             "--include", "dose", "-k", "3", "--folds", "3", "--effort", "fast",
+             "--model", model, *options],
+        )  # fmt: skip
+        assert done.exit_code == 0, done.output
+        made[name] = model
+    return made
+
+
+ROWS = list(itertools.product(AGES, DOSES, TEXTS))
+
+
+def predicted(run, model, rows, folder):
+    table = dict(zip(("age", "dose", "smoker"), zip(*rows, strict=True), strict=True))
+    path = write_csv(folder / "rows.csv", table)
+    found = csv.DictReader(io.StringIO(run("predict", model, path).stdout))
+    return [(one["prediction"], float(one["score"])) for one in found]
+
+
+def complete(row):
+    return all(str(one).strip() != "" for one in row)
+
+
+def python_rows(run, model, rows, gap):
+    space = {}
+    exec(run("export", model, "--to", "python").stdout, space)
+    given = [
+        {"age": gap if a == "" else a, "dose": gap if d == "" else d, "smoker": s}
+        for a, d, s in rows
+    ]
+    return [(space["predict"](one), space["decision"](one)) for one in given]
+
+
+def sql_rows(run, model, rows):
+    connection = sqlite3.connect(":memory:")
+    connection.execute("CREATE TABLE t (age REAL, dose REAL, smoker TEXT)")
+    given = [(a if a != "" else None, d if d != "" else None, s) for a, d, s in rows]
+    connection.executemany("INSERT INTO t VALUES (?, ?, ?)", given)
+    score, label = (
+        run("export", model, "--to", "sql", "--what", what).stdout
+        for what in ("score", "label")
+    )
+    found = connection.execute(f"SELECT {label}, {score} FROM t").fetchall()
+    connection.close()
+    return found
+
+
+def check_same(found, expected):
+    assert [label for label, _ in found] == [label for label, _ in expected]
+    np.testing.assert_allclose(
+        [score for _, score in found], [score for _, score in expected], rtol=1e-12
+    )
+
+
+@pytest.mark.parametrize("name", ["filled", "calibrated"])
+def test_gaps_are_filled_everywhere_as_predict_does(run, models, folder, name):
+    model = models[name]
+    expected = predicted(run, model, ROWS, folder)
+    check_same(python_rows(run, model, ROWS, None), expected)
+    check_same(python_rows(run, model, ROWS, math.nan), expected)
+    check_same(sql_rows(run, model, ROWS), expected)
+
+
+def test_a_model_that_fills_nothing_gives_no_label(run, models, folder):
+    model = models["plain"]
+    known = [row for row in ROWS if complete(row)]
+    expected = iter(predicted(run, model, known, folder))
+    expected = [next(expected) if complete(row) else (None, None) for row in ROWS]
+    for found in (
+        python_rows(run, model, ROWS, None),
+        python_rows(run, model, ROWS, math.nan),
+        python_rows(run, model, ROWS, math.inf),
+        sql_rows(run, model, ROWS),
+    ):
+        gaps = [k for k, row in enumerate(ROWS) if not complete(row)]
+        assert all(found[k] == (None, None) for k in gaps)
+        rest = [k for k in range(len(ROWS)) if k not in gaps]
+        check_same([found[k] for k in rest], [expected[k] for k in rest])
+
+
+def onnx_rows(model, X):
+    runtime = pytest.importorskip("onnxruntime")
+    session = runtime.InferenceSession(model.SerializeToString())
+    names = [one.name for one in session.get_outputs()]
+    return dict(zip(names, session.run(None, {"X": X}), strict=True))
+
+
+@pytest.mark.parametrize("name", ["filled", "calibrated", "plain"])
+def test_onnx_fills_gaps_or_gives_no_label(run, models, folder, name):
+    onnx = pytest.importorskip("onnx")
+    run("export", models[name], "--to", "onnx", "-o", "model.onnx")
+    model = PortableModel.load(models[name])
+    (smoker,) = (k for k, one in enumerate(model.names) if one.startswith("smoker"))
+    hits = [
+        math.nan if s.strip() == "" else float(s.strip(" \u00a0") == "yes")
+        for _, _, s in ROWS
+    ]
+    assert model.names[smoker] == "smoker=yes"
+    values = {
+        "age": [math.nan if a == "" else a for a, _, _ in ROWS],
+        "dose": [math.nan if d == "" else d for _, d, _ in ROWS],
+        "smoker=yes": hits,
+    }
+    X = np.column_stack([values[one] for one in model.names])
+    found = onnx_rows(onnx.load("model.onnx"), X)
+    if name == "plain":
+        gaps = np.isnan(X).any(axis=1)
+        assert np.isnan(found["score"][gaps]).all()
+        assert (found["label"][gaps] == "").all()
+        np.testing.assert_array_equal(found["label"][~gaps], model.predict(X[~gaps]))
+        return
+    expected = predicted(run, models[name], ROWS, folder)
+    check_same(
+        list(zip(found["label"].tolist(), found["score"].tolist(), strict=True)),
+        expected,
+    )
+
+
+@pytest.mark.parametrize(
+    ("classes", "none"),
+    [
+        (("", "x"), "no class"),
+        ((0, 1), -(2**63)),
+        ((False, True), -(2**63)),
+        ((0.5, 1.5), math.nan),
+    ],
+)
+@pytest.mark.parametrize("calibration", [None, Sigmoid(-1.0, 0.1)])
+def test_the_label_of_a_gap_is_no_class(classes, none, calibration):
+    pytest.importorskip("onnx")
+    features = (Feature("a", 0, 0.0, 1.0, 1.0),)
+    model = PortableModel(features, 0.0, classes, 1, calibration)
+    X = np.array([[-1.0], [1.0], [math.nan], [math.inf], [-math.inf]])
+    found = onnx_rows(model.to_onnx(), X)
+    first, second, *rest = found["label"].tolist()
+    assert (first, second) == classes
+    np.testing.assert_array_equal(rest, [none] * 3)
+    assert np.isnan(found["score"][2:]).all()
+
+
+@pytest.mark.parametrize("label", [2**63, -(2**63), 2**70])
+def test_classes_beyond_64_bits_are_refused_by_onnx(label):
+    pytest.importorskip("onnx")
+    model = PortableModel((Feature("a", 0, 0.0, 1.0, 1.0),), 0.0, (label, 1), 1)
+    with pytest.raises(ValueError, match=f"class {label} has more"):
+        model.to_onnx()
+
+
+@pytest.mark.parametrize("dialect", ["mysql", "sqlserver"])
+def test_other_dialects_strip_in_their_own_way(run, models, dialect):
+    text = run("export", models["plain"], "--to", "sql", "--dialect", dialect).stdout
+    way = {"mysql": "REGEXP_REPLACE(`smoker`", "sqlserver": "TRIM(N' "}[dialect]
+    assert way in text
+    assert "NULLIF(" in text
+
+
+def test_numbers_that_are_categories_may_be_numbers_in_the_data_base(run, folder):
+    table = columns() | {"code": np.tile([1, 2, 3, 3], 20)}
+    table["state"] = np.where(table["code"] == 3, "sick", table["state"])
+    path = write_csv(folder / "data.csv", table)
+    run("fit", path, "-t", "state", "--categorical", "code", "--include", "code", "-k",
+        "3", "--folds", "0", "--effort", "fast", "--model", "model.json")  # fmt: skip
+    connection = sqlite3.connect(":memory:")
+    connection.execute("CREATE TABLE t (code)")
+    connection.executemany("INSERT INTO t VALUES (?)", [(3,), ("3 ",), (2,)])
+    text = run("export", "model.json", "--to", "sql").stdout
+    found = [row[0] for row in connection.execute(f"SELECT {text} FROM t")]
+    assert found[0] == found[1] != found[2]
+    space = {}
+    exec(run("export", "model.json", "--to", "python").stdout, space)
+    rows = [{"code": one} for one in (3, "3 ", 3.0, 2)]
+    scores = [space["decision"](row) for row in rows]
+    assert scores[0] == scores[1] == scores[2] != scores[3]

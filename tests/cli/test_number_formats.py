@@ -1,0 +1,139 @@
+"""Numbers of other countries, from fit to predict and verify."""
+
+import csv
+import io
+import json
+
+import numpy as np
+import pytest
+
+from frugalsvm.certificate import Certificate
+
+N = 60
+
+
+def table(form, n=N, seed=0):
+    """Rows whose income decides, written by a function; a date beside it."""
+    rng = np.random.default_rng(seed)
+    income = rng.integers(20_000, 80_000, n) + 0.5
+    ratio = rng.random(n).round(3) * 20
+    lines = ["datum;income;ratio;n;y"]
+    for k in range(n):
+        label = "rich" if income[k] > 45_000 else "poor"
+        date = f"{k % 28 + 1:02d}.01.2020"
+        cells = (date, form(income[k]), f"{ratio[k]:.4f}", k * k % 97, label)
+        lines.append(";".join(map(str, cells)))
+    return "\n".join(lines) + "\n"
+
+
+def german(value, digits=2):
+    return f"{value:,.{digits}f}".translate(str.maketrans(",.", ".,"))
+
+
+@pytest.fixture
+def fitted_german(run, folder):
+    (folder / "data.csv").write_text(table(german))
+    done = run(
+        "fit", "data.csv", "-t", "y", "-k", "2", "--folds", "0", "--effort", "fast",
+        "--model", "model.json", "--certificate", "proof.npz",
+    )  # fmt: skip
+    return done
+
+
+def predictions(done):
+    return list(csv.DictReader(io.StringIO(done.stdout)))
+
+
+def test_a_german_export(run, run_json, fitted_german, folder):
+    said = fitted_german.stderr
+    assert "decimal commas and points in thousands, like 1.234,5: 'income'" in said
+    assert "decimal points, like 1234.5: 'ratio'" in said
+    assert "left out datum: dates like '01.01.2020'" in said
+    found = run_json("verify", "proof.npz", "data.csv")
+    assert [one["name"] for one in found["features"]] == ["income", "ratio", "n"]
+    mean = {one["name"]: one["mean"] for one in found["features"]}
+    assert 20_000 < mean["income"] < 80_000
+    assert 0 < mean["ratio"] < 20
+
+
+def test_the_format_is_kept(fitted_german, folder):
+    expected = {
+        "income": {"decimal": ",", "thousands": "."},
+        "ratio": {"decimal": ".", "thousands": None},
+        "n": {"decimal": None, "thousands": None},
+    }
+    model = json.loads((folder / "model.json").read_text())
+    proof = Certificate.load(folder / "proof.npz")
+    for text in (model["metadata"]["preparation"], proof.preparation):
+        for one in json.loads(text)["columns"]:
+            assert one["format"] == expected[one["name"]]
+
+
+def test_predict_reads_as_fit_did(run, fitted_german, folder):
+    """45.000 is what it was, whatever else is in the file."""
+    for name, cell in {"a": "45.500,50", "b": "45.500", "c": "45500,5"}.items():
+        (folder / f"{name}.csv").write_text(f"income;ratio;n\n{cell};1.5;3\n")
+        (found,) = predictions(run("predict", "model.json", f"{name}.csv"))
+        assert found["prediction"] == "rich"
+    (folder / "d.csv").write_text("income;ratio;n\n45.500,5;1.5;3\n44.5;1.5;3\n")
+    said = run("predict", "model.json", "d.csv", code=1).stderr
+    assert "column 'income': row 2 has '44.5', which is no number with decimal" in (
+        said.lower()
+    )
+    # Unless the file is said to be written otherwise.
+    (folder / "e.csv").write_text("income;ratio;n\n45500.5;1.5;3\n")
+    (found,) = predictions(run("predict", "model.json", "e.csv", "--decimal", "."))
+    assert found["prediction"] == "rich"
+    done = run("explain", "model.json", "e.csv", "--decimal", "income=point")
+    assert "45500.5" in done.stdout
+
+
+def test_verify_reads_as_fit_did(run, fitted_german, folder):
+    text = (folder / "data.csv").read_text()
+    lines = text.splitlines()
+    cells = lines[1].split(";")
+    cells[1] = cells[1].replace(".", "").replace(",", ".")
+    (folder / "other.csv").write_text(
+        "\n".join([lines[0], ";".join(cells), *lines[2:]])
+    )
+    said = run("verify", "proof.npz", "other.csv", code=1).stderr
+    assert "row 1 has" in said
+    assert "proved" not in said
+
+
+def test_doubtful_columns_are_refused_with_both_readings(run, run_json, folder):
+    (folder / "data.csv").write_text(table(lambda value: german(value, 0)))
+    fit = ("fit", "data.csv", "-t", "y", "-k", "2", "--folds", "0", "--effort", "fast")
+    # The other columns have decimal points: so has this one.
+    assert run_json(*fit)["features"]
+    text = table(lambda value: german(value, 0)).replace("datum;", "datum,5;")
+    lines = [line.replace(";0", ";0") for line in text.splitlines()]
+    lines = [lines[0] + ";share"] + [
+        f"{line};{k},5" for k, line in enumerate(lines[1:])
+    ]
+    (folder / "data.csv").write_text("\n".join(lines))
+    said = run(*fit, code=1).stderr
+    assert "with decimal points and" in said
+    assert "--decimal" in said
+    mean = {}
+    for sign in (".", ","):
+        found = run_json(*fit, "--decimal", f"income={sign}", "-k", "1")
+        (one,) = found["features"]
+        mean[sign] = one["mean"]
+        assert one["feature"] == "income"
+    assert mean[","] == pytest.approx(1000 * mean["."])
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--decimal", ";"), "--decimal must be one of point, comma"),
+        (("--thousands", "dot"), "--thousands must be one of"),
+        (("--decimal", ",", "--thousands", ","), "they must differ"),
+        (("--decimal", ",", "--decimal", "."), "two signs for 'the file'"),
+        (("--decimal", "nothing=,"), "there is no column 'nothing'"),
+    ],
+)
+def test_formats_that_make_no_sense(run, data, options, words):
+    done = run("fit", data, "-t", "state", "--folds", "0", *options, code=2)
+    assert words in done.stderr
