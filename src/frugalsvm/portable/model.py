@@ -241,10 +241,9 @@ class PortableModel:
         onnx.ModelProto
             Its input ``X`` has the model's features as columns, in the order of
             :attr:`names`; its outputs are ``label``, ``score`` and, if there is a
-            sigmoid calibration, ``probability``. Where a feature is NaN or infinite the
-            score is NaN and the label none of the classes: an empty text (``"no class"``
-            if that is a class), -2^63, or NaN where classes are fractions. Booleans are
-            0 and 1.
+            sigmoid calibration, ``probability``. Where a feature is NaN or infinite,
+            the score is NaN and the label none of the classes: an empty text, -2^63, or
+            NaN where classes are fractions. Booleans are 0 and 1.
 
         Raises
         ------
