@@ -5,12 +5,12 @@ support counts for what it is worth there.
 """
 
 import json
-import os
 from pathlib import Path
 
 import numpy as np
 
 from frugalsvm import Problem
+from frugalsvm.writing import write_whole
 
 FILE = Path(__file__).with_name("best_known.json")
 # A support is better if its objective is lower by this part.
@@ -77,9 +77,8 @@ class BestKnown:
             f"  {json.dumps(key)}: {json.dumps(self.entries[key])}"
             for key in sorted(self.entries)
         ]
-        draft = self.path.with_suffix(f".{os.getpid()}")
-        draft.write_text("{\n" + ",\n".join(lines) + "\n}\n")
-        draft.replace(self.path)
+        text = "{\n" + ",\n".join(lines) + "\n}\n"
+        write_whole(self.path, lambda file: file.write(text.encode()))
 
     def _merge(self) -> None:
         """Take over what another process has written meanwhile."""

@@ -1,6 +1,7 @@
 import errno
 import os
 import stat
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -111,3 +112,39 @@ def test_failed_files_of_other_commands(run_json, fitted, command):
     what = ["--to", "sql"] if command == "export" else [fitted / "data.csv"]
     found = run_json(command, fitted / "model.json", *what, "-o", FULL, code=1)
     assert "no space left" in found["errors"][0]
+
+
+def test_nobody_can_foresee_where_a_file_is_written_first(tmp_path, monkeypatch):
+    """Links that lie in wait are not followed, and names differ each time."""
+    victim = tmp_path / "victim"
+    victim.write_text("precious")
+    seen = []
+
+    def write(file):
+        seen.extend(one for one in os.listdir(tmp_path) if one.endswith(".partial"))
+        file.write(b"new")
+
+    path = tmp_path / ("x" * 250)
+    for _ in range(2):
+        (tmp_path / f".{path.name[:50]}.{os.getpid()}.partial").unlink(missing_ok=True)
+        (tmp_path / f".{path.name[:50]}.{os.getpid()}.partial").symlink_to(victim)
+        write_file(str(path), write)
+    assert victim.read_text() == "precious"
+    assert path.read_text() == "new"
+    assert len(set(seen)) == 3
+    # If the one that is drawn is taken by a link, another one is drawn.
+    names = iter(["first", "second"])
+    monkeypatch.setattr(tempfile, "_get_candidate_names", lambda: names, raising=True)
+    other = tmp_path / "out.txt"
+    (tmp_path / ".out.txt.first.partial").symlink_to(victim)
+    write_file(str(other), lambda file: file.write(b"new"))
+    assert victim.read_text() == "precious"
+    assert other.read_text() == "new"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no such permissions")
+def test_new_files_have_the_usual_permissions(tmp_path):
+    path, usual = tmp_path / "out.txt", tmp_path / "usual.txt"
+    write_text(str(path), "text")
+    usual.write_text("text")
+    assert path.stat().st_mode == usual.stat().st_mode

@@ -1,8 +1,4 @@
-"""Output files: whole or not at all.
-
-A file is written under a temporary name and renamed, so that nobody ever sees half of
-it, and what was there before is lost only when the new one is complete.
-"""
+"""Output files: looked at before the work, written whole or not at all."""
 
 from __future__ import annotations
 
@@ -15,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
+from ..writing import write_whole
 from .errors import UsageProblem, message
 
 if TYPE_CHECKING:
@@ -72,7 +69,7 @@ def write_file(path: str, write: Callable[[IO[bytes]], None]) -> None:
         raise IsADirectoryError(0, "is a folder", path)
     try:
         if _is_plain(target):
-            _write_and_rename(target, write)
+            write_whole(target, write)
         else:
             # A device or a pipe is no file that could be replaced.
             with open(target, "wb") as file:
@@ -114,19 +111,3 @@ def _is_plain(target: Path) -> bool:
         return stat.S_ISREG(target.stat().st_mode)
     except FileNotFoundError:
         return True
-
-
-def _write_and_rename(target: Path, write: Callable[[IO[bytes]], None]) -> None:
-    # Through a link, the file that it points to is replaced.
-    target = target.resolve()
-    partial = target.with_name(f".{target.name}.{os.getpid()}.partial")
-    try:
-        with open(partial, "wb") as file:
-            write(file)
-            file.flush()
-            os.fsync(file.fileno())
-        if target.exists():
-            partial.chmod(stat.S_IMODE(target.stat().st_mode))
-        os.replace(partial, target)
-    finally:
-        partial.unlink(missing_ok=True)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..tables import Preparation
+from ..tables import Numbers, Preparation
+from ..tables.errors import listed
+from ..tables.identifiers import rises_with_rows
 from ..tables.preparation import CategoryColumn
 from .study import Data
 
@@ -24,6 +26,7 @@ def understood(data: Data, preparation: Preparation) -> list[str]:
         f"  target {target.name}: {n_second:,} {second} (positive), {n_first:,} {first}"
     )
     lines += _dropped(data)
+    lines += _rising(data)
     lines += _categories(preparation)
     gaps = data.missing()
     if gaps:
@@ -46,6 +49,21 @@ def _dropped(data: Data) -> list[str]:
     if len(dropped) > N_NAMED:
         lines.append(f"  left out {len(dropped) - N_NAMED:,} more columns")
     return lines
+
+
+def _rising(data: Data) -> list[str]:
+    """Columns in use that may number rows with gaps; or rows are sorted by them."""
+    names = []
+    for name in data.plan.kinds:
+        column = data.table.columns[name]
+        if isinstance(column, Numbers) and rises_with_rows(column.values):
+            names.append(name)
+    if not names:
+        return []
+    return [
+        f"  in the order of the rows, as if they numbered them: {listed(names)}; "
+        "--exclude leaves them out"
+    ]
 
 
 def _categories(preparation: Preparation) -> list[str]:

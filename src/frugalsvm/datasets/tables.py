@@ -8,9 +8,11 @@ import hashlib
 import os
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 import numpy as np
 
+from ..writing import write_whole
 from .catalogue import DatasetInfo
 
 #: Name of the environment variable with the folder of the data sets.
@@ -87,13 +89,11 @@ def read_table(path: Path) -> Table:
 def write_table(path: Path, table: Table) -> None:
     """Write a file that reads back the same numbers, whole or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f"{path.name}.{os.getpid()}.partial")
-    try:
-        with gzip.open(partial, "wt", newline="", encoding="utf-8") as file:
-            csv.writer(file, lineterminator="\n").writerow([*table.names, "target"])
-            np.savetxt(
-                file, np.column_stack([table.X, table.y]), fmt="%.17g", delimiter=","
-            )
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)
+    numbers = np.column_stack([table.X, table.y])
+
+    def write(file: IO[bytes]) -> None:
+        with gzip.open(file, "wt", newline="", encoding="utf-8") as text:
+            csv.writer(text, lineterminator="\n").writerow([*table.names, "target"])
+            np.savetxt(text, numbers, fmt="%.17g", delimiter=",")
+
+    write_whole(path, write)

@@ -6,8 +6,6 @@ which are the only thing that templates take as it is (``safe``).
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections.abc import Callable
 from dataclasses import replace
 from importlib import import_module
@@ -17,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from ..writing import write_whole
 from . import drawing, figures, words
 from .content import CATEGORY, BudgetPath, Report
 
@@ -175,7 +174,7 @@ def _with_error(path: BudgetPath, k: int) -> str:
 def write_report(report: Report, path: str | PathLike[str]) -> None:
     """Write the page of a report to a file.
 
-    It is written under another name first, so that no half of a page is ever there.
+    No half of a page is ever there.
 
     Parameters
     ----------
@@ -183,23 +182,7 @@ def write_report(report: Report, path: str | PathLike[str]) -> None:
     path : path of the file
     """
     text = render(report)
-    target = Path(path)
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-        os.chmod(name, 0o666 & ~_umask())
-        os.replace(name, target)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
-
-
-def _umask() -> int:
-    """What files are not allowed by default; it can be read by setting it only."""
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+    write_whole(Path(path), lambda file: file.write(text.encode()))
 
 
 def _jinja() -> Any:

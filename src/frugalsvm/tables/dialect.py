@@ -20,6 +20,8 @@ SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 N_ROWS = 200
 # The line by which Excel is told the separator.
 TOLD = re.compile(r'"?sep=([,;\t|])"?\r?\n', re.IGNORECASE)
+_LINE_END = re.compile(r"\r\n|\n|\r")
+_BLANK_LINES = re.compile(r"(?: *(?:\r\n|\n|\r))*")
 _ANY_NUMBER = re.compile(r"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*")
 
 
@@ -35,13 +37,13 @@ class Dialect:
     remarks : list of str
         What is worth saying.
     skipped : int
-        Lines before the line of names.
+        Lines before the first row, that of names included.
     """
 
     separator: str
     names: list[str]
     remarks: list[str]
-    skipped: int = 0
+    skipped: int
 
 
 def guess(sample: str, source: str, is_whole: bool) -> Dialect:
@@ -58,17 +60,20 @@ def guess(sample: str, source: str, is_whole: bool) -> Dialect:
     if not sample.strip():
         raise TableError(f"{source} is empty; it needs a line of names and some rows.")
     told = TOLD.match(sample)
+    start = _BLANK_LINES.match(sample, told.end() if told else 0)
+    assert start is not None
+    rest = sample[start.end() :]
     if told is None:
-        separator, rows = _separator(sample, is_whole)
+        separator, rows = _separator(rest, is_whole)
     else:
-        separator = told[1]
-        rows = _rows(sample[told.end() :], separator, is_whole)
+        separator, rows = told[1], _rows(rest, told[1], is_whole)
     remarks = []
     if separator != ",":
         remarks.append(f"cells are separated by {SEPARATORS[separator]}")
     names, renamed = _names(rows[0], source)
     remarks += renamed
-    return Dialect(separator, names, remarks, skipped=int(told is not None))
+    n_blank = len(_LINE_END.findall(start[0]))
+    return Dialect(separator, names, remarks, int(told is not None) + n_blank + 1)
 
 
 def _separator(sample: str, is_whole: bool) -> tuple[str, list[list[str]]]:

@@ -36,7 +36,8 @@ def numbers_rows(name: str, column: np.ndarray) -> bool:
 def rises_with_rows(column: np.ndarray) -> bool:
     """Whether different integers are in order, as numbers of rows are, with gaps."""
     known = column[~np.isnan(column)]
-    if known.size < ID_ROWS or (known != np.round(known)).any():
+    if known.size < ID_ROWS:
         return False
     steps = np.diff(known)
-    return bool((steps > 0).all() or (steps < 0).all())
+    in_order = (steps > 0).all() or (steps < 0).all()
+    return bool(in_order and (known == np.round(known)).all())

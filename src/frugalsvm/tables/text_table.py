@@ -194,7 +194,7 @@ class TextTable:
                 # Rows that are longer than the line of names.
                 warnings.simplefilter("error", ParserWarning)
                 with read_csv(
-                    source.open(), sep=dialect.separator, header=0,
+                    source.open(), sep=dialect.separator, header=None,
                     names=dialect.names, index_col=False, usecols=only,
                     dtype=dict.fromkeys(set(strings) & set(dialect.names), str),
                     encoding=self._encoding, na_values=list(MISSING_WORDS),
