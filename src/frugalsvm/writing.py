@@ -17,7 +17,7 @@ from typing import IO
 N_KEPT = 50
 
 
-def write_whole(path: Path, write: Callable[[IO[bytes]], None]) -> None:
+def write_whole(path: Path, write: Callable[[IO[bytes]], object]) -> None:
     """Let a function write a file.
 
     Parameters

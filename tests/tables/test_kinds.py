@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from frugalsvm.tables import TableError, make_plan
+from frugalsvm.tables import TableError, kinds, make_plan
 from frugalsvm.tables.errors import UnknownColumn
 from frugalsvm.tables.kinds import check_missing, check_wanted
 from tests.tables.tables import made
@@ -28,7 +28,10 @@ def reason(values, name="column", **options):
         ("column", [float("nan")] * N, "empty"),
         ("column", list(range(N)), "numbers the rows"),
         ("column", list(range(1000, 1000 + 3 * N, 3)), "numbers the rows"),
+        ("column", RNG.permutation(N).tolist(), "numbers the rows"),
+        ("column", (500 - 2 * RNG.permutation(N)).tolist(), "numbers the rows"),
         ("patient_id", RNG.permutation(10 * N)[:N].tolist(), "numbers the rows"),
+        ("patient", RNG.permutation(10 * N)[:N].tolist(), "numbers the rows"),
         ("column", [f"K{j:04d}" for j in range(N)], "identifiers"),
         ("column", [f"patient {j} is well" for j in range(N)], "free text"),
         ("column", [f"2024-01-{j % 28 + 1:02d}" for j in range(N)], "dates"),
@@ -51,6 +54,8 @@ def test_what_nothing_can_be_learned_from_is_dropped_with_a_word(name, values, w
         ("column", ["a", "b", "c"] * (N // 3)),
         ("column", ["a", None, "a"] * (N // 3)),
         ("id_of_nothing", [1, 2] * (N // 2)),
+        ("paid", RNG.permutation(10 * N)[:N].tolist()),
+        ("column", [*range(N - 1), 5]),
         ("column", [10_000_000 + j * j for j in range(N)]),
     ],
 )
@@ -68,6 +73,18 @@ def test_users_know_better():
     for option in ("exclude", "keep", "categorical"):
         with pytest.raises(UnknownColumn, match="did you mean 'column'"):
             reason(USEFUL, **{option: ["Column"]})
+
+
+def test_more_categories_than_can_be_told_apart_are_refused(monkeypatch):
+    texts = [f"text {j}" for j in range(N)]
+    assert reason(texts, categorical=["column"]) is None
+    monkeypatch.setattr(kinds, "MOST_LEVELS", N - 1)
+    with pytest.raises(TableError, match=r"60 different values.* 59 .*merge the rare"):
+        reason(texts, categorical=["column"])
+    monkeypatch.setattr(kinds, "MOST_CELLS", 30 * N)
+    with pytest.raises(TableError, match="at most 30 are taken"):
+        reason(texts, categorical=["column"])
+    assert "identifiers" in reason([f"text{j}" for j in range(N)])
 
 
 def test_nothing_left_is_an_error():

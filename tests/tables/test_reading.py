@@ -16,6 +16,7 @@ from frugalsvm.tables import (
     text_table,
 )
 from frugalsvm.tables.columns import StoredNumbers
+from frugalsvm.tables.naming import different
 
 
 @pytest.fixture
@@ -102,6 +103,33 @@ def test_names_are_made_different_with_a_word(table):
     assert values(found)["a (4)"] == [5]
     assert "'a' stands more than once" in " ".join(found.remarks)
     assert "without a name" in " ".join(found.remarks)
+
+
+def test_names_that_stand_very_often(table):
+    """What is quadratic in these would be seen to hang."""
+    n = 40_000
+    found = table(",".join(["a"] * n) + "\n" + ",".join(["1"] * n) + "\n")
+    assert found.names[-1] == f"a ({n})"
+    assert different(["a", "a (2)"] * 50_000)[-2:] == ["a (50001)", "a (2) (50000)"]
+
+
+@pytest.mark.parametrize("start", ["", "\n  \n", "\r\n", "sep=,\n", "sep=,\n\n"])
+def test_lines_before_the_names(table, start):
+    assert values(table(f"{start}a,b\n\n1.5,x\n2,y\n")) == PLAIN
+
+
+def test_a_first_line_of_more_than_a_mebibyte(table, monkeypatch):
+    monkeypatch.setattr(reading, "SAMPLE", 1000)
+    names = [f"a very long name of a column {j}" for j in range(500)]
+    rows = [",".join(names), *(",".join([f"{k}.25"] * 500) for k in range(5))]
+    found = table("\n".join(rows))
+    assert found.names == names
+    assert found.columns[names[-1]].values.tolist() == [k + 0.25 for k in range(5)]
+
+
+def test_texts_are_stripped_of_stated_characters_only(table):
+    found = table('a,b\n"x \t\u00a0",1\n" x",2\n"x\u2003",3\n"NA ",4\n')
+    assert values(found)["a"] == ["x", "x", "x\u2003", None]
 
 
 def test_old_windows_text(table):

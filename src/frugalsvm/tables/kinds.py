@@ -19,6 +19,8 @@ NUMBER, CATEGORY = "number", "category"
 # Most values of a column of texts that is taken for a categorical one, and of one that
 # is said to be one: each is a feature.
 MAX_LEVELS, MOST_LEVELS = 20, 1000
+# Most values of all features of such a column.
+MOST_CELLS = 10**8
 DATE = re.compile(
     r"(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2})"
     r"|\d{1,2}[ -](jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*[ -]\d{2,4})"
@@ -188,11 +190,12 @@ def _why_not_texts(name: str, column: Texts, wanted: bool) -> str:
     if len(levels) == 1 and not column.missing.any():
         return f"constant ({levels[0]!r})"
     if wanted:
-        if len(levels) > MOST_LEVELS:
+        most = min(MOST_LEVELS, MOST_CELLS // len(column))
+        if len(levels) > max(MAX_LEVELS, most):
             raise TableError(
                 f"column {name!r} has {len(levels):,} different values, and each "
-                f"would be a feature; at most {MOST_LEVELS:,} are taken: merge the "
-                f"rare ones into one, or leave it out (--exclude {name!r})."
+                f"would be a feature; at most {most:,} are taken here: merge the rare "
+                f"ones into one, or leave it out (--exclude {name!r})."
             )
         return ""
     if column.are_dates or _are_dates(levels):
