@@ -47,6 +47,11 @@ def facts(pairs: Iterable[tuple[str, str]]) -> str:
     return table([], rows, "ll")
 
 
+def note(text: str) -> str:
+    """A paragraph below the rest, no wider than a table."""
+    return f'<p style="margin:.4em 0 0;max-width:44em">{_muted(escaped(text))}</p>'
+
+
 def table(header: Sequence[str], rows: Iterable[Sequence[str]], align: str) -> str:
     """A table of cells that are HTML already; ``align`` has l or r for each column."""
     sides = [_CELL.format("right" if one == "r" else "left") for one in align]

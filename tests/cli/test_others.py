@@ -65,6 +65,23 @@ def test_alternatives(run, run_json, data, folder):
         assert words in done.stderr
 
 
+def test_incomplete_alternatives_say_what_is_proved(run, run_json, data):
+    options = ("alternatives", data, "-t", "state", "-k", "3", "--time-limit", "0")
+    found = run_json(*options)
+    assert not found["complete"]
+    assert found["status"] == "time limit"
+    assert found["indispensable"] == []
+    assert {one["role"] for one in found["roles"]} == {"in all found"}
+    assert "larger --time-limit or a smaller --tolerance" in found["explanation"]
+    shown = " ".join(run(*options).stdout.split())
+    assert "No feature is proved to be indispensable." in shown
+    assert "in all found" in shown
+    cut = run_json(*options[:-4], "-k", "2", "--tolerance", "50%", "--limit", "1")
+    assert cut["status"] == "limit"
+    assert "age" in cut["indispensable"]
+    assert "larger --limit" in cut["explanation"]
+
+
 def test_scorecard(run, run_json, fitted):
     model, data = fitted / "model.json", fitted / "data.csv"
     done = run("scorecard", model, data, "--points", "20", "--bins", "3")

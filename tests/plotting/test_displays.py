@@ -180,6 +180,18 @@ def test_supports_are_sorted_by_objective_and_count():
     assert marks[-1] == "+2e+02 %"
 
 
+def test_only_what_is_indispensable_is_marked():
+    roles = [SimpleNamespace(feature=1, role="indispensable"),
+             SimpleNamespace(feature=0, role="in all found")]  # fmt: skip
+    found = SimpleNamespace(
+        supports=[[0, 1], [0, 1, 2]], objectives=[1.0, 2.0], roles=roles, complete=False
+    )
+    display = SupportsDisplay.from_near_optimal(found)
+    cells = np.asarray(display.mesh_.get_array()).reshape(3, 2)
+    np.testing.assert_array_equal(cells, [[1, 1], [2, 2], [0, 1]])
+    assert "2 models found (there may be more)" in display.ax_.get_xlabel()
+
+
 def test_supports_are_cut_but_counted():
     supports = [[0, j] for j in range(1, 101)]
     found = SimpleNamespace(supports=supports, objectives=np.arange(1, 101.0))

@@ -66,6 +66,17 @@ def test_roles_are_those_of_the_list(data):
     assert sorted(named) == sorted(found.indispensable)
 
 
+def test_an_incomplete_list_is_handed_on_as_one(data):
+    found = near_optimal(*data, max_features=2, tolerance=0.5, max_nodes=1)
+    assert not found.complete
+    summary = alternatives_of(found)
+    assert (summary.status, summary.n_exchanges) == (found.status, found.n_exchanges)
+    assert summary.n_exchanges > 0
+    assert {one.role for one in summary.roles} <= {
+        "indispensable", "replaceable", "in all found",
+    }  # fmt: skip
+
+
 def test_a_history_without_events_is_not_drawn(result):
     assert progress_of(replace(result, history=[])) is None
     assert progress_of(replace(result, history=[(0.1, np.inf, 1.0)])) is None

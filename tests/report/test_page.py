@@ -229,15 +229,33 @@ def test_what_a_solver_leaves_of_zero_is_shown_as_zero():
 
 
 def test_an_incomplete_list_does_not_say_what_is_indispensable():
-    some = replace(samples.alternatives(), complete_up_to=-0.3)
+    whole = samples.alternatives()
+    assert "ndispensable" in render(samples.whole())
+    first = replace(whole.roles[0], role="in all found")
+    some = replace(
+        whole, complete_up_to=-0.3, roles=(first, *whole.roles[1:]),
+        status="time limit",
+    )  # fmt: skip
     page = render(samples.whole(alternatives=some))
     assert "in all found" in page
+    assert "In all found: a choice without it may be missing." in page
     assert "ndispensable" not in page
-    one = replace(some, n_models=1)
+    assert "Of no feature it is proved that all such choices need it" in page
+    assert "the time limit ended the search" in page
+    assert "a larger --time-limit" in page
+    one = replace(some, n_models=1, n_exchanges=100)
     page = render(samples.whole(alternatives=one))
     assert "is not known: the search for them was not completed" in page
+    assert "None of 100 exchanges of single features that were tried is." in page
     assert "What each feature is to these choices" not in page
-    assert "ndispensable" in render(samples.whole())
+
+
+def test_an_incomplete_list_says_what_is_proved_all_the_same():
+    some = replace(samples.alternatives(), complete_up_to=0.003, status="limit")
+    page = render(samples.whole(alternatives=some))
+    assert "It is proved that all such choices need worst area" in page
+    assert "there are more choices than are listed" in page
+    assert "Indispensable: no choice this good does without it." in page
 
 
 def test_a_certificate_that_was_not_saved():

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import textwrap
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from numbers import Real
 from os import PathLike
@@ -14,12 +16,15 @@ from .. import markup
 from ..certificate import Certificate
 from ..problem import Problem
 from ..tree.listing import Found, solve_support
+from .explanation import explanation, extent
 from .roles import INDISPENSABLE, NEVER, REPLACEABLE, FeatureRole, roles_of
 
 # Models and features that are printed.
 N_SHOWN = 10
 # Substitutes that are printed.
 N_SUBSTITUTES = 3
+# Characters of a line of sentences.
+WIDTH = 88
 COMPLETE = "complete"
 # Objectives that differ by less than this part are the same.
 SAME = 1e-9
@@ -55,6 +60,9 @@ class NearOptimal:
         the numbers are too large or too small to prove more.
     seconds : float
     n_nodes : int
+    n_exchanges : int
+        Exchanges of single features of the best model that were tried before anything
+        was concluded.
     feature_names : list of str
     certificate : Certificate or None
         Proof for :func:`frugalsvm.verify`, if it was asked for.
@@ -75,8 +83,13 @@ class NearOptimal:
     feature_names: list[str]
     problem: Problem
     certificate: Certificate | None = None
+    n_exchanges: int = 0
     # The sets of features behind each support: with those of weight zero.
     _sets: tuple[list[Found], ...] = ()
+    # What models cost at least that lack a feature of the best one and are not listed,
+    # and which features no model within the tolerance has; if the list is incomplete.
+    _bounds_without: Mapping[int, float] = field(default_factory=dict)
+    _ruled_out: np.ndarray | None = None
 
     def __len__(self) -> int:
         return len(self.supports)
@@ -127,14 +140,27 @@ class NearOptimal:
     def roles(self) -> list[FeatureRole]:
         """What each feature is to all models, the most frequent first.
 
-        Proved if the list is complete; of an incomplete list they say what is true of
-        the models in it.
+        "Indispensable" and "never" are proved. Where a list is not complete, and so not
+        proved of all features, there are the roles "in all found" and "in none found".
+        Features are replaceable by what the models in the list show.
         """
-        return roles_of(self.supports, self.feature_names, self._indispensable())
+        sets = [set(one.tolist()) for one in self.supports]
+        shared = set.intersection(*sets)
+        # A model without the feature may hide in a larger one that has it.
+        spare = set() if self._can_fill_up() else {j for j in shared if self._spare(j)}
+        needed = {j for j in shared - spare if self._is_needed(j)}
+        unproved = shared - spare - needed
+        if not self.complete:
+            unproved |= self._possible() - set.union(*sets)
+        return roles_of(self.supports, self.feature_names, needed, unproved)
 
     @property
     def indispensable(self) -> list[str]:
-        """Features that no model within the tolerance does without."""
+        """Features of which it is proved that no model does without them.
+
+        No model within the tolerance, that is. If the list is not complete, there may
+        be others that are not proved to be indispensable.
+        """
         return [one.name for one in self.roles if one.role == INDISPENSABLE]
 
     @property
@@ -146,15 +172,28 @@ class NearOptimal:
 
     @property
     def never(self) -> list[str]:
-        """Features of no model within the tolerance."""
+        """Features of which it is proved that no model within the tolerance has them.
+
+        If the list is not complete, there may be others.
+        """
         return [one.name for one in self.roles if one.role == NEVER]
 
-    def _indispensable(self) -> set[int]:
-        shared = set.intersection(*(set(one.tolist()) for one in self.supports))
-        if self._can_fill_up():
-            return shared
-        # A model without the feature may hide in a larger one that has it.
-        return {j for j in shared if j in self.problem.include or not self._spare(j)}
+    @property
+    def explanation(self) -> str:
+        """What is proved of models and features, and why no more, in sentences."""
+        return explanation(self)
+
+    def _is_needed(self, feature: int) -> bool:
+        """Whether it is proved that no model outside the list lacks a feature."""
+        if self.complete or feature in self.problem.include:
+            return True
+        return self._bounds_without.get(feature, -np.inf) > self.threshold
+
+    def _possible(self) -> set[int]:
+        """Features that models outside an incomplete list may have."""
+        if self._ruled_out is None:
+            return set(range(len(self.feature_names)))
+        return set(np.flatnonzero(~self._ruled_out).tolist())
 
     def _can_fill_up(self) -> bool:
         """Whether a model with too few features can get others instead of any one."""
@@ -164,7 +203,7 @@ class NearOptimal:
 
     def _spare(self, feature: int) -> bool:
         """Whether one of the sets can do without a feature."""
-        return any(
+        return feature not in self.problem.include and any(
             self._part(one, t) is not None
             for sets in self._sets
             for one in sets
@@ -240,6 +279,8 @@ class NearOptimal:
     def roles_frame(self) -> Any:
         """One row per feature: role, number of models, and what takes its place.
 
+        See :class:`~frugalsvm.alternatives.FeatureRole` for the roles.
+
         Returns
         -------
         pandas.DataFrame
@@ -266,23 +307,15 @@ class NearOptimal:
     def __repr__(self) -> str:
         return (
             f"NearOptimal({len(self)} supports within {100 * self.tolerance:.3g} % of "
-            f"{self.objectives[0]:.6g}, {self._extent()})"
+            f"{self.objectives[0]:.6g}, {extent(self)})"
         )
 
-    def _extent(self) -> str:
-        """How far the list can be relied on."""
-        if self.complete:
-            return COMPLETE
-        if self.complete_up_to < 0:
-            return f"optimum proved to within {-100 * self.complete_up_to:.2g} % only"
-        return f"complete up to {100 * self.complete_up_to:.3g} %"
-
     def __str__(self) -> str:
-        used = [one for one in self.roles if one.role != NEVER]
+        used = [one for one in self.roles if one.n_models]
         width = max((len(one.name) for one in used), default=0)
         lines = [repr(self), ""]
         if not self.complete:
-            lines += ["Not complete: roles are those in the models found.", ""]
+            lines += [*_wrapped(self.explanation), ""]
         for one in used[: 2 * N_SHOWN]:
             share = f"{100 * one.n_models / len(self):4.0f} %"
             lines.append(f"{share}  {one.name:<{width}}  {_role(one)}")
@@ -297,7 +330,7 @@ class NearOptimal:
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        used = [one for one in self.roles if one.role != NEVER]
+        used = [one for one in self.roles if one.n_models]
         rows = [
             [
                 markup.escaped(one.name),
@@ -313,9 +346,10 @@ class NearOptimal:
             markup.facts(
                 [
                     ("best objective", f"{self.objectives[0]:.6g}"),
-                    ("list", self._extent()),
+                    ("list", extent(self)),
                 ]
             ),
+            "" if self.complete else markup.note(self.explanation),
         )
 
     def _names(self, support: np.ndarray) -> list[str]:
@@ -323,10 +357,15 @@ class NearOptimal:
 
 
 def _role(one: FeatureRole) -> str:
-    if one.role == INDISPENSABLE:
+    if one.role != REPLACEABLE:
         return one.role
     if not one.replaced_by:
         return f"{one.role} together with others"
     more = len(one.replaced_by) - N_SUBSTITUTES
     shown = ", ".join(one.replaced_by[:N_SUBSTITUTES])
     return f"{one.role} by {shown}" + (f" and {more} more" if more > 0 else "")
+
+
+def _wrapped(text: str) -> list[str]:
+    """Lines of sentences; names of features stay as they are."""
+    return textwrap.wrap(text, WIDTH, break_long_words=False, break_on_hyphens=False)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 
 import numpy as np
 
 INDISPENSABLE, REPLACEABLE, NEVER = "indispensable", "replaceable", "never"
+# What an incomplete list may leave open.
+IN_ALL, IN_NONE = "in all found", "in none found"
 
 
 @dataclass(frozen=True)
@@ -20,9 +22,13 @@ class FeatureRole:
     feature : int
     name : str
     role : str
-        ``indispensable``: no model within the tolerance does without it.
-        ``replaceable``: in some models and not in others, or models can do without it.
-        ``never``: in none.
+        ``indispensable``: it is proved that no model within the tolerance does without
+        it. ``replaceable``: in some models and not in others, or models can do without
+        it. ``never``: it is proved that no model within the tolerance uses it.
+
+        Where a list is not complete, two more: ``in all found``, in all models of the
+        list, but one without it may be missing; ``in none found``, in no model of the
+        list, but one with it may be missing.
     n_models : int
         Models that use it.
     replaced_by : list of str
@@ -55,9 +61,16 @@ def exchanges(supports: Sequence[np.ndarray]) -> dict[int, Counter[int]]:
 
 
 def roles_of(
-    supports: Sequence[np.ndarray], names: Sequence[str], indispensable: set[int]
+    supports: Sequence[np.ndarray],
+    names: Sequence[str],
+    indispensable: Set[int],
+    unproved: Set[int] = frozenset(),
 ) -> list[FeatureRole]:
-    """The roles of all features, those of most models first."""
+    """The roles of all features, those of most models first.
+
+    Features of all models are replaceable unless they are ``indispensable`` or
+    ``unproved``; those of none are never used unless they are ``unproved``.
+    """
     counts = np.zeros(len(names), dtype=np.int64)
     for support in supports:
         counts[support] += 1
@@ -68,7 +81,9 @@ def roles_of(
         # The most frequent first, then in the order of the columns.
         order = sorted(by, key=lambda other: (-by[other], other))
         role = NEVER if counts[j] == 0 else REPLACEABLE
-        if j in indispensable:
+        if j in unproved:
+            role = IN_NONE if counts[j] == 0 else IN_ALL
+        elif j in indispensable:
             role = INDISPENSABLE
         roles.append(
             FeatureRole(j, names[j], role, int(counts[j]), [names[i] for i in order])

@@ -22,12 +22,16 @@ from ..supervision import supervise
 from ..tree.listing import Found, Listing, ListingTree, Threshold, solve_support
 from ..tree.proof import Alternatives, build_certificate
 from ..validation import check_unmasked
+from .exchanges import Exchanges
 from .listing import COMPLETE, SAME, NearOptimal
+from .needs import bounds_without
 
 # The first cutoff is larger by this part than it has to be.
 SLACK = 1e-6
 # The search ends when its nodes take more memory.
 MAX_BYTES = 4e9
+# Part of the time limit that the search for a first solution may take.
+START_PART = 0.8
 # Nodes of a rehearsal.
 REHEARSAL_NODES = 20
 
@@ -80,7 +84,9 @@ def near_optimal(
     list. See :meth:`NearOptimal.minimal` for the smallest sets.
 
     It is done by branch and bound whose cutoff is the tolerance above the best
-    objective, so that no support within the tolerance is lost.
+    objective, so that no support within the tolerance is lost. Before that, single
+    features of the best model are exchanged for others: whatever ends the tree early,
+    a list has the substitutes that were found so.
 
     Parameters
     ----------
@@ -103,7 +109,8 @@ def near_optimal(
         has no columns with names, features may be meant by these.
     time_limit : float, default=None
         Seconds; None for none. The list is then what was found, and
-        ``complete_up_to`` says how far it is complete. Ctrl-C has the same effect.
+        ``complete_up_to`` says how far it is complete. Ctrl-C has the same effect. Of
+        an incomplete list, features are called indispensable only if that is proved.
     max_nodes : int, default=None
         Most nodes of the tree.
     n_jobs : int, default=None
@@ -148,8 +155,8 @@ def near_optimal(
         n_threads(n_jobs), certificate,
     )  # fmt: skip
     start = solve(
-        problem, method="swap", effort="fast", time_limit=time_limit,
-        random_state=random_state, n_jobs=n_jobs,
+        problem, method="swap", effort="fast", random_state=random_state, n_jobs=n_jobs,
+        time_limit=None if time_limit is None else START_PART * time_limit,
     )  # fmt: skip
     # After the solve: what that needs is not to be rehearsed inside a rehearsal.
     compilation.ensure("near_optimal", _rehearse)
@@ -168,27 +175,34 @@ def _run(request: _Request, start: Result, stop: StopCondition) -> NearOptimal:
     # SVMs are not exact: that of the start shall not be missed.
     listing.threshold.lower_cutoff(start.objective * (1.0 + SLACK))
     listing.add(_first(problem, start))
+    watching = problem.watching(stop.flag)
     tree = ListingTree(
-        problem.watching(stop.flag), listing, stop.should_stop,
-        max_nodes=request.max_nodes, max_bytes=MAX_BYTES, n_jobs=request.n_jobs,
-        keep_proof=request.keep_proof,
+        watching, listing, stop.should_stop, max_nodes=request.max_nodes,
+        max_bytes=MAX_BYTES, n_jobs=request.n_jobs, keep_proof=request.keep_proof,
     )  # fmt: skip
+    exchanges = Exchanges(watching, listing, stop.should_stop)
+    bounds: dict[int, float] = {}
     with single_threaded_blas():
+        exchanges.run()
         tree.run()
-    seconds = start.seconds + stop.seconds
-    return _collect(request, listing, tree, stop, seconds)
+        if not tree.is_complete:
+            # Once more, if the tree has found a better model.
+            exchanges.run()
+            listing.cut(listing.limit)
+            bounds = bounds_without(watching, tree, stop.should_stop)
+    return _collect(
+        request, tree, stop, seconds=start.seconds + stop.seconds,
+        n_exchanges=exchanges.n_tried, _bounds_without=bounds,
+    )  # fmt: skip
 
 
 def _collect(
-    request: _Request, listing: Listing, tree: ListingTree, stop: StopCondition,
-    seconds: float,
-) -> NearOptimal:  # fmt: skip
+    request: _Request, tree: ListingTree, stop: StopCondition, **more: Any
+) -> NearOptimal:
     """What a tree has listed, and what it has proved of the rest."""
     problem, tolerance = request.problem, request.tolerance
-    best, proved = listing.best, tree.proved
-    threshold = (1.0 + tolerance) * best
-    complete = proved >= threshold
-    found = listing.supports()
+    proved, complete = tree.proved, tree.is_complete
+    found = tree.listing.supports()
     groups = _by_support(problem, _largest(found))
     # What is no leaf is part of an open node, and so of what is proved.
     leaves = [one.bound for one in found if one.bound > -np.inf]
@@ -203,17 +217,20 @@ def _collect(
         objectives=np.array([one.objective for one, _ in groups]),
         complete=complete,
         # Rounded down.
-        complete_up_to=tolerance if complete else proved / best * (1 - 1e-15) - 1,
+        complete_up_to=(
+            tolerance if complete else proved / tree.listing.best * (1 - 1e-15) - 1
+        ),
         tolerance=tolerance,
-        threshold=threshold,
+        threshold=tree.listing.last,
         lower_bound=lower_bound,
         status=_status(complete, tree, stop),
-        seconds=seconds,
         n_nodes=tree.n_nodes,
         feature_names=request.names,
         problem=problem,
         certificate=proof,
         _sets=tuple(whole for _, whole in groups),
+        _ruled_out=tree.ruled_out,
+        **more,
     )
 
 
@@ -231,13 +248,13 @@ def _status(complete: bool, tree: ListingTree, stop: StopCondition) -> str:
         return COMPLETE
     if stop.interrupted:
         return str(Status.INTERRUPTED)
-    if stop.out_of_time:
-        return str(Status.TIME_LIMIT)
     limits = {"nodes": Status.NODE_LIMIT, "memory": Status.MEMORY_LIMIT}
     if tree.hit_limit is not None:
         return str(limits[tree.hit_limit])
-    # Nothing ended it: SVMs were not accurate enough to prove more.
-    return "limit" if tree.listing.is_cut else str(Status.FEASIBLE)
+    if tree.listing.is_cut and len(tree.frontier) == 0:
+        return "limit"
+    # If nothing ended it, SVMs were not accurate enough to prove more.
+    return str(Status.TIME_LIMIT if stop.out_of_time else Status.FEASIBLE)
 
 
 def _first(problem: Problem, start: Result) -> Found:

@@ -57,8 +57,8 @@ def alternatives(
 ) -> None:
     """List all choices of features that are nearly as good as the best one.
 
-    Shows which features no good model does without, and what can take the place of the
-    others.
+    Shows which features are proved to be in every good model, and what can take the
+    place of the others.
     """
     from .formats import parse_formats
     from .parsing import check_search, parse_budget, parse_C, parse_share
@@ -101,9 +101,11 @@ def alternatives(
 
 
 def _show(session: Session, found: Any) -> None:
+    from ..alternatives.explanation import explanation
+
     n = len(found)
     session.show("", f"{n:,} model{'s' * (n > 1)} within {100 * found.tolerance:.3g} %")
-    session.show(_extent(found), "")
+    session.show(plain(explanation(found, options=True)), "")
     roles = session.table("feature", ">models", "role")
     used = [one for one in found.roles if one.n_models]
     for one in used[:N_FEATURES]:
@@ -120,20 +122,6 @@ def _show(session: Session, found: Any) -> None:
         session.show(f"and {n - N_MODELS:,} more models (--json lists them all)")
 
 
-def _extent(found: Any) -> str:
-    if found.complete:
-        return "Proved: no choice of features is missing from this list."
-    if found.complete_up_to < 0:
-        return (
-            f"Not complete ({found.status}): not even the best one is proved to be the "
-            f"best; a better one could gain {-100 * found.complete_up_to:.2g} %."
-        )
-    return (
-        f"Not complete ({found.status}): proved that none is missing up to "
-        f"{100 * found.complete_up_to:.3g} %."
-    )
-
-
 def _role(one: Any) -> str:
     if one.role != "replaceable":
         return one.role
@@ -145,6 +133,8 @@ def _role(one: Any) -> str:
 
 
 def _content(found: Any) -> dict[str, Any]:
+    from ..alternatives.explanation import explanation
+
     names = found.feature_names
     return {
         "tolerance": found.tolerance,
@@ -152,6 +142,9 @@ def _content(found: Any) -> dict[str, Any]:
         "complete_up_to": found.complete_up_to,
         "status": found.status,
         "lower_bound": found.lower_bound,
+        "explanation": explanation(found, options=True),
+        "exchanges_tried": found.n_exchanges,
+        "indispensable": found.indispensable,
         "models": [
             {
                 "objective": objective,

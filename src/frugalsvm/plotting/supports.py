@@ -27,7 +27,7 @@ TICK_WIDTH = 1.0
 class SupportsDisplay:
     """Features by models: who uses what, the best model first.
 
-    Features that all models use are in a colour of their own.
+    Features that no model can do without are in a colour of their own.
 
     Parameters
     ----------
@@ -36,6 +36,10 @@ class SupportsDisplay:
     names : sequence of str
         Names of all features.
     objectives : array-like of shape (n_models,)
+    indispensable : iterable of int, default=None
+        Features in a colour of their own; None for those that all models use.
+    complete : bool, default=True
+        Whether these are all models; if not, the axis says that they are those found.
 
     Attributes
     ----------
@@ -49,6 +53,8 @@ class SupportsDisplay:
         supports: Iterable[Any],
         names: Sequence[str],
         objectives: Any,
+        indispensable: Iterable[int] | None = None,
+        complete: bool = True,
     ) -> None:
         given = [np.asarray(one, dtype=np.int64).ravel() for one in supports]
         values = np.asarray(objectives, dtype=np.float64)
@@ -68,6 +74,10 @@ class SupportsDisplay:
             mask[support] = True
         order = np.argsort(values, kind="stable")
         self.masks, self.objectives = masks[order], values[order]
+        self.complete = complete
+        marked = masks.all(axis=0) if indispensable is None else list(indispensable)
+        self.marked = np.zeros(len(self.names), dtype=bool)
+        self.marked[marked] = True
 
     @classmethod
     def from_near_optimal(
@@ -80,6 +90,9 @@ class SupportsDisplay:
         max_models: int = 60,
     ) -> SupportsDisplay:
         """Draw an object that has ``supports`` and ``objectives``.
+
+        A :class:`~frugalsvm.NearOptimal` also says which features are indispensable:
+        what all models of an incomplete list use need not be.
 
         Parameters
         ----------
@@ -101,7 +114,11 @@ class SupportsDisplay:
         if names is None:
             last = max((int(one.max()) for one in supports if one.size), default=-1)
             names = [f"x{j}" for j in range(last + 1)]
-        display = cls(supports, names, found.objectives)
+        roles, needed = getattr(found, "roles", None), None
+        if roles is not None:
+            needed = [one.feature for one in roles if one.role == "indispensable"]
+        complete = getattr(found, "complete", True)
+        display = cls(supports, names, found.objectives, needed, complete)
         return display.plot(ax=ax, max_display=max_display, max_models=max_models)
 
     def plot(
@@ -127,7 +144,7 @@ class SupportsDisplay:
         order = order[counts[order] > 0]
         shown = order[:max_display]
         cells = self.masks[:max_models, shown].T.astype(int)
-        cells[counts[shown] == n_models] *= 2
+        cells[self.marked[shown]] *= 2
         names = [self.names[j] for j in shown]
         ax = new_axes(ax, rows_width(names), rows_height(shown.size) + 0.3)
         self.mesh_ = draw_cells(ax, cells, [LIGHT_GREY, BLUE, ORANGE])
@@ -150,4 +167,5 @@ class SupportsDisplay:
         ax.tick_params(axis="x", length=0)
         n_models = len(self.masks)
         which = f"{n_models:,}" if n_shown == n_models else f"{n_shown} of {n_models:,}"
-        ax.set_xlabel(f"{which} models, by objective")
+        found = "" if self.complete else " found (there may be more)"
+        ax.set_xlabel(f"{which} models{found}, by objective")

@@ -220,7 +220,8 @@ class FeatureAlternatives:
     ----------
     name : str
     role : str
-        ``"indispensable"``, ``"replaceable"`` or ``"never"``.
+        ``"indispensable"``, ``"replaceable"`` or ``"in all found"``, see
+        :class:`~frugalsvm.alternatives.FeatureRole`.
     n_models : int
         Models that use it.
     replaced_by : tuple of str
@@ -246,12 +247,18 @@ class AlternativesSummary:
     n_models : int
     roles : tuple of FeatureAlternatives
         Those of features that any of the models uses.
+    status : str
+        What ended the search if it is not complete: ``"time limit"`` and the like.
+    n_exchanges : int
+        Exchanges of single features of the best model that were tried.
     """
 
     tolerance: float
     complete_up_to: float
     n_models: int
     roles: tuple[FeatureAlternatives, ...]
+    status: str = ""
+    n_exchanges: int = 0
 
     @property
     def complete(self) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from ..alternatives import NearOptimal
-from ..alternatives.roles import NEVER
 from ..certificate import Certificate
 from ..checker import Statement
 from ..estimators.choice import ScoredPath
@@ -125,8 +124,10 @@ def alternatives_of(found: NearOptimal) -> AlternativesSummary:
                 one.name, one.role, one.n_models, tuple(one.replaced_by)
             )
             for one in found.roles
-            if one.role != NEVER
+            if one.n_models
         ),
+        status=found.status,
+        n_exchanges=found.n_exchanges,
     )
 
 

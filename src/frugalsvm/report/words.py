@@ -53,6 +53,20 @@ ENDINGS = {
     "interrupted": "The run was interrupted; this is the best model it had found.",
     "solver failed": "A solver broke down; this is the best model until then.",
 }
+# What ended the search for other choices of features.
+SEARCH_ENDED = {
+    "time limit": "the time limit ended the search",
+    "node limit": "the limit of nodes ended the search",
+    "memory limit": "the limit of memory ended the search",
+    "limit": "there are more choices than are listed",
+    "interrupted": "the search was interrupted",
+}
+# What a feature may be to these choices.
+ROLES = {
+    "indispensable": "Indispensable: no choice this good does without it.",
+    "replaceable": "Replaceable: some do without it.",
+    "in all found": "In all found: a choice without it may be missing.",
+}
 
 
 def number(value: float | None, digits: int = 3) -> str:
@@ -291,9 +305,15 @@ def alternatives(found: AlternativesSummary) -> str:
     """How many other choices there are, and how sure that is."""
     within = percent(found.tolerance)
     if found.n_models == 1 and not found.complete:
+        tried = ""
+        if found.n_exchanges:
+            tried = (
+                f" None of {found.n_exchanges:,} exchanges of single features that "
+                "were tried is."
+            )
         return (
             f"Whether other choices of features are within {within} of the best fit "
-            "is not known: the search for them was not completed."
+            f"is not known: the search for them was not completed.{tried}"
         )
     if found.n_models == 1:
         text = f"One choice of features is within {within} of the best fit"
@@ -312,11 +332,23 @@ def alternatives(found: AlternativesSummary) -> str:
     return f"{text}, as far as was searched. There may be many more."
 
 
-def role(found: AlternativesSummary, one: FeatureAlternatives) -> str:
-    """What a feature is; if models may be missing, to those that were found only."""
-    if found.complete:
-        return one.role
-    return "in all found" if one.role == "indispensable" else "in some found"
+def unproved(found: AlternativesSummary) -> str:
+    """What is proved of features if choices may be missing, and why no more."""
+    needed = [one.name for one in found.roles if one.role == "indispensable"]
+    proved = "Of no feature it is proved that all such choices need it"
+    if needed:
+        proved = f"It is proved that all such choices need {listed(tuple(needed))}"
+    ended = SEARCH_ENDED.get(found.status, "the search was not completed")
+    return (
+        f"{proved}; {ended}. The command frugalsvm alternatives searches on, with a "
+        "larger --time-limit or --limit, or a smaller --tolerance."
+    )
+
+
+def roles(found: AlternativesSummary) -> str:
+    """What the words in the column of roles mean."""
+    there = {one.role for one in found.roles}
+    return " ".join(text for role, text in ROLES.items() if role in there)
 
 
 def replacements(one: FeatureAlternatives) -> str:

@@ -39,6 +39,11 @@ class Frontier:
         return not self._busy
 
     @property
+    def waiting(self) -> list[Node]:
+        """The open nodes that nobody works on, that of smallest bound first."""
+        return [node for _, _, node in self._heap]
+
+    @property
     def bound(self) -> float:
         """Lower bound of the optimum."""
         best_open = self._heap[0][0] if self._heap else np.inf

@@ -9,7 +9,7 @@ in the list.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
@@ -150,9 +150,14 @@ class Listing:
             self.is_cut = True
             self.threshold.cut_above(min(dropped))
 
+    @property
+    def last(self) -> float:
+        """The largest objective that is within the tolerance."""
+        return self.best * (1.0 + self.threshold.tolerance)
+
     def supports(self) -> list[Found]:
         """Those that are not proved to be beyond the tolerance, best first."""
-        last = self.best * (1.0 + self.threshold.tolerance)
+        last = self.last
         # The start is no leaf and has no bound, but may turn out to be beyond it.
         kept = [
             found
@@ -211,6 +216,7 @@ class ListingTree:
     n_nodes : int
     hit_limit : str or None
         "nodes" or "memory" if one of them ended the search.
+    root : Node or None
     """
 
     def __init__(
@@ -228,6 +234,7 @@ class ListingTree:
         self.frontier = Frontier(keep_proof)
         self.n_nodes = 0
         self.hit_limit: str | None = None
+        self.root: Node | None = None
         self.max_nodes, self.max_bytes = max_nodes, max_bytes
         self._should_stop = should_stop
         rule = make_rule(BRANCHING, problem.n_features)
@@ -248,9 +255,36 @@ class ListingTree:
         """No support below this is missing from the list."""
         return min(self.frontier.bound, self.listing.threshold.cutoff)
 
+    @property
+    def is_complete(self) -> bool:
+        """Whether no support within the tolerance is missing from the list."""
+        return self.proved >= self.listing.last
+
+    def bounds_without(self, features: Iterable[int]) -> dict[int, float]:
+        """For each of some features: no support below this lacks it and is missing."""
+        closed = min(self.frontier.closed_bound, self.listing.threshold.cutoff)
+        bounds = dict.fromkeys(features, closed)
+        for node in self.frontier.waiting:
+            if node.bound < max(bounds.values(), default=-np.inf):
+                forced = set(node.forced.tolist())
+                for j in bounds.keys() - forced:
+                    bounds[j] = min(bounds[j], node.bound)
+        return bounds
+
+    @property
+    def ruled_out(self) -> np.ndarray:
+        """Features that no support below the first cutoff has, as a mask."""
+        root = self._solvers[0].root
+        out = np.ones(self._solvers[0].problem.n_features, dtype=bool)
+        out[root.forced] = out[root.free] = False
+        if self.root is not None:
+            out[self.root.fixed_out] = True
+        return out
+
     def run(self) -> None:
         """Go on until nothing is open or something says stop."""
-        self._add(self._solvers[0].plant())
+        self.root = self._solvers[0].plant()
+        self._add(self.root)
         with ThreadPoolExecutor(len(self._solvers)) as pool:
             while not self._must_stop() and (nodes := self._take()):
                 n_jobs = len(self._solvers)

@@ -1,0 +1,81 @@
+"""What is proved of a list, and why no more, in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from .roles import IN_ALL, INDISPENSABLE
+
+if TYPE_CHECKING:  # a list explains itself
+    from .listing import NearOptimal
+
+# Names of features in a sentence.
+N_NAMED = 10
+# What ended a search, and the parameter that lets it go on.
+LARGER = {"time limit": "time_limit", "node limit": "max_nodes", "limit": "limit"}
+
+
+def extent(found: NearOptimal) -> str:
+    """How far a list can be relied on, in a few words."""
+    if found.complete:
+        return "complete"
+    if found.complete_up_to < 0:
+        return f"optimum proved to within {-100 * found.complete_up_to:.2g} % only"
+    return f"complete up to {100 * found.complete_up_to:.3g} %"
+
+
+def explanation(found: NearOptimal, *, options: bool = False) -> str:
+    """What is proved, and why no more; parameters as ``--options`` if that is asked."""
+    if found.complete:
+        return "Proved: no choice of features is missing from this list."
+    parts = [_missing(found), _proved(found), _advice(found, options)]
+    return " ".join(part for part in parts if part)
+
+
+def _missing(found: NearOptimal) -> str:
+    """What may be missing from an incomplete list."""
+    if found.complete_up_to < 0:
+        return (
+            f"Not complete ({found.status}): not even the best one is proved to be the "
+            f"best; a better one could gain {-100 * found.complete_up_to:.2g} %."
+        )
+    return (
+        f"Not complete ({found.status}): proved that none is missing up to "
+        f"{100 * found.complete_up_to:.3g} %."
+    )
+
+
+def _proved(found: NearOptimal) -> str:
+    """What is proved of features all the same."""
+    of = {
+        role: [one.name for one in found.roles if one.role == role]
+        for role in (INDISPENSABLE, IN_ALL)
+    }
+    proved = "No feature is proved to be indispensable."
+    if of[INDISPENSABLE]:
+        proved = f"Proved to be indispensable: {_listed(of[INDISPENSABLE])}."
+    if not of[IN_ALL]:
+        return proved
+    return (
+        f"{proved} In all models found, but models without them may be missing: "
+        f"{_listed(of[IN_ALL])}; {found.n_exchanges:,} exchanges of single features "
+        "were tried."
+    )
+
+
+def _advice(found: NearOptimal, options: bool) -> str:
+    """What to do to know more."""
+    names = [LARGER[found.status]] if found.status in LARGER else []
+    smaller = "tolerance"
+    if options:
+        names = [f"--{name.replace('_', '-')}" for name in names]
+        smaller = "--tolerance"
+    larger = "".join(f"a larger {name} or " for name in names)
+    sentence = f"{larger}a smaller {smaller} lets more be proved."
+    return sentence[0].upper() + sentence[1:]
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = len(names) - N_NAMED
+    return ", ".join(names[:N_NAMED]) + (f" and {more:,} more" if more > 0 else "")
