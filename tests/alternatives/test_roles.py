@@ -4,7 +4,10 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from frugalsvm import near_optimal, verify
+from frugalsvm import Problem, near_optimal, verify
+from frugalsvm.alternatives import search
+from frugalsvm.alternatives.exchanges import Exchanges
+from frugalsvm.tree.listing import Listing, Threshold, solve_support
 from tests.reference import Enumeration
 from tests.tree.problems import KINDS, small_problem
 
@@ -40,6 +43,10 @@ def check(found, reference):
         return 0
     needed = numbers(found.indispensable)
     assert needed <= set.intersection(*map(set, within))
+    nearly = found.threshold * (1 + CLOSE)
+    within_nearly = [s for s, value in reference.values.items() if value <= nearly]
+    for j in numbers(found.replaceable):
+        assert any(j not in s for s in within_nearly)
     never = numbers(found.never)
     assert not any(never & set(reference.reduced(s)) for s in within)
     if not found.complete:
@@ -125,6 +132,18 @@ def test_a_feature_without_which_nothing_goes_is_proved():
     assert found.within(0.2).indispensable[0] == "x7"
 
 
+def test_what_the_list_has_no_room_for_is_not_forgotten():
+    X, y = blocks()
+    whole = near_optimal(X, y, max_features=5, tolerance=0.03, max_nodes=1)
+    cut = near_optimal(X, y, max_features=5, tolerance=0.03, max_nodes=1, limit=1)
+    assert len(cut) == 1
+    best = [f"x{j}" for j in cut.supports[0]]
+    assert set(cut.replaceable) == set(best)
+    for name in best:
+        assert set(cut.replaceable[name]) == set(whole.replaceable[name])
+    assert cut.within(1e-4).replaceable == {}
+
+
 def test_a_smaller_tolerance_follows_the_same_rule():
     X, y = blocks()
     found = near_optimal(X, y, max_features=5, tolerance=0.03, max_nodes=1)
@@ -136,10 +155,22 @@ def test_a_smaller_tolerance_follows_the_same_rule():
     assert given.indispensable == ["x3"]
 
 
+def test_exchanges_end_when_they_are_told_to():
+    X, y = blocks()
+    problem = Problem(X, y, max_features=5)
+    listing = Listing(Threshold(0.03), 100)
+    listing.add(solve_support(problem, np.array([3, 14, 23, 29, 34]))[0])
+    calls = iter(range(1000))
+    # Asked before every SVM, be it of an exchange or of what is left to be ranked.
+    exchanges = Exchanges(problem, listing, lambda: next(calls) > 5)
+    exchanges.run()
+    assert 0 < exchanges.n_tried < 5
+    assert len(listing) > 1
+    assert len(list(calls)) > 990
+
+
 def test_exchanges_follow_a_better_model(monkeypatch):
     # From a bad start exchanges lead to better models, around which more are tried.
-    from frugalsvm.alternatives import search
-
     X, y = blocks()
     best = near_optimal(X, y, max_features=5, max_nodes=1).objectives[0]
     real = search.solve
@@ -148,6 +179,6 @@ def test_exchanges_follow_a_better_model(monkeypatch):
         return real(problem, method="relax-and-round")
 
     monkeypatch.setattr(search, "solve", solve)
-    start = real(search.Problem(X, y, max_features=5), method="relax-and-round")
+    start = real(Problem(X, y, max_features=5), method="relax-and-round")
     found = near_optimal(X, y, max_features=5, max_nodes=1)
     assert best <= found.objectives[0] <= start.objective * (1 - 1e-6)

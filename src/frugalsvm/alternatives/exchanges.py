@@ -50,8 +50,16 @@ class Exchanges:
         self._evaluator = Evaluator(problem, should_stop)
         self._should_stop = should_stop
         self._ranker: Evaluator | None = None
-        # Models around which exchanges were tried.
+        # Models around which exchanges were tried, and what came of those at the last.
         self._centres: set[tuple[int, ...]] = set()
+        self._last: tuple[int, ...] | None = None
+        self._objectives: dict[int, dict[int, float]] = {}
+
+    @property
+    def substitutes(self) -> dict[int, dict[int, float]]:
+        """What exchanges of features of the best model lead to, listed or cut."""
+        best = self.listing.supports()[0]
+        return self._objectives if best.key == self._last else {}
 
     def run(self) -> None:
         """Try exchanges at the best model, and at a better one they lead to."""
@@ -60,6 +68,7 @@ class Exchanges:
             if best.key in self._centres or self._should_stop():
                 return
             self._centres.add(best.key)
+            self._last, self._objectives = best.key, {}
             size = np.abs(best.coef)
             # Those of small weights are the easiest to replace.
             order = best.support[np.argsort(size, kind="stable")]
@@ -73,20 +82,20 @@ class Exchanges:
         rest = []
         self._evaluator.max_work = np.inf
         for feature in order[~self._evaluator.is_fixed[order]].tolist():
-            exchanged = self._exchanged(support, feature)
-            if exchanged:
-                self._try(exchanged[0])
-            rest.append(exchanged[1:])
+            others = support[support != feature]
+            ranked = self._ranked(others, feature)
+            for substitute in ranked[:1]:
+                self._try(others, feature, substitute)
+            rest.append((others, feature, ranked[1:]))
         self._evaluator.max_work = self._evaluator.work + WORK
         for turn in range(N_SUBSTITUTES - 1):
-            for exchanged in rest:
-                if turn < len(exchanged):
-                    self._try(exchanged[turn])
+            for others, feature, ranked in rest:
+                if turn < len(ranked):
+                    self._try(others, feature, ranked[turn])
 
-    def _exchanged(self, support: np.ndarray, feature: int) -> list[np.ndarray]:
-        """The support with others in the place of a feature, best guess first."""
+    def _ranked(self, others: np.ndarray, feature: int) -> list[int]:
+        """What may take the place of a feature beside others, best guess first."""
         ranker = self._ranking()
-        others = support[support != feature]
         solution = ranker.solve(others)
         assert solution is not None
         features = ranker.addable(others)
@@ -94,8 +103,7 @@ class Exchanges:
         if features.size == 0:
             return []
         estimates = ranker.addition_estimates(solution, features)
-        best = features[smallest(estimates, N_SUBSTITUTES)]
-        return [insert(others, one) for one in best.tolist()]
+        return features[smallest(estimates, N_SUBSTITUTES)].tolist()
 
     def _ranking(self) -> Evaluator:
         """Who ranks exchanges: on some of the samples where these are many."""
@@ -106,9 +114,10 @@ class Exchanges:
             self._ranker = Evaluator(problem, self._should_stop)
         return self._ranker
 
-    def _try(self, support: np.ndarray) -> None:
-        """List a support if its SVM is within the tolerance."""
+    def _try(self, others: np.ndarray, feature: int, substitute: int) -> None:
+        """List an exchange if its SVM is within the tolerance."""
         cutoff = self.listing.threshold.cutoff
+        support = insert(others, substitute)
         solution = self._evaluator.solve(support, cutoff)
         self.n_tried += 1
         if solution is None:
@@ -117,3 +126,4 @@ class Exchanges:
         if found.objective <= cutoff:
             # It is no leaf: whatever else the tree has to say about it, it will.
             self.listing.add(replace(found, bound=-np.inf))
+            self._objectives.setdefault(feature, {})[substitute] = found.objective

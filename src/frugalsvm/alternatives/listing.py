@@ -90,6 +90,8 @@ class NearOptimal:
     # and which features no model within the tolerance has; if the list is incomplete.
     _bounds_without: Mapping[int, float] = field(default_factory=dict)
     _ruled_out: np.ndarray | None = None
+    # Objectives of the exchanges at the best model, also of those that were cut.
+    _substitutes: Mapping[int, Mapping[int, float]] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.supports)
@@ -146,13 +148,16 @@ class NearOptimal:
         """
         sets = [set(one.tolist()) for one in self.supports]
         shared = set.intersection(*sets)
-        # A model without the feature may hide in a larger one that has it.
-        spare = set() if self._can_fill_up() else {j for j in shared if self._spare(j)}
+        cut = self._cut_substitutes()
+        spare = shared & cut.keys()
+        if not self._can_fill_up():
+            # A model without the feature may hide in a larger one that has it.
+            spare |= {j for j in shared - spare if self._spare(j)}
         needed = {j for j in shared - spare if self._is_needed(j)}
         unproved = shared - spare - needed
         if not self.complete:
             unproved |= self._possible() - set.union(*sets)
-        return roles_of(self.supports, self.feature_names, needed, unproved)
+        return roles_of(self.supports, self.feature_names, needed, unproved, cut)
 
     @property
     def indispensable(self) -> list[str]:
@@ -188,6 +193,16 @@ class NearOptimal:
         if self.complete or feature in self.problem.include:
             return True
         return self._bounds_without.get(feature, -np.inf) > self.threshold
+
+    def _cut_substitutes(self) -> dict[int, list[int]]:
+        """What can replace features of the best model, though the list has no room."""
+        if self.complete:
+            return {}
+        within = {
+            j: [k for k, value in objectives.items() if value <= self.threshold]
+            for j, objectives in self._substitutes.items()
+        }
+        return {j: features for j, features in within.items() if features}
 
     def _possible(self) -> set[int]:
         """Features that models outside an incomplete list may have."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import numpy as np
 
@@ -65,11 +66,14 @@ def roles_of(
     names: Sequence[str],
     indispensable: Set[int],
     unproved: Set[int] = frozenset(),
+    substitutes: Mapping[int, Iterable[int]] = MappingProxyType({}),
 ) -> list[FeatureRole]:
     """The roles of all features, those of most models first.
 
     Features of all models are replaceable unless they are ``indispensable`` or
-    ``unproved``; those of none are never used unless they are ``unproved``.
+    ``unproved``; those of none are never used unless they are ``unproved``. What is
+    known to take the place of a feature in a model that is not among the supports is in
+    ``substitutes``.
     """
     counts = np.zeros(len(names), dtype=np.int64)
     for support in supports:
@@ -78,6 +82,7 @@ def roles_of(
     roles = []
     for j in np.argsort(-counts, kind="stable").tolist():
         by = replacements.get(j, Counter())
+        by.update(dict.fromkeys(substitutes.get(j, ()), 0))
         # The most frequent first, then in the order of the columns.
         order = sorted(by, key=lambda other: (-by[other], other))
         role = NEVER if counts[j] == 0 else REPLACEABLE

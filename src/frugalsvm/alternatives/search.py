@@ -193,6 +193,7 @@ def _run(request: _Request, start: Result, stop: StopCondition) -> NearOptimal:
     return _collect(
         request, tree, stop, seconds=start.seconds + stop.seconds,
         n_exchanges=exchanges.n_tried, _bounds_without=bounds,
+        _substitutes=exchanges.substitutes,
     )  # fmt: skip
 
 
