@@ -244,6 +244,8 @@ def test_an_incomplete_list_does_not_say_what_is_indispensable():
     assert "the time limit ended the search" in page
     assert "a larger --time-limit" in page
     one = replace(some, n_models=1, n_exchanges=100)
+    assert "None of 100" not in render(samples.whole(alternatives=one))
+    one = replace(one, roles=(first,))
     page = render(samples.whole(alternatives=one))
     assert "is not known: the search for them was not completed" in page
     assert "None of 100 exchanges of single features that were tried is." in page

@@ -306,7 +306,8 @@ def alternatives(found: AlternativesSummary) -> str:
     within = percent(found.tolerance)
     if found.n_models == 1 and not found.complete:
         tried = ""
-        if found.n_exchanges:
+        # A list of length one may have had no room for those that are.
+        if found.n_exchanges and all(one.role != "replaceable" for one in found.roles):
             tried = (
                 f" None of {found.n_exchanges:,} exchanges of single features that "
                 "were tried is."
