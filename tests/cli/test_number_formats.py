@@ -45,6 +45,9 @@ def predictions(done):
 
 
 def test_a_german_export(run, run_json, fitted_german, folder):
+    fit = ("fit", "data.csv", "-t", "y", "--folds", "0", "--effort", "fast")
+    german = {"income": {"decimal": ",", "thousands": "."}}
+    assert run_json(*fit)["data"]["formats"] == german
     said = fitted_german.stderr
     assert "decimal commas and points in thousands, like 1.234,5: 'income'" in said
     assert "decimal points, like 1234.5: 'ratio'" in said

@@ -11,6 +11,7 @@ from frugalsvm.tables import Numbers, TableError, make_plan, read_table, text_ta
 from frugalsvm.tables.columns import Texts, UnclearNumbers
 from frugalsvm.tables.formats import (
     PLAIN,
+    WHOLE,
     FormatRule,
     FormatRules,
     NumberFormat,
@@ -20,7 +21,6 @@ from frugalsvm.tables.formats import (
 GERMAN = NumberFormat(",", ".")
 COMMAS = NumberFormat(",", None)
 ENGLISH = NumberFormat(".", ",")
-WHOLE = NumberFormat(None, None)
 
 
 @pytest.fixture

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 from ..tables import Numbers, Preparation
 from ..tables.errors import listed
+from ..tables.formats import PLAIN, WHOLE
 from ..tables.identifiers import rises_with_rows
-from ..tables.preparation import CategoryColumn
+from ..tables.preparation import CategoryColumn, NumberColumn
 from .study import Data
 
 # Columns that are named.
@@ -103,6 +105,11 @@ def as_dict(data: Data, preparation: Preparation) -> dict[str, Any]:
             one.name: list(one.levels)
             for one in preparation.columns
             if isinstance(one, CategoryColumn)
+        },
+        "formats": {
+            one.name: asdict(one.format)
+            for one in preparation.columns
+            if isinstance(one, NumberColumn) and one.format not in (None, PLAIN, WHOLE)
         },
         "missing": data.missing(),
         "features": preparation.n_features,

@@ -51,7 +51,8 @@ class NumberFormat:
         return f"1{self.thousands or ''}234{fraction}"
 
 
-PLAIN = NumberFormat()
+# As every program writes numbers, and where all of them are whole.
+PLAIN, WHOLE = NumberFormat(), NumberFormat(None)
 
 
 @dataclass(frozen=True)

@@ -29,6 +29,7 @@ from .dialect import Dialect
 from .errors import TableError, listed
 from .formats import (
     PLAIN,
+    WHOLE,
     Doubt,
     FormatRule,
     FormatRules,
@@ -222,7 +223,7 @@ def _numbers(values: np.ndarray, found: NumberFormat, store: Store | None) -> Nu
 def _plain_format(values: np.ndarray) -> NumberFormat:
     """Whole numbers tell nothing of decimal signs."""
     known = values[~np.isnan(values)]
-    return NumberFormat(None) if (known == np.round(known)).all() else PLAIN
+    return WHOLE if (known == np.round(known)).all() else PLAIN
 
 
 def _two_ways(doubt: Doubt | None) -> str:
@@ -257,7 +258,7 @@ def _format_remarks(columns: dict[str, Column]) -> list[str]:
     for name, one in columns.items():
         if isinstance(one, Numbers):
             found.setdefault(one.format, []).append(name)
-    found.pop(NumberFormat(None), None)
+    found.pop(WHOLE, None)
     if set(found) <= {PLAIN}:
         return []
     return [
