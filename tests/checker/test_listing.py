@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from frugalsvm import Certificate, InvalidCertificate, Problem, near_optimal, verify
+from frugalsvm.checker import listing
 from frugalsvm.checker.listing import Listed
-from tests.checker.forging import sealed
+from tests.checker.forging import sealed, single_root
 from tests.checker.trees import RandomTree
 from tests.reference import Enumeration
 
@@ -119,7 +120,7 @@ def test_missing_and_doubled_entries_are_refused(proof):
         verify(sealed(arrays, **twice), X, y)
 
 
-def listed(*supports):
+def listed(*supports, n_features=9):
     sizes = [len(one) for one in supports]
     return Listed(
         {
@@ -129,7 +130,7 @@ def listed(*supports):
             "listed_coef": np.zeros(sum(sizes)),
             "listed_intercept": np.zeros(len(supports)),
         },
-        9,
+        n_features,
     )
 
 
@@ -140,6 +141,55 @@ def test_parts_of_listed_sets_are_held():
     assert not listed().hold(())
     assert listed(()).hold(())
     assert not listed(()).hold((0,))
+
+
+def test_searches_of_one_tree_have_a_limit():
+    """Without it this takes minutes: every part is searched for in all sets."""
+    n = 60_000
+    all_alike = listed(*((0, 1, j) for j in range(2, n)), n_features=n)
+    all_alike.allow(n_nodes=0)
+    answers = [all_alike.hold((0, 1)) for _ in range(n)]
+    assert answers[0]
+    assert not answers[-1]
+    # Sets that are listed, parts that are rare and the next tree are found as ever.
+    assert all(all_alike.hold((0, 1, j)) for j in range(2, n))
+    assert not all_alike.hold((1, n))
+    all_alike.allow(n_nodes=0)
+    assert all_alike.hold((1, 0))
+
+
+def test_what_is_no_longer_searched_for_lowers_the_threshold(proof, monkeypatch):
+    X, y, _, _ = proof
+    # Of the two leaves one is the listed set, and the other a part of it.
+    forged = single_root(
+        X, y, np.full(40, 0.01), format=np.array(3), threshold=np.array(0.0),
+        parent=np.array([-1, 0, 0]), feature=np.array([-1, 0, 0]),
+        inside=np.array([True, True, False]), point=np.array([-1, 0, 0]),
+        price=np.zeros(3), fixing_point=np.full(3, -1), fixing_price=np.zeros(3),
+        fixing_start=np.zeros(4, dtype=np.int64), listed_start=np.array([0, 8]),
+        listed_feature=np.arange(8), listed_coef=np.zeros(8),
+        listed_intercept=np.zeros(1),
+    )  # fmt: skip
+    assert np.isinf(verify(forged, X, y).alternatives.threshold)
+    monkeypatch.setattr(listing, "LOOKS", 0)
+    monkeypatch.setattr(listing, "LOOKS_PER_NODE", 0)
+    proved = verify(forged, X, y)
+    assert 0 < proved.lower_bound <= proved.alternatives.threshold < proved.objective
+
+
+def test_a_long_list_with_parts_is_proved():
+    """Thousands of sets; with costs some leaves are parts of listed sets only."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(30, 15))
+    y = np.where(X[:, :4].sum(axis=1) + rng.normal(size=30) > 0, 1.0, -1.0)
+    problem = Problem(
+        X, y, max_features=8, feature_costs=rng.uniform(1, 3, 15), max_cost=13.0
+    )
+    found = near_optimal(problem, tolerance=6.0, certificate=True)
+    assert found.complete
+    assert len(found) > 1000
+    proved = verify(found.certificate, X, y)
+    assert proved.alternatives.threshold >= found.threshold
 
 
 @pytest.mark.parametrize("seed", range(60))

@@ -1,12 +1,15 @@
 """What was proved is said, and compared with what the user has in mind."""
 
+import hashlib
+
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from frugalsvm import FrugalSVC, InvalidCertificate, verify
-from frugalsvm.checker import Verification, checksum, fingerprint
+from frugalsvm.checker import Verification, checksum, fingerprint, statement, table
 from frugalsvm.checker.statement import COSTS, LARGEST_VALUE, WEIGHTS, check_data
-from tests.checker.forging import single_root
+from tests.checker.forging import sealed, single_root
 from tests.reference import random_data
 
 
@@ -274,3 +277,95 @@ def test_data_are_read_as_doubles_and_signs():
 def test_what_is_not_data_is_refused(X, y, words):
     with pytest.raises(ValueError, match=words):
         check_data(X, y)
+
+
+# --- fingerprints --------------------------------------------------------------------
+
+
+def old_fingerprint(signed, signs):
+    """As it was when -0.0 and 0.0 had different ones."""
+    digest = hashlib.sha256()
+    digest.update(np.ascontiguousarray(signed).data)
+    digest.update(np.ascontiguousarray(signs).data)
+    return digest.hexdigest()
+
+
+@pytest.fixture(scope="module")
+def zeros():
+    """Data with zeros of both signs, and the same with positive ones only."""
+    X, y = random_data(np.random.default_rng(8), 30, 6)
+    X = X.astype(np.float32).astype(np.float64)
+    X[np.abs(X) < 0.5] = 0.0
+    signed = np.where((X == 0) & (np.arange(6) % 2 == 0), -0.0, X)
+    assert np.signbit(signed[signed == 0]).any()
+    return signed, X, y
+
+
+def copies(X, folder):
+    """Equal tables of all kinds; sparse ones store some of their zeros."""
+    np.save(folder / "X.npy", X)
+    stored = sp.csc_array(X + 1.0)
+    stored.data -= 1.0
+    stored.data[stored.data == 0.0] = -0.0
+    return {
+        "dense": X, "columns": np.asfortranarray(X), "single": X.astype(np.float32),
+        "mapped": np.load(folder / "X.npy", mmap_mode="r"),
+        "csr": sp.csr_array(X), "csc": sp.csc_matrix(X), "stored zeros": stored,
+    }  # fmt: skip
+
+
+def test_equal_tables_have_equal_fingerprints(zeros, tmp_path, monkeypatch):
+    signed, X, y = zeros
+    tables = {**copies(X, tmp_path), "signed zeros": signed}
+    proofs = {
+        name: FrugalSVC(2, certificate=True, effort="fast").fit(table, y)
+        for name, table in tables.items()
+    }
+    marks = {
+        str(one.result_.certificate.arrays["fingerprint"]) for one in proofs.values()
+    }
+    assert len(marks) == 1
+    for whole in (table.WHOLE, 0):
+        # All in one piece, and in blocks.
+        monkeypatch.setattr(table, "WHOLE", whole)
+        monkeypatch.setattr(table, "WHOLE_DOUBLES", whole)
+        for name, copy in tables.items():
+            proof = proofs["dense" if name == "signed zeros" else "signed zeros"]
+            verify(proof.result_.certificate, copy, y)
+
+
+def test_older_certificates_are_about_the_same_data(zeros, monkeypatch):
+    signed, X, y = zeros
+    for data in (signed, X):
+        new = fitted((data, y), max_features=2).arrays
+        mark = old_fingerprint((data * y[:, None]).T, y)
+        assert mark != str(new["fingerprint"])
+        old = sealed(new, fingerprint=np.array(mark))
+        verify(old, data, y)
+        with pytest.raises(InvalidCertificate, match="other data"):
+            verify(old, data + (data == 0) * 1e-300, y)
+    for whole in (table.WHOLE, 0):
+        monkeypatch.setattr(table, "WHOLE", whole)
+        verify(old, sp.csr_array(X), y)
+        verify(old, X.astype(np.float32), y)
+
+
+def test_fingerprints_of_large_tables_copy_a_block_at_a_time(monkeypatch):
+    rows = np.where(np.arange(60.0).reshape(12, 5) % 3 == 0, -0.0, 1.5)
+    signs = np.array([1.0, -1.0, 1.0, -1.0, 1.0])
+    whole = fingerprint(rows, signs)
+    sizes = []
+    add = np.add
+
+    def watched(block, *args, **options):
+        sizes.append(block.size)
+        return add(block, *args, **options)
+
+    monkeypatch.setattr(statement, "BLOCK", 15)
+    monkeypatch.setattr(np, "add", watched)
+    assert fingerprint(rows, signs) == whole
+    assert fingerprint(np.asfortranarray(rows), signs) == whole
+    assert fingerprint(iter(rows), signs) == whole
+    assert fingerprint(iter([rows[:7], rows[7:]]), signs) == whole
+    assert max(sizes) == 15
+    assert whole == old_fingerprint(rows + 0.0, signs)

@@ -140,6 +140,9 @@ def test_a_tree_and_its_certificate(client, tmp_path):
     with pytest.warns(UserWarning, match="max_nodes"):
         model.fit(blocks(), Y)
     proved = verify(model.result_.certificate, X, SIGNS)
+    # Rounding has made some zeros negative, which are the same numbers.
+    assert np.signbit(X[X == 0.0]).any()
+    verify(model.result_.certificate, X + 0.0, SIGNS)
     assert proved.lower_bound == pytest.approx(model.lower_bound_, rel=1e-8)
     problem = Problem(X, SIGNS, C=0.01, max_features=2)
     bound = problem.dual_bound(model.result_.dual_point)

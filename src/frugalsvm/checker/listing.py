@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from .reading import require
 from .statement import is_increasing_within
+
+# How often all leaves together may ask whether a listed set has a feature.
+LOOKS, LOOKS_PER_NODE = 10**7, 2000
+_NONE: set[int] = set()
 
 
 @dataclass(frozen=True)
@@ -38,7 +42,9 @@ class Listed:
         self.supports: list[np.ndarray] = []
         self.coefs: list[np.ndarray] = []
         self.intercepts = np.empty(0)
+        self._known: set[bytes] = set()
         self._holders: dict[int, set[int]] = {}
+        self._looks = LOOKS
         if "threshold" not in arrays:
             return
         starts, features = arrays["listed_start"], arrays["listed_feature"]
@@ -52,17 +58,36 @@ class Listed:
             )
             for feature in support.tolist():
                 self._holders.setdefault(feature, set()).add(number)
-        distinct = {support.tobytes() for support in self.supports}
+        self._known = {support.tobytes() for support in self.supports}
         require(
-            len(distinct) == len(self.supports), "a set of features is listed twice"
+            len(self._known) == len(self.supports), "a set of features is listed twice"
         )
 
-    def hold(self, features: Iterable[int]) -> bool:
-        """Whether one of the listed sets has all of some features."""
-        holders = [self._holders.get(feature, set()) for feature in features]
-        if not holders:
+    def allow(self, n_nodes: int) -> None:
+        """Begin to search on behalf of a tree, which may take so much and no more."""
+        self._looks = LOOKS + LOOKS_PER_NODE * n_nodes
+
+    def hold(self, features: Sequence[int]) -> bool:
+        """Whether one of the listed sets is found that has all of some features.
+
+        A leaf is a listed set itself or, now and then, a part of one, for which the
+        sets with its rarest feature are searched. When that has taken too long there
+        is no more searching; what is not found is less that is proved, never more.
+        """
+        # Features are 64-bit integers here and in the list.
+        if np.sort(np.array(features, dtype=np.int64)).tobytes() in self._known:
+            return True
+        if not features:
             return bool(self.supports)
-        return bool(set.intersection(*sorted(holders, key=len)))
+        holders = [self._holders.get(feature, _NONE) for feature in features]
+        rarest, *others = sorted(holders, key=len)
+        found = rarest
+        for other in others:
+            self._looks -= len(found)
+            if self._looks < 0:
+                return False
+            found = found & other
+        return bool(found)
 
 
 def check_starts(starts: np.ndarray, end: int, name: str) -> None:

@@ -185,6 +185,7 @@ class Proof:
             ((self.fixings >= -n) & (self.fixings < n)).all(), "bad features in fixing"
         )
         self.children = _children(arrays["parent"])
+        listed.allow(self.point.size)
         self.n_leaves = 0
         # Smallest bound of what is neither a listed set of features nor part of one.
         self.threshold = np.inf
@@ -219,8 +220,9 @@ class Proof:
                 part = self._part(self.point[node], self.price[node])
                 bound = part.bound()
                 smallest = min(smallest, bound)
-                if not self._is_listed(part):
-                    self.threshold = min(self.threshold, bound)
+                # What is above the threshold leaves it where it is, listed or not.
+                if bound < self.threshold and not self._is_listed(part):
+                    self.threshold = bound
             else:
                 decided = np.append(decided, self._split(node, children))
                 self.free[decided] = False

@@ -51,6 +51,8 @@ LIST_ENTRIES = {
 REMARK = "preparation"
 # Bytes of it at most.
 MAX_REMARK = 2**24
+# Characters of a file that a message shows at most.
+MAX_SHOWN = 1000
 KNOWN = {**ENTRIES, **LIST_ENTRIES, REMARK: BYTE}
 
 
@@ -143,7 +145,7 @@ def _read_file(path: Any, size: Size | None) -> dict[str, np.ndarray]:
     except Exception as error:
         # zipfile, zlib, struct and NumPy's parser of headers raise what they like.
         raise InvalidCertificate(
-            f"invalid certificate: the file cannot be read ({error})."
+            f"invalid certificate: the file cannot be read ({str(error)[:MAX_SHOWN]})."
         ) from error
 
 
@@ -227,7 +229,7 @@ def _check_names(names: list[Any]) -> None:
     require(not missing, f"{', '.join(missing)} missing")
     require(
         len(names) == len(entries),
-        f"unknown or repeated entries {sorted(map(str, names))[:40]}",
+        f"unknown or repeated entries {sorted(map(str, names))[:40]}"[:MAX_SHOWN],
     )
 
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from .reading import require
-from .table import Table, read_table
+from .table import BLOCK, SignedRows, Table, read_table
 
 # Numbers beyond these are refused: within them nothing overflows, and what underflows
 # is accounted for.
@@ -211,10 +211,35 @@ def check_data(X: Any, y: Any) -> tuple[np.ndarray | Table, np.ndarray]:
 def fingerprint(signed: Iterable[np.ndarray], signs: np.ndarray) -> str:
     """SHA-256 of the signed features, one row per feature, and the labels.
 
-    The features come in blocks of rows, or row by row.
+    The features come in blocks of rows, or row by row. Equal numbers have equal
+    fingerprints: -0.0 counts as 0.0.
     """
     digest = hashlib.sha256()
-    for rows in [signed] if isinstance(signed, np.ndarray) else signed:
-        digest.update(np.ascontiguousarray(rows).data)
+    for block in _blocks(signed):
+        # The sum of -0.0 and 0.0 is 0.0.
+        digest.update(np.add(block, 0.0, dtype=np.float64, order="C").data)
     digest.update(np.ascontiguousarray(signs).data)
     return digest.hexdigest()
+
+
+def is_about(mark: str, signed: np.ndarray | SignedRows, signs: np.ndarray) -> bool:
+    """Whether a fingerprint is that of the data, as it is made now or as it once was.
+
+    The older one told -0.0 from 0.0.
+    """
+    if mark == fingerprint(signed, signs):
+        return True
+    digest = hashlib.sha256()
+    for block in _blocks(signed):
+        digest.update(np.ascontiguousarray(block).data)
+    digest.update(np.ascontiguousarray(signs).data)
+    return mark == digest.hexdigest()
+
+
+def _blocks(signed: Iterable[np.ndarray]) -> Iterator[np.ndarray]:
+    """Some rows at a time: a copy of all of them could be too much."""
+    for rows in [signed] if isinstance(signed, np.ndarray) else signed:
+        # What comes row by row has one dimension.
+        step = max(1, BLOCK // max(1, rows[:1].size))
+        for start in range(0, len(rows), step):
+            yield rows[start : start + step]
