@@ -69,11 +69,13 @@ def run(arguments: list[str]) -> int:
 
 def _refused(error: Any, as_json: bool) -> int:
     """Say in one line what is wrong with the options; the exit code."""
+    from .session import plain, shortened
+
     context = getattr(error, "ctx", None)
     if type(error).__name__ == "NoArgsIsHelpError" or context is None:
         error.show()
         return error.exit_code
-    words = " ".join(error.format_message().split())
+    words = shortened(plain(" ".join(error.format_message().split())))
     print(f"error: {words} ({context.command_path} --help)", file=sys.stderr)
     if as_json:
         print(json.dumps({"error": words, "exit_code": error.exit_code}))

@@ -65,7 +65,7 @@ class Panel(AbstractContextManager["Panel"]):
 
     def phase(self, words: str) -> None:
         """A new phase begins."""
-        self._phase, self._note, self._progress = words, "", None
+        self._phase, self._note, self._progress = plain(words), "", None
         self._phase_begun = time.monotonic()
         self._next_line = 0.0
         if self._live is None:

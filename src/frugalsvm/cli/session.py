@@ -18,13 +18,17 @@ from typing import Annotated, Any, get_type_hints
 
 import numpy as np
 import typer
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.measure import Measurement
 from rich.table import Table
+from rich.text import Text
 
 from .errors import InterruptedFit, exit_code, message
 
 # Columns of the output where no terminal says how many there are.
 WIDTH = 100
+# Characters of an error or a warning.
+LONGEST = 2000
 
 
 @dataclass
@@ -53,19 +57,23 @@ class Session:
     def say(self, text: str) -> None:
         """Something on the way, for a person."""
         if not self.quiet:
-            self.err.print(plain(text), soft_wrap=True)
+            _print_line(self.err, text)
 
     def warn(self, text: str) -> None:
         """Something that a person should know, even one who wants quiet."""
-        self.err.print(f"warning: {plain(text)}", soft_wrap=True)
+        _print_line(self.err, f"warning: {shortened(text)}")
 
     def show(self, *things: Any) -> None:
-        """A part of the result, for a person."""
+        """A part of the result, for a person: lines, each of which stays one, tables.
+
+        A text has names of strangers in it, and none of them begins a line: what the
+        text has of line breaks is shown as such.
+        """
         if self.json:
             return
         for thing in things:
             if isinstance(thing, str):
-                self.out.print("\n".join(map(plain, thing.split("\n"))))
+                _print_line(self.out, thing)
             else:
                 self.out.print(thing)
 
@@ -78,11 +86,11 @@ class Session:
 
     def table(self, *heads: str, title: str | None = None) -> Table:
         """A table to be filled; heads that begin with > are aligned to the right."""
-        made = Table(title=title, title_justify="left", box=None, pad_edge=False)
+        made = _Rows(title=title, title_justify="left", box=None, pad_edge=False)
         for head in heads:
             right = head.startswith(">")
             made.add_column(
-                head.removeprefix(">"),
+                _Cell(head.removeprefix(">")),
                 justify="right" if right else "left",
                 overflow="fold",
                 no_wrap=right,
@@ -97,11 +105,72 @@ def _console(stderr: bool) -> Console:
     return console
 
 
+# --- texts of strangers --------------------------------------------------------------
+
+
 def plain(text: str) -> str:
-    """A text of strangers without what a terminal would obey."""
+    """A text of strangers as one line, without what a terminal would obey.
+
+    Line breaks, controls (of colours, of the direction of writing) and what cannot be
+    seen are shown by their codes.
+    """
     return "".join(
         one if one.isprintable() or one == "\t" else repr(one)[1:-1] for one in text
     )
+
+
+def shortened(text: str) -> str:
+    """A sentence, which may quote a file that is long; its end says what to do."""
+    if len(text) <= LONGEST:
+        return text
+    return f"{text[: LONGEST // 2]} [...] {text[-LONGEST // 2 :]}"
+
+
+def _print_line(console: Console, text: str) -> None:
+    """One line; a terminal that is narrower gets the rest of it indented."""
+    line = Text(plain(text))
+    shown = _hanging(console, line, console.width) if console.is_terminal else line
+    console.print(shown, soft_wrap=True)
+
+
+def _hanging(console: Console, line: Text, width: int) -> Text:
+    """A line that is as wide as allowed; what does not fit goes on below, indented.
+
+    So what stands at the left margin is never the middle of a long name.
+    """
+    if line.cell_len <= width:
+        return line
+    indent = 2 if width > 4 else 0
+    parts = line.wrap(console, width - indent, overflow="fold")
+    return Text("\n" + " " * indent).join(parts)
+
+
+class _Cell:
+    """An entry of a table: one line, or several of which all but one are indented."""
+
+    def __init__(self, text: str):
+        self._line = Text(plain(text))
+
+    def __rich_measure__(
+        self, console: Console, options: ConsoleOptions
+    ) -> Measurement:
+        return Measurement.get(console, options, self._line)
+
+    def __rich_console__(
+        self, console: Console, options: ConsoleOptions
+    ) -> RenderResult:
+        if options.no_wrap:
+            yield self._line
+        else:
+            yield _hanging(console, self._line, options.max_width)
+
+
+class _Rows(Table):
+    """A table whose entries are texts of strangers."""
+
+    def add_row(self, *cells: Any, **options: Any) -> None:
+        """A row of texts."""
+        super().add_row(*map(_Cell, cells), **options)
 
 
 def _plain_values(value: Any) -> Any:
@@ -189,10 +258,11 @@ def guarded(session: Session, work: Callable[[Session], None]) -> None:
     except (Exception, KeyboardInterrupt) as error:
         code = exit_code(error)
         if session.debug:
-            traceback.print_exc()
+            for line in traceback.format_exc().split("\n"):
+                _print_line(session.err, f"  {line}")
         if not isinstance(error, InterruptedFit):
-            words = message(error)
-            session.err.print(f"error: {plain(words)}", soft_wrap=True)
+            words = shortened(message(error))
+            _print_line(session.err, f"error: {words}")
             _give_error(session, words, code)
         raise typer.Exit(code) from error
 

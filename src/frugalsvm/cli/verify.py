@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from . import options as opt
-from .session import Session, plain
+from .session import Session
 
 EXAMPLES = (
     "frugalsvm verify proof.npz data.csv",
@@ -75,7 +75,7 @@ def _show(
     first, second = preparation.classes
     session.show(
         f"{proof} is right about {table.source}.",
-        str(checked),
+        *str(checked).split("\n"),
         f"target {preparation.target}: +1 is {second}, -1 is {first}",
         "The optimum is that of the features below, each less its mean and divided by "
         f"its scale; they have mean 0 and variance 1 to {off:.1g}.",
@@ -87,7 +87,7 @@ def _show(
     shown = listed if all_features else listed[:N_SHOWN]
     for j in shown:
         rows.add_row(
-            plain(preparation.features[j]),
+            preparation.features[j],
             repr(float(preparation.means[j])),
             repr(float(preparation.scales[j])),
             "selected" if j in selected else "",
