@@ -128,7 +128,10 @@ def test_names_of_files_make_no_lines(run, folder, capfd):
     check(capfd.readouterr().err)
 
 
-@pytest.mark.parametrize("control", ["\n", "\u2028", "\x1b[31m", "\u202e", " word " * 30])
+BREAKS = ["\n", "\u2028", "\x1b[31m", "\u202e", " word " * 30]
+
+
+@pytest.mark.parametrize("control", BREAKS)
 def test_names_and_values_of_a_table_make_no_lines(run, folder, control):
     """The same table in all commands, from the fit to what is said of its rows."""
     rng = np.random.default_rng(0)
