@@ -5,7 +5,9 @@ import pytest
 
 from frugalsvm import Certificate, verify
 from frugalsvm.tables import Preparation, read_table
+from frugalsvm.tables.preparation import _column
 from frugalsvm.tables.target import known_target
+from tests.checker.forging import sealed
 from tests.cli.conftest import columns, write_csv
 
 
@@ -82,6 +84,75 @@ def test_forged_preparations_are_refused(run, fitted, folder):
     assert "other data" in run("verify", proof, data, code=1).stderr
     proof = forged(fitted, folder, target="visit")
     assert "the model knows" in run("verify", proof, data, code=1).stderr
+
+
+@pytest.fixture
+def no_work(monkeypatch):
+    """Nothing may be computed from the table."""
+    for name in ("check_standard", "transform"):
+        monkeypatch.setattr(
+            Preparation, name, lambda *_: pytest.fail("features were computed")
+        )
+
+
+def with_levels(fitted, folder, levels, **arrays):
+    """A proof whose preparation has other categories of one column."""
+    certificate = Certificate.load(fitted / "proof.npz")
+    content = json.loads(certificate.preparation)
+    for one in content["columns"]:
+        if one["name"] == "colour":
+            one["levels"] = levels
+    names = [name for one in content["columns"] for name in _column(one).features()]
+    content |= {"features": names, "means": [0.0] * len(names)}
+    content |= {"scales": [1.0] * len(names)}
+    made = sealed(certificate.arrays, **{"costs": np.ones(len(names)), **arrays})
+    proof = Certificate(made).with_preparation(json.dumps(content))
+    proof.save(folder / "forged.npz")
+    return "forged.npz"
+
+
+def test_sizes_are_compared_before_all_else(run, fitted, folder, no_work):
+    data, many = fitted / "data.csv", [f"c{k}" for k in range(100_000)]
+    proof = with_levels(fitted, folder, many, costs=np.ones(6))
+    done = run("verify", proof, data, code=1)
+    assert "is about 6 features, but there are 100," in done.stderr
+    table = {name: column[:50] for name, column in columns().items()}
+    path = write_csv(folder / "short.csv", table)
+    done = run("verify", fitted / "proof.npz", path, code=1)
+    assert "is about 80 rows, but there are 50" in done.stderr
+
+
+def test_categories_that_no_row_has_are_refused(run, fitted, folder, no_work):
+    """Each would take memory for all rows, and none is in an honest preparation."""
+    data, many = fitted / "data.csv", [f"c{k}" for k in range(100_000)]
+    proof = with_levels(fitted, folder, many)
+    assert "'colour' of" in run("verify", proof, data, code=1).stderr
+    proof = with_levels(fitted, folder, ["blue", "green", "pink", "red"])
+    assert "has no 'pink'" in run("verify", proof, data, code=1).stderr
+
+
+def test_a_preparation_cannot_say_that_something_is_proved(run, fitted, folder):
+    """Whole lines of the output from names; what is refused shows them, too."""
+    line = "proved: 9.99 <= optimum"
+    for proof in (
+        with_levels(fitted, folder, ["blue", "green", "red", f"x\n{line}"]),
+        forged(fitted, folder, target=f"x\n{line}"),
+        forged(fitted, folder, classes=["sick", f"x\n{line}"]),
+    ):
+        done = run("verify", proof, fitted / "data.csv", code=1)
+        assert line in done.output
+        assert not any(one.startswith(line) for one in done.output.splitlines())
+
+
+def test_many_repeated_columns_are_refused(run, fitted, folder):
+    column = {"name": "age", "kind": "number", "fill": None}
+    n = 100_000
+    proof = forged(
+        fitted, folder, columns=[column] * n, features=["age"] * n, means=[0] * n,
+        scales=[1] * n,
+    )  # fmt: skip
+    done = run("verify", proof, fitted / "data.csv", code=1)
+    assert "it has a column twice" in done.stderr
 
 
 def test_a_changed_byte_of_the_preparation_is_noticed(run, fitted, folder):

@@ -101,6 +101,8 @@ def test_what_is_wrong_is_said(text, path, value, words):
         ('{"a": NaN}', "NaN is not a JSON number"),
         ("[" * 100_000 + "]" * 100_000, "nested too deeply"),
         ('{"format": ' + "1" * 5000 + "}", "not a JSON file"),
+        ("1" * 10**6, "not a JSON file"),
+        ('{"a": -' + "9" * 10**6 + "}", "not a JSON file"),
     ],
 )
 def test_what_is_no_json_is_refused(text, words):
@@ -114,6 +116,83 @@ def test_numbers_beyond_double_precision_are_refused(text):
     )
     with pytest.raises(InvalidModel, match="intercept must be a finite number"):
         PortableModel.from_json(huge)
+
+
+N_MANY = 100_000
+
+
+def test_many_fields_and_features_of_which_some_stand_twice(text):
+    """To compare each with each would take hours."""
+    fields = ", ".join(f'"{k}": 0' for k in range(N_MANY))
+    with pytest.raises(InvalidModel, match=r"'7' stands twice"):
+        PortableModel.from_json(f'{{{fields}, "7": 0}}')
+    one = json.loads(text)["features"][0]
+    many = [one | {"name": f"x{k}", "index": k} for k in range(N_MANY)]
+    many[-1]["name"] = many[-2]["name"]
+    with pytest.raises(InvalidModel, match=f"'x{N_MANY - 2}' twice"):
+        PortableModel.from_json(changed(text, ["features"], many))
+
+
+LONG = "x" * 10**6
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (["format"], LONG),
+        (["version"], LONG),
+        (["version"], 10**4000),
+        (["classes"], [LONG, LONG]),
+        (["classes"], LONG),
+        (["n_features_in"], -(10**4000)),
+        (["features", 0, "index"], 10**4000),
+        (["features", 0, LONG], 1),
+        (["features", 0, "mean"], LONG),
+        (["features", 0, "mean"], [0] * 10**6),
+        (["proof", "status"], {LONG: LONG}),
+        (["metadata", LONG], 1),
+        (["metadata", LONG], [LONG]),
+        ([LONG], 1),
+    ],
+)
+def test_messages_show_little_of_long_and_deep_files(text, path, value):
+    with pytest.raises(InvalidModel) as failure:
+        PortableModel.from_json(changed(text, path, value))
+    assert len(str(failure.value)) < 300
+
+
+@pytest.mark.parametrize("pair", [("[", "]"), ('{"a": ', "}")])
+def test_what_can_just_be_read_is_not_too_deep_for_a_message(text, pair):
+    shallow = changed(text, ["features"], "here")
+    for depth in range(800, 1100):
+        inner = pair[0] * depth + "0" + pair[1] * depth
+        with pytest.raises(InvalidModel, match=r"must be|too deeply") as failure:
+            PortableModel.from_json(shallow.replace('"here"', inner))
+        assert len(str(failure.value)) < 300
+
+
+def test_little_is_shown_of_what_stands_twice(text):
+    pair = f'"{LONG}": 0'
+    with pytest.raises(InvalidModel, match="stands twice") as failure:
+        PortableModel.from_json(f"{{{pair}, {pair}}}")
+    assert len(str(failure.value)) < 300
+    one = json.loads(text)["features"][0] | {"name": LONG}
+    for features in ([one, one], [one] + [{**one, "name": "a", "index": 10**9}]):
+        with pytest.raises(InvalidModel) as failure:
+            PortableModel.from_json(changed(text, ["features"], features))
+        assert len(str(failure.value)) < 300
+    places = [{**one, "name": f"x{k}", "index": -k % 1000} for k in range(1000)]
+    with pytest.raises(InvalidModel, match="order of index") as failure:
+        PortableModel.from_json(changed(text, ["features"], places))
+    assert len(str(failure.value)) < 300
+
+
+def test_digests_end_where_they_end(text):
+    place = ["proof", "certificate", "checksum"]
+    digest = json.loads(text)["proof"]["certificate"]["checksum"]
+    PortableModel.from_json(changed(text, place, digest))
+    with pytest.raises(InvalidModel, match="checksum must be text like"):
+        PortableModel.from_json(changed(text, place, f"{digest}\n"))
 
 
 @given(st.data())

@@ -3,7 +3,7 @@ import json
 import numpy as np
 import pytest
 
-from frugalsvm.tables import Preparation, TableError, make_plan
+from frugalsvm.tables import Preparation, TableError, make_plan, preparation
 from frugalsvm.tables.preparation import moments
 from tests.tables.tables import made
 
@@ -153,6 +153,80 @@ def test_equal_names_are_told_apart():
     preparation = prepared(made(**names))
     assert len(set(preparation.features)) == preparation.n_features
     assert "colour=red (2)" in preparation.features
+
+
+def in_turn(names):
+    """Names made different by trying all numbers for each."""
+    seen, result = set(), []
+    for name in names:
+        new, k = name, 2
+        while new in seen or (new != name and new in names):
+            new, k = f"{name} ({k})", k + 1
+        seen.add(new)
+        result.append(new)
+    return tuple(result)
+
+
+def test_numbers_behind_equal_names_are_the_first_that_are_free():
+    rng = np.random.default_rng(0)
+    words = ["a", "b", "a (2)", "a (3)", "a (2) (2)", "b (2)"]
+    for _ in range(200):
+        names = rng.choice(words, rng.integers(1, 12)).tolist()
+        assert preparation._different(names) == in_turn(names)
+
+
+def test_many_equal_names_take_no_longer_than_others():
+    """To try all numbers for each of them would take hours."""
+    n = 300_000
+    names = preparation._different(["a"] * n + [f"a ({k})" for k in range(2, n)])
+    assert len(set(names)) == len(names)
+    assert names[1] == f"a ({n})"
+
+
+def content_with(columns, features):
+    return json.dumps({
+        "columns": columns, "features": features, "means": [0.0] * len(features),
+        "scales": [1.0] * len(features), "target": "y", "classes": [0, 1],
+    })  # fmt: skip
+
+
+def test_many_columns_of_one_name_are_refused():
+    column = {"name": "a", "kind": "number", "fill": None}
+    n = 200_000
+    with pytest.raises(TableError, match="it has a column twice"):
+        Preparation.from_json(content_with([column] * n, ["a"] * n))
+
+
+def test_names_are_not_made_if_they_cannot_be_those_of_the_file(monkeypatch):
+    """Of a name of a megabyte with a million categories, they take a terabyte."""
+    monkeypatch.setattr(
+        preparation, "_different", lambda names: pytest.fail("names were made")
+    )
+    levels = [str(k) for k in range(30_000)]
+    column = {"name": "a" * 30_000, "kind": "category", "levels": levels, "fill": None}
+    with pytest.raises(TableError, match="not those of its columns"):
+        Preparation.from_json(content_with([column], levels))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"target": ["x" * 10**6]},
+        {"features": [["x" * 10**6]]},
+        {"means": [["x" * 10**6] * 9]},
+        {"classes": [None, {"x" * 10**6: 1}]},
+        {"columns": [{"name": "x" * 10**6, "kind": ["x" * 10**6], "fill": None}]},
+        {"columns": [{"name": "x" * 10**6, "kind": "category", "levels": ["a", "a"],
+                      "fill": None}]},
+        {"columns": [{"name": "x" * 10**6, "kind": "category", "levels": ["a", "b"],
+                      "fill": "c"}]},
+    ],
+)  # fmt: skip
+def test_messages_show_little_of_a_long_preparation(table, change):
+    content = json.loads(prepared(table).to_json()) | change
+    with pytest.raises(TableError, match="preparation") as failure:
+        Preparation.from_json(json.dumps(content))
+    assert len(str(failure.value)) < 300
 
 
 def test_moments():

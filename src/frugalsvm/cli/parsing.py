@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -92,10 +93,10 @@ def check_search(
 def read_costs(path: str) -> dict[str, float]:
     """Costs of columns: a table of names and numbers."""
     table = read_table(path)
-    texts = [
-        name for name, one in table.columns.items() if not isinstance(one, Numbers)
-    ]
-    numbers = [name for name in table.names if name not in texts]
+    texts: list[str] = []
+    numbers: list[str] = []
+    for name, one in table.columns.items():
+        (numbers if isinstance(one, Numbers) else texts).append(name)
     if len(texts) != 1 or len(numbers) != 1:
         raise TableError(
             f"--costs: {table.source} must have two columns, the names of the columns "
@@ -106,7 +107,7 @@ def read_costs(path: str) -> dict[str, float]:
     names = [words.levels[k] if k >= 0 else "" for k in words.codes.tolist()]
     values = costs.values.tolist()
     if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
+        twice, _ = Counter(names).most_common(1)[0]
         raise TableError(f"--costs: {twice!r} stands twice in {table.source}.")
     for name, value in zip(names, values, strict=True):
         if not 0 < value < np.inf:

@@ -57,15 +57,45 @@ def verify(
         raise InvalidCertificate(
             f"{proof} is about the target {preparation.target!r}, not {target!r}."
         )
+    _check_size(proof, "features", certificate.arrays["costs"], preparation.n_features)
     table = read_table(
         data, as_text=preparation.text_columns, encoding=encoding,
         formats=FormatRules(columns=preparation.format_rules),
     )  # fmt: skip
+    _check_size(proof, "rows", certificate.arrays["weights"], table.n_rows)
     found = known_target(table, preparation.target, preparation.classes)
+    _check_categories(proof, preparation, table)
     off = preparation.check_standard(table)
     checked = check(certificate, preparation.transform(table), found.signs)
     _show(session, proof, table, preparation, checked, off, all_features)
     session.give(_content(certificate, preparation, checked, off))
+
+
+def _check_size(proof: str, what: str, told: Any, made: int) -> None:
+    """Before anything is computed: a forged preparation could make too much."""
+    from ..checker import InvalidCertificate
+
+    if told.size != made:
+        raise InvalidCertificate(
+            f"{proof} is about {told.size:,} {what}, but there are {made:,}."
+        )
+
+
+def _check_categories(proof: str, preparation: Any, table: Any) -> None:
+    """Refuse categories that no row has: each would take memory for all rows."""
+    from ..checker import InvalidCertificate
+    from ..tables.preparation import CategoryColumn
+
+    preparation.check_columns(table)
+    for one in preparation.columns:
+        if isinstance(one, CategoryColumn):
+            there = getattr(table.columns[one.name], "levels", ())
+            strange = set(one.levels).difference(there)
+            if strange:
+                raise InvalidCertificate(
+                    f"{proof} is about other data: column {one.name!r} of "
+                    f"{table.source} has no {min(strange)!r}."
+                )
 
 
 def _show(

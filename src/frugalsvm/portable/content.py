@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from .calibration import from_dict
 from .parts import Feature, Proof
-from .schema import InvalidModel, check, model_schema
+from .schema import InvalidModel, check, model_schema, shown
 
 if TYPE_CHECKING:
     from .model import PortableModel
@@ -86,6 +86,6 @@ def _check_version(content: Any) -> None:
     version = content.get("version")
     if isinstance(version, int) and not isinstance(version, bool) and version > VERSION:
         raise InvalidModel(
-            f"the model has version {version}, and this frugalsvm reads version "
+            f"the model has version {shown(version)}, and this frugalsvm reads version "
             f"{VERSION}; upgrade frugalsvm."
         )

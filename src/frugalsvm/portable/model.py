@@ -20,7 +20,7 @@ from .calibration import Calibration
 from .columns import select_columns
 from .content import from_content, to_content
 from .parts import Feature, Label, Proof, check_features
-from .schema import InvalidModel, parse
+from .schema import InvalidModel, parse, shown
 from .text import python_text, sql_text
 
 if TYPE_CHECKING:
@@ -79,8 +79,8 @@ class PortableModel:
         first, second = self.classes
         if type(first) is not type(second) or first == second:
             raise InvalidModel(
-                f"classes must be two different labels of one kind, got {first!r} and "
-                f"{second!r}."
+                "classes must be two different labels of one kind, got "
+                f"{shown(first)} and {shown(second)}."
             )
 
     # --- making and reading ------------------------------------------------------

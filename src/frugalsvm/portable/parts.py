@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from .schema import InvalidModel
+from .schema import InvalidModel, shown
 
 Label = str | int | float | bool
 
@@ -71,11 +72,14 @@ def check_features(features: Sequence[Feature], n_features_in: int) -> None:
     names = [one.name for one in features]
     places = [one.index for one in features]
     if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise InvalidModel(f"features has {twice!r} twice; names must differ.")
+        twice, _ = Counter(names).most_common(1)[0]
+        raise InvalidModel(f"features has {shown(twice)} twice; names must differ.")
     if any(b <= a for a, b in pairwise(places)):
-        raise InvalidModel(f"features must be in the order of index, got {places}.")
+        raise InvalidModel(
+            f"features must be in the order of index, got {shown(places)}."
+        )
     if places and places[-1] >= n_features_in:
         raise InvalidModel(
-            f"features has index {places[-1]}, but n_features_in is {n_features_in}."
+            f"features has index {shown(places[-1])}, but n_features_in is "
+            f"{shown(n_features_in)}."
         )

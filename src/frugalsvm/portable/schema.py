@@ -8,6 +8,8 @@ from __future__ import annotations
 import json
 import math
 import re
+import reprlib
+from collections import Counter
 from functools import cache
 from importlib import resources
 from typing import Any
@@ -23,7 +25,10 @@ _TYPES: dict[str, tuple[type, ...]] = {
     "boolean": (bool,),
     "null": (type(None),),
 }
+# Characters of a value that a message shows.
 _SHOWN = 60
+_BRIEF = reprlib.Repr()
+_BRIEF.maxstring = _BRIEF.maxlong = _BRIEF.maxother = _SHOWN
 
 
 class InvalidModel(ValueError):
@@ -73,10 +78,14 @@ def _holds(value: Any, schema: dict[str, Any]) -> bool:
     return True
 
 
+def shown(value: Any) -> str:
+    """A value of a file for a message, however long or deep it is."""
+    text = _BRIEF.repr(value)
+    return text if len(text) <= _SHOWN else text[:_SHOWN] + "..."
+
+
 def _fail(path: str, words: str, value: Any) -> InvalidModel:
-    shown = repr(value)
-    shown = shown if len(shown) <= _SHOWN else shown[:_SHOWN] + "..."
-    return InvalidModel(f"{path or 'the file'} must be {words}, got {shown}.")
+    return InvalidModel(f"{path or 'the file'} must be {words}, got {shown(value)}.")
 
 
 def _type(value: Any, wanted: Any, path: str, schema: Any) -> None:
@@ -121,7 +130,7 @@ def _additional(value: Any, wanted: Any, path: str, schema: Any) -> None:
         if name in known:
             continue
         if wanted is False:
-            raise InvalidModel(f"{path or 'the file'} has unknown field {name!r}.")
+            raise InvalidModel(f"{path or 'the file'} has unknown field {shown(name)}.")
         check(value[name], wanted, _join(path, name))
 
 
@@ -164,7 +173,9 @@ def _exclusive_minimum(value: Any, wanted: Any, path: str, schema: Any) -> None:
 
 
 def _pattern(value: Any, wanted: Any, path: str, schema: Any) -> None:
-    if isinstance(value, str) and re.search(wanted, value) is None:
+    # In Python alone, $ is also before a line break at the end.
+    end = wanted.replace("$", r"\Z")
+    if isinstance(value, str) and re.search(end, value) is None:
         raise _fail(path, f"text like {wanted}", value)
 
 
@@ -186,15 +197,15 @@ _CHECKS = {
 
 
 def _join(path: str, name: str) -> str:
-    return f"{path}.{name}" if path else name
+    # Names of fields are texts of the file, too.
+    return f"{path}.{name[:_SHOWN]}" if path else name[:_SHOWN]
 
 
 def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise InvalidModel(f"not a model: {twice!r} stands twice.")
+        twice, _ = Counter(name for name, _ in pairs).most_common(1)[0]
+        raise InvalidModel(f"not a model: {shown(twice)} stands twice.")
     return found
 
 

@@ -11,6 +11,7 @@ import json
 import math
 from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass, replace
+from reprlib import repr as brief
 from typing import Any
 
 import numpy as np
@@ -418,11 +419,14 @@ def _different(names: Sequence[str]) -> tuple[str, ...]:
     """Names, with a number where one stands more than once."""
     taken = set(names)
     seen: set[str] = set()
+    # The number to try next: none is tried twice, however often a name is there.
+    following: dict[str, int] = {}
     result = []
     for name in names:
-        new, k = name, 2
+        new, k = name, following.get(name, 2)
         while new in seen or (new != name and new in taken):
             new, k = f"{name} ({k})", k + 1
+        following[name] = k
         seen.add(new)
         result.append(new)
     return tuple(result)
@@ -451,11 +455,11 @@ def _checked(content: Any) -> Preparation:
     means = np.array([_real(one) for one in content["means"]], dtype=np.float64)
     scales = np.array([_real(one) for one in content["scales"]], dtype=np.float64)
     first, second = (_label(one) for one in content["classes"])
-    made = _different([name for one in columns for name in one.features()])
     names = [one.name for one in columns]
     _require(len(set(names)) == len(names), "it has a column twice")
-    _require(made == features, "its features are not those of its columns")
     _require(means.size == scales.size == len(features), "its lengths differ")
+    made = _made(columns, sum(map(len, features)))
+    _require(made == features, "its features are not those of its columns")
     _require(bool((scales > 0).all()), "a scale is not positive")
     _require(type(first) is type(second) and first != second, "its classes are wrong")
     _require(content["target"] not in names, "the target is one of its columns")
@@ -464,15 +468,28 @@ def _checked(content: Any) -> Preparation:
     )
 
 
+def _made(columns: Sequence[PreparedColumn], length: int) -> tuple[str, ...] | None:
+    """Names of the features of columns; None if they are longer than that together.
+
+    A long name with many categories makes far more text than there is in the file.
+    """
+    for one in columns:
+        if isinstance(one, CategoryColumn):
+            length -= len(one.name) * len(one.shown)
+    if length < 0:
+        return None
+    return _different([name for one in columns for name in one.features()])
+
+
 def _column(content: Any) -> PreparedColumn:
     name, fill = _text(content["name"]), content["fill"]
     if content["kind"] == NUMBER:
         written = _format(content.get("format"))
         return NumberColumn(name, None if fill is None else _real(fill), written)
-    _require(content["kind"] == CATEGORY, f"unknown kind {content['kind']!r}")
+    _require(content["kind"] == CATEGORY, f"unknown kind {brief(content['kind'])}")
     levels = tuple(_text(one) for one in content["levels"])
-    _require(len(set(levels)) == len(levels), f"{name!r} has a category twice")
-    _require(fill is None or fill in levels, f"{name!r} is filled by no category")
+    _require(len(set(levels)) == len(levels), f"{brief(name)} has a category twice")
+    _require(fill is None or fill in levels, f"{brief(name)} is filled by no category")
     return CategoryColumn(name, levels, fill)
 
 
@@ -492,17 +509,17 @@ def _require(condition: bool, reason: str) -> None:
 
 
 def _text(value: Any) -> str:
-    _require(isinstance(value, str), f"{value!r} is no text")
+    _require(isinstance(value, str), f"{brief(value)} is no text")
     return value
 
 
 def _label(value: Any) -> Any:
     is_label = isinstance(value, (str, int, float)) and not isinstance(value, bool)
-    _require(is_label, f"{value!r} is no label")
+    _require(is_label, f"{brief(value)} is no label")
     return value
 
 
 def _real(value: Any) -> float:
     is_real = isinstance(value, (int, float)) and not isinstance(value, bool)
-    _require(is_real and math.isfinite(value), f"{value!r} is no number")
+    _require(is_real and math.isfinite(value), f"{brief(value)} is no number")
     return float(value)
