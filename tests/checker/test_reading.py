@@ -512,3 +512,14 @@ def test_a_preparation_excuses_no_other_entry(proof):
     fewer = {name: one for name, one in arrays.items() if name != "price"}
     with pytest.raises(InvalidCertificate, match="price missing"):
         verify(sealed(fewer | note), X, y)
+
+
+def test_messages_show_little_of_a_long_file(tmp_path):
+    with zipfile.ZipFile(tmp_path / "proof.npz", "w") as archive:
+        for k in range(40):
+            archive.writestr(f"{k}{'x' * 60_000}", b"")
+        for name in ENTRIES:
+            archive.writestr(f"{name}.npy", b"")
+    with pytest.raises(InvalidCertificate, match="unknown or repeated") as failure:
+        verify(tmp_path / "proof.npz", np.eye(2), [0, 1])
+    assert len(str(failure.value)) < 2000
