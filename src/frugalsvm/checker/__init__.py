@@ -36,7 +36,8 @@ File: ``.npz`` with the arrays
 A certificate may also prove that a list of sets of features is complete: format 3, with
 the arrays ``listed_start``, ``listed_feature``, ``listed_coef``, ``listed_intercept``,
 the sets with weights for each, and ``threshold``, the claim. A leaf all of whose
-supports are parts of one listed set is as good as listed; the smallest bound of all
+supports are parts of one listed set is as good as listed (it is if it is found in the
+time that ``listing`` allows; else the threshold is lower); the smallest bound of all
 other leaves and of the fixings is a threshold, and no choice of features below it is
 missing from the list. The objectives of listed sets are recomputed from their weights.
 

@@ -84,9 +84,9 @@ class Session:
             sys.stdout.write(json.dumps(_plain_values(content), allow_nan=False) + "\n")
             sys.stdout.flush()
 
-    def table(self, *heads: str, title: str | None = None) -> Table:
+    def table(self, *heads: str) -> Table:
         """A table to be filled; heads that begin with > are aligned to the right."""
-        made = _Rows(title=title, title_justify="left", box=None, pad_edge=False)
+        made = _Rows(box=None, pad_edge=False)
         for head in heads:
             right = head.startswith(">")
             made.add_column(
