@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from frugalsvm.tables import Preparation, TableError, make_plan, preparation
+from frugalsvm.tables.naming import different
 from frugalsvm.tables.preparation import moments
 from tests.tables.tables import made
 
@@ -164,7 +165,7 @@ def in_turn(names):
             new, k = f"{name} ({k})", k + 1
         seen.add(new)
         result.append(new)
-    return tuple(result)
+    return result
 
 
 def test_numbers_behind_equal_names_are_the_first_that_are_free():
@@ -172,13 +173,13 @@ def test_numbers_behind_equal_names_are_the_first_that_are_free():
     words = ["a", "b", "a (2)", "a (3)", "a (2) (2)", "b (2)"]
     for _ in range(200):
         names = rng.choice(words, rng.integers(1, 12)).tolist()
-        assert preparation._different(names) == in_turn(names)
+        assert different(names) == in_turn(names)
 
 
 def test_many_equal_names_take_no_longer_than_others():
     """To try all numbers for each of them would take hours."""
     n = 300_000
-    names = preparation._different(["a"] * n + [f"a ({k})" for k in range(2, n)])
+    names = different(["a"] * n + [f"a ({k})" for k in range(2, n)])
     assert len(set(names)) == len(names)
     assert names[1] == f"a ({n})"
 
@@ -200,7 +201,7 @@ def test_many_columns_of_one_name_are_refused():
 def test_names_are_not_made_if_they_cannot_be_those_of_the_file(monkeypatch):
     """Of a name of a megabyte with a million categories, they take a terabyte."""
     monkeypatch.setattr(
-        preparation, "_different", lambda names: pytest.fail("names were made")
+        preparation, "different", lambda names: pytest.fail("names were made")
     )
     levels = [str(k) for k in range(30_000)]
     column = {"name": "a" * 30_000, "kind": "category", "levels": levels, "fill": None}

@@ -16,7 +16,7 @@ from ..portable.text import Origin
 from ..tables import Preparation, Table, TableError, read_table
 from ..tables.columns import STRIPPED, check_clear
 from ..tables.formats import ALL_OPEN, FormatRules
-from ..tables.preparation import NumberColumn
+from ..tables.prepared_columns import NumberColumn
 from .formats import check_names, combined
 from .versions import own_version
 
@@ -160,10 +160,11 @@ class Loaded:
     @staticmethod
     def _said_twice(table: Table, names: Sequence[str]) -> list[str]:
         """Columns of the model that the table has more than once."""
+        seconds = set(table.columns) - set(names)
         return [
             f"{name!r} stands more than once in {table.source}; the first one is used"
             for name in names
-            if f"{name} (2)" in table.columns and f"{name} (2)" not in names
+            if f"{name} (2)" in seconds
         ]
 
     def origins(self) -> dict[str, Origin]:

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..effort import check_effort
 from ..tables import Numbers, TableError, read_table
+from ..tables.columns import UnclearNumbers
 from ..tables.errors import listed, unknown_column
 from .errors import UsageProblem
 from .study import AUTO, Data
@@ -96,6 +97,11 @@ def read_costs(path: str) -> dict[str, float]:
     texts: list[str] = []
     numbers: list[str] = []
     for name, one in table.columns.items():
+        if isinstance(one, UnclearNumbers):
+            raise TableError(
+                f"--costs: column {name!r} of {table.source} is not clear: "
+                f"{one.doubt}; write costs like 1234.5."
+            )
         (numbers if isinstance(one, Numbers) else texts).append(name)
     if len(texts) != 1 or len(numbers) != 1:
         raise TableError(

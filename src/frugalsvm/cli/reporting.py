@@ -27,7 +27,7 @@ from ..report import (
 )
 from ..report.content import CATEGORY, NUMBER, DataWarning
 from ..tables import Preparation
-from ..tables.preparation import CategoryColumn
+from ..tables.prepared_columns import CategoryColumn
 from .results import repeated, scored, verify_command
 from .study import Conditions, Data, Fit, Search
 from .validation import Validation

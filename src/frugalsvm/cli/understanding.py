@@ -9,7 +9,7 @@ from ..tables import Numbers, Preparation
 from ..tables.errors import listed
 from ..tables.formats import PLAIN, WHOLE
 from ..tables.identifiers import rises_with_rows
-from ..tables.preparation import CategoryColumn, NumberColumn
+from ..tables.prepared_columns import CategoryColumn, NumberColumn
 from .study import Data
 
 # Columns that are named.

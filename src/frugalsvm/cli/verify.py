@@ -84,7 +84,7 @@ def _check_size(proof: str, what: str, told: Any, made: int) -> None:
 def _check_categories(proof: str, preparation: Any, table: Any) -> None:
     """Refuse categories that no row has: each would take memory for all rows."""
     from ..checker import InvalidCertificate
-    from ..tables.preparation import CategoryColumn
+    from ..tables.prepared_columns import CategoryColumn
 
     preparation.check_columns(table)
     for one in preparation.columns:

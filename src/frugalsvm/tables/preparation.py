@@ -16,120 +16,16 @@ from typing import Any
 
 import numpy as np
 
-from .columns import Column, Numbers, Table, Texts, check_clear
+from ..portable.schema import parse
+from .columns import Table, check_clear
 from .errors import TableError, listed
 from .formats import DECIMALS, GROUPS, FormatRule, NumberFormat
 from .kinds import CATEGORY, NUMBER, Plan
+from .naming import different
+from .prepared_columns import CategoryColumn, NumberColumn, PreparedColumn, learned
 
 # What means 0 and variances 1 may be off by.
 STANDARD_TOL = 1e-9
-
-
-@dataclass(frozen=True)
-class NumberColumn:
-    """A column of numbers: one feature.
-
-    Attributes
-    ----------
-    name : str
-    fill : float or None
-        What stands in for a missing value; None if that is an error.
-    format : NumberFormat or None
-        How its numbers are written in text tables; None if that was not kept.
-    """
-
-    name: str
-    fill: float | None = None
-    format: NumberFormat | None = None
-
-    def features(self) -> list[str]:
-        """Names of its features."""
-        return [self.name]
-
-    def values(self, column: Column, rows: Any) -> list[np.ndarray]:
-        """Values of its features for some rows of the column."""
-        if isinstance(column, Texts):
-            if not column.levels:
-                values = np.full(len(column), np.nan)[rows]
-            else:
-                raise TableError(self._not_a_number(column))
-        else:
-            assert isinstance(column, Numbers)
-            values = column.values[rows]
-        missing = np.isnan(values)
-        if missing.any():
-            if self.fill is None:
-                raise TableError(_gap(self.name, int(missing.sum())))
-            values = np.where(missing, self.fill, values)
-        if np.isinf(values).any():
-            raise TableError(f"column {self.name!r} has infinite values.")
-        return [values]
-
-    def _not_a_number(self, column: Texts) -> str:
-        wrong = next((one for one in column.levels if not _is_number(one)), "")
-        place = column.levels.index(wrong) if wrong else 0
-        row = int(np.flatnonzero(column.codes == place)[0])
-        return (
-            f"column {self.name!r} must hold numbers, but row {row + 1:,} has "
-            f"{column.levels[place]!r}."
-        )
-
-
-@dataclass(frozen=True)
-class CategoryColumn:
-    """A column of categories: a feature of zeros and ones for each.
-
-    Of two categories the second one is enough.
-
-    Attributes
-    ----------
-    name : str
-    levels : tuple of str
-    fill : str or None
-    """
-
-    name: str
-    levels: tuple[str, ...]
-    fill: str | None = None
-
-    @property
-    def shown(self) -> tuple[str, ...]:
-        """The categories that have a feature."""
-        return self.levels[1:] if len(self.levels) == 2 else self.levels
-
-    def features(self) -> list[str]:
-        """Names of its features."""
-        return [f"{self.name}={level}" for level in self.shown]
-
-    def values(self, column: Column, rows: Any) -> list[np.ndarray]:
-        """Values of its features for some rows of the column."""
-        texts = _as_texts(column)
-        codes = texts.codes[rows]
-        missing = codes < 0
-        if missing.any() and self.fill is None:
-            raise TableError(_gap(self.name, int(missing.sum())))
-        place = {level: k for k, level in enumerate(texts.levels)}
-        found = []
-        for level in self.shown:
-            hit = codes == place.get(level, -2)
-            if level == self.fill:
-                hit |= missing
-            found.append(hit.astype(np.float64))
-        return found
-
-    def unknown(self, column: Column) -> dict[str, int]:
-        """Values that were not there when the preparation was made, with their rows."""
-        texts = _as_texts(column)
-        counts = np.bincount(texts.codes[texts.codes >= 0], minlength=len(texts.levels))
-        known = set(self.levels)
-        return {
-            level: int(n)
-            for level, n in zip(texts.levels, counts, strict=True)
-            if level not in known and n
-        }
-
-
-PreparedColumn = NumberColumn | CategoryColumn
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,10 +78,10 @@ class Preparation:
         """
         some: Any = slice(None) if rows is None else rows
         columns = tuple(
-            _learned(name, kind, table.columns[name], some, impute)
+            learned(name, kind, table.columns[name], some, impute)
             for name, kind in plan.kinds.items()
         )
-        features = _different([name for one in columns for name in one.features()])
+        features = tuple(different([x for one in columns for x in one.features()]))
         means, scales = [], []
         for one in columns:
             for values in one.values(table.columns[one.name], some):
@@ -354,8 +250,7 @@ class Preparation:
             If it is not what it should be.
         """
         try:
-            content = json.loads(text)
-            return _checked(content)
+            return _checked(parse(text))
         except TableError:
             raise
         except (
@@ -379,71 +274,6 @@ def moments(values: np.ndarray) -> tuple[float, float]:
     if not (values != values[0]).any() or not scale > 0:
         return float(values[0]), 1.0
     return mean, scale
-
-
-def _learned(
-    name: str, kind: str, column: Column, rows: Any, impute: bool
-) -> PreparedColumn:
-    if kind == NUMBER:
-        assert isinstance(column, Numbers)
-        known = column.values[rows]
-        known = known[~np.isnan(known)]
-        return NumberColumn(name, _median(known) if impute else None, column.format)
-    texts = _as_texts(column)
-    codes = texts.codes[rows]
-    counts = np.bincount(codes[codes >= 0], minlength=len(texts.levels))
-    levels = tuple(texts.levels[k] for k in np.flatnonzero(counts))
-    fill = texts.levels[int(counts.argmax())] if impute and levels else None
-    return CategoryColumn(name, levels, fill)
-
-
-def _median(known: np.ndarray) -> float:
-    return float(np.median(known)) if known.size else 0.0
-
-
-def _as_texts(column: Column) -> Texts:
-    """A column as categories: of numbers, 1.0 is called 1."""
-    if isinstance(column, Texts):
-        return column
-    assert isinstance(column, Numbers)
-    known, codes = np.unique(column.values, return_inverse=True)
-    n_known = int((~np.isnan(known)).sum())
-    names = [f"{value:.15g}" for value in known[:n_known].tolist()]
-    order = np.argsort(names) if names else np.empty(0, dtype=int)
-    place = np.full(known.size + 1, -1, np.int32)
-    place[order] = np.arange(n_known)
-    return Texts(place[codes].astype(np.int32), [names[k] for k in order])
-
-
-def _different(names: Sequence[str]) -> tuple[str, ...]:
-    """Names, with a number where one stands more than once."""
-    taken = set(names)
-    seen: set[str] = set()
-    # The number to try next: none is tried twice, however often a name is there.
-    following: dict[str, int] = {}
-    result = []
-    for name in names:
-        new, k = name, following.get(name, 2)
-        while new in seen or (new != name and new in taken):
-            new, k = f"{name} ({k})", k + 1
-        following[name] = k
-        seen.add(new)
-        result.append(new)
-    return tuple(result)
-
-
-def _gap(name: str, n: int) -> str:
-    return (
-        f"column {name!r} has {n:,} missing value{'s' * (n > 1)}; fill them in, or fit "
-        "with --impute median."
-    )
-
-
-def _is_number(text: str) -> bool:
-    try:
-        return math.isfinite(float(text))
-    except ValueError:
-        return False
 
 
 # --- reading from strangers ----------------------------------------------------------
@@ -478,7 +308,7 @@ def _made(columns: Sequence[PreparedColumn], length: int) -> tuple[str, ...] | N
             length -= len(one.name) * len(one.shown)
     if length < 0:
         return None
-    return _different([name for one in columns for name in one.features()])
+    return tuple(different([name for one in columns for name in one.features()]))
 
 
 def _column(content: Any) -> PreparedColumn:

@@ -1,0 +1,169 @@
+"""Columns as a preparation takes them: features of numbers, features of categories."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .columns import Column, Numbers, Texts
+from .errors import TableError
+from .formats import NumberFormat
+from .kinds import NUMBER
+
+
+@dataclass(frozen=True)
+class NumberColumn:
+    """A column of numbers: one feature.
+
+    Attributes
+    ----------
+    name : str
+    fill : float or None
+        What stands in for a missing value; None if that is an error.
+    format : NumberFormat or None
+        How its numbers are written in text tables; None if that was not kept.
+    """
+
+    name: str
+    fill: float | None = None
+    format: NumberFormat | None = None
+
+    def features(self) -> list[str]:
+        """Names of its features."""
+        return [self.name]
+
+    def values(self, column: Column, rows: Any) -> list[np.ndarray]:
+        """Values of its features for some rows of the column."""
+        if isinstance(column, Texts):
+            if not column.levels:
+                values = np.full(len(column), np.nan)[rows]
+            else:
+                raise TableError(self._not_a_number(column))
+        else:
+            assert isinstance(column, Numbers)
+            values = column.values[rows]
+        missing = np.isnan(values)
+        if missing.any():
+            if self.fill is None:
+                raise TableError(_gap(self.name, int(missing.sum())))
+            values = np.where(missing, self.fill, values)
+        if np.isinf(values).any():
+            raise TableError(f"column {self.name!r} has infinite values.")
+        return [values]
+
+    def _not_a_number(self, column: Texts) -> str:
+        wrong = next((one for one in column.levels if not _is_number(one)), "")
+        place = column.levels.index(wrong) if wrong else 0
+        row = int(np.flatnonzero(column.codes == place)[0])
+        return (
+            f"column {self.name!r} must hold numbers, but row {row + 1:,} has "
+            f"{column.levels[place]!r}."
+        )
+
+
+@dataclass(frozen=True)
+class CategoryColumn:
+    """A column of categories: a feature of zeros and ones for each.
+
+    Of two categories the second one is enough.
+
+    Attributes
+    ----------
+    name : str
+    levels : tuple of str
+    fill : str or None
+    """
+
+    name: str
+    levels: tuple[str, ...]
+    fill: str | None = None
+
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """The categories that have a feature."""
+        return self.levels[1:] if len(self.levels) == 2 else self.levels
+
+    def features(self) -> list[str]:
+        """Names of its features."""
+        return [f"{self.name}={level}" for level in self.shown]
+
+    def values(self, column: Column, rows: Any) -> Iterator[np.ndarray]:
+        """Values of its features for some rows of the column."""
+        texts = _as_texts(column)
+        codes = texts.codes[rows]
+        missing = codes < 0
+        if missing.any() and self.fill is None:
+            raise TableError(_gap(self.name, int(missing.sum())))
+        place = {level: k for k, level in enumerate(texts.levels)}
+        for level in self.shown:
+            hit = codes == place.get(level, -2)
+            if level == self.fill:
+                hit |= missing
+            yield hit.astype(np.float64)
+
+    def unknown(self, column: Column) -> dict[str, int]:
+        """Values that were not there when the preparation was made, with their rows."""
+        texts = _as_texts(column)
+        counts = np.bincount(texts.codes[texts.codes >= 0], minlength=len(texts.levels))
+        known = set(self.levels)
+        return {
+            level: int(n)
+            for level, n in zip(texts.levels, counts, strict=True)
+            if level not in known and n
+        }
+
+
+PreparedColumn = NumberColumn | CategoryColumn
+
+
+def learned(
+    name: str, kind: str, column: Column, rows: Any, impute: bool
+) -> PreparedColumn:
+    """A column as some of its rows tell it to be prepared."""
+    if kind == NUMBER:
+        assert isinstance(column, Numbers)
+        known = column.values[rows]
+        known = known[~np.isnan(known)]
+        return NumberColumn(name, _median(known) if impute else None, column.format)
+    texts = _as_texts(column)
+    codes = texts.codes[rows]
+    counts = np.bincount(codes[codes >= 0], minlength=len(texts.levels))
+    levels = tuple(texts.levels[k] for k in np.flatnonzero(counts))
+    fill = texts.levels[int(counts.argmax())] if impute and levels else None
+    return CategoryColumn(name, levels, fill)
+
+
+def _median(known: np.ndarray) -> float:
+    return float(np.median(known)) if known.size else 0.0
+
+
+def _as_texts(column: Column) -> Texts:
+    """A column as categories: of numbers, 1.0 is called 1."""
+    if isinstance(column, Texts):
+        return column
+    assert isinstance(column, Numbers)
+    known, codes = np.unique(column.values, return_inverse=True)
+    n_known = int((~np.isnan(known)).sum())
+    names = [f"{value:.15g}" for value in known[:n_known].tolist()]
+    order = np.argsort(names) if names else np.empty(0, dtype=int)
+    place = np.full(known.size + 1, -1, np.int32)
+    place[order] = np.arange(n_known)
+    return Texts(place[codes].astype(np.int32), [names[k] for k in order])
+
+
+def _gap(name: str, n: int) -> str:
+    return (
+        f"column {name!r} has {n:,} missing value{'s' * (n > 1)}; fill them in, or fit "
+        "with --impute median."
+    )
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return math.isfinite(float(text))
+    except ValueError:
+        return False
