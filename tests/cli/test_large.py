@@ -34,6 +34,22 @@ def test_model_and_bound_are_nearly_those_of_the_whole(problem):
     assert checked.lower_bound == pytest.approx(result.lower_bound)
 
 
+def test_parts_without_the_rarer_class_prove_nothing(problem):
+    """Three samples of one class, five parts; the whole has a model all the same."""
+    _, X, y = problem
+    few = np.flatnonzero(y > 0)[:3]
+    for rows in (np.r_[few, np.flatnonzero(y < 0)], np.r_[np.flatnonzero(y < 0), few]):
+        X_few, y_few = np.tile(X[rows], (2, 1))[:-3], np.tile(y[rows], 2)[:-3]
+        for labels in (y_few, -y_few):
+            made = Problem(X_few, labels, C=0.1, max_features=3)
+            result, interrupted = Search("fast").run(made, certificate=True)
+            assert not interrupted
+            assert result.method == "parts"
+            assert 0 < result.lower_bound <= result.objective
+            checked = verify(result.certificate, X_few, labels, C=0.1, max_features=3)
+            assert checked.lower_bound == pytest.approx(result.lower_bound)
+
+
 def test_a_search_alone_proves_nothing(problem, monkeypatch):
     monkeypatch.setattr(large, "relax_natively", None)
     result, _ = Search("fast").run(problem[0], method="swap")

@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import validate_data
 
 from ..estimators import parameters as may_be
-from ..estimators.binary_linear import BinaryLinearClassifier
+from ..estimators.binary_linear import BinaryLinearClassifier, all_or_nothing
 from ..estimators.parameters import Constraint, check_parameters
 from ..problem import Problem
 from .availability import require_solver
@@ -127,16 +127,17 @@ class ElasticNetSVC(BinaryLinearClassifier):
         -------
         self
         """
-        solution = self._path(X, y, [self.alpha], sample_weight)[0]
-        self.coef_ = solution.coef.reshape(1, -1)
-        self.intercept_ = np.array([solution.intercept])
-        self.objective_ = solution.objective
-        self.lower_bound_ = solution.lower_bound
-        self.gap_ = solution.gap
-        self.n_iter_ = max(1, solution.programs)
-        data = np.asarray(X, dtype=np.float64)
-        weights = np.ones(len(data)) if sample_weight is None else sample_weight
-        self._keep_moments(data, np.asarray(weights, dtype=np.float64))
+        with all_or_nothing(self):
+            solution = self._path(X, y, [self.alpha], sample_weight)[0]
+            self.coef_ = solution.coef.reshape(1, -1)
+            self.intercept_ = np.array([solution.intercept])
+            self.objective_ = solution.objective
+            self.lower_bound_ = solution.lower_bound
+            self.gap_ = solution.gap
+            self.n_iter_ = max(1, solution.programs)
+            data = np.asarray(X, dtype=np.float64)
+            weights = np.ones(len(data)) if sample_weight is None else sample_weight
+            self._keep_moments(data, np.asarray(weights, dtype=np.float64))
         return self
 
     def _path(

@@ -10,7 +10,11 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import validate_data
 
 from ..estimators import parameters as may_be
-from ..estimators.binary_linear import BinaryLinearClassifier, check_sample_weight
+from ..estimators.binary_linear import (
+    BinaryLinearClassifier,
+    all_or_nothing,
+    check_sample_weight,
+)
 from ..estimators.parameters import Constraint, check_parameters
 from ..monitor import Monitor
 from ..problem import Problem
@@ -169,33 +173,34 @@ class L1FrugalSVC(BinaryLinearClassifier):
         -------
         self
         """
-        check_parameters(self)
-        require_solver(self, "highs")
-        data, labels = validate_data(self, X, y, dtype=np.float64)
-        signs = self._encode(labels)
-        weights = self._weights(data, labels, sample_weight)
-        problem = Problem(
-            data,
-            signs,
-            C=self.C,
-            sample_weight=weights,
-            max_features=self.max_features,
-            fit_intercept=self.fit_intercept,
-        )
-        monitor = Monitor(StopCondition(self.time_limit), self.gap_tol)
-        outcome = self._run(problem, monitor)
-        solution = outcome.solution
-        self.coef_ = np.zeros((1, problem.n_features))
-        self.coef_[0, solution.support] = solution.w
-        self.intercept_ = np.array([solution.b])
-        self._keep_moments(
-            data, check_sample_weight(sample_weight, data) * (weights > 0)
-        )
-        self.objective_ = solution.objective
-        self.lower_bound_ = outcome.lower_bound
-        self.reported_bound_ = outcome.reported_bound
-        self.status_ = self._status(monitor, outcome.is_cut_short)
-        self.n_iter_ = max(1, outcome.programs)
+        with all_or_nothing(self):
+            check_parameters(self)
+            require_solver(self, "highs")
+            data, labels = validate_data(self, X, y, dtype=np.float64)
+            signs = self._encode(labels)
+            weights = self._weights(data, labels, sample_weight)
+            problem = Problem(
+                data,
+                signs,
+                C=self.C,
+                sample_weight=weights,
+                max_features=self.max_features,
+                fit_intercept=self.fit_intercept,
+            )
+            monitor = Monitor(StopCondition(self.time_limit), self.gap_tol)
+            outcome = self._run(problem, monitor)
+            solution = outcome.solution
+            self.coef_ = np.zeros((1, problem.n_features))
+            self.coef_[0, solution.support] = solution.w
+            self.intercept_ = np.array([solution.b])
+            self._keep_moments(
+                data, check_sample_weight(sample_weight, data) * (weights > 0)
+            )
+            self.objective_ = solution.objective
+            self.lower_bound_ = outcome.lower_bound
+            self.reported_bound_ = outcome.reported_bound
+            self.status_ = self._status(monitor, outcome.is_cut_short)
+            self.n_iter_ = max(1, outcome.programs)
         if monitor.stop.failure is not None:
             warnings.warn(f"the fit ends early: {monitor.stop.failure}", stacklevel=2)
         return self

@@ -57,6 +57,10 @@ class LargeFit:
         self._callback = callback
         self._started = time.perf_counter()
         self._n_parts = -(-problem.n_samples // PART)
+        # Rows of the rarer class come first and are dealt to all parts alike, so that
+        # the first part has both classes.
+        rarer = 1.0 if np.count_nonzero(problem.y > 0) * 2 < problem.y.size else -1.0
+        self._dealing = np.argsort(problem.y != rarer, kind="stable")
         self._coef = np.zeros(problem.n_features)
         self._intercept = 0.0
         self._objective, self._bound = np.inf, -np.inf
@@ -115,13 +119,20 @@ class LargeFit:
     def _relax_parts(self, point: np.ndarray) -> None:
         """Put a dual point together from those of the parts, as far as there is time.
 
-        Rows of parts that are left out have zeros, which is valid, too.
+        Rows of parts that are left out have zeros, which is valid, too; a part of one
+        class has no other dual point.
         """
         for k in range(self._n_parts):
             if self._is_late():
                 return
-            relaxed = relax_natively(self._part(k))
-            point[k :: self._n_parts] = relaxed.alpha / self._scale(k)
+            rows = self._rows(k)
+            if np.ptp(self._problem.y[rows]) > 0:
+                relaxed = relax_natively(self._part(k))
+                point[rows] = relaxed.alpha / self._scale(k)
+
+    def _rows(self, k: int) -> np.ndarray:
+        """The rows of a part, from all over the table."""
+        return self._dealing[k :: self._n_parts]
 
     @property
     def _seconds(self) -> float:
@@ -133,12 +144,11 @@ class LargeFit:
 
     def _scale(self, k: int) -> float:
         """How many times larger the whole is than a part."""
-        size = len(range(k, self._problem.n_samples, self._n_parts))
-        return self._problem.n_samples / size
+        return self._problem.n_samples / self._rows(k).size
 
     def _part(self, k: int) -> Problem:
-        """The problem of some rows; those of a part are far apart."""
-        problem, rows = self._problem, slice(k, None, self._n_parts)
+        """The problem of the rows of a part."""
+        problem, rows = self._problem, self._rows(k)
         # Labels are +1 and -1: this takes them out of the signed rows.
         X = (problem.A[:, rows] * problem.y[rows]).T
         has_costs = np.isfinite(problem.max_cost)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -123,6 +125,19 @@ class BinaryLinearClassifier(
     def _get_support_mask(self) -> np.ndarray:
         check_is_fitted(self)
         return self.coef_[0] != 0
+
+
+@contextmanager
+def all_or_nothing(estimator: BaseEstimator) -> Iterator[None]:
+    """Leave the estimator as it was if the fit inside fails or is interrupted."""
+    before = dict(vars(estimator))
+    try:
+        yield
+    except BaseException:
+        # A model that was there before still belongs to its data.
+        vars(estimator).clear()
+        vars(estimator).update(before)
+        raise
 
 
 def check_sample_weight(sample_weight: ArrayLike | None, X: Any) -> np.ndarray:

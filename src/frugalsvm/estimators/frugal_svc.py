@@ -14,7 +14,7 @@ from ..effort import EFFORTS
 from ..progress import Callback
 from ..result import Result, Status
 from . import parameters as may_be
-from .binary_linear import check_sample_weight
+from .binary_linear import all_or_nothing, check_sample_weight
 from .budgeted import BudgetedClassifier
 from .parameters import Constraint
 
@@ -250,6 +250,14 @@ class FrugalSVC(BudgetedClassifier):
             If ``time_limit`` or ``max_nodes`` ended the fit with a gap above
             ``gap_tol``. Where the effort ends it, that is what was asked for.
         """
+        with all_or_nothing(self):
+            outcome = self._fit(X, y, sample_weight)
+        if outcome.was_interrupted and self.on_interrupt == "raise":
+            raise KeyboardInterrupt("the best model so far is kept")
+        self._warn_of_limit(outcome.result)
+        return self
+
+    def _fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None) -> Any:
         from ..driver import run_interruptible
         from ..problem import Problem
 
@@ -261,7 +269,7 @@ class FrugalSVC(BudgetedClassifier):
             C=self.C,
             sample_weight=weights,
             max_features=self.max_features,
-            **self._side_conditions(stacklevel=3),
+            **self._side_conditions(stacklevel=4),
         )
         outcome = run_interruptible(
             problem,
@@ -289,10 +297,7 @@ class FrugalSVC(BudgetedClassifier):
         self._keep_moments(
             data, check_sample_weight(sample_weight, data) * (weights > 0)
         )
-        if outcome.was_interrupted and self.on_interrupt == "raise":
-            raise KeyboardInterrupt("the best model so far is kept")
-        self._warn_of_limit(outcome.result)
-        return self
+        return outcome
 
     def _warn_of_limit(self, result: Result) -> None:
         """Warn if a limit that the user gave ended the fit."""

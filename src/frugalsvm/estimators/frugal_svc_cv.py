@@ -21,7 +21,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from ..effort import EFFORTS
 from ..parallel import Shared, sent_once
 from . import parameters as may_be
-from .binary_linear import check_sample_weight
+from .binary_linear import all_or_nothing, check_sample_weight
 from .budgeted import BudgetedClassifier
 from .choice import RULES, Choice
 from .cross_validation import (
@@ -244,13 +244,8 @@ class FrugalSVCCV(BudgetedClassifier):
         KeyboardInterrupt
             After Ctrl-C. Nothing is averaged over a part of the folds.
         """
-        before = dict(vars(self))
-        try:
+        with all_or_nothing(self):
             return self._fit(X, y, sample_weight, params)
-        except BaseException:
-            # A model that was there before still belongs to its data.
-            self.__dict__ = before
-            raise
 
     def _fit(
         self,
