@@ -69,3 +69,36 @@ def test_strict_code_stays_strict_in_callers_that_reorder(run, caller):
 def test_strict_code_stays_strict_when_a_fast_caller_compiled_it(run):
     code = "from small.kernels import entry, strict; entry(1e16, 1.0); "
     assert run(code + "print(strict(1e16, 1.0))") == ["0.0"]
+
+
+# Squares are a function of Numba that is compiled once in a process, and so is a maximum.
+SQUARES = """
+from ._jit import jit_entry, jit_strict
+
+@jit_strict
+def strict_square(x, y):
+    return max(x ** 2, y)
+
+@jit_entry
+def fast_square(x, y):
+    return max(x ** 2, y)
+"""
+
+
+@pytest.mark.parametrize("first", ["strict", "fast"])
+def test_code_does_not_depend_on_what_was_compiled_before(run, tmp_path, first):
+    """A process that was killed leaves some kernels to the next one."""
+    (tmp_path / "small" / "squares.py").write_text(SQUARES)
+    second = {"strict": "fast", "fast": "strict"}[first]
+    printed = run(
+        "from small.squares import strict_square, fast_square\n"
+        f"{first}_square(3.0, 1.0), {second}_square(3.0, 1.0)\n"
+        "for one in (strict_square, fast_square):\n"
+        "    text = next(iter(one.inspect_llvm().values()))\n"
+        "    print(sum('reassoc' in l and 'fmul' in l for l in text.splitlines()))\n"
+        "    print(sum('reassoc' in l and 'fcmp' in l for l in text.splitlines()))"
+    )
+    products, maxima, fast_products, fast_maxima = map(int, printed)
+    assert (products, maxima) == (0, 0)
+    assert fast_products > 0
+    assert fast_maxima == 0

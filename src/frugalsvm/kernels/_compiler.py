@@ -14,6 +14,7 @@ from typing import Any
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler, DefaultPassBuilder
 from numba.core.compiler_machinery import PassManager
+from numba.core.targetconfig import ConfigStack
 
 # Passes for what parts do not have: closures, array expressions, branches on types,
 # functions to copy into others, and reports about them.
@@ -35,6 +36,9 @@ UNNEEDED = {
     "DumpParforDiagnostics",
 }
 
+# Functions of Numba's own as they are compiled into strict and into fast code.
+_helpers: dict[bool, dict[Any, Any]] = {False: {}, True: {}}
+
 
 @contextlib.contextmanager
 def _collector_paused() -> Iterator[None]:
@@ -48,8 +52,28 @@ def _collector_paused() -> Iterator[None]:
             gc.enable()
 
 
+def _keep_apart(state: Any) -> None:
+    """Let strict and fast code share no function of Numba's own, such as a power.
+
+    Each is compiled once in a process, in the manner of whoever calls it first. So a
+    kernel would differ in its last bits with what was compiled before it, and strict
+    code would contain operations that may be reordered.
+    """
+    # Those that are parts of how an operation is compiled.
+    state.targetctx.cached_internal_func = _helpers[bool(state.flags.fastmath)]
+    # Those that are looked up by their types: they are strict for everybody.
+    inherited = ConfigStack().top()
+    inherited.fastmath = False
+    inherited.nrt = True
+
+
 class EntryCompiler(Compiler):
     """Numba's compiler for functions that Python calls."""
+
+    def define_pipelines(self) -> list[Any]:
+        """Numba's passes."""
+        _keep_apart(self.state)
+        return list(super().define_pipelines())
 
     def compile_extra(self, func: Any) -> Any:
         """Compile a function, and all that it calls."""
@@ -62,6 +86,7 @@ class PartCompiler(Compiler):
 
     def define_pipelines(self) -> list[Any]:
         """Numba's passes, but for those that would find nothing to do."""
+        _keep_apart(self.state)
         usual = DefaultPassBuilder.define_nopython_pipeline(self.state)
         lean = PassManager("kernels")
         for part, description in usual.passes:
