@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from os import PathLike
+from pathlib import Path
 from typing import IO
 
 import numpy as np
 
 from .checker import checksum, read_arrays, save_arrays
+from .writing import write_whole
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,8 +62,7 @@ class Certificate:
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write a compressed ``.npz`` file, under exactly the given name."""
-        with open(path, "wb") as file:
-            self.write(file)
+        write_whole(Path(path), self.write)
 
     def write(self, file: IO[bytes]) -> None:
         """Write to a file that is open."""

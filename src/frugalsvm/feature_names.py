@@ -14,6 +14,18 @@ import numpy as np
 N_LISTED = 8
 
 
+# Names up to this length are compared with others, which takes time like its cube.
+LONGEST_COMPARED = 60
+
+
+def close_names(name: str, known: Iterable[str]) -> list[str]:
+    """Names that may have been meant, the closest first; none for very long ones."""
+    if len(name) > LONGEST_COMPARED:
+        return []
+    short = [one for one in known if len(one) <= LONGEST_COMPARED]
+    return get_close_matches(name, short, n=3)
+
+
 class FeatureNames:
     """The columns of a table, and what users say of them.
 
@@ -169,7 +181,7 @@ class FeatureNames:
         start = f"{parameter} has unknown feature {name!r}; "
         if self._names is None:
             return start + self._why_no_names("give indices")
-        close = get_close_matches(str(name), [str(known) for known in self._names], n=3)
+        close = close_names(str(name), map(str, self._names))
         if close:
             return start + f"did you mean {_listed(close)}?"
         return start + f"the columns are {_listed(list(self._names))}."

@@ -169,5 +169,6 @@ def test_names_and_values_of_a_table_make_no_lines(run, folder, control):
 
 
 def test_plain_keeps_what_can_be_seen():
-    assert plain("Größe in m², 字 [1] \t 'a'") == "Größe in m², 字 [1] \t 'a'"
+    assert plain("Größe in m², 字 [1] 'a'") == "Größe in m², 字 [1] 'a'"
+    assert plain("a\tb\u3164c\u2800\ufe0f") == "a\\tb\\u3164c\\u2800\\ufe0f"
     assert plain("a\nb\u2028c\x85d\u202ee") == "a\\nb\\u2028c\\x85d\\u202ee"

@@ -53,7 +53,7 @@ def test_a_fit_that_fails_leaves_the_model_before_it(model, data):
         defaults = {name: getattr(model, name) for name in wrong}
         for one in (model, fresh):
             one.set_params(**wrong)
-            with pytest.raises(ValueError):
+            with pytest.raises(ValueError, match=next(iter(wrong))):
                 one.fit(*other)
             one.set_params(**defaults)
         assert not hasattr(fresh, "classes_")

@@ -71,7 +71,7 @@ def test_strict_code_stays_strict_when_a_fast_caller_compiled_it(run):
     assert run(code + "print(strict(1e16, 1.0))") == ["0.0"]
 
 
-# Squares are a function of Numba that is compiled once in a process, and so is a maximum.
+# Squares and maxima are functions of Numba, which are compiled once in a process.
 SQUARES = """
 from ._jit import jit_entry, jit_strict
 

@@ -25,6 +25,8 @@ N_SHOWN = 10
 N_SUBSTITUTES = 3
 # Characters of a line of sentences.
 WIDTH = 88
+# Parts of sets that are solved to know whether a feature is never used.
+MOST_PARTS = 2000
 COMPLETE = "complete"
 # Objectives that differ by less than this part are the same.
 SAME = 1e-9
@@ -155,8 +157,10 @@ class NearOptimal:
             spare |= {j for j in shared - spare if self._spare(j)}
         needed = {j for j in shared - spare if self._is_needed(j)}
         unproved = shared - spare - needed
+        used = set.union(*sets)
+        unproved |= self._hidden(used)
         if not self.complete:
-            unproved |= self._possible() - set.union(*sets)
+            unproved |= self._possible() - used
         return roles_of(self.supports, self.feature_names, needed, unproved, cut)
 
     @property
@@ -209,6 +213,38 @@ class NearOptimal:
         if self._ruled_out is None:
             return set(range(len(self.feature_names)))
         return set(np.flatnonzero(~self._ruled_out).tolist())
+
+    def _hidden(self, used: set[int]) -> set[int]:
+        """Features of weight zero that have one in a smaller model, as far as is known.
+
+        Such a model is worse than the larger one, but may be within the threshold.
+        """
+        sets = [one for found in self._sets for one in found]
+        tried: dict[tuple[int, ...], Found | None] = {}
+        spare = {j for one in sets for j in one.support.tolist()} - used
+        return {j for j in spare if self._may_be_used(j, sets, tried)}
+
+    def _may_be_used(
+        self,
+        feature: int,
+        sets: list[Found],
+        tried: dict[tuple[int, ...], Found | None],
+    ) -> bool:
+        """Whether a part of a set may give a feature a weight."""
+        level = [one for one in sets if feature in one.key]
+        while level:
+            below = {
+                part.key: part
+                for one in level
+                for part in self._parts(one, tried)
+                if feature in part.key
+            }
+            level = list(below.values())
+            if any(one.coef[one.key.index(feature)] != 0.0 for one in level):
+                return True
+            if len(tried) > MOST_PARTS:
+                return True
+        return False
 
     def _can_fill_up(self) -> bool:
         """Whether a model with too few features can get others instead of any one."""

@@ -27,9 +27,11 @@ class FeatureRole:
         it. ``replaceable``: in some models and not in others, or models can do without
         it. ``never``: it is proved that no model within the tolerance uses it.
 
-        Where a list is not complete, two more: ``in all found``, in all models of the
-        list, but one without it may be missing; ``in none found``, in no model of the
-        list, but one with it may be missing.
+        What is not proved has two more: ``in all found``, in all models of the list,
+        but one without it may be missing; ``in none found``, in no model of the list,
+        but one with it may be missing. A list that is complete may have the latter,
+        too: for features that have weight zero in a model of the list, so that a
+        smaller model with them may be within the tolerance.
     n_models : int
         Models that use it.
     replaced_by : list of str

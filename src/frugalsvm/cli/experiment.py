@@ -22,6 +22,7 @@ from ..experiments.sources import Source, UnreadableData
 from ..experiments.store import Store, StoreNotUsable
 from ..experiments.studies import QUICK_SECONDS, STUDIES
 from ..experiments.study import GRIDS, Settings, Study, most_seconds
+from ..writing import write_whole
 
 ALL, LIST = "all", "list"
 # As shells report a run that Ctrl-C ended.
@@ -278,4 +279,4 @@ def _write_page(
         "cells that their limit ended."
     )
     text = page("The paper's study", about, sections)
-    (out / "index.html").write_text(text, encoding="utf-8")
+    write_whole(out / "index.html", lambda file: file.write(text.encode("utf-8")))

@@ -106,15 +106,12 @@ class Loaded:
     def _number_columns(self) -> set[str]:
         if self.preparation is None:
             return set(self.model.names)
-        columns = self.preparation.columns
-        return {one.name for one in columns if isinstance(one, NumberColumn)}
+        return self.preparation.number_columns
 
     def features(self, table: Table) -> dict[str, np.ndarray]:
         """Values of the model's features, as measured, by name."""
         if self.preparation is not None:
-            values = self.preparation.values(table)
-            place = {name: k for k, name in enumerate(self.preparation.features)}
-            return {name: values[:, place[name]] for name in self.model.names}
+            return self.preparation.values_of(table, self.model.names)
         found = {}
         for name in self.model.names:
             column = table.column(name, "the model")

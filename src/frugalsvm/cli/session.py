@@ -8,6 +8,7 @@ from __future__ import annotations
 import inspect
 import json
 import os
+import re
 import sys
 import traceback
 from collections.abc import Callable
@@ -98,14 +99,37 @@ class Session:
         return made
 
 
+class _Output(Console):
+    """A console whose reader may have had enough: then nothing more is shown."""
+
+    def on_broken_pipe(self) -> None:
+        """Go on, for there may be files to write."""
+        self.quiet = True
+        if not self.stderr:
+            lose_output()
+
+
+def lose_output() -> None:
+    """Nobody reads standard output any more; the rest of it goes nowhere."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def _console(stderr: bool) -> Console:
-    console = Console(stderr=stderr, markup=False, highlight=False, emoji=False)
+    console = _Output(stderr=stderr, markup=False, highlight=False, emoji=False)
     if not console.is_terminal and "COLUMNS" not in os.environ:
         console.width = WIDTH
     return console
 
 
 # --- texts of strangers --------------------------------------------------------------
+
+
+# Letters, marks and blanks by name that show nothing, or of a width that programs
+# disagree on.
+_UNSEEN = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0"
+    "\U000e0100-\U000e01ef]"
+)
 
 
 def plain(text: str) -> str:
@@ -115,8 +139,13 @@ def plain(text: str) -> str:
     seen are shown by their codes.
     """
     return "".join(
-        one if one.isprintable() or one == "\t" else repr(one)[1:-1] for one in text
+        one if one.isprintable() and not _UNSEEN.match(one) else _code(one)
+        for one in text
     )
+
+
+def _code(character: str) -> str:
+    return character.encode("unicode_escape").decode("ascii")
 
 
 def shortened(text: str) -> str:
@@ -253,7 +282,7 @@ def guarded(session: Session, work: Callable[[Session], None]) -> None:
         raise
     except BrokenPipeError:
         # Whoever read our output has had enough; nothing more can be said there.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        lose_output()
         raise typer.Exit(1) from None
     except (Exception, KeyboardInterrupt) as error:
         code = exit_code(error)

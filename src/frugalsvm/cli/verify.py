@@ -31,6 +31,8 @@ def verify(
         bool, typer.Option("--all", help="List all features with means and scales.")
     ] = False,
     encoding: opt.Encoding = None,
+    decimal: opt.Decimal = None,
+    thousands: opt.Thousands = None,
 ) -> None:
     """Check a proof against its table, believing nothing that the file claims.
 
@@ -42,9 +44,10 @@ def verify(
     from ..checker import InvalidCertificate
     from ..checker import verify as check
     from ..tables import Preparation, read_table
-    from ..tables.formats import FormatRules
     from ..tables.target import known_target
+    from .formats import check_names, combined, parse_formats
 
+    formats = parse_formats(decimal, thousands)
     certificate = Certificate.load(proof)
     text = certificate.preparation
     if text is None:
@@ -60,8 +63,11 @@ def verify(
     _check_size(proof, "features", certificate.arrays["costs"], preparation.n_features)
     table = read_table(
         data, as_text=preparation.text_columns, encoding=encoding,
-        formats=FormatRules(columns=preparation.format_rules),
+        formats=combined(
+            preparation.format_rules, formats, sorted(preparation.number_columns)
+        ),
     )  # fmt: skip
+    check_names(formats, table)
     _check_size(proof, "rows", certificate.arrays["weights"], table.n_rows)
     found = known_target(table, preparation.target, preparation.classes)
     _check_categories(proof, preparation, table)
@@ -82,14 +88,24 @@ def _check_size(proof: str, what: str, told: Any, made: int) -> None:
 
 
 def _check_categories(proof: str, preparation: Any, table: Any) -> None:
-    """Refuse categories that no row has: each would take memory for all rows."""
+    """Refuse categories that no row has, and more of them than a fit takes.
+
+    Each takes memory for all rows.
+    """
     from ..checker import InvalidCertificate
+    from ..tables.kinds import most_levels
     from ..tables.prepared_columns import CategoryColumn
 
     preparation.check_columns(table)
     for one in preparation.columns:
         if isinstance(one, CategoryColumn):
             there = getattr(table.columns[one.name], "levels", ())
+            if len(one.shown) > most_levels(table.n_rows):
+                raise InvalidCertificate(
+                    f"{proof} has {len(one.levels):,} categories in column "
+                    f"{one.name!r}, which is more than a fit makes of "
+                    f"{table.n_rows:,} rows."
+                )
             strange = set(one.levels).difference(there)
             if strange:
                 raise InvalidCertificate(

@@ -64,11 +64,15 @@ Calibration = Sigmoid | Isotonic
 
 def from_dict(fields: dict[str, Any]) -> Calibration:
     """From a checked part of model.json."""
-    if fields["method"] == "sigmoid":
-        return Sigmoid(float(fields["a"]), float(fields["b"]))
-    return Isotonic(
-        tuple(map(float, fields["scores"])), tuple(map(float, fields["probabilities"]))
-    )
+    try:
+        if fields["method"] == "sigmoid":
+            return Sigmoid(float(fields["a"]), float(fields["b"]))
+        return Isotonic(
+            tuple(map(float, fields["scores"])),
+            tuple(map(float, fields["probabilities"])),
+        )
+    except OverflowError as error:
+        raise InvalidModel("calibration has a number beyond 1e308.") from error
 
 
 def from_calibrator(calibrator: Any) -> Calibration:

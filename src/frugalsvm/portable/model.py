@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import markup
+from ..writing import write_whole
 from .calibration import Calibration
 from .columns import select_columns
 from .content import from_content, to_content
@@ -130,7 +131,8 @@ class PortableModel:
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write ``model.json``."""
-        Path(path).write_text(self.to_json(), encoding="ascii")
+        text = self.to_json().encode("ascii")
+        write_whole(Path(path), lambda file: file.write(text))
 
     # --- predicting --------------------------------------------------------------
 
@@ -165,6 +167,11 @@ class PortableModel:
         score = np.full(len(values), self.intercept)
         for one, column in zip(self.features, values.T, strict=True):
             score += one.weight * ((column - one.mean) / one.scale)
+        if np.isnan(score).any() and not np.isnan(values).any():
+            row = int(np.flatnonzero(np.isnan(score))[0])
+            raise ValueError(
+                f"row {row + 1:,} has values so large that its score is not a number."
+            )
         return score
 
     def predict_proba(self, X: Any) -> np.ndarray:
@@ -184,7 +191,7 @@ class PortableModel:
             positive = self.decision_function(X) > 0
         else:
             positive = self.predict_proba(X)[:, 1] > 0.5
-        return np.array(self.classes)[positive.astype(np.intp)]
+        return _labels(self.classes)[positive.astype(np.intp)]
 
     # --- turning into other things -----------------------------------------------
 
@@ -337,3 +344,13 @@ class PortableModel:
         assert self.proof is not None
         difference = self.proof.objective - self.proof.lower_bound
         return max(0.0, difference) / abs(self.proof.objective or 1.0)
+
+
+def _labels(classes: tuple[Label, Label]) -> np.ndarray:
+    """The classes as an array; of Python objects if NumPy would change them."""
+    labels = np.array(classes)
+    is_same = all(
+        type(one) is type(two) and one == two
+        for one, two in zip(labels.tolist(), classes, strict=True)
+    )
+    return labels if is_same else np.array(classes, dtype=object)

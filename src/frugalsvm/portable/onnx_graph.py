@@ -102,8 +102,9 @@ def _labels(model: PortableModel) -> np.ndarray:
     limits = np.iinfo(np.int64)
     for one in model.classes:
         if not limits.min < int(one) <= limits.max:
+            what = "stands for no class" if int(one) == limits.min else "has more"
             raise ValueError(
-                f"ONNX has integers of 64 bits, and the class {one} has more; give the "
+                f"ONNX has integers of 64 bits, and the class {one} {what}; give the "
                 "classes smaller numbers, or names."
             )
     return np.array([int(first), int(second), limits.min], dtype=np.int64)

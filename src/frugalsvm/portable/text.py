@@ -38,9 +38,10 @@ def decision(row):
     values = [{values}]
     if None in values:
         return None
-    return (
+    score = (
         {terms}
     )
+    return None if score != score else score
 '''
 
 _CATEGORY = '''
@@ -222,9 +223,16 @@ def _sql_value(name: str, dialect: str, origins: Origins | None) -> str:
     origin = origin_of(name, origins)
     value, fill = _quoted(origin.column, dialect), origin.fill_value
     if origin.category is None:
-        # Some data bases have NaN, and take it for the largest number of all.
+        # Some data bases have NaN, and take it for the largest number of all. SQLite
+        # takes numbers for texts in columns of texts, but for the sign; what is a text
+        # has no value then, and none stands in for it.
         least, most = _real(-LARGEST_VALUE), _real(LARGEST_VALUE)
-        cases = f"WHEN {value} BETWEEN {least} AND {most} THEN {value}"
+        cases = f"WHEN +{value} BETWEEN {least} AND {most} THEN {value}"
+        if fill is not None:
+            small = _real(1.0 / LARGEST_VALUE)
+            gap = f"{value} IS NULL OR ABS({value} * {small}) > 1"
+            cases += f" WHEN {gap} THEN {_real(fill)}"
+            fill = None
     else:
         text = _sql_stripped(value, origin, dialect)
         hit = _literal(origin.category, dialect)

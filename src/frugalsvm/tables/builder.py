@@ -8,7 +8,14 @@ from typing import Any
 import numpy as np
 
 from .columns import MISSING_WORDS, STRIPPED, Texts, in_order
-from .formats import OPEN, FormatRule, Readings, tells_points
+from .formats import (
+    OPEN,
+    FormatRule,
+    Readings,
+    are_whole,
+    may_be_dates,
+    tells_points,
+)
 
 
 class Kind(Enum):
@@ -39,9 +46,9 @@ class ColumnBuilder:
     kind : Kind
     size : int
         Rows so far.
-    may_have_points, tells_points : bool
-        Of plain numbers: whether there may have been points in them, and whether these
-        are decimal points for sure.
+    may_have_points, tells_points, may_be_dates : bool
+        Of plain numbers: whether there may have been points in them, whether these are
+        decimal points for sure, and whether all may be months or times.
     readings : Readings
         Of written numbers.
     """
@@ -50,11 +57,17 @@ class ColumnBuilder:
         self.kind = Kind.EMPTY
         self.size = 0
         self.tells_points, self.may_have_points = False, False
+        self.may_be_dates, self._is_whole = True, True
         self.readings = Readings(rule)
         self._is_text = is_text
         self._numbers: list[np.ndarray] = []
         self._codes: list[np.ndarray] = []
         self._place: dict[str | None, int] = {}
+
+    @property
+    def may_have_zeros(self) -> bool:
+        """Whether plain numbers may have been written with a point and zeros."""
+        return self.may_have_points and self._is_whole
 
     def add(self, series: Any) -> None:
         """One more piece, as pandas has read it."""
@@ -76,6 +89,8 @@ class ColumnBuilder:
             if may_have_points:
                 self.may_have_points = True
                 self.tells_points = self.tells_points or tells_points(values)
+            self.may_be_dates = self.may_be_dates and may_be_dates(values)
+            self._is_whole = self._is_whole and are_whole(values)
         elif self.kind is Kind.WRITTEN and not may_have_points:
             self.readings.add_whole(values)
         else:

@@ -15,14 +15,15 @@ from itertools import islice
 from .errors import TableError, listed
 from .naming import different
 
-SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
+# Of two that fit alike the first is meant: commas may be in numbers, or in names.
+SEPARATORS = {"\t": "tabs", ";": "semicolons", "|": "bars", ",": "commas"}
 # Rows that a guess is based on.
 N_ROWS = 200
 # The line by which Excel is told the separator.
 TOLD = re.compile(r'"?sep=([,;\t|])"?\r?\n', re.IGNORECASE)
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _BLANK_LINES = re.compile(r"(?: *(?:\r\n|\n|\r))*")
-_ANY_NUMBER = re.compile(r"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*")
+_ANY_NUMBER = re.compile(r"\s*[-+]?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d+)?\s*")
 
 
 @dataclass(frozen=True)
@@ -94,12 +95,16 @@ def _separator(sample: str, is_whole: bool) -> tuple[str, list[list[str]]]:
 def _rows(sample: str, separator: str, is_whole: bool) -> list[list[str]]:
     # Not by str.splitlines, which breaks lines at more than line feeds.
     lines = io.StringIO(sample, newline="")
+    # Cells may be as long as the sample.
+    limit = csv.field_size_limit(max(len(sample), 2**17))
     try:
         # A row is a list of cells; blank lines have none.
         read = csv.reader(lines, delimiter=separator, skipinitialspace=True)
         rows = list(islice((row for row in read if row), N_ROWS + 1))
     except csv.Error:
         return [[sample.split("\n", 1)[0]]]
+    finally:
+        csv.field_size_limit(limit)
     if len(rows) > 1 and len(rows) <= N_ROWS and not is_whole:
         rows.pop()
     return rows or [[""]]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from difflib import get_close_matches
+
+from ..feature_names import close_names
 
 # Names that a sentence lists.
 N_LISTED = 8
@@ -26,7 +27,7 @@ def listed(names: Sequence[str]) -> str:
 
 def unknown_column(what: str, name: str, known: Sequence[str]) -> UnknownColumn:
     """The error for a name that no column has; ``what`` asked for it."""
-    close = get_close_matches(name, known, n=3)
+    close = close_names(name, known)
     folded = [one for one in known if one.casefold() == name.casefold()]
     if folded or close:
         hint = f"did you mean {listed(folded or close)}?"

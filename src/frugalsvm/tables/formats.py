@@ -20,6 +20,8 @@ DECIMALS = (".", ",")
 # What may group thousands, and the characters that look alike.
 GROUPS = {".": ".", ",": ",", " ": " \u00a0\u202f", "'": "'\u2019"}
 NO_GROUPS = ""
+# Texts of a column that are looked at for decimal commas.
+N_LOOKED_AT = 1000
 _SIGNS = {".": "points", ",": "commas", " ": "spaces", "'": "apostrophes"}
 
 
@@ -68,11 +70,14 @@ class FormatRule:
     is_number : bool
         Whether a text that is no number is an error: then the column is known to have
         numbers.
+    was_whole : bool
+        Whether all numbers so far were whole, so that 1.234 may well be one of them.
     """
 
     decimal: str | None = None
     thousands: str | None = None
     is_number: bool = False
+    was_whole: bool = False
 
     def __post_init__(self) -> None:
         if self.decimal is None and self.thousands in DECIMALS:
@@ -82,8 +87,9 @@ class FormatRule:
     @classmethod
     def of(cls, known: NumberFormat) -> FormatRule:
         """The rule for a column whose format was decided before."""
-        groups = known.thousands or NO_GROUPS
-        return cls(known.decimal, None if known.decimal is None else groups, True)
+        if known.decimal is None:
+            return cls(is_number=True, was_whole=True)
+        return cls(known.decimal, known.thousands or NO_GROUPS, True)
 
     @property
     def excludes_plain(self) -> bool:
@@ -149,6 +155,9 @@ class Readings:
         self.rule = rule
         self.doubt: Doubt | None = None
         self._size = 0
+        # Whether all texts may be dates, some are for sure, and thousands are likely.
+        self._may_be_dates, self._has_dates = True, False
+        self._thousands = _Signs()
         signs = DECIMALS if rule.decimal is None else (rule.decimal,)
         self._all = [_Reading(sign, rule.thousands) for sign in signs]
         self._possible = self._all
@@ -170,6 +179,8 @@ class Readings:
                 one.pieces.append(np.append(values, np.nan)[codes])
                 possible.append(one)
         self._possible = possible
+        self._note_dates(texts)
+        self._thousands.add(texts)
         if not possible:
             self._note_misfit(texts, codes)
         elif len(possible) == 2 and self.doubt is None:
@@ -192,6 +203,22 @@ class Readings:
     def only_format(self) -> NumberFormat | None:
         """The format, if the cells admit but one."""
         return self._possible[0].format if len(self._possible) == 1 else None
+
+    def _note_dates(self, texts: Any) -> None:
+        if self._may_be_dates:
+            self._may_be_dates = bool(texts.str.fullmatch(_DATE).all())
+            has = texts.str.fullmatch(_SURE_DATE).any()
+            self._has_dates = self._has_dates or bool(has)
+
+    @property
+    def may_be_dates(self) -> bool:
+        """Whether all texts may be months, days or times: 06.2019, 14.05, 11.45."""
+        return self._may_be_dates and self._size > 0
+
+    @property
+    def are_dates(self) -> bool:
+        """Whether no program would write such numbers: 06.2019, 01.05."""
+        return self.may_be_dates and self._has_dates
 
     def _note_misfit(self, texts: Any, codes: np.ndarray) -> None:
         """Remember the first cell that is no number, or not one like the others."""
@@ -227,13 +254,39 @@ class Readings:
         points = self._possible[0]
         if self.doubt is None:
             return NumberFormat(None, points.thousands)
-        return PLAIN if plain_by_default and points.thousands is None else None
+        is_plain = plain_by_default and not self._thousands.are_likely
+        return PLAIN if is_plain and points.thousands is None else None
 
     def numbers(self, found: NumberFormat) -> np.ndarray:
         """The values of all cells in a format."""
         signs = [one.decimal for one in self._possible]
         place = signs.index(found.decimal) if found.decimal in signs else 0
         return np.concatenate(self._possible[place].pieces)
+
+
+class _Signs:
+    """What the look of numbers with points says of these."""
+
+    def __init__(self) -> None:
+        self._have_three, self._has_zero, self._has_none = True, False, False
+
+    def add(self, texts: Any) -> None:
+        """Take some more texts."""
+        if self._have_three:
+            points = texts.str.contains(".", regex=False)
+            self._has_none = self._has_none or bool((~points).any())
+            ends = texts[points]
+            self._have_three = bool(ends.str.contains(r"\.[0-9]{3}$").all())
+            self._has_zero = self._has_zero or bool(ends.str.endswith("0").any())
+
+    @property
+    def are_likely(self) -> bool:
+        """Whether points are likely to group thousands: 750 beside 12.400.
+
+        Programs write either all numbers with three digits, or none with a zero at the
+        end.
+        """
+        return self._have_three and self._has_zero and self._has_none
 
 
 class _Reading:
@@ -299,6 +352,27 @@ def _pattern(decimal: str, thousands: str | None) -> str:
     return f"[-+]?(?:{plain}|{grouped})"
 
 
+# Days and months, times, months of a year; and those that are no numbers for sure.
+_DATE = (
+    r"(?:0?[1-9]|[12][0-9]|3[01])\.(?:0[1-9]|1[0-2])"
+    r"|(?:[01]?[0-9]|2[0-3])\.[0-5][0-9]"
+    r"|(?:0?[1-9]|1[0-2])\.(?:19|20)[0-9]{2}"
+)
+_SURE_DATE = r"0[0-9]\.[0-9]+"
+# 4,79 and 1.172,50, with a unit or a currency or without, but not 1,250.
+_FOREIGN = (
+    r"[^0-9]{0,4}(?:[0-9]+|[0-9]{1,3}(?:\.[0-9]{3})+)"
+    r",(?:[0-9]{1,2}|[0-9]{4,})[^0-9]{0,4}"
+)
+
+
+def have_commas(texts: Sequence[str]) -> bool:
+    """Whether half of some texts are numbers with decimal commas, or nearly numbers."""
+    some = texts[:N_LOOKED_AT]
+    n = sum(re.fullmatch(_FOREIGN, one) is not None for one in some)
+    return 0 < len(some) <= 2 * n
+
+
 def are_all_numbers(texts: Sequence[str]) -> bool:
     """Whether each text is a number in some format, if not all in the same."""
     return all(any(re.fullmatch(one, text) for one in _any()) for text in texts)
@@ -314,12 +388,31 @@ def _any() -> tuple[re.Pattern[str], ...]:
     )
 
 
+def are_whole(values: np.ndarray) -> bool:
+    """Whether all numbers that are there are whole."""
+    known = values[~np.isnan(values)]
+    return bool((np.isfinite(known) & (known == np.round(known))).all())
+
+
+def may_be_dates(values: np.ndarray) -> bool:
+    """Whether numbers may have been months of a year (06.2019), days or times."""
+    known = values[~np.isnan(values)]
+    if not np.isfinite(known).all():
+        return False
+    first = np.floor(known)
+    rest = np.round((known - first) * 10_000)
+    is_month = (first >= 1) & (first <= 12) & (rest >= 1900) & (rest < 2100)
+    is_short = (first >= 0) & (first <= 31) & (rest < 6000) & (rest % 100 == 0)
+    return bool((is_month | is_short).all())
+
+
 def tells_points(values: np.ndarray) -> bool:
     """Whether numbers with a point cannot have been thousands: 0.5, 2.0625, 1234.5."""
     known = np.abs(values[np.isfinite(values)])
+    if ((known > 0) & (known < 1)).any():
+        return True
     thousandths = known * 1000
-    return bool(
-        ((known > 0) & (known < 1)).any()
-        or ((known >= 1000) & (known != np.round(known))).any()
+    return not may_be_dates(values) and bool(
+        ((known >= 1000) & (known != np.round(known))).any()
         or (np.abs(thousandths - np.round(thousandths)) > 1e-6 * thousandths).any()
     )

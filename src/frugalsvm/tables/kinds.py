@@ -190,8 +190,8 @@ def _why_not_texts(name: str, column: Texts, wanted: bool) -> str:
     if len(levels) == 1 and not column.missing.any():
         return f"constant ({levels[0]!r})"
     if wanted:
-        most = min(MOST_LEVELS, MOST_CELLS // len(column))
-        if len(levels) > max(MAX_LEVELS, most):
+        most = most_levels(len(column))
+        if len(levels) > most:
             raise TableError(
                 f"column {name!r} has {len(levels):,} different values, and each "
                 f"would be a feature; at most {most:,} are taken here: merge the rare "
@@ -207,6 +207,11 @@ def _why_not_texts(name: str, column: Texts, wanted: bool) -> str:
             return f"identifiers ({counts})"
         return f"free text ({counts}); --categorical uses them as categories"
     return ""
+
+
+def most_levels(n_rows: int) -> int:
+    """Categories that a column of so many rows may have."""
+    return max(MAX_LEVELS, min(MOST_LEVELS, MOST_CELLS // max(1, n_rows)))
 
 
 def _are_dates(levels: list[str]) -> bool:

@@ -41,6 +41,9 @@ class Preparation:
         A feature is ``(value - mean) / scale``.
     target : str
     classes : tuple of two labels
+    target_format : NumberFormat or None
+        How the classes are written in text tables, if they are numbers and that was
+        kept.
     """
 
     columns: tuple[PreparedColumn, ...]
@@ -49,6 +52,7 @@ class Preparation:
     scales: np.ndarray
     target: str
     classes: tuple[Any, Any]
+    target_format: NumberFormat | None = None
 
     @classmethod
     def fit(
@@ -89,8 +93,9 @@ class Preparation:
                 means.append(mean)
                 scales.append(scale)
         return cls(
-            columns, features, np.array(means), np.array(scales), plan.target, classes
-        )
+            columns, features, np.array(means), np.array(scales), plan.target, classes,
+            getattr(table.columns.get(plan.target), "format", None),
+        )  # fmt: skip
 
     @property
     def n_features(self) -> int:
@@ -137,6 +142,15 @@ class Preparation:
         for j, values in enumerate(self._raw(table, None)):
             data[j] = values
         return data.T
+
+    def values_of(self, table: Table, names: Collection[str]) -> dict[str, np.ndarray]:
+        """Some features before they are standardised, by name."""
+        made, needed = (
+            zip(self.features, self._raw(table, None), strict=True),
+            set(names),
+        )
+        found = {name: values for name, values in made if name in needed}
+        return {name: found[name] for name in names}
 
     def _raw(self, table: Table, rows: np.ndarray | None) -> Any:
         some: Any = slice(None) if rows is None else rows
@@ -208,12 +222,20 @@ class Preparation:
         return {one.name for one in self.columns if isinstance(one, CategoryColumn)}
 
     @property
+    def number_columns(self) -> set[str]:
+        """Columns that are to be read as numbers."""
+        return {one.name for one in self.columns if isinstance(one, NumberColumn)}
+
+    @property
     def format_rules(self) -> dict[str, FormatRule]:
         """How the numbers of columns are written, as far as that was kept."""
-        return {
-            one.name: FormatRule.of(one.format)
+        formats = {
+            one.name: one.format
             for one in self.columns
-            if isinstance(one, NumberColumn) and one.format is not None
+            if isinstance(one, NumberColumn)
+        } | {self.target: self.target_format}
+        return {
+            name: FormatRule.of(one) for name, one in formats.items() if one is not None
         }
 
     # --- JSON --------------------------------------------------------------------
@@ -238,6 +260,8 @@ class Preparation:
             "target": self.target,
             "classes": list(self.classes),
         }
+        if self.target_format is not None:
+            content["target format"] = asdict(self.target_format)
         return json.dumps(content, ensure_ascii=True, allow_nan=False)
 
     @classmethod
@@ -294,8 +318,9 @@ def _checked(content: Any) -> Preparation:
     _require(type(first) is type(second) and first != second, "its classes are wrong")
     _require(content["target"] not in names, "the target is one of its columns")
     return Preparation(
-        columns, features, means, scales, _text(content["target"]), (first, second)
-    )
+        columns, features, means, scales, _text(content["target"]), (first, second),
+        _format(content.get("target format")),
+    )  # fmt: skip
 
 
 def _made(columns: Sequence[PreparedColumn], length: int) -> tuple[str, ...] | None:

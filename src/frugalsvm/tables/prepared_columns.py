@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..portable.text import LARGEST_VALUE
 from .columns import Column, Numbers, Texts
 from .errors import TableError
 from .formats import NumberFormat
@@ -46,14 +47,23 @@ class NumberColumn:
         else:
             assert isinstance(column, Numbers)
             values = column.values[rows]
-        missing = np.isnan(values)
-        if missing.any():
+        # As in exported models; NaN is not below anything.
+        known = np.abs(values) <= LARGEST_VALUE
+        if not known.all():
             if self.fill is None:
-                raise TableError(_gap(self.name, int(missing.sum())))
-            values = np.where(missing, self.fill, values)
-        if np.isinf(values).any():
-            raise TableError(f"column {self.name!r} has infinite values.")
+                raise TableError(self._not_known(values, known))
+            values = np.where(known, values, self.fill)
         return [values]
+
+    def _not_known(self, values: np.ndarray, known: np.ndarray) -> str:
+        large = ~known & ~np.isnan(values)
+        if large.any():
+            return (
+                f"column {self.name!r} has {values[large][0]:g}; infinite values, and "
+                f"those beyond {LARGEST_VALUE:g}, count as missing: leave these rows "
+                "out, or fit with --impute median."
+            )
+        return _gap(self.name, int((~known).sum()))
 
     def _not_a_number(self, column: Texts) -> str:
         wrong = next((one for one in column.levels if not _is_number(one)), "")

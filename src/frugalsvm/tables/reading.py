@@ -150,7 +150,10 @@ def _of_arrow(array: Any, as_text: bool) -> Column:
     kind = array.type
     is_number = kinds.is_integer(kind) or kinds.is_floating(kind)
     if (is_number or kinds.is_decimal(kind)) and not as_text:
-        return Numbers(array.cast("float64").to_pandas().to_numpy(dtype=np.float64))
-    codes, found = factorize(array.to_pandas())
+        return Numbers(
+            array.cast("float64", safe=False).to_pandas().to_numpy(dtype=np.float64)
+        )
+    # With gaps, too, a whole number is 1 and not 1.0.
+    codes, found = factorize(array.to_pandas(integer_object_nulls=True))
     levels: list[str | None] = [str(one) for one in found]
     return in_order(codes.astype(np.int32), levels, bool(kinds.is_temporal(kind)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import gzip
+import os
 import shutil
 import sys
 import tempfile
@@ -33,6 +34,44 @@ _NOT_TABLES = {
     b"\xfd7zXZ": "packed by xz",
     b"\x28\xb5\x2f\xfd": "packed by Zstandard",
 }
+
+
+# A packed table may have this many bytes, and in addition so many times its own.
+LEAST_LIMIT, MOST_UNPACKED = 2**28, 200
+
+
+class _Unpacked(gzip.GzipFile):
+    """A packed file, as long as it does not unpack to far more than it is."""
+
+    def __init__(self, raw: IO[bytes], name: str, limit: int):
+        super().__init__(fileobj=raw)
+        self._source, self._left = name, limit
+
+    def read(self, size: int | None = -1) -> bytes:
+        """Some bytes, or all."""
+        data = super().read(size)
+        self._count(len(data))
+        return data
+
+    def read1(self, size: int = -1) -> bytes:
+        """Bytes that are there already."""
+        data = super().read1(size)
+        self._count(len(data))
+        return data
+
+    def readinto(self, buffer: Any) -> int:
+        """Bytes into a buffer."""
+        n = super().readinto(buffer)
+        self._count(n)
+        return n
+
+    def _count(self, n: int) -> None:
+        self._left -= n
+        if self._left < 0:
+            raise TableError(
+                f"{self._source} unpacks to more than {MOST_UNPACKED} times its size; "
+                "if it is what you mean, unpack it first."
+            )
 
 
 class Source:
@@ -66,8 +105,13 @@ class Source:
         self._raw.seek(0)
         packed = self._raw.read(2) == b"\x1f\x8b"
         self._raw.seek(0)
+        if not packed:
+            return self._raw
+        size = self._raw.seek(0, os.SEEK_END)
+        self._raw.seek(0)
         # Closing it leaves the file below open.
-        return gzip.GzipFile(fileobj=self._raw) if packed else self._raw  # type: ignore[return-value]
+        limit = LEAST_LIMIT + MOST_UNPACKED * size
+        return _Unpacked(self._raw, self.name, limit)  # type: ignore[return-value]
 
     def start(self, size: int = BLOCK) -> bytes:
         """The first bytes."""

@@ -10,6 +10,8 @@ from .columns import Column, Numbers, Table, Texts, check_clear
 from .errors import TableError, listed
 
 Label = str | int | float
+# Doubles hold each whole number up to this one.
+LARGEST_WHOLE = 2**53 - 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,6 +111,11 @@ def _labels(column: Column) -> tuple[list[Label], np.ndarray]:
     if np.isinf(known).any():
         return [float(v) for v in known.tolist()], codes
     whole = bool((known == np.round(known)).all())
+    if whole and (np.abs(known) > LARGEST_WHOLE).any():
+        raise TableError(
+            f"the target has whole numbers beyond {LARGEST_WHOLE:,}, which cannot be "
+            "told apart for certain; give the classes names, or smaller numbers."
+        )
     return [int(v) if whole else float(v) for v in known.tolist()], codes
 
 

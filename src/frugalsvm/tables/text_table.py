@@ -36,6 +36,7 @@ from .formats import (
     NumberFormat,
     Readings,
     are_all_numbers,
+    have_commas,
 )
 from .source import Source, damaged
 
@@ -81,7 +82,8 @@ class TextTable:
         self._builders = self._built(names, self._as_text | written, self._as_text)
         self._take_texts(self._builders)
         self._read_again(self._of_kind(Kind.MIXED))
-        self._read_again(self._with_points(self._are_points_foreign()))
+        foreign = self._are_points_foreign()
+        self._read_again([*{*self._with_points(foreign), *self._with_zeros()}])
         # What was read again may tell more.
         columns = self._finished(not self._are_points_foreign())
         n_rows = len(next(iter(columns.values())))
@@ -128,7 +130,9 @@ class TextTable:
                     continue
                 readings = Readings(self._rules[name])
                 readings.add(Series(texts.levels), texts.codes)
-                self._readings[name] = readings
+                is_open = readings.rule.decimal is None and not readings.rule.is_number
+                if not (is_open and readings.are_dates):
+                    self._readings[name] = readings
 
     # --- formats -----------------------------------------------------------------
 
@@ -136,9 +140,11 @@ class TextTable:
         """Whether points in this file may well group thousands."""
         if self._rules.file.excludes_plain:
             return True
-        decided = [one.only_format for one in self._readings.values()]
-        formats = [one for one in decided if one is not None]
+        known = [one for one in self._readings.values() if not one.may_be_dates]
+        formats = [one.only_format for one in known if one.only_format is not None]
         if any(one.decimal == "," or one.thousands == "." for one in formats):
+            return True
+        if any(have_commas(one.levels) for one in self._texts.values()):
             return True
         # Programs write semicolons where commas are for numbers.
         tells = any(one.tells_points for one in self._builders.values())
@@ -150,10 +156,20 @@ class TextTable:
         names = []
         for name in self._of_kind(Kind.PLAIN):
             one, rule = self._builders[name], self._rules[name]
-            is_open = rule.decimal is None and (is_foreign or rule.is_number)
+            is_open = rule.decimal is None and (is_foreign or rule.was_whole)
             if is_open and one.may_have_points and not one.tells_points:
                 names.append(name)
         return names
+
+    def _with_zeros(self) -> list[str]:
+        """Columns of plain numbers that are whole, or dates, in spite of points."""
+        return [
+            name
+            for name in self._of_kind(Kind.PLAIN)
+            if self._rules[name].decimal is None
+            and (one := self._builders[name]).may_have_points
+            and (one.may_have_zeros or one.may_be_dates)
+        ]
 
     def _finished(self, plain_by_default: bool) -> dict[str, Column]:
         n_cells = sum(one.size for one in self._builders.values())
@@ -168,13 +184,13 @@ class TextTable:
         readings = self._readings.pop(name, None)
         texts = self._texts.pop(name, None)
         if readings is not None and readings.are_numbers:
-            found = readings.decide(plain_by_default and not rule.is_number)
+            found = readings.decide(plain_by_default and not rule.was_whole)
             if found is None:
                 return UnclearNumbers(builder.size, _two_ways(readings.doubt))
             return _numbers(readings.numbers(found), found, store)
         if texts is None:
-            values = builder.numbers()
-            return _numbers(values, _plain_format(values), store)
+            found = PLAIN if builder.may_have_points else WHOLE
+            return _numbers(builder.numbers(), found, store)
         if readings is None:
             return texts
         if rule.is_number or are_all_numbers(texts.levels):
@@ -200,7 +216,9 @@ class TextTable:
                     dtype=dict.fromkeys(set(strings) & set(dialect.names), str),
                     encoding=self._encoding, na_values=list(MISSING_WORDS),
                     keep_default_na=False, skipinitialspace=True, low_memory=False,
-                    chunksize=rows, skiprows=dialect.skipped, **_precision(),
+                    chunksize=rows, skiprows=dialect.skipped,
+                    # A row of one cell that is missing is a blank line.
+                    skip_blank_lines=len(dialect.names) > 1, **_precision(),
                 ) as reader:  # fmt: skip
                     yield from reader
         except EmptyDataError as error:
@@ -218,12 +236,6 @@ class TextTable:
 
 def _numbers(values: np.ndarray, found: NumberFormat, store: Store | None) -> Numbers:
     return Numbers(values, found) if store is None else store.put(values, found)
-
-
-def _plain_format(values: np.ndarray) -> NumberFormat:
-    """Whole numbers tell nothing of decimal signs."""
-    known = values[~np.isnan(values)]
-    return WHOLE if (known == np.round(known)).all() else PLAIN
 
 
 def _two_ways(doubt: Doubt | None) -> str:
