@@ -182,3 +182,18 @@ def test_exchanges_follow_a_better_model(monkeypatch):
     start = real(Problem(X, y, max_features=5), method="relax-and-round")
     found = near_optimal(X, y, max_features=5, max_nodes=1)
     assert best <= found.objectives[0] <= start.objective * (1 - 1e-6)
+
+
+def test_a_feature_of_a_smaller_model_is_not_never():
+    """All three features give x1 no weight, but alone it is within the tolerance."""
+    X = [
+        [1, 0, 0], [-1, 1, -1], [-1, 0, -1], [0, -1, 1],
+        [-1, 1, -1], [1, -1, -1], [-1, 0, -1], [0, 0, -1],
+    ]  # fmt: skip
+    found = near_optimal(
+        X, [1, -1] * 4, max_features=3, C=10.0, tolerance=0.1, random_state=0
+    )
+    assert found.complete
+    assert any(one.tolist() == [1] for one in found.minimal())
+    assert found.never == []
+    assert found.within(0.0).never == ["x1"]

@@ -213,3 +213,42 @@ def test_numbers_that_are_categories_may_be_numbers_in_the_data_base(run, folder
     rows = [{"code": one} for one in (3, "3 ", 3.0, 2)]
     scores = [space["decision"](row) for row in rows]
     assert scores[0] == scores[1] == scores[2] != scores[3]
+
+
+LARGE = [1e120, -1e101, math.inf, 99.0]
+
+
+def test_numbers_beyond_limits_are_gaps_everywhere(run, models, folder):
+    rows = [(age, 2.5, "yes") for age in LARGE]
+    text = predicted(run, models["filled"], rows, folder)
+    assert text[0] == text[1] == text[2] != text[3]
+    assert text[0] == predicted(run, models["filled"], [("", 2.5, "yes")], folder)[0]
+    code: dict = {}
+    exec(run("export", models["filled"], "--to", "python").stdout, code)
+    for row, (label, score) in zip(rows, text, strict=True):
+        named = dict(zip(("age", "dose", "smoker"), row, strict=True))
+        assert code["decision"](named) == pytest.approx(score)
+        assert code["predict"](named) == label
+    write_csv(folder / "rows.csv", {"age": [1e120], "dose": [1.0], "smoker": ["no"]})
+    done = run("predict", models["plain"], "rows.csv", code=1)
+    assert "'age' has 1e+120" in done.stderr
+    code = {}
+    exec(run("export", models["plain"], "--to", "python").stdout, code)
+    assert code["predict"]({"age": 1e120, "dose": 1.0, "smoker": "no"}) is None
+
+
+@pytest.mark.parametrize("kind", ["text", ""])
+def test_columns_of_texts_get_no_label_in_sqlite(run, models, folder, kind):
+    """There '-0.5' is above all numbers, or below some: no value stands in for it."""
+    rows = [
+        (age, dose, "yes") for age in ("-0.5", "1.25", "31", "") for dose in (2.5, 8.0)
+    ]
+    base = sqlite3.connect(":memory:")
+    base.execute(f"create table t (age {kind}, dose real, smoker text)")
+    base.executemany("insert into t values (?, ?, ?)", rows)
+    for model in ("filled", "plain"):
+        label = run("export", models[model], "--to", "sql", "--what", "label").stdout
+        found = [
+            one for (one,) in base.execute(f"select {label.strip().rstrip(';')} from t")
+        ]
+        assert found == [None] * len(rows)

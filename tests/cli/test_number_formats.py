@@ -7,7 +7,9 @@ import json
 import numpy as np
 import pytest
 
+from frugalsvm import PortableModel
 from frugalsvm.certificate import Certificate
+from frugalsvm.portable import Feature
 
 N = 60
 
@@ -137,3 +139,44 @@ def test_doubtful_columns_are_refused_with_both_readings(run, run_json, folder):
 def test_formats_that_make_no_sense(run, data, options, words):
     done = run("fit", data, "-t", "state", "--folds", "0", *options, code=2)
     assert words in done.stderr
+
+
+def test_the_table_of_a_fit_verifies_and_predicts(run, folder):
+    """Whole numbers written with zeros, as a feature and as classes."""
+    rng = np.random.default_rng(0)
+    a, y = rng.integers(20, 60, N), rng.integers(1, 3, N)
+    lines = [f"{a[k] + 9 * y[k]}.000;{k % 7 / 7:.4f};{y[k]}.000" for k in range(N)]
+    (folder / "data.csv").write_text("\n".join(["a;b;y", *lines]) + "\n")
+    fit = ("fit", "data.csv", "-t", "y", "-k", "1", "--folds", "0", "--effort", "fast")
+    files = ("--model", "model.json", "--certificate", "proof.npz")
+    run(*fit, *files, "--decimal", ".")
+    run("verify", "proof.npz", "data.csv")
+    assert len(predictions(run("predict", "model.json", "data.csv"))) == N
+
+
+def test_a_proof_is_checked_against_a_table_written_otherwise(run, folder):
+    """In another country's format, which the options say."""
+    (folder / "data.csv").write_text(table(german))
+    run(
+        "fit", "data.csv", "-t", "y", "-k", "2", "--folds", "0", "--effort", "fast",
+        "--certificate", "proof.npz",
+    )  # fmt: skip
+    (folder / "other.csv").write_text(table(lambda value: f"{value:.2f}"))
+    done = run("verify", "proof.npz", "other.csv", code=1)
+    assert "--decimal" in done.stderr
+    run("verify", "proof.npz", "other.csv", "--decimal", "income=.")
+    done = run("verify", "proof.npz", "other.csv", "--decimal", "cost=.", code=2)
+    assert "no column 'cost'" in done.stderr
+
+
+def test_models_of_python_read_plain_numbers(run, folder):
+    """Nothing in the file speaks against points, and the model knows of no format."""
+    model = PortableModel((Feature("x", 0, 0.0, 1.0, 1.0),), 0.0, (0, 1), 1)
+    model.save(folder / "model.json")
+    (folder / "data.csv").write_text("id,x\n1,1.234\n2,5.678\n")
+    scores = [
+        float(p["score"]) for p in predictions(run("predict", "model.json", "data.csv"))
+    ]
+    assert scores == [1.234, 5.678]
+    (folder / "data.csv").write_text("id;x\n1;1.234\n2;5.678\n")
+    assert "1234" in run("predict", "model.json", "data.csv", code=1).stderr

@@ -253,3 +253,55 @@ def test_numbers_are_read_as_they_were_written_or_refused(
 )
 def test_values_that_cannot_have_been_thousands(values, tells):
     assert tells_points(np.array(values)) is tells
+
+
+MONTHS = ["06.2019", "11.2019", "03.2020"]
+INCOMES = ["12.400", "750", "45.300"]
+
+
+@pytest.mark.parametrize(
+    "beside",
+    [
+        {"month": MONTHS},
+        {"day": ["14.05", "01.06", "30.11"]},
+        {"time": ["11.45", "12.00", "09.30"]},
+        {"time": ["11.45", "12.00", "19.30"]},
+        {"price": ["1.172,50 €", "3.749,50 €", "99,00 €"]},
+        {"rate": ["4,79", "k.A.", "5,2"]},
+        # Programs write 12.400 and 750.000, or 12.4 and 750.
+        {"latitude": ["52.5163", "48.1374", "50.9413"]},
+    ],
+    ids=lambda beside: next(iter(beside)),
+)
+def test_what_is_no_number_does_not_vouch_for_points(column, beside):
+    found = column(INCOMES, separator=";", beside=beside.items())
+    assert isinstance(found, UnclearNumbers)
+    assert "12.4 with decimal points and 12400 with decimal commas" in found.doubt
+    given = FormatRules(FormatRule(","))
+    found = column(INCOMES, separator=";", beside=beside.items(), formats=given)
+    np.testing.assert_array_equal(found.values, [12400, 750, 45300])
+
+
+def test_months_and_days_are_no_numbers_unless_they_are_said_to_be(column):
+    for cells in (MONTHS, ["14.05", "01.06", "30.11"], ["09.30", "12.00", "11.45"]):
+        for separator in (";", ","):
+            assert isinstance(column(cells, separator), Texts)
+            found = column(cells, separator, formats=FormatRules(FormatRule(".")))
+            np.testing.assert_array_equal(found.values, list(map(float, cells)))
+    # Small numbers with two digits are numbers.
+    for cells in (["1.25", "3.5", "0.05"], ["14.05", "11.45", "12.00"], ["0.0", "1.0"]):
+        np.testing.assert_array_equal(
+            column(cells, ",").values, list(map(float, cells))
+        )
+
+
+def test_whole_numbers_with_zeros_have_points(column):
+    """What a model remembers of them, or the table of the fit would be refused."""
+    assert column(["25.000", "37.000"], ",").format == PLAIN
+    assert column(["25.0", "", "37.0"], ",").format == PLAIN
+    assert column(["25", "", "37"], ",").format == WHOLE
+    assert column(["1.000", "2.500"], ",", formats=FormatRules(FormatRule("."))).format
+    known = FormatRules(columns={"x": FormatRule.of(PLAIN)})
+    np.testing.assert_array_equal(
+        column(["25.000", "37.000"], ";", formats=known).values, [25, 37]
+    )

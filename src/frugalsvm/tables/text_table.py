@@ -82,8 +82,9 @@ class TextTable:
         self._builders = self._built(names, self._as_text | written, self._as_text)
         self._take_texts(self._builders)
         self._read_again(self._of_kind(Kind.MIXED))
-        foreign = self._are_points_foreign()
-        self._read_again([*{*self._with_points(foreign), *self._with_zeros()}])
+        # Their texts may tell more than their values: 750 beside 12.400.
+        doubtful = self._dialect.separator != "," or self._are_points_foreign()
+        self._read_again([*{*self._with_points(doubtful), *self._with_zeros()}])
         # What was read again may tell more.
         columns = self._finished(not self._are_points_foreign())
         n_rows = len(next(iter(columns.values())))
