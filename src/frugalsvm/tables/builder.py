@@ -130,7 +130,7 @@ class ColumnBuilder:
         for values in self._numbers:
             self.readings.add_whole(values)
         self._numbers = []
-        return self.readings.add(found, codes)
+        return self.readings.add(found.tolist(), codes)
 
     def _begin_texts(self, found: Any, codes: np.ndarray) -> None:
         self.kind = Kind.TEXT

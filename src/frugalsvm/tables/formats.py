@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -162,12 +162,12 @@ class Readings:
         self._all = [_Reading(sign, rule.thousands) for sign in signs]
         self._possible = self._all
 
-    def add(self, texts: Any, codes: np.ndarray) -> bool:
+    def add(self, texts: Sequence[str], codes: np.ndarray) -> bool:
         """Take some more cells; False if the column is not one of numbers.
 
         Parameters
         ----------
-        texts : Series of str
+        texts : sequence of str
             All different.
         codes : ndarray of int
             For each cell the place of its text, -1 where it is missing.
@@ -204,11 +204,11 @@ class Readings:
         """The format, if the cells admit but one."""
         return self._possible[0].format if len(self._possible) == 1 else None
 
-    def _note_dates(self, texts: Any) -> None:
+    def _note_dates(self, texts: Sequence[str]) -> None:
         if self._may_be_dates:
-            self._may_be_dates = bool(texts.str.fullmatch(_DATE).all())
-            has = texts.str.fullmatch(_SURE_DATE).any()
-            self._has_dates = self._has_dates or bool(has)
+            self._may_be_dates = bool(_matches(_DATE, texts).all())
+            has = self._may_be_dates and bool(_matches(_SURE_DATE, texts).any())
+            self._has_dates = self._has_dates or has
 
     @property
     def may_be_dates(self) -> bool:
@@ -220,7 +220,7 @@ class Readings:
         """Whether no program would write such numbers: 06.2019, 01.05."""
         return self.may_be_dates and self._has_dates
 
-    def _note_misfit(self, texts: Any, codes: np.ndarray) -> None:
+    def _note_misfit(self, texts: Sequence[str], codes: np.ndarray) -> None:
         """Remember the first cell that is no number, or not one like the others."""
         fits = np.array([one.admits(texts) for one in self._all])
         by_cell = np.pad(fits, ((0, 0), (0, 1)), constant_values=True)[:, codes]
@@ -229,9 +229,9 @@ class Readings:
             first = int(np.argmax(codes >= 0))
             wrong = ~by_cell[int(np.argmax(by_cell[:, first]))]
         row = int(np.argmax(wrong)) if wrong.any() else int(np.argmax(codes >= 0))
-        self.doubt = Doubt(self._size + row, str(texts.iloc[codes[row]]))
+        self.doubt = Doubt(self._size + row, texts[codes[row]])
 
-    def _note_difference(self, texts: Any, codes: np.ndarray) -> None:
+    def _note_difference(self, texts: Sequence[str], codes: np.ndarray) -> None:
         """Remember the first cell that two readings take for different numbers."""
         first, second = (one.pieces[-1] for one in self._all)
         # NaN, where cells are missing, differs from NaN.
@@ -239,7 +239,7 @@ class Readings:
         if differs.any():
             row = int(np.argmax(differs))
             values = float(first[row]), float(second[row])
-            self.doubt = Doubt(self._size + row, str(texts.iloc[codes[row]]), values)
+            self.doubt = Doubt(self._size + row, texts[codes[row]], values)
 
     def decide(self, plain_by_default: bool) -> NumberFormat | None:
         """The format; None if the cells admit two with different numbers.
@@ -270,14 +270,13 @@ class _Signs:
     def __init__(self) -> None:
         self._have_three, self._has_zero, self._has_none = True, False, False
 
-    def add(self, texts: Any) -> None:
+    def add(self, texts: Sequence[str]) -> None:
         """Take some more texts."""
         if self._have_three:
-            points = texts.str.contains(".", regex=False)
-            self._has_none = self._has_none or bool((~points).any())
-            ends = texts[points]
-            self._have_three = bool(ends.str.contains(r"\.[0-9]{3}$").all())
-            self._has_zero = self._has_zero or bool(ends.str.endswith("0").any())
+            pointed = [one for one in texts if "." in one]
+            self._has_none = self._has_none or len(pointed) < len(texts)
+            self._have_three = bool(_matches(_THREE_DIGITS, pointed).all())
+            self._has_zero = self._has_zero or any(one.endswith("0") for one in pointed)
 
     @property
     def are_likely(self) -> bool:
@@ -304,17 +303,17 @@ class _Reading:
     def format(self) -> NumberFormat:
         return NumberFormat(self.decimal, self.thousands)
 
-    def admits(self, texts: Any) -> np.ndarray:
+    def admits(self, texts: Sequence[str]) -> np.ndarray:
         """Which texts are numbers with this sign, whatever groups thousands."""
         each = [_fits(texts, self.decimal, one) for one in (None, *self._others)]
         return np.logical_or.reduce(each)
 
-    def values(self, texts: Any) -> np.ndarray | None:
+    def values(self, texts: Sequence[str]) -> np.ndarray | None:
         """The numbers; None if not all texts are some."""
         fits = _fits(texts, self.decimal, self.thousands).all()
         return self._converted(texts) if fits or self._find_groups(texts) else None
 
-    def _find_groups(self, texts: Any) -> bool:
+    def _find_groups(self, texts: Sequence[str]) -> bool:
         """Find out what groups thousands, unless that is known."""
         if self.thousands is not None:
             return False
@@ -324,19 +323,23 @@ class _Reading:
                 return True
         return False
 
-    def _converted(self, texts: Any) -> np.ndarray:
-        if self.thousands is not None:
-            groups = f"[{GROUPS[self.thousands]}]"
-            texts = texts.str.replace(groups, "", regex=True)
+    def _converted(self, texts: Sequence[str]) -> np.ndarray:
+        signs = dict.fromkeys(GROUPS[self.thousands], "") if self.thousands else {}
         if self.decimal == ",":
-            texts = texts.str.replace(",", ".", regex=False)
-        return texts.astype(object).to_numpy().astype(np.float64)
+            signs[","] = "."
+        table = str.maketrans(signs)
+        return np.array([float(one.translate(table)) for one in texts], np.float64)
 
 
-def _fits(texts: Any, decimal: str, thousands: str | None) -> np.ndarray:
+def _fits(texts: Sequence[str], decimal: str, thousands: str | None) -> np.ndarray:
     """Which texts are numbers of a format."""
-    found = texts.str.fullmatch(_pattern(decimal, thousands))
-    return found.to_numpy(dtype=bool)
+    return _matches(_pattern(decimal, thousands), texts)
+
+
+def _matches(pattern: str, texts: Sequence[str]) -> np.ndarray:
+    """Which texts are as a regular expression says."""
+    fullmatch = re.compile(pattern).fullmatch
+    return np.fromiter((fullmatch(one) is not None for one in texts), bool, len(texts))
 
 
 @cache
@@ -359,6 +362,7 @@ _DATE = (
     r"|(?:0?[1-9]|1[0-2])\.(?:19|20)[0-9]{2}"
 )
 _SURE_DATE = r"0[0-9]\.[0-9]+"
+_THREE_DIGITS = r".*\.[0-9]{3}"
 # 4,79 and 1.172,50, with a unit or a currency or without, but not 1,250.
 _FOREIGN = (
     r"[^0-9]{0,4}(?:[0-9]+|[0-9]{1,3}(?:\.[0-9]{3})+)"

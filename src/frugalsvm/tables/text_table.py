@@ -120,8 +120,6 @@ class TextTable:
 
     def _take_texts(self, builders: dict[str, ColumnBuilder]) -> None:
         """Look whether texts are numbers after all."""
-        from pandas import Series
-
         for name, one in builders.items():
             if one.kind is Kind.WRITTEN:
                 self._readings[name] = one.readings
@@ -130,7 +128,7 @@ class TextTable:
                 if name in self._as_text or not texts.levels:
                     continue
                 readings = Readings(self._rules[name])
-                readings.add(Series(texts.levels), texts.codes)
+                readings.add(texts.levels, texts.codes)
                 is_open = readings.rule.decimal is None and not readings.rule.is_number
                 if not (is_open and readings.are_dates):
                     self._readings[name] = readings
