@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from frugalsvm import Problem, near_optimal, solve
-from tests.campaign import forgeries, interrupts, problems
+from tests.campaign import forgeries, interrupts, models, problems, tables
 from tests.campaign.layout import decode, encode
 from tests.campaign.pivoting import solve_positive
 from tests.campaign.reference import Reference, Stated, balanced, to_integers
@@ -218,6 +218,35 @@ def test_exceptions_of_the_checker_are_noticed(monkeypatch):
     assert "ZeroDivisionError" in tally.violations[0][1]
 
 
+def test_a_misread_number_is_noticed(monkeypatch):
+    read = tables.read_table
+
+    def misread(path, **options):
+        table = read(path, **options)
+        for column in table.columns.values():
+            if isinstance(column, tables.Numbers):
+                column.values[0] += 1.0
+        return table
+
+    monkeypatch.setattr(tables, "read_table", misread)
+    tally = tables.run(Unit("tables", 0, 0, 0))
+    assert "misread" in tally.violations[0][1]
+
+
+def test_exports_that_differ_are_noticed(monkeypatch):
+    monkeypatch.setattr(tables, "_predicted", lambda *_: "another")
+    tally = tables.run(Unit("tables", 0, 0, 3))
+    assert "exports differ" in tally.violations[0][1]
+
+
+def test_a_model_that_is_believed_is_noticed(monkeypatch):
+    wrong = models.PortableModel((), 1.0, (0, 1), 0)
+    monkeypatch.setattr(wrong.__class__, "from_json", lambda text: wrong)
+    monkeypatch.setattr(wrong.__class__, "to_python", lambda model: "predict = str")
+    tally = models.run(Unit("models", 0, 0, 0))
+    assert "exports differ" in tally.violations[0][1]
+
+
 def test_threads_that_stay_are_noticed():
     import threading
 
@@ -259,6 +288,19 @@ def test_no_forgery_is_believed():
     tally = run_here("forgeries", SEED, 20)
     assert not tally.violations, tally.table()
     assert tally.total("forgeries", "counted") > 3000
+
+
+def test_tables_are_read_right_or_refused():
+    tally = run_here("tables", SEED, 5)
+    assert not tally.violations, tally.table()
+    assert tally.total("tables", "read") > 100
+    assert tally.total("tables", "rows") > 200
+
+
+def test_model_files_mean_what_they_say_or_are_refused():
+    tally = run_here("models", SEED, 10)
+    assert not tally.violations, tally.table()
+    assert tally.total("models", "loaded") > 50
 
 
 def test_nothing_is_left_after_interrupts_and_limits():

@@ -15,7 +15,13 @@ from multiprocessing.connection import Connection, wait
 from .tally import Tally, Unit
 
 # Section -> part of the time.
-SECTIONS = {"problems": 0.55, "forgeries": 0.35, "interrupts": 0.1}
+SECTIONS = {
+    "problems": 0.4,
+    "forgeries": 0.25,
+    "tables": 0.15,
+    "models": 0.1,
+    "interrupts": 0.1,
+}
 # Seconds that one unit may take: the first ones compile.
 PATIENCE, FIRST_PATIENCE = 180.0, 600.0
 # How often a process may be replaced.

@@ -108,6 +108,19 @@ def test_a_pipe_in_and_a_reader_that_leaves(fitted):
     process.stderr.close()
 
 
+def test_files_are_written_though_the_reader_leaves(fitted, tmp_path):
+    model = tmp_path / "model.json"
+    process = start(
+        "fit", fitted / "data.csv", "-t", "state", "-k", "2", "--effort", "fast",
+        "--folds", "0", "--model", model, "-q",
+    )  # fmt: skip
+    process.stdout.close()
+    assert "Traceback" not in process.stderr.read()
+    process.wait(timeout=120)
+    process.stderr.close()
+    assert len(json.loads(model.read_text())["features"]) == 2
+
+
 def test_all_lines_go_through_a_pipe_without_buffers(fitted):
     head, body = (fitted / "data.csv").read_bytes().split(b"\n", 1)
     done = subprocess.run(

@@ -2,13 +2,15 @@
 
 import contextlib
 import json
+import os
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from frugalsvm import InvalidModel, PortableModel
-from frugalsvm.portable import model_schema
+from frugalsvm.portable import Feature, model_schema
 from frugalsvm.portable.schema import check, parse
 from tests.portable.models import fitted
 
@@ -236,3 +238,49 @@ def test_a_peer_agrees(text):
         altered = changed(text, path, value)
         assert validator.is_valid(parse(altered))
         PortableModel.from_json(altered)
+
+
+def test_numbers_of_a_calibration_beyond_double_precision_are_refused(text):
+    content = json.loads(text)
+    content["calibration"] = {"method": "sigmoid", "a": 10**400, "b": 0}
+    with pytest.raises(InvalidModel):
+        PortableModel.from_json(json.dumps(content))
+
+
+@pytest.mark.parametrize(
+    "classes", [("a", "a\0"), (-1, 2**63 + 1), (2**53 + 1, 2**63), (0, 1), (0.5, 2.0)]
+)
+def test_labels_are_those_of_the_model(classes):
+    model = PortableModel((Feature("x", 0, 0.0, 1.0, 1.0),), 0.0, classes, 1)
+    assert model.predict([[-1.0], [1.0]]).tolist() == list(classes)
+
+
+def test_a_score_that_overflows_is_no_label():
+    features = tuple(Feature(n, j, 0.0, 1e-300, w) for j, (n, w) in enumerate(WEIGHTS))
+    model = PortableModel(features, 0.0, (0, 1), 2)
+    with (
+        np.errstate(all="ignore"),
+        pytest.raises(ValueError, match="so large"),
+    ):
+        model.predict([[2.0, 1.0]])
+    code: dict = {}
+    exec(model.to_python(), code)
+    assert code["predict"]({"a": 2.0, "b": 1.0}) is None
+
+
+WEIGHTS = (("a", 1e10), ("b", -1e10))
+
+
+def test_a_model_is_saved_whole_or_not_at_all(tmp_path, monkeypatch):
+    path = tmp_path / "model.json"
+    path.write_text("the one before")
+    model = PortableModel((), 0.0, (0, 1), 0)
+
+    def full(*_):
+        raise OSError("no space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="no space"):
+        model.save(path)
+    assert path.read_text() == "the one before"
+    assert list(tmp_path.iterdir()) == [path]

@@ -13,6 +13,7 @@ from frugalsvm.tables import (
     Texts,
     read_table,
     reading,
+    source,
     text_table,
 )
 from frugalsvm.tables.columns import StoredNumbers
@@ -283,3 +284,60 @@ def test_parquet_without_pyarrow_says_what_to_install(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(TableError, match="pip install pyarrow"):
         read_table(path)
+
+
+def test_integers_with_gaps_and_beyond_53_bits_in_parquet(tmp_path):
+    import pyarrow
+    from pyarrow import parquet
+
+    path = tmp_path / "data.parquet"
+    columns = {"zip": [1, 20, None], "big": [2**60 + 1, 2, 3]}
+    parquet.write_table(pyarrow.table(columns), path)
+    found = read_table(path, as_text=["zip"])
+    assert values(found)["zip"] == ["1", "20", None]
+    assert values(found)["big"][0] == float(2**60)
+    assert values(read_table(path, as_text=["big"]))["big"][0] == str(2**60 + 1)
+
+
+def test_a_blank_line_is_a_row_where_there_is_one_column(table):
+    np.testing.assert_array_equal(
+        values(table("x\n5.25\n\n-1\n"))["x"], [5.25, np.nan, -1]
+    )
+    assert values(table("x,y\n1,2\n\n3,4\n")) == {"x": [1, 3], "y": [2, 4]}
+
+
+def test_a_very_long_cell(table):
+    found = table(f"x,t\n1,{'a' * 140_000}\n2,b\n")
+    assert values(found)["x"] == [1, 2]
+
+
+@pytest.mark.parametrize(
+    "text", ["Size, cm;y\n1,75;0\n1,80;1\n", "a, cm;b, kg;y\n1,75;80,5;0\n1,8;70,5;1\n"]
+)
+def test_commas_in_names_and_numbers_separate_nothing(table, text):
+    assert table(text).names[-1] == "y"
+
+
+def test_files_that_unpack_to_far_more_are_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(source, "LEAST_LIMIT", 2**20)
+    path = tmp_path / "data.csv.gz"
+    path.write_bytes(gzip.compress(b"x,y\n" + b"1,0\n" * 2**20))
+    with pytest.raises(TableError, match="unpacks to more than 200 times"):
+        read_table(path)
+    path.write_bytes(gzip.compress(b"x,y\n" + b"1,0\n" * 2**10))
+    assert read_table(path).n_rows == 2**10
+
+
+def test_long_names_of_digits_and_names_to_compare(table):
+    """What is quadratic or worse in these would be seen to hang."""
+    name = "1" * 100_000
+    found = table(f"{name}x,y\n1,2\n")
+    with pytest.raises(TableError, match="there is no column"):
+        found.column("".join(chr(256 + k % 120) for k in range(40_000)), "it")
+    assert "did you mean 'y'" in _error(found, "Y")
+
+
+def _error(found, name):
+    with pytest.raises(TableError) as caught:
+        found.column(name, "it")
+    return str(caught.value)
