@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import time
+from copy import deepcopy
 
 import numpy as np
 
@@ -160,14 +161,10 @@ def _change(rng, content) -> None:
             del content[key]
         elif kind == 1 and isinstance(content, list):
             content.append(inner)
-        elif (
-            kind == 2
-            and isinstance(inner, (int, float))
-            and not isinstance(inner, bool)
-        ):
+        elif kind == 2 and type(inner) is float:
             content[key] = inner * float(rng.choice([-1, 1e300, 1e-300, 0.0]))
         else:
-            content[key] = ODD[rng.integers(len(ODD))]
+            content[key] = deepcopy(ODD[rng.integers(len(ODD))])
         return
 
 

@@ -145,10 +145,10 @@ class TextTable:
             return True
         if any(have_commas(one.levels) for one in self._texts.values()):
             return True
-        # Programs write semicolons where commas are for numbers.
+        # Programs write semicolons or tabs where commas are for numbers.
         tells = any(one.tells_points for one in self._builders.values())
         has_points = tells or any(one.decimal == "." for one in formats)
-        return self._dialect.separator == ";" and not has_points
+        return self._dialect.separator != "," and not has_points
 
     def _with_points(self, is_foreign: bool) -> list[str]:
         """Columns of plain numbers whose points may have been something else."""
