@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from frugalsvm import Problem, solve
-from frugalsvm.effort import EFFORTS
+from frugalsvm.runtime.effort import EFFORTS
 
 from .data import LARGE, SMALL, load
 from .tables import Table, geometric_mean

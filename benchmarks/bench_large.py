@@ -10,7 +10,7 @@ semi-relaxed subproblem.
 from pathlib import Path
 
 from frugalsvm import Problem, solve
-from frugalsvm.experiments.published import TABLE_7
+from frugalsvm.paper.study.published import TABLE_7
 
 from .data import LARGE, load
 from .tables import Table

@@ -8,11 +8,11 @@ installed, COPT on the perspective formulation.
 import importlib.util
 from pathlib import Path
 
-from frugalsvm.experiments.cells import cell
-from frugalsvm.experiments.runner import compute
-from frugalsvm.experiments.sources import LARGE, Source
-from frugalsvm.experiments.studies.proof import BUDGET
-from frugalsvm.progress import relative_gap
+from frugalsvm.paper.study.cells import cell
+from frugalsvm.paper.study.runner import compute
+from frugalsvm.paper.study.sources import LARGE, Source
+from frugalsvm.paper.study.studies.proof import BUDGET
+from frugalsvm.runtime.progress import relative_gap
 
 from . import mip_solvers
 from .data import load

@@ -13,8 +13,8 @@ from pathlib import Path
 import numpy as np
 
 from frugalsvm import Problem, solve
-from frugalsvm.experiments.sources import LARGE
-from frugalsvm.experiments.tasks.designs import logistic_design
+from frugalsvm.paper.study.sources import LARGE
+from frugalsvm.paper.study.tasks.designs import logistic_design
 
 from .data import load
 from .tables import Table, geometric_mean

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from frugalsvm import Problem
-from frugalsvm.writing import write_whole
+from frugalsvm.problem.files import write_whole
 
 FILE = Path(__file__).with_name("best_known.json")
 # A support is better if its objective is lower by this part.

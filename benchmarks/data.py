@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from sklearn.preprocessing import StandardScaler
 
-from frugalsvm import datasets
+from frugalsvm.paper import datasets
 
 SMALL, LARGE = (
     tuple(name for name, info in datasets.CATALOGUE.items() if info.table == table)

@@ -266,7 +266,8 @@ def run(case: dict[str, Any]) -> dict[str, Any]:
     size = X.data.nbytes + X.indices.nbytes if sp.issparse(X) else X.nbytes
     if case["method"] in ("frugal", "fast", "longer"):
         # Kernels are loaded before the clock starts.
-        from frugalsvm import compilation, solve
+        from frugalsvm import solve
+        from frugalsvm.runtime import compilation
 
         solve(compilation.tiny_problem())
     forget_peak()

@@ -53,8 +53,8 @@ SKIPPED = (
 )  # fmt: skip
 # What the tests need, to be imported once.
 WARM = (
-    "frugalsvm.cli.demo", "frugalsvm.estimators", "frugalsvm.kernels.screening",
-    "frugalsvm.models", "clarabel", "hypothesis", "pytest", "scipy.optimize",
+    "frugalsvm.cli.demo", "frugalsvm.api.estimators", "frugalsvm.kernels.screening",
+    "frugalsvm.paper.models", "clarabel", "hypothesis", "pytest", "scipy.optimize",
     "sklearn.datasets", "cosmic_ray.mutating",
 )  # fmt: skip
 

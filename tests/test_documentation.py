@@ -90,9 +90,10 @@ def test_examples_in_docstrings(name):
 
 
 def test_there_are_examples_to_run():
-    assert {"frugalsvm.estimators.frugal_svc", "frugalsvm.portable.model"} <= set(
-        modules_with_examples()
-    )
+    assert {
+        "frugalsvm.api.estimators.frugal_svc",
+        "frugalsvm.output.portable.model",
+    } <= set(modules_with_examples())
 
 
 def test_the_readme_prints_what_it_says(elsewhere):

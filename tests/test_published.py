@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from sklearn.preprocessing import StandardScaler
 
-from frugalsvm import Problem, datasets, relax, solve
+from frugalsvm import Problem, relax, solve
+from frugalsvm.paper import datasets
 
 pytestmark = pytest.mark.skipif(
     not os.environ.get("FRUGALSVM_DATA"), reason="needs the data sets: FRUGALSVM_DATA"

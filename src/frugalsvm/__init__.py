@@ -9,46 +9,48 @@ Names are loaded when they are first used, so that importing the package is quic
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from .runtime import aliases
+
 if TYPE_CHECKING:
-    from .alternatives import NearOptimal, near_optimal
-    from .certificate import Certificate
+    from .api.alternatives import NearOptimal, near_optimal
+    from .api.estimators import FrugalSVC, FrugalSVCCV
+    from .api.estimators.choice import ScoredPath
+    from .api.path import FrugalPath, frugal_path
+    from .api.stability import StabilitySelection, stability_selection
     from .checker import InvalidCertificate, Verification, verify
-    from .driver import solve
-    from .estimators import FrugalSVC, FrugalSVCCV
-    from .estimators.choice import ScoredPath
-    from .monitor import Progress
-    from .path import FrugalPath, frugal_path
-    from .portable import InvalidModel, PortableModel, Scorecard
-    from .problem import Problem
-    from .relaxations import Relaxation, relax
-    from .result import Result, Status
-    from .stability import StabilitySelection, stability_selection
+    from .driver.result import Result, Status
+    from .driver.solving import solve
+    from .output.portable import InvalidModel, PortableModel, Scorecard
+    from .problem.certificate import Certificate
+    from .problem.problem import Problem
+    from .runtime.monitor import Progress
+    from .search.relaxations import Relaxation, relax
 
 __version__ = "0.1.0.dev0"
 
 _HOME = {
-    "Certificate": "certificate",
-    "FrugalPath": "path",
-    "FrugalSVC": "estimators",
-    "FrugalSVCCV": "estimators",
+    "Certificate": "problem.certificate",
+    "FrugalPath": "api.path",
+    "FrugalSVC": "api.estimators",
+    "FrugalSVCCV": "api.estimators",
     "InvalidCertificate": "checker",
-    "InvalidModel": "portable",
-    "NearOptimal": "alternatives",
-    "PortableModel": "portable",
-    "Problem": "problem",
-    "Progress": "monitor",
-    "Relaxation": "relaxations",
-    "Result": "result",
-    "Scorecard": "portable",
-    "ScoredPath": "estimators.choice",
-    "StabilitySelection": "stability",
-    "Status": "result",
+    "InvalidModel": "output.portable",
+    "NearOptimal": "api.alternatives",
+    "PortableModel": "output.portable",
+    "Problem": "problem.problem",
+    "Progress": "runtime.monitor",
+    "Relaxation": "search.relaxations",
+    "Result": "driver.result",
+    "Scorecard": "output.portable",
+    "ScoredPath": "api.estimators.choice",
+    "StabilitySelection": "api.stability",
+    "Status": "driver.result",
     "Verification": "checker",
-    "frugal_path": "path",
-    "near_optimal": "alternatives",
-    "relax": "relaxations",
-    "solve": "driver",
-    "stability_selection": "stability",
+    "frugal_path": "api.path",
+    "near_optimal": "api.alternatives",
+    "relax": "search.relaxations",
+    "solve": "driver.solving",
+    "stability_selection": "api.stability",
     "verify": "checker",
 }
 
@@ -77,6 +79,9 @@ __all__ = [
     "stability_selection",
     "verify",
 ]
+
+
+aliases.install()
 
 
 def __getattr__(name: str) -> Any:

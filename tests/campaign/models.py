@@ -9,7 +9,13 @@ from copy import deepcopy
 
 import numpy as np
 
-from frugalsvm.portable import Feature, InvalidModel, Isotonic, PortableModel, Sigmoid
+from frugalsvm.output.portable import (
+    Feature,
+    InvalidModel,
+    Isotonic,
+    PortableModel,
+    Sigmoid,
+)
 from frugalsvm.tables import Preparation, TableError
 
 from .tally import Tally, Unit

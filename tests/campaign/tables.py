@@ -21,8 +21,8 @@ from typer.testing import CliRunner
 
 from frugalsvm.cli.app import app
 from frugalsvm.cli.models import PREPARATION, load_model
-from frugalsvm.portable import Feature, PortableModel
-from frugalsvm.portable.text import python_text, sql_text
+from frugalsvm.output.portable import Feature, PortableModel
+from frugalsvm.output.portable.text import python_text, sql_text
 from frugalsvm.tables import Numbers, Preparation, TableError, make_plan, read_table
 from frugalsvm.tables.target import find_target
 

@@ -11,7 +11,7 @@ from frugalsvm import FrugalSVC, InvalidCertificate, verify
 from frugalsvm.checker import table
 from frugalsvm.checker.statement import fingerprint
 from frugalsvm.checker.table import Table, read_table
-from tests.sources.tables import DENSE, SPARSE, labels, numbers
+from tests.problem.sources.tables import DENSE, SPARSE, labels, numbers
 
 RNG = np.random.default_rng(9)
 X = numbers(RNG)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from frugalsvm import PortableModel
-from frugalsvm.portable import Feature, Sigmoid
+from frugalsvm.output.portable import Feature, Sigmoid
 from tests.cli.conftest import columns, write_csv
 
 AGES = ["", 31.0, 64.0]

@@ -6,7 +6,7 @@ import pytest
 from frugalsvm import Problem, solve, verify
 from frugalsvm.cli import large
 from frugalsvm.cli.study import GAP_TOL, Search
-from frugalsvm.result import Status
+from frugalsvm.driver.result import Status
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from frugalsvm import PortableModel
-from frugalsvm.certificate import Certificate
-from frugalsvm.portable import Feature
+from frugalsvm.output.portable import Feature
+from frugalsvm.problem.certificate import Certificate
 
 N = 60
 

@@ -188,7 +188,7 @@ def test_info(run, run_json):
 
 
 def test_warmup(run_json, monkeypatch):
-    from frugalsvm import warmup
+    from frugalsvm.cli import all_kernels as warmup
 
     done = warmup.Warmup(1, 2, 3.0, ("somewhere",))
     monkeypatch.setattr(warmup, "warmup", lambda: done)
@@ -198,7 +198,7 @@ def test_warmup(run_json, monkeypatch):
 
 
 def test_experiments_get_their_own_arguments(run, monkeypatch):
-    name = "frugalsvm.cli.experiment"
+    name = "frugalsvm.paper.study.command"
     given = []
 
     def fake(arguments):

@@ -5,7 +5,7 @@ from rich.console import Console
 
 from frugalsvm.cli.panel import Panel
 from frugalsvm.cli.session import Session
-from frugalsvm.progress import Progress, logger
+from frugalsvm.runtime.progress import Progress, logger
 
 
 def session(is_terminal, **options):

@@ -5,7 +5,7 @@ import pytest
 from frugalsvm.cli import reporting
 from frugalsvm.cli.study import Conditions, Search, fit_all, load_data
 from frugalsvm.cli.validation import cross_validate
-from frugalsvm.report import render
+from frugalsvm.output.report import render
 from tests.cli.conftest import columns, write_csv
 
 EVIL = "<script>alert('x')</script>"

@@ -15,9 +15,10 @@ from dask.distributed import Client
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from frugalsvm import FrugalSVC, Problem, sources, verify
+from frugalsvm import FrugalSVC, Problem, verify
 from frugalsvm.distributed import DaskFrugalSVC
 from frugalsvm.engine import gathering
+from frugalsvm.problem import sources
 from tests.reference import random_data
 
 RNG = np.random.default_rng(2)
@@ -380,7 +381,7 @@ def test_without_dask_it_says_what_to_install():
     code = (
         "import sys\n"
         "sys.modules['dask'] = sys.modules['distributed'] = None\n"
-        "import frugalsvm, frugalsvm.estimators\n"
+        "import frugalsvm, frugalsvm.api.estimators\n"
         "try:\n"
         "    import frugalsvm.distributed\n"
         "except ImportError as error:\n"

@@ -6,8 +6,8 @@ import pytest
 import scipy.sparse as sp
 
 from frugalsvm.distributed.column_blocks import ColumnBlocks
-from frugalsvm.sources import make_source
-from tests.sources.tables import labels, numbers
+from frugalsvm.problem.sources import make_source
+from tests.problem.sources.tables import labels, numbers
 
 RNG = np.random.default_rng(5)
 X = numbers(RNG)

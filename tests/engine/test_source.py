@@ -8,7 +8,7 @@ from frugalsvm.engine import gathering
 from frugalsvm.engine.gathering import GatheringEngine
 from frugalsvm.engine.perspective import perspective, region_task
 from frugalsvm.engine.source import Prices
-from frugalsvm.sources import make_source
+from frugalsvm.problem.sources import make_source
 from tests.reference import random_data
 
 

@@ -10,7 +10,7 @@ from frugalsvm.engine import tall
 from frugalsvm.engine.native import NativeEngine
 from frugalsvm.engine.perspective import region_task
 from frugalsvm.engine.tall import TallEngine
-from frugalsvm.native.relaxation import relax_natively
+from frugalsvm.search.native.relaxation import relax_natively
 from tests.reference import brute_force, svm_value
 
 

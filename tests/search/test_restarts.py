@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from frugalsvm import Problem
-from frugalsvm.incumbent import Incumbent
+from frugalsvm.runtime.incumbent import Incumbent
 from frugalsvm.search.evaluator import IMPROVEMENT, Evaluator, Stop
 from frugalsvm.search.restarts import (
     COSTS,

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 from frugalsvm import Problem, solve
 from frugalsvm.engine import tall
-from frugalsvm.incumbent import Incumbent
+from frugalsvm.runtime.incumbent import Incumbent
 from frugalsvm.search import sampled
 from frugalsvm.search.evaluator import Evaluator
 from frugalsvm.search.restarts import SwapOptions

@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from frugalsvm import Problem, relax, solve
-from frugalsvm.incumbent import Incumbent
+from frugalsvm.runtime.incumbent import Incumbent
 from frugalsvm.search import shortlist
 from frugalsvm.search.evaluator import Evaluator
 from frugalsvm.search.restarts import SwapOptions

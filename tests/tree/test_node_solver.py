@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from frugalsvm.engine.perspective import perspective
-from frugalsvm.incumbent import Incumbent
+from frugalsvm.runtime.incumbent import Incumbent
 from frugalsvm.search.evaluator import Evaluator
 from frugalsvm.tree.branching import RULES, make_rule
 from frugalsvm.tree.evaluation import NODE_TOL, Evaluation, work_off

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from frugalsvm import Problem, Status, solve
-from frugalsvm.effort import EFFORTS, Effort
+from frugalsvm.runtime.effort import EFFORTS, Effort
 from frugalsvm.tree.payoff import BAD_LOOKS, FIRST_LOOK, Payoff
 from tests.reference import random_data
 

@@ -101,7 +101,7 @@ def alternatives(
 
 
 def _show(session: Session, found: Any) -> None:
-    from ..alternatives.explanation import explanation
+    from ..api.alternatives.explanation import explanation
 
     n = len(found)
     session.show("", f"{n:,} model{'s' * (n > 1)} within {100 * found.tolerance:.3g} %")
@@ -133,7 +133,7 @@ def _role(one: Any) -> str:
 
 
 def _content(found: Any) -> dict[str, Any]:
-    from ..alternatives.explanation import explanation
+    from ..api.alternatives.explanation import explanation
 
     names = found.feature_names
     return {

@@ -33,7 +33,7 @@ def demo(session: Session, effort: opt.Effort = "normal") -> None:
 
 def warmup(session: Session) -> None:
     """Compile all kernels ahead and keep them, for images and clusters."""
-    from ..warmup import warmup as compile_all
+    from .all_kernels import warmup as compile_all
 
     session.say("Compiling what is not in the cache ...")
     done = compile_all()

@@ -9,11 +9,10 @@ import json
 import os
 import sys
 from contextlib import suppress
-from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
-from ..effort import EFFORTS
+from ..runtime.effort import EFFORTS
 from .errors import INTERRUPTED, OK
 from .versions import own_version
 
@@ -112,14 +111,9 @@ def run_plain(arguments: list[str]) -> int:
 
 def run_experiment(arguments: list[str]) -> int:
     """Hand the arguments over to the experiments, which have options of their own."""
-    try:
-        experiment = import_module(".experiment", __package__)
-    except ModuleNotFoundError as error:
-        if error.name != f"{__package__}.experiment":
-            raise
-        print("error: this version has no experiments.", file=sys.stderr)
-        return 1
-    return experiment.run(arguments)
+    from ..paper.study.command import run as run_study
+
+    return run_study(arguments)
 
 
 def _parser() -> argparse.ArgumentParser:

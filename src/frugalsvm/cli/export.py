@@ -51,8 +51,8 @@ def export(
     SQL and Python take the columns of the table, categories as texts. ONNX takes the
     features, with a 0 or 1 for each category.
     """
-    from ..portable.onnx_graph import build_onnx
-    from ..portable.text import python_text, sql_text
+    from ..output.portable.onnx_graph import build_onnx
+    from ..output.portable.text import python_text, sql_text
     from .models import load_model
 
     check_output("--output", output, model)
@@ -83,7 +83,7 @@ def export(
 
 
 def _check_sql(what: str, dialect: str, has_probabilities: bool) -> None:
-    from ..portable.text import DIALECTS
+    from ..output.portable.text import DIALECTS
 
     for option, given, known in (
         ("--what", what, ("score", "label", "probability")),

@@ -296,7 +296,7 @@ class Run:
         self, data: Any, fitted: Any, validation: Any, extras: Any
     ) -> tuple[dict[str, str], list[OSError]]:
         """Write all files that can be written."""
-        from ..report import render
+        from ..output.report import render
         from .models import portable_model
         from .reporting import report_of
 

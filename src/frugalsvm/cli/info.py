@@ -28,7 +28,7 @@ def info(session: Session) -> None:
 
 def gather() -> dict[str, Any]:
     """All of it by name."""
-    from ..solvers import available_solvers
+    from ..paper.solvers import available_solvers
     from .versions import versions
 
     return {

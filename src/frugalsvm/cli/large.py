@@ -16,14 +16,14 @@ from typing import Any
 
 import numpy as np
 
-from ..baselines.intercept import best_intercept
 from ..checker import objective_bound
+from ..driver.result import Result, Status
 from ..engine.protocol import ActiveSet, Task
 from ..engine.region import Region
-from ..native.relaxation import relax_natively
-from ..problem import Problem
-from ..progress import Progress, relative_gap
-from ..result import Result, Status
+from ..problem.problem import Problem
+from ..runtime.progress import Progress, relative_gap
+from ..search.intercept import best_intercept
+from ..search.native.relaxation import relax_natively
 from ..tree.node import DualPoint
 from ..tree.proof import build_certificate
 

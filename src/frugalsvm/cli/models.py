@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..portable import InvalidModel, PortableModel
-from ..portable.calibration import Calibration
-from ..portable.parts import Feature, Proof
-from ..portable.text import Origin
+from ..output.portable import InvalidModel, PortableModel
+from ..output.portable.calibration import Calibration
+from ..output.portable.parts import Feature, Proof
+from ..output.portable.text import Origin
 from ..tables import Preparation, Table, TableError, read_table
 from ..tables.columns import STRIPPED, check_clear
 from ..tables.formats import ALL_OPEN, FormatRules

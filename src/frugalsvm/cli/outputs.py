@@ -11,11 +11,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from ..writing import write_whole
+from ..problem.files import write_whole
 from .errors import UsageProblem, message
 
 if TYPE_CHECKING:
-    from ..certificate import Certificate
+    from ..problem.certificate import Certificate
     from .session import Session
 
 STDOUT = "-"

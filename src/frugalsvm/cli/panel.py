@@ -17,7 +17,7 @@ from rich.panel import Panel as Frame
 from rich.table import Table
 from rich.text import Text
 
-from ..progress import Progress, logger
+from ..runtime.progress import Progress, logger
 from .session import Session, plain
 
 FRAMES_PER_SECOND = 8

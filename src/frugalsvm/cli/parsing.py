@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..effort import check_effort
+from ..runtime.effort import check_effort
 from ..tables import Numbers, TableError, read_table
 from ..tables.columns import UnclearNumbers
 from ..tables.errors import listed, unknown_column

@@ -137,7 +137,7 @@ def _check_included(n_included: int, budgets: list[int]) -> None:
 def _solve(
     data: Any, preparation: Any, conditions: Any, budgets: list[int], search: Any
 ) -> Any:
-    from ..path import frugal_path
+    from ..api.path import frugal_path
 
     return frugal_path(
         preparation.transform(data.table),
@@ -178,8 +178,8 @@ def _score_fold(
     test: np.ndarray, seed: np.random.SeedSequence,
 ) -> list[float]:  # fmt: skip
     """Accuracies on the rows that are left out, budget by budget."""
-    from ..estimators.cross_validation import svm_on
-    from ..path import search_grid
+    from ..api.estimators.cross_validation import svm_on
+    from ..api.path import search_grid
 
     preparation = data.prepare(train)
     most = preparation.n_features
@@ -275,7 +275,7 @@ def _report(
     data: Any, preparation: Any, conditions: Any, found: Any, scores: Any, seed: int
 ) -> str:
     """A page about the model at the mark, with the path."""
-    from ..report import BudgetPath, render
+    from ..output.report import BudgetPath, render
     from .reporting import report_of
     from .study import Fit
 

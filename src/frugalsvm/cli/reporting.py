@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from ..alternatives import NearOptimal, near_optimal
-from ..path import FrugalPath, frugal_path
-from ..report import (
+from ..api.alternatives import NearOptimal, near_optimal
+from ..api.path import FrugalPath, frugal_path
+from ..output.report import (
     DataSummary,
     Report,
     Reproduction,
@@ -25,7 +25,7 @@ from ..report import (
     scored_path_of,
     verdict_of,
 )
-from ..report.content import CATEGORY, NUMBER, DataWarning
+from ..output.report.content import CATEGORY, NUMBER, DataWarning
 from ..tables import Preparation
 from ..tables.prepared_columns import CategoryColumn
 from .results import repeated, scored, verify_command

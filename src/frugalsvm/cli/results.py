@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..report import CrossValidation, cross_validation_of
-from ..result import Result, Status
+from ..driver.result import Result, Status
+from ..output.report import CrossValidation, cross_validation_of
 from .session import Session, plain
 from .study import Conditions, Data, Fit
 from .understanding import as_dict

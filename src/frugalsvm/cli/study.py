@@ -13,15 +13,15 @@ from typing import Any
 
 import numpy as np
 
-from ..driver import run_interruptible
-from ..estimators import FrugalSVCCV
-from ..estimators.choice import ScoredPath
-from ..estimators.cross_validation import Samples
-from ..estimators.grid import AUTO_C
-from ..parallel import Shared
-from ..problem import Problem
-from ..progress import Callback
-from ..result import Result
+from ..api.estimators import FrugalSVCCV
+from ..api.estimators.choice import ScoredPath
+from ..api.estimators.cross_validation import Samples
+from ..api.estimators.grid import AUTO_C
+from ..driver.result import Result
+from ..driver.solving import run_interruptible
+from ..problem.problem import Problem
+from ..runtime.parallel import Shared
+from ..runtime.progress import Callback
 from ..tables import (
     Plan,
     Preparation,

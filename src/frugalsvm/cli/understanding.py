@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
+from ..output.identifiers import rises_with_rows
 from ..tables import Numbers, Preparation
 from ..tables.errors import listed
 from ..tables.formats import PLAIN, WHOLE
-from ..tables.identifiers import rises_with_rows
 from ..tables.prepared_columns import CategoryColumn, NumberColumn
 from .study import Data
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..estimators.cross_validation import svm_on
-from ..portable.calibration import Sigmoid, fit_sigmoid
-from ..problem import Problem
+from ..api.estimators.cross_validation import svm_on
+from ..output.portable.calibration import Sigmoid, fit_sigmoid
+from ..problem.problem import Problem
 from ..tables import (
     Preparation,
     Table,

@@ -40,9 +40,9 @@ def verify(
     last bit; that means and scales standardise it is checked to 1e-9; then every bound
     is recomputed. What is printed is what was recomputed.
     """
-    from ..certificate import Certificate
     from ..checker import InvalidCertificate
     from ..checker import verify as check
+    from ..problem.certificate import Certificate
     from ..tables import Preparation, read_table
     from ..tables.target import known_target
     from .formats import check_names, combined, parse_formats

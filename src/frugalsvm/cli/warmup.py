@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..warmup import warmup
+from .all_kernels import warmup
 
 
 def run_warmup() -> int:

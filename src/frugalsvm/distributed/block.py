@@ -9,9 +9,9 @@ import scipy.sparse as sp
 from dask.sizeof import sizeof
 
 from ..engine.ordering import smallest
-from ..sources import ArraySource, SparseSource, is_sparse
-from ..sources.survey import Property
-from ..validation import check_unmasked
+from ..problem.sources import ArraySource, SparseSource, is_sparse
+from ..problem.sources.survey import Property
+from ..problem.validation import check_unmasked
 
 
 class Facts(NamedTuple):

@@ -9,7 +9,7 @@ import numpy as np
 from distributed import Client
 
 from ..engine.source import Prices
-from ..sources.survey import Property
+from ..problem.sources.survey import Property
 from . import block as on_worker
 from .traffic import Traffic
 

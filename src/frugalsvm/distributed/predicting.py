@@ -7,7 +7,7 @@ from typing import Any
 import dask.array as da
 import numpy as np
 
-from ..estimators.summary import dense_columns
+from ..api.estimators.summary import dense_columns
 
 
 def check_features(X: Any, n_features: int) -> None:

@@ -15,11 +15,11 @@ import numpy as np
 from ..kernels.data import Data
 from ..kernels.intercept import intercept_of
 from ..kernels.svm import MOST_SAMPLES
-from .drawing import draw
 from .native import NativeEngine
 from .perspective import perspective
 from .protocol import ActiveSet, Answer, SupportSVM, Task
 from .region import Region
+from .subsampling import draw
 
 # Samples from which on it is worth while.
 MANY_SAMPLES = MOST_SAMPLES

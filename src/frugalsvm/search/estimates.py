@@ -28,7 +28,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..problem import Problem
+from ..problem.problem import Problem
 
 # Relative gap of the rough solution: far enough from the boundary to be smooth.
 ROUGH_TOL = 0.2

@@ -7,8 +7,8 @@ from collections.abc import Callable
 import numpy as np
 
 from ..engine.work import product_work, svm_work
-from ..problem import Problem
-from ..solution import Solution
+from ..problem.problem import Problem
+from ..problem.solution import Solution
 from .estimates import MODEL_WORK, ROUGH_PART, addition_gains, exchange_losses
 
 # Accuracy of the solves inside a search; results are polished afterwards.

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..engine.ordering import smallest
-from ..solution import Solution
+from ..problem.solution import Solution
 from .evaluator import Evaluator, insert, remove
 
 

@@ -14,11 +14,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..incumbent import Incumbent
-from ..problem import Problem
-from ..relaxations import Relaxation, relax
-from ..solution import Solution
+from ..problem.problem import Problem
+from ..problem.solution import Solution
+from ..runtime.incumbent import Incumbent
 from .evaluator import IMPROVEMENT, Evaluator, Stop
+from .relaxations import Relaxation, relax
 from .restarts import RestartSearch, SwapOptions, shrink
 from .rounding import round_relaxation
 from .swap import fill

@@ -22,14 +22,14 @@ from functools import partial
 
 import numpy as np
 
-from .. import compilation
 from ..engine.ordering import smallest
 from ..engine.work import svm_work
-from ..incumbent import Incumbent
-from ..options import Options, check_integer
-from ..problem import Problem
-from ..progress import SINCE_BEST
-from ..solution import Solution
+from ..problem.options import Options, check_integer
+from ..problem.problem import Problem
+from ..problem.solution import Solution
+from ..runtime import compilation
+from ..runtime.incumbent import Incumbent
+from ..runtime.progress import SINCE_BEST
 from .evaluator import IMPROVEMENT, Evaluator, Stop
 from .swap import begins_roughly, fill, swap_search
 from .tempering import Tempering, can_temper, may_temper, rehearse

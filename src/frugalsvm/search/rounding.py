@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..problem import Problem
-from ..relaxations import Relaxation
+from ..problem.problem import Problem
+from .relaxations import Relaxation
 
 
 def round_relaxation(problem: Problem, relaxation: Relaxation) -> np.ndarray:

@@ -13,9 +13,9 @@ from concurrent.futures import Executor
 import numpy as np
 
 from ..engine.work import svm_work
-from ..incumbent import Incumbent
-from ..problem import Problem
-from ..solution import Solution
+from ..problem.problem import Problem
+from ..problem.solution import Solution
+from ..runtime.incumbent import Incumbent
 from .evaluator import Evaluator, Stop
 from .indirect import IndirectSearch
 from .restarts import Elites, RestartSearch, SwapOptions

@@ -18,9 +18,9 @@ import numpy as np
 
 from ..engine.native import NativeEngine
 from ..engine.ordering import smallest
-from ..incumbent import Incumbent
-from ..problem import Problem
-from ..solution import Solution
+from ..problem.problem import Problem
+from ..problem.solution import Solution
+from ..runtime.incumbent import Incumbent
 from .evaluator import IMPROVEMENT
 from .indirect import IndirectSearch
 from .restarts import Elites, RestartSearch, SwapOptions

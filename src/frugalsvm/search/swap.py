@@ -20,8 +20,8 @@ from __future__ import annotations
 import numpy as np
 
 from ..engine.ordering import smallest
-from ..problem import Problem
-from ..solution import Solution
+from ..problem.problem import Problem
+from ..problem.solution import Solution
 from .evaluator import IMPROVEMENT, Evaluator, insert, remove
 from .exchanges import exchanged, ranked_exchanges
 

@@ -19,14 +19,14 @@ from typing import NamedTuple, cast
 
 import numpy as np
 
-from .. import compilation
 from ..engine.native import NativeEngine
 from ..engine.work import walk_costs
 from ..kernels.svm import MOST_SAMPLES, near_samples
 from ..kernels.walk import SVMS, Walked, WalkTask
-from ..problem import Problem
-from ..solution import Solution
-from ..stopping import StopCondition
+from ..problem.problem import Problem
+from ..problem.solution import Solution
+from ..runtime import compilation
+from ..runtime.stopping import StopCondition
 from .evaluator import Evaluator
 
 # Walks on the ladder, and the part of the exchanges that the coldest and the warmest of

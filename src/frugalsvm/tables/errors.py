@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..feature_names import close_names
+from ..api.feature_names import close_names
 
 # Names that a sentence lists.
 N_LISTED = 8

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..output.identifiers import numbers_rows
 from .columns import Column, Numbers, Table, Texts, check_clear
 from .errors import TableError, unknown_column
-from .identifiers import numbers_rows
 
 NUMBER, CATEGORY = "number", "category"
 # Most values of a column of texts that is taken for a categorical one, and of one that

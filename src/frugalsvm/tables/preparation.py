@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from ..portable.schema import parse
+from ..output.portable.schema import parse
 from .columns import Table, check_clear
 from .errors import TableError, listed
 from .formats import DECIMALS, GROUPS, FormatRule, NumberFormat

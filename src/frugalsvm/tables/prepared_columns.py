@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..portable.text import LARGEST_VALUE
+from ..output.portable.text import LARGEST_VALUE
 from .columns import Column, Numbers, Texts
 from .errors import TableError
 from .formats import NumberFormat

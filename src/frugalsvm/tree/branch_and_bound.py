@@ -14,13 +14,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..monitor import Monitor
-from ..options import check_choice, check_integer
-from ..problem import Problem
+from ..problem.options import check_choice, check_integer
+from ..problem.problem import Problem
+from ..problem.solution import Solution
+from ..runtime.monitor import Monitor
 from ..search.evaluator import Evaluator, Stop
 from ..search.restarts import RestartSearch, SwapOptions
 from ..search.swap import swap_search
-from ..solution import Solution
 from .branching import RULES, MostFractional, make_rule
 from .evaluation import work_off
 from .expansion import Expansion

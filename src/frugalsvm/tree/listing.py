@@ -15,8 +15,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..incumbent import Incumbent
-from ..problem import Problem
+from ..problem.problem import Problem
+from ..runtime.incumbent import Incumbent
 from .branching import MostFractional, make_rule
 from .evaluation import work_off
 from .expansion import Expansion

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..engine.protocol import ActiveSet, Answer
 from ..engine.region import Region
-from ..problem import LEFT_SLACK, Problem
+from ..problem.problem import LEFT_SLACK, Problem
 
 _NOTHING = np.empty(0, dtype=np.int64)
 # Bytes of a node without its arrays, as measured.

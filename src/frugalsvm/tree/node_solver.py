@@ -9,11 +9,11 @@ import numpy as np
 
 from ..engine.protocol import Answer
 from ..engine.region import Region
-from ..incumbent import Incumbent
-from ..problem import Problem
+from ..problem.problem import Problem
+from ..problem.solution import Solution
+from ..runtime.incumbent import Incumbent
 from ..search.evaluator import SEARCH_TOL, Evaluator, Stop
 from ..search.rounding import fit_budgets
-from ..solution import Solution
 from .branching import MostFractional, Pair
 from .evaluation import Evaluation, work_off
 from .node import Node, region_of

@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..certificate import Certificate
 from ..checker import FORMAT, LIST_FORMAT, checksum, fingerprint
-from ..problem import Problem
+from ..problem.certificate import Certificate
+from ..problem.problem import Problem
 from .node import DualPoint, Node
 
 _NO_FEATURES = np.empty(0, dtype=np.int64)

@@ -1,0 +1,1 @@
+"""What users of Python call: estimators, paths, stability and alternatives."""

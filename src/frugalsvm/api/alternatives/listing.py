@@ -1,0 +1,422 @@
+"""NearOptimal: the supports within a tolerance of the optimum, and what they share."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from numbers import Real
+from os import PathLike
+from typing import Any
+
+import numpy as np
+
+from ...problem.certificate import Certificate
+from ...problem.problem import Problem
+from ...runtime import markup
+from ...tree.listing import Found, solve_support
+from .explanation import explanation, extent
+from .roles import INDISPENSABLE, NEVER, REPLACEABLE, FeatureRole, roles_of
+
+# Models and features that are printed.
+N_SHOWN = 10
+# Substitutes that are printed.
+N_SUBSTITUTES = 3
+# Characters of a line of sentences.
+WIDTH = 88
+# Parts of sets that are solved to know whether a feature is never used.
+MOST_PARTS = 2000
+COMPLETE = "complete"
+# Objectives that differ by less than this part are the same.
+SAME = 1e-9
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class NearOptimal:
+    """The supports within a tolerance of the best one, best first.
+
+    Attributes
+    ----------
+    supports : list of ndarrays of int
+        Features of each model; those with weight zero are left out, unless they had to
+        be included.
+    coefs : list of ndarrays
+        Weights of these features.
+    intercepts, objectives : ndarrays of shape (n_models,)
+    complete : bool
+        Whether it is proved that no support within ``tolerance`` is missing.
+    complete_up_to : float
+        The largest tolerance up to which that is proved, at most ``tolerance``.
+        Negative if not even the optimum is proved: then a support that was not found
+        may be better than the best one by this part.
+    tolerance : float
+        What was asked for.
+    threshold : float
+        ``(1 + tolerance)`` times the best objective.
+    lower_bound : float
+        Proved lower bound of the optimum.
+    status : str
+        "complete", or what ended the search: "limit" (of the list), "time limit",
+        "node limit", "memory limit" or "interrupted"; "feasible" if nothing did, and
+        the numbers are too large or too small to prove more.
+    seconds : float
+    n_nodes : int
+    n_exchanges : int
+        Exchanges of single features of the best model that were tried before anything
+        was concluded.
+    feature_names : list of str
+    certificate : Certificate or None
+        Proof for :func:`frugalsvm.verify`, if it was asked for.
+    """
+
+    supports: list[np.ndarray]
+    coefs: list[np.ndarray]
+    intercepts: np.ndarray
+    objectives: np.ndarray
+    complete: bool
+    complete_up_to: float
+    tolerance: float
+    threshold: float
+    lower_bound: float
+    status: str
+    seconds: float
+    n_nodes: int
+    feature_names: list[str]
+    problem: Problem
+    certificate: Certificate | None = None
+    n_exchanges: int = 0
+    # The sets of features behind each support: with those of weight zero.
+    _sets: tuple[list[Found], ...] = ()
+    # What models cost at least that lack a feature of the best one and are not listed,
+    # and which features no model within the tolerance has; if the list is incomplete.
+    _bounds_without: Mapping[int, float] = field(default_factory=dict)
+    _ruled_out: np.ndarray | None = None
+    # Objectives of the exchanges at the best model, also of those that were cut.
+    _substitutes: Mapping[int, Mapping[int, float]] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.supports)
+
+    @property
+    def excess(self) -> np.ndarray:
+        """How far objectives are above the best one, as a part of it."""
+        return self.objectives / self.objectives[0] - 1.0
+
+    def within(self, tolerance: float) -> NearOptimal:
+        """The list for a smaller tolerance; it may be complete where this is not.
+
+        Parameters
+        ----------
+        tolerance : float
+
+        Returns
+        -------
+        NearOptimal
+        """
+        if not (isinstance(tolerance, Real) and 0.0 <= tolerance <= self.tolerance):
+            raise ValueError(
+                f"tolerance must be between 0 and that of the list, {self.tolerance:g},"
+                f" got {tolerance!r}."
+            )
+        threshold = (1.0 + tolerance) * float(self.objectives[0])
+        last = threshold * (1.0 + SAME)
+        kept = int(np.searchsorted(self.objectives, last, side="right"))
+        complete = tolerance <= self.complete_up_to
+        return replace(
+            self,
+            supports=self.supports[:kept],
+            coefs=self.coefs[:kept],
+            intercepts=self.intercepts[:kept],
+            objectives=self.objectives[:kept],
+            complete=complete,
+            complete_up_to=min(tolerance, self.complete_up_to),
+            tolerance=tolerance,
+            threshold=threshold,
+            status=COMPLETE if complete else self.status,
+            certificate=None,
+            _sets=self._sets[:kept],
+        )
+
+    # --- features ----------------------------------------------------------------
+
+    @cached_property
+    def roles(self) -> list[FeatureRole]:
+        """What each feature is to all models, the most frequent first.
+
+        "Indispensable" and "never" are proved. Where a list is not complete, and so not
+        proved of all features, there are the roles "in all found" and "in none found".
+        Features are replaceable by what the models in the list show.
+        """
+        sets = [set(one.tolist()) for one in self.supports]
+        shared = set.intersection(*sets)
+        cut = self._cut_substitutes()
+        spare = shared & cut.keys()
+        if not self._can_fill_up():
+            # A model without the feature may hide in a larger one that has it.
+            spare |= {j for j in shared - spare if self._spare(j)}
+        needed = {j for j in shared - spare if self._is_needed(j)}
+        unproved = shared - spare - needed
+        used = set.union(*sets)
+        unproved |= self._hidden(used)
+        if not self.complete:
+            unproved |= self._possible() - used
+        return roles_of(self.supports, self.feature_names, needed, unproved, cut)
+
+    @property
+    def indispensable(self) -> list[str]:
+        """Features of which it is proved that no model does without them.
+
+        No model within the tolerance, that is. If the list is not complete, there may
+        be others that are not proved to be indispensable.
+        """
+        return [one.name for one in self.roles if one.role == INDISPENSABLE]
+
+    @property
+    def replaceable(self) -> dict[str, list[str]]:
+        """Features of some models, each with those that take its place."""
+        return {
+            one.name: one.replaced_by for one in self.roles if one.role == REPLACEABLE
+        }
+
+    @property
+    def never(self) -> list[str]:
+        """Features of which it is proved that no model within the tolerance has them.
+
+        If the list is not complete, there may be others.
+        """
+        return [one.name for one in self.roles if one.role == NEVER]
+
+    @property
+    def explanation(self) -> str:
+        """What is proved of models and features, and why no more, in sentences."""
+        return explanation(self)
+
+    def _is_needed(self, feature: int) -> bool:
+        """Whether it is proved that no model outside the list lacks a feature."""
+        if self.complete or feature in self.problem.include:
+            return True
+        return self._bounds_without.get(feature, -np.inf) > self.threshold
+
+    def _cut_substitutes(self) -> dict[int, list[int]]:
+        """What can replace features of the best model, though the list has no room."""
+        if self.complete:
+            return {}
+        within = {
+            j: [k for k, value in objectives.items() if value <= self.threshold]
+            for j, objectives in self._substitutes.items()
+        }
+        return {j: features for j, features in within.items() if features}
+
+    def _possible(self) -> set[int]:
+        """Features that models outside an incomplete list may have."""
+        if self._ruled_out is None:
+            return set(range(len(self.feature_names)))
+        return set(np.flatnonzero(~self._ruled_out).tolist())
+
+    def _hidden(self, used: set[int]) -> set[int]:
+        """Features of weight zero that have one in a smaller model, as far as is known.
+
+        Such a model is worse than the larger one, but may be within the threshold.
+        """
+        sets = [one for found in self._sets for one in found]
+        tried: dict[tuple[int, ...], Found | None] = {}
+        spare = {j for one in sets for j in one.support.tolist()} - used
+        return {j for j in spare if self._may_be_used(j, sets, tried)}
+
+    def _may_be_used(
+        self,
+        feature: int,
+        sets: list[Found],
+        tried: dict[tuple[int, ...], Found | None],
+    ) -> bool:
+        """Whether a part of a set may give a feature a weight."""
+        level = [one for one in sets if feature in one.key]
+        while level:
+            below = {
+                part.key: part
+                for one in level
+                for part in self._parts(one, tried)
+                if feature in part.key
+            }
+            level = list(below.values())
+            if any(one.coef[one.key.index(feature)] != 0.0 for one in level):
+                return True
+            if len(tried) > MOST_PARTS:
+                return True
+        return False
+
+    def _can_fill_up(self) -> bool:
+        """Whether a model with too few features can get others instead of any one."""
+        problem = self.problem
+        n_free = problem.max_features - problem.include.size
+        return bool(np.isinf(problem.max_cost) and problem.candidates.size > n_free)
+
+    def _spare(self, feature: int) -> bool:
+        """Whether one of the sets can do without a feature."""
+        return feature not in self.problem.include and any(
+            self._part(one, t) is not None
+            for sets in self._sets
+            for one in sets
+            for t in np.flatnonzero(one.support == feature).tolist()
+        )
+
+    def minimal(self) -> list[np.ndarray]:
+        """The smallest sets of features that are still within the tolerance.
+
+        Whatever is taken away from one of them, what is left is worse than the
+        threshold. If the list is complete, these are all such sets.
+
+        Returns
+        -------
+        list of ndarrays of int
+            Those of fewest features first, then by objective.
+        """
+        level = {one.key: one for sets in self._sets for one in sets}
+        minimal = []
+        tried: dict[tuple[int, ...], Found | None] = {}
+        while level:
+            below: dict[tuple[int, ...], Found] = {}
+            for one in level.values():
+                parts = self._parts(one, tried)
+                below |= {part.key: part for part in parts}
+                if not parts:
+                    minimal.append(one)
+            level = below
+        minimal.sort(key=lambda one: (one.support.size, one.objective, one.key))
+        return [one.support for one in minimal]
+
+    def _parts(
+        self, one: Found, tried: dict[tuple[int, ...], Found | None]
+    ) -> list[Found]:
+        """What is left within the threshold when one feature is taken away."""
+        parts = []
+        for t in range(one.support.size):
+            if one.support[t] in self.problem.include:
+                continue
+            key = (*one.key[:t], *one.key[t + 1 :])
+            if key not in tried:
+                tried[key] = self._part(one, t)
+            parts.append(tried[key])
+        return [part for part in parts if part is not None]
+
+    def _part(self, one: Found, position: int) -> Found | None:
+        """A set without one of its features, or None if that is worse."""
+        if one.bound_without(position) > self.threshold:
+            return None
+        part, _ = solve_support(self.problem, np.delete(one.support, position))
+        return part if part.bound <= self.threshold else None
+
+    # --- tables ------------------------------------------------------------------
+
+    def to_frame(self) -> Any:
+        """One row per model: objective, excess over the best, number and names.
+
+        Returns
+        -------
+        pandas.DataFrame
+        """
+        from ..estimators.summary import pandas
+
+        return pandas().DataFrame(
+            {
+                "objective": self.objectives,
+                "excess": self.excess,
+                "n_features": [one.size for one in self.supports],
+                "features": [self._names(one) for one in self.supports],
+            }
+        )
+
+    def roles_frame(self) -> Any:
+        """One row per feature: role, number of models, and what takes its place.
+
+        See :class:`~frugalsvm.api.alternatives.FeatureRole` for the roles.
+
+        Returns
+        -------
+        pandas.DataFrame
+        """
+        from ..estimators.summary import pandas
+
+        return pandas().DataFrame(
+            {
+                "role": [one.role for one in self.roles],
+                "n_models": [one.n_models for one in self.roles],
+                "replaced_by": [one.replaced_by for one in self.roles],
+            },
+            index=pandas().Index([one.name for one in self.roles], name="feature"),
+        )
+
+    def save_certificate(self, path: str | PathLike[str]) -> None:
+        """Write the proof to a file for :func:`frugalsvm.verify`."""
+        if self.certificate is None:
+            raise ValueError(
+                "this list has no certificate; call near_optimal with certificate=True."
+            )
+        self.certificate.save(path)
+
+    def __repr__(self) -> str:
+        return (
+            f"NearOptimal({len(self)} supports within {100 * self.tolerance:.3g} % of "
+            f"{self.objectives[0]:.6g}, {extent(self)})"
+        )
+
+    def __str__(self) -> str:
+        used = [one for one in self.roles if one.n_models]
+        width = max((len(one.name) for one in used), default=0)
+        lines = [repr(self), ""]
+        if not self.complete:
+            lines += [*_wrapped(self.explanation), ""]
+        for one in used[: 2 * N_SHOWN]:
+            share = f"{100 * one.n_models / len(self):4.0f} %"
+            lines.append(f"{share}  {one.name:<{width}}  {_role(one)}")
+        if len(used) > 2 * N_SHOWN:
+            lines.append(f"and {len(used) - 2 * N_SHOWN:,} more features")
+        lines.append("")
+        for excess, support in zip(self.excess[:N_SHOWN], self.supports, strict=False):
+            names = ", ".join(self._names(support)) or "(no features)"
+            lines.append(f"+{100 * excess:.2f} %  {names}")
+        if len(self) > N_SHOWN:
+            lines.append(f"and {len(self) - N_SHOWN:,} more models")
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        used = [one for one in self.roles if one.n_models]
+        rows = [
+            [
+                markup.escaped(one.name),
+                f"{one.n_models:,}",
+                markup.bar(one.n_models / len(self), 1.0),
+                markup.escaped(_role(one)),
+            ]
+            for one in used[: markup.N_SHOWN]
+        ]
+        return markup.box(
+            f"{len(self):,} models within {100 * self.tolerance:.3g} % of the best",
+            markup.table(["feature", "models", "", "role"], rows, "lrll"),
+            markup.facts(
+                [
+                    ("best objective", f"{self.objectives[0]:.6g}"),
+                    ("list", extent(self)),
+                ]
+            ),
+            "" if self.complete else markup.note(self.explanation),
+        )
+
+    def _names(self, support: np.ndarray) -> list[str]:
+        return [self.feature_names[j] for j in support.tolist()]
+
+
+def _role(one: FeatureRole) -> str:
+    if one.role != REPLACEABLE:
+        return one.role
+    if not one.replaced_by:
+        return f"{one.role} together with others"
+    more = len(one.replaced_by) - N_SUBSTITUTES
+    shown = ", ".join(one.replaced_by[:N_SUBSTITUTES])
+    return f"{one.role} by {shown}" + (f" and {more} more" if more > 0 else "")
+
+
+def _wrapped(text: str) -> list[str]:
+    """Lines of sentences; names of features stay as they are."""
+    return textwrap.wrap(text, WIDTH, break_long_words=False, break_on_hyphens=False)

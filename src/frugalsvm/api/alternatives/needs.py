@@ -1,0 +1,45 @@
+"""What is proved of models without a feature, where a list is not complete."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ...engine.perspective import perspective
+from ...problem.problem import Problem
+from ...tree.evaluation import NODE_TOL
+from ...tree.listing import ListingTree
+
+# Features, those of the largest weights, whose relaxations are solved.
+MOST_RELAXED = 50
+
+
+def bounds_without(
+    problem: Problem, tree: ListingTree, should_stop: Callable[[], bool]
+) -> dict[int, float]:
+    """For each feature of the best model: what models without it cost at least.
+
+    Models in the list are left aside. The tree has a bound already: the smallest one of
+    its open nodes in which the feature is not decided to be used. The other one is that
+    of the relaxation without the feature; it is the better one where the tree was cut
+    by the length of the list.
+    """
+    listing = tree.listing
+    best = listing.supports()[0]
+    order = best.support[np.argsort(-np.abs(best.coef), kind="stable")]
+    features = order[~np.isin(order, problem.include)].tolist()
+    bounds = tree.bounds_without(features)
+    root = problem.root_region()
+    for j in features[:MOST_RELAXED]:
+        if bounds[j] > listing.last:
+            continue
+        if should_stop():
+            break
+        others = root._replace(free=root.free[root.free != j])
+        found = perspective(
+            problem.engine, others, tol=NODE_TOL, cutoff=listing.last,
+            should_stop=should_stop,
+        )  # fmt: skip
+        bounds[j] = max(bounds[j], found.bound)
+    return bounds

@@ -1,0 +1,438 @@
+"""near_optimal: list all choices of features within a tolerance of the optimum."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import partial
+from numbers import Integral, Real
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ...driver.result import Result, Status
+from ...driver.solving import check_limits, n_threads, solve
+from ...problem.certificate import Certificate
+from ...problem.problem import Problem
+from ...problem.validation import check_unmasked
+from ...runtime import compilation
+from ...runtime.blas import single_threaded_blas
+from ...runtime.stopping import StopCondition
+from ...runtime.supervision import supervise
+from ...tree.listing import Found, Listing, ListingTree, Threshold, solve_support
+from ...tree.proof import Alternatives, build_certificate
+from ..feature_names import FeatureNames
+from .exchanges import Exchanges
+from .listing import COMPLETE, SAME, NearOptimal
+from .needs import bounds_without
+
+# The first cutoff is larger by this part than it has to be.
+SLACK = 1e-6
+# The search ends when its nodes take more memory.
+MAX_BYTES = 4e9
+# Part of the time limit that the search for a first solution may take.
+START_PART = 0.8
+# Nodes of a rehearsal.
+REHEARSAL_NODES = 20
+
+# The SVM on a support, and on all sets of features that lead to it.
+Group = tuple[Found, list[Found]]
+
+
+class _Request(NamedTuple):
+    """What is asked for, and within which limits."""
+
+    problem: Problem
+    names: list[str]
+    tolerance: float
+    limit: int
+    max_nodes: float
+    n_jobs: int
+    keep_proof: bool
+
+
+def near_optimal(
+    X: ArrayLike | Problem,
+    y: ArrayLike | None = None,
+    *,
+    max_features: int | None = 5,
+    C: float = 1.0,
+    tolerance: float = 0.01,
+    limit: int = 10_000,
+    sample_weight: ArrayLike | None = None,
+    feature_costs: Any = None,
+    max_cost: float | None = None,
+    include: Iterable[int | str] | None = None,
+    exclude: Iterable[int | str] | None = None,
+    fit_intercept: bool = True,
+    feature_names: Sequence[str] | None = None,
+    time_limit: float | None = None,
+    max_nodes: int | None = None,
+    n_jobs: int | None = None,
+    random_state: int | np.random.RandomState | None = None,
+    certificate: bool = False,
+) -> NearOptimal:
+    """List all choices of features whose objective is within a tolerance of the best.
+
+    What is listed: the sets of ``max_features`` features (with costs: the sets to which
+    no feature can be added) whose SVM has an objective of at most ``1 + tolerance``
+    times the smallest one. A set whose SVM leaves weights at zero is listed once, as
+    the smaller support that it is; a weight counts as zero if the objective rises by
+    less than a relative 1e-9 without the feature. A set of fewer features that is
+    within the tolerance is not listed itself, unless that is so: adding features makes
+    no objective worse, so all its supersets of ``max_features`` features are in the
+    list. See :meth:`NearOptimal.minimal` for the smallest sets.
+
+    It is done by branch and bound whose cutoff is the tolerance above the best
+    objective, so that no support within the tolerance is lost. Before that, single
+    features of the best model are exchanged for others: whatever ends the tree early,
+    a list has the substitutes that were found so.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features), or Problem
+        Data; they are not scaled. Of a :class:`Problem`, budgets and C are those of
+        the problem, and no other parameter of it may be given.
+    y : array-like of shape (n_samples,)
+        Labels of two classes; the larger label counts as +1.
+    max_features : int or None, default=5
+    C : float, default=1.0
+    tolerance : float, default=0.01
+        Relative to the best objective; 0 for the optimum and its ties.
+    limit : int, default=10_000
+        Most sets that are listed: the best ones, and ``complete_up_to`` is the
+        tolerance for which these are all.
+    sample_weight, feature_costs, max_cost, include, exclude, fit_intercept
+        As in :class:`Problem`; features by index, name or mask, costs by name, too.
+    feature_names : sequence of str, default=None
+        Names of all features; the columns of a data frame, else x0, x1 and so on. If X
+        has no columns with names, features may be meant by these.
+    time_limit : float, default=None
+        Seconds; None for none. The list is then what was found, and
+        ``complete_up_to`` says how far it is complete. Ctrl-C has the same effect. Of
+        an incomplete list, features are called indispensable only if that is proved.
+    max_nodes : int, default=None
+        Most nodes of the tree.
+    n_jobs : int, default=None
+        Threads, as in joblib. A complete list does not depend on it.
+    random_state : int, RandomState or None, default=None
+        Of the search for a first solution; a complete list does not depend on it.
+    certificate : bool, default=False
+        Keep a proof that nothing is missing, for :func:`frugalsvm.verify`.
+
+    Returns
+    -------
+    NearOptimal
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from frugalsvm import near_optimal
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> found = near_optimal(StandardScaler().fit_transform(X), y, max_features=5)
+    >>> found.complete, len(found)
+    (True, 4)
+    """
+    given = {
+        "sample_weight": sample_weight, "feature_costs": feature_costs,
+        "max_cost": max_cost, "include": include, "exclude": exclude,
+    }  # fmt: skip
+    _check(tolerance, limit)
+    _check_booleans(fit_intercept=fit_intercept, certificate=certificate)
+    check_limits(0.0, time_limit, max_nodes)
+    if isinstance(X, Problem):
+        _check_alone(y, max_features, C, fit_intercept, given)
+        problem, names = X, None
+    else:
+        problem, names = _problem(
+            X, y, given, feature_names, max_features=max_features, C=C,
+            fit_intercept=fit_intercept,
+        )  # fmt: skip
+    request = _Request(
+        problem, _names(problem, names if feature_names is None else feature_names),
+        float(tolerance), int(limit), np.inf if max_nodes is None else int(max_nodes),
+        n_threads(n_jobs), certificate,
+    )  # fmt: skip
+    start = solve(
+        problem, method="swap", effort="fast", random_state=random_state, n_jobs=n_jobs,
+        time_limit=None if time_limit is None else START_PART * time_limit,
+    )  # fmt: skip
+    # After the solve: what that needs is not to be rehearsed inside a rehearsal.
+    compilation.ensure("near_optimal", _rehearse)
+    left = None if time_limit is None else max(0.0, time_limit - start.seconds)
+    stop = StopCondition(left)
+    if start.status is Status.INTERRUPTED:
+        stop.interrupt()
+    found, _ = supervise(partial(_run, request, start, stop), stop)
+    return found
+
+
+def _run(request: _Request, start: Result, stop: StopCondition) -> NearOptimal:
+    """Grow the tree and collect what it lists."""
+    problem = request.problem
+    listing = Listing(Threshold(request.tolerance), request.limit)
+    # SVMs are not exact: that of the start shall not be missed.
+    listing.threshold.lower_cutoff(start.objective * (1.0 + SLACK))
+    listing.add(_first(problem, start))
+    watching = problem.watching(stop.flag)
+    tree = ListingTree(
+        watching, listing, stop.should_stop, max_nodes=request.max_nodes,
+        max_bytes=MAX_BYTES, n_jobs=request.n_jobs, keep_proof=request.keep_proof,
+    )  # fmt: skip
+    exchanges = Exchanges(watching, listing, stop.should_stop)
+    bounds: dict[int, float] = {}
+    with single_threaded_blas():
+        exchanges.run()
+        tree.run()
+        if not tree.is_complete:
+            # Once more, if the tree has found a better model.
+            exchanges.run()
+            listing.cut(listing.limit)
+            bounds = bounds_without(watching, tree, stop.should_stop)
+    return _collect(
+        request, tree, stop, seconds=start.seconds + stop.seconds,
+        n_exchanges=exchanges.n_tried, _bounds_without=bounds,
+        _substitutes=exchanges.substitutes,
+    )  # fmt: skip
+
+
+def _collect(
+    request: _Request, tree: ListingTree, stop: StopCondition, **more: Any
+) -> NearOptimal:
+    """What a tree has listed, and what it has proved of the rest."""
+    problem, tolerance = request.problem, request.tolerance
+    proved, complete = tree.proved, tree.is_complete
+    found = tree.listing.supports()
+    groups = _by_support(problem, _largest(found))
+    # What is no leaf is part of an open node, and so of what is proved.
+    leaves = [one.bound for one in found if one.bound > -np.inf]
+    lower_bound = min([proved, *leaves])
+    proof = None
+    if request.keep_proof:
+        proof = _certificate(problem, groups, lower_bound, tree)
+    return NearOptimal(
+        supports=[one.support for one, _ in groups],
+        coefs=[one.coef for one, _ in groups],
+        intercepts=np.array([one.intercept for one, _ in groups]),
+        objectives=np.array([one.objective for one, _ in groups]),
+        complete=complete,
+        # Rounded down.
+        complete_up_to=(
+            tolerance if complete else proved / tree.listing.best * (1 - 1e-15) - 1
+        ),
+        tolerance=tolerance,
+        threshold=tree.listing.last,
+        lower_bound=lower_bound,
+        status=_status(complete, tree, stop),
+        n_nodes=tree.n_nodes,
+        feature_names=request.names,
+        problem=problem,
+        certificate=proof,
+        _sets=tuple(whole for _, whole in groups),
+        _ruled_out=tree.ruled_out,
+        **more,
+    )
+
+
+def _by_support(problem: Problem, sets: list[Found]) -> list[Group]:
+    """Supports with the sets of features that lead to them, best first."""
+    groups: dict[tuple[int, ...], Group] = {}
+    for whole in sets:
+        one = _without_zeros(problem, whole)
+        groups.setdefault(one.key, (one, []))[1].append(whole)
+    return sorted(groups.values(), key=lambda group: (group[0].objective, group[0].key))
+
+
+def _status(complete: bool, tree: ListingTree, stop: StopCondition) -> str:
+    if complete:
+        return COMPLETE
+    if stop.interrupted:
+        return str(Status.INTERRUPTED)
+    limits = {"nodes": Status.NODE_LIMIT, "memory": Status.MEMORY_LIMIT}
+    if tree.hit_limit is not None:
+        return str(limits[tree.hit_limit])
+    if tree.listing.is_cut and len(tree.frontier) == 0:
+        return "limit"
+    # If nothing ended it, SVMs were not accurate enough to prove more.
+    return str(Status.TIME_LIMIT if stop.out_of_time else Status.FEASIBLE)
+
+
+def _first(problem: Problem, start: Result) -> Found:
+    """The solution that the search starts from: it is in the list in any case."""
+    support = np.union1d(start.selected, problem.include).astype(np.int64)
+    coef, intercept = start.coef[support], start.intercept
+    return Found(support, coef, intercept, start.objective, -np.inf)
+
+
+def _largest(found: list[Found]) -> list[Found]:
+    """Without those that are part of another one: leaves need not be maximal."""
+    kept: list[Found] = []
+    holders: dict[int, set[int]] = {}
+    for one in sorted(found, key=lambda one: -one.support.size):
+        sets = [holders.get(j, set()) for j in one.key]
+        is_part = set.intersection(*sorted(sets, key=len)) if sets else bool(kept)
+        if not is_part:
+            for j in one.key:
+                holders.setdefault(j, set()).add(len(kept))
+            kept.append(one)
+    return sorted(kept, key=lambda one: (one.objective, one.key))
+
+
+def _without_zeros(problem: Problem, whole: Found) -> Found:
+    """The support of a set: its features whose weights are not zero."""
+    size = np.abs(whole.coef)
+    droppable = ~np.isin(whole.support, problem.include)
+    # Without such a feature the objective rises by half its square at least.
+    small = droppable & (0.5 * size**2 <= SAME * whole.objective)
+    one = whole
+    for feature in whole.support[small][np.argsort(size[small], kind="stable")]:
+        smaller, _ = solve_support(problem, one.support[one.support != feature])
+        if smaller.objective <= whole.objective * (1.0 + SAME):
+            one = smaller
+    return one
+
+
+def _certificate(
+    problem: Problem, groups: list[Group], lower_bound: float, tree: ListingTree
+) -> Certificate:
+    """The proof that every other set of features is worse."""
+    supports, coefs, intercepts = [], [], []
+    for one, sets in groups:
+        coef = np.zeros(problem.n_features)
+        coef[one.support] = one.coef
+        for whole in sets:
+            supports.append(whole.support)
+            coefs.append(coef[whole.support])
+            intercepts.append(one.intercept)
+    best = groups[0][0]
+    coef = np.zeros(problem.n_features)
+    coef[best.support] = best.coef
+    return build_certificate(
+        problem, coef, best.intercept, best.objective, lower_bound, tree.frontier.kept,
+        alternatives=Alternatives(supports, coefs, intercepts, tree.proved),
+    )  # fmt: skip
+
+
+def _rehearse(stop: StopCondition) -> None:
+    """List the supports of a tiny problem: what it needs is compiled then."""
+    problem = compilation.tiny_problem()
+    start = solve(problem, method="swap", effort="fast", n_jobs=1)
+    names = [""] * problem.n_features
+    request = _Request(problem, names, 0.1, 100, REHEARSAL_NODES, 1, True)
+    _run(request, start, stop)
+
+
+# --- what users give -----------------------------------------------------------------
+
+
+def _check(tolerance: float, limit: int) -> None:
+    is_number = isinstance(tolerance, Real) and not isinstance(tolerance, bool)
+    if not (is_number and 0 <= float(tolerance) < np.inf):
+        raise ValueError(
+            f"tolerance must be a number >= 0, got {tolerance!r}; 0.01 is 1 %."
+        )
+    is_integer = isinstance(limit, Integral) and not isinstance(limit, bool)
+    if not (is_integer and limit >= 1):
+        raise ValueError(f"limit must be an integer >= 1, got {limit!r}.")
+
+
+def _check_booleans(**given: Any) -> None:
+    for name, value in given.items():
+        if not isinstance(value, (bool, np.bool_)):
+            raise ValueError(f"{name} must be True or False, got {value!r}.")
+
+
+def _check_alone(
+    y: Any, max_features: Any, C: Any, fit_intercept: bool, given: dict[str, Any]
+) -> None:
+    """Refuse what a Problem already says."""
+    pairs = ((max_features, 5), (C, 1.0), (fit_intercept, True))
+    # What is given may be an array, which is not equal to one number.
+    usual = all(np.ndim(one) == 0 and one == default for one, default in pairs)
+    names = [name for name, value in {"y": y, **given}.items() if value is not None]
+    if names or not usual:
+        what = ", ".join(names) or "max_features, C or fit_intercept"
+        raise ValueError(
+            f"{what} cannot be given with a Problem, which has its own; see "
+            "Problem.with_budget and Problem.with_C."
+        )
+
+
+def _problem(
+    X: Any, y: Any, given: dict[str, Any], feature_names: Any, **arguments: Any
+) -> tuple[Problem, list[str] | None]:
+    """The problem of some data, and the names of its columns if they have any.
+
+    Without columns, features may be meant by the names that are given.
+    """
+    if y is None:
+        raise ValueError("y must be given: one label for each row of X.")
+    signs = _signs(y)
+    known = FeatureNames.of(X)
+    if not known.are_given and feature_names is not None:
+        names = _checked(feature_names, known.n_features)
+        known = FeatureNames(np.array(names), known.n_features)
+    problem = Problem(
+        X,
+        signs,
+        sample_weight=given["sample_weight"],
+        **known.side_conditions(
+            given["feature_costs"],
+            given["max_cost"],
+            given["include"],
+            given["exclude"],
+            stacklevel=4,
+        ),
+        **arguments,
+    )
+    return problem, known.names
+
+
+def _signs(y: Any) -> np.ndarray:
+    """Labels of two classes as -1 and +1."""
+    check_unmasked("y", y)
+    labels = np.asarray(y)
+    if _has_missing(labels):
+        raise ValueError("y has missing labels (NaN or None); drop these rows first.")
+    try:
+        classes = np.unique(labels)
+    except TypeError as error:
+        kinds = sorted({type(one).__name__ for one in labels.ravel()})
+        raise ValueError(
+            f"y must have labels of one kind, got {' and '.join(kinds)}."
+        ) from error
+    if classes.size != 2:
+        raise ValueError(f"y must have two classes, got {classes.size}.")
+    return np.where(labels == classes[1], 1.0, -1.0)
+
+
+def _has_missing(labels: np.ndarray) -> bool:
+    try:
+        # What is missing is not equal to itself, or it is None.
+        missing = bool((labels != labels).any())
+        return missing or (labels.dtype == object and None in labels.ravel().tolist())
+    except TypeError:
+        # pandas.NA is neither equal to itself nor not.
+        return True
+
+
+def _names(problem: Problem, names: Sequence[str] | None) -> list[str]:
+    """One name for each feature."""
+    if names is None:
+        return [f"x{j}" for j in range(problem.n_features)]
+    return _checked(names, problem.n_features)
+
+
+def _checked(names: Sequence[str], n_features: int) -> list[str]:
+    if isinstance(names, str) or not hasattr(names, "__len__"):
+        raise ValueError(
+            f"feature_names must be a list of names, one for each feature, got "
+            f"{names!r}."
+        )
+    if len(names) != n_features:
+        raise ValueError(
+            f"feature_names has {len(names)} entries, but there are "
+            f"{n_features} features; give one for each."
+        )
+    return [str(name) for name in names]

@@ -1,0 +1,79 @@
+"""What the classifiers with a hard budget have in common."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ...driver.result import Result
+from ..feature_names import FeatureNames
+from .binary_linear import BinaryLinearClassifier
+from .parameters import check_parameters
+
+
+class BudgetedClassifier(BinaryLinearClassifier):
+    """Data in, budgets and features by name in, what a result says out."""
+
+    feature_costs: Any
+    max_cost: float | None
+    include: Any
+    exclude: Any
+    fit_intercept: bool
+    _included: np.ndarray
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def _checked(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None
+    ) -> tuple[Any, np.ndarray, np.ndarray]:
+        """Data and labels after all checks, and labels as -1 and +1."""
+        from ...problem.validation import check_unmasked
+
+        check_parameters(self)
+        for name, array in (("X", X), ("y", y), ("sample_weight", sample_weight)):
+            if array is not None:
+                check_unmasked(name, array)
+        # Arrays of numbers and sparse matrices stay what they are, however large.
+        as_given = getattr(getattr(X, "dtype", None), "kind", "O") in "fiub"
+        data, labels = validate_data(
+            self, X, y, accept_sparse=["csr", "csc"],
+            dtype="numeric" if as_given else np.float64,
+        )  # fmt: skip
+        return data, labels, self._encode(labels)
+
+    def _features(self) -> FeatureNames:
+        """The features of the data that were checked."""
+        names = getattr(self, "feature_names_in_", None)
+        return FeatureNames(names, self.n_features_in_)
+
+    def _side_conditions(self, stacklevel: int) -> dict[str, Any]:
+        """All conditions of a ``Problem`` but for budget and C, features by index.
+
+        ``stacklevel`` is where a warning belongs, seen from here.
+        """
+        conditions = self._features().side_conditions(
+            self.feature_costs, self.max_cost, self.include, self.exclude,
+            stacklevel=stacklevel + 1,
+        )  # fmt: skip
+        return conditions | {"fit_intercept": self.fit_intercept}
+
+    def _take_result(self, result: Result) -> None:
+        """Set what a result says of the problem that chose the features."""
+        self.result_ = result
+        self.objective_ = result.objective
+        self.lower_bound_ = result.lower_bound
+        self.gap_ = result.gap
+        self.status_ = str(result.status)
+
+    def _get_support_mask(self) -> np.ndarray:
+        check_is_fitted(self)
+        mask = self.coef_[0] != 0
+        mask[self._included] = True
+        return mask

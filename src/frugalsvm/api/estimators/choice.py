@@ -1,0 +1,204 @@
+"""Choice: what cross-validation says of every budget and C, and which to take."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.stats import rankdata
+
+from ...runtime.progress import relative_gaps
+from .cross_validation import Fold, FoldWork
+
+RULES = ("one-se", "best")
+# Means that differ by less are the same: sums of weights are rounded.
+SAME = 1e-10
+
+
+@dataclass(frozen=True, repr=False)
+class ScoredPath:
+    """Objective, bound and score of every budget and C.
+
+    All arrays have shape (n_C, n_budgets). It prints as a table.
+
+    Attributes
+    ----------
+    max_features : ndarray of shape (n_budgets,)
+        The budgets in increasing order.
+    C : ndarray of shape (n_C,)
+        The weights of the loss in increasing order.
+    objectives, lower_bounds : ndarray
+        Of FS-SVM on all data (standardised, with ``scale=True``).
+    score_mean, score_se : ndarray
+        Mean score over the folds, and its standard error.
+    refit_C : ndarray or None
+        The C that gave the features their weights, where it is not the one that chose
+        them.
+    best : tuple of int
+        Row and column of what was chosen.
+    """
+
+    max_features: np.ndarray
+    C: np.ndarray
+    objectives: np.ndarray
+    lower_bounds: np.ndarray
+    score_mean: np.ndarray
+    score_se: np.ndarray
+    refit_C: np.ndarray | None
+    best: tuple[int, int]
+
+    @property
+    def gaps(self) -> np.ndarray:
+        """Relative gaps between objectives and bounds."""
+        return relative_gaps(self.objectives, self.lower_bounds)
+
+    def to_dict(self) -> dict[str, np.ndarray]:
+        """The columns of the table, C by C and budget by budget."""
+        columns = {
+            "C": np.repeat(self.C, self.max_features.size),
+            "max_features": np.tile(self.max_features, self.C.size),
+            "objective": self.objectives.ravel(),
+            "lower_bound": self.lower_bounds.ravel(),
+            "gap": self.gaps.ravel(),
+            "score_mean": self.score_mean.ravel(),
+            "score_se": self.score_se.ravel(),
+        }
+        if self.refit_C is not None:
+            columns["refit_C"] = self.refit_C.ravel()
+        is_best = np.zeros(self.objectives.shape, dtype=bool)
+        is_best[self.best] = True
+        return columns | {"is_best": is_best.ravel()}
+
+    def to_frame(self) -> Any:
+        """The table as a pandas data frame."""
+        from pandas import DataFrame
+
+        return DataFrame(self.to_dict())
+
+    def __repr__(self) -> str:
+        return (
+            f"ScoredPath({self.C.size} C, {self.max_features.size} budgets, best "
+            f"C={self.C[self.best[0]]:g}, "
+            f"max_features={self.max_features[self.best[1]]})"
+        )
+
+    def __str__(self) -> str:
+        columns = self.to_dict()
+        heads = ["C", "budget", "objective", "bound", "gap", "score", "se"]
+        lines = ["{:>10} {:>7} {:>12} {:>12} {:>8} {:>8} {:>7}".format(*heads)]
+        if self.refit_C is not None:
+            lines[0] += f" {'refit C':>10}"
+        for t in range(self.objectives.size):
+            row = {name: values[t] for name, values in columns.items()}
+            line = (
+                f"{row['C']:10.4g} {row['max_features']:7d} {row['objective']:12.6g} "
+                f"{row['lower_bound']:12.6g} {100 * row['gap']:7.2f}% "
+                f"{row['score_mean']:8.4f} {row['score_se']:7.4f}"
+            )
+            if self.refit_C is not None:
+                line += f" {row['refit_C']:10.4g}"
+            lines.append(line + (" *" if row["is_best"] else ""))
+        return "\n".join(lines)
+
+
+def standard_error(scores: np.ndarray) -> np.ndarray:
+    """Standard error of the mean over the last axis; 0 for a single fold."""
+    n_folds = scores.shape[-1]
+    if n_folds == 1:
+        return np.zeros(scores.shape[:-1])
+    return scores.std(axis=-1, ddof=1) / np.sqrt(n_folds)
+
+
+def choose(mean: np.ndarray, se: np.ndarray, rule: str) -> tuple[int, int]:
+    """Row and column, that is C and budget, by a rule.
+
+    ``best`` takes the highest mean, ``one-se`` whatever is within one standard error of
+    it. Among those the fewest features count, then the smallest C.
+    """
+    usable = np.where(np.isfinite(mean), mean, -np.inf)
+    row, column = np.unravel_index(np.argmax(usable), mean.shape)
+    least = usable[row, column]
+    if not np.isfinite(least):
+        raise ValueError(
+            "the scores of all candidates are not finite; look at cv and scoring."
+        )
+    if rule == "one-se":
+        least = least - se[row, column]
+    # Columns first: budgets count before C.
+    columns, rows = np.nonzero((usable >= least - SAME * max(1.0, abs(least))).T)
+    return int(rows[0]), int(columns[0])
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Scores of all folds, and what they make of it.
+
+    Attributes
+    ----------
+    scores : ndarray of shape (n_C, n_budgets, n_refit_C, n_folds)
+    refit : ndarray of shape (n_C, n_budgets)
+        Which C gives the weights: the one that scores best, the smallest among equals.
+    mean, se : ndarray of shape (n_C, n_budgets)
+        Of the scores with that C.
+    place : tuple of int
+        The chosen C and budget.
+    """
+
+    scores: np.ndarray
+    refit: np.ndarray
+    mean: np.ndarray
+    se: np.ndarray
+    place: tuple[int, int]
+
+    @classmethod
+    def of(cls, folds: list[Fold], rule: str) -> Choice:
+        """Choose by a rule."""
+        scores = np.stack([fold.scores for fold in folds], axis=-1)
+        means = scores.mean(axis=-1)
+        refit = np.argmax(np.where(np.isfinite(means), means, -np.inf), axis=-1)
+        at = refit[..., None]
+        mean = np.take_along_axis(means, at, axis=-1)[..., 0]
+        se = np.take_along_axis(standard_error(scores), at, axis=-1)[..., 0]
+        return cls(scores, refit, mean, se, choose(mean, se, rule))
+
+    @property
+    def index(self) -> int:
+        """The chosen row of the table."""
+        i, j = self.place
+        return int(
+            np.ravel_multi_index((i, j, self.refit[i, j]), self.scores.shape[:3])
+        )
+
+    def path(
+        self, work: FoldWork, objectives: np.ndarray, lower_bounds: np.ndarray
+    ) -> ScoredPath:
+        """The scores with objectives and bounds on all data."""
+        refit = work.refit_weights
+        return ScoredPath(
+            work.budgets, work.weights, objectives, lower_bounds, self.mean, self.se,
+            None if refit is None else refit[self.refit], self.place,
+        )  # fmt: skip
+
+    def table(self, work: FoldWork, folds: list[Fold]) -> dict[str, Any]:
+        """What scikit-learn calls ``cv_results_``."""
+        shape = self.scores.shape[:3]
+        i, j, r = (index.ravel() for index in np.indices(shape))
+        columns = {"max_features": work.budgets[j], "C": work.weights[i]}
+        if work.refit_weights is not None:
+            columns["refit_C"] = work.refit_weights[r]
+        by_row = zip(*(values.tolist() for values in columns.values()), strict=True)
+        table: dict[str, Any] = {
+            f"param_{name}": values for name, values in columns.items()
+        }
+        table["params"] = [dict(zip(columns, row, strict=True)) for row in by_row]
+        scores = self.scores.reshape(i.size, -1)
+        for k, fold in enumerate(folds):
+            table[f"split{k}_test_score"] = scores[:, k]
+            table[f"split{k}_objective"] = fold.objectives[i, j]
+        table["mean_test_score"] = mean = scores.mean(axis=1)
+        table["std_test_score"] = scores.std(axis=1)
+        table["se_test_score"] = standard_error(scores)
+        usable = np.where(np.isfinite(mean), mean, -np.inf)
+        table["rank_test_score"] = rankdata(-usable, method="min").astype(np.int32)
+        return table

@@ -1,0 +1,113 @@
+"""The fit of all data, once the folds have chosen budget and C."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from ...driver.result import Result
+from .choice import Choice, ScoredPath
+from .cross_validation import Fold, FoldWork, Linear, Samples, svm_on
+
+
+class Fitted(NamedTuple):
+    """The fit of all data.
+
+    Attributes
+    ----------
+    path : ScoredPath
+    result : Result
+        Of the problem that chose the features.
+    model : Linear
+        In the units of the data as they were given.
+    included : ndarray of int
+    n_solves : int
+    """
+
+    path: ScoredPath
+    result: Result
+    model: Linear
+    included: np.ndarray
+    n_solves: int
+
+
+@dataclass(frozen=True)
+class FinalFit:
+    """What the fit of all data has besides the work that it shares with folds.
+
+    Attributes
+    ----------
+    work : FoldWork
+    gap_tol : float
+    n_jobs : int or None
+    verbose : int
+    """
+
+    work: FoldWork
+    gap_tol: float
+    n_jobs: int | None
+    verbose: int
+
+    def run(
+        self,
+        samples: Samples,
+        loss_weight: np.ndarray,
+        folds: list[Fold],
+        choice: Choice,
+        seeds: np.random.SeedSequence,
+    ) -> Fitted:
+        """The path on all data, and the model of the chosen budget and C."""
+        from ...driver.solving import run_interruptible
+        from ..path import bounded_grid
+
+        work = self.work
+        problem, units = work.maker.make(
+            samples.data, samples.signs, loss_weight, samples.sample_weight
+        )
+        i, j = choice.place
+        grid = bounded_grid(
+            problem, work.budgets, work.weights, effort=work.effort,
+            seed=seeds.spawn(1)[0], n_jobs=self.n_jobs, seeds=_supports_of(folds),
+        )  # fmt: skip
+        outcome = run_interruptible(
+            problem.with_C(float(work.weights[i])).with_budget(int(work.budgets[j])),
+            method="auto",
+            effort=work.effort,
+            gap_tol=self.gap_tol,
+            time_limit=None,
+            max_nodes=None,
+            initial_support=grid.supports[i][j],
+            method_options=None,
+            n_jobs=self.n_jobs,
+            random_state=int(seeds.generate_state(1)[0]),
+            verbose=self.verbose,
+            callback=None,
+            certificate=False,
+        )
+        if outcome.was_interrupted:
+            raise KeyboardInterrupt
+        result = outcome.result
+        grid = grid.knowing(i, j, result)
+        model = Linear(result.coef, result.intercept)
+        if work.refit_weights is not None:
+            refit_C = float(work.refit_weights[choice.refit[i, j]])
+            model = svm_on(problem.with_C(refit_C), result.selected)
+        return Fitted(
+            choice.path(work, grid.objectives, grid.lower_bounds),
+            result,
+            units.fold_back(model),
+            np.array(problem.include),
+            grid.n_solves + result.counters.get("SVM solves", 1),
+        )
+
+
+def _supports_of(folds: list[Fold]) -> dict[tuple[int, int], list[np.ndarray]]:
+    """What the folds selected, by C and budget."""
+    n_rows, n_columns = folds[0].objectives.shape
+    return {
+        (i, j): [fold.supports[i][j] for fold in folds]
+        for i in range(n_rows)
+        for j in range(n_columns)
+    }

@@ -1,0 +1,320 @@
+"""FrugalSVC: a linear SVM on at most ``max_features`` features, for scikit-learn."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.exceptions import ConvergenceWarning
+
+from ...driver.result import Result, Status
+from ...runtime.effort import EFFORTS
+from ...runtime.progress import Callback
+from . import parameters as may_be
+from .binary_linear import all_or_nothing, check_sample_weight
+from .budgeted import BudgetedClassifier
+from .parameters import Constraint
+
+# The methods of ``solve``, which is imported when it is needed: a model that is loaded
+# from a file predicts without Numba.
+METHOD_NAMES = (
+    "auto",
+    "branch-and-bound",
+    "exact",
+    "heuristic",
+    "kernel-search",
+    "local-search",
+    "relax-and-round",
+    "swap",
+)
+
+
+class FrugalSVC(BudgetedClassifier):
+    r"""Linear support vector classifier with a hard limit on the number of features.
+
+    Minimises
+
+    .. math::
+
+        \tfrac12 \|w\|_2^2 + C \sum_i \max(0, 1 - y_i (w^\top x_i + b))
+        \quad\text{s.t.}\quad \|w\|_0 \le \texttt{max_features}
+
+    and returns, with the model, a lower bound of this minimum. Data are not scaled: put
+    a scaler before it in a pipeline if features differ in scale.
+
+    Parameters
+    ----------
+    max_features : int or None, default=10
+        Most features the model may use. None for no limit, 0 for a constant classifier.
+    C : float, default=1.0
+        Weight of the hinge loss, between 1e-15 and 1e15. (C times the weight of a
+        sample may lie between 1e-30 and 1e30.)
+    method : str, default="auto"
+        ``relax-and-round`` rounds the conic relaxation; ``swap`` improves that by
+        exchanging features, with restarts; ``branch-and-bound`` goes on until the
+        optimum is proved; ``auto`` is the same as far as its effort goes. The paper's
+        algorithms are ``local-search``, ``kernel-search``, ``heuristic`` and ``exact``.
+    effort : {"fast", "normal", "thorough"}, default="normal"
+        How much work ``auto`` and ``swap`` do; the other methods end by their own
+        rules. ``fast`` has few restarts and no tree: for grid searches. ``thorough``
+        has more of both than ``normal``. Limits and ``method_options`` that are given
+        win.
+    gap_tol : float, default=1e-4
+        Relative gap between objective and bound at which the run is finished.
+    time_limit : float or None, default=None
+        Cap in seconds. By default effort is counted in work, so that the same data and
+        ``random_state`` give the same model on any machine.
+    max_nodes : int or None, default=None
+        Most nodes of the tree. None for no limit; with ``auto``, for that of the
+        effort.
+    feature_costs : array-like of shape (n_features,) or dict, default=None
+        Positive cost of each feature. A dict or a Series with names is aligned with the
+        columns of X by name, everything else is taken in the order of the columns.
+    max_cost : float or None, default=None
+        Most that the selected features may cost; can be combined with ``max_features``.
+    include, exclude : sequences of int, str or bool, or None, default=()
+        Features that must, and must not, be selected: indices, names when X is a data
+        frame, or a mask with one entry per feature; a mask that is a Series with names
+        is aligned with the columns. Included features count against the budgets and are
+        in ``get_support`` even if their weight is zero.
+    class_weight : dict or "balanced", default=None
+        Factors of C by class.
+    fit_intercept : bool, default=True
+        Whether to fit an intercept; it is not penalised.
+    initial_support : sequence of int or str, default=None
+        Features to start the search from.
+    method_options : dict, default=None
+        Options of the method: see :class:`~frugalsvm.search.restarts.SwapOptions` for
+        ``swap``, :class:`~frugalsvm.tree.branch_and_bound.TreeOptions` for
+        ``branch-and-bound`` and ``auto``,
+        :class:`~frugalsvm.paper.algorithms.local_search.LocalSearchOptions`,
+        :class:`~frugalsvm.paper.algorithms.kernel_search.KernelSearchOptions`,
+        :class:`~frugalsvm.paper.algorithms.heuristic.HeuristicOptions` and
+        :class:`~frugalsvm.paper.algorithms.exact_procedure.ExactOptions` for those of
+        the paper.
+    n_jobs : int, default=None
+        Number of threads. With more than one, the tree is searched in an order that
+        depends on timing, so that runs stopped early may differ.
+    random_state : int, RandomState or None, default=None
+        Seed of the search.
+    verbose : int, default=0
+        Above 0, log progress.
+    callback : callable, default=None
+        Called with a :class:`~frugalsvm.Progress` after every improvement and every
+        pair of nodes; the fit ends with what it has when it returns True.
+    certificate : bool, default=False
+        Keep the proof of the bound: ``result_.save_certificate(path)`` writes it,
+        :func:`frugalsvm.verify` checks it.
+    on_interrupt : {"raise", "return"}, default="raise"
+        What Ctrl-C does. The estimator is fitted with the best model so far either way.
+        Then KeyboardInterrupt is raised, so that cross-validation and other loops
+        around the fit stop, too; or the fit returns.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (1, n_features)
+        Weights; at most ``max_features`` are not zero.
+    intercept_ : ndarray of shape (1,)
+    classes_ : ndarray of shape (2,)
+        Labels; positive decisions mean ``classes_[1]``.
+    objective_ : float
+        Objective of the model.
+    lower_bound_ : float
+        Proved lower bound of the objective of every model within the budget.
+    gap_ : float
+        Relative gap between the two.
+    status_ : str
+        ``optimal`` if the gap is at most ``gap_tol``. Otherwise ``feasible`` where the
+        method or its effort came to an end, ``node limit``, ``time limit``, ``memory
+        limit``, ``interrupted`` or ``solver failed``.
+    result_ : Result
+        All of this, with history, counters and the dual point behind the bound.
+    n_iter_ : int
+        SVM solves of the search.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features,)
+        Only when X has string column names.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.preprocessing import scale
+    >>> from frugalsvm import FrugalSVC
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> clf = FrugalSVC(max_features=2, random_state=0).fit(scale(X), y)
+    >>> clf.get_support(indices=True)
+    array([22, 24])
+    """
+
+    _constraints: ClassVar[dict[str, Constraint]] = {
+        "max_features": may_be.optional(may_be.integer(0)),
+        "C": may_be.POSITIVE,
+        "method": may_be.one_of(METHOD_NAMES),
+        "effort": may_be.one_of(EFFORTS),
+        "gap_tol": may_be.LIMIT,
+        "time_limit": may_be.optional(may_be.LIMIT),
+        "max_nodes": may_be.optional(may_be.integer(1)),
+        "feature_costs": may_be.optional(may_be.COSTS),
+        "max_cost": may_be.optional(may_be.LIMIT),
+        "include": may_be.optional(may_be.LIST),
+        "exclude": may_be.optional(may_be.LIST),
+        "class_weight": may_be.CLASS_WEIGHT,
+        "fit_intercept": may_be.BOOLEAN,
+        "initial_support": may_be.optional(may_be.LIST),
+        "method_options": may_be.optional(may_be.OPTIONS),
+        "n_jobs": may_be.N_JOBS,
+        "random_state": may_be.RANDOM_STATE,
+        "verbose": may_be.VERBOSE,
+        "callback": may_be.optional(may_be.FUNCTION),
+        "certificate": may_be.BOOLEAN,
+        "on_interrupt": may_be.one_of(("raise", "return")),
+    }
+
+    def __init__(
+        self,
+        max_features: int | None = 10,
+        C: float = 1.0,
+        *,
+        method: str = "auto",
+        effort: str = "normal",
+        gap_tol: float = 1e-4,
+        time_limit: float | None = None,
+        max_nodes: int | None = None,
+        feature_costs: ArrayLike | Mapping[str, float] | None = None,
+        max_cost: float | None = None,
+        include: Sequence[int | str | bool] | None = (),
+        exclude: Sequence[int | str | bool] | None = (),
+        class_weight: dict[Any, float] | str | None = None,
+        fit_intercept: bool = True,
+        initial_support: Sequence[int | str] | None = None,
+        method_options: dict[str, Any] | None = None,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+        callback: Callback | None = None,
+        certificate: bool = False,
+        on_interrupt: str = "raise",
+    ) -> None:
+        self.max_features = max_features
+        self.C = C
+        self.method = method
+        self.effort = effort
+        self.gap_tol = gap_tol
+        self.time_limit = time_limit
+        self.max_nodes = max_nodes
+        self.feature_costs = feature_costs
+        self.max_cost = max_cost
+        self.include = include
+        self.exclude = exclude
+        self.class_weight = class_weight
+        self.fit_intercept = fit_intercept
+        self.initial_support = initial_support
+        self.method_options = method_options
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+        self.callback = callback
+        self.certificate = certificate
+        self.on_interrupt = on_interrupt
+
+    def fit(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Training data. Sparse matrices, and tables that are large, are not copied:
+            see :class:`~frugalsvm.Problem`.
+        y : array-like of shape (n_samples,)
+            Labels of exactly two classes.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Factors of C; samples of weight zero are left out.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        KeyboardInterrupt
+            After Ctrl-C, when all attributes are set to the best model so far; unless
+            ``on_interrupt="return"``.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If ``time_limit`` or ``max_nodes`` ended the fit with a gap above
+            ``gap_tol``. Where the effort ends it, that is what was asked for.
+        """
+        with all_or_nothing(self):
+            outcome = self._fit(X, y, sample_weight)
+        if outcome.was_interrupted and self.on_interrupt == "raise":
+            raise KeyboardInterrupt("the best model so far is kept")
+        self._warn_of_limit(outcome.result)
+        return self
+
+    def _fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None) -> Any:
+        from ...driver.solving import run_interruptible
+        from ...problem.problem import Problem
+
+        data, labels, signs = self._checked(X, y, sample_weight)
+        weights = self._weights(data, labels, sample_weight)
+        problem = Problem(
+            data,
+            signs,
+            C=self.C,
+            sample_weight=weights,
+            max_features=self.max_features,
+            **self._side_conditions(stacklevel=4),
+        )
+        outcome = run_interruptible(
+            problem,
+            method=self.method,
+            effort=self.effort,
+            gap_tol=self.gap_tol,
+            time_limit=self.time_limit,
+            max_nodes=self.max_nodes,
+            initial_support=(
+                None
+                if self.initial_support is None
+                else self._features().indices("initial_support", self.initial_support)
+            ),
+            method_options=self.method_options,
+            n_jobs=self.n_jobs,
+            random_state=self.random_state,
+            verbose=self.verbose,
+            callback=self.callback,
+            certificate=self.certificate,
+        )
+        self._included = np.array(problem.include)
+        # Its copy of the data would be there beside what follows.
+        del problem
+        self._take(outcome.result)
+        self._keep_moments(
+            data, check_sample_weight(sample_weight, data) * (weights > 0)
+        )
+        return outcome
+
+    def _warn_of_limit(self, result: Result) -> None:
+        """Warn if a limit that the user gave ended the fit."""
+        limits = {Status.TIME_LIMIT: "time_limit", Status.NODE_LIMIT: "max_nodes"}
+        if result.status in limits:
+            name = limits[result.status]
+            warnings.warn(
+                f"{name}={getattr(self, name)} ended the fit: {result.verdict}, which "
+                f"is above gap_tol={self.gap_tol:g}. Raise {name} to search on.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+
+    def _take(self, result: Result) -> None:
+        """Set the attributes of the fitted estimator."""
+        self._take_result(result)
+        self.coef_ = result.coef.reshape(1, -1)
+        self.intercept_ = np.array([result.intercept])
+        self.n_iter_ = max(1, result.counters.get("SVM solves", 1))

@@ -1,0 +1,435 @@
+"""FrugalSVCCV: FrugalSVC that chooses budget and C by cross-validation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import sklearn
+from numpy.typing import ArrayLike
+from sklearn.metrics import check_scoring
+from sklearn.model_selection import check_cv
+from sklearn.utils import Tags, check_random_state
+from sklearn.utils.metadata_routing import (
+    MetadataRouter,
+    MethodMapping,
+    process_routing,
+)
+from sklearn.utils.parallel import Parallel, delayed
+
+from ...runtime.effort import EFFORTS
+from ...runtime.parallel import Shared, sent_once
+from . import parameters as may_be
+from .binary_linear import all_or_nothing, check_sample_weight
+from .budgeted import BudgetedClassifier
+from .choice import RULES, Choice
+from .cross_validation import (
+    Fold,
+    FoldJob,
+    FoldWork,
+    ProblemMaker,
+    Samples,
+    Scorer,
+    Scoring,
+    take,
+    takes_sample_weight,
+)
+from .final_fit import FinalFit, Fitted
+from .frugal_svc import FrugalSVC
+from .grid import budgets_of, is_word, weights_of
+from .parameters import Constraint
+from .splits import Split, make_splits
+
+
+class FrugalSVCCV(BudgetedClassifier):
+    """FrugalSVC with budget and C chosen by cross-validation.
+
+    Every fold is fitted for all budgets and C at once: solutions go from budget to
+    budget and from C to C. That is faster than a grid search, but on some folds the
+    features are not as good as those of :class:`FrugalSVC` (or better), so that a score
+    depends a little on which other budgets and C are listed. Then all data are fitted,
+    and the model is that of the chosen budget and C.
+
+    Parameters
+    ----------
+    max_features : list of int or "auto", default="auto"
+        Budgets to choose from. "auto" are 1, 2, 3, 4, 5, 6, 8, 10, 12, 15 and 20, as
+        far as there are features, and all features if they are fewer.
+    C : list of float or "auto", default="auto"
+        Weights of the loss to choose from. "auto" are the powers of ten from 0.001 to
+        10, which suits standardised data. Time grows with C: 100 takes about as long as
+        all of these together.
+    cv : int, splitter or iterable of splits, default=5
+        As in scikit-learn. A number of folds is cut to the samples of the rarer class.
+    scoring : str or callable, default=None
+        As in scikit-learn; one score only. None for accuracy, weighted by
+        ``sample_weight``.
+    rule : {"one-se", "best"}, default="one-se"
+        ``best`` takes the best mean score. ``one-se`` takes the fewest features whose
+        mean score is within one standard error of the best, and among those the
+        smallest C. Ties are broken the same way with both.
+    effort : {"fast", "normal", "thorough"}, default="normal"
+        How much work goes into the searches, see :class:`FrugalSVC`. Folds have no
+        tree; the final fit has the one of the effort.
+    scale : bool, default=False
+        Standardise features within each fold, and for the final fit; ``coef_`` and
+        ``intercept_`` are for the data as they are given. Objective, bound and gap
+        refer to the standardised data.
+    refit_C : "same", list of float or "auto", default="same"
+        The C that weighs the selected features, if it is not the one that selects them.
+        For each budget and C the one with the best mean score counts. "auto" is as for
+        ``C``.
+    gap_tol : float, default=1e-4
+        Relative gap at which the final fit is finished.
+    feature_costs, max_cost, include, exclude, class_weight, fit_intercept
+        See :class:`FrugalSVC`; ``class_weight="balanced"`` refers to the training part
+        of a fold.
+    n_jobs : int, default=None
+        Folds at a time, by joblib, and threads of the final fit.
+    random_state : int, RandomState or None, default=None
+        Seed of the searches. (A splitter has its own.)
+    verbose : int, default=0
+        Above 0, log progress of the final fit.
+
+    Attributes
+    ----------
+    best_max_features_ : int
+        The chosen budget.
+    best_C_ : float
+        The C that chose the features.
+    best_refit_C_ : float
+        The C that gave them their weights; the same, unless ``refit_C`` says otherwise.
+    best_score_ : float
+        Mean score of the choice over the folds.
+    best_index_ : int
+        Its place in ``cv_results_``.
+    cv_results_ : dict of arrays
+        As in :class:`~sklearn.model_selection.GridSearchCV`, without times: ``params``,
+        ``param_max_features``, ``param_C``, ``param_refit_C``,
+        ``split0_test_score`` ..., ``mean_test_score``, ``std_test_score``,
+        ``se_test_score``, ``rank_test_score``, and ``split0_objective`` ..., the
+        objective on the training part.
+    path_ : ScoredPath
+        Objective, bound and gap on all data, mean score and standard error for every
+        budget and C. It prints as a table, and ``path_.to_frame()`` is a data frame.
+    selection_frequency_ : ndarray of shape (n_features,)
+        In which part of the folds a feature is selected at the chosen budget and C.
+    n_splits_ : int
+        Number of folds.
+    coef_ : ndarray of shape (1, n_features)
+        Weights; at most ``best_max_features_`` are not zero.
+    intercept_ : ndarray of shape (1,)
+    classes_ : ndarray of shape (2,)
+        Labels; positive decisions mean ``classes_[1]``.
+    objective_, lower_bound_, gap_ : float
+        Of the problem that chose the features: ``best_max_features_`` and ``best_C_``
+        on all data (standardised, with ``scale=True``).
+    status_ : str
+        See :class:`FrugalSVC`.
+    result_ : Result
+        Of the same problem; with ``refit_C`` or ``scale`` its ``coef`` is not
+        ``coef_``.
+    n_iter_ : int
+        SVM solves in all.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features,)
+        Only when X has string column names.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from frugalsvm import FrugalSVCCV
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> clf = FrugalSVCCV([1, 2, 3], [0.1, 1.0], scale=True, random_state=0).fit(X, y)
+    >>> clf.best_max_features_, clf.best_C_
+    (3, 0.1)
+    """
+
+    _constraints: ClassVar[dict[str, Constraint]] = {
+        "max_features": may_be.list_or("auto"),
+        "C": may_be.list_or("auto"),
+        "cv": may_be.ANYTHING,
+        "scoring": may_be.ONE_SCORE,
+        "rule": may_be.one_of(RULES),
+        "effort": may_be.one_of(EFFORTS),
+        "scale": may_be.BOOLEAN,
+        "refit_C": may_be.list_or("same", "auto"),
+        "gap_tol": may_be.LIMIT,
+        "feature_costs": may_be.optional(may_be.COSTS),
+        "max_cost": may_be.optional(may_be.LIMIT),
+        "include": may_be.optional(may_be.LIST),
+        "exclude": may_be.optional(may_be.LIST),
+        "class_weight": may_be.CLASS_WEIGHT,
+        "fit_intercept": may_be.BOOLEAN,
+        "n_jobs": may_be.N_JOBS,
+        "random_state": may_be.RANDOM_STATE,
+        "verbose": may_be.VERBOSE,
+    }
+
+    def __init__(
+        self,
+        max_features: Sequence[int] | str = "auto",
+        C: Sequence[float] | str = "auto",
+        *,
+        cv: Any = 5,
+        scoring: str | Callable[..., float] | None = None,
+        rule: str = "one-se",
+        effort: str = "normal",
+        scale: bool = False,
+        refit_C: Sequence[float] | str = "same",
+        gap_tol: float = 1e-4,
+        feature_costs: ArrayLike | Mapping[str, float] | None = None,
+        max_cost: float | None = None,
+        include: Sequence[int | str | bool] | None = (),
+        exclude: Sequence[int | str | bool] | None = (),
+        class_weight: dict[Any, float] | str | None = None,
+        fit_intercept: bool = True,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.max_features = max_features
+        self.C = C
+        self.cv = cv
+        self.scoring = scoring
+        self.rule = rule
+        self.effort = effort
+        self.scale = scale
+        self.refit_C = refit_C
+        self.gap_tol = gap_tol
+        self.feature_costs = feature_costs
+        self.max_cost = max_cost
+        self.include = include
+        self.exclude = exclude
+        self.class_weight = class_weight
+        self.fit_intercept = fit_intercept
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        # To centre sparse data is to make them dense.
+        tags.input_tags.sparse = not self.scale
+        return tags
+
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        **params: Any,
+    ) -> Self:
+        """Choose budget and C by cross-validation, then fit all data.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Training data; sparse ones cannot be scaled.
+        y : array-like of shape (n_samples,)
+            Labels of exactly two classes.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Factors of C; samples of weight zero are left out. Scores are weighted, too.
+        **params
+            ``groups`` for the splitter. With scikit-learn's metadata routing enabled,
+            whatever splitter and scorer request.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        KeyboardInterrupt
+            After Ctrl-C. Nothing is averaged over a part of the folds.
+        """
+        with all_or_nothing(self):
+            return self._fit(X, y, sample_weight, params)
+
+    def _fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None,
+        params: dict[str, Any],
+    ) -> Self:
+        data, labels, signs = self._checked(X, y, sample_weight)
+        if hasattr(data, "tocsr"):
+            # Folds are made of rows, and not all formats have them.
+            X = data = data.tocsr()
+        samples = Samples(
+            X, data, labels, signs, check_sample_weight(sample_weight, data)
+        )
+        maker = ProblemMaker(self._side_conditions(stacklevel=4), self.scale)
+        routed = self._route(sample_weight, params)
+        seeds = self._seeds()
+        work = self._work(maker)
+        splits = make_splits(self.cv, samples, routed["split"], stacklevel=4)
+        first = splits[0][1]
+        work.scoring.try_out(samples.part(first), _part(routed["score"], first))
+        folds = self._run_folds(work, samples, splits, routed["score"], seeds)
+        choice = Choice.of(folds, self.rule)
+        loss_weight = self._weights(data, labels, samples.sample_weight)
+        final = FinalFit(work, self.gap_tol, self.n_jobs, self.verbose)
+        fitted = final.run(samples, loss_weight, folds, choice, seeds)
+        # Only now, so that an interrupted fit leaves nothing behind.
+        self._take_choice(work, folds, choice)
+        self._take_fit(fitted)
+        self._keep_moments(data, samples.sample_weight)
+        return self
+
+    def score(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> float:
+        """The score of the fitted model by ``scoring``; accuracy by default.
+
+        Parameters
+        ----------
+        X, y : array-likes of shape (n_samples, n_features) and (n_samples,)
+        sample_weight : array-like of shape (n_samples,), default=None
+
+        Returns
+        -------
+        float
+        """
+        scorer = self._scorer()
+        if scorer is None:
+            return super().score(X, y, sample_weight)
+        weights = {} if sample_weight is None else {"sample_weight": sample_weight}
+        return scorer(self, X, y, **weights)
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Where scikit-learn's metadata go: to the splitter, and to the scorer.
+
+        Returns
+        -------
+        MetadataRouter
+        """
+        router = MetadataRouter(owner=self).add_self_request(self)
+        router.add(
+            splitter=check_cv(self.cv, classifier=True),
+            method_mapping=MethodMapping().add(caller="fit", callee="split"),
+        )
+        scorer = self._scorer()
+        if scorer is not None:
+            router.add(
+                scorer=scorer,
+                method_mapping=MethodMapping().add(caller="fit", callee="score"),
+            )
+        return router
+
+    def _scorer(self) -> Scorer | None:
+        return None if self.scoring is None else check_scoring(self, self.scoring)
+
+    def _route(
+        self, sample_weight: ArrayLike | None, params: dict[str, Any]
+    ) -> dict[str, dict[str, Any]]:
+        """What the splitter and the scorer are given besides data and labels."""
+        scorer = self._scorer()
+        given = {name: value for name, value in params.items() if value is not None}
+        if sklearn.get_config()["enable_metadata_routing"]:
+            if sample_weight is not None:
+                given["sample_weight"] = sample_weight
+            routed = process_routing(self, "fit", **given)
+            score = {} if scorer is None else dict(routed.scorer.score)
+            return {"split": dict(routed.splitter.split), "score": score}
+        for name in given:
+            if name != "groups":
+                raise TypeError(
+                    f"fit got {name!r}; it takes sample_weight and groups, and other "
+                    "metadata with sklearn.set_config(enable_metadata_routing=True)."
+                )
+        score = {}
+        if sample_weight is not None and scorer is not None:
+            score = {"sample_weight": sample_weight}
+        if scorer is not None and not takes_sample_weight(scorer):
+            score = {}
+        return {"split": given, "score": score}
+
+    def _seeds(self) -> np.random.SeedSequence:
+        random_state = check_random_state(self.random_state)
+        return np.random.SeedSequence(int(random_state.randint(2**31 - 1)))
+
+    def _work(self, maker: ProblemMaker) -> FoldWork:
+        template = FrugalSVC(class_weight=self.class_weight)
+        scoring = Scoring(
+            self._scorer(),
+            template,
+            self.classes_,
+            getattr(self, "feature_names_in_", None),
+            np.unique(maker.constraints["include"]),
+        )
+        n_included = scoring.included.size
+        refit = None if is_word(self.refit_C, "same") else weights_of(self.refit_C)
+        return FoldWork(
+            budgets_of(self.max_features, self.n_features_in_, n_included),
+            weights_of(self.C),
+            refit,
+            self.effort,
+            maker,
+            scoring,
+        )
+
+    def _run_folds(
+        self,
+        work: FoldWork,
+        samples: Samples,
+        splits: list[Split],
+        score_params: dict[str, Any],
+        seeds: np.random.SeedSequence,
+    ) -> list[Fold]:
+        shared = Shared(samples)
+        jobs = (
+            delayed(work.run)(
+                self._for_fold(shared, train),
+                FoldJob(
+                    train,
+                    test,
+                    self._weights(
+                        train, samples.y[train], samples.sample_weight[train]
+                    ),
+                    _part(score_params, test),
+                    seeds.spawn(1)[0],
+                ),
+            )
+            for train, test in splits
+        )
+        with sent_once(shared):
+            return Parallel(n_jobs=self.n_jobs)(jobs)
+
+    def _for_fold(self, shared: Shared[Samples], train: np.ndarray) -> Shared[Samples]:
+        """All samples as a fold sees them; who prepares data can do so here."""
+        return shared
+
+    def _take_choice(self, work: FoldWork, folds: list[Fold], choice: Choice) -> None:
+        """Set what the folds say."""
+        i, j = choice.place
+        self.n_splits_ = len(folds)
+        self.best_C_ = float(work.weights[i])
+        self.best_max_features_ = int(work.budgets[j])
+        self.best_refit_C_ = self.best_C_
+        if work.refit_weights is not None:
+            self.best_refit_C_ = float(work.refit_weights[choice.refit[i, j]])
+        self.best_score_ = float(choice.mean[i, j])
+        self.best_index_ = choice.index
+        self.cv_results_ = choice.table(work, folds)
+        chosen = np.zeros(self.n_features_in_)
+        for fold in folds:
+            chosen[fold.supports[i][j]] += 1
+        self.selection_frequency_ = chosen / len(folds)
+        self.n_iter_ = sum(fold.n_solves for fold in folds)
+
+    def _take_fit(self, fitted: Fitted) -> None:
+        """Set what the fit of all data gives."""
+        self.path_ = fitted.path
+        self._take_result(fitted.result)
+        self.coef_ = fitted.model.coef.reshape(1, -1)
+        self.intercept_ = np.array([fitted.model.intercept])
+        self.n_iter_ += fitted.n_solves
+        self._included = fitted.included
+
+
+def _part(params: dict[str, Any], samples: np.ndarray) -> dict[str, Any]:
+    """What a scorer is given for some of the samples."""
+    return {name: take(value, samples) for name, value in params.items()}

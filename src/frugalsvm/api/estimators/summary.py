@@ -1,0 +1,208 @@
+"""Tables and notebook pages of fitted linear classifiers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from importlib import import_module
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils.validation import check_is_fitted
+
+from ...runtime import markup
+from .fitted import Fitted
+
+
+class Moments(NamedTuple):
+    r"""How selected features vary with the samples, and with the score.
+
+    ``deviations`` holds standard deviations, ``shares`` the parts of the variance of
+    the score, :math:`w_j \operatorname{Cov}(x_j, s) / \operatorname{Var}(s)`. All
+    are of the population that the weights of the samples describe.
+    """
+
+    deviations: np.ndarray
+    shares: np.ndarray
+
+    @classmethod
+    def of(
+        cls,
+        features: np.ndarray,
+        weights: np.ndarray,
+        sample_weight: np.ndarray | None = None,
+    ) -> Moments:
+        """Moments of the selected columns of a table; all samples alike by default."""
+        if sample_weight is None:
+            sample_weight = np.ones(len(features))
+        # Tiny weights are weights, too: their sums must not vanish.
+        counts = sample_weight / sample_weight.max()
+        centred = features - np.average(features, axis=0, weights=counts)
+        score = centred @ weights
+        variance = float(counts @ score**2)
+        parts = weights * (centred.T @ (counts * score))
+        shares = parts / variance if variance > 0 else np.full(weights.size, np.nan)
+        return cls(np.sqrt(np.average(centred**2, axis=0, weights=counts)), shares)
+
+
+class SummaryMixin:
+    """``summary``, ``to_frame`` and the page that a notebook shows.
+
+    The diagram of scikit-learn stays as it is; what was found is added below it.
+    """
+
+    coef_: np.ndarray
+    intercept_: np.ndarray
+    _moments: Moments | None
+
+    def summary(self, X: ArrayLike | None = None, *, scaler: Any = None) -> Any:
+        """Selected features with their weights, as a DataFrame.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), default=None
+            Data for the columns about spread, in the form that ``fit`` had them, all
+            samples alike; by default the training data with their ``sample_weight``.
+        scaler : fitted scaler, default=None
+            The scaler before this estimator: its ``scale_`` turns weights into those
+            per unit of the features as they were measured, and it may know names that
+            were lost on the way.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row per selected feature, the largest weight first, with ``weight``;
+            ``weight_per_unit`` if a scaler is given; ``standardised_weight``, the
+            weight times the standard deviation of the feature (of the population,
+            weighted by the ``sample_weight`` of the fit); and
+            ``variance_share``, the part of the variance of the score that goes with
+            the feature (they sum to one; features that work against others may have
+            a negative part). The intercept is ``attrs["intercept"]``.
+        """
+        check_is_fitted(self)
+        support = np.flatnonzero(self._get_support_mask())  # type: ignore[attr-defined]
+        weights = self.coef_[0, support]
+        columns = {"weight": weights}
+        if scaler is not None:
+            columns["weight_per_unit"] = weights / _scales(scaler, self)[support]
+        moments = self._moments_of(X, support)
+        if moments is not None:
+            columns["standardised_weight"] = weights * moments.deviations
+            columns["variance_share"] = moments.shares
+        named = self if scaler is None or hasattr(self, "feature_names_in_") else scaler
+        names = Fitted(named, last=self).column_names
+        order = np.argsort(-np.abs(weights), kind="stable")
+        frame = pandas().DataFrame(
+            {name: values[order] for name, values in columns.items()},
+            index=pandas().Index([names[j] for j in support[order]], name="feature"),
+        )
+        frame.attrs["intercept"] = float(self.intercept_[0])
+        return frame
+
+    def to_frame(self, X: ArrayLike | None = None, *, scaler: Any = None) -> Any:
+        """The same as :meth:`summary`, under the name that other results have."""
+        return self.summary(X, scaler=scaler)
+
+    def _keep_moments(self, data: Any, sample_weight: np.ndarray) -> None:
+        """Keep what ``summary`` says of the training data, in a few numbers.
+
+        Classes that are weighted for the loss have no other spread: ``sample_weight``
+        is without class weights, but zero for samples that were left out.
+        """
+        support = np.flatnonzero(self._get_support_mask())  # type: ignore[attr-defined]
+        kept = sample_weight > 0
+        self._moments = Moments.of(
+            dense_columns(data, support)[kept], self.coef_[0, support],
+            sample_weight[kept],
+        )  # fmt: skip
+
+    def _moments_of(self, X: ArrayLike | None, support: np.ndarray) -> Moments | None:
+        if X is None:
+            return getattr(self, "_moments", None)
+        is_numeric = hasattr(X, "tocsc") or isinstance(X, np.ndarray)
+        data: Any = X if is_numeric else np.asarray(X, dtype=np.float64)
+        if data.ndim != 2 or data.shape[1] != self.coef_.shape[1]:
+            raise ValueError(
+                f"X must have the {self.coef_.shape[1]} features of the fit, got an "
+                f"array of shape {data.shape}."
+            )
+        return Moments.of(dense_columns(data, support), self.coef_[0, support])
+
+    # --- notebooks ---------------------------------------------------------------
+
+    @property
+    def _repr_html_(self) -> Callable[[], str]:
+        # scikit-learn's own is a property, too: none if diagrams are switched off.
+        diagram = super()._repr_html_  # type: ignore[misc]
+        return lambda: diagram() + self._report()
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
+        bundle = super()._repr_mimebundle_(**options)  # type: ignore[misc]
+        if "text/html" in bundle:
+            bundle["text/html"] += self._report()
+        return bundle
+
+    def _report(self) -> str:
+        """The model as HTML; nothing before it is fitted."""
+        if not hasattr(self, "coef_"):
+            return ""
+        names = Fitted(self, last=self).column_names
+        result = getattr(self, "result_", None)
+        support = np.flatnonzero(self._get_support_mask())  # type: ignore[attr-defined]
+        if result is not None:
+            # The weights may have been folded back, or be those of another C.
+            own = replace(
+                result,
+                coef=self.coef_[0],
+                intercept=float(self.intercept_[0]),
+                selected=support,
+            )
+            return f"<div>{own.to_html(names)}</div>"
+        return "<div>{}</div>".format(
+            markup.box(
+                f"{support.size} of {self.coef_.shape[1]} features",
+                markup.weights_table(
+                    [names[j] for j in support], self.coef_[0, support].tolist()
+                ),
+                markup.facts([("intercept", f"{self.intercept_[0]:+.4g}")]),
+            )
+        )
+
+
+def dense_columns(data: Any, features: np.ndarray) -> np.ndarray:
+    """Some columns of a table or a sparse matrix, dense and in double precision."""
+    if not hasattr(data, "tocsr"):
+        return np.asarray(data[:, features], dtype=np.float64)
+    usable = data if data.format in ("csr", "csc") else data.tocsr()
+    return np.asarray(usable[:, features].toarray(), dtype=np.float64)
+
+
+def _scales(scaler: Any, estimator: Any) -> np.ndarray:
+    """Scales of all features; ones if the scaler does not scale."""
+    check_is_fitted(scaler)
+    if not hasattr(scaler, "scale_"):
+        raise ValueError(
+            f"scaler must have scale_, as StandardScaler has, got {scaler!r}."
+        )
+    n_features = estimator.coef_.shape[1]
+    scales = scaler.scale_
+    # MinMaxScaler multiplies.
+    values = 1.0 / scales if hasattr(scaler, "data_min_") else scales
+    values = np.ones(n_features) if values is None else np.asarray(values)
+    if values.shape != (n_features,):
+        raise ValueError(
+            f"scaler has {values.size} features, but the model was fitted to "
+            f"{n_features}."
+        )
+    return values
+
+
+def pandas() -> Any:
+    """The package, or an error that says how to get it."""
+    try:
+        return import_module("pandas")
+    except ImportError as error:
+        raise ImportError(
+            "a DataFrame needs pandas, which is not installed: pip install pandas."
+        ) from error

@@ -1,0 +1,435 @@
+"""frugal_path: solutions along budgets and along C, each a start for the next."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from functools import partial
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..driver.result import Result
+from ..driver.solving import run_interruptible, search_limit, solve
+from ..problem.problem import Problem
+from ..runtime import compilation
+from ..runtime.blas import single_threaded_blas
+from ..runtime.effort import check_effort
+from ..runtime.parallel import thread_count
+from ..runtime.progress import relative_gaps
+from ..runtime.stopping import StopCondition
+from ..runtime.supervision import supervise
+from ..search.evaluator import Stop
+from ..search.native.relaxation import relax_natively
+from ..search.path_search import GridSolutions, PathSearch, Place
+from ..search.restarts import SwapOptions, prepare
+from .feature_names import FeatureNames
+
+# A solution that is better by less than this part is the same.
+SAME = 1e-9
+
+
+@dataclass(frozen=True, repr=False)
+class FrugalPath:
+    """Results along budgets and along C.
+
+    Attributes
+    ----------
+    max_features : ndarray of shape (n_budgets,)
+        The budgets in increasing order.
+    C : ndarray of shape (n_C,)
+        The weights of the loss in increasing order.
+    objectives, lower_bounds : ndarrays of shape (n_C, n_budgets)
+        Objectives do not rise with the budget, and neither do bounds: the bound of a
+        budget holds for all smaller ones.
+    results : list of lists of Result
+        The same way round; their own ``lower_bound`` may be weaker.
+    feature_names : list of str
+        The columns of a data frame; x0, x1, ... where there were no names.
+    """
+
+    max_features: np.ndarray
+    C: np.ndarray
+    objectives: np.ndarray
+    lower_bounds: np.ndarray
+    results: list[list[Result]]
+    feature_names: list[str] = field(default_factory=list)
+
+    def names_of(self, result: Result) -> list[str]:
+        """Names of the features that one of the results uses.
+
+        Parameters
+        ----------
+        result : Result
+
+        Returns
+        -------
+        list of str
+        """
+        return [self.feature_names[j] for j in result.selected.tolist()]
+
+    @property
+    def gaps(self) -> np.ndarray:
+        """Relative gaps between objectives and bounds."""
+        return relative_gaps(self.objectives, self.lower_bounds)
+
+    def __iter__(self) -> Iterator[tuple[float, int, Result]]:
+        for C, row in zip(self.C.tolist(), self.results, strict=True):
+            for budget, result in zip(self.max_features.tolist(), row, strict=True):
+                yield C, budget, result
+
+    def __repr__(self) -> str:
+        budgets, weights = self.max_features, self.C
+        return (
+            f"FrugalPath({budgets.size} budgets from {budgets[0]} to {budgets[-1]}, "
+            f"{weights.size} C from {weights[0]:g} to {weights[-1]:g}, "
+            f"largest gap={100 * self.gaps.max():.3g} %)"
+        )
+
+    def __str__(self) -> str:
+        lines = [f"{'C':>10} {'budget':>7} {'objective':>13} {'bound':>13} {'gap':>8}"]
+        values = zip(
+            self.objectives.ravel(),
+            self.lower_bounds.ravel(),
+            self.gaps.ravel(),
+            strict=True,
+        )
+        for (C, budget, _), (objective, bound, gap) in zip(self, values, strict=True):
+            lines.append(
+                f"{C:10.4g} {budget:7d} {objective:13.7g} {bound:13.7g} "
+                f"{100 * gap:7.2f}%"
+            )
+        lines.append("gap: what another choice could gain at most; none was found.")
+        return "\n".join(lines)
+
+
+def frugal_path(
+    X: ArrayLike,
+    y: ArrayLike,
+    *,
+    max_features: Iterable[int],
+    C: float | Iterable[float] = 1.0,
+    method: str = "swap",
+    sample_weight: ArrayLike | None = None,
+    feature_costs: ArrayLike | Mapping[str, float] | None = None,
+    max_cost: float | None = None,
+    include: Iterable[int | str | bool] | None = (),
+    exclude: Iterable[int | str | bool] | None = (),
+    fit_intercept: bool = True,
+    **options: Any,
+) -> FrugalPath:
+    """Solve FS-SVM for many budgets and weights of the loss.
+
+    Every solution is a start for the next budget and the next C; a second pass goes
+    from large budgets to small ones.
+
+    Parameters
+    ----------
+    X, y : array-likes of shape (n_samples, n_features) and (n_samples,)
+        Data, and labels in {-1, +1}.
+    max_features : iterable of int
+        Budgets, e.g. ``range(1, 21)``.
+    C : float or iterable of float, default=1.0
+    method : str, default="swap"
+        See :func:`frugalsvm.solve`; with ``auto`` or ``branch-and-bound`` bounds are
+        better than those of the relaxations.
+    sample_weight, fit_intercept
+        See :class:`frugalsvm.Problem`.
+    feature_costs, max_cost, include, exclude
+        As in :class:`frugalsvm.FrugalSVC`: features by index, name or mask, costs also
+        by name. ``max_cost`` is the same along the path.
+    **options
+        Handed to :func:`frugalsvm.solve`: ``effort``, ``random_state``, ``n_jobs``,
+        ``time_limit`` (for each budget and C) and the like.
+
+    Returns
+    -------
+    FrugalPath
+
+    Raises
+    ------
+    KeyboardInterrupt
+        After Ctrl-C: there is no half of a path.
+    """
+    budgets = sorted_budgets(max_features)
+    weights = sorted_weights(C)
+    features = FeatureNames.of(X)
+    problem = Problem(
+        X, y, C=float(weights[0]), max_features=int(budgets[-1]),
+        sample_weight=sample_weight, fit_intercept=fit_intercept,
+        **features.side_conditions(
+            feature_costs, max_cost, include, exclude, stacklevel=3
+        ),
+    )  # fmt: skip
+    for name in ("warm", "initial_support"):
+        if name in options:
+            raise ValueError(f"{name} is what a path chooses itself; leave it out.")
+    for name in options.keys() - _defaults().keys():
+        raise TypeError(f"frugal_path got {name!r}, which solve does not take.")
+    rows: list[_Row] = []
+    for weight in weights.tolist():
+        row = _Row(problem.with_C(weight), budgets, options)
+        row.ascend(method, rows[-1].results if rows else [])
+        row.descend()
+        row.spread()
+        rows.append(row)
+    results = [row.results for row in rows]
+    objectives = np.array([[one.objective for one in row] for row in results])
+    bounds = np.array([row.bounds for row in rows])
+    return FrugalPath(
+        budgets, weights, objectives, spread_bounds(bounds), results, features.names
+    )
+
+
+def spread_bounds(bounds: np.ndarray) -> np.ndarray:
+    """The best bounds for all C (rows) and budgets (columns), given one for each.
+
+    The bound of a budget holds for all smaller ones, that of a C for all larger ones.
+    """
+    bounds = np.maximum.accumulate(bounds[:, ::-1], axis=1)[:, ::-1]
+    return np.maximum.accumulate(bounds, axis=0)
+
+
+def search_grid(
+    problem: Problem,
+    budgets: np.ndarray,
+    weights: np.ndarray,
+    *,
+    effort: str,
+    seed: np.random.SeedSequence,
+    n_jobs: int = 1,
+    seeds: dict[Place, list[np.ndarray]] | None = None,
+) -> GridSolutions:
+    """Good solutions for all budgets and C, by swap search alone.
+
+    Parameters
+    ----------
+    problem : Problem
+    budgets, weights : arrays
+        Budgets and values of C, increasing.
+    effort : str
+        See :func:`frugalsvm.solve`.
+    seed : SeedSequence
+    n_jobs : int, default=1
+        Threads.
+    seeds : dict, default=None
+        Supports to begin with by row (C) and column (budget).
+
+    Raises
+    ------
+    KeyboardInterrupt
+        After Ctrl-C: there is no half of a path.
+    """
+    chosen = check_effort(effort)
+    options = SwapOptions(patience=chosen.path_patience)
+    compilation.ensure("path", _rehearse)
+    prepare(problem, options)
+    stop = StopCondition()
+    limit = partial(search_limit, chosen)
+    work = partial(
+        _search, problem, budgets, weights, options, limit, seed, n_jobs, seeds, stop
+    )
+    found, was_interrupted = supervise(work, stop)
+    if found is None or was_interrupted:
+        raise KeyboardInterrupt
+    return found
+
+
+def _search(
+    problem: Problem,
+    budgets: np.ndarray,
+    weights: np.ndarray,
+    options: SwapOptions,
+    max_work: Callable[[Problem], float],
+    seed: np.random.SeedSequence,
+    n_jobs: int,
+    seeds: dict[Place, list[np.ndarray]] | None,
+    stop: StopCondition,
+) -> GridSolutions | None:
+    """The solutions; None if the search was stopped."""
+    with ThreadPoolExecutor(n_jobs) as pool, single_threaded_blas():
+        search = PathSearch(
+            problem.watching(stop.flag), budgets, weights, options, pool, seed,
+            stop.should_stop, max_work,
+        )  # fmt: skip
+        try:
+            return search.run(seeds)
+        except Stop:
+            return None
+
+
+def _rehearse(stop: StopCondition) -> None:
+    """Go through a small grid: whatever it needs is compiled then."""
+    _search(
+        compilation.tiny_problem(), np.array([2, 3]), np.array([0.1, 1.0]),
+        SwapOptions(patience=2), lambda problem: np.inf, np.random.SeedSequence(0), 1,
+        None, stop,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class BoundedGrid:
+    """Objectives, bounds and supports by C (rows) and budget (columns)."""
+
+    objectives: np.ndarray
+    lower_bounds: np.ndarray
+    supports: list[list[np.ndarray]]
+    n_solves: int
+
+    def knowing(self, i: int, j: int, result: Result) -> BoundedGrid:
+        """The same with the result of one cell: what it says of others is spread."""
+        objectives, bounds = self.objectives.copy(), self.lower_bounds.copy()
+        objectives[i, j] = min(objectives[i, j], result.objective)
+        bounds[i, j] = max(bounds[i, j], result.lower_bound)
+        return replace(
+            self,
+            # What fits a budget fits a larger one.
+            objectives=np.minimum.accumulate(objectives, axis=1),
+            lower_bounds=spread_bounds(bounds),
+        )
+
+
+def bounded_grid(
+    problem: Problem,
+    budgets: np.ndarray,
+    weights: np.ndarray,
+    *,
+    effort: str,
+    seed: np.random.SeedSequence,
+    n_jobs: int | None = None,
+    seeds: dict[Place, list[np.ndarray]] | None = None,
+) -> BoundedGrid:
+    """``search_grid``, and the bounds of all relaxations."""
+    found = search_grid(
+        problem, budgets, weights, effort=effort, seed=seed,
+        n_jobs=thread_count(n_jobs), seeds=seeds,
+    )  # fmt: skip
+    stop = StopCondition()
+    work = partial(_relax_grid, problem, budgets, weights, stop)
+    bounds, was_interrupted = supervise(work, stop)
+    if was_interrupted:
+        raise KeyboardInterrupt
+    objectives = np.empty((weights.size, budgets.size))
+    for i, C in enumerate(weights.tolist()):
+        row = problem.with_C(C)
+        for j, solution in enumerate(found.rows[i]):
+            coef = np.zeros(problem.n_features)
+            coef[solution.support] = solution.w
+            intercept = problem.unshifted_intercept(coef, solution.b)
+            objectives[i, j] = row.objective(coef, intercept)
+    supports = [[one.support for one in line] for line in found.rows]
+    return BoundedGrid(objectives, spread_bounds(bounds), supports, found.n_solves)
+
+
+def _relax_grid(
+    problem: Problem, budgets: np.ndarray, weights: np.ndarray, stop: StopCondition
+) -> np.ndarray:
+    """The bounds of all relaxations; weaker ones if they were stopped."""
+    problem = problem.watching(stop.flag)
+    bounds = np.empty((weights.size, budgets.size))
+    near = None
+    with single_threaded_blas():
+        for i, C in enumerate(weights.tolist()):
+            row = problem.with_C(C)
+            for j, budget in enumerate(budgets.tolist()):
+                relaxation = relax_natively(
+                    row.with_budget(budget), should_stop=stop.should_stop, near=near
+                )
+                bounds[i, j], near = relaxation.bound, relaxation.alpha
+    return bounds
+
+
+def sorted_weights(C: float | Iterable[float]) -> np.ndarray:
+    """Values of C in increasing order."""
+    values: list[Any] = list(C) if isinstance(C, Iterable) else [C]
+    for value in values:
+        if not isinstance(value, Real) or not 0 < float(value) < np.inf:
+            raise ValueError(f"C must hold positive numbers, got {value!r}.")
+    if not values:
+        raise ValueError("C must hold at least one number.")
+    return np.unique(np.array(values, dtype=np.float64))
+
+
+def sorted_budgets(max_features: Iterable[int]) -> np.ndarray:
+    """Budgets in increasing order."""
+    if isinstance(max_features, str) or not isinstance(max_features, Iterable):
+        raise ValueError(
+            f"max_features must be a list of budgets, got {max_features!r}."
+        )
+    budgets = list(max_features)
+    for budget in budgets:
+        if not isinstance(budget, Integral) or isinstance(budget, bool) or budget < 0:
+            raise ValueError(f"max_features must hold integers >= 0, got {budget!r}.")
+    if not budgets:
+        raise ValueError("max_features must hold at least one budget.")
+    return np.unique(np.array(budgets, dtype=np.int64))
+
+
+def _solve(problem: Problem, **options: Any) -> Result:
+    """``solve``, but Ctrl-C ends the path and not just this part of it."""
+    outcome = run_interruptible(problem, **(_defaults() | options))
+    if outcome.was_interrupted:
+        raise KeyboardInterrupt
+    return outcome.result
+
+
+def _defaults() -> dict[str, Any]:
+    """What ``solve`` does if it is not told otherwise."""
+    known = inspect.signature(solve).parameters.values()
+    return {one.name: one.default for one in known if one.kind is one.KEYWORD_ONLY}
+
+
+class _Row:
+    """The results for one C, budget by budget.
+
+    Attributes
+    ----------
+    results : list of Result
+        The best solution for each budget.
+    bounds : list of float
+        The best bound for each budget, whatever run it is from.
+    """
+
+    def __init__(self, problem: Problem, budgets: np.ndarray, options: dict[str, Any]):
+        self._problems = [problem.with_budget(int(budget)) for budget in budgets]
+        self._options = options
+        self.results: list[Result] = []
+        self.bounds: list[float] = []
+
+    def ascend(self, method: str, before: list[Result]) -> None:
+        """From small budgets to large ones, also from the results of the C before."""
+        for t, problem in enumerate(self._problems):
+            other = before[t] if before else None
+            result = _solve(
+                problem,
+                method=method,
+                warm=self.results[-1] if self.results else other,
+                initial_support=None if other is None else other.selected,
+                **self._options,
+            )
+            self.results.append(result)
+            self.bounds.append(result.lower_bound)
+
+    def descend(self) -> None:
+        """From large budgets to small ones: descents from the larger supports."""
+        for t in range(len(self.results) - 2, -1, -1):
+            self._try_from(t, self.results[t + 1])
+
+    def spread(self) -> None:
+        """What fits a budget fits a larger one: objectives do not rise."""
+        for t in range(1, len(self.results)):
+            smaller = self.results[t - 1]
+            if smaller.objective < self.results[t].objective * (1 - SAME):
+                self._try_from(t, smaller)
+
+    def _try_from(self, t: int, neighbour: Result) -> None:
+        """One descent from a neighbour; the better result is kept."""
+        options = self._options | {"method_options": {"patience": 0}}
+        found = _solve(self._problems[t], method="swap", warm=neighbour, **options)
+        self.bounds[t] = max(self.bounds[t], found.lower_bound)
+        if found.objective < self.results[t].objective * (1 - SAME):
+            self.results[t] = found

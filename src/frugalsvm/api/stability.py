@@ -1,0 +1,290 @@
+"""stability_selection: how often half-samples select a feature."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import clone
+from sklearn.utils import check_random_state, indexable
+from sklearn.utils.parallel import Parallel, delayed
+
+from ..runtime import markup
+from ..runtime.parallel import Shared, sent_once
+from .estimators.fitted import open_fitted
+
+
+@dataclass(frozen=True, repr=False)
+class StabilitySelection:
+    """What half-samples selected.
+
+    Attributes
+    ----------
+    masks : ndarray of bool of shape (2 n_pairs, n_features)
+        What each half-sample selected; rows 2k and 2k + 1 are of complementary halves.
+    feature_names : list of str
+    """
+
+    masks: np.ndarray
+    feature_names: list[str]
+
+    @property
+    def frequencies(self) -> np.ndarray:
+        """Part of the half-samples that selected each feature."""
+        return self.masks.mean(axis=0)
+
+    @property
+    def simultaneous_frequencies(self) -> np.ndarray:
+        """Part of the pairs both halves of which selected each feature."""
+        return (self.masks[0::2] & self.masks[1::2]).mean(axis=0)
+
+    @property
+    def n_pairs(self) -> int:
+        """Complementary pairs of half-samples."""
+        return len(self.masks) // 2
+
+    @property
+    def stability(self) -> float:
+        """How far supports agree, 1 if they are all the same.
+
+        The measure of Nogueira, Sechidis and Brown (2018): about 0 if features were
+        drawn by lot; NaN if all features are selected always, or none.
+        """
+        n_runs = len(self.masks)
+        part = self.masks.mean()
+        if not 0 < part < 1:
+            return float("nan")
+        f = self.frequencies
+        spread = (f * (1 - f)).mean() * n_runs / (n_runs - 1)
+        return float(1 - spread / (part * (1 - part)))
+
+    def stable(self, threshold: float = 0.6) -> list[str]:
+        """Features that at least this part of the half-samples selected.
+
+        Parameters
+        ----------
+        threshold : float, default=0.6
+
+        Returns
+        -------
+        list of str
+            The most frequent first.
+        """
+        _check_threshold(threshold, 0.0)
+        return [
+            self.feature_names[j]
+            for j in self.order()
+            if self.frequencies[j] >= threshold
+        ]
+
+    def expected_low(self, threshold: float = 0.6) -> float:
+        """Bound of the expected number of stable features that are there by chance.
+
+        Theorem 1 of Shah and Samworth (2013), which assumes nothing: among the features
+        that a half-sample selects no more often than the average feature, q / p for q
+        selected ones of p, at most q^2 / (p (2 threshold - 1)) reach the threshold in
+        expectation. q is estimated from the runs.
+
+        Parameters
+        ----------
+        threshold : float, default=0.6
+            Above one half.
+
+        Returns
+        -------
+        float
+        """
+        _check_threshold(threshold, 0.5)
+        n_selected = self.masks.sum(axis=1).mean()
+        return float(n_selected**2 / (self.masks.shape[1] * (2 * threshold - 1)))
+
+    def order(self) -> np.ndarray:
+        """Features, the most frequent first."""
+        keys = self.frequencies + 1e-6 * self.simultaneous_frequencies
+        return np.argsort(-keys, kind="stable")
+
+    def to_frame(self) -> Any:
+        """Frequencies as a DataFrame, the most frequent feature first."""
+        from .estimators.summary import pandas
+
+        order = self.order()
+        names = [self.feature_names[j] for j in order]
+        return pandas().DataFrame(
+            {
+                "frequency": self.frequencies[order],
+                "simultaneous_frequency": self.simultaneous_frequencies[order],
+            },
+            index=pandas().Index(names, name="feature"),
+        )
+
+    def __repr__(self) -> str:
+        return (
+            f"StabilitySelection({self.n_pairs} pairs, {self.masks.shape[1]} features, "
+            f"{self.masks.sum(axis=1).mean():.3g} selected on average, "
+            f"stability={self.stability:.2f})"
+        )
+
+    def __str__(self) -> str:
+        width = max((len(name) for name, _ in self._shown()), default=0)
+        rows = [f"{name:<{width}} {100 * f:5.0f} %" for name, f in self._shown()]
+        return "\n".join([repr(self), *rows])
+
+    def _repr_html_(self) -> str:
+        rows = [
+            [markup.escaped(name), f"{100 * f:.0f} %", markup.bar(f, 1.0)]
+            for name, f in self._shown()
+        ]
+        n_more = int((self.frequencies > 0).sum()) - len(rows)
+        more = [("", f"and {n_more:,} more that were ever selected")] * (n_more > 0)
+        facts = [*more, ("stability", f"{self.stability:.2f}")]
+        return markup.box(
+            f"selected by {2 * self.n_pairs} half-samples",
+            markup.table(["feature", "frequency", ""], rows, "lrl"),
+            markup.facts(facts),
+        )
+
+    def _shown(self) -> list[tuple[str, float]]:
+        """The features that were selected most often, with their frequencies."""
+        ever = [j for j in self.order() if self.frequencies[j] > 0]
+        return [
+            (self.feature_names[j], float(self.frequencies[j]))
+            for j in ever[: markup.N_SHOWN]
+        ]
+
+
+def stability_selection(
+    estimator: Any,
+    X: ArrayLike,
+    y: ArrayLike,
+    *,
+    n_pairs: int = 25,
+    n_jobs: int | None = None,
+    random_state: int | np.random.RandomState | None = None,
+    verbose: int = 0,
+) -> StabilitySelection:
+    """Fit an estimator to complementary half-samples and count what it selects.
+
+    A feature that is selected whatever half of the data is seen can be relied on; one
+    that comes and goes has substitutes, or is noise. Half-samples are stratified by
+    class; each pair splits all samples in two (one is left out where a class has an
+    odd number of them).
+
+    Parameters
+    ----------
+    estimator : estimator
+        With ``get_support`` or ``coef_``: :class:`~frugalsvm.FrugalSVC`, any linear
+        classifier, any selector; or a pipeline that ends with one and whose other
+        steps keep or select columns, so that scaling happens inside the half-samples.
+        It is cloned. A ``random_state`` in it that is None is set from that of this
+        function.
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+    y : array-like of shape (n_samples,)
+        Labels, with at least two samples in each class.
+    n_pairs : int, default=25
+        Pairs of half-samples, so that ``2 * n_pairs`` models are fitted.
+    n_jobs : int, default=None
+        Processes, as in joblib. The result does not depend on it, as long as the
+        estimator can be repeated.
+    random_state : int, RandomState or None, default=None
+        Seed of the halves and of the estimators.
+    verbose : int, default=0
+        Of joblib.
+
+    Returns
+    -------
+    StabilitySelection
+
+    References
+    ----------
+    Meinshausen, N., and Bühlmann, P. (2010). Stability selection. Journal of the Royal
+    Statistical Society B, 72, 417-473.
+
+    Shah, R. D., and Samworth, R. J. (2013). Variable selection with error control:
+    another look at stability selection. Journal of the Royal Statistical Society B,
+    75, 55-80.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from frugalsvm import FrugalSVC, stability_selection
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> model = make_pipeline(StandardScaler(), FrugalSVC(3, method="swap"))
+    >>> found = stability_selection(model, X, y, n_pairs=5, random_state=0)
+    >>> found.frequencies.shape
+    (30,)
+    """
+    if not isinstance(n_pairs, Integral) or isinstance(n_pairs, bool) or n_pairs < 1:
+        raise ValueError(f"n_pairs must be an integer >= 1, got {n_pairs!r}.")
+    X, y = indexable(X, y)
+    random = check_random_state(random_state)
+    labels = np.asarray(y)
+    halves = [half for _ in range(n_pairs) for half in _complementary(labels, random)]
+    seeds = random.randint(2**31 - 1, size=len(halves))
+    shared = Shared((X, y))
+    with sent_once(shared):
+        fits = Parallel(n_jobs=n_jobs, verbose=verbose)(
+            delayed(_fit)(shared, (_seeded(clone(estimator), int(seed)), half))
+            for half, seed in zip(halves, seeds, strict=True)
+        )
+    masks = np.array([mask for mask, _ in fits])
+    return StabilitySelection(masks, fits[0][1])
+
+
+def _complementary(
+    labels: np.ndarray, random: np.random.RandomState
+) -> Iterator[np.ndarray]:
+    """Two disjoint halves of the samples, with as many of each class."""
+    classes, codes = np.unique(labels, return_inverse=True)
+    parts = []
+    for code, label in enumerate(classes):
+        members = random.permutation(np.flatnonzero(codes == code))
+        if members.size < 2:
+            raise ValueError(
+                f"class {label!s} has one sample, which cannot be in both halves; "
+                "every class needs at least two."
+            )
+        parts.append(members)
+    for start in (0, 1):
+        halves = [p[start * (p.size // 2) : (start + 1) * (p.size // 2)] for p in parts]
+        yield np.sort(np.concatenate(halves))
+
+
+def _fit(
+    shared: Shared[tuple[Any, Any]], own: tuple[Any, np.ndarray]
+) -> tuple[np.ndarray, list[str]]:
+    """Mask of the columns that are selected, and the names of all columns."""
+    (X, y), (estimator, half) = shared.value, own
+    fitted = open_fitted(estimator.fit(_rows(X, half), _rows(y, half)))
+    return fitted.column_support(), fitted.column_names
+
+
+def _rows(table: Any, rows: np.ndarray) -> Any:
+    """Rows of a data frame, an array, a sparse matrix or a list."""
+    if hasattr(table, "iloc"):
+        return table.iloc[rows]
+    return (table if hasattr(table, "shape") else np.asarray(table))[rows]
+
+
+def _seeded(estimator: Any, seed: int) -> Any:
+    """Seeds for all that has none of its own."""
+    names = [
+        name
+        for name, value in sorted(estimator.get_params(deep=True).items())
+        if name.split("__")[-1] == "random_state" and value is None
+    ]
+    return estimator.set_params(**dict.fromkeys(names, seed)) if names else estimator
+
+
+def _check_threshold(threshold: float, low: float) -> None:
+    is_number = isinstance(threshold, Real) and not isinstance(threshold, bool)
+    if not (is_number and low < threshold <= 1):
+        raise ValueError(
+            f"threshold must be a number above {low:g} and at most 1, the part of the "
+            f"half-samples that select a feature, got {threshold!r}."
+        )

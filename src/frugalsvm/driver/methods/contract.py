@@ -1,0 +1,150 @@
+"""The contract of methods: options and a context in, an outcome out.
+
+The solution of a method is the incumbent of its monitor: whatever it finds is offered
+there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ...problem.options import Options
+from ...problem.problem import Problem
+from ...problem.solution import Solution
+from ...runtime.incumbent import Incumbent
+from ...runtime.monitor import Monitor
+from ...search.evaluator import Evaluator, Stop
+from ...search.relaxations import Relaxation
+from ...search.restarts import shrink
+from ...search.rounding import round_relaxation
+from ...search.swap import fill
+from ...tree.node import Node
+
+
+@dataclass(frozen=True)
+class Context:
+    """What every method is given.
+
+    Attributes
+    ----------
+    problem : Problem
+    monitor : Monitor
+        Holds the incumbent, is told about bounds, and says when to stop.
+    relaxation : Relaxation
+        DSCoP of the whole problem.
+    n_jobs : int
+        Threads.
+    seed : SeedSequence
+    initial_support : ndarray of int or None
+        The user's, within the budgets.
+    max_nodes : int or None
+    keep_proof : bool
+    warm_supports : list of ndarray of int, default=[]
+        Good supports of a neighbouring problem; they need not fit the budgets.
+    search_work, tree_work : float, default=inf
+        Where the effort ends the swap search and the tree; 0 for no tree.
+    is_by_effort : bool, default=False
+        Whether the effort says when the swap search ends, too, or the user.
+    """
+
+    problem: Problem
+    monitor: Monitor
+    relaxation: Relaxation
+    n_jobs: int
+    seed: np.random.SeedSequence
+    initial_support: np.ndarray | None
+    max_nodes: int | None
+    keep_proof: bool
+    warm_supports: list[np.ndarray] = field(default_factory=list)
+    search_work: float = np.inf
+    tree_work: float = np.inf
+    is_by_effort: bool = False
+
+    @property
+    def incumbent(self) -> Incumbent:
+        """Where solutions are offered."""
+        return self.monitor.incumbent
+
+    def starts(self) -> list[Solution]:
+        """The user's support, if given, the rounded relaxation, and the warm ones.
+
+        All are offered. A first solution there must be, even if the time is up.
+        """
+        supports = [round_relaxation(self.problem, self.relaxation)]
+        if self.initial_support is not None:
+            supports.insert(0, self.initial_support)
+        evaluator = Evaluator(self.problem.watching(self.monitor.stop.urgent_flag))
+        solutions = []
+        for support in supports:
+            solution = evaluator.solve(support)
+            assert solution is not None
+            solutions.append(solution)
+            self.incumbent.offer(solution, "rounding")
+        return solutions + self._warm_starts()
+
+    def _warm_starts(self) -> list[Solution]:
+        """Supports of a neighbouring problem, cut or filled to the budgets."""
+        evaluator = Evaluator(self.problem, self.monitor.should_stop)
+        solutions = []
+        for support in self.warm_supports:
+            usable = np.intersect1d(support, self.problem.candidates)
+            features = np.union1d(usable, self.problem.include).astype(np.int64)
+            try:
+                solution = fill(evaluator, shrink(evaluator, features))
+            except Stop:
+                break
+            solutions.append(solution)
+            self.incumbent.offer(solution, "warm start")
+        return solutions
+
+    def given_start(self) -> Solution | None:
+        """Offer the starts; the user's, if there is one."""
+        first, *_ = self.starts()
+        return None if self.initial_support is None else first
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a method leaves behind besides the incumbent.
+
+    Attributes
+    ----------
+    counters : dict
+        Work done.
+    bound : float
+        What a tree proves; minus infinity if there was none.
+    nodes : list of Node or None
+        The tree, if proofs are kept.
+    hit_limit : str or None
+        "nodes" or "memory" if one of them ended the method.
+    reported_bound : float or None
+        What a third-party solver claims.
+    elites : list of ndarray of int
+        Good supports that a search met, best first.
+    """
+
+    counters: dict[str, int]
+    bound: float = -np.inf
+    nodes: list[Node] | None = None
+    hit_limit: str | None = None
+    reported_bound: float | None = None
+    elites: list[np.ndarray] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Method:
+    """A method: how to run it, and its options.
+
+    Attributes
+    ----------
+    run : callable
+        Takes a :class:`Context` and an object of type ``options``.
+    options : subclass of Options
+    """
+
+    run: Callable[[Context, Any], Outcome]
+    options: type[Options]

@@ -1,0 +1,89 @@
+"""The methods of our own: rounding, swap search, branch and bound."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import cast
+
+from ...engine.work import node_work
+from ...problem.options import Options
+from ...search.restarts import RestartSearch, SwapOptions
+from ...search.sampled import SampledSearch, is_for_samples
+from ...search.shortlist import ShortlistSearch
+from ...tree.branch_and_bound import BranchAndBound, TreeOptions
+from .contract import Context, Outcome
+
+# A tree of fewer nodes proves next to nothing.
+LEAST_NODES = 16
+
+
+@dataclass(frozen=True)
+class RoundOptions(Options):
+    """``relax-and-round`` has no options."""
+
+
+def relax_and_round(context: Context, options: RoundOptions) -> Outcome:
+    """The best of the starts."""
+    context.starts()
+    return Outcome({})
+
+
+def swap(context: Context, options: SwapOptions) -> Outcome:
+    """Swap descents from the starts, and restarts."""
+    with ThreadPoolExecutor(context.n_jobs) as pool:
+        search = _started_search(context, options, pool)
+        search.restart_until_idle(context.monitor.is_finished)
+    return Outcome(search.counters, elites=search.elites.supports)
+
+
+def branch_and_bound(context: Context, options: TreeOptions) -> Outcome:
+    """Swap descents from the starts, then a tree unless it may do too little work."""
+    if context.tree_work < LEAST_NODES * node_work(context.problem.engine):
+        return swap(context, options)
+    with ThreadPoolExecutor(context.n_jobs) as pool:
+        search = _started_search(context, options, pool)
+        tree = BranchAndBound(
+            context.problem,
+            context.monitor,
+            search,
+            options,
+            max_nodes=context.max_nodes,
+            n_jobs=context.n_jobs,
+            keep_proof=context.keep_proof,
+            max_work=context.tree_work,
+        )
+        tree.run()
+    return Outcome(
+        search.counters | tree.counters,
+        bound=tree.frontier.bound,
+        nodes=tree.frontier.kept,
+        hit_limit=tree.hit_limit,
+        elites=search.elites.supports,
+    )
+
+
+def _started_search(
+    context: Context, options: SwapOptions, pool: ThreadPoolExecutor
+) -> RestartSearch:
+    parts = (
+        context.problem,
+        context.incumbent,
+        options,
+        pool,
+        context.seed,
+        context.monitor.should_stop,
+        context.search_work,
+        # Limits that the user gives are kept, and no others.
+        (lambda: context.monitor.gap) if context.is_by_effort else None,
+    )
+    # All are used in the same way.
+    if context.problem.source is not None:
+        made = ShortlistSearch(*parts, points=[context.relaxation.alpha])
+        search = cast(RestartSearch, made)
+    elif is_for_samples(context.problem):
+        search = cast(RestartSearch, SampledSearch(*parts))
+    else:
+        search = RestartSearch(*parts)
+    search.start(context.starts())
+    return search

@@ -1,0 +1,198 @@
+"""Result: what a run found and what it proved."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from os import PathLike
+from textwrap import wrap
+
+import numpy as np
+
+from ..problem.certificate import Certificate
+from ..runtime import markup
+from ..runtime.progress import SINCE_BEST, relative_gap
+
+# Columns of the words in a printed result.
+WIDTH = 76
+
+
+class Status(StrEnum):
+    """How a run ended; with all but ``optimal`` the gap is above the tolerance."""
+
+    OPTIMAL = "optimal"
+    FEASIBLE = "feasible"
+    TIME_LIMIT = "time limit"
+    NODE_LIMIT = "node limit"
+    MEMORY_LIMIT = "memory limit"
+    INTERRUPTED = "interrupted"
+    SOLVER_FAILED = "solver failed"
+
+
+@dataclass(frozen=True, repr=False)
+class Result:
+    """A solution of FS-SVM with a lower bound that proves how good it is.
+
+    Attributes
+    ----------
+    objective : float
+        Value of ``coef`` and ``intercept``, recomputed in the primal.
+    lower_bound : float
+        No feasible solution is better than this: computed from dual points (of the
+        root, or of all leaves of the tree) with directed rounding.
+    selected : ndarray of int
+        The features in use, in increasing order.
+    coef : ndarray of shape (n_features,)
+    intercept : float
+    status : Status
+        ``optimal`` means that the gap is at most the tolerance asked for, all others
+        that it is not. ``feasible`` is a run that ended by itself, ``time limit`` and
+        ``node limit`` are limits that the user gave.
+    method : str
+    seconds : float
+    counters : dict
+        Work done: SVM solves, restarts, interior-point iterations and the like.
+    history : list of (seconds, objective, lower_bound)
+        One entry per improvement of either.
+    dual_point : ndarray of shape (n_kept_samples,)
+        The best single alpha, feasible in exact arithmetic. It proves ``lower_bound``
+        unless a tree proved more.
+    reported_bound : float or None
+        What a third-party solver claims, if one ran.
+    certificate : Certificate or None
+        Proof of ``lower_bound``, if it was asked for.
+    elites : list of ndarray of int
+        Good supports that the search met, best first: what ``solve(..., warm=result)``
+        starts from.
+    message : str
+        Why a third-party solver failed, if one did; objective and bound are what the
+        run had until then.
+    """
+
+    objective: float
+    lower_bound: float
+    selected: np.ndarray
+    coef: np.ndarray
+    intercept: float
+    status: Status
+    method: str
+    seconds: float
+    counters: dict[str, int] = field(default_factory=dict)
+    history: list[tuple[float, float, float]] = field(default_factory=list)
+    dual_point: np.ndarray | None = None
+    reported_bound: float | None = None
+    certificate: Certificate | None = None
+    message: str = ""
+    elites: list[np.ndarray] = field(default_factory=list)
+
+    @property
+    def gap(self) -> float:
+        """Relative gap ``(objective - lower_bound) / objective``."""
+        return relative_gap(self.objective, self.lower_bound)
+
+    @property
+    def chance_of_improvement(self) -> float | None:
+        """Estimated chance that one more restart of the search finds something better.
+
+        After k restarts without success it is ``1 / (k + 2)``, by the rule of
+        succession: as if restarts were independent draws of an unknown chance of
+        success. It is 0 if the solution is proved optimal, and None if no search with
+        restarts has run. It says nothing about how much better something might be.
+        """
+        if self.status is Status.OPTIMAL:
+            return 0.0
+        restarts = self.counters.get(SINCE_BEST)
+        return None if restarts is None else 1.0 / (restarts + 2)
+
+    @property
+    def verdict(self) -> str:
+        """What is known about the choice of features, in words."""
+        gap = f"{100 * self.gap:.3g} %"
+        if self.status is Status.OPTIMAL:
+            return f"proved: no choice of features is better by more than {gap}"
+        return (
+            "no better choice of features was found; how much better one could be is "
+            f"not known beyond the bound: by at most {gap}"
+        )
+
+    def save_certificate(self, path: str | PathLike[str]) -> None:
+        """Write the proof of ``lower_bound`` to a file for :func:`frugalsvm.verify`."""
+        if self.certificate is None:
+            raise ValueError(
+                "this run kept no certificate; solve again with certificate=True."
+            )
+        self.certificate.save(path)
+
+    def __repr__(self) -> str:
+        return (
+            f"Result({self.status}, objective={self.objective:.6g}, "
+            f"lower_bound={self.lower_bound:.6g}, gap={100 * self.gap:.3g} %, "
+            f"features={self.selected.size} of {self.coef.size})"
+        )
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
+
+    def to_html(self, names: Sequence[str] | None = None) -> str:
+        """What a notebook shows: features with weights, the bound, the history.
+
+        Parameters
+        ----------
+        names : sequence of str, default=None
+            Names of all features; their numbers by default.
+
+        Returns
+        -------
+        str
+        """
+        if names is None:
+            names = [f"x{j}" for j in range(self.coef.size)]
+        elif len(names) != self.coef.size:
+            raise ValueError(
+                f"names has {len(names)} entries, but there are {self.coef.size} "
+                "features; give one for each."
+            )
+        pairs = [
+            ("status", f"{self.status} ({self.method}, {self.seconds:.2f} s)"),
+            ("objective", f"{self.objective:.6g}"),
+            ("lower bound", f"{self.lower_bound:.6g}"),
+            ("gap", f"{100 * self.gap:.3g} %"),
+        ]
+        if self.message:
+            pairs.append(("message", self.message))
+        return markup.box(
+            f"{self.selected.size} of {self.coef.size} features",
+            markup.weights_table(
+                [str(names[j]) for j in self.selected],
+                self.coef[self.selected].tolist(),
+            ),
+            markup.facts([("intercept", f"{self.intercept:+.4g}"), *pairs]),
+            markup.sparkline(self.history),
+        )
+
+    def __str__(self) -> str:
+        work = ", ".join(
+            f"{value:,} {name}"
+            for name, value in self.counters.items()
+            if name != SINCE_BEST
+        )
+        lines = [
+            ("status", f"{self.status} ({self.method})"),
+            ("objective", f"{self.objective:.6g}"),
+            ("lower bound", f"{self.lower_bound:.6g}"),
+            ("gap", f"{100 * self.gap:.3g} %"),
+            ("verdict", self.verdict),
+            ("features", f"{self.selected.size} of {self.coef.size}"),
+            ("time", f"{self.seconds:.2f} s"),
+            ("work", work or "-"),
+        ]
+        if self.message:
+            lines.append(("message", self.message))
+        return "\n".join(_table_row(*line) for line in lines)
+
+
+def _table_row(name: str, text: str) -> str:
+    """A name and some words beside it; a verdict takes more than one line."""
+    words = wrap(text, WIDTH) if name == "verdict" else [text]
+    return f"{name:<12} " + f"\n{'':13}".join(words)

@@ -1,0 +1,356 @@
+"""PortableModel: a linear classifier as plain numbers, and model.json.
+
+Reading needs NumPy only. Nothing in a file is executed, and nothing is believed about
+its form: it is held against the schema.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...problem.files import write_whole
+from ...runtime import markup
+from .calibration import Calibration
+from .columns import select_columns
+from .content import from_content, to_content
+from .parts import Feature, Label, Proof, check_features
+from .schema import InvalidModel, parse, shown
+from .text import python_text, sql_text
+
+if TYPE_CHECKING:
+    from .scorecard import Scorecard
+
+
+@dataclass(frozen=True, repr=False)
+class PortableModel:
+    """A linear classifier of two classes that travels as ``model.json``.
+
+    Its score is ``intercept + sum of weight * (value - mean) / scale`` over its
+    features. Make it by :meth:`from_estimator` or :meth:`load`.
+
+    Attributes
+    ----------
+    features : tuple of Feature
+        Those with a weight, in the order of the columns.
+    intercept : float
+    classes : tuple of two labels
+        A positive score means the second one; if there is a calibration, a probability
+        above one half does, as in :class:`~sklearn.calibration.CalibratedClassifierCV`.
+    n_features_in : int
+        Columns of the table that the model was fitted to.
+    calibration : Sigmoid, Isotonic or None
+        What turns scores into probabilities.
+    proof : Proof or None
+        Objective, bound, and the fingerprint of the certificate.
+    metadata : dict of str
+        Whatever else should be remembered.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from frugalsvm import FrugalSVC, PortableModel
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> fitted = make_pipeline(StandardScaler(), FrugalSVC(2, random_state=0)).fit(X, y)
+    >>> model = PortableModel.from_estimator(fitted)
+    >>> model.names
+    ['worst perimeter', 'worst smoothness']
+    >>> model == PortableModel.from_json(model.to_json())
+    True
+    """
+
+    features: tuple[Feature, ...]
+    intercept: float
+    classes: tuple[Label, Label]
+    n_features_in: int
+    calibration: Calibration | None = None
+    proof: Proof | None = None
+    metadata: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        check_features(self.features, self.n_features_in)
+        first, second = self.classes
+        if type(first) is not type(second) or first == second:
+            raise InvalidModel(
+                "classes must be two different labels of one kind, got "
+                f"{shown(first)} and {shown(second)}."
+            )
+
+    # --- making and reading ------------------------------------------------------
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        *,
+        units: Mapping[str, str] | None = None,
+        metadata: Mapping[str, str] | None = None,
+    ) -> PortableModel:
+        """Take over a fitted classifier.
+
+        Parameters
+        ----------
+        estimator : fitted estimator
+            :class:`~frugalsvm.FrugalSVC` or another linear classifier of two classes,
+            alone or behind scalers and selectors in a pipeline, found by a search, or
+            calibrated with ``CalibratedClassifierCV(..., ensemble=False)``.
+        units : mapping from names to str, default=None
+            Measuring units of features.
+        metadata : mapping from str to str, default=None
+
+        Returns
+        -------
+        PortableModel
+        """
+        from .reading import read_estimator
+
+        return read_estimator(estimator, dict(units or {}), dict(metadata or {}))
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> PortableModel:
+        """Read text that :meth:`to_json` wrote; InvalidModel says what is wrong."""
+        return cls(**from_content(parse(text)))
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> PortableModel:
+        """Read a file that :meth:`save` wrote; InvalidModel says what is wrong."""
+        return cls.from_json(Path(path).read_bytes())
+
+    def to_json(self) -> str:
+        """The model as text; numbers are written so that none loses a bit."""
+        content = to_content(self)
+        return json.dumps(content, indent=2, ensure_ascii=True, allow_nan=False) + "\n"
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write ``model.json``."""
+        text = self.to_json().encode("ascii")
+        write_whole(Path(path), lambda file: file.write(text))
+
+    # --- predicting --------------------------------------------------------------
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the features."""
+        return [one.name for one in self.features]
+
+    def column(self, name: str) -> np.ndarray:
+        """A number of each feature, e.g. its ``weight``."""
+        return np.array([getattr(one, name) for one in self.features], dtype=float)
+
+    def select(self, X: Any) -> np.ndarray:
+        """The columns of the model's features, in their order.
+
+        Parameters
+        ----------
+        X : data frame, mapping or array
+            By name where there are names. An array has the columns of the table that
+            the model was fitted to, or just those of its features.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_selected)
+        """
+        return select_columns(self, X)
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Scores of samples; see :meth:`select` for what X may be."""
+        values = self.select(X)
+        # One by one, so that the order of the sum is that of the texts.
+        score = np.full(len(values), self.intercept)
+        for one, column in zip(self.features, values.T, strict=True):
+            score += one.weight * ((column - one.mean) / one.scale)
+        if np.isnan(score).any() and not np.isnan(values).any():
+            row = int(np.flatnonzero(np.isnan(score))[0])
+            raise ValueError(
+                f"row {row + 1:,} has values so large that its score is not a number."
+            )
+        return score
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Probabilities of the two classes, one row per sample."""
+        if self.calibration is None:
+            raise ValueError(
+                "this model has no calibration, so it has scores but no "
+                "probabilities; make it from CalibratedClassifierCV(..., "
+                "ensemble=False)."
+            )
+        positive = self.calibration.probability(self.decision_function(X))
+        return np.column_stack([1.0 - positive, positive])
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Labels of samples."""
+        if self.calibration is None:
+            positive = self.decision_function(X) > 0
+        else:
+            positive = self.predict_proba(X)[:, 1] > 0.5
+        return _labels(self.classes)[positive.astype(np.intp)]
+
+    # --- turning into other things -----------------------------------------------
+
+    def to_pipeline(self) -> Any:
+        """A fitted scikit-learn pipeline of a scaler and a FrugalSVC.
+
+        It takes the model's features only, in the order of :attr:`names`. With a
+        calibration it is inside a fitted ``CalibratedClassifierCV``.
+
+        Returns
+        -------
+        sklearn.pipeline.Pipeline or sklearn.calibration.CalibratedClassifierCV
+        """
+        from .pipeline import build_pipeline
+
+        return build_pipeline(self)
+
+    def to_python(self) -> str:
+        """Python text that predicts without any package.
+
+        Returns
+        -------
+        str
+            A module with ``decision(row)``, ``predict(row)`` and, if there is a
+            calibration, ``probability(row)``, for a row that maps names to numbers. All
+            are None where a feature is None, NaN or infinite.
+        """
+        return python_text(self)
+
+    def to_sql(self, what: str = "score", *, dialect: str = "ansi") -> str:
+        """An SQL expression over columns of the features' names.
+
+        It is NULL where any feature is NULL, NaN or infinite.
+
+        Parameters
+        ----------
+        what : {"score", "label", "probability"}, default="score"
+            An isotonic calibration has neither label nor probability as SQL.
+        dialect : {"ansi", "mysql", "sqlserver"}, default="ansi"
+            How names are quoted: ``"name"``, as in PostgreSQL, SQLite, DuckDB, Oracle
+            and Snowflake, ```name``` or ``[name]``.
+
+        Returns
+        -------
+        str
+        """
+        return sql_text(self, what, dialect)
+
+    def to_onnx(self) -> Any:
+        """An ONNX model, in double precision; needs the package onnx.
+
+        Returns
+        -------
+        onnx.ModelProto
+            Its input ``X`` has the model's features as columns, in the order of
+            :attr:`names`; its outputs are ``label``, ``score`` and, if there is a
+            sigmoid calibration, ``probability``. Where a feature is NaN or infinite,
+            the score is NaN and the label none of the classes: an empty text, -2^63, or
+            NaN where classes are fractions. Booleans are 0 and 1.
+
+        Raises
+        ------
+        ValueError
+            If classes are integers of more than 64 bits.
+        """
+        from .onnx_graph import build_onnx
+
+        return build_onnx(self)
+
+    def to_scorecard(
+        self, X: Any, y: Any, *, points: int = 100, bins: int = 5
+    ) -> Scorecard:
+        """Integer points for ranges of each feature, to be added up by hand.
+
+        Parameters
+        ----------
+        X, y : array-likes
+            Samples from which ranges, threshold and probabilities are taken, and on
+            which the loss of accuracy is counted. On training data that count is
+            flattering: give others if there are enough.
+        points : int, default=100
+            About the largest sum of points.
+        bins : int, default=5
+            Most ranges of a feature.
+
+        Returns
+        -------
+        Scorecard
+        """
+        from .scorecard import build_scorecard
+
+        return build_scorecard(self, X, y, points, bins)
+
+    def to_frame(self) -> Any:
+        """Features as a DataFrame, the largest weight first."""
+        from ...api.estimators.summary import pandas
+
+        order = np.argsort(-np.abs(self.column("weight")), kind="stable")
+        frame = (
+            pandas()
+            .DataFrame(
+                {
+                    one.name: [getattr(self.features[j], one.name) for j in order]
+                    for one in fields(Feature)
+                }
+            )
+            .set_index("name")
+        )
+        frame.index.name = "feature"
+        frame["weight_per_unit"] = frame["weight"] / frame["scale"]
+        frame.attrs["intercept"] = self.intercept
+        return frame[["weight", "weight_per_unit", "mean", "scale", "unit", "index"]]
+
+    # --- looking -----------------------------------------------------------------
+
+    def __repr__(self) -> str:
+        first, second = self.classes
+        gap = f", gap={100 * self._gap():.3g} %" if self.proof else ""
+        return (
+            f"PortableModel({len(self.features)} of {self.n_features_in} features, "
+            f"{first!r} or {second!r}{gap})"
+        )
+
+    def __str__(self) -> str:
+        width = max([len(one.name) for one in self.features] + [len("intercept")])
+        lines = [f"{'feature':<{width}} {'weight':>10} {'mean':>10} {'scale':>10}"]
+        for one in sorted(self.features, key=lambda one: -abs(one.weight)):
+            unit = f" {one.unit}" if one.unit else ""
+            lines.append(
+                f"{one.name:<{width}} {one.weight:>+10.4g} {one.mean:>10.4g} "
+                f"{one.scale:>10.4g}{unit}"
+            )
+        lines.append(f"{'intercept':<{width}} {self.intercept:>+10.4g}")
+        return "\n".join([repr(self), *lines])
+
+    def _repr_html_(self) -> str:
+        pairs = [("intercept", f"{self.intercept:+.4g}")]
+        pairs.append(("classes", f"{self.classes[0]} or {self.classes[1]} (positive)"))
+        if self.proof:
+            pairs.append(("gap", f"{100 * self._gap():.3g} % ({self.proof.status})"))
+        if self.calibration:
+            pairs.append(("calibration", self.calibration.to_dict()["method"]))
+        return markup.box(
+            f"{len(self.features)} of {self.n_features_in} features",
+            markup.weights_table(self.names, self.column("weight").tolist()),
+            markup.facts(pairs),
+        )
+
+    def _gap(self) -> float:
+        assert self.proof is not None
+        difference = self.proof.objective - self.proof.lower_bound
+        return max(0.0, difference) / abs(self.proof.objective or 1.0)
+
+
+def _labels(classes: tuple[Label, Label]) -> np.ndarray:
+    """The classes as an array; of Python objects if NumPy would change them."""
+    labels = np.array(classes)
+    is_same = all(
+        type(one) is type(two) and one == two
+        for one, two in zip(labels.tolist(), classes, strict=True)
+    )
+    return labels if is_same else np.array(classes, dtype=object)

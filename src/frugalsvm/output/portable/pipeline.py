@@ -1,0 +1,77 @@
+"""From a PortableModel to fitted objects of scikit-learn."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import StandardScaler
+
+from ...api.estimators import FrugalSVC
+from .calibration import Calibration
+
+if TYPE_CHECKING:
+    from .model import PortableModel
+
+
+@dataclass
+class Calibrated:
+    """A classifier with its calibration, as ``calibrated_classifiers_`` holds them."""
+
+    estimator: Any
+    calibrators: list[Calibration]
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Probabilities of the two classes."""
+        score = self.estimator.decision_function(X)
+        positive = self.calibrators[0].probability(score)
+        return np.column_stack([1.0 - positive, positive])
+
+
+def build_pipeline(model: PortableModel) -> Any:
+    """See :meth:`PortableModel.to_pipeline`."""
+    if not model.features:
+        raise ValueError(
+            "the model uses no feature, and scikit-learn has no table without columns."
+        )
+    scaler = _scaler(model)
+    pipeline = Pipeline([("scaler", scaler), ("classifier", _classifier(model))])
+    if model.calibration is None:
+        return pipeline
+    method = model.calibration.to_dict()["method"]
+    calibrated = CalibratedClassifierCV(pipeline, method=method, ensemble=False)
+    calibrated.calibrated_classifiers_ = [Calibrated(pipeline, [model.calibration])]
+    calibrated.classes_ = np.array(model.classes)
+    calibrated.n_features_in_ = len(model.features)
+    if hasattr(scaler, "feature_names_in_"):
+        calibrated.feature_names_in_ = scaler.feature_names_in_
+    return calibrated
+
+
+def _scaler(model: PortableModel) -> StandardScaler:
+    scaler = StandardScaler()
+    scaler.mean_, scaler.scale_ = model.column("mean"), model.column("scale")
+    scaler.var_ = scaler.scale_**2
+    scaler.n_features_in_ = len(model.features)
+    # How many there were is not in the file; more of them could not be added.
+    scaler.n_samples_seen_ = 1
+    if any(one.name != f"x{one.index}" for one in model.features):
+        scaler.feature_names_in_ = np.array(model.names, dtype=object)
+    return scaler
+
+
+def _classifier(model: PortableModel) -> FrugalSVC:
+    classifier = FrugalSVC(len(model.features))
+    classifier.coef_ = model.column("weight").reshape(1, -1)
+    classifier.intercept_ = np.array([model.intercept])
+    classifier.classes_ = np.array(model.classes)
+    classifier.n_features_in_ = len(model.features)
+    classifier._included = np.empty(0, dtype=np.int64)
+    if model.proof is not None:
+        classifier.objective_ = model.proof.objective
+        classifier.lower_bound_ = model.proof.lower_bound
+        classifier.status_ = model.proof.status
+    return classifier

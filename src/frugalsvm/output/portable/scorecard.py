@@ -1,0 +1,321 @@
+"""Scorecard: integer points for ranges of features, to be added up by hand."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from numbers import Integral
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ...runtime import markup
+from .calibration import Sigmoid, fit_sigmoid
+
+if TYPE_CHECKING:
+    from .model import PortableModel
+
+# Significant digits of the limits between ranges.
+DIGITS = 3
+# Lines of the table of probabilities.
+N_TOTALS = 11
+
+
+class Ranges(NamedTuple):
+    """The ranges of a feature and their points.
+
+    Attributes
+    ----------
+    name : str
+    unit : str or None
+    limits : tuple of float
+        Where one range ends and the next begins; a value on a limit belongs to the
+        range above it.
+    points : tuple of int
+        One number more than limits.
+    """
+
+    name: str
+    unit: str | None
+    limits: tuple[float, ...]
+    points: tuple[int, ...]
+
+    def of(self, values: np.ndarray) -> np.ndarray:
+        """Points of values."""
+        place = np.searchsorted(self.limits, values, side="right")
+        return np.array(self.points, dtype=np.int64)[place]
+
+    def words(self) -> list[str]:
+        """The ranges in words."""
+        if not self.limits:
+            return ["any"]
+        texts = [_short(limit) for limit in self.limits]
+        between = [f"{a} to below {b}" for a, b in pairwise(texts)]
+        return [f"below {texts[0]}", *between, f"{texts[-1]} or more"]
+
+
+@dataclass(frozen=True, repr=False)
+class Scorecard:
+    """Integer points for ranges of features; made by ``PortableModel.to_scorecard``.
+
+    Attributes
+    ----------
+    ranges : tuple of Ranges
+        One per feature, the one with the most points first.
+    threshold : int
+        From this sum of points on, the second class is predicted.
+    classes : tuple of two labels
+    calibration : Sigmoid
+        Turns a sum of points into the probability of the second class.
+    n_samples : int
+        Samples it was made from.
+    accuracy, model_accuracy : float
+        Of the card and of the model it stands for, on those samples.
+    changed : float
+        Part of those samples about which the two differ.
+    model : PortableModel
+        What it was made from.
+    """
+
+    ranges: tuple[Ranges, ...]
+    threshold: int
+    classes: tuple[Any, Any]
+    calibration: Sigmoid
+    n_samples: int
+    accuracy: float
+    model_accuracy: float
+    changed: float
+    model: PortableModel
+
+    @property
+    def accuracy_loss(self) -> float:
+        """What the card loses against the model; negative if it gains."""
+        return self.model_accuracy - self.accuracy
+
+    @property
+    def max_points(self) -> int:
+        """The largest sum of points."""
+        return sum(max(one.points) for one in self.ranges)
+
+    def total(self, X: Any) -> np.ndarray:
+        """Sums of points; X as for :meth:`PortableModel.select`."""
+        return _total(self.ranges, self.model, X)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Labels of samples."""
+        positive = self.total(X) >= self.threshold
+        return np.array(self.classes)[positive.astype(np.intp)]
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Probabilities of the two classes, one row per sample."""
+        positive = self.probability(self.total(X))
+        return np.column_stack([1.0 - positive, positive])
+
+    def probability(self, total: Any) -> np.ndarray:
+        """Probability of the second class for sums of points."""
+        return self.calibration.probability(np.asarray(total, dtype=np.float64))
+
+    def to_frame(self) -> Any:
+        """Points of all ranges as a DataFrame."""
+        from ...api.estimators.summary import pandas
+
+        columns = ["feature", "unit", "range", "points"]
+        return pandas().DataFrame(self._rows(), columns=columns)
+
+    def _rows(self) -> list[tuple[str, str | None, str, int]]:
+        return [
+            (one.name, one.unit, words, points)
+            for one in self.ranges
+            for words, points in zip(one.words(), one.points, strict=True)
+        ]
+
+    def _totals(self) -> list[tuple[int, float]]:
+        """Some sums of points with their probabilities."""
+        spaced = np.linspace(0, self.max_points, min(N_TOTALS, self.max_points + 1))
+        totals = np.unique(np.append(np.round(spaced), self.threshold).astype(int))
+        totals = totals[totals <= self.max_points]
+        return list(
+            zip(totals.tolist(), self.probability(totals).tolist(), strict=True)
+        )
+
+    def _verdict(self) -> str:
+        loss = 100 * self.accuracy_loss
+        word = "less" if loss >= 0 else "more"
+        return (
+            f"accuracy {100 * self.accuracy:.1f} % on {self.n_samples:,} samples, "
+            f"{abs(loss):.1f} percentage points {word} than the model's "
+            f"{100 * self.model_accuracy:.1f} %; they differ on "
+            f"{100 * self.changed:.1f} %"
+        )
+
+    def __repr__(self) -> str:
+        return (
+            f"Scorecard({len(self.ranges)} features, {self.max_points} points, "
+            f"{self.classes[1]!r} from {self.threshold}, "
+            f"accuracy loss={100 * self.accuracy_loss:.1f} %)"
+        )
+
+    def __str__(self) -> str:
+        rows = [(_titled(name, unit), r, p) for name, unit, r, p in self._rows()]
+        wide = max((len(name) for name, _, _ in rows), default=0)
+        span = max((len(words) for _, words, _ in rows), default=0)
+        lines, before = [], None
+        for name, words, points in rows:
+            shown = "" if name == before else name
+            lines.append(f"{shown:<{wide}}  {words:<{span}} {points:>5}")
+            before = name
+        lines += ["", f"{self.classes[1]} from {self.threshold} points on"]
+        lines += [
+            f"{total:>5} points: probability {100 * p:5.1f} %"
+            for total, p in self._totals()
+        ]
+        return "\n".join([*lines, "", self._verdict()])
+
+    def _repr_html_(self) -> str:
+        cells, before = [], None
+        for name, unit, words, points in self._rows():
+            shown = "" if name == before else markup.escaped(_titled(name, unit))
+            cells.append([shown, markup.escaped(words), str(points)])
+            before = name
+        totals = [[str(total), f"{100 * p:.1f} %"] for total, p in self._totals()]
+        return markup.box(
+            f"{self.classes[1]} from {self.threshold} points on",
+            markup.table(["feature", "range", "points"], cells, "llr"),
+            markup.table(["sum", "probability"], totals, "rr"),
+            markup.facts([("", self._verdict())]),
+        )
+
+
+def build_scorecard(
+    model: PortableModel, X: Any, y: Any, points: int, bins: int
+) -> Scorecard:
+    """See :meth:`PortableModel.to_scorecard`."""
+    for name, value, least in (("points", points, 1), ("bins", bins, 2)):
+        if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
+            raise ValueError(f"{name} must be an integer >= {least}, got {value!r}.")
+    values = model.select(X)
+    positive = _positive(model, y, len(values))
+    contributions = _contributions(model, values)
+    limits = [_limits(column, bins) for column in values.T]
+    levels = [
+        _levels(column, part, some)
+        for column, part, some in zip(values.T, contributions.T, limits, strict=True)
+    ]
+    span = sum(float(np.ptp(level)) for level in levels)
+    unit = span / points if span > 0 else 1.0
+    ranges = [
+        _ranges(one.name, one.unit, some, _integers(level, unit))
+        for one, some, level in zip(model.features, limits, levels, strict=True)
+    ]
+    ranges.sort(key=lambda one: -max(one.points))
+    total = _total(ranges, model, X)
+    lowest = sum(float(level.min()) for level in levels)
+    threshold = _threshold(total, positive, (-model.intercept - lowest) / unit)
+    card, own = total >= threshold, model.predict(X) == model.classes[1]
+    return Scorecard(
+        tuple(ranges),
+        threshold,
+        model.classes,
+        fit_sigmoid(total.astype(np.float64), positive),
+        len(values),
+        float((card == positive).mean()),
+        float((own == positive).mean()),
+        float((card != own).mean()),
+        model,
+    )
+
+
+def _total(ranges: Any, model: PortableModel, X: Any) -> np.ndarray:
+    values = model.select(X)
+    table = dict(zip(model.names, values.T, strict=True))
+    nothing = np.zeros(len(values), dtype=np.int64)
+    return sum((one.of(table[one.name]) for one in ranges), nothing)
+
+
+def _positive(model: PortableModel, y: Any, n_samples: int) -> np.ndarray:
+    labels = np.asarray(y)
+    if labels.shape != (n_samples,):
+        raise ValueError(
+            f"y must have one label for each of the {n_samples} samples, got shape "
+            f"{labels.shape}."
+        )
+    unknown = set(labels.tolist()) - set(model.classes)
+    if unknown:
+        raise ValueError(
+            f"y has label {next(iter(unknown))!r}, but the model knows "
+            f"{model.classes[0]!r} and {model.classes[1]!r}."
+        )
+    positive = labels == model.classes[1]
+    if positive.all() or not positive.any():
+        raise ValueError("y must have samples of both classes.")
+    return positive
+
+
+def _contributions(model: PortableModel, values: np.ndarray) -> np.ndarray:
+    """What each feature adds to the score of each sample."""
+    scaled = (values - model.column("mean")) / model.column("scale")
+    return scaled * model.column("weight")
+
+
+def _limits(values: np.ndarray, bins: int) -> np.ndarray:
+    """Limits between ranges with about as many samples each, in round numbers."""
+    distinct = np.unique(values)
+    if distinct.size <= bins:
+        return (distinct[1:] + distinct[:-1]) / 2
+    parts = np.arange(1, bins) / bins
+    # Where most values are the smallest one, the others have a range, too.
+    exact = np.unique(np.maximum(np.quantile(values, parts), distinct[1]))
+    rounded = np.array([float(f"{limit:.{DIGITS}g}") for limit in exact])
+    # Far from zero, three digits may not be enough.
+    limits = np.unique(rounded if np.unique(rounded).size == exact.size else exact)
+    # Every range must have samples: only then it has a level.
+    taken = np.unique(np.searchsorted(limits, values, side="right"))
+    return limits[taken[1:] - 1]
+
+
+def _levels(
+    values: np.ndarray, contributions: np.ndarray, limits: np.ndarray
+) -> np.ndarray:
+    """Mean contribution to the score in each range."""
+    place = np.searchsorted(limits, values, side="right")
+    n_ranges = limits.size + 1
+    sums = np.bincount(place, weights=contributions, minlength=n_ranges)
+    return sums / np.bincount(place, minlength=n_ranges)
+
+
+def _ranges(
+    name: str, unit: str | None, limits: np.ndarray, points: tuple[int, ...]
+) -> Ranges:
+    """Ranges with the same points as their neighbours are one with them."""
+    kept = [k for k in range(limits.size) if points[k] != points[k + 1]]
+    return Ranges(
+        name,
+        unit,
+        tuple(limits[kept].tolist()),
+        (points[0], *(points[k + 1] for k in kept)),
+    )
+
+
+def _integers(levels: np.ndarray, unit: float) -> tuple[int, ...]:
+    return tuple(np.rint((levels - levels.min()) / unit).astype(int).tolist())
+
+
+def _threshold(total: np.ndarray, positive: np.ndarray, like_model: float) -> int:
+    """The most accurate threshold; of several, the one closest to the model's."""
+    totals = np.unique(total)
+    # From one total to the next nothing changes: a threshold for each such interval.
+    last = np.append(totals, totals[-1] + 1)
+    first = np.append(totals[0], totals + 1)
+    right = np.array([int(((total >= one) == positive).sum()) for one in last])
+    nearest = np.clip(np.rint(like_model), first, last)[right == right.max()]
+    return int(nearest[np.abs(nearest - like_model).argmin()])
+
+
+def _short(limit: float) -> str:
+    """A number as short as it can be, but none that it is not."""
+    text = f"{limit:g}"
+    return text if float(text) == limit else repr(limit)
+
+
+def _titled(name: str, unit: str | None) -> str:
+    return f"{name} [{unit}]" if unit else name

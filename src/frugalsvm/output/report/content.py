@@ -1,0 +1,450 @@
+"""What a report shows, as plain values: made by whoever fits, drawn by ``page``.
+
+Every section but the verdict and the features may be missing. Texts are plain text;
+the page escapes them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ...runtime.progress import relative_gap
+
+# How a number of a column became features.
+NUMBER, CATEGORY = "number", "category"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What came out, and what is proved of it.
+
+    Attributes
+    ----------
+    n_selected, n_available : int
+        Features with a weight, and features to choose from.
+    objective, lower_bound : float
+        Of the problem that selected the features.
+    status : str
+        How the run ended, in the words of :class:`~frugalsvm.Status`.
+    C : float
+        Weight of the loss.
+    max_features : int or None
+        The budget, None for no limit.
+    max_cost : float or None
+        The budget of costs, None for none.
+    seconds : float or None
+        Time of the fit.
+    chosen_by : str
+        How budget and C were chosen: "given", or "chosen by cross-validation
+        (one-standard-error rule)".
+    """
+
+    n_selected: int
+    n_available: int
+    objective: float
+    lower_bound: float
+    status: str
+    C: float
+    max_features: int | None = None
+    max_cost: float | None = None
+    seconds: float | None = None
+    chosen_by: str = ""
+
+    @property
+    def gap(self) -> float:
+        """Relative gap between objective and bound."""
+        return relative_gap(self.objective, self.lower_bound)
+
+
+@dataclass(frozen=True)
+class SelectedFeature:
+    """A feature with a weight.
+
+    Attributes
+    ----------
+    name : str
+    weight : float
+        What one unit more, as measured, adds to the score. Positive scores mean the
+        second class.
+    standardised : float
+        What one standard deviation more adds to the score.
+    mean, scale : float or None
+        Mean and standard deviation in the training data.
+    unit : str or None
+        Measuring unit.
+    kind : str
+        ``"number"``, or ``"category"`` for a column of zeros and ones made from a value
+        of a categorical column.
+    column, category : str or None
+        The categorical column and the value, if it is one.
+    folds_selecting : int or None
+        In how many folds of the cross-validation it was selected, too.
+    """
+
+    name: str
+    weight: float
+    standardised: float
+    mean: float | None = None
+    scale: float | None = None
+    unit: str | None = None
+    kind: str = NUMBER
+    column: str | None = None
+    category: str | None = None
+    folds_selecting: int | None = None
+
+
+@dataclass(frozen=True)
+class Score:
+    """A measure of quality over the folds.
+
+    Attributes
+    ----------
+    name : str
+        ``"accuracy"``, ``"AUC"`` and the like.
+    mean, spread : float
+        Mean and standard deviation over the folds.
+    """
+
+    name: str
+    mean: float
+    spread: float
+
+
+@dataclass(frozen=True)
+class RocCurve:
+    """Mean ROC curve of the folds.
+
+    Attributes
+    ----------
+    false_positives, true_positives : ndarray
+        Rates, increasing.
+    spread : ndarray
+        Standard deviation of ``true_positives`` over the folds.
+    auc, auc_spread : float
+        Area under the curve: mean and standard deviation over the folds.
+    """
+
+    false_positives: np.ndarray
+    true_positives: np.ndarray
+    spread: np.ndarray
+    auc: float
+    auc_spread: float
+
+
+@dataclass(frozen=True)
+class CalibrationCurve:
+    """Predicted probabilities beside what happened.
+
+    Attributes
+    ----------
+    predicted, observed : ndarray of shape (n_bins,)
+        Mean probability of the second class, and its share.
+    low, high : ndarray of shape (n_bins,)
+        95 % interval of ``observed``.
+    counts : ndarray of shape (n_bins,)
+        Rows in each bin.
+    brier : float
+        Mean squared difference between probability and outcome.
+    """
+
+    predicted: np.ndarray
+    observed: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    counts: np.ndarray
+    brier: float
+
+
+@dataclass(frozen=True)
+class CrossValidation:
+    """How models made in the same way do on rows that they have not seen.
+
+    Attributes
+    ----------
+    confusion : ndarray of int of shape (2, 2)
+        Rows by true class, columns by predicted class, all folds together.
+    scores : tuple of Score
+    n_folds : int
+    repeated : tuple of str
+        What is done anew inside every fold: "scaling", "selection of features" and so
+        on.
+    roc : RocCurve or None
+    calibration : CalibrationCurve or None
+    """
+
+    confusion: np.ndarray
+    scores: tuple[Score, ...]
+    n_folds: int
+    repeated: tuple[str, ...] = ()
+    roc: RocCurve | None = None
+    calibration: CalibrationCurve | None = None
+
+
+@dataclass(frozen=True)
+class BudgetPath:
+    """What more features would bring.
+
+    Attributes
+    ----------
+    budgets : ndarray of int
+        In increasing order.
+    chosen : int or None
+        The budget of the model.
+    objectives, lower_bounds : ndarray or None
+        On all data.
+    scores, errors : ndarray or None
+        Mean cross-validated scores and their standard errors.
+    score_name : str
+    threshold : float or None
+        Best mean score less one standard error, if that rule chose the budget.
+    """
+
+    budgets: np.ndarray
+    chosen: int | None = None
+    objectives: np.ndarray | None = None
+    lower_bounds: np.ndarray | None = None
+    scores: np.ndarray | None = None
+    errors: np.ndarray | None = None
+    score_name: str = "accuracy"
+    threshold: float | None = None
+
+
+@dataclass(frozen=True)
+class FeatureAlternatives:
+    """What a feature is to all models that are about as good.
+
+    Attributes
+    ----------
+    name : str
+    role : str
+        ``"indispensable"``, ``"replaceable"`` or ``"in all found"``, see
+        :class:`~frugalsvm.api.alternatives.FeatureRole`.
+    n_models : int
+        Models that use it.
+    replaced_by : tuple of str
+        What takes its place, the most frequent first.
+    """
+
+    name: str
+    role: str
+    n_models: int
+    replaced_by: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class AlternativesSummary:
+    """Other choices of features that are about as good.
+
+    Attributes
+    ----------
+    tolerance : float
+        0.01 is 1 % above the best objective.
+    complete_up_to : float
+        The tolerance up to which it is proved that no choice is missing.
+    n_models : int
+    roles : tuple of FeatureAlternatives
+        Those of features that any of the models uses.
+    status : str
+        What ended the search if it is not complete: ``"time limit"`` and the like.
+    n_exchanges : int
+        Exchanges of single features of the best model that were tried.
+    """
+
+    tolerance: float
+    complete_up_to: float
+    n_models: int
+    roles: tuple[FeatureAlternatives, ...]
+    status: str = ""
+    n_exchanges: int = 0
+
+    @property
+    def complete(self) -> bool:
+        """Whether it is proved that no choice within the tolerance is missing."""
+        return self.complete_up_to >= self.tolerance
+
+
+@dataclass(frozen=True)
+class ProgressCurve:
+    """Best objective and lower bound over time.
+
+    Attributes
+    ----------
+    seconds, objectives, lower_bounds : ndarray
+        The history of a run.
+    """
+
+    seconds: np.ndarray
+    objectives: np.ndarray
+    lower_bounds: np.ndarray
+
+
+@dataclass(frozen=True)
+class CertificateSummary:
+    """A proof that others can check.
+
+    Attributes
+    ----------
+    fingerprint : str
+        SHA-256 of the data as they were fitted.
+    checksum : str
+        SHA-256 of the certificate's content.
+    statement : str
+        The problem that the proof is about, as the checker prints it.
+    objective, lower_bound : float
+        What is proved: the optimum lies between the two.
+    n_leaves, n_fixings : int
+        Size of the proof.
+    file : str or None
+        Name of the file, None if it was not saved.
+    command : str or None
+        How to check it.
+    """
+
+    fingerprint: str
+    checksum: str
+    statement: str
+    objective: float
+    lower_bound: float
+    n_leaves: int = 0
+    n_fixings: int = 0
+    file: str | None = None
+    command: str | None = None
+
+    @property
+    def gap(self) -> float:
+        """Relative gap between objective and bound."""
+        return relative_gap(self.objective, self.lower_bound)
+
+
+@dataclass(frozen=True)
+class DataWarning:
+    """Something about the data that a reader should know.
+
+    Attributes
+    ----------
+    kind : str
+        ``"constant"``, ``"duplicate"``, ``"leak"``, ``"id"``, ``"imbalance"``,
+        ``"scales"`` or ``"few"``.
+    text : str
+        A sentence or two.
+    columns : tuple of str
+        The columns it is about; none if it is about the table.
+    """
+
+    kind: str
+    text: str
+    columns: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class DataSummary:
+    """What was understood of a table.
+
+    Attributes
+    ----------
+    n_rows, n_columns : int
+        Of the table as it was read; the target is one of the columns.
+    target : str
+    counts : tuple of two int
+        Rows of the first and of the second class.
+    source : str or None
+        Name of the file.
+    dropped : tuple of (column, reason)
+    encoded : tuple of (column, n_categories)
+        Categorical columns, each value of which became a feature.
+    imputed : tuple of (column, n_values)
+        Columns with missing values that were filled in.
+    imputation : str or None
+        How: "median".
+    standardised : bool
+    warnings : tuple of DataWarning
+    """
+
+    n_rows: int
+    n_columns: int
+    target: str
+    counts: tuple[int, int]
+    source: str | None = None
+    dropped: tuple[tuple[str, str], ...] = ()
+    encoded: tuple[tuple[str, int], ...] = ()
+    imputed: tuple[tuple[str, int], ...] = ()
+    imputation: str | None = None
+    standardised: bool = True
+    warnings: tuple[DataWarning, ...] = ()
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """How to get the same model again.
+
+    Attributes
+    ----------
+    command : str or None
+        The exact command line.
+    versions : mapping from names to versions
+    seed : int or None
+    platform : str or None
+    """
+
+    command: str | None = None
+    versions: Mapping[str, str] = field(default_factory=dict)
+    seed: int | None = None
+    platform: str | None = None
+
+
+@dataclass(frozen=True)
+class Report:
+    """All that a page shows.
+
+    Attributes
+    ----------
+    title : str
+    classes : tuple of two str
+        The labels; positive scores mean the second one.
+    verdict : Verdict
+    features : tuple of SelectedFeature
+        The page sorts them by their standardised weights.
+    intercept : float
+        Of the score in the units of the features as measured.
+    created : str or None
+        Date and time, as they are to be shown.
+    validation, path, alternatives, progress, certificate, data, reproduction
+        Sections; None leaves one out.
+    """
+
+    title: str
+    classes: tuple[str, str]
+    verdict: Verdict
+    features: tuple[SelectedFeature, ...]
+    intercept: float
+    created: str | None = None
+    validation: CrossValidation | None = None
+    path: BudgetPath | None = None
+    alternatives: AlternativesSummary | None = None
+    progress: ProgressCurve | None = None
+    certificate: CertificateSummary | None = None
+    data: DataSummary | None = None
+    reproduction: Reproduction | None = None
+
+    def __post_init__(self) -> None:
+        if len(self.classes) != 2:
+            raise ValueError(f"a report has two classes, got {self.classes!r}.")
+        _check_lengths("progress", self.progress, PROGRESS)
+        _check_lengths("path", self.path, PATH)
+
+
+PROGRESS = ("seconds", "objectives", "lower_bounds")
+PATH = ("budgets", "objectives", "lower_bounds", "scores", "errors")
+
+
+def _check_lengths(name: str, section: object, fields: Sequence[str]) -> None:
+    """The arrays of a section have one length."""
+    values = [getattr(section, one, None) for one in fields]
+    lengths = {
+        one: len(v) for one, v in zip(fields, values, strict=True) if v is not None
+    }
+    if len(set(lengths.values())) > 1:
+        raise ValueError(f"the arrays of {name} must have one length, got {lengths}.")

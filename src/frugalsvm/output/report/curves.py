@@ -1,0 +1,167 @@
+"""Scores, confusion matrix, ROC and calibration from predictions for unseen rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.metrics import (
+    accuracy_score,
+    balanced_accuracy_score,
+    recall_score,
+    roc_auc_score,
+    roc_curve,
+)
+
+from .content import CalibrationCurve, CrossValidation, RocCurve, Score
+
+# Rates of false positives at which the curves of the folds are averaged.
+GRID = np.linspace(0.0, 1.0, 101)
+# Bins of a calibration curve, and rows that a bin has at least.
+N_BINS, ROWS_PER_BIN = 10, 20
+# Quantile of a 95 % interval.
+Z = 1.96
+
+
+def cross_validation_of(
+    truth: ArrayLike,
+    decisions: ArrayLike,
+    folds: ArrayLike,
+    *,
+    predicted: ArrayLike | None = None,
+    probabilities: ArrayLike | None = None,
+    repeated: tuple[str, ...] = (),
+) -> CrossValidation:
+    """The section on cross-validation, from what models said of rows they did not see.
+
+    Parameters
+    ----------
+    truth : array-like of bool of shape (n_samples,)
+        Whether a row is of the second class.
+    decisions : array-like of shape (n_samples,)
+        Scores of the model that has not seen the row.
+    folds : array-like of int of shape (n_samples,)
+        Which fold the row was in; rows with a negative number are left out.
+    predicted : array-like of bool, default=None
+        Predicted class; by default where the score is positive.
+    probabilities : array-like, default=None
+        Probability of the second class, for the calibration curve.
+    repeated : tuple of str
+        What was done anew inside every fold.
+
+    Returns
+    -------
+    CrossValidation
+
+    Examples
+    --------
+    >>> from frugalsvm.output.report import cross_validation_of
+    >>> found = cross_validation_of([0, 1, 0, 1], [-1.0, 2.0, 0.5, 1.0], [0, 0, 1, 1])
+    >>> found.confusion.tolist()
+    [[1, 1], [0, 2]]
+    """
+    numbers = np.asarray(folds)
+    kept = numbers >= 0
+    numbers = numbers[kept]
+    positive = np.asarray(truth, dtype=bool)[kept]
+    scores = np.asarray(decisions, dtype=np.float64)[kept]
+    said = scores > 0 if predicted is None else np.asarray(predicted, dtype=bool)[kept]
+    parts = [numbers == one for one in np.unique(numbers)]
+    confusion = np.zeros((2, 2), dtype=np.int64)
+    np.add.at(confusion, (positive.astype(int), said.astype(int)), 1)
+    calibration = None
+    if probabilities is not None:
+        chances = np.asarray(probabilities, dtype=np.float64)[kept]
+        calibration = calibration_of(positive, chances)
+    return CrossValidation(
+        confusion=confusion,
+        scores=_scores(positive, said, scores, parts),
+        n_folds=len(parts),
+        repeated=repeated,
+        roc=roc_of(positive, scores, parts),
+        calibration=calibration,
+    )
+
+
+def _scores(
+    positive: np.ndarray, said: np.ndarray, scores: np.ndarray, parts: list[np.ndarray]
+) -> tuple[Score, ...]:
+    labels: list[tuple[str, Callable[..., Any], np.ndarray, bool]] = [
+        ("accuracy", accuracy_score, said, False),
+        ("balanced accuracy", balanced_accuracy_score, said, True),
+        ("AUC", roc_auc_score, scores, True),
+        ("sensitivity", recall_score, said, True),
+        ("specificity", _specificity, said, True),
+    ]
+    found = []
+    for name, score, values, needs_both in labels:
+        each = [
+            float(score(positive[part], values[part]))
+            for part in parts
+            if not needs_both or np.unique(positive[part]).size == 2
+        ]
+        if each:
+            found.append(Score(name, float(np.mean(each)), float(np.std(each))))
+    return tuple(found)
+
+
+def _specificity(positive: np.ndarray, said: np.ndarray) -> float:
+    return float(recall_score(~positive, ~said))
+
+
+def roc_of(
+    positive: np.ndarray, scores: np.ndarray, parts: list[np.ndarray]
+) -> RocCurve | None:
+    """The mean ROC curve of parts of the rows; None if no part has both classes.
+
+    Scores of different folds are those of different models, so that curves are averaged
+    instead of scores being thrown together.
+    """
+    curves, areas = [], []
+    for part in parts:
+        if np.unique(positive[part]).size == 2:
+            false, true, _ = roc_curve(positive[part], scores[part])
+            curves.append(np.interp(GRID, false, true))
+            areas.append(roc_auc_score(positive[part], scores[part]))
+    if not curves:
+        return None
+    mean = np.mean(curves, axis=0)
+    # All curves begin at the origin; interpolation loses a first vertical step.
+    return RocCurve(
+        false_positives=np.concatenate([[0.0], GRID]),
+        true_positives=np.concatenate([[0.0], mean]),
+        spread=np.concatenate([[0.0], np.std(curves, axis=0)]),
+        auc=float(np.mean(areas)),
+        auc_spread=float(np.std(areas)),
+    )
+
+
+def calibration_of(positive: np.ndarray, probabilities: np.ndarray) -> CalibrationCurve:
+    """Shares of the second class in bins of about as many rows each."""
+    n_bins = int(np.clip(positive.size // ROWS_PER_BIN, 1, N_BINS))
+    order = np.argsort(probabilities, kind="stable")
+    bins = [part for part in np.array_split(order, n_bins) if part.size]
+    counts = np.array([part.size for part in bins])
+    observed = np.array([positive[part].mean() for part in bins])
+    low, high = wilson_interval(observed, counts)
+    return CalibrationCurve(
+        predicted=np.array([probabilities[part].mean() for part in bins]),
+        observed=observed,
+        low=low,
+        high=high,
+        counts=counts,
+        brier=float(np.mean((probabilities - positive) ** 2)),
+    )
+
+
+def wilson_interval(
+    shares: np.ndarray, counts: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Wilson's 95 % intervals of shares."""
+    spread = Z**2 / counts
+    centre = (shares + spread / 2) / (1 + spread)
+    root = np.sqrt(shares * (1 - shares) / counts + spread / (4 * counts))
+    half = Z * root / (1 + spread)
+    return np.maximum(centre - half, 0.0), np.minimum(centre + half, 1.0)

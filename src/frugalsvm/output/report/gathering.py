@@ -1,0 +1,152 @@
+"""Sections of a report from what the package returns."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...api.alternatives import NearOptimal
+from ...api.estimators.choice import ScoredPath
+from ...api.path import FrugalPath
+from ...checker import Statement
+from ...driver.result import Result
+from ...problem.certificate import Certificate
+from .content import (
+    AlternativesSummary,
+    BudgetPath,
+    CertificateSummary,
+    FeatureAlternatives,
+    ProgressCurve,
+    Verdict,
+)
+
+
+def verdict_of(
+    result: Result,
+    *,
+    C: float,
+    max_features: int | None = None,
+    max_cost: float | None = None,
+    chosen_by: str = "",
+) -> Verdict:
+    """The verdict on the result of a fit."""
+    return Verdict(
+        n_selected=int(result.selected.size),
+        n_available=int(result.coef.size),
+        objective=result.objective,
+        lower_bound=result.lower_bound,
+        status=str(result.status),
+        C=C,
+        max_features=max_features,
+        max_cost=max_cost,
+        seconds=result.seconds,
+        chosen_by=chosen_by,
+    )
+
+
+def progress_of(result: Result) -> ProgressCurve | None:
+    """The history of a run; None if there is none worth drawing."""
+    entries = np.array(result.history, dtype=np.float64).reshape(-1, 3)
+    entries = entries[np.isfinite(entries).all(axis=1)]
+    if entries.shape[0] < 2:
+        return None
+    return ProgressCurve(entries[:, 0], entries[:, 1], entries[:, 2])
+
+
+def path_of(
+    path: FrugalPath,
+    *,
+    chosen: int | None = None,
+    result: Result | None = None,
+    row: int = 0,
+) -> BudgetPath:
+    """Objectives and bounds along budgets, for one C.
+
+    Parameters
+    ----------
+    path : FrugalPath
+    chosen : int, default=None
+        The budget of the model.
+    result : Result, default=None
+        What a fit with this budget, the same data and the same C has found. Its
+        objective holds for larger budgets, too, and its bound for smaller ones.
+    row : int, default=0
+        Which C of the path.
+
+    Returns
+    -------
+    BudgetPath
+    """
+    budgets = path.max_features
+    objectives, bounds = path.objectives[row], path.lower_bounds[row]
+    if result is not None and chosen is not None:
+        better = np.minimum(objectives, result.objective)
+        objectives = np.where(budgets >= chosen, better, objectives)
+        higher = np.maximum(bounds, result.lower_bound)
+        bounds = np.where(budgets <= chosen, higher, bounds)
+    return BudgetPath(
+        budgets=budgets, chosen=chosen, objectives=objectives, lower_bounds=bounds
+    )
+
+
+def scored_path_of(
+    path: ScoredPath, *, score_name: str = "accuracy", one_se: bool = True
+) -> BudgetPath:
+    """Scores along budgets at the C that was chosen.
+
+    With ``one_se`` the best mean score of all budgets and C, less its standard error,
+    is the threshold of that rule.
+    """
+    row, column = path.best
+    threshold = None
+    if one_se:
+        best = np.nanargmax(path.score_mean)
+        threshold = float(path.score_mean.flat[best] - path.score_se.flat[best])
+    return BudgetPath(
+        budgets=path.max_features,
+        chosen=int(path.max_features[column]),
+        objectives=path.objectives[row],
+        lower_bounds=path.lower_bounds[row],
+        scores=path.score_mean[row],
+        errors=path.score_se[row],
+        score_name=score_name,
+        threshold=threshold,
+    )
+
+
+def alternatives_of(found: NearOptimal) -> AlternativesSummary:
+    """What features are to the models that are about as good."""
+    return AlternativesSummary(
+        tolerance=found.tolerance,
+        complete_up_to=found.complete_up_to,
+        n_models=len(found),
+        roles=tuple(
+            FeatureAlternatives(
+                one.name, one.role, one.n_models, tuple(one.replaced_by)
+            )
+            for one in found.roles
+            if one.n_models
+        ),
+        status=found.status,
+        n_exchanges=found.n_exchanges,
+    )
+
+
+def certificate_of(
+    certificate: Certificate,
+    *,
+    file: str | None = None,
+    command: str | None = None,
+) -> CertificateSummary:
+    """What a certificate claims, in the words of the checker."""
+    arrays = certificate.arrays
+    return CertificateSummary(
+        fingerprint=str(arrays["fingerprint"]),
+        checksum=str(arrays["checksum"]),
+        statement=str(Statement.of(arrays)),
+        objective=float(arrays["objective"]),
+        lower_bound=float(arrays["lower_bound"]),
+        n_leaves=int((arrays["point"] >= 0).sum()),
+        n_fixings=int(arrays["fixing"].size),
+        file=file,
+        command=command,
+    )

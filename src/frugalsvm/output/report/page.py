@@ -1,0 +1,196 @@
+"""render and write_report: one HTML file without script, network or pictures beside it.
+
+Whatever comes from users is escaped: by Jinja2 in templates, by ``drawing`` in figures,
+which are the only thing that templates take as it is (``safe``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from importlib import import_module
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ...problem.files import write_whole
+from . import figures, svg, words
+from .content import CATEGORY, BudgetPath, Report
+
+# Sections in their order: part of the report, file of the template, heading.
+SECTIONS = (
+    ("features", "model", "The model"),
+    ("validation", "quality", "How well it predicts"),
+    ("path", "budget", "How many features?"),
+    ("alternatives", "alternatives", "Would other features do?"),
+    ("verdict", "proof", "What is proved"),
+    ("data", "data", "The data"),
+    ("reproduction", "again", "How to get it again"),
+)
+# Scores that stand beside the verdict.
+HEADLINE = ("accuracy", "AUC")
+# Weights below this part of the largest are what a solver leaves of zero.
+NEGLIGIBLE = 1e-6
+# Rows that a table shows.
+N_SHOWN = 30
+
+
+def render(report: Report) -> str:
+    """The page of a report, as text.
+
+    Parameters
+    ----------
+    report : Report
+
+    Returns
+    -------
+    str
+        A complete HTML document that loads nothing and runs nothing.
+    """
+    jinja2 = _jinja()
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("frugalsvm.output.report"), autoescape=True,
+        trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined,
+    )  # fmt: skip
+    style, _, _ = environment.loader.get_source(environment, "style.css")
+    template = environment.get_template("page.html")
+    return template.render(
+        report=report, words=words, style=style, **_frame(report), **_model(report),
+        **_quality(report), **_path(report), **_rest(report),
+    )  # fmt: skip
+
+
+def _frame(report: Report) -> dict[str, Any]:
+    """Headings and what stands around the sections."""
+    shown = [
+        (template, name)
+        for part, template, name in SECTIONS
+        if getattr(report, part) is not None
+    ]
+    source = None if report.data is None else report.data.source
+    versions = {} if report.reproduction is None else report.reproduction.versions
+    return {
+        "contents": shown,
+        "facts": [text for text in (source, report.created) if text],
+        "first": words.label(report, 0),
+        "second": words.label(report, 1),
+        "version": versions.get("frugalsvm"),
+    }
+
+
+def _model(report: Report) -> dict[str, Any]:
+    features = sorted(report.features, key=lambda one: -abs(one.standardised))
+    most = max((abs(one.standardised) for one in features), default=0.0)
+    features = [
+        replace(one, weight=0.0, standardised=0.0)
+        if abs(one.standardised) < NEGLIGIBLE * most
+        else one
+        for one in features
+    ]
+    folds = report.validation is not None
+    return {
+        "features": features,
+        "most": most,
+        "bar": svg.bar,
+        "shows_folds": folds and any(f.folds_selecting is not None for f in features),
+        "has_categories": any(one.kind == CATEGORY for one in features),
+        "budget": words.sentence(words.budget(report.verdict)),
+        "selected": {one.name for one in features},
+    }
+
+
+def _quality(report: Report) -> dict[str, Any]:
+    found = report.validation
+    if found is None:
+        return {"headline": [], "confusion": [], "roc": "", "calibration": ""}
+    return {
+        "headline": [one for one in found.scores if one.name in HEADLINE],
+        "confusion": found.confusion.tolist(),
+        "roc": _figure(figures.roc_figure, found.roc),
+        "calibration": _figure(figures.calibration_figure, found.calibration),
+    }
+
+
+def _path(report: Report) -> dict[str, Any]:
+    path = report.path
+    if path is None:
+        return {"score_path": "", "objective_path": "", "path_rows": []}
+    rows = [
+        {
+            "budget": int(budget),
+            "chosen": int(budget) == path.chosen,
+            "score": _with_error(path, k),
+            "objective": _entry(path.objectives, k),
+            "bound": _entry(path.lower_bounds, k),
+        }
+        for k, budget in enumerate(path.budgets)
+    ]
+    with_scores = path if path.scores is not None else None
+    with_objectives = path if path.objectives is not None else None
+    return {
+        "score_path": _figure(figures.score_path_figure, with_scores),
+        "objective_path": _figure(figures.objective_path_figure, with_objectives),
+        "path_rows": rows,
+    }
+
+
+def _rest(report: Report) -> dict[str, Any]:
+    """Alternatives, proof and data."""
+    roles = () if report.alternatives is None else report.alternatives.roles
+    dropped = () if report.data is None else report.data.dropped
+    warnings = () if report.data is None else report.data.warnings
+    return {
+        "roles": roles[:N_SHOWN],
+        "hidden_roles": max(0, len(roles) - N_SHOWN),
+        "share_bar": svg.share_bar,
+        "progress": _figure(figures.progress_figure, report.progress),
+        "dropped": dropped[:N_SHOWN],
+        "hidden_dropped": max(0, len(dropped) - N_SHOWN),
+        "serious": sum(one.kind in words.SERIOUS for one in warnings),
+        "serious_kinds": words.SERIOUS,
+    }
+
+
+def _figure(draw: Callable[[Any], str], section: Any) -> str:
+    """A figure as HTML; nothing if there is nothing to draw."""
+    return "" if section is None else draw(section)
+
+
+def _entry(values: np.ndarray | None, k: int) -> str:
+    return "" if values is None else words.number(float(values[k]), 6)
+
+
+def _with_error(path: BudgetPath, k: int) -> str:
+    if path.scores is None:
+        return ""
+    text = words.rate(float(path.scores[k]), path.score_name)
+    if path.errors is None:
+        return text
+    return f"{text} ± {words.rate(float(path.errors[k]), path.score_name)}"
+
+
+def write_report(report: Report, path: str | PathLike[str]) -> None:
+    """Write the page of a report to a file.
+
+    No half of a page is ever there.
+
+    Parameters
+    ----------
+    report : Report
+    path : path of the file
+    """
+    text = render(report)
+    write_whole(Path(path), lambda file: file.write(text.encode()))
+
+
+def _jinja() -> Any:
+    """The package, or an error that says how to get it."""
+    try:
+        return import_module("jinja2")
+    except ImportError as error:
+        raise ImportError(
+            "a report needs Jinja2, which is not installed: "
+            "pip install 'frugalsvm[cli]'."
+        ) from error

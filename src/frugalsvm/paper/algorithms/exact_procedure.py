@@ -1,0 +1,235 @@
+"""The exact procedure, the paper's Algorithm 4: a sequence of SR-DLMP(K).
+
+An upper-bound strategy gives a solution, whose features are the first K. Then, until
+the gap is closed: solve SR-DLMP(K), which bounds FS-SVM from below; run the strategy
+again by the ranking of its solution; exchange features of K.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...problem.options import check_choice, check_integer
+from ...problem.problem import Problem
+from ...problem.solution import Solution
+from ...runtime.monitor import Monitor
+from ...runtime.progress import relative_gap
+from ...search.evaluator import Evaluator, Stop
+from ...search.rounding import fit_budgets
+from ...tree.frontier import Frontier
+from ...tree.node import Node
+from .binary_set import BinarySet
+from .heuristic import Strategy, StrategyOptions
+from .ranking import rank_features
+from .semi_relaxation import SemiRelaxation, solve_semi_relaxation
+from .subproblem import LEAST_SECONDS, ask_solver, check_available
+
+#: Who can solve SR-DLMP(K).
+SEMI_SOLVERS = ("native", "scip", "copt")
+
+
+@dataclass(frozen=True)
+class ExactOptions(StrategyOptions):
+    """Options of ``exact``; those of the kernel search are taken, too.
+
+    Parameters
+    ----------
+    strategy : {"kernel-search", "local-search"}, default="kernel-search"
+        Upper-bound strategy.
+    k : int, default=10
+        Excess of the local search.
+    s : int, default=10
+        How many of the least binary features join K. The paper gives no value.
+    semi_solver : {"native", "scip", "copt"}, default="native"
+        Who solves SR-DLMP(K). What SCIP or COPT claim is ``Result.reported_bound``;
+        only the native tree has dual points that raise ``Result.lower_bound``.
+    max_megabytes : int, default=4000
+        The procedure ends when the nodes of a tree take more memory than this.
+    """
+
+    s: int = 10
+    semi_solver: str = "native"
+    max_megabytes: int = 4000
+
+    def check(self) -> None:
+        """Raise ValueError if an option is not what it must be."""
+        super().check()
+        check_integer("s", self.s, 1)
+        check_choice("semi_solver", self.semi_solver, SEMI_SOLVERS)
+        check_integer("max_megabytes", self.max_megabytes, 1)
+
+
+class ExactProcedure:
+    """One run of the procedure.
+
+    Parameters
+    ----------
+    problem : Problem
+    monitor : Monitor
+    options : ExactOptions
+    max_nodes : int or None
+        Most nodes of all semi-relaxed trees together.
+    keep_proof : bool
+
+    Attributes
+    ----------
+    bound : float
+        What the best tree proves.
+    nodes : list of Node or None
+        That tree, if proofs are kept.
+    reported_bound : float or None
+        The best claim of another solver.
+    hit_limit : str or None
+    counters : dict
+    sets : list of ndarray
+        The sets K in their order.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        monitor: Monitor,
+        options: ExactOptions,
+        *,
+        max_nodes: int | None,
+        keep_proof: bool,
+    ):
+        if options.semi_solver != "native":
+            check_available(options.semi_solver)
+        self.problem = problem
+        self.monitor = monitor
+        self.options = options
+        self.strategy = Strategy(problem, monitor, options)
+        self.max_nodes = np.inf if max_nodes is None else max_nodes
+        self.keep_proof = keep_proof
+        self.bound = -np.inf
+        self.nodes: list[Node] | None = None
+        self.reported_bound: float | None = None
+        self.hit_limit: str | None = None
+        self.sets: list[np.ndarray] = []
+        self.counters = {"nodes": 0, "semi-relaxations": 0}
+
+    @property
+    def best(self) -> Solution:
+        """The incumbent; there has to be one before the procedure runs."""
+        solution = self.monitor.incumbent.solution
+        assert solution is not None
+        return solution
+
+    def run(self, ranked: np.ndarray, start: Solution | None) -> None:
+        """Run until the gap is closed or something says stop.
+
+        Parameters
+        ----------
+        ranked : ndarray of int
+            Features that may be chosen, best first.
+        start : Solution or None
+            The user's.
+        """
+        self.strategy(ranked, start, self._half_the_time())
+        K = BinarySet(self.best.support, self.problem.candidates)
+        while not (self._is_closed() or self.monitor.should_stop()):
+            semi = self._solve_semi(K.features)
+            if not semi.complete:
+                self.hit_limit = semi.hit_limit
+                break
+            ranked = rank_features(self.problem, semi.u, semi.squares)
+            self._round(ranked)
+            if self._is_closed() or K.is_everything:
+                break
+            self.strategy(ranked, self.best, self._half_the_time())
+            K.update(semi.u, ranked, self.options.s)
+        self.counters |= self.strategy.subproblems.counters
+
+    def _half_the_time(self) -> float:
+        """Seconds for an upper bound: the other half of what is left is for a lower."""
+        stop = self.monitor.stop
+        return 0.5 * (stop.time_limit - stop.seconds)
+
+    def _is_closed(self) -> bool:
+        """Whether the gap is, by our bound or, if another solver ran, by its claim."""
+        claim = -np.inf if self.reported_bound is None else self.reported_bound
+        bound = max(self.monitor.bound, claim)
+        return relative_gap(self.best.objective, bound) <= self.monitor.gap_tol
+
+    def _round(self, ranked: np.ndarray) -> None:
+        """Try the best-ranked features: the solution itself if all u are binary."""
+        evaluator = Evaluator(self.problem, self.monitor.should_stop)
+        try:
+            solution = evaluator.solve(fit_budgets(self.problem, ranked))
+        except Stop:
+            return
+        assert solution is not None
+        self.monitor.incumbent.offer(solution, "rounding")
+
+    def _solve_semi(self, K: np.ndarray) -> SemiRelaxation:
+        self.counters["semi-relaxations"] += 1
+        self.sets.append(K)
+        self.monitor.log(f"SR-DLMP(K), |K| = {K.size}")
+        if self.options.semi_solver != "native":
+            return self._solve_model(K)
+        semi = solve_semi_relaxation(
+            self.problem,
+            K,
+            self.best,
+            gap_tol=self.monitor.gap_tol,
+            should_stop=self.monitor.should_stop,
+            watch=self._watch(),
+            keep_proof=self.keep_proof,
+            max_nodes=self.max_nodes - self.counters["nodes"],
+            max_bytes=1e6 * self.options.max_megabytes,
+        )
+        if semi.bound > self.bound:
+            self.bound, self.nodes = semi.bound, semi.nodes
+        return semi
+
+    def _watch(self) -> Callable[[Frontier, int], None]:
+        monitor = self.monitor
+
+        def watch(frontier: Frontier, n_new: int) -> None:
+            self.counters["nodes"] += n_new
+            monitor.count_nodes(n_new, len(frontier))
+            # The monitor keeps the largest: the bound never falls.
+            monitor.raise_bound(frontier.bound)
+            monitor.tick()
+
+        return watch
+
+    def _solve_model(self, K: np.ndarray) -> SemiRelaxation:
+        """SR-DLMP(K) by another solver; nothing it says becomes our bound."""
+        from ..models import big_m, sr_dlmp
+
+        monitor, problem = self.monitor, self.problem
+        nothing = np.zeros(problem.n_features)
+        unsolved = SemiRelaxation(-np.inf, np.inf, nothing, nothing, False)
+        M = big_m(
+            problem, self.best.objective, max_programs=0,
+            should_stop=monitor.should_stop,
+        )  # fmt: skip
+        model = sr_dlmp(problem, K.tolist(), M)
+        left = monitor.stop.seconds_left
+        if left < LEAST_SECONDS:
+            return unsolved
+        answer = ask_solver(
+            monitor, model, self.options.semi_solver, left,
+            max(0.1 * monitor.gap_tol, 1e-8),
+        )  # fmt: skip
+        if answer is None:
+            return unsolved
+        if np.isfinite(answer.bound):
+            claims = (self.reported_bound, answer.bound)
+            self.reported_bound = max(claim for claim in claims if claim is not None)
+        if answer.status != "optimal":
+            return unsolved
+        # As far as M is concerned, features outside K are worth what they weigh.
+        return SemiRelaxation(
+            -np.inf,
+            answer.objective,
+            answer.variables["u"],
+            answer.variables["w"] ** 2,
+            True,
+            reported_bound=answer.bound,
+        )

@@ -1,0 +1,217 @@
+"""Kernel Search, the paper's Algorithm 2: group after group, with a kernel that lasts.
+
+Every group of features is joined with the kernel, those that were worth keeping so far.
+CoP of the union is solved with two cuts: the objective must not exceed the upper bound,
+and at least one feature of the group must be selected.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+
+from ...problem.options import check_distinct, check_integer
+from ...problem.solution import Solution
+from ...problem.validation import check_indices
+from ...runtime.monitor import Monitor
+from ...search.evaluator import IMPROVEMENT
+from .local_search import better
+from .ranking import make_groups
+from .restricted import Restricted
+from .subproblem import SubproblemOptions
+
+# Solutions in a row without a feature after which it leaves the kernel.
+LAST_ITERATIONS = 2
+# With a limit on the run, a subproblem may take twice its equal part of the time that
+# is left: the last groups get their turn, and easy ones leave time to the others.
+TIMES_EQUAL_PART = 2.0
+# Part of the time that is left which every pass but the last may take.
+PASS_PART = 0.2
+# Groups grow by this factor from pass to pass.
+GROWTH = 2
+
+
+@dataclass(frozen=True)
+class KernelSearchOptions(SubproblemOptions):
+    """Options of ``kernel-search``.
+
+    Parameters
+    ----------
+    solver : {"native", "scip", "gurobi"}, default="native"
+        Who solves the subproblems CoP(K).
+    subproblem_time_limit : float or None, default=60
+        Seconds for each subproblem; what it found until then is used.
+    rho : int, default=10
+        Size of the groups. Features that cannot be chosen are in none: those that are
+        excluded, included anyway, or constant.
+    passes : int, default=1
+        How often to go through the groups at most. The paper does it once. Further
+        passes keep the kernel and double the groups, and every second one takes its
+        groups from all ranks. After one group of all features groups are small again;
+        the search ends when such a cycle brings nothing.
+    ranking : sequence of int, default=None
+        Features in the order in which they are to be tried. Those that are missing
+        follow in the order of the relaxation.
+    """
+
+    rho: int = 10
+    passes: int = 1
+    ranking: Sequence[int] | None = None
+
+    def check(self) -> None:
+        """Raise ValueError if an option is not what it must be."""
+        super().check()
+        check_integer("rho", self.rho, 1)
+        check_integer("passes", self.passes, 1)
+
+    def check_for(self, n_features: int) -> None:
+        """Refuse a ranking of features that do not exist."""
+        if self.ranking is not None:
+            name = "method_options['ranking']"
+            indices = check_indices(name, self.ranking, n_features)
+            check_distinct("ranking", self.ranking, indices.size)
+
+
+class Subproblems(Protocol):
+    """Who solves CoP(K), or its like of another objective."""
+
+    monitor: Monitor
+
+    def solve(
+        self,
+        K: np.ndarray,
+        *,
+        upper_bound: float = np.inf,
+        group: np.ndarray | None = None,
+        start: np.ndarray | None = None,
+        time_limit: float = np.inf,
+    ) -> Restricted:
+        """The best solution on the features K within the cuts."""
+
+
+@dataclass
+class Kernel:
+    """The features that are kept, and the solution they were kept for.
+
+    Attributes
+    ----------
+    solution : Solution or None
+        The last one accepted; the kernel contains its features.
+    best : Solution or None
+        The one of smallest objective.
+    idle : dict of int to int
+        For each feature of the kernel, how many accepted solutions in a row did
+        without it. Subproblems without a solution do not count.
+    """
+
+    solution: Solution | None = None
+    best: Solution | None = None
+    idle: dict[int, int] = field(default_factory=dict)
+
+    @property
+    def features(self) -> np.ndarray:
+        """The kernel in increasing order."""
+        return np.array(sorted(self.idle), dtype=np.int64)
+
+    @property
+    def upper_bound(self) -> float:
+        """The smallest objective so far."""
+        return np.inf if self.best is None else self.best.objective
+
+    def accept(self, solution: Solution) -> None:
+        """Add what the solution uses and drop what the last ones did without."""
+        self.solution = solution
+        self.best = better(self.best, solution)
+        used = set(solution.support.tolist())
+        for j in self.idle.keys() | used:
+            self.idle[j] = 0 if j in used else self.idle[j] + 1
+        self.idle = {j: t for j, t in self.idle.items() if t < LAST_ITERATIONS}
+
+
+def kernel_search(
+    subproblems: Subproblems,
+    ranked: np.ndarray,
+    rho: int,
+    start: Solution | None = None,
+    passes: int = 1,
+    time_limit: float = np.inf,
+    watch: Callable[[Kernel], None] = lambda kernel: None,
+) -> Solution | None:
+    """Go through the groups of a ranking.
+
+    Parameters
+    ----------
+    subproblems : Subproblems
+    ranked : ndarray of int
+        Features that may be chosen, best first.
+    rho : int
+        Size of the groups.
+    start : Solution, default=None
+        Its features are the first kernel and its objective the first upper bound; by
+        default the kernel is empty and the bound infinite.
+    passes : int, default=1
+        See :class:`KernelSearchOptions`.
+    time_limit : float, default=inf
+        Seconds for the search, if it has less than the run.
+    watch : callable
+        Shown the kernel after every subproblem.
+
+    Returns
+    -------
+    Solution or None
+        The best one; None if there was no time to find any.
+    """
+    kernel = Kernel()
+    if start is not None:
+        kernel.accept(start)
+    monitor = subproblems.monitor
+    stop = monitor.stop
+    end = min(stop.time_limit, stop.seconds + time_limit)
+    size, before = rho, kernel.upper_bound
+    for left in reversed(range(passes)):
+        groups = make_groups(ranked, size, spread=(passes - left) % 2 == 0)
+        part = PASS_PART if left else 1.0
+        pass_end = stop.seconds + part * (end - stop.seconds)
+        _one_pass(subproblems, kernel, groups, pass_end, watch)
+        if monitor.should_stop():
+            break
+        if len(groups) > 1:
+            size *= GROWTH
+            continue
+        if not kernel.upper_bound < before * (1.0 - IMPROVEMENT):
+            break
+        size, before = rho, kernel.upper_bound
+    return kernel.best
+
+
+def _one_pass(
+    subproblems: Subproblems,
+    kernel: Kernel,
+    groups: list[np.ndarray],
+    end: float,
+    watch: Callable[[Kernel], None],
+) -> None:
+    monitor = subproblems.monitor
+    for k, group in enumerate(groups, 1):
+        seconds = monitor.stop.seconds
+        if monitor.should_stop() or seconds >= end:
+            break
+        # In a further pass the kernel may hold features of the group.
+        new = group[~np.isin(group, kernel.features)]
+        if new.size == 0:
+            continue
+        outcome = subproblems.solve(
+            np.union1d(kernel.features, new),
+            upper_bound=kernel.upper_bound,
+            group=new,
+            start=None if kernel.solution is None else kernel.solution.support,
+            time_limit=TIMES_EQUAL_PART * (end - seconds) / (len(groups) - k + 1),
+        )
+        if outcome.solution is not None:
+            kernel.accept(outcome.solution)
+            event = f"group {k} of {len(groups)}"
+            monitor.incumbent.offer(outcome.solution, event)
+        watch(kernel)

@@ -1,0 +1,205 @@
+"""SR-DLMP(K) by our own tree: branch on the features of K only.
+
+Outside K the perspective relaxation stays, so a node in which K is decided is a leaf.
+The bounds of the leaves bound FS-SVM as well: K decides which supports a leaf stands
+for, and the relaxation of the rest only makes its bound smaller.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...engine.protocol import Answer
+from ...engine.region import Region
+from ...kernels.screening import OPEN
+from ...problem.problem import Problem
+from ...problem.solution import Solution
+from ...runtime.incumbent import Incumbent
+from ...tree.branching import make_rule
+from ...tree.frontier import Frontier
+from ...tree.node import Node
+from ...tree.node_solver import NodeSolver
+from .subtree import Subtree
+
+# A node whose z on K are this close to 0 or 1 is worth rounding.
+NEARLY_BINARY = 0.05
+# Other open nodes from one that is rounded to the next.
+ROUND_PERIOD = 16
+
+
+@dataclass(frozen=True)
+class SemiRelaxation:
+    """What came out of SR-DLMP(K).
+
+    Attributes
+    ----------
+    bound : float
+        Lower bound of FS-SVM, from dual points; minus infinity if another solver ran.
+    value : float
+        Objective of the best solution of SR-DLMP(K); infinite if none is known, e.g.
+        because none is better than the solution of FS-SVM given.
+    u, squares : ndarrays of shape (n_features,)
+        Of that solution, or of the root if there is none.
+    complete : bool
+        Whether the search came to its end.
+    n_nodes : int
+    nodes : list of Node or None
+        The whole tree, if proofs are kept.
+    reported_bound : float or None
+        What another solver claims as its bound.
+    hit_limit : str or None
+        "nodes" or "memory" if one of them ended the search.
+    """
+
+    bound: float
+    value: float
+    u: np.ndarray
+    squares: np.ndarray
+    complete: bool
+    n_nodes: int = 0
+    nodes: list[Node] | None = None
+    reported_bound: float | None = None
+    hit_limit: str | None = None
+
+
+class BinaryFeatures:
+    """The tree of SR-DLMP(K): features of K are decided, others stay relaxed.
+
+    Parameters
+    ----------
+    K : array of int
+    n_features : int
+
+    Attributes
+    ----------
+    value : float
+        Of the best solution of SR-DLMP(K) so far.
+    best : Answer or None
+        That solution.
+    at_root : Answer or None
+        The relaxation of the root.
+    """
+
+    def __init__(self, K: np.ndarray, n_features: int):
+        self.value = np.inf
+        self.best: Answer | None = None
+        self.at_root: Answer | None = None
+        self._binary = np.zeros(n_features, dtype=bool)
+        self._binary[K] = True
+        self._rounded: set[bytes] = set()
+        self._n_open = 0
+
+    def branchable(self, region: Region) -> np.ndarray:
+        """The free features of K."""
+        return region.free[self._binary[region.free]]
+
+    def fixable(self, region: Region, decision: np.ndarray) -> np.ndarray:
+        """Features of K only: outside it nothing says that z is 0 or 1."""
+        decision[~self._binary[region.free]] = OPEN
+        return decision
+
+    def relaxed(self, found: Answer) -> None:
+        """Remember the root."""
+        if self.at_root is None:
+            self.at_root = found
+
+    def round(self, solver: NodeSolver, region: Region, found: Answer) -> Region | None:
+        """Decide K as z suggests, now and then and wherever z is nearly binary."""
+        self._n_open += 1
+        due = self._n_open % ROUND_PERIOD == 1
+        if not (due or self.wants_finer(region, found)):
+            return None
+        K = self.branchable(region)
+        chosen = K[found.z[K] > 0.5]
+        chosen = chosen[np.argsort(-found.z[chosen], kind="stable")][: region.k]
+        if np.isfinite(region.budget):
+            spent = solver.problem.costs[chosen].sum()
+            if spent > region.budget:
+                return None
+        forced = np.concatenate([region.forced, chosen])
+        key = np.sort(forced).tobytes()
+        if key in self._rounded:
+            return None
+        self._rounded.add(key)
+        return solver.region_of(forced, region.free[~self._binary[region.free]])
+
+    def wants_finer(self, region: Region, found: Answer) -> bool:
+        """Whether z is nearly binary on K: then the relaxation nearly is a solution."""
+        z = found.z[self.branchable(region)]
+        return bool((np.minimum(z, 1.0 - z) <= NEARLY_BINARY).all())
+
+    def solved(self, solver: NodeSolver, found: Answer) -> None:
+        """Take a relaxation in which K is decided: a solution of SR-DLMP(K)."""
+        # One that was cut short may not have found the features it needs.
+        if found.primal < self.value and not solver.should_stop():
+            self.value, self.best = found.primal, found
+            solver.incumbent.lower_cutoff(self.value)
+
+
+def solve_semi_relaxation(
+    problem: Problem,
+    K: np.ndarray,
+    solution: Solution,
+    *,
+    gap_tol: float = 1e-4,
+    should_stop: Callable[[], bool] = lambda: False,
+    watch: Callable[[Frontier, int], None] = lambda frontier, n_nodes: None,
+    keep_proof: bool = False,
+    max_nodes: float = np.inf,
+    max_bytes: float = np.inf,
+) -> SemiRelaxation:
+    """Solve SR-DLMP(K), or prove that it is no better than a solution of FS-SVM.
+
+    Parameters
+    ----------
+    problem : Problem
+    K : array of int
+        Features whose u is binary.
+    solution : Solution
+        Of FS-SVM; nodes that cannot be better are pruned.
+    gap_tol : float, default=1e-4
+        Relative gap to which SR-DLMP(K) is solved, and at which nodes are no better
+        than ``solution``.
+    should_stop : callable
+        Asked between nodes and inside them.
+    watch : callable
+        Called with the frontier and the number of new nodes after every branching.
+    keep_proof : bool, default=False
+    max_nodes, max_bytes : float, default=inf
+
+    Returns
+    -------
+    SemiRelaxation
+    """
+    incumbent = Incumbent(gap_tol)
+    incumbent.offer(solution)
+    K = np.intersect1d(K, problem.candidates)
+    kind = BinaryFeatures(K, problem.n_features)
+    solver = NodeSolver(
+        problem,
+        incumbent,
+        make_rule("reliability", problem.n_features),
+        kind,
+        should_stop=lambda: should_stop() or subtree.n_nodes >= max_nodes,
+        keep_points=keep_proof,
+        tried=set(),
+    )
+    subtree = Subtree(solver, watch, keep_proof=keep_proof, max_bytes=max_bytes)
+    subtree.add(solver.plant())
+    subtree.run()
+    hit_limit = "nodes" if subtree.n_nodes >= max_nodes else None
+    best = kind.best or kind.at_root
+    # If there is neither, everything fits: a plain SVM.
+    return SemiRelaxation(
+        bound=subtree.frontier.bound,
+        value=kind.value,
+        u=np.zeros(problem.n_features) if best is None else 1.0 - best.z,
+        squares=np.zeros(problem.n_features) if best is None else best.squares,
+        complete=subtree.complete,
+        n_nodes=subtree.n_nodes,
+        nodes=subtree.frontier.kept,
+        hit_limit="memory" if subtree.too_large else hit_limit,
+    )

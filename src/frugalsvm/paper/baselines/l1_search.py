@@ -1,0 +1,304 @@
+"""l1-FS-SVM of Labbé, Martínez-Merino and Rodríguez-Chía, exactly and by search.
+
+    min ||w||_1 + C sum xi   s.t.  margins,  |w_j| <= M_j v_j,  sum v <= B,  v binary
+
+Programs go to HiGHS, which chooses supports; weights are those of the linear program on
+the support, and objectives are recomputed. Kernel search is the paper's Algorithm 2
+with the ranking of Labbé et al.: features by |w_j| in the linear relaxation, largest
+first, then by reduced cost, smallest first.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...kernels.bounds import repair_dual
+from ...problem.problem import Problem
+from ...problem.solution import Solution
+from ...runtime.monitor import Monitor
+from ...runtime.progress import relative_gap
+from ...search.intercept import best_intercept
+from ..algorithms.kernel_search import kernel_search
+from ..algorithms.local_search import better
+from ..algorithms.restricted import TIE, Restricted
+from ..algorithms.subproblem import LEAST_SECONDS, ask_solver
+from ..models.baselines import l1_fs_svm, l1_svm
+from ..solvers.base import Request
+from ..solvers.ranges import largest_differences
+
+SOLVER = "highs"
+# Accuracy of linear programs.
+LP_TOL = 1e-9
+# Relative gap of the subproblems of kernel search.
+SUBPROBLEM_GAP = 1e-6
+# Weights of the relaxation closer than this part of the largest are the same.
+SAME_WEIGHT = 1e-6
+# Limits of weights are computed in floating point.
+LIMIT_SLACK = 1e-6
+# Features up to which limits of weights come from linear programs.
+MANY_FEATURES = 100
+# Rounds of such programs: smaller limits lead to smaller ones.
+ROUNDS = 2
+# Part of the time left that a round may take.
+TIGHTENING_PART = 0.2
+
+
+@dataclass(frozen=True)
+class L1Outcome:
+    """What came out of a run.
+
+    Attributes
+    ----------
+    solution : Solution
+        Support, weights and intercept; its objective is that of l1-FS-SVM.
+    lower_bound : float
+        Value of the linear relaxation, recomputed from its dual point.
+    reported_bound : float or None
+        What HiGHS claims as bound of the mixed-integer program.
+    programs : int
+        Programs solved.
+    is_cut_short : bool
+        Whether a program was left out for want of time.
+    """
+
+    solution: Solution
+    lower_bound: float
+    reported_bound: float | None
+    programs: int
+    is_cut_short: bool = False
+
+
+def l1_objective(problem: Problem, coef: np.ndarray, intercept: float) -> float:
+    """``||w||_1 + sum_i C_i max(0, 1 - y_i (w x_i + b))``."""
+    margins = problem.margins(coef, intercept)
+    return float(np.abs(coef).sum() + problem.C @ np.maximum(0.0, 1.0 - margins))
+
+
+class L1Subproblems:
+    """Linear and mixed-integer programs of one problem; what kernel search needs.
+
+    Parameters
+    ----------
+    problem : Problem
+    monitor : Monitor
+    time_limit : float
+        Seconds for each subproblem.
+    """
+
+    def __init__(self, problem: Problem, monitor: Monitor, time_limit: float):
+        self.problem = problem
+        self.monitor = monitor
+        self.time_limit = time_limit
+        self.programs = 0
+        self.is_cut_short = False
+        self.constant = self._constant()
+        # Of the linear relaxation: bound, and |c_j|; nothing is known before it is
+        # solved.
+        self.bound = 0.0
+        self.values = np.zeros(problem.n_features)
+
+    def _constant(self) -> Solution:
+        """The classifier without features, which always is a solution."""
+        problem = self.problem
+        nothing = np.zeros(problem.n_features)
+        b = best_intercept(problem, nothing)
+        none = np.empty(0, dtype=np.int64)
+        objective = l1_objective(problem, nothing, b)
+        return Solution(none, nothing[:0], b, np.zeros(problem.n_samples), objective)
+
+    def rank(self) -> np.ndarray | None:
+        """Solve the linear relaxation; the features in the order of its solution.
+
+        None if there was no time. With M as large as the objective of a solution the
+        budget row of the relaxation is idle, so it is the l1-SVM.
+        """
+        problem = self.problem
+        self.programs += 1
+        answer = ask_solver(
+            self.monitor, l1_svm(problem), SOLVER, self.seconds(), LP_TOL
+        )
+        if answer is None or "w" not in answer.variables:
+            return None
+        point = repair_dual(
+            np.ascontiguousarray(answer.multipliers["alpha"]), problem.y, problem.C,
+            problem.fit_intercept,
+        )  # fmt: skip
+        products = np.abs(problem.A @ point)
+        # Dual feasible means |c_j| <= 1.
+        scale = max(1.0, products.max(initial=0.0))
+        self.bound = float(point.sum() / scale)
+        self.values = products / scale
+        self.monitor.raise_bound(self.bound, "linear relaxation")
+        features = problem.candidates
+        weights = np.abs(answer.variables["w"][features])
+        same = np.round(weights / (SAME_WEIGHT * max(weights.max(initial=0), 1e-300)))
+        reduced_costs = 1.0 - self.values[features]
+        return features[np.lexsort((features, reduced_costs, -same))]
+
+    def limits(self, upper_bound: float) -> np.ndarray:
+        """Valid M_j: bounds of the weights of solutions of objective at most UB.
+
+        By weak duality ``UB >= bound + sum_j (1 - |c_j|) |w_j|``, and at any rate
+        ``UB >= ||w||_1``.
+        """
+        with np.errstate(divide="ignore"):
+            gap = max(upper_bound - self.bound, 0.0) / (1.0 - self.values)
+        limits = np.minimum(np.nan_to_num(gap, nan=np.inf), upper_bound)
+        # Zero would forbid a feature, which rounding must not do.
+        return np.maximum(limits * (1.0 + LIMIT_SLACK), LIMIT_SLACK * upper_bound)
+
+    def solve(
+        self,
+        K: np.ndarray,
+        *,
+        upper_bound: float = np.inf,
+        group: np.ndarray | None = None,
+        start: np.ndarray | None = None,
+        time_limit: float = np.inf,
+    ) -> Restricted:
+        """The best solution on the features K, within the cuts of kernel search."""
+        seconds = min(self.time_limit, time_limit, self.seconds())
+        if seconds < LEAST_SECONDS or self.monitor.should_stop():
+            self.is_cut_short = True
+            return Restricted(None, False)
+        # Objectives up to this are equal to the known one: solves are not exact.
+        known = min(upper_bound, self.constant.objective) * (1.0 + TIE)
+        self.programs += 1
+        model = l1_fs_svm(
+            self.problem,
+            self.limits(known),
+            K.tolist(),
+            upper_bound=known,
+            group=None if group is None else group.tolist(),
+        )
+        answer = ask_solver(self.monitor, model, SOLVER, seconds, SUBPROBLEM_GAP)
+        if answer is None or "v" not in answer.variables:
+            return Restricted(
+                None, answer is not None and answer.status != "time limit"
+            )
+        solution = self.refit(np.flatnonzero(answer.variables["v"] > 0.5))
+        complete = answer.status == "optimal"
+        if solution is None or solution.objective > upper_bound * (1.0 + TIE):
+            return Restricted(None, complete)
+        return Restricted(solution, complete)
+
+    def refit(self, support: np.ndarray) -> Solution | None:
+        """The l1-SVM on a support; None if there was no time."""
+        if support.size == 0:
+            return self.constant
+        self.programs += 1
+        model = l1_svm(self.problem, support.tolist())
+        answer = ask_solver(self.monitor, model, SOLVER, self.seconds(), LP_TOL)
+        if answer is None or "w" not in answer.variables:
+            return None
+        coef = answer.variables["w"]
+        b = float(answer.variables.get("b", 0.0))
+        objective = l1_objective(self.problem, coef, b)
+        alpha = answer.multipliers["alpha"]
+        return Solution(support, coef[support], b, alpha, objective)
+
+    def outcome(self, best: Solution, claim: float | None) -> L1Outcome:
+        """A solution with what is known about it."""
+        return L1Outcome(best, self.bound, claim, self.programs, self.is_cut_short)
+
+    def seconds(self) -> float:
+        """Seconds that are left, a moment at least."""
+        return max(self.monitor.stop.seconds_left, 1e-3)
+
+
+def l1_kernel_search(
+    problem: Problem, monitor: Monitor, rho: int, subproblem_time_limit: float | None
+) -> L1Outcome:
+    """The paper's Algorithm 2 on l1-FS-SVM."""
+    subproblems = _subproblems(problem, monitor, subproblem_time_limit)
+    best = subproblems.constant
+    if not _has_choice(problem):
+        return L1Outcome(best, best.objective, None, 0)
+    ranked = subproblems.rank()
+    if ranked is not None:
+        best = _best(best, kernel_search(subproblems, ranked, rho))
+    return subproblems.outcome(best, None)
+
+
+def l1_exact(
+    problem: Problem, monitor: Monitor, rho: int, subproblem_time_limit: float | None
+) -> L1Outcome:
+    """Kernel search, limits of weights from its objective, and the whole program."""
+    subproblems = _subproblems(problem, monitor, subproblem_time_limit)
+    best = subproblems.constant
+    if not _has_choice(problem):
+        return L1Outcome(best, best.objective, None, 0)
+    ranked = subproblems.rank()
+    claim = None
+    if ranked is not None:
+        half = 0.5 * monitor.stop.seconds_left
+        found = kernel_search(subproblems, ranked, rho, time_limit=half)
+        best, claim = _solve_whole(subproblems, _best(best, found))
+    return subproblems.outcome(best, claim)
+
+
+def _subproblems(
+    problem: Problem, monitor: Monitor, time_limit: float | None
+) -> L1Subproblems:
+    return L1Subproblems(
+        problem, monitor, np.inf if time_limit is None else float(time_limit)
+    )
+
+
+def _best(first: Solution, second: Solution | None) -> Solution:
+    best = better(first, second)
+    assert best is not None
+    return best
+
+
+def _has_choice(problem: Problem) -> bool:
+    return problem.max_features > 0 and problem.candidates.size > 0
+
+
+def _tight_limits(subproblems: L1Subproblems, upper_bound: float) -> np.ndarray:
+    """M_j as small as the linear relaxation with ``objective <= UB`` makes them.
+
+    Smaller limits make the relaxation smaller in turn, hence several rounds.
+    """
+    problem, monitor = subproblems.problem, subproblems.monitor
+    known = upper_bound * (1.0 + TIE)
+    limits = subproblems.limits(known)
+    if problem.n_features > MANY_FEATURES:
+        return limits
+    for _ in range(ROUNDS):
+        seconds = TIGHTENING_PART * monitor.stop.seconds_left
+        if monitor.should_stop():
+            break
+        model = l1_fs_svm(problem, limits, upper_bound=known, binary=False)
+        request = Request(seconds if np.isfinite(seconds) else None)
+        largest = largest_differences(model, "w_plus", "w_minus", request)
+        subproblems.programs += 2 * largest.size
+        slack = LIMIT_SLACK * (largest + known)
+        limits[model.features] = np.minimum(limits[model.features], largest + slack)
+    return limits
+
+
+def _solve_whole(
+    subproblems: L1Subproblems, best: Solution
+) -> tuple[Solution, float | None]:
+    """Ask HiGHS for the optimum; a solution, and the bound it claims."""
+    problem, monitor = subproblems.problem, subproblems.monitor
+    if relative_gap(best.objective, subproblems.bound) <= monitor.gap_tol:
+        return best, subproblems.bound
+    model = l1_fs_svm(problem, _tight_limits(subproblems, best.objective))
+    coef = np.zeros(problem.n_features)
+    coef[best.support] = best.w
+    subproblems.programs += 1
+    answer = ask_solver(
+        monitor, model, SOLVER, subproblems.seconds(),
+        max(monitor.gap_tol, LP_TOL), start=model.start_from(coef, best.b),
+    )  # fmt: skip
+    if answer is None:
+        return best, None
+    if "v" in answer.variables:
+        support = np.flatnonzero(answer.variables["v"] > 0.5)
+        best = _best(best, subproblems.refit(support))
+        monitor.incumbent.offer(best, "mixed-integer program")
+    return best, answer.bound if np.isfinite(answer.bound) else None

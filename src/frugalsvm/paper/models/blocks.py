@@ -1,0 +1,161 @@
+"""The pieces that the paper's programs share: Xi, the budget, big-M, and the cones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ...problem.problem import Problem
+from ...problem.validation import check_indices
+from ...search.native.certified import check_big_m
+from ..solvers.base import Trait
+from .modelling import modelling
+
+if TYPE_CHECKING:
+    import cvxpy as cp
+
+Cardinality = Literal["<=", "="]
+Cones = Literal["second-order", "semidefinite"]
+
+
+@dataclass
+class Draft:
+    """A program under construction: ``(w, b, xi) in Xi`` and what is added to it."""
+
+    problem: Problem
+    features: np.ndarray
+    w: Any
+    b: Any
+    xi: Any
+    margins: Any
+    constraints: list[Any]
+    variables: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def loss(self) -> cp.Expression:
+        """``sum_i C_i xi_i``."""
+        return self.problem.C @ self.xi
+
+    @property
+    def size(self) -> int:
+        """Number of features in the program."""
+        return self.features.size
+
+    def positions(self, features: np.ndarray) -> np.ndarray:
+        """Where some of the features are in the program's variables."""
+        return np.searchsorted(self.features, features)
+
+
+def usable_features(problem: Problem) -> np.ndarray:
+    """All features but those that are excluded or alone exceed the cost budget."""
+    usable = problem.costs <= problem.root_region().budget
+    usable[problem.exclude] = False
+    usable[problem.include] = True
+    return np.flatnonzero(usable)
+
+
+def draft(problem: Problem, features: np.ndarray | None = None, w: Any = None) -> Draft:
+    """``Xi = {(w, b, xi): y_i (w x_i + b) >= 1 - xi_i, xi >= 0}`` (eq. ``eq:xi``).
+
+    Features that no solution can use are left out. ``w`` may be an expression, e.g. a
+    part of a matrix.
+    """
+    cp = modelling()
+    if features is None:
+        features = usable_features(problem)
+    if features.size == 0:
+        raise ValueError("the model has no features: exclude and max_cost leave none.")
+    if w is None:
+        w = cp.Variable(features.size, name="w")
+    xi = cp.Variable(problem.n_samples, name="xi")
+    rows = np.ascontiguousarray(problem.signed_rows(features).T)
+    scores = rows @ w
+    variables = {"w": w, "xi": xi}
+    b: Any = 0.0
+    if problem.fit_intercept:
+        b = variables["b"] = cp.Variable(name="b")
+        scores = scores + problem.y * b
+    margins = scores >= 1 - xi
+    return Draft(problem, features, w, b, xi, margins, [margins, xi >= 0], variables)
+
+
+def choose_features(parts: Draft, z: Any, cardinality: Cardinality) -> list[Any]:
+    """``0 <= z <= 1`` and the budgets, for the share z = v = 1 - u of each feature.
+
+    ``cardinality`` "=" asks for ``sum z = B`` as the paper prints it, "<=" for the
+    budget itself; by the paper's remarks the optimal values agree. Included features
+    have z = 1. With feature costs there may be no set of exactly B features.
+    """
+    cp = modelling()
+    problem = parts.problem
+    if cardinality not in ("<=", "="):
+        raise ValueError(f'cardinality must be "<=" or "=", got {cardinality!r}.')
+    limit = min(problem.max_features, parts.size)
+    costly = np.isfinite(problem.max_cost)
+    if cardinality == "=" and costly:
+        raise ValueError(
+            'cardinality "=" does not go with max_cost: exactly max_features features '
+            'may cost too much. Use "<=".'
+        )
+    total = cp.sum(z)
+    rows = [z >= 0, z <= 1, total == limit if cardinality == "=" else total <= limit]
+    if costly:
+        rows.append(problem.costs[parts.features] @ z <= problem.cost_budget)
+    if problem.include.size:
+        rows.append(z[parts.positions(problem.include)] == 1)
+    return rows
+
+
+def big_m_rows(w: Any, z: Any, M: np.ndarray) -> list[Any]:
+    """``-M z <= w <= M z`` (eqs. ``eq:omega`` and ``eq:Bset``)."""
+    cp = modelling()
+    reach = cp.multiply(M, z)
+    return [w <= reach, w >= -reach]
+
+
+def rotated_cones(w: Any, z: Any, W: Any) -> list[Any]:
+    """``w_j^2 <= W_j z_j`` for all j as second-order cones (lemma ``PSD_SOC``).
+
+    ``|| (W_j - z_j, 2 w_j) || <= W_j + z_j``; one vectorised constraint.
+    """
+    cp = modelling()
+    return [cp.SOC(W + z, cp.vstack([W - z, 2 * w]), axis=0)]
+
+
+def semidefinite_blocks(w: Any, u: Any, W: Any) -> list[Any]:
+    """The 3x3 matrices ``[1 w u; w W 0; u 0 u]`` as printed, one by one."""
+    cp = modelling()
+    return [
+        cp.bmat([[1, w[j], u[j]], [w[j], W[j], 0], [u[j], 0, u[j]]]) >> 0
+        for j in range(w.size)
+    ]
+
+
+def share_cones(w: Any, u: Any, W: Any, cones: Cones) -> tuple[list[Any], Trait]:
+    """``[1 w_j u_j; w_j W_j 0; u_j 0 u_j]`` positive semidefinite, in either form."""
+    if cones == "second-order":
+        return rotated_cones(w, 1 - u, W), Trait.SECOND_ORDER
+    if cones == "semidefinite":
+        return semidefinite_blocks(w, u, W), Trait.SEMIDEFINITE
+    raise ValueError(f'cones must be "second-order" or "semidefinite", got {cones!r}.')
+
+
+def limits_of_weights(M: ArrayLike, parts: Draft) -> np.ndarray:
+    """One bound of |w_j| per feature of the program."""
+    return check_big_m(M, parts.problem.n_features)[parts.features]
+
+
+def check_subset(K: Iterable[int], problem: Problem) -> np.ndarray:
+    """The features of K in increasing order."""
+    subset = check_indices("K", K, problem.n_features)
+    excluded = np.intersect1d(subset, problem.exclude)
+    if excluded.size:
+        raise ValueError(
+            f"K has feature(s) {excluded.tolist()} that the problem excludes; remove "
+            "them from K."
+        )
+    return subset

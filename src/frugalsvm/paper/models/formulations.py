@@ -1,0 +1,234 @@
+"""SVM and the exact mixed-integer forms of FS-SVM (the paper's Section 2)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ...problem.problem import Problem
+from ..solvers.base import Trait
+from .blocks import (
+    Cardinality,
+    Draft,
+    big_m_rows,
+    check_subset,
+    choose_features,
+    draft,
+    limits_of_weights,
+)
+from .model import Model
+from .modelling import modelling
+
+
+def half_norm_and_loss(parts: Draft) -> Any:
+    """``1/2 ||w||^2 + sum_i C_i xi_i``."""
+    cp = modelling()
+    return 0.5 * cp.sum_squares(parts.w) + parts.loss
+
+
+def svm(problem: Problem) -> Model:
+    r"""SVM: :math:`\min \tfrac12\|w\|_2^2 + C\sum_i \xi_i` over
+    :math:`(w, b, \xi) \in \Xi` (``prob:l2-SVM``).
+
+    The support vector machine without a budget: the weakest lower bound of FS-SVM.
+
+    Parameters
+    ----------
+    problem : Problem
+        Features that are excluded or alone exceed ``max_cost`` stay out; apart from
+        that its budgets play no role.
+
+    Returns
+    -------
+    Model
+    """
+    cp = modelling()
+    parts = draft(problem)
+    return Model(
+        "SVM",
+        "prob:l2-SVM",
+        problem,
+        parts.features,
+        cp.Problem(cp.Minimize(half_norm_and_loss(parts)), parts.constraints),
+        parts.variables,
+        {"alpha": parts.margins},
+        traits=frozenset({Trait.QUADRATIC}),
+    )
+
+
+def bigmp(problem: Problem, M: ArrayLike, *, cardinality: Cardinality = "<=") -> Model:
+    r"""BigMP: :math:`\min \tfrac12\|w\|_2^2 + C\sum_i \xi_i` s.t.
+    :math:`(w,b,\xi)\in\Xi,\; -Mv \le w \le Mv,\; e^\top v = B,\; v\in\{0,1\}^n`
+    (``prob:l2-FS-SVM1``).
+
+    FS-SVM itself, provided that M is at least the largest weight of an optimal
+    solution; see :func:`~frugalsvm.paper.models.big_m`.
+
+    Parameters
+    ----------
+    problem : Problem
+    M : float or array of shape (n_features,)
+        Bound of the weights, positive; an array may have zeros.
+    cardinality : {"<=", "="}, default="<="
+        ``sum v <= B``, or ``sum v = B`` as printed. The optimal value is the same.
+
+    Returns
+    -------
+    Model
+    """
+    return _big_m_model("BigMP", "prob:l2-FS-SVM1", problem, M, cardinality, True)
+
+
+def boxmp(problem: Problem, M: ArrayLike, *, cardinality: Cardinality = "<=") -> Model:
+    r"""BoxMP: :math:`\min \tfrac12\|w\|_2^2 + C\sum_i \xi_i` s.t.
+    :math:`(w,b,\xi)\in\Xi,\; -Mv \le w \le Mv,\; e^\top v = B,\; 0 \le v \le e`
+    (``prob:box-l2-FS-SVM1``).
+
+    The box relaxation of BigMP. It is no better than SVM if
+    :math:`M \ge \max(\|w^*\|_\infty, \|w^*\|_1 / B)` for the optimal :math:`w^*` of SVM
+    (the paper's theorem omits the first term, without which it fails).
+
+    Parameters
+    ----------
+    problem : Problem
+    M : float or array of shape (n_features,)
+        Bound of the weights, positive; an array may have zeros.
+    cardinality : {"<=", "="}, default="<="
+        ``sum v <= B``, or ``sum v = B`` as printed. The optimal value is the same.
+
+    Returns
+    -------
+    Model
+    """
+    return _big_m_model("BoxMP", "prob:box-l2-FS-SVM1", problem, M, cardinality, False)
+
+
+def _big_m_model(
+    name: str,
+    equation: str,
+    problem: Problem,
+    M: ArrayLike,
+    cardinality: Cardinality,
+    binary: bool,
+) -> Model:
+    cp = modelling()
+    parts = draft(problem)
+    v = cp.Variable(parts.size, name="v")
+    rows = big_m_rows(parts.w, v, limits_of_weights(M, parts))
+    rows += choose_features(parts, v, cardinality)
+    return Model(
+        name,
+        equation,
+        problem,
+        parts.features,
+        cp.Problem(cp.Minimize(half_norm_and_loss(parts)), parts.constraints + rows),
+        parts.variables | {"v": v},
+        {"alpha": parts.margins},
+        binaries={"v": np.arange(parts.size)} if binary else {},
+        traits=frozenset({Trait.QUADRATIC}),
+    )
+
+
+def cop(
+    problem: Problem,
+    K: Iterable[int] | None = None,
+    *,
+    upper_bound: float | None = None,
+    group: Iterable[int] | None = None,
+    cardinality: Cardinality = "<=",
+    binary: bool = True,
+) -> Model:
+    r"""CoP: :math:`\min \tfrac12\|w\|_2^2 + C\sum_i \xi_i` s.t.
+    :math:`(w,b,\xi)\in\Xi,\; u_j w_j = 0,\; e^\top u = n - B,\; u\in\{0,1\}^n`
+    (``prob:l2-FS-SVM2``).
+
+    FS-SVM with complementarity instead of a big-M. Given K, the restricted CoP(K)
+    (``prob:l2-FS-SVM2(K)``): features outside K have weight zero, and
+    :math:`\sum_K u_j \ge \max(0, |K| - B)`, because the printed equation has no
+    solution when K is smaller than the budget.
+
+    Parameters
+    ----------
+    problem : Problem
+    K : iterable of int, default=None
+        The features that may be used; None for all.
+    upper_bound : float, default=None
+        Adds the cut ``objective <= upper_bound`` (``cons: UB cons``).
+    group : iterable of int, default=None
+        Adds the cut that at least one of these features is selected,
+        ``sum_group u <= |group| - 1`` (``cons: K plus cons``).
+    cardinality : {"<=", "="}, default="<="
+        ``sum u >= n - B``, or ``sum u = n - B`` as printed; the same optimal value.
+    binary : bool, default=True
+        False for the box relaxation ``0 <= u <= 1``, which by the paper's remark is
+        CoP itself.
+
+    Returns
+    -------
+    Model
+        For SCIP or Gurobi.
+    """
+    cp = modelling()
+    subset = None if K is None else restriction(K, problem)
+    parts = draft(problem, subset)
+    u = cp.Variable(parts.size, name="u")
+    objective = half_norm_and_loss(parts)
+    rows = choose_features(parts, 1 - u, cardinality)
+    traits = {Trait.QUADRATIC}
+    if upper_bound is not None:
+        rows.append(objective <= check_upper_bound(upper_bound))
+        traits.add(Trait.SECOND_ORDER)
+    if group is not None:
+        rows.append(one_of(group, parts, u))
+    return Model(
+        "CoP" if K is None else "CoP(K)",
+        "prob:l2-FS-SVM2" if K is None else "prob:l2-FS-SVM2(K)",
+        problem,
+        parts.features,
+        cp.Problem(cp.Minimize(objective), parts.constraints + rows),
+        parts.variables | {"u": u},
+        {"alpha": parts.margins},
+        binaries={"u": np.arange(parts.size)} if binary else {},
+        complementary=("u", "w"),
+        traits=frozenset(traits),
+    )
+
+
+def restriction(K: Iterable[int], problem: Problem) -> np.ndarray:
+    """The features that a model is restricted to, checked."""
+    subset = check_subset(K, problem)
+    if subset.size == 0:
+        raise ValueError("K is empty; it must hold at least one feature.")
+    missing = np.setdiff1d(problem.include, subset)
+    if missing.size:
+        raise ValueError(
+            f"K lacks feature(s) {missing.tolist()} that the problem includes; add "
+            "them to K."
+        )
+    return subset
+
+
+def one_of(group: Iterable[int], parts: Draft, u: Any) -> Any:
+    """At least one feature of a group is selected: ``sum u <= |group| - 1``."""
+    cp = modelling()
+    chosen = check_subset(group, parts.problem)
+    outside = np.setdiff1d(chosen, parts.features)
+    if chosen.size == 0 or outside.size:
+        raise ValueError(
+            f"group must hold features of K, got {chosen.tolist()}"
+            + (f", of which {outside.tolist()} are not." if outside.size else ".")
+        )
+    return cp.sum(u[parts.positions(chosen)]) <= chosen.size - 1
+
+
+def check_upper_bound(upper_bound: float) -> float:
+    """An objective that a solution could have."""
+    if not (np.isfinite(upper_bound) and upper_bound >= 0):
+        raise ValueError(
+            f"upper_bound must be the objective of a solution, a finite number >= 0, "
+            f"got {upper_bound!r}."
+        )
+    return float(upper_bound)

@@ -1,0 +1,192 @@
+"""What every solver adapter promises: one Protocol, one answer, clear refusals."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+
+# Relative gap, feasibility and optimality tolerance unless the caller says otherwise.
+DEFAULT_TOLERANCE = 1e-8
+
+
+class Trait(StrEnum):
+    """What makes a program harder than a linear one."""
+
+    QUADRATIC = "quadratic objective"
+    SECOND_ORDER = "second-order cones"
+    SEMIDEFINITE = "semidefinite matrices"
+    INTEGER = "binary variables"
+    COMPLEMENTARITY = "complementarity constraints"
+
+
+class SolveStatus(StrEnum):
+    """How a solver ended."""
+
+    OPTIMAL = "optimal"
+    INACCURATE = "inaccurate"
+    TIME_LIMIT = "time limit"
+    NODE_LIMIT = "node limit"
+    INTERRUPTED = "interrupted"
+    INFEASIBLE = "infeasible"
+    UNBOUNDED = "unbounded"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True)
+class ModelSolution:
+    """What a solver returned; nothing in it has been checked.
+
+    Attributes
+    ----------
+    status : SolveStatus
+    objective : float
+        Objective of ``variables``; infinite if the solver has no point.
+    bound : float
+        The solver's claim of a lower bound (for a maximum: an upper bound).
+    variables : dict of str to ndarray
+        Values by the paper's names, if the solver has a point that is feasible up to
+        its tolerance; empty otherwise. Entries of features that are not part of the
+        model are filled in: 0 for w, W and v, 1 for u.
+    multipliers : dict of str to ndarray
+        Dual values by name where the solver has them: ``alpha`` of the margins,
+        not negative, and others that the model names.
+    seconds : float
+        Compilation of the model included.
+    solver : str
+    """
+
+    status: SolveStatus
+    objective: float
+    bound: float
+    variables: dict[str, np.ndarray] = field(default_factory=dict)
+    multipliers: dict[str, np.ndarray] = field(default_factory=dict)
+    seconds: float = 0.0
+    solver: str = ""
+
+
+class SolverNotAvailable(ImportError):
+    """The solver is not installed, or has no licence for this program."""
+
+
+class SolverFailed(RuntimeError):
+    """The solver broke down on a program that it should be able to take."""
+
+
+class UnsupportedModel(ValueError):
+    """The solver cannot take a program of this kind."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is asked of a solver, and since when.
+
+    Attributes
+    ----------
+    time_limit : float or None
+        Seconds from the moment of asking: compiling the model is part of them.
+    tolerance : float
+        Relative gap, feasibility and optimality tolerance.
+    verbose : bool
+    should_stop : callable or None
+        Asked now and then by those that can: SCIP and Gurobi.
+    start : mapping of str to ndarray, or None
+        Values of the model's variables by name, all features included: a solution to
+        begin with. SCIP, Gurobi and HiGHS take it.
+    node_limit : int or None
+        Most nodes of a tree; with 1 the bound is that of the root.
+    asked : float
+        Reading of the clock.
+    """
+
+    time_limit: float | None = None
+    tolerance: float = DEFAULT_TOLERANCE
+    verbose: bool = False
+    should_stop: Callable[[], bool] | None = None
+    start: Mapping[str, np.ndarray] | None = None
+    node_limit: int | None = None
+    asked: float = field(default_factory=time.perf_counter)
+
+    @property
+    def seconds_left(self) -> float | None:
+        """What is left of the time limit, not less than 0; None without a limit."""
+        if self.time_limit is None:
+            return None
+        return max(0.0, self.time_limit - (time.perf_counter() - self.asked))
+
+    @property
+    def is_late(self) -> bool:
+        """Whether the time is over."""
+        return self.seconds_left == 0.0
+
+
+class AnyModel(Protocol):
+    """What solvers ask of a model; :class:`frugalsvm.paper.models.Model` says more."""
+
+    @property
+    def name(self) -> str:
+        """The paper's name."""
+
+    @property
+    def needs(self) -> frozenset[Trait]:
+        """What a solver must be able to handle."""
+
+    @property
+    def remedy(self) -> str:
+        """What to do when no solver takes the model."""
+
+    @property
+    def continuous(self) -> Any:
+        """The CVXPY program without binary and complementarity constraints."""
+
+    @property
+    def program(self) -> Any:
+        """The whole program for CVXPY."""
+
+    @property
+    def variables(self) -> dict[str, Any]:
+        """CVXPY expressions by name."""
+
+    @property
+    def multipliers(self) -> dict[str, Any]:
+        """CVXPY constraints whose dual values are wanted, by name."""
+
+    @property
+    def binaries(self) -> dict[str, np.ndarray]:
+        """Names of variables with positions that must be 0 or 1."""
+
+    @property
+    def complementary(self) -> tuple[str, str] | None:
+        """Two variables whose products, entry by entry, must be zero."""
+
+    def read_variables(self) -> dict[str, np.ndarray]:
+        """Values of the CVXPY variables by name, for all features."""
+
+    def for_own_features(self, name: str, value: np.ndarray) -> np.ndarray:
+        """The entries of the model's features, of a variable that has one for each."""
+
+
+class Solver(Protocol):
+    """One thin adapter per solver; nothing above it knows which one runs.
+
+    ``takes`` lists the sets of traits that the solver handles together. ``solve`` may
+    assume that the model is of such a kind.
+    """
+
+    name: ClassVar[str]
+    package: ClassVar[str]
+    extra: ClassVar[str]
+    takes: ClassVar[tuple[frozenset[Trait], ...]]
+
+    def solve(self, model: AnyModel, request: Request) -> ModelSolution:
+        """Solve a model; a solver that stops early returns what it has."""
+
+
+def accepts(solver: Solver | type[Solver], needs: Iterable[Trait]) -> bool:
+    """Whether a solver takes programs with these traits."""
+    wanted = frozenset(needs)
+    return any(wanted <= together for together in solver.takes)

@@ -1,0 +1,47 @@
+"""Revision: what stands for the code of this package in the keys of cells."""
+
+from __future__ import annotations
+
+import hashlib
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+PACKAGE = Path(__file__).parents[2]
+# Layers and files that show results, or say which are wanted, but compute none.
+SHOWING = (
+    "cli", "output", "tables", "paper/study/charts.py", "paper/study/command.py",
+    "paper/study/progress.py", "paper/study/published.py", "paper/study/report.py",
+    "paper/study/statistics.py", "paper/study/store.py", "paper/study/studies",
+    "paper/study/study.py",
+)  # fmt: skip
+
+
+def package_version() -> str:
+    """The version of frugalsvm that is installed."""
+    try:
+        return version("frugalsvm")
+    except PackageNotFoundError:
+        return "unknown"
+
+
+@cache
+def revision() -> str:
+    """The version; while that is one of development, with a digest of the sources.
+
+    Code changes under such a version, and so may what it computes.
+    """
+    found = package_version()
+    is_released = found != "unknown" and "dev" not in found and "+" not in found
+    return found if is_released else f"{found} {sources_digest(PACKAGE)}"
+
+
+def sources_digest(package: Path) -> str:
+    """SHA-256 of all that computes in a folder of sources, names included."""
+    showing = [package / name for name in SHOWING]
+    total = hashlib.sha256()
+    for path in sorted(package.rglob("*.py")):
+        if not any(path == one or one in path.parents for one in showing):
+            content = hashlib.sha256(path.read_bytes()).hexdigest()
+            total.update(f"{path.relative_to(package).as_posix()} {content}\n".encode())
+    return total.hexdigest()[:16]

@@ -1,0 +1,74 @@
+"""Certificate: the proof of a lower bound, as a file.
+
+The file is what :func:`frugalsvm.verify` reads; its layout is described there. Nothing
+in it has to be believed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import IO
+
+import numpy as np
+
+from ..checker import checksum, read_arrays, save_arrays
+from .files import write_whole
+
+
+@dataclass(frozen=True, eq=False)
+class Certificate:
+    """A proof of a lower bound.
+
+    Attributes
+    ----------
+    arrays : mapping from names to arrays
+        The content of the file.
+    """
+
+    arrays: Mapping[str, np.ndarray]
+
+    def __repr__(self) -> str:
+        n_leaves = int((self.arrays["point"] >= 0).sum())
+        return (
+            f"Certificate(objective={float(self.arrays['objective']):.6g}, "
+            f"lower_bound={float(self.arrays['lower_bound']):.6g}, "
+            f"leaves={n_leaves:,})"
+        )
+
+    def with_preparation(self, text: str) -> Certificate:
+        """The same proof with a note of how its numbers were made from a table.
+
+        Parameters
+        ----------
+        text : str
+            It is covered by the checksum, and no part of the proof.
+
+        Returns
+        -------
+        Certificate
+        """
+        note = np.frombuffer(text.encode(), dtype=np.uint8)
+        arrays = {**self.arrays, "preparation": note}
+        return Certificate(arrays | {"checksum": np.array(checksum(arrays))})
+
+    @property
+    def preparation(self) -> str | None:
+        """How the numbers were made from a table, if the file says so."""
+        note = self.arrays.get("preparation")
+        return None if note is None else note.tobytes().decode("utf-8", "replace")
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write a compressed ``.npz`` file, under exactly the given name."""
+        write_whole(Path(path), self.write)
+
+    def write(self, file: IO[bytes]) -> None:
+        """Write to a file that is open."""
+        save_arrays(file, self.arrays)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Certificate:
+        """Read a file; nothing in it is executed, and nothing is checked but form."""
+        return cls(read_arrays(path))

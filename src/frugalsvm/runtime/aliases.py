@@ -1,0 +1,109 @@
+"""Old names of modules go on working, with a warning, until version 0.2.
+
+Imports and pickles of code that was written before the layers find what they name.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Sequence
+from importlib import import_module
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from importlib.util import find_spec
+from types import ModuleType
+
+PACKAGE = "frugalsvm"
+# Where modules, and those below them, have moved to.
+MOVED = {
+    "algorithms": "paper.algorithms",
+    "alternatives": "api.alternatives",
+    "baselines": "paper.baselines",
+    "blas": "runtime.blas",
+    "certificate": "problem.certificate",
+    "compilation": "runtime.compilation",
+    "datasets": "paper.datasets",
+    "effort": "runtime.effort",
+    "estimators": "api.estimators",
+    "experiments": "paper.study",
+    "feature_names": "api.feature_names",
+    "incumbent": "runtime.incumbent",
+    "markup": "runtime.markup",
+    "methods": "driver.methods",
+    "models": "paper.models",
+    "monitor": "runtime.monitor",
+    "native": "search.native",
+    "options": "problem.options",
+    "parallel": "runtime.parallel",
+    "path": "api.path",
+    "plotting": "output.plotting",
+    "portable": "output.portable",
+    "progress": "runtime.progress",
+    "relaxations": "search.relaxations",
+    "relaxations.relaxation": "search.relaxations",
+    "report": "output.report",
+    "result": "driver.result",
+    "solution": "problem.solution",
+    "solvers": "paper.solvers",
+    "sources": "problem.sources",
+    "stability": "api.stability",
+    "stopping": "runtime.stopping",
+    "supervision": "runtime.supervision",
+    "validation": "problem.validation",
+    "warmup": "cli.all_kernels",
+    "writing": "problem.files",
+}
+
+
+def new_name(name: str) -> str | None:
+    """The new name of a module; None if it has not moved."""
+    package, _, old = name.partition(".")
+    if package != PACKAGE:
+        return None
+    head, rest = old, ""
+    while head:
+        if head in MOVED:
+            return f"{PACKAGE}.{MOVED[head]}{rest}"
+        head, dot, last = head.rpartition(".")
+        rest = f"{dot}{last}{rest}"
+    return None
+
+
+class _Alias(Loader):
+    """Gives the module that is there under its new name."""
+
+    def __init__(self, name: str):
+        self._name = name
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        self._module = import_module(self._name)
+        self._spec = self._module.__spec__
+        return self._module
+
+    def exec_module(self, module: ModuleType) -> None:
+        # It was executed under its own name, and keeps that.
+        module.__spec__ = self._spec
+
+
+class _Finder(MetaPathFinder):
+    def find_spec(
+        self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        new = new_name(name)
+        if new is None or find_spec(new) is None:
+            return None
+        warnings.warn(
+            f"{name} is now {new}; the old name will go in version 0.2.",
+            DeprecationWarning,
+            stacklevel=2,
+        )
+        return ModuleSpec(name, _Alias(new), is_package=False)
+
+
+def install() -> None:
+    """Let imports find old names."""
+    if not any(isinstance(one, _Finder) for one in sys.meta_path):
+        # Before the others, or they would load a second copy from the folder of a
+        # package that is known by its old name.
+        sys.meta_path.insert(0, _Finder())

@@ -1,0 +1,140 @@
+"""The value of a relaxation recomputed from a dual point, whoever found the point."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ...kernels.big_m import box_bound, huber_values
+from ...kernels.bounds import bound_and_price, repair_dual, square_bounds
+from ...problem.problem import Problem
+
+# Relaxations with the same dual function, by the paper's theorems.
+FAMILY = {
+    "SVM": "SVM",
+    "BoxMP": "BoxMP",
+    "SMP": "BoxMP",
+    "DSMP": "BoxMP",
+    "SCoP": "DSCoP",
+    "DSCoP": "DSCoP",
+    "SCoMP": "DSCoMP",
+    "DSCoMP": "DSCoMP",
+    # No dual point of a mixed-integer program says more than the relaxation below it.
+    "SR-DSCoP": "DSCoP",
+    "SR-DLMP": "DSCoP",
+}
+
+
+# Models with a big-M, and those with a set K of binary features.
+WITH_M = ("BoxMP", "SMP", "DSMP", "SCoMP", "DSCoMP", "SR-DSCoP", "SR-DLMP")
+WITH_K = ("SR-DSCoP", "SR-DLMP")
+
+
+class CertifiedBound(NamedTuple):
+    """A bound, the repaired dual point behind it and its squares ``c_j^2``."""
+
+    bound: float
+    alpha: np.ndarray
+    squares: np.ndarray
+
+
+def certified_bound(
+    problem: Problem, alpha: ArrayLike, model: str = "DSCoP", M: ArrayLike | None = None
+) -> CertifiedBound:
+    r"""Lower bound of a relaxation from any vector, in directed arithmetic.
+
+    With :math:`c = A\alpha` the dual functions are, for SVM,
+    :math:`1^\top\alpha - \tfrac12 \sum_j c_j^2`; for DSCoP and SCoP the B largest
+    squares only; for DSCoMP and SCoMP the B largest Huber terms,
+    :math:`\tfrac12 c^2` up to :math:`|c| = M` and :math:`M|c| - \tfrac12 M^2` beyond;
+    for BoxMP, SMP and DSMP :math:`\max_v \sum_j M v_j |c_j| - \tfrac12 M^2 v_j^2` over
+    :math:`0 \le v \le 1, e^\top v \le B`, computed through the price of the budget.
+
+    Parameters
+    ----------
+    problem : Problem
+    alpha : array of shape (n_kept_samples,)
+        Any vector, whatever is in it; it is repaired to satisfy the dual constraints
+        exactly.
+    model : str, default="DSCoP"
+        The paper's name of a relaxation.
+    M : float or array of shape (n_features,), default=None
+        Bound of the weights, for the models that have one. (The semi-relaxations do,
+        but what a dual point proves does not depend on it.)
+
+    Returns
+    -------
+    CertifiedBound
+        ``bound`` is below the value of the model, and of FS-SVM if M is valid.
+    """
+    check_model(model, M, M_optional=model in WITH_K)
+    limits = None if M is None else check_big_m(M, problem.n_features)
+    point = np.ascontiguousarray(alpha, dtype=np.float64)
+    if point.shape != (problem.n_samples,):
+        raise ValueError(
+            f"alpha must have one entry per sample of positive weight "
+            f"({problem.n_samples}), got shape {point.shape}."
+        )
+    repaired = repair_dual(point, problem.y, problem.C, problem.fit_intercept)
+    squares = square_bounds(problem.engine.products(repaired), problem.norms, repaired)
+    bound = _bound(problem, repaired, squares, FAMILY[model], limits)
+    # No objective is negative.
+    return CertifiedBound(max(0.0, float(bound)), repaired, squares)
+
+
+def check_model(model: str, M: ArrayLike | None, *, M_optional: bool = False) -> None:
+    """Refuse models that do not exist, and an M that is missing or of no use."""
+    if model not in FAMILY:
+        raise ValueError(f"model must be one of {list(FAMILY)}, got {model!r}.")
+    if M is None and model in WITH_M and not M_optional:
+        raise ValueError(
+            f"{model} needs M, a bound of the weights: frugalsvm.paper.models.big_m "
+            "computes one."
+        )
+    if M is not None and model not in WITH_M:
+        raise ValueError(f"{model} has no big-M; leave M out.")
+
+
+def check_big_m(M: ArrayLike, n_features: int) -> np.ndarray:
+    """One bound of ``|w_j|`` per feature.
+
+    Zero says that no good solution uses a feature, which only an array can mean:
+    :func:`~frugalsvm.paper.models.weight_bounds` proves it of some.
+    """
+    values = np.asarray(M, dtype=np.float64)
+    if values.ndim > 1 or (values.ndim and values.shape != (n_features,)):
+        raise ValueError(
+            f"M must be a number or have one entry per feature ({n_features}), got "
+            f"shape {values.shape}."
+        )
+    right = np.isfinite(values) & (values >= 0 if values.ndim else values > 0)
+    if not right.all():
+        raise ValueError(
+            f"M must be positive and finite (an array may have zeros), got "
+            f"{values[~right][0]:g}; frugalsvm.paper.models.big_m computes a "
+            "valid value from the objective of any solution."
+        )
+    return np.array(np.broadcast_to(values, n_features))
+
+
+def _bound(
+    problem: Problem,
+    alpha: np.ndarray,
+    squares: np.ndarray,
+    family: str,
+    limits: np.ndarray | None,
+) -> float:
+    region = problem.root_region().affordable(problem.costs)
+    if family == "SVM":
+        used = np.concatenate([region.forced, region.free])
+        return bound_and_price(
+            alpha, squares, used, region.free[:0], 0, problem.costs, np.inf
+        )[0]
+    choice = (region.forced, region.free, region.k, problem.costs, region.budget)
+    if family == "DSCoP":
+        return bound_and_price(alpha, squares, *choice)[0]
+    if family == "DSCoMP":
+        return bound_and_price(alpha, huber_values(squares, limits), *choice)[0]
+    return box_bound(alpha, squares, limits, *choice)

@@ -1,0 +1,151 @@
+"""Scorecards: integers, thresholds, and an honest count."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from frugalsvm import PortableModel
+from frugalsvm.output.portable import Feature
+from frugalsvm.output.portable.scorecard import Ranges, _limits
+from tests.output.portable.models import data, fitted
+from tests.runtime.test_markup import EVIL, parsed
+
+
+@pytest.fixture(scope="module")
+def card():
+    return PortableModel.from_estimator(fitted(4)).to_scorecard(*data(), points=30)
+
+
+def test_points_are_small_integers_from_zero(card):
+    for one in card.ranges:
+        assert min(one.points) == 0
+        assert all(isinstance(value, int) for value in one.points)
+        assert len(one.points) == len(one.limits) + 1
+        assert all(a != b for a, b in zip(one.points, one.points[1:], strict=False))
+    assert abs(card.max_points - 30) <= 4
+
+
+def test_points_follow_the_weights(card):
+    """Points rise with a feature whose weight is positive, and fall otherwise."""
+    signs = {one.name: np.sign(one.weight) for one in card.model.features}
+    for one in card.ranges:
+        assert (signs[one.name] * np.diff(one.points) > 0).all()
+
+
+def test_totals_by_hand(card):
+    X, _ = data()
+    row = X.iloc[[0]]
+    by_hand = 0
+    for one in card.ranges:
+        value = row[one.name].iloc[0]
+        by_hand += one.points[sum(value >= limit for limit in one.limits)]
+    assert card.total(row)[0] == by_hand
+    label = card.classes[by_hand >= card.threshold]
+    assert card.predict(row)[0] == label
+    assert card.predict_proba(row)[0, 1] == card.probability(by_hand)
+
+
+def test_the_loss_is_counted(card):
+    X, y = data()
+    accuracy = (card.predict(X) == y).mean()
+    own = (card.model.predict(X) == y).mean()
+    assert card.accuracy == pytest.approx(accuracy)
+    assert card.accuracy_loss == pytest.approx(own - accuracy)
+    assert card.changed == pytest.approx(
+        (card.predict(X) != card.model.predict(X)).mean()
+    )
+    assert f"{100 * accuracy:.1f} % on 120 samples" in str(card)
+
+
+def test_the_threshold_is_the_most_accurate(card):
+    X, y = data()
+    total = card.total(X)
+    best = max(((total >= t) == (y == card.classes[1])).mean() for t in range(-1, 40))
+    assert card.accuracy == pytest.approx(best)
+
+
+def test_more_points_and_bins_lose_less():
+    model = PortableModel.from_estimator(fitted(4))
+    coarse = model.to_scorecard(*data(), points=3, bins=2)
+    fine = model.to_scorecard(*data(), points=10_000, bins=100)
+    assert fine.changed < coarse.changed
+    assert fine.changed < 0.03
+
+
+def test_probabilities_rise_with_points(card):
+    chances = card.probability(np.arange(card.max_points + 1))
+    assert (np.diff(chances) > 0).all()
+    X, y = data()
+    positive = y == card.classes[1]
+    assert card.predict_proba(X)[:, 1].mean() == pytest.approx(
+        positive.mean(), abs=0.02
+    )
+
+
+def test_few_values_have_a_range_each():
+    X = pd.DataFrame({"a": [0, 0, 1, 1, 2, 2] * 5, "b": [5.0] * 30})
+    y = np.array([0, 0, 0, 1, 1, 1] * 5)
+    features = (Feature("a", 0, 0.0, 1.0, 2.0, "mg"), Feature("b", 1, 0.0, 1.0, 1.0))
+    card = PortableModel(features, -7.0, (0, 1), 2).to_scorecard(X, y, points=4)
+    assert card.ranges[0] == Ranges("a", "mg", (0.5, 1.5), (0, 2, 4))
+    assert card.ranges[1].points == (0,)
+    assert card.ranges[1].words() == ["any"]
+    assert card.ranges[0].words() == ["below 0.5", "0.5 to below 1.5", "1.5 or more"]
+    assert "a [mg]" in str(card)
+    frame = card.to_frame()
+    assert frame["points"].tolist() == [0, 2, 4, 0]
+
+
+def test_limits_are_round_where_they_can_be():
+    values = np.random.default_rng(0).normal(size=500)
+    assert all(float(f"{limit:.3g}") == limit for limit in _limits(values, 5))
+    far = 1e9 + values
+    limits = _limits(far, 5)
+    assert limits.size == 4
+    counts = np.bincount(np.searchsorted(limits, far, side="right"))
+    assert (counts > 50).all()
+    # Most values are the same: no range is empty.
+    heavy = np.r_[np.zeros(400), np.arange(1.0, 101.0)]
+    place = np.searchsorted(_limits(heavy, 5), heavy, side="right")
+    assert (np.bincount(place) > 0).all()
+
+
+def test_a_value_that_most_samples_have_is_no_end():
+    values = np.append(np.zeros(90), np.arange(10.0))
+    np.testing.assert_array_equal(_limits(values, 5), [1.0])
+
+
+def test_many_points_take_no_longer():
+    """There are as many thresholds to try as there are totals, whatever the points."""
+    X, y = data()
+    model = PortableModel.from_estimator(fitted())
+    few, many = (model.to_scorecard(X, y, points=p) for p in (10**4, 10**12))
+    assert many.threshold == pytest.approx(few.threshold * 10**8, rel=1e-2)
+    assert many.accuracy == few.accuracy
+
+
+def test_words_never_round_a_limit():
+    assert Ranges("a", None, (1.23456789,), (0, 1)).words()[0] == "below 1.23456789"
+
+
+def test_pages_escape():
+    X = pd.DataFrame({EVIL: [0.0, 1.0] * 10})
+    model = PortableModel((Feature(EVIL, 0, 0.5, 1.0, 2.0, EVIL),), 0.0, ("a", EVIL), 1)
+    page = parsed(model.to_scorecard(X, ["a", EVIL] * 10)._repr_html_())
+    assert "script" not in page.tags
+    assert EVIL in page.text
+
+
+def test_bad_arguments(card):
+    X, y = data()
+    model = card.model
+    with pytest.raises(ValueError, match="points must be an integer >= 1, got 0"):
+        model.to_scorecard(X, y, points=0)
+    with pytest.raises(ValueError, match=r"bins must be an integer >= 2, got 2\.5"):
+        model.to_scorecard(X, y, bins=2.5)
+    with pytest.raises(ValueError, match=r"each of the 120 samples, got shape \(3,\)"):
+        model.to_scorecard(X, y[:3])
+    with pytest.raises(ValueError, match="y has label 'what'"):
+        model.to_scorecard(X, ["what", *y[1:]])
+    with pytest.raises(ValueError, match="both classes"):
+        model.to_scorecard(X, [y[0]] * 120)

@@ -1,0 +1,148 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from frugalsvm.output.report import (
+    AlternativesSummary,
+    BudgetPath,
+    FeatureAlternatives,
+    Verdict,
+    words,
+)
+from tests.output.report import samples
+
+MINUS, DASH = "\N{MINUS SIGN}", "\N{EN DASH}"
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.0, "0"),
+        (0.03123, "0.0312"),
+        (-2.5, f"{MINUS}2.5"),
+        (569.04, "569"),
+        (1234.5, "1,234"),
+        (98765.4, "98,765"),
+        (3.2e7, "3.20e+07"),
+        (2e-6, f"2.00e{MINUS}06"),
+        (None, DASH),
+        (np.nan, DASH),
+        (np.inf, DASH),
+    ],
+)
+def test_numbers(value, text):
+    assert words.number(value) == text
+
+
+def test_large_numbers_keep_the_digits_asked_for():
+    assert words.number(4426.01046, 9) == "4,426.01046"
+    assert words.signed(0.5) == "+0.5"
+    assert words.signed(-0.5) == f"{MINUS}0.5"
+
+
+@pytest.mark.parametrize("part", [0.0, 1e-9, 2.51e-5, 0.000052, 0.1, 0.347, 0.9999])
+def test_promises_are_rounded_to_the_safe_side(part):
+    def read(text):
+        return float(text.split("\N{NO-BREAK SPACE}")[0].replace(MINUS, "-")) / 100
+
+    assert read(words.at_most(part)) >= part * (1 - 1e-9)
+    assert read(words.at_most(part)) <= max(1.11 * part, (part > 0) * words.LEAST)
+    assert read(words.at_least(part)) <= part * (1 + 1e-9)
+    assert read(words.at_least(part)) >= 0.89 * part
+
+
+def verdict(**changes):
+    return replace(Verdict(4, 30, 100.0, 99.99, "optimal", 1.0, 5), **changes)
+
+
+def test_a_proof_is_put_into_words():
+    text = words.proof(verdict())
+    assert "no other choice of at most five features fits these data better" in text
+    assert "by more than 0.01" in text
+    exact = words.proof(verdict(lower_bound=100.0))
+    assert exact.endswith("fits these data better.")
+
+
+@pytest.mark.parametrize("status", ["feasible", "time limit", "interrupted"])
+@pytest.mark.parametrize("bound", [60.0, 0.5, 0.0, -np.inf])
+def test_a_large_gap_does_not_sound_like_a_bad_model(status, bound):
+    text = words.proof(verdict(status=status, lower_bound=bound))
+    assert "No better choice of at most five features was found" in text
+    assert "how good the model is" in text
+    assert "is proved that no other" not in text
+    for word in ("bad", "poor", "fail", "inf", "nan"):
+        assert word not in text
+    assert words.standing(verdict(status=status))[0] == "Best found"
+
+
+def test_budgets_in_words():
+    assert words.budget(verdict(max_features=1)) == "at most one feature"
+    assert words.budget(verdict(max_features=None)) == "features"
+    assert words.budget(verdict(max_cost=100.0)).endswith("that cost at most 100")
+
+
+def test_a_class_that_is_a_number_gets_the_name_of_the_target():
+    report = samples.whole(classes=("0", "1"))
+    assert words.label(report, 1) == "diagnosis\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}1"
+    assert words.label(samples.whole(), 1) == "malignant"
+    assert words.label(samples.bare(), 1) == "1"
+
+
+def test_quality_is_compared_with_the_usual_class():
+    report = samples.whole()
+    assert "Always saying “benign”" in words.quality(report)
+    assert "hardly" not in words.quality(report)
+    useless = replace(report.validation, confusion=np.array([[90, 0], [10, 0]]))
+    useless = replace(useless, scores=())
+    assert "hardly a difference" in words.quality(replace(report, validation=useless))
+    assert words.quality(samples.bare()) == ""
+
+
+def test_mistakes_are_counted():
+    confusion = np.array([[8, 0], [1, 3]])
+    report = samples.whole()
+    report = replace(report, validation=replace(report.validation, confusion=confusion))
+    assert words.mistakes(report) == (
+        "Of 4 rows that are “malignant” 1 was missed. Of 8 that are “benign” none was "
+        "taken for “malignant”."
+    )
+
+
+def test_directions():
+    report = samples.whole()
+    texts = [words.direction(report, one) for one in report.features]
+    assert texts[0] == "higher values speak for “malignant”"
+    assert texts[2] == "higher values speak for “benign”"
+    assert texts[3] == "this value speaks for “malignant”"
+    assert words.one_unit(report.features[0]) == "+0.0041 per mm²"
+    assert "2.35 per 569" in words.one_step(report.features[0])
+
+
+def test_alternatives_say_how_sure_they_are():
+    sure = AlternativesSummary(0.01, 0.01, 4, ())
+    assert "proved that there is no other" in words.alternatives(sure)
+    partly = words.alternatives(replace(sure, complete_up_to=0.00567))
+    assert "as far as was searched" in partly
+    assert "0.56" in partly
+    unsure = words.alternatives(replace(sure, complete_up_to=-0.2))
+    assert "There may be many more" in unsure
+    assert words.alternatives(replace(sure, n_models=1)).startswith("One choice")
+
+
+def test_paths_in_words():
+    budgets = np.array([1, 2, 3])
+    scores = np.array([0.7, 0.9, 0.92])
+    assert "takes 3 features; 2 features reach" in words.path(
+        BudgetPath(budgets, 2, scores=scores)
+    )
+    assert "has the best mean" in words.path(BudgetPath(budgets, 3, scores=scores))
+    assert "budget of 2 features" in words.path(BudgetPath(budgets, 2))
+    assert "would bring" in words.path(BudgetPath(budgets))
+
+
+def test_what_takes_the_place_of_a_feature():
+    one = FeatureAlternatives("a", "replaceable", 2, tuple("bcdefg"))
+    assert words.replacements(one) == "b, c, d, e and 2 more"
+    assert "several" in words.replacements(replace(one, replaced_by=()))
+    assert words.replacements(FeatureAlternatives("a", "indispensable", 3)) == ""

@@ -1,0 +1,181 @@
+import random
+import sqlite3
+
+import pytest
+
+from frugalsvm.paper.study.cells import Outcome, cell
+from frugalsvm.paper.study.store import Store, StoreNotUsable
+
+SPEC = {"task": "count", "params": {"B": 3}}
+OUTCOME = Outcome({"objective": 1.5, "gap": float("inf"), "capped": False}, 2.0, 1.0)
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "below" / "cells.sqlite"
+
+
+def change(path, statement, *values):
+    with sqlite3.connect(path) as connection:
+        connection.execute(statement, values)
+    connection.close()
+
+
+def test_what_was_put_is_there_after_opening_again(path):
+    with Store(path) as store:
+        assert store.get(SPEC) is None
+        store.put(SPEC, OUTCOME)
+    with Store(path) as store:
+        assert store.get(SPEC) == OUTCOME
+        assert store.get(SPEC | {"params": {"B": 4}}) is None
+        assert len(store) == 1
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE cells SET outcome = replace(outcome, '1.5', '1.4')",
+        "UPDATE cells SET outcome = substr(outcome, 1, 10)",
+        "UPDATE cells SET outcome = x'00ff'",
+        "UPDATE cells SET outcome = CAST(x'7bff7d' AS TEXT)",
+        "UPDATE cells SET digest = CAST(x'80' AS TEXT)",
+        "UPDATE cells SET spec = replace(spec, '3', '4')",
+        "UPDATE cells SET digest = ''",
+    ],
+)
+def test_a_damaged_entry_is_as_if_it_were_not_there(path, damage):
+    words = []
+    with Store(path) as store:
+        store.put(SPEC, OUTCOME)
+    change(path, damage)
+    with Store(path, say=words.append) as store:
+        assert store.get(SPEC) is None
+        assert store.damaged == 1
+        assert "damaged entry" in words[0]
+        store.put(SPEC, OUTCOME)
+        assert store.get(SPEC) == OUTCOME
+
+
+@pytest.mark.parametrize("where", ["head", "all"])
+def test_a_damaged_file_is_put_aside(path, where):
+    words = []
+    with Store(path) as store:
+        store.put(SPEC, OUTCOME)
+    data = bytearray(path.read_bytes())
+    spoilt = slice(0, 60) if where == "head" else slice(100, len(data))
+    data[spoilt] = b"\x5a" * len(data[spoilt])
+    path.write_bytes(data)
+    with Store(path, say=words.append) as store:
+        assert store.get(SPEC) is None
+        store.put(SPEC, OUTCOME)
+        assert store.get(SPEC) == OUTCOME
+    assert path.with_name("cells.sqlite.damaged1").read_bytes() == bytes(data)
+    assert "damaged" in words[0]
+    assert "cells.sqlite.damaged1" in words[0]
+
+
+def test_a_second_damaged_file_does_not_replace_the_first(path):
+    path.parent.mkdir()
+    for text in (b"not a database at all", b"nor is this one, really"):
+        path.write_bytes(text)
+        Store(path, say=lambda text: None).close()
+    kept = {one.read_bytes() for one in path.parent.glob("*.damaged*")}
+    assert kept == {b"not a database at all", b"nor is this one, really"}
+
+
+def many(count=40):
+    """Cells, enough for several pages of a file."""
+    specs = [{"task": "count", "params": {"B": k}, "text": "x" * 300}
+             for k in range(count)]  # fmt: skip
+    return [(one, Outcome({"objective": k + 0.5})) for k, one in enumerate(specs)]
+
+
+@pytest.fixture(scope="module")
+def content(tmp_path_factory):
+    """The bytes of a store with these cells."""
+    path = tmp_path_factory.mktemp("whole") / "cells.sqlite"
+    with Store(path) as store:
+        for spec, outcome in many():
+            store.put(spec, outcome)
+    return path.read_bytes()
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_any_byte_may_change(path, content, seed):
+    """What comes back is right or missing, and can be put again."""
+    data = bytearray(content)
+    # Behind the head of the file, which has our signature.
+    data[random.Random(seed).randrange(100, len(data))] ^= 0xFF
+    path.parent.mkdir()
+    path.write_bytes(data)
+    with Store(path, say=lambda text: None) as store:
+        for spec, outcome in many():
+            assert store.get(spec) in (None, outcome)
+            if store.get(spec) is None:
+                store.put(spec, outcome)
+            assert store.get(spec) == outcome
+
+
+def test_sound_rows_of_a_damaged_file_are_kept(path, content):
+    words = []
+    path.parent.mkdir()
+    path.write_bytes(content[: -len(content) // 4])
+    with Store(path, say=words.append) as store:
+        kept = [store.get(spec) == outcome for spec, outcome in many()]
+    assert 10 < sum(kept) < len(kept)
+    assert f"{sum(kept)} of its cells are kept" in words[0]
+
+
+def test_a_damaged_schema_is_noticed(path):
+    with Store(path) as store:
+        store.put(SPEC, OUTCOME)
+    path.write_bytes(path.read_bytes().replace(b"outcome TEXT", b"outcune TEXT"))
+    with Store(path, say=lambda text: None) as store:
+        assert store.get(SPEC) is None
+
+
+def test_an_empty_file_is_a_new_store(path):
+    path.parent.mkdir()
+    path.touch()
+    with Store(path, say=pytest.fail) as store:
+        assert len(store) == 0
+
+
+def test_a_store_that_another_keeps_locked(path, monkeypatch):
+    monkeypatch.setattr("frugalsvm.paper.study.store.PATIENCE", 0.05)
+    with Store(path) as store, sqlite3.connect(path) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        with pytest.raises(StoreNotUsable, match="locked"):
+            store.put(SPEC, OUTCOME)
+        other.rollback()
+    other.close()
+    assert not list(path.parent.glob("*.damaged*"))
+
+
+def test_two_may_write(path):
+    with Store(path) as first, Store(path) as second:
+        for k, (spec, outcome) in enumerate(many(6)):
+            (first, second)[k % 2].put(spec, outcome)
+        assert len(first) == len(second) == 6
+
+
+def test_a_database_of_something_else_is_left_alone(path):
+    path.parent.mkdir()
+    change(path, "CREATE TABLE letters (text)")
+    with pytest.raises(StoreNotUsable, match="something else"):
+        Store(path)
+    with sqlite3.connect(path) as connection:
+        tables = connection.execute("SELECT name FROM sqlite_master").fetchall()
+    assert tables == [("letters",)]
+
+
+def test_keys_depend_on_all_that_matters():
+    def spec(fingerprint="abc", **change):
+        made = {"data": "wdbc", "limit": 5, "B": 3, "C": 1.0} | change
+        return cell("method", **made).spec(lambda name: fingerprint)
+
+    assert spec() == spec()
+    others = [spec("abd"), spec(limit=6), spec(B=4), spec(needs=(cell("facts"),))]
+    others += [spec(data="wbc"), spec(effort="fast"), spec(seed=1)]
+    assert all(other != spec() for other in others)
+    assert spec()["version"]
