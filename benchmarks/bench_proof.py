@@ -10,7 +10,7 @@ from pathlib import Path
 
 from frugalsvm.paper.study.cells import cell
 from frugalsvm.paper.study.runner import compute
-from frugalsvm.paper.study.sources import LARGE, Source
+from frugalsvm.paper.study.sources import LARGE, DatasetSource
 from frugalsvm.paper.study.studies.proof import BUDGET
 from frugalsvm.runtime.progress import relative_gap
 
@@ -42,7 +42,7 @@ def run(
         f"Proved gaps, B={BUDGET}, {seconds:g} s, {n_jobs} threads (others: 1)",
         columns, width=9,
     )  # fmt: skip
-    source = Source(str(folder))
+    source = DatasetSource(str(folder))
     chosen = [name for name in LARGE if not names or name in names]
     smaller = total = 0
     proved: dict[float, int] = {}

@@ -9,7 +9,7 @@ from sklearn.datasets import load_iris, load_wine
 from frugalsvm import FrugalSVC, InvalidCertificate, Problem, solve, verify
 from frugalsvm.checker import Statement
 from frugalsvm.checker.arithmetic import U, objective_bound
-from frugalsvm.checker.proof import Data, Proof, _Part
+from frugalsvm.checker.proof import ProofData, ProofTree, _Part
 from tests.checker.forging import proved, sealed, single_root, with_fixing
 from tests.checker.trees import RandomTree, enumerated_bound, priced_bound
 from tests.reference import brute_force, random_data
@@ -52,12 +52,12 @@ def test_a_bound_above_the_objective_is_a_contradiction(two_features, monkeypatc
     X, y = two_features
     honest = single_root(X, y, np.full(12, 0.1))
     verify(honest, X, y)
-    monkeypatch.setattr("frugalsvm.checker.Proof.smallest_bound", lambda self: 13.0)
+    monkeypatch.setattr("frugalsvm.checker.ProofTree.smallest_bound", lambda self: 13.0)
     with pytest.raises(InvalidCertificate, match=r"13.0 exceeds the objective"):
         verify(honest, X, y)
     objective = objective_bound(np.empty((0, 12)), y, np.ones(12), np.empty(0), 0.0)
     monkeypatch.setattr(
-        "frugalsvm.checker.Proof.smallest_bound", lambda self: objective
+        "frugalsvm.checker.ProofTree.smallest_bound", lambda self: objective
     )
     assert verify(honest, X, y).gap == 0.0
 
@@ -143,7 +143,7 @@ def test_settings_of_numpy_do_not_matter(two_features):
 
 def test_a_claim_above_the_objective_is_not_even_tried(two_features, monkeypatch):
     X, y = two_features
-    monkeypatch.setattr("frugalsvm.checker.Proof.smallest_bound", None)
+    monkeypatch.setattr("frugalsvm.checker.ProofTree.smallest_bound", None)
     forged = single_root(X, y, np.full(12, 0.1), lower_bound=np.array(12.1))
     with pytest.raises(InvalidCertificate, match="above the objective"):
         verify(forged, X, y)
@@ -287,7 +287,7 @@ def random_part(seed):
         rng.choice([0.1, 0.3, 0.7, 1.1], n), float(rng.choice([np.inf, 0.6, 1.4, 3.0])),
         np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), False,
     )  # fmt: skip
-    data = Data(statement, rng.normal(size=(n, m)), labels(m), np.ones(m))
+    data = ProofData(statement, rng.normal(size=(n, m)), labels(m), np.ones(m))
     roles = rng.choice(["free", "free", "free", "forced", "out"], n)
     squares = rng.uniform(0, 1, n) if seed % 3 else rng.choice([0.1, 0.3, 0.7], n)
     squares *= 10.0 ** rng.integers(-1, 2)
@@ -444,7 +444,7 @@ def test_the_whole_budget_may_be_spent_on_one_feature():
         4, 2, 1, np.ones(4), np.ones(2), 1.4, np.empty(0, dtype=np.int64),
         np.empty(0, dtype=np.int64), False,
     )  # fmt: skip
-    data = Data(statement, np.ones((2, 4)), labels(4), np.ones(4))
+    data = ProofData(statement, np.ones((2, 4)), labels(4), np.ones(4))
     for factor, possible in ((1.0, True), (1 + 2 * U, False)):
         statement.costs[0] = data.left_to_spend([]) * factor
         part = _Part(
@@ -468,7 +468,7 @@ def test_data_are_centred_where_the_intercept_is_free():
         statement = Statement(
             6, 5, 2, np.ones(6), np.ones(5), np.inf, none, np.array([4]), intercept
         )
-        data = Data(statement, X.T * y, y, np.ones(6))
+        data = ProofData(statement, X.T * y, y, np.ones(6))
         wanted = X - X.mean(axis=0) if intercept else X
         np.testing.assert_allclose(data.A, (wanted.T * y), rtol=0, atol=1e-9)
         np.testing.assert_allclose(
@@ -708,13 +708,13 @@ def test_accurate_products_are_a_last_resort(monkeypatch, three_features):
     honest = single_root(X, y, np.full(12, 0.01))
     bound = verify(honest, X, y).lower_bound
     used = []
-    original = Proof.__init__
+    original = ProofTree.__init__
 
     def recorded(self, data, arrays, listed, accurate=False):
         used.append(accurate)
         original(self, data, arrays, listed, accurate)
 
-    monkeypatch.setattr(Proof, "__init__", recorded)
+    monkeypatch.setattr(ProofTree, "__init__", recorded)
     for claim, kinds in ((bound, [False]), (np.nextafter(bound, 1), [False, True])):
         used.clear()
         verify(sealed(honest, lower_bound=np.array(claim)), X, y)

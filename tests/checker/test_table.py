@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from frugalsvm import FrugalSVC, InvalidCertificate, verify
 from frugalsvm.checker import table
 from frugalsvm.checker.statement import fingerprint
-from frugalsvm.checker.table import Table, read_table
+from frugalsvm.checker.table import DataMatrix, read_table
 from tests.problem.sources.tables import DENSE, SPARSE, labels, numbers
 
 RNG = np.random.default_rng(9)
@@ -43,7 +43,7 @@ def certificate(request):
 @pytest.mark.parametrize("form", FORMS)
 def test_rows_of_every_form(blocks, form):
     made = read_table(form(X))
-    assert isinstance(made, Table)
+    assert isinstance(made, DataMatrix)
     np.testing.assert_array_equal(np.vstack(list(made.blocks())), X.T)
     kept = WEIGHTS > 0
     signed = made[kept].signed(Y[kept])

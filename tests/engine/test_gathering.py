@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from frugalsvm import Problem, relax, solve, verify
 from frugalsvm.engine import gathering
-from frugalsvm.engine.gathering import GatheringEngine
+from frugalsvm.engine.gathering import ColumnGenerationEngine
 from frugalsvm.engine.perspective import perspective, region_task
-from frugalsvm.engine.protocol import ActiveSet
+from frugalsvm.engine.protocol import WorkingSet
 from tests.reference import brute_force, random_data
 
 TOL = 1e-9
@@ -32,7 +32,7 @@ def both(X, y, **arguments):
     dense = Problem(X, y, **arguments)
     sparse = Problem(sp.csr_array(X), y, **arguments)
     assert dense.source is None
-    assert isinstance(sparse.engine, GatheringEngine)
+    assert isinstance(sparse.engine, ColumnGenerationEngine)
     return dense, sparse
 
 
@@ -89,7 +89,7 @@ def relaxed_in_one_piece(problem):
         problem.engine, region, None, tol=TOL, fine_tol=TOL, cutoff=np.inf,
         max_rounds=9,
     )  # fmt: skip
-    whole = task._replace(start=ActiveSet(region.free, side), rough=False)
+    whole = task._replace(start=WorkingSet(region.free, side), rough=False)
     return problem.engine.solve([whole])[0]
 
 
@@ -117,13 +117,13 @@ def test_relaxations_by_pools(pools, kind, budget):
 
 def test_pools_stay_small(pools, monkeypatch):
     asked = []
-    native = GatheringEngine.native
+    native = ColumnGenerationEngine.native
 
     def noticing(self, features):
         asked.append(features.size)
         return native(self, features)
 
-    monkeypatch.setattr(GatheringEngine, "native", noticing)
+    monkeypatch.setattr(ColumnGenerationEngine, "native", noticing)
     X, y = wide_data(3, n=5000)
     sparse = Problem(sp.csc_array(X), y, C=0.5, max_features=5)
     relax(sparse)

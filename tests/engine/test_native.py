@@ -5,7 +5,7 @@ import pytest
 
 from frugalsvm import Problem
 from frugalsvm.engine.perspective import region_task
-from frugalsvm.engine.protocol import ActiveSet
+from frugalsvm.engine.protocol import WorkingSet
 from frugalsvm.kernels.rounds import DROP_ROUNDS
 from tests.reference import random_data
 
@@ -36,7 +36,7 @@ def tasks_of(intercept, costs):
 
 def assert_same(one, other):
     for a, b in zip(one, other, strict=True):
-        if isinstance(a, ActiveSet):
+        if isinstance(a, WorkingSet):
             assert_same(a, b)
         else:
             np.testing.assert_array_equal(a, b)

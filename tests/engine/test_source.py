@@ -5,7 +5,7 @@ import pytest
 
 from frugalsvm import Problem
 from frugalsvm.engine import gathering
-from frugalsvm.engine.gathering import GatheringEngine
+from frugalsvm.engine.gathering import ColumnGenerationEngine
 from frugalsvm.engine.perspective import perspective, region_task
 from frugalsvm.engine.source import Prices
 from frugalsvm.problem.sources import make_source
@@ -43,7 +43,7 @@ def test_parts_make_a_whole(monkeypatch, whole_bytes):
     X[:, 20] += 900.0
     problem = Problem(X, y, C=0.5, max_features=4)
     parts = [make_source(X[:, a:b]) for a, b in ((0, 100), (100, 101), (101, 600))]
-    engine = GatheringEngine(
+    engine = ColumnGenerationEngine(
         SideBySide(parts), problem.y, problem.C, True, problem.costs
     )
     wanted = perspective(problem.engine, problem.root_region(), tol=1e-9)
@@ -97,9 +97,9 @@ def test_a_distant_source_tells_what_matters_only(monkeypatch, conditions):
     problem = Problem(X, y, C=0.5, **conditions)
     parts = [make_source(X[:, a:b]) for a, b in ((0, 100), (100, 101), (101, 600))]
     data = problem.y, problem.C, True, problem.costs
-    near = GatheringEngine(SideBySide(parts), *data)
+    near = ColumnGenerationEngine(SideBySide(parts), *data)
     source = Distant(parts)
-    far = GatheringEngine(source, *data)
+    far = ColumnGenerationEngine(source, *data)
     region = problem.root_region()
     wanted = perspective(near, region, tol=1e-9)
     found = perspective(far, region, tol=1e-9)
@@ -135,7 +135,7 @@ def test_costs_and_screening_need_all_prices(monkeypatch, has_costs):
     cutoff = np.inf if has_costs else 1.01 * relaxed
     answers = []
     for engine in (SideBySide(parts), source):
-        engine = GatheringEngine(engine, *data)
+        engine = ColumnGenerationEngine(engine, *data)
         task = region_task(
             engine, region, None, tol=1e-3, fine_tol=1e-3, cutoff=cutoff, max_rounds=9
         )

@@ -5,7 +5,7 @@ import pytest
 
 from frugalsvm.kernels import active_set
 from frugalsvm.kernels.active_set import ACTIVE_EXTRA, SMALL
-from frugalsvm.kernels.data import ActiveSet, Region
+from frugalsvm.kernels.data import ActiveSet, RegionArrays
 from tests.kernels.compiled import compiled
 from tests.kernels.test_program import random_data
 
@@ -17,7 +17,7 @@ choose, budget_rows, far_sides, grow_features, grow_samples, is_whole = map(
 
 
 def region_of(n, k, budget=np.inf):
-    return Region(np.empty(0, dtype=np.int64), np.arange(n), k, budget)
+    return RegionArrays(np.empty(0, dtype=np.int64), np.arange(n), k, budget)
 
 
 def test_budget_rows():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from frugalsvm.kernels import central_path, hinge, linalg
-from frugalsvm.kernels.central_path import Choice
+from frugalsvm.kernels.central_path import ChoiceVariables
 from tests.kernels.compiled import compiled
 from tests.kernels.programs import program_of
 
@@ -16,7 +16,7 @@ centre_choice, mean_product, start, zero_point, best_intercept, kth_largest = ma
 
 
 def choice_of(z, n_rows):
-    return Choice(z, z.copy(), z.copy(), np.ones(n_rows), np.empty(n_rows))
+    return ChoiceVariables(z, z.copy(), z.copy(), np.ones(n_rows), np.empty(n_rows))
 
 
 @pytest.mark.parametrize("value", [1.0, 1e200, np.inf, np.nan])

@@ -6,7 +6,7 @@ from numba import njit
 
 from frugalsvm.kernels import interior_point as kernels
 from frugalsvm.kernels.data import NEVER
-from frugalsvm.kernels.interior_point import UNITS, Found, Goal
+from frugalsvm.kernels.interior_point import UNITS, BestPair, Goal
 from tests.kernels.compiled import compiled
 from tests.kernels.programs import program_of
 
@@ -24,7 +24,7 @@ def solve(program, warm_w, attempt, tol, cutoff, stop):
     primal, dual, iterations = interior_point(
         program, warm_w, attempt, Goal(tol, cutoff, stop), work, best, np.inf, -np.inf
     )
-    return Found(best, primal, dual, iterations, work.curvature)
+    return BestPair(best, primal, dual, iterations, work.curvature)
 
 
 def dual_value(program, alpha):

@@ -5,7 +5,12 @@ import pytest
 from numba import njit
 
 from frugalsvm.kernels import newton
-from frugalsvm.kernels.central_path import Choice, Point, Samples, zero_point
+from frugalsvm.kernels.central_path import (
+    ChoiceVariables,
+    Point,
+    SampleVariables,
+    zero_point,
+)
 from frugalsvm.kernels.data import NEVER
 from frugalsvm.kernels.newton import Newton
 from tests.kernels.programs import program_of
@@ -34,10 +39,10 @@ def random_point(program, seed=0):
     rng = np.random.default_rng(seed)
     m, (n_rows, free) = program.y.size, program.R.shape
     positive = [rng.uniform(0.5, 1.5, size) for size in (m, m, free, free, n_rows)]
-    samples = Samples(rng.uniform(0.2, 0.8, m) * program.C, *positive[:2])
+    samples = SampleVariables(rng.uniform(0.2, 0.8, m) * program.C, *positive[:2])
     z = rng.uniform(0.1, 0.3, free)
     slack = program.h - program.R @ z
-    choice = Choice(z, positive[2], positive[3], positive[4], slack)
+    choice = ChoiceVariables(z, positive[2], positive[3], positive[4], slack)
     return Point(samples, choice, rng.normal(size=program.n_features), np.array([0.3]))
 
 

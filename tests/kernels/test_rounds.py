@@ -5,7 +5,7 @@ import pytest
 
 from frugalsvm import Problem
 from frugalsvm.kernels import rounds
-from frugalsvm.kernels.data import ActiveSet, Region
+from frugalsvm.kernels.data import ActiveSet, RegionArrays
 from frugalsvm.kernels.rounds import RelaxationGoal
 from tests.kernels.compiled import compiled
 from tests.reference import random_data
@@ -30,7 +30,7 @@ def problem_of(costs=False, m=120, n=60):
 
 
 def region_of(problem):
-    return Region(*problem.root_region().affordable(problem.costs))
+    return RegionArrays(*problem.root_region().affordable(problem.costs))
 
 
 def whole(region, m):

@@ -45,14 +45,14 @@ def test_old_names_are_the_same_modules(old, monkeypatch):
 
 def test_the_warning_is_about_the_line_that_imports(monkeypatch):
     monkeypatch.delitem(sys.modules, "frugalsvm.models", raising=False)
-    with pytest.warns(DeprecationWarning) as caught:
+    with pytest.warns(DeprecationWarning, match="is now") as caught:
         from frugalsvm.models import bigmp  # noqa: F401
     assert {one.filename for one in caught} == {__file__}
 
 
 def test_old_pickles_are_read():
-    with pytest.warns(DeprecationWarning):
-        sys.modules.pop("frugalsvm.estimators.frugal_svc", None)
+    sys.modules.pop("frugalsvm.estimators.frugal_svc", None)
+    with pytest.warns(DeprecationWarning, match="is now"):
         found = pickle.loads(b"cfrugalsvm.estimators.frugal_svc\nFrugalSVC\n.")
     assert found.__module__ == "frugalsvm.api.estimators.frugal_svc"
 

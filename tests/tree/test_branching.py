@@ -8,7 +8,7 @@ from scipy.stats import spearmanr
 
 from frugalsvm import Problem
 from frugalsvm.engine.perspective import region_task
-from frugalsvm.engine.protocol import ActiveSet
+from frugalsvm.engine.protocol import WorkingSet
 from frugalsvm.tree.branching import (
     FEW_FEATURES,
     MAX_RANKED,
@@ -19,7 +19,7 @@ from frugalsvm.tree.branching import (
     expected_gains,
     make_rule,
 )
-from frugalsvm.tree.node import Node, Scratch
+from frugalsvm.tree.node import BranchingData, Node
 
 # A cutoff that no node here is near to.
 FAR = 100.0
@@ -27,11 +27,11 @@ FAR = 100.0
 
 def node_of(features, gains=None, bound=10.0, z=0.5):
     node = Node(None, -1, True, np.empty(0, dtype=np.int64), bound)
-    active = ActiveSet(np.arange(1), np.zeros(3, dtype=np.int8))
+    active = WorkingSet(np.arange(1), np.zeros(3, dtype=np.int8))
     ones = [1.0] * len(features)
     z = [z] * len(features)
     gains = gains or (ones, ones)
-    node.scratch = Scratch(np.array(features), z, gains, active, None)
+    node.scratch = BranchingData(np.array(features), z, gains, active, None)
     return node
 
 

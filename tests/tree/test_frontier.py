@@ -2,16 +2,16 @@
 
 import numpy as np
 
-from frugalsvm.engine.protocol import ActiveSet
+from frugalsvm.engine.protocol import WorkingSet
 from frugalsvm.tree.frontier import Frontier
-from frugalsvm.tree.node import Node, Scratch
+from frugalsvm.tree.node import BranchingData, Node
 
 
 def node_of(bound, is_open=True):
     node = Node(None, -1, True, np.empty(0, dtype=np.int64), bound)
     if is_open:
-        active = ActiveSet(np.arange(1), np.zeros(3, dtype=np.int8))
-        node.scratch = Scratch(np.arange(1), [0.5], ([1.0], [1.0]), active, None)
+        active = WorkingSet(np.arange(1), np.zeros(3, dtype=np.int8))
+        node.scratch = BranchingData(np.arange(1), [0.5], ([1.0], [1.0]), active, None)
     return node
 
 

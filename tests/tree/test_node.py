@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from frugalsvm import Problem
-from frugalsvm.engine.protocol import ActiveSet
-from frugalsvm.tree.node import NODE_BYTES, DualPoint, Node, Scratch, region_of
+from frugalsvm.engine.protocol import WorkingSet
+from frugalsvm.tree.node import NODE_BYTES, BranchingData, DualPoint, Node, region_of
 from tests.reference import random_data
 
 
@@ -37,8 +37,8 @@ def test_regions_follow_branching_and_fixings(problem):
 def test_a_short_list_of_free_features_is_used(problem):
     root_region = problem.root_region()
     node = Node.root(root_region)
-    active = ActiveSet(np.arange(2), np.zeros(20, dtype=np.int8))
-    node.scratch = Scratch(
+    active = WorkingSet(np.arange(2), np.zeros(20, dtype=np.int8))
+    node.scratch = BranchingData(
         np.array([3]), [0.5], ([1.0], [1.0]), active, np.array([3, 5])
     )
     np.testing.assert_array_equal(node.region(problem, root_region).free, [3, 5])
@@ -67,8 +67,8 @@ def test_memory_counts_all_arrays():
     assert node.n_bytes == NODE_BYTES + 32
     node.point = DualPoint.of(np.ones(10), 0.0)
     assert node.n_bytes == NODE_BYTES + 32 + 120
-    active = ActiveSet(np.arange(3), np.zeros(10, dtype=np.int8))
-    node.scratch = Scratch(
+    active = WorkingSet(np.arange(3), np.zeros(10, dtype=np.int8))
+    node.scratch = BranchingData(
         np.arange(2), [0.5, 0.5], ([1.0], [1.0]), active, np.arange(5)
     )
     assert node.n_bytes == NODE_BYTES + 32 + 120 + 24 + 10 + 40

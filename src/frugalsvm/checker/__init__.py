@@ -60,7 +60,7 @@ import numpy as np
 
 from .arithmetic import objective_bound
 from .listing import Alternatives, Listed
-from .proof import COST_SLACK, Data, Proof
+from .proof import COST_SLACK, ProofData, ProofTree
 from .reading import (
     FORMAT,
     LIST_FORMAT,
@@ -72,7 +72,7 @@ from .reading import (
     save_arrays,
 )
 from .statement import Statement, check_data, fingerprint, is_about
-from .table import Table
+from .table import DataMatrix
 
 __all__ = [
     "FORMAT",
@@ -195,7 +195,7 @@ def _verify(certificate: Any, X: Any, y: Any, expected: dict[str, Any]) -> Verif
     require(np.unique(signs).size == 2, "only one class has weight")
     rows: Any = (
         data[kept].signed(signs)
-        if isinstance(data, Table)
+        if isinstance(data, DataMatrix)
         else np.multiply(data[kept].T, signs, order="C")
     )
     require(
@@ -206,16 +206,16 @@ def _verify(certificate: Any, X: Any, y: Any, expected: dict[str, Any]) -> Verif
     objective_of = partial(_objective, statement, rows, signs, C)
     objective = objective_of(arrays["selected"], arrays["coef"], arrays["intercept"])
     _check_claims(arrays, objective)
-    samples = Data(statement, rows, signs, C)
+    samples = ProofData(statement, rows, signs, C)
     listed = Listed(arrays, statement.n_features)
-    proof = Proof(samples, arrays, listed)
+    proof = ProofTree(samples, arrays, listed)
     lower_bound, threshold = proof.smallest_bound(), proof.threshold
     if not (
         lower_bound >= float(arrays["lower_bound"])
         and threshold >= float(arrays.get("threshold", -np.inf))
     ):
         # What is lost may be due to the quick products.
-        proof = Proof(samples, arrays, listed, accurate=True)
+        proof = ProofTree(samples, arrays, listed, accurate=True)
         lower_bound = max(lower_bound, proof.smallest_bound())
         threshold = max(threshold, proof.threshold)
     _check_bound(arrays, objective, lower_bound)

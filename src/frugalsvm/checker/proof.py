@@ -19,7 +19,7 @@ COST_SLACK = 1e-9
 LARGEST_PRICE = 1e250
 
 
-class Data:
+class ProofData:
     """The samples that count, and what bounds need to know of the problem.
 
     A free intercept makes dual points blind to the means of the features: then rows are
@@ -90,9 +90,14 @@ class _Part:
     """A dual point at a node: bounds of all its supports and of some of them."""
 
     def __init__(
-        self, data: Data, alpha: np.ndarray, squares: np.ndarray, forced: list[int],
-        free: np.ndarray, price: float,
-    ):  # fmt: skip
+        self,
+        data: ProofData,
+        alpha: np.ndarray,
+        squares: np.ndarray,
+        forced: list[int],
+        free: np.ndarray,
+        price: float,
+    ):
         self.k = data.statement.max_features - len(forced)
         self.budget = data.left_to_spend(forced)
         self.is_empty = self.k < 0 or self.budget < 0
@@ -148,14 +153,14 @@ class _Part:
         return smallest
 
 
-class Proof:
+class ProofTree:
     """The nodes, their fixings and their dual points.
 
     Products with the data are ``accurate`` or quick; bounds are valid either way.
     """
 
     def __init__(
-        self, data: Data, arrays: Mapping[str, np.ndarray], listed: Listed,
+        self, data: ProofData, arrays: Mapping[str, np.ndarray], listed: Listed,
         accurate: bool = False,
     ):  # fmt: skip
         self.data = data

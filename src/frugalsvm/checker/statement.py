@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .reading import require
-from .table import BLOCK, SignedRows, Table, read_table
+from .table import BLOCK, DataMatrix, SignedRows, read_table
 
 # Numbers beyond these are refused: within them nothing overflows, and what underflows
 # is accounted for.
@@ -184,7 +184,7 @@ def _listed(values: np.ndarray) -> str:
 # --- data ----------------------------------------------------------------------------
 
 
-def check_data(X: Any, y: Any) -> tuple[np.ndarray | Table, np.ndarray]:
+def check_data(X: Any, y: Any) -> tuple[np.ndarray | DataMatrix, np.ndarray]:
     """The table in double precision, or in blocks, and the labels as -1 and +1."""
     if np.ma.isMaskedArray(X) or np.ma.isMaskedArray(y):
         raise ValueError("X and y must not be masked arrays; fill or drop the gaps.")
@@ -198,7 +198,7 @@ def check_data(X: Any, y: Any) -> tuple[np.ndarray | Table, np.ndarray]:
     classes = np.unique(labels)
     if classes.size != 2:
         raise ValueError(f"y must have two classes, got {classes.size}.")
-    for block in data.blocks() if isinstance(data, Table) else [data]:
+    for block in data.blocks() if isinstance(data, DataMatrix) else [data]:
         # NaN compares false.
         require(
             (np.abs(block) <= LARGEST_VALUE).all(),

@@ -16,7 +16,7 @@ import numpy as np
 WHOLE, WHOLE_DOUBLES, BLOCK = 2**24, 2**26, 2**22
 
 
-class Table:
+class DataMatrix:
     """Real numbers, one row per sample, as somebody gave them.
 
     Parameters
@@ -29,11 +29,11 @@ class Table:
         self._X = _columns(X) if self.is_sparse else X
         self.shape: tuple[int, int] = X.shape
 
-    def __getitem__(self, kept: np.ndarray) -> Table:
+    def __getitem__(self, kept: np.ndarray) -> DataMatrix:
         """Some of the samples, given by a mask."""
         if kept.all():
             return self
-        return Table(self._X.tocsr()[kept] if self.is_sparse else self._X[kept])
+        return DataMatrix(self._X.tocsr()[kept] if self.is_sparse else self._X[kept])
 
     def signed(self, signs: np.ndarray) -> SignedRows:
         """The features, one row each, times the labels."""
@@ -55,7 +55,7 @@ class Table:
 class SignedRows:
     """What ``rows * signs`` would be, given the features of a table as rows."""
 
-    def __init__(self, table: Table, signs: np.ndarray):
+    def __init__(self, table: DataMatrix, signs: np.ndarray):
         self._table, self._signs = table, signs
 
     def __iter__(self) -> Iterator[np.ndarray]:
@@ -66,7 +66,7 @@ class SignedRows:
         return self._table.rows(features) * self._signs
 
 
-def read_table(X: Any) -> np.ndarray | Table:
+def read_table(X: Any) -> np.ndarray | DataMatrix:
     """A dense table in double precision, or one that is read in blocks if it is large.
 
     Sparse matrices are made dense if they are small.
@@ -78,7 +78,7 @@ def read_table(X: Any) -> np.ndarray | Table:
             is_sparse or isinstance(X, np.memmap)
         )
         if X.shape[0] * X.shape[1] > (WHOLE_DOUBLES if in_memory else WHOLE):
-            return Table(X)
+            return DataMatrix(X)
     return np.asarray(X.toarray() if is_sparse else X, dtype=np.float64)
 
 

@@ -20,7 +20,7 @@ from ..problem.problem import Problem
 from ..runtime.stopping import StopCondition
 from ..search.native.certified import FAMILY, WITH_M, certified_bound
 from ..search.relaxations import relax
-from ..search.tempering import rehearse as rehearse_tempering
+from ..search.tempering import warm_up as rehearse_tempering
 from ..tree.branching import RULES
 
 N_SAMPLES, N_FEATURES = 30, 12

@@ -8,7 +8,7 @@ import typer
 
 from . import options as opt
 from .errors import InterruptedFit, UsageProblem
-from .fit import Source, check_cost_options, check_impute
+from .fit import DataOptions, check_cost_options, check_impute
 from .outputs import check_output, given_with_errors, write_certificate
 from .panel import Panel
 from .session import Session, plain
@@ -75,7 +75,7 @@ def alternatives(
             "--max-features must be a number here; fit -k auto finds one."
         )
     parse_C(str(C))
-    source = Source(
+    source = DataOptions(
         data, target, positive, tuple(exclude or ()), tuple(keep or ()),
         tuple(categorical or ()), impute, encoding, costs,
         parse_formats(decimal, thousands),

@@ -84,7 +84,7 @@ def fit(
         parse_budget(max_features), parse_C(C), tuple(include or ()), None, max_cost
     )
     search = Search(effort, time_limit, jobs, session.seed)
-    source = Source(
+    source = DataOptions(
         data, target, positive, tuple(exclude or ()), tuple(keep or ()),
         tuple(categorical or ()), impute, encoding, costs,
         parse_formats(decimal, thousands),
@@ -132,7 +132,7 @@ def check_impute(impute: str | None) -> None:
 
 
 @dataclass(frozen=True)
-class Source:
+class DataOptions:
     """Where the data are, and what the user says about them."""
 
     path: str
@@ -193,7 +193,7 @@ class Run:
     folds: int
     calibrate: bool = False
 
-    def start(self, source: Source, conditions: Any) -> None:
+    def start(self, source: DataOptions, conditions: Any) -> None:
         """Read, fit, validate, show, save."""
         from . import large
         from .study import fit_all

@@ -18,7 +18,7 @@ import numpy as np
 
 from ..checker import objective_bound
 from ..driver.result import Result, Status
-from ..engine.protocol import ActiveSet, Task
+from ..engine.protocol import RelaxationRequest, WorkingSet
 from ..engine.region import Region
 from ..problem.problem import Problem
 from ..runtime.progress import Progress, relative_gap
@@ -169,8 +169,8 @@ class LargeFit:
         problem = self._problem
         support = np.union1d(selected, problem.include).astype(np.int64)
         nothing = np.empty(0, dtype=np.int64)
-        task = Task(
-            Region(support, nothing, 0, np.inf), ActiveSet(nothing, self._sides()),
+        task = RelaxationRequest(
+            Region(support, nothing, 0, np.inf), WorkingSet(nothing, self._sides()),
             FINAL_TOL, FINAL_TOL, np.inf, MAX_ROUNDS, False,
         )  # fmt: skip
         answer = problem.engine.solve([task])[0]

@@ -12,7 +12,7 @@ from ..tables import Numbers, TableError, read_table
 from ..tables.columns import UnclearNumbers
 from ..tables.errors import listed, unknown_column
 from .errors import UsageProblem
-from .study import AUTO, Data
+from .study import AUTO, PreparedTable
 
 
 def parse_budget(text: str) -> int | str | None:
@@ -124,7 +124,7 @@ def read_costs(path: str) -> dict[str, float]:
     return dict(zip(names, values, strict=True))
 
 
-def check_costs(costs: dict[str, float] | None, data: Data) -> None:
+def check_costs(costs: dict[str, float] | None, data: PreparedTable) -> None:
     """Raise an error for a cost of what is no column."""
     for name in costs or {}:
         if name not in data.table.columns:

@@ -10,7 +10,7 @@ import typer
 
 from . import options as opt
 from .errors import InterruptedFit, UsageProblem
-from .fit import Source, check_impute, command_line
+from .fit import DataOptions, check_impute, command_line
 from .outputs import check_output, given_with_errors, write_text
 from .panel import Panel
 from .session import Session, plain
@@ -93,7 +93,7 @@ def path(
     check_impute(impute)
     parse_C(str(C))
     search = Search(effort, time_limit, jobs, session.seed)
-    source = Source(
+    source = DataOptions(
         data, target, positive, tuple(exclude or ()), tuple(keep or ()),
         tuple(categorical or ()), impute, encoding,
         formats=parse_formats(decimal, thousands),

@@ -29,7 +29,7 @@ from ..output.report.content import CATEGORY, NUMBER, DataWarning
 from ..tables import Preparation
 from ..tables.prepared_columns import CategoryColumn
 from .results import repeated, scored, verify_command
-from .study import Conditions, Data, Fit, Search
+from .study import Conditions, Fit, PreparedTable, Search
 from .validation import Validation
 from .versions import versions
 
@@ -42,7 +42,7 @@ MOST_CELLS = 5_000_000
 
 
 def extras(
-    data: Data, fit: Fit, search: Search, on_phase: Callable[[str], None]
+    data: PreparedTable, fit: Fit, search: Search, on_phase: Callable[[str], None]
 ) -> dict[str, Any]:
     """The budget path and the alternatives, for the report only."""
     found: dict[str, Any] = {}
@@ -70,7 +70,7 @@ def extras(
 
 def budget_path(
     X: np.ndarray,
-    data: Data,
+    data: PreparedTable,
     conditions: Conditions,
     preparation: Preparation,
     budgets: list[int],
@@ -92,7 +92,7 @@ def budget_path(
 
 def list_alternatives(
     X: np.ndarray,
-    data: Data,
+    data: PreparedTable,
     conditions: Conditions,
     preparation: Preparation,
     tolerance: float,
@@ -128,7 +128,7 @@ def _some_budgets(fit: Fit) -> list[int]:
 
 
 def report_of(
-    data: Data,
+    data: PreparedTable,
     fit: Fit,
     validation: Validation | None,
     more: dict[str, Any],
@@ -215,7 +215,7 @@ def _path(fit: Fit, more: dict[str, Any]) -> Any:
     return path_of(more["path"], chosen=budget, result=fit.result)
 
 
-def data_summary(data: Data, preparation: Preparation) -> DataSummary:
+def data_summary(data: PreparedTable, preparation: Preparation) -> DataSummary:
     """What was understood of the table."""
     warnings: tuple[Any, ...] = ()
     if data.n_rows * preparation.n_features <= MOST_CELLS:
@@ -253,7 +253,7 @@ def _reassured(warning: DataWarning) -> DataWarning:
     return replace(warning, text=text)
 
 
-def _imputation(data: Data) -> str | None:
+def _imputation(data: PreparedTable) -> str | None:
     """What stands in for missing values, as the end of "by the ..."."""
     if not data.impute:
         return None

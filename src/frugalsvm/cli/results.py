@@ -10,7 +10,7 @@ import numpy as np
 from ..driver.result import Result, Status
 from ..output.report import CrossValidation, cross_validation_of
 from .session import Session, plain
-from .study import Conditions, Data, Fit
+from .study import Conditions, Fit, PreparedTable
 from .understanding import as_dict
 from .validation import Validation
 
@@ -18,7 +18,7 @@ from .validation import Validation
 LARGE_GAP = 1.0
 
 
-def repeated(data: Data, conditions: Conditions) -> tuple[str, ...]:
+def repeated(data: PreparedTable, conditions: Conditions) -> tuple[str, ...]:
     """What is done anew in every fold."""
     words = ["imputation"] * data.impute + ["encoding"] * bool(data.plan.categories)
     words += ["scaling", "selection of features"]
@@ -26,7 +26,7 @@ def repeated(data: Data, conditions: Conditions) -> tuple[str, ...]:
 
 
 def scored(
-    data: Data, validation: Validation, steps: tuple[str, ...]
+    data: PreparedTable, validation: Validation, steps: tuple[str, ...]
 ) -> CrossValidation:
     """Scores of the cross-validation."""
     return cross_validation_of(
@@ -40,7 +40,7 @@ def scored(
 
 def show_fit(
     session: Session,
-    data: Data,
+    data: PreparedTable,
     fit: Fit,
     validation: Validation | None,
     certificate: str | None,
@@ -58,7 +58,7 @@ def show_fit(
         )
 
 
-def verify_command(certificate: str, data: Data) -> str:
+def verify_command(certificate: str, data: PreparedTable) -> str:
     """What checks a certificate; names are quoted, since it is there to be copied."""
     name = "DATA" if data.path == "-" else data.path
     return shlex.join(["frugalsvm", "verify", certificate, name])
@@ -109,7 +109,7 @@ def _row(fit: Fit, j: int, validation: Validation | None) -> list[str]:
     return cells
 
 
-def _score_lines(data: Data, fit: Fit, validation: Validation) -> list[str]:
+def _score_lines(data: PreparedTable, fit: Fit, validation: Validation) -> list[str]:
     steps = repeated(data, fit.conditions)
     if fit.choice is not None:
         steps = (*steps, "choice of budget and C")
@@ -171,7 +171,7 @@ def _gap_words(result: Result) -> str:
 
 
 def content_of(
-    data: Data, fit: Fit, validation: Validation | None, interrupted: bool
+    data: PreparedTable, fit: Fit, validation: Validation | None, interrupted: bool
 ) -> dict[str, Any]:
     """The same for a machine."""
     result, preparation = fit.result, fit.preparation

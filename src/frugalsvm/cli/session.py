@@ -91,7 +91,7 @@ class Session:
         for head in heads:
             right = head.startswith(">")
             made.add_column(
-                _Cell(head.removeprefix(">")),
+                _TextCell(head.removeprefix(">")),
                 justify="right" if right else "left",
                 overflow="fold",
                 no_wrap=right,
@@ -174,7 +174,7 @@ def _hanging(console: Console, line: Text, width: int) -> Text:
     return Text("\n" + " " * indent).join(parts)
 
 
-class _Cell:
+class _TextCell:
     """An entry of a table: one line, or several of which all but one are indented."""
 
     def __init__(self, text: str):
@@ -199,7 +199,7 @@ class _Rows(Table):
 
     def add_row(self, *cells: Any, **options: Any) -> None:
         """A row of texts."""
-        super().add_row(*map(_Cell, cells), **options)
+        super().add_row(*map(_TextCell, cells), **options)
 
 
 def _plain_values(value: Any) -> Any:

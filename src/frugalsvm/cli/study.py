@@ -44,7 +44,7 @@ GAP_TOL = 1e-4
 
 
 @dataclass(frozen=True)
-class Data:
+class PreparedTable:
     """A table that was understood.
 
     Attributes
@@ -90,7 +90,7 @@ def load_data(
     impute: str | None = None,
     encoding: str | None = None,
     formats: FormatRules = ALL_OPEN,
-) -> Data:
+) -> PreparedTable:
     """Read a table and decide what its columns are."""
     table = read_table(path, as_text=categorical, encoding=encoding, formats=formats)
     check_names(formats, table)
@@ -98,7 +98,7 @@ def load_data(
     plan = make_plan(table, target, exclude=exclude, keep=keep, categorical=categorical)
     if impute is None:
         check_missing(table, plan)
-    return Data(path, table, plan, found, impute is not None)
+    return PreparedTable(path, table, plan, found, impute is not None)
 
 
 @dataclass(frozen=True)
@@ -266,7 +266,7 @@ class Fit:
 
 
 def fit_all(
-    data: Data,
+    data: PreparedTable,
     conditions: Conditions,
     search: Search,
     *,
@@ -292,7 +292,7 @@ def fit_all(
 
 
 def choose(
-    data: Data,
+    data: PreparedTable,
     conditions: Conditions,
     search: Search,
     folds: int,
@@ -345,7 +345,7 @@ class _Chooser(FrugalSVCCV):
         The table, how all of its rows that are in use are prepared, and these rows.
     """
 
-    source: tuple[Data, Preparation, np.ndarray]
+    source: tuple[PreparedTable, Preparation, np.ndarray]
 
     def _for_fold(self, shared: Shared[Samples], train: np.ndarray) -> Shared[Samples]:
         data, whole, rows = self.source
@@ -354,7 +354,11 @@ class _Chooser(FrugalSVCCV):
 
 
 def _prepared(
-    samples: Samples, data: Data, own: Preparation, whole: Preparation, rows: np.ndarray
+    samples: Samples,
+    data: PreparedTable,
+    own: Preparation,
+    whole: Preparation,
+    rows: np.ndarray,
 ) -> Samples:
     """Samples with the features of ``own``, in the places that they have in ``whole``.
 

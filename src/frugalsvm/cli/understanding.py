@@ -10,13 +10,13 @@ from ..tables import Numbers, Preparation
 from ..tables.errors import listed
 from ..tables.formats import PLAIN, WHOLE
 from ..tables.prepared_columns import CategoryColumn, NumberColumn
-from .study import Data
+from .study import PreparedTable
 
 # Columns that are named.
 N_NAMED = 10
 
 
-def understood(data: Data, preparation: Preparation) -> list[str]:
+def understood(data: PreparedTable, preparation: Preparation) -> list[str]:
     """Lines that say what was read, what was left out, and what became of the rest."""
     table, target = data.table, data.target
     n_columns = len(table.columns)
@@ -45,7 +45,7 @@ def understood(data: Data, preparation: Preparation) -> list[str]:
     return lines
 
 
-def _dropped(data: Data) -> list[str]:
+def _dropped(data: PreparedTable) -> list[str]:
     dropped = data.plan.dropped
     lines = [f"  left out {name}: {reason}" for name, reason in dropped[:N_NAMED]]
     if len(dropped) > N_NAMED:
@@ -53,7 +53,7 @@ def _dropped(data: Data) -> list[str]:
     return lines
 
 
-def _rising(data: Data) -> list[str]:
+def _rising(data: PreparedTable) -> list[str]:
     """Columns in use that may number rows with gaps; or rows are sorted by them."""
     names = []
     for name in data.plan.kinds:
@@ -86,7 +86,7 @@ def _categories(preparation: Preparation) -> list[str]:
     return lines
 
 
-def as_dict(data: Data, preparation: Preparation) -> dict[str, Any]:
+def as_dict(data: PreparedTable, preparation: Preparation) -> dict[str, Any]:
     """The same for a machine."""
     first, second = data.target.classes
     return {

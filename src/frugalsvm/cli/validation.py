@@ -15,7 +15,7 @@ from ..tables import (
     Table,
     Target,
 )
-from .study import Conditions, Data, Search, choose, splitter
+from .study import Conditions, PreparedTable, Search, choose, splitter
 
 # Folds inside a training part that the probabilities are learned from.
 INNER_FOLDS = 3
@@ -64,7 +64,7 @@ def possible_folds(target: Target, folds: int) -> int:
 
 
 def cross_validate(
-    data: Data,
+    data: PreparedTable,
     conditions: Conditions,
     search: Search,
     folds: int,
@@ -101,7 +101,7 @@ def cross_validate(
 
 
 def _fold_model(
-    data: Data,
+    data: PreparedTable,
     conditions: Conditions,
     search: Search,
     preparation: Preparation,
@@ -137,7 +137,7 @@ def _features(
 
 
 def _inner_sigmoid(
-    data: Data,
+    data: PreparedTable,
     conditions: Conditions,
     preparation: Preparation,
     train: np.ndarray,

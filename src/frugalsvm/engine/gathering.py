@@ -20,7 +20,13 @@ from .native import NativeEngine
 from .ordering import smallest
 from .part import Part
 from .pool_rounds import NEARLY, PoolRound, PoolRounds
-from .protocol import ActiveSet, Answer, DualBound, SupportSVM, Task
+from .protocol import (
+    DualBound,
+    RelaxationRequest,
+    RelaxationResult,
+    SupportSVM,
+    WorkingSet,
+)
 from .region import Region
 from .rows import RowCache
 from .source import Prices, Source
@@ -47,7 +53,7 @@ def signed_columns(source: Source, features: np.ndarray, y: np.ndarray) -> np.nd
     return rows
 
 
-class GatheringEngine:
+class ColumnGenerationEngine:
     """Answers for data that are no dense matrix in memory.
 
     Parameters
@@ -205,7 +211,7 @@ class GatheringEngine:
         values[features] = own
         return values
 
-    def unclipped_bound(self, region: Region, found: Answer) -> float:
+    def unclipped_bound(self, region: Region, found: RelaxationResult) -> float:
         """The bound of an answer, below zero if it is."""
         return self._bound_and_price(region, found.alpha, found.squares)[0]
 
@@ -234,7 +240,7 @@ class GatheringEngine:
 
     # --- relaxations -------------------------------------------------------------
 
-    def solve(self, tasks: list[Task]) -> list[Answer]:
+    def solve(self, tasks: list[RelaxationRequest]) -> list[RelaxationResult]:
         """Solve relaxations, one after the other."""
         return [self._solve(task) for task in tasks]
 
@@ -251,7 +257,7 @@ class GatheringEngine:
         """Features that join a pool at once at least."""
         return FEW if self._rows_in(WHOLE_BYTES) >= FEW else FEW_LONG
 
-    def _solve(self, task: Task) -> Answer:
+    def _solve(self, task: RelaxationRequest) -> RelaxationResult:
         region = task.region
         n_rows = region.forced.shape[0] + region.free.shape[0]
         # What is left free after fixings may be little.
@@ -263,11 +269,11 @@ class GatheringEngine:
             task = task._replace(start=task.start._replace(features=features))
         return PoolRounds(self, task).run()
 
-    def _solve_whole(self, task: Task) -> Answer:
+    def _solve_whole(self, task: RelaxationRequest) -> RelaxationResult:
         """Gather all rows of a region."""
         part = Part.of(self.n_features, task.region, task.region.free)
         found = self.native(part.features).solve([part.inside(task)])[0]
-        active = ActiveSet(part.features[found.active.features], found.active.side)
+        active = WorkingSet(part.features[found.active.features], found.active.side)
         return found._replace(
             squares=part.spread(found.squares),
             z=part.spread(found.z),
@@ -275,7 +281,9 @@ class GatheringEngine:
             active=active,
         )
 
-    def relax_pool(self, task: Task, pool: np.ndarray, screens: bool) -> PoolRound:
+    def relax_pool(
+        self, task: RelaxationRequest, pool: np.ndarray, screens: bool
+    ) -> PoolRound:
         """Relax a region as if it had no other free features than some.
 
         If ``screens``, all squares are needed.
@@ -297,7 +305,7 @@ class GatheringEngine:
         """Whether somebody has asked to stop."""
         return bool(self._stop[0])
 
-    def screen(self, task: Task, dual: DualBound) -> np.ndarray:
+    def screen(self, task: RelaxationRequest, dual: DualBound) -> np.ndarray:
         """What a dual point and the cutoff say of the free features."""
         region = task.region
         return screen_region(

@@ -10,7 +10,13 @@ from ..kernels.solver import NO_ANSWERS, NO_SVM, NO_TASKS, NO_WEIGHTS, solve
 from ..kernels.svm import SVMTask, near_samples
 from ..kernels.tasks import ANSWER, TASK, Answers, Tasks
 from ..kernels.walk import Walked, WalkTask, solve_walk
-from .protocol import ActiveSet, Answer, DualBound, SupportSVM, Task
+from .protocol import (
+    DualBound,
+    RelaxationRequest,
+    RelaxationResult,
+    SupportSVM,
+    WorkingSet,
+)
 from .region import Region
 
 
@@ -61,7 +67,7 @@ class NativeEngine:
         """Costs of the features."""
         return self.data.costs
 
-    def solve(self, tasks: list[Task]) -> list[Answer]:
+    def solve(self, tasks: list[RelaxationRequest]) -> list[RelaxationResult]:
         """Solve relaxations by one compiled call."""
         count, (n, m) = len(tasks), self.data.A.shape
         table = []
@@ -97,9 +103,9 @@ class NativeEngine:
             at_forced, n_forced, at_free, n_free = table[t][:4]
             bound, price, primal, rounds, iterations, finished, decided, size = row
             at_w = at_forced + at_free
-            active = ActiveSet(found.working[at_free : at_free + size], found.side[t])
+            active = WorkingSet(found.working[at_free : at_free + size], found.side[t])
             answers.append(
-                Answer(
+                RelaxationResult(
                     bound, price, primal, rounds, iterations, finished != 0,
                     found.alpha[t], found.squares[t], found.z[t], found.curvature[t],
                     found.w[at_w : at_w + n_forced + n_free], active,
@@ -156,7 +162,7 @@ class NativeEngine:
             )
         )  # fmt: skip
 
-    def unclipped_bound(self, region: Region, found: Answer) -> float:
+    def unclipped_bound(self, region: Region, found: RelaxationResult) -> float:
         """The bound of an answer, below zero if it is."""
         return bound_and_price(
             found.alpha, found.squares, region.forced, region.free, region.k,

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .protocol import ActiveSet, Task
+from .protocol import RelaxationRequest, WorkingSet
 from .region import Region
 
 
@@ -37,7 +37,7 @@ class Part(NamedTuple):
         number[features] = np.arange(features.size)
         return cls(n_features, features, region.forced.size, number)
 
-    def inside(self, task: Task) -> Task:
+    def inside(self, task: RelaxationRequest) -> RelaxationRequest:
         """A task in the numbers of the part; it starts from what is in the part."""
         size = self.features.size
         region = task.region._replace(
@@ -45,7 +45,7 @@ class Part(NamedTuple):
         )
         start = self.number[task.start.features]
         return task._replace(
-            region=region, start=ActiveSet(start[start >= 0], task.start.side)
+            region=region, start=WorkingSet(start[start >= 0], task.start.side)
         )
 
     def spread(self, values: np.ndarray) -> np.ndarray:

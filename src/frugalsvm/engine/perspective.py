@@ -2,7 +2,7 @@
 
 An engine solves it by rounds on a part of the features and samples. Where nothing is
 known, the features most correlated with the labels are the first; a child node begins
-with the ``ActiveSet`` of its parent.
+with the ``WorkingSet`` of its parent.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 
 from ..kernels.active_set import LARGE_PART
 from .ordering import smallest
-from .protocol import ActiveSet, Answer, Engine, Task
+from .protocol import Engine, RelaxationRequest, RelaxationResult, WorkingSet
 from .region import Region
 
 # Up to this many free features are solved in one piece.
@@ -47,46 +47,48 @@ class RegionRelaxation(NamedTuple):
 def region_task(
     engine: Engine,
     region: Region,
-    active: ActiveSet | None,
+    active: WorkingSet | None,
     *,
     tol: float,
     fine_tol: float,
     cutoff: float,
     max_rounds: int,
-) -> Task:
+) -> RelaxationRequest:
     """The task of relaxing a region whose free features are affordable."""
     start = _first_active(engine, region, active)
     rough = active is None and start.features.shape[0] < region.free.shape[0]
-    return Task(region, start, tol, fine_tol, cutoff, max_rounds, rough)
+    return RelaxationRequest(region, start, tol, fine_tol, cutoff, max_rounds, rough)
 
 
 def _first_active(
-    engine: Engine, region: Region, active: ActiveSet | None
-) -> ActiveSet:
+    engine: Engine, region: Region, active: WorkingSet | None
+) -> WorkingSet:
     """The features and samples to begin with."""
     free, k = region.free, region.k
     side = np.zeros(engine.n_samples, dtype=np.int8) if active is None else active.side
     if free.shape[0] <= max(SMALL_WORKING_SET, 4 * k):
-        return ActiveSet(free, side)
+        return WorkingSet(free, side)
     if active is None:
         size = max(FIRST_WORKING_SET, 2 * k)
-        return ActiveSet(engine.first_features(free, size), side)
+        return WorkingSet(engine.first_features(free, size), side)
     inside = np.zeros(engine.n_features, dtype=bool)
     inside[active.features] = True
     working = free[inside[free]]
     usable = k < working.shape[0] <= LARGE_PART * free.shape[0]
-    return ActiveSet(working if usable else free, side)
+    return WorkingSet(working if usable else free, side)
 
 
-def _active_near(engine: Engine, region: Region, alpha: np.ndarray) -> ActiveSet:
+def _active_near(engine: Engine, region: Region, alpha: np.ndarray) -> WorkingSet:
     """The features that a dual point prices highest, and all samples."""
     size = max(FIRST_WORKING_SET, 2 * region.k)
     squares = engine.products(alpha)[region.free] ** 2
     features = region.free[smallest(-squares, size)]
-    return ActiveSet(np.sort(features), np.zeros(engine.n_samples, dtype=np.int8))
+    return WorkingSet(np.sort(features), np.zeros(engine.n_samples, dtype=np.int8))
 
 
-def _best_on_ray(engine: Engine, region: Region, found: Answer) -> Answer:
+def _best_on_ray(
+    engine: Engine, region: Region, found: RelaxationResult
+) -> RelaxationResult:
     """The answer at its dual point or, if that is better, at a fraction of it.
 
     With T the sum of alpha and P the penalty, ``LB(t alpha) = t T - t^2 P / 2`` is

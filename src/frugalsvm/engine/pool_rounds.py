@@ -12,10 +12,10 @@ import numpy as np
 
 from .ordering import smallest
 from .part import Part
-from .protocol import ActiveSet, Answer, DualBound, Task
+from .protocol import DualBound, RelaxationRequest, RelaxationResult, WorkingSet
 
 if TYPE_CHECKING:
-    from .gathering import GatheringEngine  # it makes rounds, and is made use of
+    from .gathering import ColumnGenerationEngine  # it makes rounds, and is made use of
 
 # Features worth this part of their price stay in the pool of the first rounds.
 NEARLY = 0.5
@@ -42,21 +42,21 @@ class PoolRound(NamedTuple):
     """
 
     pool: np.ndarray
-    inner: Answer
+    inner: RelaxationResult
     dual: DualBound
 
 
 class PoolRounds:
     """Rounds on a growing pool of free features, for one task."""
 
-    def __init__(self, engine: GatheringEngine, task: Task):
+    def __init__(self, engine: ColumnGenerationEngine, task: RelaxationRequest):
         self._engine = engine
         self._task = task
         self._start = task.start
         self._best: DualBound | None = None
         self._n_rounds = self._n_iterations = 0
 
-    def run(self) -> Answer:
+    def run(self) -> RelaxationResult:
         """Rounds until the gap is closed, or there were enough of them."""
         task = self._task
         last, is_finished = self._rounds(task.tol, task.max_rounds)
@@ -100,7 +100,7 @@ class PoolRounds:
             side = last.inner.active.side
             # As long as much is missing, samples far from the margin will come back.
             is_near = gap <= NEAR * size
-            self._start = ActiveSet(pool, side if is_near else np.zeros_like(side))
+            self._start = WorkingSet(pool, side if is_near else np.zeros_like(side))
             if self._n_rounds >= limit or engine.is_stopped():
                 return last, False
 
@@ -139,7 +139,7 @@ class PoolRounds:
             place = max(0.0, -np.partition(-rest, k - 1)[k - 1])
         return squares / np.maximum(place + price * costs, np.finfo(float).tiny)
 
-    def _answer(self, last: PoolRound, is_finished: bool) -> Answer:
+    def _answer(self, last: PoolRound, is_finished: bool) -> RelaxationResult:
         task, engine, dual = self._task, self._engine, self._best
         assert dual is not None
         region, inner = task.region, last.inner
@@ -154,16 +154,16 @@ class PoolRounds:
             decision = engine.screen(task, dual)
             if is_finished:
                 active = self._active_set(last)
-        return Answer(
+        return RelaxationResult(
             dual.bound, dual.price, inner.primal, self._n_rounds, self._n_iterations,
             is_finished, dual.alpha, dual.squares, part.spread(inner.z),
             part.spread(inner.curvature), w, active, decision, bool(decision.any()),
         )  # fmt: skip
 
-    def _active_set(self, last: PoolRound) -> ActiveSet:
+    def _active_set(self, last: PoolRound) -> WorkingSet:
         """The features and samples that mattered, for children to start from."""
         free = self._task.region.free
         worthy = free[self._worth(last, free)[free] > NEARLY_FOR_CHILDREN]
         if worthy.size > self._engine.most_free(self._task.region):
             worthy = last.pool
-        return ActiveSet(worthy, last.inner.active.side)
+        return WorkingSet(worthy, last.inner.active.side)

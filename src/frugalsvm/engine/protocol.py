@@ -9,7 +9,7 @@ import numpy as np
 from .region import Region
 
 
-class ActiveSet(NamedTuple):
+class WorkingSet(NamedTuple):
     """The features and samples that matter at a region.
 
     Attributes
@@ -24,7 +24,7 @@ class ActiveSet(NamedTuple):
     side: np.ndarray
 
 
-class Task(NamedTuple):
+class RelaxationRequest(NamedTuple):
     """The relaxation of a region; an SVM if no feature is free.
 
     Attributes
@@ -49,7 +49,7 @@ class Task(NamedTuple):
     """
 
     region: Region
-    start: ActiveSet
+    start: WorkingSet
     tol: float
     fine_tol: float
     cutoff: float
@@ -57,14 +57,14 @@ class Task(NamedTuple):
     rough: bool
     n_before: int = 0
 
-    def continued(self, found: Answer) -> Task:
+    def continued(self, found: RelaxationResult) -> RelaxationRequest:
         """The task that goes on where an answer ended."""
         return self._replace(
             start=found.active, rough=False, n_before=self.n_before + found.rounds
         )
 
 
-class Answer(NamedTuple):
+class RelaxationResult(NamedTuple):
     """What came out of a task.
 
     Attributes
@@ -104,7 +104,7 @@ class Answer(NamedTuple):
     z: np.ndarray
     curvature: np.ndarray
     w: np.ndarray
-    active: ActiveSet
+    active: WorkingSet
     decision: np.ndarray
     decides: bool
 
@@ -162,7 +162,7 @@ class Engine(Protocol):
     def costs(self) -> np.ndarray:
         """Costs of the features."""
 
-    def solve(self, tasks: list[Task]) -> list[Answer]:
+    def solve(self, tasks: list[RelaxationRequest]) -> list[RelaxationResult]:
         """Solve relaxations, all in one call."""
 
     def solve_svm(
@@ -178,7 +178,7 @@ class Engine(Protocol):
     def bound(self, region: Region, alpha: np.ndarray) -> DualBound:
         """A valid bound of a region from any dual point."""
 
-    def unclipped_bound(self, region: Region, found: Answer) -> float:
+    def unclipped_bound(self, region: Region, found: RelaxationResult) -> float:
         """The bound of an answer, below zero if it is."""
 
     def first_features(self, free: np.ndarray, size: int) -> np.ndarray:

@@ -17,7 +17,7 @@ from ..kernels.intercept import intercept_of
 from ..kernels.svm import MOST_SAMPLES
 from .native import NativeEngine
 from .perspective import perspective
-from .protocol import ActiveSet, Answer, SupportSVM, Task
+from .protocol import RelaxationRequest, RelaxationResult, SupportSVM, WorkingSet
 from .region import Region
 from .subsampling import draw
 
@@ -59,7 +59,7 @@ class TallEngine(NativeEngine):
     data : Data
     """
 
-    def solve(self, tasks: list[Task]) -> list[Answer]:
+    def solve(self, tasks: list[RelaxationRequest]) -> list[RelaxationResult]:
         """Solve relaxations; where nothing is known of the samples, draw some first."""
         return super().solve([self._begun(task) for task in tasks])
 
@@ -111,7 +111,7 @@ class TallEngine(NativeEngine):
 
     # --- where to begin ------------------------------------------------------------
 
-    def _begun(self, task: Task) -> Task:
+    def _begun(self, task: RelaxationRequest) -> RelaxationRequest:
         if task.n_before or task.start.side.any():
             return task
         drawn = self._drawn()
@@ -166,8 +166,8 @@ class TallEngine(NativeEngine):
         side = self._sides(margins, everything.size + 1, drawn.n_samples)
         if side is None:
             return None
-        task = Task(
-            Region(everything, _NONE, 0, np.inf), ActiveSet(_NONE, side), tol, tol,
+        task = RelaxationRequest(
+            Region(everything, _NONE, 0, np.inf), WorkingSet(_NONE, side), tol, tol,
             cutoff, MAX_ROUNDS, rough=False,
         )  # fmt: skip
         found = super().solve([task])[0]

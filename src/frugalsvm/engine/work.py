@@ -11,7 +11,7 @@ import numpy as np
 
 from ..kernels.svm import near_samples
 from ..kernels.walk import POOL, REPRICE
-from .protocol import Answer, Engine, Task
+from .protocol import Engine, RelaxationRequest, RelaxationResult
 
 # An SVM: once, per sample, per sample and feature, per sample and pair of features.
 SVM_COSTS = 6e4, 450.0, 15.0, 0.35
@@ -72,7 +72,9 @@ def product_work(engine: Engine) -> float:
     return float(engine.n_entries)
 
 
-def task_work(engine: Engine, task: Task, found: Answer) -> float:
+def task_work(
+    engine: Engine, task: RelaxationRequest, found: RelaxationResult
+) -> float:
     """What a relaxation has cost."""
     once, per_entry, per_product = ITERATION_COSTS
     n_features = task.region.forced.shape[0] + task.start.features.shape[0]

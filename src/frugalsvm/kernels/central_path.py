@@ -22,7 +22,7 @@ UNUSED = 0.1
 BISECTIONS = 100
 
 
-class Samples(NamedTuple):
+class SampleVariables(NamedTuple):
     """Dual variables alpha and the multipliers of 0 <= alpha and alpha <= C."""
 
     alpha: np.ndarray
@@ -30,7 +30,7 @@ class Samples(NamedTuple):
     upper: np.ndarray
 
 
-class Choice(NamedTuple):
+class ChoiceVariables(NamedTuple):
     """z, the multipliers s of z <= 1 and g of 0 <= z, and those of the budgets.
 
     ``slack`` is ``h - R z``, or its change in a step.
@@ -49,20 +49,20 @@ class Point(NamedTuple):
     ``c`` is what ``A alpha`` is to become, ``b`` an array that holds the intercept.
     """
 
-    samples: Samples
-    choice: Choice
+    samples: SampleVariables
+    choice: ChoiceVariables
     c: np.ndarray
     b: np.ndarray
 
 
 @jit_new
 def _zero_samples(size):
-    return Samples(filled(size, 0.0), filled(size, 0.0), filled(size, 0.0))
+    return SampleVariables(filled(size, 0.0), filled(size, 0.0), filled(size, 0.0))
 
 
 @jit_new
 def _zero_choice(n_rows, free):
-    return Choice(
+    return ChoiceVariables(
         filled(free, 0.0), filled(free, 0.0), filled(free, 0.0), filled(n_rows, 0.0),
         filled(n_rows, 0.0),
     )  # fmt: skip

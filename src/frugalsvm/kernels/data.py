@@ -36,7 +36,7 @@ class Data(NamedTuple):
     stop: np.ndarray
 
 
-class Region(NamedTuple):
+class RegionArrays(NamedTuple):
     """A set of supports.
 
     Attributes

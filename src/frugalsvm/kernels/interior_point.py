@@ -110,7 +110,7 @@ class Goal(NamedTuple):
     stop: np.ndarray
 
 
-class Found(NamedTuple):
+class BestPair(NamedTuple):
     """The best pair that was found, its values, iterations, curvatures (or zeros)."""
 
     solution: PrimalDual
@@ -360,4 +360,4 @@ def solve_program(program, warm_w, goal):
         iterations += more
         if _is_reached(goal, primal, dual):
             break
-    return Found(best, primal, dual, iterations, work.curvature)
+    return BestPair(best, primal, dual, iterations, work.curvature)

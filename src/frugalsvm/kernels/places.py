@@ -34,7 +34,7 @@ TOL = 1e-5
 MAX_ROUNDS = 4
 
 
-class Place(NamedTuple):
+class SupportState(NamedTuple):
     """A support and its solution.
 
     Attributes
@@ -84,7 +84,7 @@ def _placed(data, support, slack, alpha, n_near):
     for t in range(size):
         vertex.alpha[t] = alpha[near.samples[t]]
     settle(near, vertex, data.intercept, new_scratch(size, p))
-    return Place(support, near, vertex, alpha)
+    return SupportState(support, near, vertex, alpha)
 
 
 @jit
@@ -149,7 +149,7 @@ def first_place(data, support, alpha, n_near, max_pivots):
         start_cold(near, vertex, data.intercept, scratch)
     goal = PivotGoal(TOL, np.inf, max_pivots)
     status, count = pivot(near, vertex, data.intercept, goal, data.stop, scratch)
-    place = Place(support.copy(), near, vertex, none)
+    place = SupportState(support.copy(), near, vertex, none)
     if status != SOLVED:
         return status, count, place
     status, more, place = _look_at_all(data, place, goal, n_near)
@@ -189,7 +189,7 @@ def exchanged(data, place, position, feature, goal, n_near):
     if status == SOLVED:
         support = place.support.copy()
         support[position] = feature
-        other = Place(support, near, trial, place.alpha)
+        other = SupportState(support, near, trial, place.alpha)
         status, more, other = _look_at_all(data, other, goal, n_near)
         if status == SOLVED:
             return status, pivots + more, other

@@ -215,7 +215,7 @@ def smoothen(near, vertex, intercept, tau, stop):
     return Smooth(alpha, theta, factor, G, iterations)
 
 
-class Model(NamedTuple):
+class ExchangeModel(NamedTuple):
     """What exchanges may be expected to cost.
 
     Attributes
@@ -284,4 +284,4 @@ def exchange_model(data, near, smooth, features, c):
             more, both = 1.0 + max(0.0, free[k]), shared[j, k]
             change = own * own * more - 2.0 * own * c[k] * both + c[k] * c[k] * rest
             losses[j, k] = -0.5 * change / (rest * more - both * both)
-    return Model(features, losses)
+    return ExchangeModel(features, losses)

@@ -6,7 +6,7 @@ import numpy as np
 
 from ._jit import jit, jit_new
 from .arrays import copy_to, fill, new_indices, new_marks, part
-from .data import ActiveSet, Region
+from .data import ActiveSet, RegionArrays
 from .rounds import RelaxationGoal, relax
 from .screening import screen
 
@@ -94,7 +94,7 @@ def _region(tasks, t):
     task = tasks.table[t]
     forced = part(tasks.forced, task["at_forced"], task["n_forced"])
     free = part(tasks.free, task["at_free"], task["n_free"])
-    return Region(forced, free, task["k"], task["budget"])
+    return RegionArrays(forced, free, task["k"], task["budget"])
 
 
 @jit_new

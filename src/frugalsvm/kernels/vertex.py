@@ -54,7 +54,7 @@ class Vertex(NamedTuple):
     numbers: np.ndarray
 
 
-class Scratch(NamedTuple):
+class VertexWorkspace(NamedTuple):
     """Room to work in.
 
     Attributes
@@ -96,7 +96,7 @@ def new_vertex(n_samples, n_features):
 def new_scratch(n_samples, n_features):
     """Room to work in."""
     room = ROOM_RATE * n_features + ROOM_EXTRA + 1
-    return Scratch(
+    return VertexWorkspace(
         new_vector(n_samples), new_vector(room), new_vector(room), new_vector(room),
         new_vector(room), new_indices(MOST_LISTED), new_indices(1), new_vector(1),
     )  # fmt: skip

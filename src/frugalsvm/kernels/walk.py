@@ -223,7 +223,7 @@ def _n_loose(task):
     return count
 
 
-class Way(NamedTuple):
+class ChainState(NamedTuple):
     """What a walk keeps along its way.
 
     Attributes
@@ -255,7 +255,7 @@ def _new_way(data, place, pivots):
         counts[t] = 0
     counts[SVMS], counts[PIVOTS] = 1, pivots
     spent[0], failures[0] = _cost(data, place.support), 0
-    return Way(is_in, spent, counts, failures)
+    return ChainState(is_in, spent, counts, failures)
 
 
 @jit

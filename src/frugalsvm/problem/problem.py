@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..checker import objective_bound
-from ..engine.gathering import GatheringEngine, signed_columns
+from ..engine.gathering import ColumnGenerationEngine, signed_columns
 from ..engine.native import NativeEngine
 from ..engine.region import Region
 from ..engine.rows import RowCache
@@ -247,10 +247,10 @@ class Problem:
         return freeze(np.flatnonzero(allowed))
 
     @property
-    def engine(self) -> NativeEngine | GatheringEngine:
+    def engine(self) -> NativeEngine | ColumnGenerationEngine:
         """Who answers for the data."""
         if self.source is not None:
-            return GatheringEngine(
+            return ColumnGenerationEngine(
                 self.source, self.y, self.C, self.fit_intercept, self.costs,
                 self.stop_flag, self._cache, self.n_threads,
             )  # fmt: skip

@@ -26,7 +26,7 @@ _ready: set[str] = set()
 _lock = threading.Lock()
 
 
-class _Rehearsal(StopCondition):
+class _WarmUp(StopCondition):
     """Stops nothing, and says what takes so long."""
 
     def __init__(self) -> None:
@@ -53,7 +53,7 @@ def ensure(method: str, rehearse: Callable[[StopCondition], None]) -> None:
     """
     if method in _ready:
         return
-    stop = _Rehearsal()
+    stop = _WarmUp()
     supervise(lambda: _locked(rehearse, stop), stop, patient=False)
     _ready.add(method)
 

@@ -54,7 +54,7 @@ MOST_ROUGH, ROUGHNESS = 0.3, 0.04
 SHORTLIST, EXCHANGED = 400, 200
 
 
-class Model(NamedTuple):
+class QuadraticModel(NamedTuple):
     """The quadratic model at a rough solution, seen by some features.
 
     Attributes
@@ -137,7 +137,7 @@ def _model(
     features: np.ndarray,
     products: np.ndarray,
     theta: np.ndarray,
-) -> Model:
+) -> QuadraticModel:
     engine = problem.engine
     rows, own = engine.gather(features), engine.gather(support)
     if problem.fit_intercept:
@@ -157,7 +157,7 @@ def _model(
     seen = scaled @ rows.T
     answer = inverse @ seen
     free = (rows * rows) @ theta - np.einsum("ij,ij->j", seen, answer)
-    return Model(
+    return QuadraticModel(
         features,
         products[features],
         np.maximum(free, 0.0),

@@ -45,7 +45,7 @@ class GridSolutions(NamedTuple):
     n_solves: int
 
 
-class _Cell:
+class _PathCell:
     """The search for one budget and one C."""
 
     def __init__(
@@ -147,14 +147,14 @@ class PathSearch:
         max_work: Callable[[Problem], float] = lambda problem: np.inf,
     ):
         self._should_stop = should_stop
-        self._cells: dict[Place, _Cell] = {}
+        self._cells: dict[Place, _PathCell] = {}
         self._problems: dict[Place, Problem] = {}
         for i, weight in enumerate(weights.tolist()):
             row = problem.with_C(weight)
             for j, budget in enumerate(budgets.tolist()):
                 cell = row.with_budget(budget)
                 self._problems[i, j] = cell
-                self._cells[i, j] = _Cell(
+                self._cells[i, j] = _PathCell(
                     cell, options, pool, seed.spawn(1)[0], should_stop, max_work(cell)
                 )
         self._shape = (weights.size, budgets.size)

@@ -32,7 +32,7 @@ from ..runtime.incumbent import Incumbent
 from ..runtime.progress import SINCE_BEST
 from .evaluator import IMPROVEMENT, Evaluator, Stop
 from .swap import begins_roughly, fill, swap_search
-from .tempering import Tempering, can_temper, may_temper, rehearse
+from .tempering import Tempering, can_temper, may_temper, warm_up
 
 # Restarts between two exchanges of elite solutions.
 BATCH = 4
@@ -87,7 +87,7 @@ class SwapOptions(Options):
 def prepare(problem: Problem, options: SwapOptions) -> None:
     """Compile what tempering needs, if there may be any, before the clock starts."""
     if may_temper(problem) and options.patience >= LEAST_PATIENCE:
-        compilation.ensure("tempering", rehearse)
+        compilation.ensure("tempering", warm_up)
 
 
 class Elites:

@@ -59,7 +59,7 @@ def can_temper(problem: Problem) -> bool:
     return may_temper(problem) and is_dense and problem.n_samples < MOST_SAMPLES
 
 
-def rehearse(stop: StopCondition) -> None:
+def warm_up(stop: StopCondition) -> None:
     """Temper a tiny problem: whatever is needed is compiled then."""
     problem = compilation.tiny_problem().watching(stop.flag)
     first = Evaluator(problem, stop.should_stop).solve(np.arange(problem.max_features))
@@ -69,7 +69,7 @@ def rehearse(stop: StopCondition) -> None:
         tempering.run(pool, 1e6, stop.should_stop, 1)
 
 
-class Replica(NamedTuple):
+class Chain(NamedTuple):
     """A solution on its way up and down the ladder.
 
     Attributes
@@ -87,7 +87,7 @@ class Replica(NamedTuple):
 
 
 @dataclass
-class Rung:
+class TemperatureLevel:
     """A place on the ladder, and who is there.
 
     Attributes
@@ -99,7 +99,7 @@ class Rung:
     """
 
     state: np.ndarray
-    replica: Replica
+    replica: Chain
     temperature: float = 0.0
 
 
@@ -162,16 +162,16 @@ class Tempering:
         states = rng.integers(1, 2**63, size=(RUNGS, 1), dtype=np.uint64)
         # One solution after the other, from the first again if they are too few.
         self._rungs = [
-            Rung(state, self._replica(solution))
+            TemperatureLevel(state, self._replica(solution))
             for state, solution in zip(states, cycle(solutions), strict=False)
         ]
         self._ends = np.array(FIRST_TEMPERATURES)
         self._n_rounds = 0
         self._set_temperatures()
 
-    def _replica(self, solution: Solution) -> Replica:
+    def _replica(self, solution: Solution) -> Chain:
         # Its dual point is not at its bounds, as pivots need it.
-        return Replica(
+        return Chain(
             solution.support, np.zeros(self.problem.n_samples), solution.objective
         )
 
@@ -212,7 +212,7 @@ class Tempering:
         ranked = sorted(met.values(), key=lambda one: (one.objective, one.key))
         return Tempered(ranked[:n_best], n_svms, work)
 
-    def walk(self, rung: Rung, max_work: float) -> Walked:
+    def walk(self, rung: TemperatureLevel, max_work: float) -> Walked:
         """A part of the way of the replica on a rung."""
         problem, replica = self.problem, rung.replica
         task = WalkTask(
@@ -223,12 +223,12 @@ class Tempering:
         )  # fmt: skip
         return cast(NativeEngine, problem.engine).walk(task)
 
-    def _costs(self, replica: Replica) -> np.ndarray:
+    def _costs(self, replica: Chain) -> np.ndarray:
         return walk_costs(self.problem.engine, replica.support.size, WIDTH)
 
     def _take_in(self, walks: list[Walked]) -> None:
         """Let replicas be where walks have led; who came to nothing is replaced."""
-        replicas = [Replica(w.support, w.alpha, w.objective) for w in walks]
+        replicas = [Chain(w.support, w.alpha, w.objective) for w in walks]
         living = [one for one in replicas if np.isfinite(one.objective)]
         if not living:
             return

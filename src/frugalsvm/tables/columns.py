@@ -49,7 +49,7 @@ class Numbers:
         return self.values.size
 
 
-class Store:
+class ColumnStore:
     """A temporary file for columns of large tables, which are needed now and then."""
 
     def __init__(self) -> None:
@@ -83,7 +83,7 @@ class StoredNumbers(Numbers):
     """
 
     def __init__(
-        self, store: Store, start: int, size: int, format: NumberFormat = PLAIN
+        self, store: ColumnStore, start: int, size: int, format: NumberFormat = PLAIN
     ) -> None:
         # As dataclasses do it that cannot be changed.
         object.__setattr__(self, "_place", (store, start, size))

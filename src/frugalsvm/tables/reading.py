@@ -14,7 +14,7 @@ from .columns import Column, Numbers, Table, in_order
 from .dialect import Dialect, guess
 from .errors import TableError, listed
 from .formats import ALL_OPEN, FormatRules
-from .source import Source
+from .source import TableFile
 from .text_table import TextTable
 
 # Bytes in which the first rows are looked for, and most of them if rows are long.
@@ -54,7 +54,7 @@ def read_table(
     TableError
         If it is no table; the message says why and what to do.
     """
-    with Source(path) as source:
+    with TableFile(path) as source:
         if source.start(4) == b"PAR1":
             return _read_parquet(source, set(as_text))
         source.refuse_others()
@@ -65,7 +65,7 @@ def read_table(
 
 
 def _read_text(
-    source: Source, as_text: set[str], encoding: str | None, formats: FormatRules
+    source: TableFile, as_text: set[str], encoding: str | None, formats: FormatRules
 ) -> Table:
     found = encoding or source.encoding()
     remarks = []
@@ -79,7 +79,7 @@ def _read_text(
     return replace(table, remarks=remarks + table.remarks)
 
 
-def _dialect(source: Source, encoding: str) -> Dialect:
+def _dialect(source: TableFile, encoding: str) -> Dialect:
     start, is_whole = _sample(source)
     try:
         text = start.decode(encoding)
@@ -98,7 +98,7 @@ def _dialect(source: Source, encoding: str) -> Dialect:
     return guess(text, source.name, is_whole)
 
 
-def _sample(source: Source) -> tuple[bytes, bool]:
+def _sample(source: TableFile) -> tuple[bytes, bool]:
     """The first rows, and whether that is all there is."""
     size = SAMPLE
     while True:
@@ -113,7 +113,7 @@ def _sample(source: Source) -> tuple[bytes, bool]:
 # --- Parquet -------------------------------------------------------------------------
 
 
-def _read_parquet(source: Source, as_text: set[str]) -> Table:
+def _read_parquet(source: TableFile, as_text: set[str]) -> Table:
     try:
         from pyarrow import ArrowException, parquet
     except ImportError as error:

@@ -74,7 +74,7 @@ class _Unpacked(gzip.GzipFile):
             )
 
 
-class Source:
+class TableFile:
     """Bytes that can be read more than once; use it in a ``with`` statement.
 
     The file is opened once, so that it may be moved or deleted meanwhile. Standard

@@ -19,8 +19,8 @@ from .builder import ColumnBuilder, Kind
 from .columns import (
     MISSING_WORDS,
     Column,
+    ColumnStore,
     Numbers,
-    Store,
     Table,
     Texts,
     UnclearNumbers,
@@ -38,7 +38,7 @@ from .formats import (
     are_all_numbers,
     have_commas,
 )
-from .source import Source, damaged
+from .source import TableFile, damaged
 
 # Cells of a piece.
 CELLS = 2**21
@@ -62,7 +62,7 @@ class TextTable:
 
     def __init__(
         self,
-        source: Source,
+        source: TableFile,
         encoding: str,
         dialect: Dialect,
         as_text: set[str],
@@ -172,13 +172,15 @@ class TextTable:
 
     def _finished(self, plain_by_default: bool) -> dict[str, Column]:
         n_cells = sum(one.size for one in self._builders.values())
-        store = Store() if n_cells > STORED_CELLS else None
+        store = ColumnStore() if n_cells > STORED_CELLS else None
         return {
             name: self._column(name, plain_by_default, store)
             for name in self._dialect.names
         }
 
-    def _column(self, name: str, plain_by_default: bool, store: Store | None) -> Column:
+    def _column(
+        self, name: str, plain_by_default: bool, store: ColumnStore | None
+    ) -> Column:
         builder, rule = self._builders.pop(name), self._rules[name]
         readings = self._readings.pop(name, None)
         texts = self._texts.pop(name, None)
@@ -233,7 +235,9 @@ class TextTable:
             raise damaged(source.name, error) from error
 
 
-def _numbers(values: np.ndarray, found: NumberFormat, store: Store | None) -> Numbers:
+def _numbers(
+    values: np.ndarray, found: NumberFormat, store: ColumnStore | None
+) -> Numbers:
     return Numbers(values, found) if store is None else store.put(values, found)
 
 

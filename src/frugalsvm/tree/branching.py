@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..engine.protocol import Answer
+from ..engine.protocol import RelaxationResult
 from ..kernels.branching import largest, most_fractional, most_gaining
-from .node import Node, Scratch
+from .node import BranchingData, Node
 
 # What features gain if they are used, and if they are not.
 Gains = tuple[list[float], list[float]]
@@ -59,7 +59,9 @@ class Proposal(NamedTuple):
 class MostFractional:
     """The feature whose z is closest to one half."""
 
-    def rank(self, free: np.ndarray, found: Answer, cutoff: float) -> np.ndarray:
+    def rank(
+        self, free: np.ndarray, found: RelaxationResult, cutoff: float
+    ) -> np.ndarray:
         """The best features to branch on, most fractional first."""
         return most_fractional(free, found.z, MAX_RANKED)
 
@@ -86,7 +88,9 @@ class MostFractional:
 class ReducedCost(MostFractional):
     """The feature of largest ``c_j^2``: the one that costs most to forbid."""
 
-    def rank(self, free: np.ndarray, found: Answer, cutoff: float) -> np.ndarray:
+    def rank(
+        self, free: np.ndarray, found: RelaxationResult, cutoff: float
+    ) -> np.ndarray:
         """The best features to branch on, largest square first."""
         return largest(free, found.squares, MAX_RANKED)
 
@@ -135,7 +139,9 @@ class Reliability(MostFractional):
         self._counts = [0] * n_features
         self._lock = Lock()
 
-    def rank(self, free: np.ndarray, found: Answer, cutoff: float) -> np.ndarray:
+    def rank(
+        self, free: np.ndarray, found: RelaxationResult, cutoff: float
+    ) -> np.ndarray:
         """The best features to branch on, best first."""
         gaining = most_gaining(free, found.z, found.curvature, MAX_RANKED)
         if not self._is_near(found.bound, cutoff):
@@ -218,7 +224,7 @@ def _way(z: float, side: int) -> float:
     return z if side else 1.0 - z
 
 
-def _scratch(node: Node) -> Scratch:
+def _scratch(node: Node) -> BranchingData:
     assert node.scratch is not None
     return node.scratch
 

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from ..engine.perspective import ROUNDS_AT_A_TIME, region_task
-from ..engine.protocol import ActiveSet, Answer, Engine, Task
+from ..engine.protocol import Engine, RelaxationRequest, RelaxationResult, WorkingSet
 from ..engine.region import Region
 from ..engine.work import task_work
 from ..kernels.screening import FIXED_IN, FIXED_OUT, OPEN
 from .branching import expected_gains
-from .node import FEW_FEATURES, DualPoint, Node, Scratch, active_of
+from .node import FEW_FEATURES, BranchingData, DualPoint, Node, active_of
 
 if TYPE_CHECKING:  # an evaluation is made by a node solver
     from .node_solver import NodeSolver
@@ -33,7 +33,7 @@ MAX_ROUNDS = 3
 LEAF_ROUNDS = 30
 
 
-def _nothing(found: Answer) -> None:
+def _nothing(found: RelaxationResult) -> None:
     """What follows when a node is evaluated."""
 
 
@@ -86,15 +86,15 @@ class Evaluation:
     )
 
     def __init__(
-        self, solver: NodeSolver, node: Node, region: Region, active: ActiveSet | None
+        self, solver: NodeSolver, node: Node, region: Region, active: WorkingSet | None
     ):
         self.node = node
         self.region = region
-        self.task: Task | None = None
+        self.task: RelaxationRequest | None = None
         self._solver = solver
         self._active = active
         self._is_trial = False
-        self._then: Callable[[Answer], None] = _nothing
+        self._then: Callable[[RelaxationResult], None] = _nothing
         solver.n_nodes += 1
         if region.is_decided(solver.problem.costs):
             self._solve_leaf()
@@ -105,7 +105,7 @@ class Evaluation:
         """Itself, as long as it has a task."""
         return [] if self.task is None else [self]
 
-    def take(self, found: Answer) -> None:
+    def take(self, found: RelaxationResult) -> None:
         """Take the answer to ``task``, and name the next one."""
         solver, task = self._solver, self.task
         assert task is not None
@@ -127,10 +127,10 @@ class Evaluation:
     def _solve(
         self,
         region: Region,
-        active: ActiveSet | None,
+        active: WorkingSet | None,
         tol: float,
         max_rounds: int,
-        then: Callable[[Answer], None],
+        then: Callable[[RelaxationResult], None],
     ) -> None:
         """Let the relaxation of a region be the next task, and say what follows it."""
         solver = self._solver
@@ -149,8 +149,8 @@ class Evaluation:
     def _solve_finely(
         self,
         region: Region,
-        active: ActiveSet | None,
-        then: Callable[[Answer], None],
+        active: WorkingSet | None,
+        then: Callable[[RelaxationResult], None],
     ) -> None:
         """The same to the accuracy of a leaf."""
         self._solve(region, active, self._solver.fine_tol, LEAF_ROUNDS, then)
@@ -158,7 +158,7 @@ class Evaluation:
     def _is_pruned(self) -> bool:
         return self.node.bound > self._solver.incumbent.cutoff
 
-    def _relaxed(self, found: Answer) -> None:
+    def _relaxed(self, found: RelaxationResult) -> None:
         """The node is bounded; if that does not close it, look for solutions."""
         solver = self._solver
         solver.kind.relaxed(found)
@@ -175,7 +175,7 @@ class Evaluation:
             self._is_trial = True
             self._solve_finely(trial, active_of(found), self._tried)
 
-    def _tried(self, found: Answer) -> None:
+    def _tried(self, found: RelaxationResult) -> None:
         """A region that rounding suggested is solved."""
         self._is_trial = False
         self._solver.kind.solved(self._solver, found)
@@ -191,7 +191,7 @@ class Evaluation:
         else:
             self._settle(found)
 
-    def _settle(self, found: Answer) -> None:
+    def _settle(self, found: RelaxationResult) -> None:
         """Fix features; what is left makes the node a leaf, or an open node."""
         if self._is_pruned():
             return
@@ -203,7 +203,7 @@ class Evaluation:
         else:
             self._leave_open(left, found)
 
-    def _fix(self, found: Answer) -> None:
+    def _fix(self, found: RelaxationResult) -> None:
         """Decide features by screening."""
         if not found.decides:
             return
@@ -216,12 +216,12 @@ class Evaluation:
         node.fix(fixed_in, fixed_out, self._kept_point(found))
         self.region = solver.region_of(node.forced, free[decision == OPEN])
 
-    def _leave_open(self, features: np.ndarray, found: Answer) -> None:
+    def _leave_open(self, features: np.ndarray, found: RelaxationResult) -> None:
         """Rank the features to branch on, and keep what children start from."""
         cutoff = self._solver.incumbent.cutoff
         ranked = self._solver.rule.rank(features, found, cutoff)
         free = self.region.free
-        self.node.scratch = Scratch(
+        self.node.scratch = BranchingData(
             ranked,
             found.z[ranked].tolist(),
             expected_gains(found.z[ranked], found.curvature[ranked]),
@@ -235,13 +235,13 @@ class Evaluation:
         self.region = self.region.settled(solver.problem.costs)
         self._solve_finely(self.region, self._active, self._leaf_solved)
 
-    def _leaf_solved(self, found: Answer) -> None:
+    def _leaf_solved(self, found: RelaxationResult) -> None:
         solver = self._solver
         if self.region.free.size == 0 and not self._is_pruned():
             solver.close(self.node, np.sort(self.region.forced))
         solver.kind.solved(solver, found)
 
-    def _kept_point(self, found: Answer) -> DualPoint | None:
+    def _kept_point(self, found: RelaxationResult) -> DualPoint | None:
         if not self._solver.keep_points:
             return None
         return DualPoint.of(found.alpha, found.price)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..engine.protocol import ActiveSet, Answer
+from ..engine.protocol import RelaxationResult, WorkingSet
 from ..engine.region import Region
 from ..problem.problem import LEFT_SLACK, Problem
 
@@ -47,7 +47,7 @@ class DualPoint:
 
 
 @dataclass(slots=True, eq=False)
-class Scratch:
+class BranchingData:
     """What an open node needs until it has children.
 
     Attributes
@@ -69,7 +69,7 @@ class Scratch:
     features: np.ndarray
     z: list[float]
     gains: tuple[list[float], list[float]]
-    active: ActiveSet
+    active: WorkingSet
     free: np.ndarray | None
     dives: bool = False
 
@@ -100,7 +100,7 @@ class Node:
     fixed_out: np.ndarray = field(default_factory=_nothing)
     fixing_point: DualPoint | None = None
     is_leaf: bool = True
-    scratch: Scratch | None = None
+    scratch: BranchingData | None = None
 
     @classmethod
     def root(cls, region: Region) -> Node:
@@ -167,6 +167,6 @@ def region_of(
     return Region(forced, free, root.k - (forced.shape[0] - n_forced), budget)
 
 
-def active_of(found: Answer) -> ActiveSet:
+def active_of(found: RelaxationResult) -> WorkingSet:
     """What mattered at a node; copies, for its answer is part of larger arrays."""
-    return ActiveSet(found.active.features.copy(), found.active.side.copy())
+    return WorkingSet(found.active.features.copy(), found.active.side.copy())

@@ -7,7 +7,7 @@ from typing import Protocol
 
 import numpy as np
 
-from ..engine.protocol import Answer
+from ..engine.protocol import RelaxationResult
 from ..engine.region import Region
 from ..problem.problem import Problem
 from ..problem.solution import Solution
@@ -33,16 +33,18 @@ class TreeKind(Protocol):
     def fixable(self, region: Region, decision: np.ndarray) -> np.ndarray:
         """What of a decision of screening about the free features may be used."""
 
-    def relaxed(self, found: Answer) -> None:
+    def relaxed(self, found: RelaxationResult) -> None:
         """Told about the first relaxation of every node."""
 
-    def round(self, solver: NodeSolver, region: Region, found: Answer) -> Region | None:
+    def round(
+        self, solver: NodeSolver, region: Region, found: RelaxationResult
+    ) -> Region | None:
         """Look for a solution near a relaxation; a region to solve, if that helps."""
 
-    def wants_finer(self, region: Region, found: Answer) -> bool:
+    def wants_finer(self, region: Region, found: RelaxationResult) -> bool:
         """Whether a more accurate relaxation may close a node."""
 
-    def solved(self, solver: NodeSolver, found: Answer) -> None:
+    def solved(self, solver: NodeSolver, found: RelaxationResult) -> None:
         """Told about the relaxations of leaves and of regions from rounding."""
 
 
@@ -60,10 +62,12 @@ class AllFeatures:
         """All of it."""
         return decision
 
-    def relaxed(self, found: Answer) -> None:
+    def relaxed(self, found: RelaxationResult) -> None:
         """Nothing to do."""
 
-    def round(self, solver: NodeSolver, region: Region, found: Answer) -> Region | None:
+    def round(
+        self, solver: NodeSolver, region: Region, found: RelaxationResult
+    ) -> Region | None:
         """Try the support of the forced features and the largest ``z_j c_j^2``."""
         self._n_open += 1
         if self._n_open > ROUND_ALWAYS and self._n_open % ROUND_PERIOD != 0:
@@ -77,11 +81,11 @@ class AllFeatures:
         solver.offer(fit_budgets(solver.problem, np.concatenate([chosen, ranked])))
         return None
 
-    def wants_finer(self, region: Region, found: Answer) -> bool:
+    def wants_finer(self, region: Region, found: RelaxationResult) -> bool:
         """No: rounding does not depend on it."""
         return False
 
-    def solved(self, solver: NodeSolver, found: Answer) -> None:
+    def solved(self, solver: NodeSolver, found: RelaxationResult) -> None:
         """Nothing to do: the support of a leaf is offered anyway."""
 
 

@@ -14,7 +14,7 @@ from .node import DualPoint, Node
 _NO_FEATURES = np.empty(0, dtype=np.int64)
 
 
-class Alternatives(NamedTuple):
+class ProvedList(NamedTuple):
     """Sets of features that a tree has listed, and what it proves of all others.
 
     Attributes
@@ -40,7 +40,7 @@ def build_certificate(
     lower_bound: float,
     nodes: list[Node] | None,
     root_point: DualPoint | None = None,
-    alternatives: Alternatives | None = None,
+    alternatives: ProvedList | None = None,
 ) -> Certificate:
     """Collect the nodes of a tree, or the dual point of the root alone."""
     if nodes is None:
@@ -70,7 +70,7 @@ def build_certificate(
     return Certificate({**arrays, "checksum": np.array(checksum(arrays))})
 
 
-def _list_arrays(alternatives: Alternatives) -> dict[str, np.ndarray]:
+def _list_arrays(alternatives: ProvedList) -> dict[str, np.ndarray]:
     supports, coefs, intercepts, threshold = alternatives
     return {
         "threshold": np.array(threshold),

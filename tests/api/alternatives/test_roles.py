@@ -6,7 +6,7 @@ from scipy.sparse import csr_array
 
 from frugalsvm import Problem, near_optimal, verify
 from frugalsvm.api.alternatives import search
-from frugalsvm.api.alternatives.exchanges import Exchanges
+from frugalsvm.api.alternatives.exchanges import ExchangeTrials
 from frugalsvm.tree.listing import Listing, Threshold, solve_support
 from tests.reference import Enumeration
 from tests.tree.problems import KINDS, small_problem
@@ -162,7 +162,7 @@ def test_exchanges_end_when_they_are_told_to():
     listing.add(solve_support(problem, np.array([3, 14, 23, 29, 34]))[0])
     calls = iter(range(1000))
     # Asked before every SVM, be it of an exchange or of what is left to be ranked.
-    exchanges = Exchanges(problem, listing, lambda: next(calls) > 5)
+    exchanges = ExchangeTrials(problem, listing, lambda: next(calls) > 5)
     exchanges.run()
     assert 0 < exchanges.n_tried < 5
     assert len(listing) > 1

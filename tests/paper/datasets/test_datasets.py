@@ -12,7 +12,7 @@ from sklearn.datasets import load_breast_cancer
 
 from frugalsvm.paper import datasets
 from frugalsvm.paper.datasets import CATALOGUE, DatasetInfo, DatasetNotFound, OpenMLPart
-from frugalsvm.paper.datasets.tables import Table, read_table, write_table
+from frugalsvm.paper.datasets.tables import LabelledTable, read_table, write_table
 
 DATA = os.environ.get("FRUGALSVM_DATA")
 
@@ -200,14 +200,16 @@ def test_downloads_can_be_declined(monkeypatch):
 
 def test_a_file_of_the_user_comes_first(monkeypatch, places):
     info = catalogued(monkeypatch, X6, Y6, ())
-    table = Table(X6, Y6, ["a, b", "c"])
-    write_table(places / "cache/frugalsvm/tiny.csv.gz", Table(2 * X6, Y6, ["x", "y"]))
+    table = LabelledTable(X6, Y6, ["a, b", "c"])
+    write_table(
+        places / "cache/frugalsvm/tiny.csv.gz", LabelledTable(2 * X6, Y6, ["x", "y"])
+    )
     with pytest.warns(UserWarning, match="not the table that our figures come from"):
         np.testing.assert_array_equal(datasets.load("tiny").data, 2 * X6)
     write_table(places / "data/tiny.csv.gz", table)
     found = datasets.load("tiny")
     assert (found.feature_names, found.info) == (["a, b", "c"], info)
-    write_table(places / "mine/tiny.csv.gz", Table(X6, Y6, ["p", "q"]))
+    write_table(places / "mine/tiny.csv.gz", LabelledTable(X6, Y6, ["p", "q"]))
     other = datasets.load("tiny", data_home=places / "mine")
     assert other.feature_names == ["p", "q"]
 
@@ -215,14 +217,16 @@ def test_a_file_of_the_user_comes_first(monkeypatch, places):
 def test_files_keep_every_digit(places):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(20, 3)) * 10.0 ** rng.integers(-20, 20, (20, 3))
-    write_table(places / "t.csv.gz", Table(X, np.tile([-1.0, 1.0], 10), list("abc")))
+    write_table(
+        places / "t.csv.gz", LabelledTable(X, np.tile([-1.0, 1.0], 10), list("abc"))
+    )
     assert list(places.glob("t.*")) == [places / "t.csv.gz"]
     np.testing.assert_array_equal(read_table(places / "t.csv.gz").X, X)
 
 
 def test_files_that_are_no_data_sets_are_refused(monkeypatch, places):
     catalogued(monkeypatch, X6, Y6, ())
-    write_table(places / "data/tiny.csv.gz", Table(X6, 2 * Y6, ["a", "b"]))
+    write_table(places / "data/tiny.csv.gz", LabelledTable(X6, 2 * Y6, ["a", "b"]))
     with pytest.raises(ValueError, match="target must be -1 or 1"):
         datasets.load("tiny")
     with pytest.raises(ValueError, match=r"name must be one of \['wdbc'"):

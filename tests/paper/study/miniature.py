@@ -5,7 +5,7 @@ import zlib
 import numpy as np
 
 from frugalsvm.paper.datasets import CATALOGUE
-from frugalsvm.paper.datasets.tables import Table, file_name, write_table
+from frugalsvm.paper.datasets.tables import LabelledTable, file_name, write_table
 
 SMALL_SHAPE, LARGE_SHAPE = (40, 5), (36, 32)
 
@@ -18,5 +18,7 @@ def write_all(folder):
         X = rng.standard_normal((m, n)).round(3)
         score = X[:, 0] - X[:, 1] + 0.8 * rng.standard_normal(m)
         y = np.where(score > np.median(score), 1.0, -1.0)
-        write_table(folder / file_name(name), Table(X, y, [f"x{j}" for j in range(n)]))
+        write_table(
+            folder / file_name(name), LabelledTable(X, y, [f"x{j}" for j in range(n)])
+        )
     return folder

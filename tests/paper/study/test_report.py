@@ -6,12 +6,12 @@ from frugalsvm.paper.study.report import (
     NO_PICTURES,
     Figure,
     Marked,
-    Report,
-    Table,
+    ReportTable,
+    StudyReport,
     page,
 )
 
-TABLE = Table(
+TABLE = ReportTable(
     "Some <numbers>",
     ["data", "B", "ours"],
     [["wdbc", 3, 1.23456789], ["wpbc", 5, Marked(2.0)], ["a&b", None, Marked(None)]],
@@ -33,7 +33,9 @@ def test_csv_has_plain_numbers_and_names_what_is_marked():
 
 
 def test_marks_in_csv_can_be_told_apart():
-    table = Table("", ["CoP, SCIP", "CoP", "H-KS s"], [[Marked(1.0), 2, Marked(3.0)]])
+    table = ReportTable(
+        "", ["CoP, SCIP", "CoP", "H-KS s"], [[Marked(1.0), 2, Marked(3.0)]]
+    )
     (row,) = csv.DictReader(io.StringIO(table.csv()))
     assert row["capped"].split(MARKS) == ["CoP, SCIP", "H-KS s"]
 
@@ -47,7 +49,7 @@ def draw():
 
 
 def test_files_and_the_page(tmp_path):
-    report = Report([TABLE], [Figure("A line", draw)], ["A note <b>"])
+    report = StudyReport([TABLE], [Figure("A line", draw)], ["A note <b>"])
     written = report.write(tmp_path, "table3")
     assert [path.name for path in written] == [
         "table3.csv", "table3.svg", "table3.png",
@@ -61,16 +63,16 @@ def test_files_and_the_page(tmp_path):
 
 
 def test_without_matplotlib_there_are_no_old_pictures(tmp_path, monkeypatch):
-    Report([TABLE], [Figure("A line", draw)]).write(tmp_path, "table3")
+    StudyReport([TABLE], [Figure("A line", draw)]).write(tmp_path, "table3")
     monkeypatch.setattr("frugalsvm.paper.study.report.find_spec", lambda name: None)
-    report = Report([TABLE], [Figure("A line", draw)])
+    report = StudyReport([TABLE], [Figure("A line", draw)])
     assert [path.name for path in report.write(tmp_path, "table3")] == ["table3.csv"]
     assert NO_PICTURES in report.text()
     assert "<img" not in report.html(tmp_path, "table3")
 
 
 def test_sentences_have_room():
-    html = Table("", ["data", "remark"], [["wdbc", "word " * 20]]).html()
+    html = ReportTable("", ["data", "remark"], [["wdbc", "word " * 20]]).html()
     assert "<td>wdbc</td>" in html
     assert '<td class="words">word word' in html
 
@@ -78,7 +80,9 @@ def test_sentences_have_room():
 def test_nothing_breaks_out_of_the_page(tmp_path):
     """Names of columns, entries, notes and titles are text, wherever they stand."""
     bad = "\"><script>alert('x')</script>&{title}"
-    report = Report([Table(bad, [bad], [[Marked(bad)]])], [Figure(bad, draw)], [bad])
+    report = StudyReport(
+        [ReportTable(bad, [bad], [[Marked(bad)]])], [Figure(bad, draw)], [bad]
+    )
     report.write(tmp_path, "table3")
     html = page(bad, bad, [(bad, bad, report.html(tmp_path, "table3"))])
     assert "<script" not in html

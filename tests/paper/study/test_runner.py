@@ -8,10 +8,10 @@ import pytest
 from joblib.externals.loky.process_executor import TerminatedWorkerError
 
 from frugalsvm.paper.study import progress, runner
-from frugalsvm.paper.study.cells import Outcome, cell
+from frugalsvm.paper.study.cells import CellOutcome, cell
 from frugalsvm.paper.study.runner import WorkerDied, run_cells
-from frugalsvm.paper.study.sources import Source
-from frugalsvm.paper.study.store import Store
+from frugalsvm.paper.study.sources import DatasetSource
+from frugalsvm.paper.study.store import CellStore
 from frugalsvm.paper.study.tasks import TASKS
 
 CALLS = []
@@ -46,12 +46,12 @@ def tasks(monkeypatch):
 
 @pytest.fixture
 def store(tmp_path):
-    with Store(tmp_path / "cells.sqlite") as store:
+    with CellStore(tmp_path / "cells.sqlite") as store:
         yield store
 
 
 def run(cells, store, jobs=1):
-    return run_cells("test", cells, Source(), store, jobs)
+    return run_cells("test", cells, DatasetSource(), store, jobs)
 
 
 def test_what_is_stored_is_not_computed_again(store):
@@ -112,12 +112,12 @@ def test_a_process_that_is_killed_is_told(store, monkeypatch):
 
 def test_progress_counts_and_estimates(capsys):
     cells = [cell("count", limit=8.0, number=k) for k in range(4)]
-    shown = progress.Progress("table4", cells, stored=6, jobs=2)
+    shown = progress.StudyProgress("table4", cells, stored=6, jobs=2)
     assert shown.seconds_left() == 16.0
-    shown.done(cells[0], Outcome({"capped": True}, seconds=4.0))
+    shown.done(cells[0], CellOutcome({"capped": True}, seconds=4.0))
     assert shown.seconds_left() == 6.0
     for one in cells[1:]:
-        shown.done(one, Outcome(seconds=4.0))
+        shown.done(one, CellOutcome(seconds=4.0))
     shown.close()
     first, *_, last = capsys.readouterr().err.splitlines()
     assert first == ("table4: 6 of 10 cells, 4 left, about 16 s, 6 from the store")

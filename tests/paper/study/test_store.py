@@ -3,11 +3,13 @@ import sqlite3
 
 import pytest
 
-from frugalsvm.paper.study.cells import Outcome, cell
-from frugalsvm.paper.study.store import Store, StoreNotUsable
+from frugalsvm.paper.study.cells import CellOutcome, cell
+from frugalsvm.paper.study.store import CellStore, StoreNotUsable
 
 SPEC = {"task": "count", "params": {"B": 3}}
-OUTCOME = Outcome({"objective": 1.5, "gap": float("inf"), "capped": False}, 2.0, 1.0)
+OUTCOME = CellOutcome(
+    {"objective": 1.5, "gap": float("inf"), "capped": False}, 2.0, 1.0
+)
 
 
 @pytest.fixture
@@ -22,10 +24,10 @@ def change(path, statement, *values):
 
 
 def test_what_was_put_is_there_after_opening_again(path):
-    with Store(path) as store:
+    with CellStore(path) as store:
         assert store.get(SPEC) is None
         store.put(SPEC, OUTCOME)
-    with Store(path) as store:
+    with CellStore(path) as store:
         assert store.get(SPEC) == OUTCOME
         assert store.get(SPEC | {"params": {"B": 4}}) is None
         assert len(store) == 1
@@ -45,10 +47,10 @@ def test_what_was_put_is_there_after_opening_again(path):
 )
 def test_a_damaged_entry_is_as_if_it_were_not_there(path, damage):
     words = []
-    with Store(path) as store:
+    with CellStore(path) as store:
         store.put(SPEC, OUTCOME)
     change(path, damage)
-    with Store(path, say=words.append) as store:
+    with CellStore(path, say=words.append) as store:
         assert store.get(SPEC) is None
         assert store.damaged == 1
         assert "damaged entry" in words[0]
@@ -59,13 +61,13 @@ def test_a_damaged_entry_is_as_if_it_were_not_there(path, damage):
 @pytest.mark.parametrize("where", ["head", "all"])
 def test_a_damaged_file_is_put_aside(path, where):
     words = []
-    with Store(path) as store:
+    with CellStore(path) as store:
         store.put(SPEC, OUTCOME)
     data = bytearray(path.read_bytes())
     spoilt = slice(0, 60) if where == "head" else slice(100, len(data))
     data[spoilt] = b"\x5a" * len(data[spoilt])
     path.write_bytes(data)
-    with Store(path, say=words.append) as store:
+    with CellStore(path, say=words.append) as store:
         assert store.get(SPEC) is None
         store.put(SPEC, OUTCOME)
         assert store.get(SPEC) == OUTCOME
@@ -78,7 +80,7 @@ def test_a_second_damaged_file_does_not_replace_the_first(path):
     path.parent.mkdir()
     for text in (b"not a database at all", b"nor is this one, really"):
         path.write_bytes(text)
-        Store(path, say=lambda text: None).close()
+        CellStore(path, say=lambda text: None).close()
     kept = {one.read_bytes() for one in path.parent.glob("*.damaged*")}
     assert kept == {b"not a database at all", b"nor is this one, really"}
 
@@ -87,14 +89,14 @@ def many(count=40):
     """Cells, enough for several pages of a file."""
     specs = [{"task": "count", "params": {"B": k}, "text": "x" * 300}
              for k in range(count)]  # fmt: skip
-    return [(one, Outcome({"objective": k + 0.5})) for k, one in enumerate(specs)]
+    return [(one, CellOutcome({"objective": k + 0.5})) for k, one in enumerate(specs)]
 
 
 @pytest.fixture(scope="module")
 def content(tmp_path_factory):
     """The bytes of a store with these cells."""
     path = tmp_path_factory.mktemp("whole") / "cells.sqlite"
-    with Store(path) as store:
+    with CellStore(path) as store:
         for spec, outcome in many():
             store.put(spec, outcome)
     return path.read_bytes()
@@ -108,7 +110,7 @@ def test_any_byte_may_change(path, content, seed):
     data[random.Random(seed).randrange(100, len(data))] ^= 0xFF
     path.parent.mkdir()
     path.write_bytes(data)
-    with Store(path, say=lambda text: None) as store:
+    with CellStore(path, say=lambda text: None) as store:
         for spec, outcome in many():
             assert store.get(spec) in (None, outcome)
             if store.get(spec) is None:
@@ -120,30 +122,30 @@ def test_sound_rows_of_a_damaged_file_are_kept(path, content):
     words = []
     path.parent.mkdir()
     path.write_bytes(content[: -len(content) // 4])
-    with Store(path, say=words.append) as store:
+    with CellStore(path, say=words.append) as store:
         kept = [store.get(spec) == outcome for spec, outcome in many()]
     assert 10 < sum(kept) < len(kept)
     assert f"{sum(kept)} of its cells are kept" in words[0]
 
 
 def test_a_damaged_schema_is_noticed(path):
-    with Store(path) as store:
+    with CellStore(path) as store:
         store.put(SPEC, OUTCOME)
     path.write_bytes(path.read_bytes().replace(b"outcome TEXT", b"outcune TEXT"))
-    with Store(path, say=lambda text: None) as store:
+    with CellStore(path, say=lambda text: None) as store:
         assert store.get(SPEC) is None
 
 
 def test_an_empty_file_is_a_new_store(path):
     path.parent.mkdir()
     path.touch()
-    with Store(path, say=pytest.fail) as store:
+    with CellStore(path, say=pytest.fail) as store:
         assert len(store) == 0
 
 
 def test_a_store_that_another_keeps_locked(path, monkeypatch):
     monkeypatch.setattr("frugalsvm.paper.study.store.PATIENCE", 0.05)
-    with Store(path) as store, sqlite3.connect(path) as other:
+    with CellStore(path) as store, sqlite3.connect(path) as other:
         other.execute("BEGIN EXCLUSIVE")
         with pytest.raises(StoreNotUsable, match="locked"):
             store.put(SPEC, OUTCOME)
@@ -153,7 +155,7 @@ def test_a_store_that_another_keeps_locked(path, monkeypatch):
 
 
 def test_two_may_write(path):
-    with Store(path) as first, Store(path) as second:
+    with CellStore(path) as first, CellStore(path) as second:
         for k, (spec, outcome) in enumerate(many(6)):
             (first, second)[k % 2].put(spec, outcome)
         assert len(first) == len(second) == 6
@@ -163,7 +165,7 @@ def test_a_database_of_something_else_is_left_alone(path):
     path.parent.mkdir()
     change(path, "CREATE TABLE letters (text)")
     with pytest.raises(StoreNotUsable, match="something else"):
-        Store(path)
+        CellStore(path)
     with sqlite3.connect(path) as connection:
         tables = connection.execute("SELECT name FROM sqlite_master").fetchall()
     assert tables == [("letters",)]

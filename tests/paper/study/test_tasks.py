@@ -7,7 +7,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import SVC
 
-from frugalsvm.paper.study.sources import DataSet, Source, scaled
+from frugalsvm.paper.study.sources import DataSet, DatasetSource, scaled
 from frugalsvm.paper.study.tasks import designs, methods, peers, programs, validation
 
 
@@ -154,6 +154,6 @@ def test_recovery_is_counted(method):
 
 
 def test_facts_say_what_differs(folder):
-    found = methods.facts(Source(str(folder)).load("wdbc"), limit=None)
+    found = methods.facts(DatasetSource(str(folder)).load("wdbc"), limit=None)
     assert (found["m"], found["n"], found["constant"]) == (40, 5, 0)
     assert "shape" in found["differences"]

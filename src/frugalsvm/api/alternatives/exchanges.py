@@ -24,7 +24,7 @@ N_SUBSTITUTES, WORK = 20, 1e9
 MAX_TURNS = 3
 
 
-class Exchanges:
+class ExchangeTrials:
     """Tries to replace features of the best model, and lists what is good enough.
 
     Parameters

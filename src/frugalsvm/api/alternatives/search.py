@@ -20,9 +20,9 @@ from ...runtime.blas import single_threaded_blas
 from ...runtime.stopping import StopCondition
 from ...runtime.supervision import supervise
 from ...tree.listing import Found, Listing, ListingTree, Threshold, solve_support
-from ...tree.proof import Alternatives, build_certificate
+from ...tree.proof import ProvedList, build_certificate
 from ..feature_names import FeatureNames
-from .exchanges import Exchanges
+from .exchanges import ExchangeTrials
 from .listing import COMPLETE, SAME, NearOptimal
 from .needs import bounds_without
 
@@ -180,7 +180,7 @@ def _run(request: _Request, start: Result, stop: StopCondition) -> NearOptimal:
         watching, listing, stop.should_stop, max_nodes=request.max_nodes,
         max_bytes=MAX_BYTES, n_jobs=request.n_jobs, keep_proof=request.keep_proof,
     )  # fmt: skip
-    exchanges = Exchanges(watching, listing, stop.should_stop)
+    exchanges = ExchangeTrials(watching, listing, stop.should_stop)
     bounds: dict[int, float] = {}
     with single_threaded_blas():
         exchanges.run()
@@ -310,7 +310,7 @@ def _certificate(
     coef[best.support] = best.coef
     return build_certificate(
         problem, coef, best.intercept, best.objective, lower_bound, tree.frontier.kept,
-        alternatives=Alternatives(supports, coefs, intercepts, tree.proved),
+        alternatives=ProvedList(supports, coefs, intercepts, tree.proved),
     )  # fmt: skip
 
 

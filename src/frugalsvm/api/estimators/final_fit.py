@@ -12,7 +12,7 @@ from .choice import Choice, ScoredPath
 from .cross_validation import Fold, FoldWork, Linear, Samples, svm_on
 
 
-class Fitted(NamedTuple):
+class FinalModel(NamedTuple):
     """The fit of all data.
 
     Attributes
@@ -57,7 +57,7 @@ class FinalFit:
         folds: list[Fold],
         choice: Choice,
         seeds: np.random.SeedSequence,
-    ) -> Fitted:
+    ) -> FinalModel:
         """The path on all data, and the model of the chosen budget and C."""
         from ...driver.solving import run_interruptible
         from ..path import bounded_grid
@@ -94,7 +94,7 @@ class FinalFit:
         if work.refit_weights is not None:
             refit_C = float(work.refit_weights[choice.refit[i, j]])
             model = svm_on(problem.with_C(refit_C), result.selected)
-        return Fitted(
+        return FinalModel(
             choice.path(work, grid.objectives, grid.lower_bounds),
             result,
             units.fold_back(model),

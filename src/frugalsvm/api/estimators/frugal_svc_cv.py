@@ -35,7 +35,7 @@ from .cross_validation import (
     take,
     takes_sample_weight,
 )
-from .final_fit import FinalFit, Fitted
+from .final_fit import FinalFit, FinalModel
 from .frugal_svc import FrugalSVC
 from .grid import budgets_of, is_word, weights_of
 from .parameters import Constraint
@@ -420,7 +420,7 @@ class FrugalSVCCV(BudgetedClassifier):
         self.selection_frequency_ = chosen / len(folds)
         self.n_iter_ = sum(fold.n_solves for fold in folds)
 
-    def _take_fit(self, fitted: Fitted) -> None:
+    def _take_fit(self, fitted: FinalModel) -> None:
         """Set what the fit of all data gives."""
         self.path_ = fitted.path
         self._take_result(fitted.result)

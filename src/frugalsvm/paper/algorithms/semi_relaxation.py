@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...engine.protocol import Answer
+from ...engine.protocol import RelaxationResult
 from ...engine.region import Region
 from ...kernels.screening import OPEN
 from ...problem.problem import Problem
@@ -85,8 +85,8 @@ class BinaryFeatures:
 
     def __init__(self, K: np.ndarray, n_features: int):
         self.value = np.inf
-        self.best: Answer | None = None
-        self.at_root: Answer | None = None
+        self.best: RelaxationResult | None = None
+        self.at_root: RelaxationResult | None = None
         self._binary = np.zeros(n_features, dtype=bool)
         self._binary[K] = True
         self._rounded: set[bytes] = set()
@@ -101,12 +101,14 @@ class BinaryFeatures:
         decision[~self._binary[region.free]] = OPEN
         return decision
 
-    def relaxed(self, found: Answer) -> None:
+    def relaxed(self, found: RelaxationResult) -> None:
         """Remember the root."""
         if self.at_root is None:
             self.at_root = found
 
-    def round(self, solver: NodeSolver, region: Region, found: Answer) -> Region | None:
+    def round(
+        self, solver: NodeSolver, region: Region, found: RelaxationResult
+    ) -> Region | None:
         """Decide K as z suggests, now and then and wherever z is nearly binary."""
         self._n_open += 1
         due = self._n_open % ROUND_PERIOD == 1
@@ -126,12 +128,12 @@ class BinaryFeatures:
         self._rounded.add(key)
         return solver.region_of(forced, region.free[~self._binary[region.free]])
 
-    def wants_finer(self, region: Region, found: Answer) -> bool:
+    def wants_finer(self, region: Region, found: RelaxationResult) -> bool:
         """Whether z is nearly binary on K: then the relaxation nearly is a solution."""
         z = found.z[self.branchable(region)]
         return bool((np.minimum(z, 1.0 - z) <= NEARLY_BINARY).all())
 
-    def solved(self, solver: NodeSolver, found: Answer) -> None:
+    def solved(self, solver: NodeSolver, found: RelaxationResult) -> None:
         """Take a relaxation in which K is decided: a solution of SR-DLMP(K)."""
         # One that was cut short may not have found the features it needs.
         if found.primal < self.value and not solver.should_stop():

@@ -19,7 +19,7 @@ from .catalogue import CATALOGUE, DatasetInfo, OpenMLPart
 from .openml import DownloadFailed, download
 from .tables import (
     VARIABLE,
-    Table,
+    LabelledTable,
     cache_folder,
     differences,
     digest,
@@ -107,7 +107,7 @@ def load(
     raise DatasetNotFound(_what_is_expected(info, folders(data_home), reason))
 
 
-def _checked(info: DatasetInfo, path: Path) -> Table:
+def _checked(info: DatasetInfo, path: Path) -> LabelledTable:
     """A user's file; one that differs from our copy is taken, with a warning."""
     table = read_table(path)
     different = differences(info, table.X, table.y)
@@ -120,15 +120,15 @@ def _checked(info: DatasetInfo, path: Path) -> Table:
     return table
 
 
-def _from_scikit_learn() -> Table:
+def _from_scikit_learn() -> LabelledTable:
     from sklearn.datasets import load_breast_cancer
 
     found = load_breast_cancer()
     y = np.where(found.target == 1, -1.0, 1.0)
-    return Table(found.data, y, [str(name) for name in found.feature_names])
+    return LabelledTable(found.data, y, [str(name) for name in found.feature_names])
 
 
-def _bunch(info: DatasetInfo, table: Table) -> Bunch:
+def _bunch(info: DatasetInfo, table: LabelledTable) -> Bunch:
     return Bunch(
         data=table.X,
         target=table.y,

@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 
 from .catalogue import DatasetInfo, OpenMLPart
-from .tables import Table, differences
+from .tables import LabelledTable, differences
 
 
 class DownloadFailed(OSError):
     """OpenML was out of reach, or has another table than ours."""
 
 
-def download(info: DatasetInfo) -> Table:
+def download(info: DatasetInfo) -> LabelledTable:
     """Fetch all parts of a data set; accepted only if it equals our copy.
 
     Raises
@@ -31,7 +31,7 @@ def download(info: DatasetInfo) -> Table:
         for part, table in zip(info.openml, parts, strict=True)
         for name in table.names
     ]
-    table = Table(np.hstack([one.X for one in parts]), parts[0].y, names)
+    table = LabelledTable(np.hstack([one.X for one in parts]), parts[0].y, names)
     different = differences(info, table.X, table.y)
     if different:
         raise DownloadFailed(
@@ -40,7 +40,7 @@ def download(info: DatasetInfo) -> Table:
     return table
 
 
-def _fetch(part: OpenMLPart) -> Table:
+def _fetch(part: OpenMLPart) -> LabelledTable:
     from sklearn.datasets import fetch_openml
 
     try:
@@ -55,7 +55,7 @@ def _fetch(part: OpenMLPart) -> Table:
     return _table(part, bunch)
 
 
-def _table(part: OpenMLPart, bunch: Any) -> Table:
+def _table(part: OpenMLPart, bunch: Any) -> LabelledTable:
     columns = list(bunch.data.columns)
     X = np.column_stack(
         # Categories are words for numbers here.
@@ -72,4 +72,4 @@ def _table(part: OpenMLPart, bunch: Any) -> Table:
     if part.drop_missing == "rows":
         complete = ~missing.any(axis=1)
         X, y = X[complete], y[complete]
-    return Table(X[:, kept], y, [columns[j] for j in np.flatnonzero(kept)])
+    return LabelledTable(X[:, kept], y, [columns[j] for j in np.flatnonzero(kept)])

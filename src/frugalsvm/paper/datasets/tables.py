@@ -20,7 +20,7 @@ VARIABLE = "FRUGALSVM_DATA"
 
 
 @dataclass(frozen=True)
-class Table:
+class LabelledTable:
     """Features, labels in {-1, +1}, and names of the features."""
 
     X: np.ndarray
@@ -70,7 +70,7 @@ def file_name(name: str) -> str:
     return f"{name}.csv.gz"
 
 
-def read_table(path: Path) -> Table:
+def read_table(path: Path) -> LabelledTable:
     """Read a file: a header, features, and ``target`` in the last column."""
     with gzip.open(path, "rt", newline="", encoding="utf-8") as file:
         names = next(csv.reader(file), [])
@@ -83,10 +83,10 @@ def read_table(path: Path) -> Table:
     y = values[:, -1].copy()
     if not np.isin(y, (-1.0, 1.0)).all():
         raise ValueError(f"{path}: target must be -1 or 1.")
-    return Table(np.ascontiguousarray(values[:, :-1]), y, names[:-1])
+    return LabelledTable(np.ascontiguousarray(values[:, :-1]), y, names[:-1])
 
 
-def write_table(path: Path, table: Table) -> None:
+def write_table(path: Path, table: LabelledTable) -> None:
     """Write a file that reads back the same numbers, whole or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
     numbers = np.column_stack([table.X, table.y])

@@ -99,7 +99,7 @@ def key_of(spec: Mapping[str, Any]) -> str:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class CellOutcome:
     """What came of a cell.
 
     Attributes
@@ -126,4 +126,4 @@ class Outcome:
 
 
 #: What came of a run.
-Outcomes = Mapping[Cell, Outcome]
+Outcomes = Mapping[Cell, CellOutcome]

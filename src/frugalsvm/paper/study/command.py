@@ -16,11 +16,11 @@ from ...problem.files import write_whole
 from ..datasets import CATALOGUE, DatasetNotFound
 from .cells import Outcomes, with_needs
 from .progress import duration
-from .report import Report, page
+from .report import StudyReport, page
 from .revision import revision
 from .runner import WorkerDied, run_cells
-from .sources import Source, UnreadableData
-from .store import Store, StoreNotUsable
+from .sources import DatasetSource, UnreadableData
+from .store import CellStore, StoreNotUsable
 from .studies import QUICK_SECONDS, STUDIES
 from .study import GRIDS, Settings, Study, most_seconds
 
@@ -172,7 +172,7 @@ def _settings(
             hint = _hint(column, columns)
             parser.error(f"--limit {text}: no column {column!r}; {hint}")
         limits[column] = _seconds(parser, text, number)
-    source = Source(given.data)
+    source = DatasetSource(given.data)
     return Settings(given.grid, tuple(given.sets), limits, source)
 
 
@@ -197,7 +197,7 @@ def _run(studies: list[Study], settings: Settings, given: argparse.Namespace) ->
     out.mkdir(parents=True, exist_ok=True)
     sections, failed = [], 0
     shown: dict[str, Any] = {}
-    with Store(_store_path(given), say=_say) as store:
+    with CellStore(_store_path(given), say=_say) as store:
         for study in studies:
             cells = study.plan(settings)
             if not cells:
@@ -233,7 +233,7 @@ def _print_json(content: dict[str, Any]) -> None:
     print(json.dumps(content, indent=2, ensure_ascii=False))
 
 
-def _as_json(study: Study, report: Report, written: list[Path]) -> dict[str, Any]:
+def _as_json(study: Study, report: StudyReport, written: list[Path]) -> dict[str, Any]:
     """A report for machines: rows of tables as they are in the CSV files."""
     return {
         "title": study.title,
@@ -266,7 +266,7 @@ def _about_cells(settings: Settings, outcomes: Outcomes) -> list[str]:
     return notes
 
 
-def _show(study: Study, report: Report, written: list[Path]) -> None:
+def _show(study: Study, report: StudyReport, written: list[Path]) -> None:
     print(f"\n## {study.title}\n\n{report.text()}")
     print(f"Written: {', '.join(map(str, written))}", flush=True)
 

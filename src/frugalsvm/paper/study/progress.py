@@ -8,7 +8,7 @@ from collections import defaultdict
 from importlib.util import find_spec
 from typing import Any, Protocol, TextIO
 
-from .cells import Cell, Outcome
+from .cells import Cell, CellOutcome
 
 # Seconds between two lines.
 INTERVAL = 5.0
@@ -83,7 +83,7 @@ def display(title: str, total: int) -> Display:
     return Lines(title, total)
 
 
-class Progress:
+class StudyProgress:
     """Counts cells, and estimates how long the rest will take.
 
     A cell is expected to take as long as those of its task on average; before any of
@@ -112,7 +112,7 @@ class Progress:
         self._display: Display = Silence() if quiet else display(title, self._total)
         self._show()
 
-    def done(self, cell: Cell, outcome: Outcome) -> None:
+    def done(self, cell: Cell, outcome: CellOutcome) -> None:
         """One more cell has ended."""
         self._left -= 1
         self._count(cell, -1)

@@ -33,7 +33,7 @@ class Marked:
 
 
 @dataclass(frozen=True)
-class Table:
+class ReportTable:
     """Rows of numbers and words.
 
     Attributes
@@ -132,7 +132,7 @@ class Figure:
 
 
 @dataclass(frozen=True)
-class Report:
+class StudyReport:
     """What a study has to show.
 
     Attributes
@@ -143,7 +143,7 @@ class Report:
         What must be known to read them.
     """
 
-    tables: list[Table]
+    tables: list[ReportTable]
     figures: list[Figure] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 

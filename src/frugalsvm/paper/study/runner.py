@@ -14,10 +14,10 @@ from typing import Any
 from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
-from .cells import Cell, Outcome, with_needs
-from .progress import Progress
-from .sources import Source
-from .store import Store
+from .cells import Cell, CellOutcome, with_needs
+from .progress import StudyProgress
+from .sources import DatasetSource
+from .store import CellStore
 from .tasks import TASKS
 
 # Tasks keep to their limits by themselves. One that does not is ended after so many
@@ -36,11 +36,11 @@ class WorkerDied(RuntimeError):
 def run_cells(
     title: str,
     cells: Iterable[Cell],
-    source: Source,
-    store: Store,
+    source: DatasetSource,
+    store: CellStore,
     jobs: int = 1,
     quiet: bool = False,
-) -> dict[Cell, Outcome]:
+) -> dict[Cell, CellOutcome]:
     """Outcomes of cells, from the store or computed now.
 
     Ctrl-C is raised; what has ended until then is in the store.
@@ -63,7 +63,7 @@ def run_cells(
     dict of Cell to Outcome
     """
     wanted = with_needs(cells)
-    outcomes: dict[Cell, Outcome] = {}
+    outcomes: dict[Cell, CellOutcome] = {}
     missing = []
     for cell in wanted:
         kept = store.get(cell.spec(source.fingerprint))
@@ -73,7 +73,7 @@ def run_cells(
             outcomes[cell] = kept
     if not missing:
         return outcomes
-    progress = Progress(title, missing, len(outcomes), jobs, quiet)
+    progress = StudyProgress(title, missing, len(outcomes), jobs, quiet)
     try:
         for wave in _waves(missing):
             for cell, outcome in _computed(wave, outcomes, source, jobs):
@@ -97,8 +97,11 @@ def _waves(cells: list[Cell]) -> Iterator[list[Cell]]:
 
 
 def _computed(
-    cells: list[Cell], known: Mapping[Cell, Outcome], source: Source, jobs: int
-) -> Iterator[tuple[Cell, Outcome]]:
+    cells: list[Cell],
+    known: Mapping[Cell, CellOutcome],
+    source: DatasetSource,
+    jobs: int,
+) -> Iterator[tuple[Cell, CellOutcome]]:
     given = [[known[need] for need in cell.needs] for cell in cells]
     if jobs == 1:
         for cell, needs in zip(cells, given, strict=True):
@@ -120,13 +123,15 @@ def _computed(
         ) from error
 
 
-def compute(cell: Cell, needs: list[Outcome], source: Source) -> tuple[Cell, Outcome]:
+def compute(
+    cell: Cell, needs: list[CellOutcome], source: DatasetSource
+) -> tuple[Cell, CellOutcome]:
     """Run a task in this process, on one thread; an error is an outcome, too."""
     started, used = time.perf_counter(), time.process_time()
 
-    def outcome(values: dict[str, Any], error: str = "") -> tuple[Cell, Outcome]:
+    def outcome(values: dict[str, Any], error: str = "") -> tuple[Cell, CellOutcome]:
         seconds, cpu = time.perf_counter() - started, time.process_time() - used
-        return cell, Outcome(values, seconds, cpu, error)
+        return cell, CellOutcome(values, seconds, cpu, error)
 
     failed = [need.error for need in needs if need.error]
     if failed:

@@ -42,7 +42,7 @@ def scaled(X: np.ndarray) -> np.ndarray:
 
 
 @dataclass(frozen=True)
-class Source:
+class DatasetSource:
     """The paper's data sets in a folder, or wherever ``datasets.load`` finds them."""
 
     folder: str | None = None
@@ -61,7 +61,7 @@ class Source:
         return m, n
 
 
-class Catalogue(Source):
+class Catalogue(DatasetSource):
     """Shapes by the catalogue, for who has no data yet."""
 
     def shape(self, name: str) -> tuple[int, int]:

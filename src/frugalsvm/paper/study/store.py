@@ -15,7 +15,7 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any, Self
 
-from .cells import Outcome, canonical, key_of
+from .cells import CellOutcome, canonical, key_of
 
 # "FSVM" in ASCII, which tells our files from other databases.
 APPLICATION = 0x4653564D
@@ -41,7 +41,7 @@ class StoreNotUsable(RuntimeError):
     """The file cannot be opened, or belongs to something else."""
 
 
-class Store:
+class CellStore:
     """Outcomes by key; a context that closes the file.
 
     Parameters
@@ -99,7 +99,7 @@ class Store:
         with self._connection:
             return self._connection.execute(statement, values).fetchone()
 
-    def get(self, spec: dict[str, Any]) -> Outcome | None:
+    def get(self, spec: dict[str, Any]) -> CellOutcome | None:
         """The outcome of a cell, None if there is none or if it is damaged."""
         key = key_of(spec)
         row = self._execute(
@@ -108,12 +108,12 @@ class Store:
         if row is None:
             return None
         if _is_sound(key, *row) and row[0] == canonical(spec):
-            return Outcome(**json.loads(row[1]))
+            return CellOutcome(**json.loads(row[1]))
         self.damaged += 1
         self._say(f"A damaged entry is computed again: {canonical(spec)[:120]} ...")
         return None
 
-    def put(self, spec: dict[str, Any], outcome: Outcome) -> None:
+    def put(self, spec: dict[str, Any], outcome: CellOutcome) -> None:
         """Keep an outcome: all of it, or nothing if the process dies meanwhile."""
         key, text = key_of(spec), canonical(spec)
         values = canonical(

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from .cells import Cell, Outcomes, with_needs
-from .report import Marked, Report
-from .sources import Catalogue, Source
+from .report import Marked, StudyReport
+from .sources import Catalogue, DatasetSource
 
 T = TypeVar("T")
 
@@ -34,7 +34,7 @@ class Settings:
     grid: str = "quick"
     sets: tuple[str, ...] = ()
     limits: Mapping[str, float] = field(default_factory=dict)
-    source: Source = field(default_factory=Catalogue)
+    source: DatasetSource = field(default_factory=Catalogue)
 
     def pick(self, quick: T, full: T) -> T:
         """One of two, by the grid."""
@@ -99,7 +99,7 @@ class Study:
     plan : callable
         From settings to cells.
     report : callable
-        From settings and outcomes to a :class:`~.report.Report`.
+        From settings and outcomes to a :class:`~.report.StudyReport`.
     label : str
         In the paper's source; empty for what goes beyond the paper.
     columns : tuple of str
@@ -110,7 +110,7 @@ class Study:
     title: str
     about: str
     plan: Callable[[Settings], list[Cell]]
-    report: Callable[[Settings, Outcomes], Report]
+    report: Callable[[Settings, Outcomes], StudyReport]
     label: str = ""
     columns: tuple[str, ...] = ()
 

@@ -8,7 +8,7 @@ from functools import partial
 
 from ..cells import Cell, Outcomes, cell
 from ..charts import Curve, panels
-from ..report import Figure, Marked, Report, Table
+from ..report import Figure, Marked, ReportTable, StudyReport
 from ..sources import LARGE, SMALL
 from ..statistics import half_interval, mean, numbers, rounded
 from ..study import Settings, Study
@@ -70,7 +70,7 @@ def _plan(grid: _Grid, settings: Settings) -> list[Cell]:
     ]
 
 
-def _report(grid: _Grid, settings: Settings, outcomes: Outcomes) -> Report:
+def _report(grid: _Grid, settings: Settings, outcomes: Outcomes) -> StudyReport:
     columns = ["data", "B"]
     for model in grid.models:
         columns += [model, f"{model} +-", f"{model} C"]
@@ -90,8 +90,8 @@ def _report(grid: _Grid, settings: Settings, outcomes: Outcomes) -> Report:
         curves[name] = found
         rows += list(entries.values())
     title = "Best mean accuracy [%] over C for each B, and its C"
-    return Report(
-        [Table(title, columns, rows)],
+    return StudyReport(
+        [ReportTable(title, columns, rows)],
         [Figure(title, lambda: panels(curves, "B", "accuracy [%]"))],
         [_NOTE + _tally(grid, rows)],
     )

@@ -7,7 +7,7 @@ from typing import Any
 
 from ...datasets import CATALOGUE
 from ..cells import Cell, Outcomes, cell
-from ..report import Report, Table
+from ..report import ReportTable, StudyReport
 from ..sources import LARGE, SMALL
 from ..study import Settings, Study
 
@@ -34,7 +34,12 @@ def _remarks(name: str, found: dict[str, Any]) -> str:
     return "; ".join(filter(None, remarks))
 
 
-def _report(names: tuple[str, ...], settings: Settings, outcomes: Outcomes) -> Report:
+TITLE = "m, n and class shares, as printed and of the copies at hand"
+
+
+def _report(
+    names: tuple[str, ...], settings: Settings, outcomes: Outcomes
+) -> StudyReport:
     rows = []
     for name in settings.chosen(names):
         m, n, first, second = CATALOGUE[name].paper
@@ -47,9 +52,8 @@ def _report(names: tuple[str, ...], settings: Settings, outcomes: Outcomes) -> R
         else:
             row += [None, None, None, None, "failed"]
         rows.append(row)
-    return Report(
-        [Table("m, n and class shares, as printed and of the copies at hand", COLUMNS,
-               rows)],
+    return StudyReport(
+        [ReportTable(TITLE, COLUMNS, rows)],
         notes=["Constant columns count; nothing is scaled here."],
     )  # fmt: skip
 

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from ..cells import Cell, Outcomes, cell
 from ..charts import bars
-from ..report import Figure, Report, Table
+from ..report import Figure, ReportTable, StudyReport
 from ..statistics import mean, numbers, rounded
 from ..study import Settings, Study, marked
 
@@ -61,7 +61,7 @@ def _plan(settings: Settings) -> list[Cell]:
     ]
 
 
-def _report(settings: Settings, outcomes: Outcomes) -> Report:
+def _report(settings: Settings, outcomes: Outcomes) -> StudyReport:
     rows: list[list[Any]] = []
     shapes = settings.pick(QUICK, FULL)
     series: dict[str, list[float | None]] = {method: [] for method in METHODS}
@@ -88,8 +88,8 @@ def _report(settings: Settings, outcomes: Outcomes) -> Report:
     )  # fmt: skip
     title = "Right features found, proved gap and time; means over seeds"
     names = [f"{shape.kind} {shape.m}, {shape.rho:g}" for shape in shapes]
-    return Report(
-        [Table(title, columns, rows)],
+    return StudyReport(
+        [ReportTable(title, columns, rows)],
         [Figure(title, lambda: bars(names, series, "right features found [%]"))],
         [
             f"C = {C:g}, B as many features as made the labels. 'objective / true' "

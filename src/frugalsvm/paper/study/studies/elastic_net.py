@@ -9,7 +9,7 @@ import numpy as np
 
 from ..cells import Cell, Outcomes, cell
 from ..published import PUBLISHED
-from ..report import Marked, Report, Table
+from ..report import Marked, ReportTable, StudyReport
 from ..sources import LARGE, SMALL
 from ..statistics import corrected_half_interval, mean, rounded
 from ..study import Settings, Study, marked
@@ -43,16 +43,16 @@ def _plan(number: int, settings: Settings) -> list[Cell]:
     ]
 
 
-def _report(number: int, settings: Settings, outcomes: Outcomes) -> Report:
+def _report(number: int, settings: Settings, outcomes: Outcomes) -> StudyReport:
     names = settings.chosen(SETS[number])
     single = [_single(number, settings, outcomes, name) for name in names]
     many = [_many(number, settings, outcomes, name) for name in names]
     count = len(_splits(number, settings))
-    return Report(
+    return StudyReport(
         [
-            Table("One split (seed 0), ours and published; accuracies in %",
+            ReportTable("One split (seed 0), ours and published; accuracies in %",
                   _SINGLE, single),
-            Table(f"Means over {count} splits with 95 % intervals", _MANY, many,
+            ReportTable(f"Means over {count} splits with 95 % intervals", _MANY, many,
                   "-splits"),
         ],
         notes=[_NOTE],

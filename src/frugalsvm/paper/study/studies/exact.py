@@ -6,7 +6,7 @@ from typing import Any
 
 from ..cells import Cell, Outcomes
 from ..published import TABLE_7 as PUBLISHED
-from ..report import Report, Table
+from ..report import ReportTable, StudyReport
 from ..statistics import numbers, rounded
 from ..study import Settings, Study, value
 from . import common
@@ -32,7 +32,7 @@ def _cells(settings: Settings, name: str, B: int) -> dict[str, Cell]:
     }
 
 
-def _report(settings: Settings, outcomes: Outcomes) -> Report:
+def _report(settings: Settings, outcomes: Outcomes) -> StudyReport:
     columns = ["data", "B"]
     for method in METHODS:
         columns += [method, f"{method} s", f"{method} gap"]
@@ -51,8 +51,8 @@ def _report(settings: Settings, outcomes: Outcomes) -> Report:
                 ]
         rows.append(row)
     title = "Objectives, seconds and gaps (fractions); C = 10"
-    return Report(
-        [Table(title, columns, rows)],
+    return StudyReport(
+        [ReportTable(title, columns, rows)],
         notes=[
             "Gaps of Exact KS and of our tree are between the objective and a lower "
             "bound that is recomputed from dual points. "

@@ -6,7 +6,7 @@ from math import inf
 
 from ..cells import Cell, Outcomes
 from ..published import TABLE_4 as PUBLISHED
-from ..report import Marked, Report, Table
+from ..report import Marked, ReportTable, StudyReport
 from ..study import Settings, Study, value
 from . import common
 
@@ -25,7 +25,7 @@ def _plan(settings: Settings) -> list[Cell]:
     ]
 
 
-def _report(settings: Settings, outcomes: Outcomes) -> Report:
+def _report(settings: Settings, outcomes: Outcomes) -> StudyReport:
     columns = ["data", "B"]
     for method in METHODS:
         columns += [method, f"{method} s"]
@@ -50,7 +50,9 @@ def _report(settings: Settings, outcomes: Outcomes) -> Report:
             row += [None]
         rows.append(row)
     title = "Objectives and seconds of H-LS and H-KS, ours and published; C = 10"
-    return Report([Table(title, columns, rows)], notes=[_tally(settings, outcomes)])
+    return StudyReport(
+        [ReportTable(title, columns, rows)], notes=[_tally(settings, outcomes)]
+    )
 
 
 def _seconds(outcomes: Outcomes, own: Cell) -> object:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..cells import Cell, Outcomes
 from ..published import TABLE_3 as PUBLISHED
-from ..report import Report, Table
+from ..report import ReportTable, StudyReport
 from ..study import Settings, Study, value
 from . import common
 
@@ -19,7 +19,7 @@ def _plan(settings: Settings) -> list[Cell]:
     ]
 
 
-def _report(settings: Settings, outcomes: Outcomes) -> Report:
+def _report(settings: Settings, outcomes: Outcomes) -> StudyReport:
     columns = ["data", "B"]
     for model in MODELS:
         columns += [model, f"{model} paper", f"{model} gap", f"{model} gap paper"]
@@ -38,8 +38,8 @@ def _report(settings: Settings, outcomes: Outcomes) -> Report:
     title = (
         "Objectives and gaps of BigMP and CoP: SCIP, and Gurobi as published; C = 10"
     )
-    return Report(
-        [Table(title, [*columns, "M"], rows)],
+    return StudyReport(
+        [ReportTable(title, [*columns, "M"], rows)],
         notes=[
             "Objectives are those of the SVM on the features that SCIP selects; a gap "
             "is a fraction of it, 1 where there is no solution or no bound. The limit "

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..cells import Cell, Outcomes, cell
 from ..charts import bars, canvas
-from ..report import Figure, Report, Table
+from ..report import Figure, ReportTable, StudyReport
 from ..sources import LARGE, SMALL
 from ..statistics import (
     corrected_half_interval,
@@ -61,7 +61,7 @@ def _plan(settings: Settings) -> list[Cell]:
     ]
 
 
-def _report(settings: Settings, outcomes: Outcomes) -> Report:
+def _report(settings: Settings, outcomes: Outcomes) -> StudyReport:
     methods, names = installed_methods(), _sets(settings)
     share = 1.0 / settings.pick(QUICK, FULL)[0]
     rows: list[list[Any]] = []
@@ -86,9 +86,9 @@ def _report(settings: Settings, outcomes: Outcomes) -> Report:
             rows.append(row)
     title = "Test accuracy [%] at equal B, C chosen by inner folds"
     complete = means[~np.isnan(means).any(axis=1)]
-    return Report(
+    return StudyReport(
         [
-            Table(title, _COLUMNS, rows),
+            ReportTable(title, _COLUMNS, rows),
             _rank_table(methods, complete),
         ],
         [Figure("Mean ranks of accuracies; methods under one bar do not differ at 5 %",
@@ -128,7 +128,7 @@ def _scores(
     return [outcomes[one].values.get("accuracy") for one in cells]
 
 
-def _rank_table(methods: list[str], means: np.ndarray) -> Table:
+def _rank_table(methods: list[str], means: np.ndarray) -> ReportTable:
     rows: list[list[Any]] = [[method, None] for method in methods]
     if len(means):
         ranks = mean_ranks(means)
@@ -137,7 +137,7 @@ def _rank_table(methods: list[str], means: np.ndarray) -> Table:
     title = (
         f"Mean ranks over {len(means)} data sets; critical difference {distance:.2f}"
     )
-    return Table(title, ("method", "mean rank"), rows, "-ranks")
+    return ReportTable(title, ("method", "mean rank"), rows, "-ranks")
 
 
 def _rank_figure(methods: list[str], means: np.ndarray) -> Any:
@@ -184,7 +184,7 @@ PEERS = Study(
 )
 
 
-def _stability_report(settings: Settings, outcomes: Outcomes) -> Report:
+def _stability_report(settings: Settings, outcomes: Outcomes) -> StudyReport:
     methods, names = installed_methods(), _sets(settings)
     rows: list[list[Any]] = []
     series: dict[str, list[float | None]] = {method: [] for method in methods}
@@ -202,8 +202,8 @@ def _stability_report(settings: Settings, outcomes: Outcomes) -> Report:
     ]
     rows.append(["mean", None, *averages])
     title = "Stability of the selected features over folds"
-    return Report(
-        [Table(title, ("data", "B", *methods), rows)],
+    return StudyReport(
+        [ReportTable(title, ("data", "B", *methods), rows)],
         [Figure(title, lambda: bars(names, series, "stability"))],
         [
             "The measure of Nogueira, Sechidis and Brown: 1 if all folds select the "

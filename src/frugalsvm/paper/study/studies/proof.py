@@ -8,7 +8,7 @@ import numpy as np
 
 from ..cells import Cell, Outcomes, cell
 from ..charts import COLOURS, canvas, legend_above
-from ..report import Figure, Report, Table
+from ..report import Figure, ReportTable, StudyReport
 from ..sources import LARGE
 from ..statistics import half_interval, mean, numbers, rounded
 from ..study import Settings, Study, marked, value
@@ -53,7 +53,7 @@ def _plan(settings: Settings) -> list[Cell]:
     return cells
 
 
-def _report(settings: Settings, outcomes: Outcomes) -> Report:
+def _report(settings: Settings, outcomes: Outcomes) -> StudyReport:
     rows: list[list[Any]] = []
     gaps: dict[str, list[float]] = {}
     scores: dict[str, list[float]] = {}
@@ -78,8 +78,8 @@ def _report(settings: Settings, outcomes: Outcomes) -> Report:
         "accuracy +-",
     )  # fmt: skip
     title = f"Proved gap and cross-validated accuracy as C changes, B = {BUDGET}"
-    return Report(
-        [Table(title, columns, rows)],
+    return StudyReport(
+        [ReportTable(title, columns, rows)],
         [Figure(title, lambda: _draw(gaps, scores))],
         [
             "Gaps are between the objective of our tree's solution and its recomputed "

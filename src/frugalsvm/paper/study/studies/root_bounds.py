@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..cells import Cell, Outcomes
 from ..published import TABLE_6 as PUBLISHED
-from ..report import Report, Table
+from ..report import ReportTable, StudyReport
 from ..study import Settings, Study, value
 from . import common
 
@@ -32,7 +32,7 @@ def _plan(settings: Settings) -> list[Cell]:
     return cells
 
 
-def _report(settings: Settings, outcomes: Outcomes) -> Report:
+def _report(settings: Settings, outcomes: Outcomes) -> StudyReport:
     rows = []
     for name, B in common.instances(settings):
         roots = _roots(settings, name, B)
@@ -53,8 +53,12 @@ def _report(settings: Settings, outcomes: Outcomes) -> Report:
             None if big is None else value(outcomes, big, "M"),
         ]
         rows.append(row)
-    return Report(
-        [Table("Bounds before branching, ours and published; C = 10", COLUMNS, rows)],
+    return StudyReport(
+        [
+            ReportTable(
+                "Bounds before branching, ours and published; C = 10", COLUMNS, rows
+            )
+        ],
         notes=[
             "DSCoP and SVM are recomputed from dual points. BigMP and CoP are what "
             "SCIP claims at its root. The box relaxation of CoP is SVM, and so is that "

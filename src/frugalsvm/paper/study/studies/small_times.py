@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..cells import Cell, Outcome, Outcomes, cell
+from ..cells import Cell, CellOutcome, Outcomes, cell
 from ..charts import bars
-from ..report import Figure, Marked, Report, Table
+from ..report import Figure, Marked, ReportTable, StudyReport
 from ..sources import SMALL
 from ..statistics import mean, rounded
 from ..study import Settings, Study
@@ -46,7 +46,7 @@ def _plan(settings: Settings) -> list[Cell]:
     ]
 
 
-def _report(settings: Settings, outcomes: Outcomes) -> Report:
+def _report(settings: Settings, outcomes: Outcomes) -> StudyReport:
     names = settings.chosen(SMALL)
     rows, series = [], {column: [] for column in SERIES}  # type: ignore[var-annotated]
     for name in names:
@@ -64,14 +64,14 @@ def _report(settings: Settings, outcomes: Outcomes) -> Report:
     for column in SERIES:
         columns += [f"{column} s", f"{column} proved"]
     title = "Mean seconds over B and C, and how many cells were proved (gap 1e-4)"
-    return Report(
-        [Table(title, columns, rows)],
+    return StudyReport(
+        [ReportTable(title, columns, rows)],
         [Figure(title, lambda: bars(names, series, "mean seconds", log=True))],
         [_factor(series), _M_RULE],
     )
 
 
-def _entry(shown: Any, ended: list[Outcome], is_proved: bool) -> Any:
+def _entry(shown: Any, ended: list[CellOutcome], is_proved: bool) -> Any:
     """A mean, marked if not all of its cells were proved."""
     if not ended:
         return "failed"

@@ -9,7 +9,7 @@ from ..cells import Cell, Outcomes
 from ..charts import bars
 from ..published import TABLE_3, TABLE_4, TABLE_6
 from ..published import TABLE_5 as PUBLISHED
-from ..report import Figure, Report, Table
+from ..report import Figure, ReportTable, StudyReport
 from ..sources import LARGE
 from ..statistics import mean, rounded
 from ..study import Settings, Study, marked, value
@@ -37,7 +37,7 @@ def _improvement(alone: Any, started: Any) -> float | None:
     return round(100.0 * (alone - started) / alone, 1)
 
 
-def _report(settings: Settings, outcomes: Outcomes) -> Report:
+def _report(settings: Settings, outcomes: Outcomes) -> StudyReport:
     rows = []
     for name, B in common.scip_instances(settings):
         row: list[Any] = [name, B]
@@ -52,8 +52,8 @@ def _report(settings: Settings, outcomes: Outcomes) -> Report:
         row += [_improvement(plain["CoP"], plain["CoP*"])]
         rows.append([*row, PUBLISHED.printed(name, B, "d_f")])
     title = "Objectives, and the improvement d_f [%] of CoP* over CoP; C = 10"
-    return Report(
-        [Table(title, COLUMNS, rows)],
+    return StudyReport(
+        [ReportTable(title, COLUMNS, rows)],
         notes=[
             "CoP* is CoP by SCIP that is given the solution of H-KS; the time of H-KS "
             "is not part of its limit. d_f is empty where CoP alone finds no solution."
@@ -110,7 +110,7 @@ def _gaps(settings: Settings, outcomes: Outcomes, name: str) -> list[float | Non
     return [mean(values) for values in (*ours, *paper)]
 
 
-def _gap_report(settings: Settings, outcomes: Outcomes) -> Report:
+def _gap_report(settings: Settings, outcomes: Outcomes) -> StudyReport:
     names = settings.chosen(LARGE)
     series = (
         "CoP, SCIP", "H-KS to DSCoP", "CoP, Gurobi (paper)", "H-KS to DSCoP (paper)",
@@ -124,8 +124,8 @@ def _gap_report(settings: Settings, outcomes: Outcomes) -> Report:
         rows.append([name, *row])
     values = {one: [found[name][k] for name in names] for k, one in enumerate(series)}
     title = "Mean gaps over B, as fractions; C = 10"
-    return Report(
-        [Table(title, ("data", *series), rows)],
+    return StudyReport(
+        [ReportTable(title, ("data", *series), rows)],
         [Figure(title, lambda: bars(names, values, "gap"))],
         [
             "The paper's source has no numbers of this figure: its columns are "
