@@ -173,7 +173,8 @@ def _objective(base: Base, arrays) -> float:
         intercept = float(arrays["intercept"])
         return float(base.reference(arrays).objective(coef, intercept))
     except (ValueError, IndexError, TypeError, OverflowError):
-        return float(np.real(arrays["objective"].reshape(-1)[0]))
+        present = arrays["objective"].reshape(-1)
+        return float(np.real(present[0])) if present.size else 0.0
 
 
 def run(unit: Unit) -> Tally:
