@@ -25,7 +25,7 @@ MOST_ENTRIES = 17
 def listed_layers() -> list[str]:
     """The layers in CONTRIBUTING.md, from top to bottom."""
     text = (ROOT / "CONTRIBUTING.md").read_text()
-    section = text.split("## Layers")[1].split("\n### ")[0]
+    section = text.split("Imports point downwards:")[1].split("\n### ")[0]
     lines = [line for line in section.splitlines() if line.startswith("    ")]
     return [line.split()[0].removesuffix("/") for line in lines]
 

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Sequence
 from importlib import import_module
-from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
-from importlib.util import find_spec
 from types import ModuleType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 PACKAGE = "frugalsvm"
 # Where modules, and those below them, have moved to.
@@ -70,7 +71,7 @@ def new_name(name: str) -> str | None:
     return None
 
 
-class _Alias(Loader):
+class _Alias:
     """Gives the module that is there under its new name."""
 
     def __init__(self, name: str):
@@ -86,19 +87,26 @@ class _Alias(Loader):
         module.__spec__ = self._spec
 
 
-class _Finder(MetaPathFinder):
+class _Finder:
+    """What ``sys.meta_path`` asks before all others."""
+
     def find_spec(
         self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
         new = new_name(name)
-        if new is None or find_spec(new) is None:
+        if new is None:
+            return None
+        # Imported here, or every import of the package would take as long again.
+        from importlib.util import find_spec
+
+        if find_spec(new) is None:
             return None
         warnings.warn(
             f"{name} is now {new}; the old name will go in version 0.2.",
             DeprecationWarning,
             stacklevel=2,
         )
-        return ModuleSpec(name, _Alias(new), is_package=False)
+        return ModuleSpec(name, _Alias(new), is_package=False)  # type: ignore[arg-type]
 
 
 def install() -> None:
