@@ -2,7 +2,7 @@
 Choosing the budget
 ===================
 
-How many features are enough? ``FrugalSVCCV`` fits all budgets and C on every fold and
+How many features are enough? ``FrugalSVCCV`` fits every budget and C on every fold and
 takes the fewest features whose score is within one standard error of the best. The
 scaler is fitted inside the folds.
 """
@@ -30,7 +30,7 @@ for name, share in zip(
     print(f"{name:<24} in {share:.0%} of the folds")
 
 # %%
-# Left: mean scores with their standard errors; what is above the dashed line is as good
+# Left: mean scores with their standard errors; all above the dashed line are as good
 # as the best. Right: in how many folds a feature is selected at the chosen budget.
 path = model.path_
 figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")

@@ -4,7 +4,7 @@ Leakage in pipelines
 
 Features that are selected on all data have seen the test folds. On pure noise, where
 every honest accuracy is one half, the mistake looks like a discovery. Selection belongs
-inside the folds: into a pipeline, or into ``FrugalSVCCV``.
+inside the folds: in a pipeline, or in ``FrugalSVCCV``.
 """
 
 import matplotlib.pyplot as plt
@@ -26,8 +26,8 @@ def draw(seed):
 
 
 # %%
-# Wrong: select on all data, then cross-validate a classifier on what was selected.
-# Right: the pipeline selects anew in each fold.
+# Wrong: select on all data, then cross-validate a classifier on the selected features.
+# Right: the pipeline repeats the selection in each fold.
 selector = FrugalSVC(5, C=0.1, effort="fast", random_state=0)
 wrong, right = [], []
 for seed in range(N_DRAWS):
@@ -41,7 +41,7 @@ print(f"selected on all data {np.mean(wrong):.2f}, within folds {np.mean(right):
 
 # %%
 # ``FrugalSVCCV`` scales and selects within its folds. The score of its choice is still
-# the best of many, if only a little; an outer cross-validation has no part in it.
+# the best of many, and so slightly optimistic; an outer cross-validation is not.
 inner, outer = [], []
 for seed in range(N_DRAWS):
     X, y = draw(seed)

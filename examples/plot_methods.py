@@ -3,7 +3,7 @@ What the methods do with their time
 ===================================
 
 Best objective and lower bound over time for every method on the Wisconsin breast cancer
-data, B = 5, C = 10. The searches improve the objective only; their bound is that of the
+data, B = 5, C = 10. The searches improve only the objective; their bound is that of the
 relaxation. ``exact``, the paper's sequence of semi-relaxations, and
 ``branch-and-bound`` close the gap.
 """
@@ -23,7 +23,7 @@ METHODS = (
 )  # fmt: skip
 
 # %%
-# A first run compiles the kernels; it is not drawn.
+# A first run compiles the kernels; it is not plotted.
 solve(problem, max_nodes=20)
 results = {}
 for method in METHODS:

@@ -2,10 +2,10 @@
 Against recursive elimination and the l1 norm
 =============================================
 
-Recursive feature elimination drops the smallest weight, again and again; the l1 norm
-shrinks weights until few are left. Both are quick, and neither knows how far from the
-best choice it ends. All three choose features here, and the same SVM weighs them, so
-that only the choice differs.
+Recursive feature elimination repeatedly drops the smallest weight; the l1 norm
+shrinks weights until few are left. Both are fast, and neither knows how far from the
+best choice it ends. Here all three choose features, and the same SVM fits their
+weights, so only the choice differs.
 """
 
 import matplotlib.pyplot as plt
@@ -60,8 +60,8 @@ def objective(X, y, support):
 
 
 # %%
-# The bound says that nobody can do better than the grey area; it is proved anew for
-# every budget.
+# The bound says that no choice of features can get into the grey area; it is proved
+# separately for every budget.
 
 peers = {"RFE": by_elimination, "l1": by_l1, "frugalsvm": by_search}
 objectives = {

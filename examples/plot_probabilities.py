@@ -2,8 +2,8 @@
 Probabilities
 =============
 
-An SVM gives scores, not probabilities. ``CalibratedClassifierCV`` of scikit-learn makes
-probabilities of them: it fits a sigmoid to the scores of held-out folds.
+An SVM gives scores, not probabilities. ``CalibratedClassifierCV`` of scikit-learn turns
+them into probabilities: it fits a sigmoid to the scores of held-out folds.
 """
 
 import matplotlib.pyplot as plt
@@ -26,8 +26,8 @@ model = make_pipeline(
 )
 
 # %%
-# ``ensemble=False`` keeps one model, and so one set of features: the folds are for the
-# sigmoid only.
+# ``ensemble=False`` keeps one model, and so one set of features: the folds are used
+# only for the sigmoid.
 calibrated = CalibratedClassifierCV(model, cv=5, ensemble=False).fit(X_train, y_train)
 fitted = calibrated.calibrated_classifiers_[0].estimator
 names = X.columns[fitted[-1].get_support()]
@@ -36,7 +36,7 @@ print(f"features: {', '.join(names)}")
 print(f"Brier score {brier_score_loss(y_test, probability):.3f}")
 
 # %%
-# Left: among samples with probability p a part p should be benign. Right: the
+# Left: among samples with probability p a fraction p should be benign. Right: the
 # probability of each sample beside its score.
 figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
 CalibrationDisplay.from_predictions(

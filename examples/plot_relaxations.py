@@ -20,13 +20,13 @@ data = load_breast_cancer()
 X = scale(data.data[:, 20:])
 y = 2.0 * data.target - 1
 budgets = np.arange(1, 10)
-# The Shor relaxations are drawn as crosses upon their decomposed twins.
+# The Shor relaxations are drawn as crosses on top of their decomposed counterparts.
 LINES = ("SVM", "BoxMP", "DSCoP", "DSCoMP")
 TWINS = {"SMP": "BoxMP", "SCoP": "DSCoP", "SCoMP": "DSCoMP"}
 
 # %%
-# M comes from the paper's proposition. For comparison also the smallest M that does not
-# cut the optimum off: unknown in practice, and the best case for models with a big-M.
+# M comes from the paper's proposition. For comparison we add the smallest M that does
+# not cut off the optimum: unknown in practice, and the best case for big-M models.
 optimum, semi = [], []
 bounds = {kind: {name: [] for name in (*LINES, *TWINS)} for kind in range(2)}
 for B in budgets:
@@ -49,7 +49,7 @@ for B in budgets:
 
 # %%
 # Left: the bounds with M from the proposition. Right: how much of the distance between
-# SVM and the optimum they cover; dashed with the smallest M.
+# SVM and the optimum they cover; dashed lines use the smallest M.
 figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4.4), layout="constrained")
 colours = {"SVM": "C7", "BoxMP": "C1", "DSCoP": "C0", "DSCoMP": "C3"}
 left.plot(budgets, optimum, "ko-", label="optimum (CoP)")

@@ -3,7 +3,7 @@ A scorecard that fits on a card
 ===============================
 
 Five features, integer points, a sum: a model for places where there is no computer. The
-card is made of a proved model, and says how much accuracy the rounding costs.
+card is made from a proved model, and says how much accuracy the rounding costs.
 """
 
 import matplotlib.pyplot as plt
@@ -24,8 +24,8 @@ X_fit, X_card, y_fit, y_card = train_test_split(
 )
 
 # %%
-# Scores are no probabilities; scikit-learn's calibration makes some of them. With
-# ``ensemble=False`` there is one model in the end, which can be taken along.
+# Scores are not probabilities; scikit-learn's calibration converts them. With
+# ``ensemble=False`` the result is a single model, which can be exported.
 
 pipeline = make_pipeline(StandardScaler(), FrugalSVC(5, random_state=0))
 calibrated = CalibratedClassifierCV(pipeline, ensemble=False).fit(X_fit, y_fit)
@@ -47,7 +47,7 @@ card = model.to_scorecard(X_card, y_card, points=20, bins=4)
 print(card)
 
 # %%
-# More points and more ranges cost less accuracy, and more patience.
+# More points and more ranges lose less accuracy, but take more patience to add up.
 
 for points, bins in ((5, 2), (10, 3), (20, 4), (50, 6), (100, 10)):
     other = model.to_scorecard(X_card, y_card, points=points, bins=bins)
@@ -58,8 +58,8 @@ for points, bins in ((5, 2), (10, 3), (20, 4), (50, 6), (100, 10)):
     )
 
 # %%
-# The model itself travels as a file, which holds numbers only, or as text for a data
-# base.
+# The model itself can be exported as a file, which holds only data, or as SQL for a
+# database.
 
 print(model.to_json()[:480], "...")
 print(model.to_sql()[:160], "...")

@@ -3,9 +3,9 @@ Which features can be relied on?
 ================================
 
 Two hundred samples and a thousand features: some model with few features will fit well,
-and another one on other samples. Stability selection fits to half of the samples, many
-times, and counts. Here six features matter; two of them have a twin that is nearly the
-same, and twins share the votes: what comes and goes need not be noise.
+and on other samples a different one will. Stability selection fits many random halves
+of the samples and counts. Here six features matter; two of them have a near-identical
+twin, and twins share the votes: a feature that comes and goes need not be noise.
 """
 
 import matplotlib.pyplot as plt
@@ -32,8 +32,8 @@ for letter in "AB":
     X[f"twin of {letter}"] = truth + 0.2 * random.normal(size=200)
 
 # %%
-# The scaler is inside: every half is standardised by itself, and nothing is learned
-# from the other half.
+# The scaler is in the pipeline: every half is standardised separately, and nothing is
+# learned from the other half.
 
 model = make_pipeline(
     StandardScaler(), FrugalSVC(6, C=0.1, method="swap", method_options={"patience": 5})
@@ -49,7 +49,7 @@ SelectionDisplay.from_stability(found, max_display=15)
 plt.show()
 
 # %%
-# What most halves agree on, and how many features would be among them by chance at most
+# What most halves agree on, and an upper bound on how many of these are there by chance
 # (in expectation, whatever the data are):
 
 print("stable:", ", ".join(found.stable(0.6)))
