@@ -167,7 +167,7 @@ def frugal_path(
     )  # fmt: skip
     for name in ("warm", "initial_support"):
         if name in options:
-            raise ValueError(f"{name} is what a path chooses itself; leave it out.")
+            raise ValueError(f"{name} is set by the path itself; leave it out.")
     for name in options.keys() - _defaults().keys():
         raise TypeError(f"frugal_path got {name!r}, which solve does not take.")
     rows: list[_Row] = []

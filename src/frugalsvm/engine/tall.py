@@ -34,7 +34,7 @@ ACTIVE_RATE = 4.0
 MOST_ACTIVE = 0.6
 # Features of the relaxation with a larger z count.
 LEAST_Z = 1e-3
-# SVMs to a lower accuracy must be on the central path of all samples.
+# SVMs with this tolerance or a larger one are on the central path of all samples.
 ROUGH_TOL = 0.05
 # Smallest gap requested: with so many samples bounds include rounding errors.
 FINEST_TOL = 1e-8

@@ -44,9 +44,9 @@ MARGIN = 1e-9
 # Samples whose theta is below this fraction of the largest do not move; they are left
 # out if at most a given fraction of the samples move.
 LEAST_THETA, MOST_MOVING = 1e-6, 0.5
-# For exchanges: relative gap of the rough solution, and the gap that sets the barrier.
-# Both are upper limits; they scale with the number of samples per weight, since fine
-# differences matter with few samples.
+# For exchanges: relative gap of the rough solution and of its barrier. It is the second
+# number times the samples per weight, at most the first: with few samples, fine
+# differences matter.
 MOST_ROUGH, ROUGHNESS = 0.3, 0.04
 # Number of features with the largest prices that are worth estimating, and of those
 # that may enter in an exchange.

@@ -114,7 +114,7 @@ class ShortlistSearch(IndirectSearch):
         self._extend()
 
     def restart(self, tempering_work: float = np.inf) -> None:
-        """One batch of restarts, or a stretch of tempering."""
+        """One batch of restarts, or a tempering round."""
         self._search.restart(tempering_work)
 
     def restart_until_idle(self, is_finished: Callable[[], bool]) -> None:

@@ -38,7 +38,7 @@ FIRST_TEMPERATURES, LIMITS = (1e-3, 8e-3), (1e-4, 1.0)
 ADAPTATION, LEAST_ADAPTATION = 0.5, 0.05
 # Feature exchanges between two swaps of states, and number of swaps in a run.
 TURNS, ROUNDS = 200, 30
-# Minimum fraction of the work for the last round.
+# Minimum work of the last round, as a fraction of the limit.
 LEAST_PART = 0.2
 # Number of features with the largest prices that may enter.
 WIDTH = 200
@@ -243,7 +243,7 @@ class Tempering:
         speed = max(LEAST_ADAPTATION, ADAPTATION / self._n_rounds**0.5)
         for t, walked in enumerate((coldest, warmest)):
             if np.isfinite(walked.objective):
-                # The first SVM is no exchange; one is added to stay away from zero.
+                # The first SVM is not an exchange; one is added to avoid zero.
                 part = (walked.accepted + ACCEPTED[t]) / int(walked.counts[SVMS])
                 change = np.clip(np.log(ACCEPTED[t] / part), -1.0, 1.0)
                 self._ends[t] = np.clip(self._ends[t] * np.exp(speed * change), *LIMITS)

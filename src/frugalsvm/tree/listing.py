@@ -143,7 +143,7 @@ class Listing:
             return
         best = self.supports()
         self._found = {found.key: found for found in best[: self.limit]}
-        # Supports that are no leaves belong to one, or to an open node.
+        # Supports that are not leaves belong to one, or to an open node.
         dropped = [one.bound for one in best[self.limit :] if one.bound > -np.inf]
         if dropped:
             self.is_cut = True
@@ -157,7 +157,7 @@ class Listing:
     def supports(self) -> list[Found]:
         """The supports not proved to be beyond the tolerance, best first."""
         last = self.last
-        # The initial support is no leaf and has no bound; it may be beyond the
+        # The initial support is not a leaf and has no bound; it may be beyond the
         # tolerance.
         kept = [
             found

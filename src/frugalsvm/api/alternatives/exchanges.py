@@ -124,6 +124,6 @@ class ExchangeTrials:
             return
         found, _ = solve_support(self.problem, support)
         if found.objective <= cutoff:
-            # This is no leaf; the tree will treat it like any other set.
+            # This is not a leaf; the tree will treat it like any other set.
             self.listing.add(replace(found, bound=-np.inf))
             self._objectives.setdefault(feature, {})[substitute] = found.objective

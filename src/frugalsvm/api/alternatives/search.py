@@ -206,7 +206,7 @@ def _collect(
     proved, complete = tree.proved, tree.is_complete
     found = tree.listing.supports()
     groups = _by_support(problem, _largest(found))
-    # Sets that are no leaves belong to open nodes, which the bound covers.
+    # Sets that are not leaves belong to open nodes, which the bound covers.
     leaves = [one.bound for one in found if one.bound > -np.inf]
     lower_bound = min([proved, *leaves])
     proof = None

@@ -33,7 +33,7 @@ class Context:
     ----------
     problem : Problem
     monitor : Monitor
-        Holds the incumbent, is told about bounds, and says when to stop.
+        Holds the incumbent, records bounds, and decides when to stop.
     relaxation : Relaxation
         DSCoP of the whole problem.
     n_jobs : int
