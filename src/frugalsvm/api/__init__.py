@@ -1,1 +1,1 @@
-"""What users of Python call: estimators, paths, stability and alternatives."""
+"""Public Python interface: estimators, paths, stability and alternatives."""

@@ -10,16 +10,16 @@ from typing import Any
 
 import numpy as np
 
-# Columns that an error lists.
+# Maximum number of columns listed in an error.
 N_LISTED = 8
 
 
-# Names up to this length are compared with others, which takes time like its cube.
+# Longer names get no suggestions: comparing takes cubic time.
 LONGEST_COMPARED = 60
 
 
 def close_names(name: str, known: Iterable[str]) -> list[str]:
-    """Names that may have been meant, the closest first; none for very long ones."""
+    """Names that may have been meant, the closest first; none for long names."""
     if len(name) > LONGEST_COMPARED:
         return []
     short = [one for one in known if len(one) <= LONGEST_COMPARED]
@@ -27,7 +27,7 @@ def close_names(name: str, known: Iterable[str]) -> list[str]:
 
 
 class FeatureNames:
-    """The columns of a table, and what users say of them.
+    """The columns of a table, and features and costs given in terms of them.
 
     Parameters
     ----------
@@ -45,13 +45,13 @@ class FeatureNames:
 
     @classmethod
     def of(cls, X: Any) -> FeatureNames:
-        """The columns of a table that was not looked at yet, if they have names."""
+        """The columns of an unchecked table, with names if it has any."""
         columns = getattr(X, "columns", None)
         if columns is not None:
             names = np.array([str(name) for name in columns], dtype=object)
             return cls(names, names.size)
         shape = getattr(X, "shape", None) or _shape(X)
-        # Whatever is no table is refused by those who look at it.
+        # Anything that is not a table is refused later.
         return cls(None, int(shape[1]) if len(shape) == 2 else 0)
 
     @property
@@ -81,7 +81,7 @@ class FeatureNames:
     ) -> dict[str, Any]:
         """Costs and features as ``Problem`` takes them, by position.
 
-        ``stacklevel`` is where a warning belongs, seen from here.
+        ``stacklevel`` is the one for warnings, relative to this function.
         """
         if feature_costs is not None and max_cost is None:
             warnings.warn(
@@ -97,9 +97,9 @@ class FeatureNames:
         }
 
     def indices(self, parameter: str, features: Any) -> np.ndarray:
-        """Indices of features given as indices, names or a boolean mask; None is none.
+        """Indices of features given as indices, names, a boolean mask or None.
 
-        ``parameter`` is for the errors.
+        ``parameter`` is the name used in errors.
         """
         if features is None:
             return np.empty(0, dtype=np.int64)
@@ -109,7 +109,7 @@ class FeatureNames:
                 f"mask, got {features!r}."
             )
         features = features if hasattr(features, "__len__") else list(features)
-        # Objects, so that what is no mask need not have the form of an array.
+        # As objects, since anything but a mask may be ragged.
         mask = _as_array(features)
         if mask.dtype == bool and mask.size:
             by_name = self._in_order(parameter, features)
@@ -177,7 +177,7 @@ class FeatureNames:
         return int(feature)
 
     def _unknown(self, parameter: str, name: Any) -> str:
-        """What to say of a name that no column has."""
+        """The error message for an unknown name."""
         start = f"{parameter} has unknown feature {name!r}; "
         if self._names is None:
             return start + self._why_no_names("give indices")
@@ -194,7 +194,7 @@ class FeatureNames:
 
 
 def _shape(X: Any) -> tuple[int, ...]:
-    """The shape of lists; none if they are not of one length."""
+    """The shape of nested lists; none if they are ragged."""
     try:
         return np.shape(X)
     except ValueError:
@@ -202,7 +202,7 @@ def _shape(X: Any) -> tuple[int, ...]:
 
 
 def _as_array(values: Any) -> np.ndarray:
-    """Values as an array; of objects if they have no other common form."""
+    """Values as an array; of objects if they have no common type."""
     try:
         return np.asarray(values)
     except ValueError:
@@ -210,7 +210,7 @@ def _as_array(values: Any) -> np.ndarray:
 
 
 def _named(parameter: str, values: Any) -> dict[Any, Any] | None:
-    """Values by name, if they have names: those of a mapping or of a Series."""
+    """Values by name, if they have names, as in a mapping or a Series."""
     if isinstance(values, Mapping):
         return dict(values)
     index = getattr(values, "index", None)
@@ -226,7 +226,7 @@ def _named(parameter: str, values: Any) -> dict[Any, Any] | None:
 
 
 def _listed(names: list[Any]) -> str:
-    """The first names, and how many more there are."""
+    """The first names, and the number of the others."""
     shown = ", ".join(repr(str(name)) for name in names[:N_LISTED])
     more = len(names) - N_LISTED
     return shown if more <= 0 else f"{shown} and {more} more"

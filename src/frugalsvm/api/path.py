@@ -1,4 +1,4 @@
-"""frugal_path: solutions along budgets and along C, each a start for the next."""
+"""frugal_path: solutions along budgets and C, each a warm start for the next."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ from ..search.path_search import GridSolutions, PathSearch, Place
 from ..search.restarts import SwapOptions, prepare
 from .feature_names import FeatureNames
 
-# A solution that is better by less than this part is the same.
+# Relative improvements below this count as none.
 SAME = 1e-9
 
 
 @dataclass(frozen=True, repr=False)
 class FrugalPath:
-    """Results along budgets and along C.
+    """Results for all budgets and all C.
 
     Attributes
     ----------
@@ -44,12 +44,12 @@ class FrugalPath:
     C : ndarray of shape (n_C,)
         The weights of the loss in increasing order.
     objectives, lower_bounds : ndarrays of shape (n_C, n_budgets)
-        Objectives do not rise with the budget, and neither do bounds: the bound of a
-        budget holds for all smaller ones.
+        Neither rises with the budget: the bound of a budget also holds for all smaller
+        ones.
     results : list of lists of Result
-        The same way round; their own ``lower_bound`` may be weaker.
+        In the same layout; their own ``lower_bound`` may be weaker.
     feature_names : list of str
-        The columns of a data frame; x0, x1, ... where there were no names.
+        The columns of a data frame; x0, x1, ... if there were no names.
     """
 
     max_features: np.ndarray
@@ -124,8 +124,8 @@ def frugal_path(
 ) -> FrugalPath:
     """Solve FS-SVM for many budgets and weights of the loss.
 
-    Every solution is a start for the next budget and the next C; a second pass goes
-    from large budgets to small ones.
+    Every solution is a warm start for the next budget and the next C. A second pass
+    goes from large budgets to small ones.
 
     Parameters
     ----------
@@ -135,15 +135,15 @@ def frugal_path(
         Budgets, e.g. ``range(1, 21)``.
     C : float or iterable of float, default=1.0
     method : str, default="swap"
-        See :func:`frugalsvm.solve`; with ``auto`` or ``branch-and-bound`` bounds are
-        better than those of the relaxations.
+        See :func:`frugalsvm.solve`; ``auto`` and ``branch-and-bound`` give better
+        bounds than the relaxations.
     sample_weight, fit_intercept
         See :class:`frugalsvm.Problem`.
     feature_costs, max_cost, include, exclude
         As in :class:`frugalsvm.FrugalSVC`: features by index, name or mask, costs also
-        by name. ``max_cost`` is the same along the path.
+        by name. ``max_cost`` is the same for the whole path.
     **options
-        Handed to :func:`frugalsvm.solve`: ``effort``, ``random_state``, ``n_jobs``,
+        Passed to :func:`frugalsvm.solve`: ``effort``, ``random_state``, ``n_jobs``,
         ``time_limit`` (for each budget and C) and the like.
 
     Returns
@@ -153,7 +153,7 @@ def frugal_path(
     Raises
     ------
     KeyboardInterrupt
-        After Ctrl-C: there is no half of a path.
+        After Ctrl-C; partial paths are not returned.
     """
     budgets = sorted_budgets(max_features)
     weights = sorted_weights(C)
@@ -167,7 +167,7 @@ def frugal_path(
     )  # fmt: skip
     for name in ("warm", "initial_support"):
         if name in options:
-            raise ValueError(f"{name} is what a path chooses itself; leave it out.")
+            raise ValueError(f"{name} is set by the path itself; leave it out.")
     for name in options.keys() - _defaults().keys():
         raise TypeError(f"frugal_path got {name!r}, which solve does not take.")
     rows: list[_Row] = []
@@ -186,7 +186,7 @@ def frugal_path(
 
 
 def spread_bounds(bounds: np.ndarray) -> np.ndarray:
-    """The best bounds for all C (rows) and budgets (columns), given one for each.
+    """The best bounds for all C (rows) and budgets (columns), from one for each.
 
     The bound of a budget holds for all smaller ones, that of a C for all larger ones.
     """
@@ -204,7 +204,7 @@ def search_grid(
     n_jobs: int = 1,
     seeds: dict[Place, list[np.ndarray]] | None = None,
 ) -> GridSolutions:
-    """Good solutions for all budgets and C, by swap search alone.
+    """Good solutions for all budgets and C, by swap search only.
 
     Parameters
     ----------
@@ -217,12 +217,12 @@ def search_grid(
     n_jobs : int, default=1
         Threads.
     seeds : dict, default=None
-        Supports to begin with by row (C) and column (budget).
+        Initial supports by row (C) and column (budget).
 
     Raises
     ------
     KeyboardInterrupt
-        After Ctrl-C: there is no half of a path.
+        After Ctrl-C; partial paths are not returned.
     """
     chosen = check_effort(effort)
     options = SwapOptions(patience=chosen.path_patience)
@@ -263,7 +263,7 @@ def _search(
 
 
 def _rehearse(stop: StopCondition) -> None:
-    """Go through a small grid: whatever it needs is compiled then."""
+    """Search a small grid, so that everything it needs is compiled."""
     _search(
         compilation.tiny_problem(), np.array([2, 3]), np.array([0.1, 1.0]),
         SwapOptions(patience=2), lambda problem: np.inf, np.random.SeedSequence(0), 1,
@@ -281,13 +281,13 @@ class BoundedGrid:
     n_solves: int
 
     def knowing(self, i: int, j: int, result: Result) -> BoundedGrid:
-        """The same with the result of one cell: what it says of others is spread."""
+        """Record the result of one cell, and what it implies for the others."""
         objectives, bounds = self.objectives.copy(), self.lower_bounds.copy()
         objectives[i, j] = min(objectives[i, j], result.objective)
         bounds[i, j] = max(bounds[i, j], result.lower_bound)
         return replace(
             self,
-            # What fits a budget fits a larger one.
+            # A support that fits a budget also fits every larger one.
             objectives=np.minimum.accumulate(objectives, axis=1),
             lower_bounds=spread_bounds(bounds),
         )
@@ -303,7 +303,7 @@ def bounded_grid(
     n_jobs: int | None = None,
     seeds: dict[Place, list[np.ndarray]] | None = None,
 ) -> BoundedGrid:
-    """``search_grid``, and the bounds of all relaxations."""
+    """``search_grid`` with the bounds of all relaxations."""
     found = search_grid(
         problem, budgets, weights, effort=effort, seed=seed,
         n_jobs=thread_count(n_jobs), seeds=seeds,
@@ -328,7 +328,7 @@ def bounded_grid(
 def _relax_grid(
     problem: Problem, budgets: np.ndarray, weights: np.ndarray, stop: StopCondition
 ) -> np.ndarray:
-    """The bounds of all relaxations; weaker ones if they were stopped."""
+    """The bounds of all relaxations; weaker if they were stopped."""
     problem = problem.watching(stop.flag)
     bounds = np.empty((weights.size, budgets.size))
     near = None
@@ -370,7 +370,7 @@ def sorted_budgets(max_features: Iterable[int]) -> np.ndarray:
 
 
 def _solve(problem: Problem, **options: Any) -> Result:
-    """``solve``, but Ctrl-C ends the path and not just this part of it."""
+    """``solve``, but Ctrl-C ends the whole path and not just this solve."""
     outcome = run_interruptible(problem, **(_defaults() | options))
     if outcome.was_interrupted:
         raise KeyboardInterrupt
@@ -378,7 +378,7 @@ def _solve(problem: Problem, **options: Any) -> Result:
 
 
 def _defaults() -> dict[str, Any]:
-    """What ``solve`` does if it is not told otherwise."""
+    """The default options of ``solve``."""
     known = inspect.signature(solve).parameters.values()
     return {one.name: one.default for one in known if one.kind is one.KEYWORD_ONLY}
 
@@ -391,7 +391,7 @@ class _Row:
     results : list of Result
         The best solution for each budget.
     bounds : list of float
-        The best bound for each budget, whatever run it is from.
+        The best bound for each budget, from any run.
     """
 
     def __init__(self, problem: Problem, budgets: np.ndarray, options: dict[str, Any]):
@@ -401,7 +401,7 @@ class _Row:
         self.bounds: list[float] = []
 
     def ascend(self, method: str, before: list[Result]) -> None:
-        """From small budgets to large ones, also from the results of the C before."""
+        """From small budgets to large ones, also starting from the previous C."""
         for t, problem in enumerate(self._problems):
             other = before[t] if before else None
             result = _solve(
@@ -415,19 +415,19 @@ class _Row:
             self.bounds.append(result.lower_bound)
 
     def descend(self) -> None:
-        """From large budgets to small ones: descents from the larger supports."""
+        """From large budgets to small ones: descend from the larger supports."""
         for t in range(len(self.results) - 2, -1, -1):
             self._try_from(t, self.results[t + 1])
 
     def spread(self) -> None:
-        """What fits a budget fits a larger one: objectives do not rise."""
+        """Make objectives monotone: what fits a budget also fits larger ones."""
         for t in range(1, len(self.results)):
             smaller = self.results[t - 1]
             if smaller.objective < self.results[t].objective * (1 - SAME):
                 self._try_from(t, smaller)
 
     def _try_from(self, t: int, neighbour: Result) -> None:
-        """One descent from a neighbour; the better result is kept."""
+        """Descend once from a neighbour and keep the better result."""
         options = self._options | {"method_options": {"patience": 0}}
         found = _solve(self._problems[t], method="swap", warm=neighbour, **options)
         self.bounds[t] = max(self.bounds[t], found.lower_bound)

@@ -20,12 +20,13 @@ from .estimators.fitted import open_fitted
 
 @dataclass(frozen=True, repr=False)
 class StabilitySelection:
-    """What half-samples selected.
+    """Features selected by half-samples of the data.
 
     Attributes
     ----------
     masks : ndarray of bool of shape (2 n_pairs, n_features)
-        What each half-sample selected; rows 2k and 2k + 1 are of complementary halves.
+        Features selected by each half-sample; rows 2k and 2k + 1 belong to
+        complementary halves.
     feature_names : list of str
     """
 
@@ -34,12 +35,12 @@ class StabilitySelection:
 
     @property
     def frequencies(self) -> np.ndarray:
-        """Part of the half-samples that selected each feature."""
+        """Fraction of the half-samples that selected each feature."""
         return self.masks.mean(axis=0)
 
     @property
     def simultaneous_frequencies(self) -> np.ndarray:
-        """Part of the pairs both halves of which selected each feature."""
+        """Fraction of the pairs in which both halves selected each feature."""
         return (self.masks[0::2] & self.masks[1::2]).mean(axis=0)
 
     @property
@@ -49,10 +50,10 @@ class StabilitySelection:
 
     @property
     def stability(self) -> float:
-        """How far supports agree, 1 if they are all the same.
+        """Agreement of the supports; 1 if they are all the same.
 
-        The measure of Nogueira, Sechidis and Brown (2018): about 0 if features were
-        drawn by lot; NaN if all features are selected always, or none.
+        The measure of Nogueira, Sechidis and Brown (2018): about 0 for features
+        selected at random; NaN if every half-sample selects all features, or none.
         """
         n_runs = len(self.masks)
         part = self.masks.mean()
@@ -63,7 +64,7 @@ class StabilitySelection:
         return float(1 - spread / (part * (1 - part)))
 
     def stable(self, threshold: float = 0.6) -> list[str]:
-        """Features that at least this part of the half-samples selected.
+        """Features selected by at least this fraction of the half-samples.
 
         Parameters
         ----------
@@ -82,12 +83,12 @@ class StabilitySelection:
         ]
 
     def expected_low(self, threshold: float = 0.6) -> float:
-        """Bound of the expected number of stable features that are there by chance.
+        """Bound on the expected number of features that are stable by chance.
 
-        Theorem 1 of Shah and Samworth (2013), which assumes nothing: among the features
-        that a half-sample selects no more often than the average feature, q / p for q
-        selected ones of p, at most q^2 / (p (2 threshold - 1)) reach the threshold in
-        expectation. q is estimated from the runs.
+        Theorem 1 of Shah and Samworth (2013), which makes no assumptions: among the
+        features that a half-sample selects no more often than the average feature (q /
+        p if q of p features are selected), at most q^2 / (p (2 threshold - 1)) reach
+        the threshold in expectation. q is estimated from the runs.
 
         Parameters
         ----------
@@ -148,7 +149,7 @@ class StabilitySelection:
         )
 
     def _shown(self) -> list[tuple[str, float]]:
-        """The features that were selected most often, with their frequencies."""
+        """The most frequently selected features with their frequencies."""
         ever = [j for j in self.order() if self.frequencies[j] > 0]
         return [
             (self.feature_names[j], float(self.frequencies[j]))
@@ -166,33 +167,32 @@ def stability_selection(
     random_state: int | np.random.RandomState | None = None,
     verbose: int = 0,
 ) -> StabilitySelection:
-    """Fit an estimator to complementary half-samples and count what it selects.
+    """Fit an estimator to complementary half-samples and count selected features.
 
-    A feature that is selected whatever half of the data is seen can be relied on; one
-    that comes and goes has substitutes, or is noise. Half-samples are stratified by
-    class; each pair splits all samples in two (one is left out where a class has an
-    odd number of them).
+    A feature that is selected on every half of the data can be relied on; one that is
+    selected only on some halves has substitutes, or is noise. Half-samples are
+    stratified by class. Each pair splits all samples in two; one sample is left out if
+    a class has an odd number of them.
 
     Parameters
     ----------
     estimator : estimator
         With ``get_support`` or ``coef_``: :class:`~frugalsvm.FrugalSVC`, any linear
-        classifier, any selector; or a pipeline that ends with one and whose other
-        steps keep or select columns, so that scaling happens inside the half-samples.
-        It is cloned. A ``random_state`` in it that is None is set from that of this
-        function.
+        classifier, any selector; or a pipeline that ends with one and whose other steps
+        keep or select columns, so that scaling happens inside the half-samples. It is
+        cloned. Any ``random_state`` in it that is None is set from the one given here.
     X : array-like or sparse matrix of shape (n_samples, n_features)
     y : array-like of shape (n_samples,)
         Labels, with at least two samples in each class.
     n_pairs : int, default=25
         Pairs of half-samples, so that ``2 * n_pairs`` models are fitted.
     n_jobs : int, default=None
-        Processes, as in joblib. The result does not depend on it, as long as the
-        estimator can be repeated.
+        Processes, as in joblib. The result does not depend on it if the estimator is
+        deterministic.
     random_state : int, RandomState or None, default=None
         Seed of the halves and of the estimators.
     verbose : int, default=0
-        Of joblib.
+        Passed to joblib.
 
     Returns
     -------
@@ -239,7 +239,7 @@ def stability_selection(
 def _complementary(
     labels: np.ndarray, random: np.random.RandomState
 ) -> Iterator[np.ndarray]:
-    """Two disjoint halves of the samples, with as many of each class."""
+    """Two disjoint halves of the samples, with the same class counts."""
     classes, codes = np.unique(labels, return_inverse=True)
     parts = []
     for code, label in enumerate(classes):
@@ -258,7 +258,7 @@ def _complementary(
 def _fit(
     shared: Shared[tuple[Any, Any]], own: tuple[Any, np.ndarray]
 ) -> tuple[np.ndarray, list[str]]:
-    """Mask of the columns that are selected, and the names of all columns."""
+    """Mask of the selected columns, and the names of all columns."""
     (X, y), (estimator, half) = shared.value, own
     fitted = open_fitted(estimator.fit(_rows(X, half), _rows(y, half)))
     return fitted.column_support(), fitted.column_names
@@ -272,7 +272,7 @@ def _rows(table: Any, rows: np.ndarray) -> Any:
 
 
 def _seeded(estimator: Any, seed: int) -> Any:
-    """Seeds for all that has none of its own."""
+    """Seeds for every ``random_state`` that is None."""
     names = [
         name
         for name, value in sorted(estimator.get_params(deep=True).items())

@@ -1,10 +1,10 @@
-"""Data that fit no machine: X in column blocks on the workers of a dask cluster.
+"""Data too large for one machine: column blocks of X on a dask cluster.
 
     from frugalsvm.distributed import DaskFrugalSVC
 
-A fit asks the workers for two things only: products of all features with a vector that
-they are sent, and copies of a few features. Everything else happens at home, where the
-fit was called.
+A fit needs only two things from the workers: products of all features with a vector,
+and copies of a few features. Everything else happens in the process that called the
+fit.
 """
 
 try:

@@ -1,4 +1,4 @@
-"""Block: neighbouring features on a worker, and what workers do with them."""
+"""Block: neighbouring features on a worker, and the functions run there."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..problem.validation import check_unmasked
 
 
 class Facts(NamedTuple):
-    """What home has to know of the features of a block.
+    """Facts about the features of a block, for the calling process.
 
     Attributes
     ----------
@@ -25,9 +25,9 @@ class Facts(NamedTuple):
     norms, varies : arrays
         One entry per feature.
     shifted : integer array
-        The features that are shifted, which are few.
+        The shifted features, which are few.
     shift : array
-        What is subtracted from those.
+        Their shifts.
     """
 
     n_entries: int
@@ -45,13 +45,13 @@ class Facts(NamedTuple):
 
 
 class Block:
-    """Features that a worker holds. Only what is asked for leaves it.
+    """Features held by a worker. Only requested data leave it.
 
     Parameters
     ----------
     X : ndarray, or sparse matrix or array
     kept : integer array or None
-        The samples that count; all if None.
+        The samples to use; all if None.
     shifts : bool
         Whether features of small spread are shifted.
     """
@@ -67,7 +67,7 @@ class Block:
             self.source = ArraySource(X, kept, shifts)
 
     def facts(self) -> Facts:
-        """What home has to know."""
+        """The facts about the features."""
         source = self.source
         shifted = np.flatnonzero(source.shift)
         return Facts(
@@ -76,13 +76,13 @@ class Block:
         )  # fmt: skip
 
     def columns(self, features: np.ndarray) -> Any:
-        """Some features, one row each, in as few bytes as hold them exactly."""
+        """Some features, one row each, in the smallest exact type."""
         rows = self.source.columns(features)
         if self.is_sparse:
             return sp.csr_array(rows)
         if self.dtype.itemsize == 8:
-            # Doubles take no more, and a large integer may be rounded to one that its
-            # own type does not hold.
+            # Doubles take no more space, and a large integer may be rounded to a value
+            # outside the range of its type.
             return rows
         return rows.astype(self.dtype, copy=False)
 
@@ -96,15 +96,15 @@ def _bytes_of(X: Any) -> int:
 
 @sizeof.register(Block)
 def _block_size(block: Block) -> int:
-    # Else dask would take it for a few bytes, and never move it to disk.
+    # Otherwise dask assumes a few bytes and never spills it to disk.
     return block.n_bytes
 
 
-# --- what workers are told to do -----------------------------------------------------
+# --- functions for workers -----------------------------------------------------------
 
 
 def same(value: Any) -> Any:
-    """Something that can be sent to a worker again if it is lost with another one."""
+    """Data that can be sent to a worker again if another one is lost."""
     return value
 
 
@@ -121,13 +121,13 @@ def make_block(
     if X.shape != shape or X.dtype.kind not in "fiub":
         raise ValueError(
             f"a chunk of X has shape {X.shape} and type {X.dtype}, but dask was told "
-            f"{shape} and real numbers; mend the function that makes the chunks."
+            f"{shape} and real numbers; fix the function that makes the chunks."
         )
     return Block(X, kept, shifts)
 
 
 def facts_of(block: Block) -> Facts:
-    """What home has to know of a block."""
+    """The facts about a block."""
     return block.facts()
 
 
@@ -141,8 +141,8 @@ def most_valuable(
 ) -> tuple[np.ndarray | None, np.ndarray, float]:
     """Some features, their absolute products, and the largest of all others.
 
-    See ``engine.source.DistantSource``. None stands for all features, where that is
-    not much more to send.
+    See ``engine.source.DistantSource``. None means all features, if that is not much
+    more data.
     """
     values = np.abs(block.source.multiply(v))
     some = np.flatnonzero(values > above) if most is None else smallest(-values, most)

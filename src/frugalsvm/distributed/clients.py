@@ -1,4 +1,4 @@
-"""Which client is meant, and what comes home through it."""
+"""Selects the dask client, and fetches labels through it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PATIENCE = 30
 
 
 def find_client(client: Client | None) -> Client:
-    """The client that was given, or dask's default, if it can be used."""
+    """The given client or dask's default, checked."""
     if client is None:
         try:
             client = default_client()
@@ -41,21 +41,21 @@ def find_client(client: Client | None) -> Client:
 
 
 def _await_worker(client: Client) -> None:
-    """Raise an error if there is nobody to work, instead of waiting for ever."""
+    """Raise an error if there are no workers, instead of waiting forever."""
     if client.nthreads():
         return
-    # Clusters that adapt start workers when there is something to do.
+    # Adaptive clusters start workers on demand.
     try:
         client.submit(int, pure=False).result(timeout=PATIENCE)
     except TimeoutError as error:
         raise ValueError(
-            f"the cluster has no workers, and none came in {PATIENCE} s; start some, "
+            f"the cluster has no workers, and none joined in {PATIENCE} s; start some, "
             "such as client.cluster.scale(2)."
         ) from error
 
 
 def at_home(values: Any, client: Client) -> Any:
-    """Labels or weights as they are, or computed if they are on the cluster."""
+    """Labels or weights, computed if they are on the cluster."""
     if not dask.is_dask_collection(values):
         return values
     return np.asarray(client.compute(values).result())

@@ -1,4 +1,4 @@
-"""ColumnBlocks: a dask array on its way to become a source."""
+"""ColumnBlocks: a dask array, prepared as a source."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from .block import make_block
 from .dask_source import DaskSource
 from .traffic import Traffic
 
-# Bytes of the blocks that are made of arrays whose rows are in several chunks.
+# Target size in bytes of blocks, for arrays whose rows are in several chunks.
 BLOCK_BYTES = 2**27
 
 
 class ColumnBlocks:
-    """A dask array that a problem takes, in blocks of whole columns.
+    """A dask array in blocks of whole columns, as input of a problem.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ class ColumnBlocks:
     ----------
     traffic : Traffic
     source : DaskSource or None
-        The last one that was made.
+        The last one that was created.
     """
 
     def __init__(self, X: Any, client: Client):
@@ -42,11 +42,11 @@ class ColumnBlocks:
         self._X = in_columns(X, sum(client.nthreads().values()))
 
     def as_source(self, kept: np.ndarray | None, shifts: bool) -> DaskSource:
-        """Let the workers make their blocks; see ``sources.make_source``."""
+        """Build the blocks on the workers; see ``sources.make_source``."""
         widths = self._X.chunks[1]
         chunks = self._X.to_delayed(optimize_graph=False).ravel()
         make = dask.delayed(make_block, pure=False)
-        # Once, and not with every task.
+        # Sent once, and not with every task.
         rows = None if kept is None else dask.delayed(kept)
         made = [
             make(chunk, (self.shape[0], width), rows, shifts)
@@ -61,7 +61,7 @@ class ColumnBlocks:
         return self.source
 
     def let_go(self) -> None:
-        """Let the workers forget the blocks; the source is of no use then."""
+        """Release the blocks on the workers; the source cannot be used afterwards."""
         if self.source is not None:
             self.source.let_go()
 
@@ -92,7 +92,7 @@ def check_dask_array(X: Any) -> None:
 
 
 def check_type(X: Any) -> None:
-    """Raise an error unless X has numbers that doubles hold exactly."""
+    """Raise an error unless doubles represent all values of X exactly."""
     if X.dtype.kind not in "fiub" or (X.dtype.kind == "f" and X.dtype.itemsize > 8):
         raise ValueError(
             f"X has the type {X.dtype}; give real numbers of at most double precision, "
@@ -105,7 +105,7 @@ def in_columns(X: Any, n_threads: int) -> Any:
     if X.numblocks[0] <= 1:
         return X
     m, n = X.shape
-    # For each thread of the cluster something to do, and no block too large.
+    # At least one block per thread of the cluster, and no block too large.
     fitting = max(1, BLOCK_BYTES // (m * X.dtype.itemsize))
     width = min(fitting, -(-n // max(1, n_threads)))
     return X.rechunk({0: -1, 1: width})

@@ -25,16 +25,16 @@ from .predicting import check_features, labels_of, scores_of
 
 
 class DaskFrugalSVC(FrugalSVC):
-    """:class:`~frugalsvm.FrugalSVC` for data that fit no machine.
+    """:class:`~frugalsvm.FrugalSVC` for data too large for one machine.
 
-    X is a dask array whose chunks are blocks of columns; each stays on a worker. Home,
-    the process that calls ``fit``, sends dual points and gets prices and a few features
-    back. The problem, the bound and the model are those of ``FrugalSVC``.
+    X is a dask array whose chunks are blocks of columns; each stays on a worker. The
+    process that calls ``fit`` sends dual points and receives prices and a few features.
+    The problem, the bound and the model are those of ``FrugalSVC``.
 
     Parameters
     ----------
     max_features : int or None, default=10
-        Most features the model may use.
+        Maximum number of features the model may use.
     C : float, default=1.0
         Weight of the hinge loss.
     client : dask.distributed.Client, default=None
@@ -43,8 +43,9 @@ class DaskFrugalSVC(FrugalSVC):
     method, effort, gap_tol, time_limit, max_nodes, feature_costs, max_cost, include, \
     exclude, class_weight, fit_intercept, initial_support, method_options, n_jobs, \
     random_state, verbose, callback, certificate, on_interrupt
-        Those of :class:`~frugalsvm.FrugalSVC`. ``n_jobs`` is the number of threads at
-        home. Certificates need one pass in which all of X comes home, block by block.
+        As in :class:`~frugalsvm.FrugalSVC`. ``n_jobs`` is the number of threads in the
+        calling process. Certificates need one pass that transfers all of X to that
+        process, block by block.
 
     Attributes
     ----------
@@ -131,8 +132,8 @@ class DaskFrugalSVC(FrugalSVC):
         Parameters
         ----------
         X : dask array of shape (n_samples, n_features)
-            Its chunks are NumPy arrays or SciPy sparse matrices. Where rows are in
-            several chunks it is rechunked to blocks of columns, which moves all data
+            Its chunks are NumPy arrays or SciPy sparse matrices. If rows are split into
+            several chunks, X is rechunked to blocks of columns, which moves all data
             once.
         y : array-like or dask array of shape (n_samples,)
             Labels of exactly two classes.
@@ -146,7 +147,7 @@ class DaskFrugalSVC(FrugalSVC):
         Raises
         ------
         KeyboardInterrupt
-            As :meth:`FrugalSVC.fit <frugalsvm.FrugalSVC.fit>` does.
+            As in :meth:`FrugalSVC.fit <frugalsvm.FrugalSVC.fit>`.
         """
         check_parameters(self)
         client = find_client(self.client)
@@ -174,7 +175,7 @@ class DaskFrugalSVC(FrugalSVC):
         kept = sample_weight > 0
         columns = data.source.columns(support).T
         self._moments = Moments.of(columns, self.coef_[0, support], sample_weight[kept])
-        # Here, for a fit that was interrupted is complete, too.
+        # Set here, since interrupted fits are complete, too.
         self.traffic_ = data.traffic
 
     def decision_function(self, X: Any) -> Any:
@@ -187,7 +188,7 @@ class DaskFrugalSVC(FrugalSVC):
         Returns
         -------
         dask array or ndarray of shape (n_samples,)
-            A dask array, which is not computed, for a dask array.
+            A lazy dask array if X is a dask array.
         """
         if not isinstance(X, da.Array):
             return super().decision_function(X)
@@ -204,7 +205,7 @@ class DaskFrugalSVC(FrugalSVC):
         Returns
         -------
         dask array or ndarray of shape (n_samples,)
-            A dask array, which is not computed, for a dask array.
+            A lazy dask array if X is a dask array.
         """
         if not isinstance(X, da.Array):
             return super().predict(X)
@@ -265,11 +266,11 @@ class DaskFrugalSVC(FrugalSVC):
         return local
 
     def __sklearn_clone__(self) -> Self:
-        # A connection cannot be copied; copies are without it.
+        # Connections cannot be copied; copies have none.
         made = super(DaskFrugalSVC, copy(self)).__sklearn_clone__()
         made.client = self.client
         return made
 
     def __getstate__(self) -> dict[str, Any]:
-        # A connection cannot be kept in a file.
+        # Connections cannot be pickled.
         return {**super().__getstate__(), "client": None}

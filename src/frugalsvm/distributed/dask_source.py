@@ -17,8 +17,8 @@ from .traffic import Traffic
 class DaskSource:
     """A source whose blocks live on workers; see ``engine.source.Source``.
 
-    What is lost with a worker dask makes again from the graph of X. Vectors are sent as
-    tasks for the same reason.
+    dask recomputes lost blocks from the graph of X. Vectors are sent as tasks for the
+    same reason.
 
     Parameters
     ----------
@@ -26,11 +26,11 @@ class DaskSource:
     blocks : list of Future
         Of :class:`~.block.Block`, side by side.
     n_samples : int
-        Those that count.
+        Number of samples in use.
     widths : list of int
-        Features of the blocks.
+        Number of features in each block.
     traffic : Traffic
-        Where messages are counted.
+        Counts the messages.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class DaskSource:
         facts = self._ask(on_worker.facts_of, blocks)
         traffic.count(received_facts=sum(one.n_bytes for one in facts))
         self.n_entries = sum(one.n_entries for one in facts)
-        # Of blocks: that is enough to see whether anything is wrong, and where.
+        # Of blocks: enough to detect and locate invalid values.
         self.low = np.array([one.low for one in facts])
         self.high = np.array([one.high for one in facts])
         self.norms = np.concatenate([one.norms for one in facts])
@@ -65,7 +65,7 @@ class DaskSource:
         return np.concatenate(parts)
 
     def price(self, v: np.ndarray, most: int | None, above: float) -> Prices:
-        """The absolute values of ``multiply(v)``, as far as they matter."""
+        """The absolute values of ``multiply(v)`` that matter."""
         parts = self._ask(
             on_worker.most_valuable, self._blocks, self._send(v), most=most, above=above
         )
@@ -83,7 +83,7 @@ class DaskSource:
         return Prices(values, known)
 
     def columns(self, features: np.ndarray) -> np.ndarray:
-        """Some features as they were given, one row each."""
+        """Some features without shifts, one row each."""
         rows = np.empty((features.size, self.n_samples))
         if features.size == 0:
             return rows
@@ -116,11 +116,11 @@ class DaskSource:
         return row, column + int(self._starts[t]), value
 
     def let_go(self) -> None:
-        """Let the workers forget the blocks."""
+        """Release the blocks on the workers."""
         self._blocks.clear()
 
     def _send(self, v: np.ndarray) -> list[Any]:
-        """A vector for all blocks; workers hand it on to each other."""
+        """A vector for all blocks; workers pass it on to each other."""
         self._traffic.count(sent=v.nbytes * len(self._client.nthreads()))
         sent = self._client.submit(on_worker.same, v, pure=False)
         return [sent] * len(self._blocks)
@@ -128,6 +128,6 @@ class DaskSource:
     def _ask(
         self, function: Any, blocks: list[Any], *each: list[Any], **options: Any
     ) -> list[Any]:
-        """What a function gives for some blocks, with an argument for each of them."""
+        """Results of a function for some blocks, with one argument per block."""
         futures = self._client.map(function, blocks, *each, pure=False, **options)
         return self._client.gather(futures)

@@ -1,4 +1,4 @@
-"""Predictions for dask arrays, chunk by chunk and not before somebody computes them."""
+"""Lazy predictions for dask arrays, chunk by chunk."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def scores_of(X: Any, coef: np.ndarray, intercept: float) -> Any:
     check_features(X, coef.size)
     used = np.flatnonzero(coef)
     if used.size == 0:
-        # A column of no weight, so that there is something to know the samples by.
+        # A column of weight zero, which provides the number of samples.
         used = np.array([0])
     return da.blockwise(
         _scores, "i", X[:, used], "ij", concatenate=True, coef=coef[used],

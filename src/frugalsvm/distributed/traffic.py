@@ -1,4 +1,4 @@
-"""Traffic: what a fit has sent to the workers and got from them."""
+"""Traffic: messages between a fit and the workers."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from dataclasses import dataclass, fields
 
 @dataclass
 class Traffic:
-    """Messages between home and the workers, and the bytes of their arrays.
+    """Messages to and from the workers, and the bytes of their arrays.
 
-    What dask adds is not counted: some hundred bytes for each task.
+    The overhead of dask, a few hundred bytes per task, is not counted.
 
     Attributes
     ----------
@@ -23,8 +23,8 @@ class Traffic:
     sent : int
         Bytes of the vectors that were sent, once for each worker.
     received_prices, received_features, received_facts : int
-        Bytes that came back: prices, features, and what is known of all features from
-        the beginning (norms, shifts, which of them vary).
+        Bytes received: prices, features, and initial statistics of all features (norms,
+        shifts, which of them vary).
     """
 
     products: int = 0
@@ -39,14 +39,14 @@ class Traffic:
         self._lock = threading.Lock()
 
     def count(self, **amounts: int) -> None:
-        """Add to some of the counters; threads may do so at once."""
+        """Add to some of the counters; thread-safe."""
         with self._lock:
             for name, amount in amounts.items():
                 setattr(self, name, getattr(self, name) + amount)
 
     @property
     def received(self) -> int:
-        """All bytes that came back."""
+        """All bytes received."""
         return self.received_prices + self.received_features + self.received_facts
 
     def __getstate__(self) -> dict[str, int]:

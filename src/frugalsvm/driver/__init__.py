@@ -1,7 +1,6 @@
-"""``solve``: run a method, polish what it found, recompute objective and bound.
+"""``solve``: run a method, polish its solution, recompute objective and bound.
 
-``solving`` holds the driver, ``methods`` what it runs by name, and ``result`` what
-comes out.
+``solving`` holds the driver, ``methods`` the named methods, and ``result`` the result.
 """
 
 from typing import TYPE_CHECKING, Any

@@ -1,4 +1,4 @@
-"""Result: what a run found and what it proved."""
+"""Result: the solution of a run and its proved bound."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from ..problem.certificate import Certificate
 from ..runtime import markup
 from ..runtime.progress import SINCE_BEST, relative_gap
 
-# Columns of the words in a printed result.
+# Line width of a printed result.
 WIDTH = 76
 
 
 class Status(StrEnum):
-    """How a run ended; with all but ``optimal`` the gap is above the tolerance."""
+    """How a run ended; unless it is ``optimal``, the gap exceeds the tolerance."""
 
     OPTIMAL = "optimal"
     FEASIBLE = "feasible"
@@ -42,13 +42,13 @@ class Result:
         No feasible solution is better than this: computed from dual points (of the
         root, or of all leaves of the tree) with directed rounding.
     selected : ndarray of int
-        The features in use, in increasing order.
+        The selected features, in increasing order.
     coef : ndarray of shape (n_features,)
     intercept : float
     status : Status
-        ``optimal`` means that the gap is at most the tolerance asked for, all others
-        that it is not. ``feasible`` is a run that ended by itself, ``time limit`` and
-        ``node limit`` are limits that the user gave.
+        ``optimal`` means that the gap is at most the requested tolerance; with any
+        other status it is not. ``feasible`` means that the run finished by itself,
+        ``time limit`` and ``node limit`` that it reached a limit set by the user.
     method : str
     seconds : float
     counters : dict
@@ -59,15 +59,15 @@ class Result:
         The best single alpha, feasible in exact arithmetic. It proves ``lower_bound``
         unless a tree proved more.
     reported_bound : float or None
-        What a third-party solver claims, if one ran.
+        The bound claimed by a third-party solver, if one ran.
     certificate : Certificate or None
-        Proof of ``lower_bound``, if it was asked for.
+        Proof of ``lower_bound``, if requested.
     elites : list of ndarray of int
-        Good supports that the search met, best first: what ``solve(..., warm=result)``
-        starts from.
+        Good supports found by the search, best first; ``solve(..., warm=result)``
+        starts from them.
     message : str
-        Why a third-party solver failed, if one did; objective and bound are what the
-        run had until then.
+        Why a third-party solver failed, if it did; objective and bound are those
+        reached before.
     """
 
     objective: float
@@ -93,12 +93,12 @@ class Result:
 
     @property
     def chance_of_improvement(self) -> float | None:
-        """Estimated chance that one more restart of the search finds something better.
+        """Estimated probability that one more restart finds a better solution.
 
         After k restarts without success it is ``1 / (k + 2)``, by the rule of
-        succession: as if restarts were independent draws of an unknown chance of
-        success. It is 0 if the solution is proved optimal, and None if no search with
-        restarts has run. It says nothing about how much better something might be.
+        succession: treating restarts as independent trials with an unknown probability
+        of success. It is 0 if the solution is proved optimal, and None if no search
+        with restarts has run. It does not say how much better a solution might be.
         """
         if self.status is Status.OPTIMAL:
             return 0.0
@@ -107,7 +107,7 @@ class Result:
 
     @property
     def verdict(self) -> str:
-        """What is known about the choice of features, in words."""
+        """What is known about the choice of features, as a sentence."""
         gap = f"{100 * self.gap:.3g} %"
         if self.status is Status.OPTIMAL:
             return f"proved: no choice of features is better by more than {gap}"
@@ -135,7 +135,7 @@ class Result:
         return self.to_html()
 
     def to_html(self, names: Sequence[str] | None = None) -> str:
-        """What a notebook shows: features with weights, the bound, the history.
+        """The notebook display: features with weights, the bound, the history.
 
         Parameters
         ----------
@@ -193,6 +193,6 @@ class Result:
 
 
 def _table_row(name: str, text: str) -> str:
-    """A name and some words beside it; a verdict takes more than one line."""
+    """A label with text beside it; long texts are wrapped."""
     words = wrap(text, WIDTH) if name == "verdict" else [text]
     return f"{name:<12} " + f"\n{'':13}".join(words)

@@ -38,13 +38,13 @@ from .result import Result, Status
 
 # Accuracy of the final SVM on the selected features.
 FINAL_TOL = 1e-9
-# Most nodes of a rehearsal.
+# Maximum number of nodes of a warm-up run.
 REHEARSAL_NODES = 20
-# Restarts without success of a rehearsal.
+# Unsuccessful restarts of a warm-up run.
 REHEARSAL_PATIENCE = 2
-# Methods whose work is set by the effort; the others end by their own rules.
+# Methods whose work is set by the effort; the others have their own stopping rules.
 BY_EFFORT = ("auto", "swap")
-# Threads per processor at most, whatever is asked for.
+# Maximum number of threads per processor.
 MAX_THREADS = 4
 
 
@@ -65,7 +65,7 @@ def solve(
     certificate: bool = False,
     warm: Result | None = None,
 ) -> Result:
-    """Find a good solution of FS-SVM and a lower bound that proves how good.
+    """Find a good solution of FS-SVM and a lower bound that proves how good it is.
 
     Parameters
     ----------
@@ -73,22 +73,23 @@ def solve(
     method : str, default="auto"
         ``relax-and-round`` solves the relaxation and rounds it. ``swap`` improves that
         by exchanging features, with restarts. ``branch-and-bound`` goes on to raise the
-        bound until the gap is closed. ``auto`` is the same as far as its effort goes.
-        The paper's algorithms are ``local-search``, ``kernel-search``, ``heuristic``
-        and ``exact``.
+        bound until the gap is closed. ``auto`` does the same within its effort. The
+        paper's algorithms are ``local-search``, ``kernel-search``, ``heuristic`` and
+        ``exact``.
     effort : {"fast", "normal", "thorough"}, default="normal"
-        How much work ``auto`` and ``swap`` do; the other methods end by their own
-        rules. ``fast`` has few restarts and no tree, ``thorough`` has more of both
-        than ``normal``. Limits and ``method_options`` that are given win.
+        How much work ``auto`` and ``swap`` do; the other methods have their own
+        stopping rules. ``fast`` has few restarts and no tree, ``thorough`` has more of
+        both than ``normal``. Explicit limits and ``method_options`` take precedence.
     gap_tol : float, default=1e-4
         Relative gap at which a solution counts as optimal.
     time_limit : float, default=None
-        Seconds; a cap on the run, None for none. The result is valid whenever it stops.
+        Limit of the run in seconds; None for no limit. The result is valid whenever it
+        stops.
     max_nodes : int, default=None
-        Most nodes of the tree; None for no limit, or, with ``auto``, for that of the
-        effort.
+        Maximum number of nodes of the tree; None for no limit or, with ``auto``, for
+        the limit of the effort.
     initial_support : array of int, default=None
-        Features to start from; cut to the budgets if it is too large.
+        Features to start from; truncated if they exceed the budgets.
     method_options : dict, default=None
         See :class:`~frugalsvm.tree.branch_and_bound.TreeOptions`,
         :class:`~frugalsvm.search.restarts.SwapOptions`,
@@ -97,8 +98,8 @@ def solve(
         :class:`~frugalsvm.paper.algorithms.heuristic.HeuristicOptions` and
         :class:`~frugalsvm.paper.algorithms.exact_procedure.ExactOptions`.
     n_jobs : int, default=None
-        Threads, as in joblib. With one, a run can be repeated exactly. With more, a
-        tree is searched in an order that depends on timing; ``swap`` is not affected.
+        Threads, as in joblib. With one, runs are reproducible. With more, a tree is
+        searched in an order that depends on timing; ``swap`` is not affected.
     random_state : int, RandomState or None, default=None
         Seed of the restarts.
     verbose : int, default=0
@@ -109,9 +110,9 @@ def solve(
     certificate : bool, default=False
         Keep the proof of the lower bound, see :meth:`Result.save_certificate`.
     warm : Result, default=None
-        Of a neighbouring problem with the same features, e.g. another budget or C: its
-        solution and elites are starts of the search, and its dual point tells the
-        relaxation which features to begin with.
+        Result of a neighbouring problem with the same features, e.g. for another budget
+        or C. Its solution and elite pool are starts of the search, and its dual point
+        selects the first working set of the relaxation.
 
     Returns
     -------
@@ -136,7 +137,7 @@ def solve(
 
 
 class Interruptible(NamedTuple):
-    """A result, and whether Ctrl-C was pressed on the way to it."""
+    """A result, and whether Ctrl-C interrupted the run."""
 
     result: Result
     was_interrupted: bool
@@ -159,7 +160,7 @@ def run_interruptible(
     certificate: bool,
     warm: Result | None = None,
 ) -> Interruptible:
-    """``solve``, which says whether Ctrl-C ended it; compiles before the clock runs."""
+    """``solve`` that also reports Ctrl-C; compilation is not timed."""
     if not isinstance(method_options, (Mapping, NoneType)):
         raise ValueError(f"method_options must be a dict, got {method_options!r}.")
     given = dict(method_options or {})
@@ -196,10 +197,10 @@ def _run(
 ) -> Result:
     """Solve the relaxation, run the method, and finish; see ``Context``.
 
-    ``near`` is a dual point of a similar problem, for the relaxation to begin with.
+    ``near`` is a dual point of a similar problem, used to start the relaxation.
     """
     problem = problem.watching(monitor.stop.flag, request["n_jobs"])
-    # Threads are spent on independent nodes, not inside small matrix products.
+    # Threads work on independent nodes, not inside small matrix products.
     with single_threaded_blas():
         relaxation = relax_natively(problem, should_stop=monitor.should_stop, near=near)
         monitor.raise_bound(relaxation.bound, "relaxation")
@@ -215,7 +216,7 @@ def _work_limits(
     given: dict[str, Any],
     max_nodes: int | None,
 ) -> dict[str, Any]:
-    """Where the effort ends search and tree, unless the user says where they end."""
+    """Work limits of search and tree, unless the user sets limits."""
     limits: dict[str, Any] = {}
     if method in BY_EFFORT and "patience" not in given:
         limits["search_work"] = search_limit(effort, problem, n_searched(problem))
@@ -228,16 +229,16 @@ def _work_limits(
 def search_limit(
     effort: Effort, problem: Problem, n_samples: int | None = None
 ) -> float:
-    """Most work of a swap search on so many samples, or on all."""
+    """Work limit of a swap search on a number of samples, or on all."""
     size = min(problem.max_features, problem.n_features)
     an_svm = svm_work(problem.n_samples if n_samples is None else n_samples, size)
     return max(effort.search_work, effort.least_svms * an_svm)
 
 
 def _rehearse(method: str, rule: str | None, stop: StopCondition) -> None:
-    """Go through a method on a tiny problem: whatever it needs is compiled then.
+    """Run a method on a tiny problem, so that everything it needs is compiled.
 
-    With options of its own: those of the user may be for hours of work.
+    Options are its own: those of the user may ask for hours of work.
     """
     problem = compilation.tiny_problem()
     chosen: dict[str, Any] = {"patience": REHEARSAL_PATIENCE, "branching": rule}
@@ -255,7 +256,7 @@ def _rehearse(method: str, rule: str | None, stop: StopCondition) -> None:
 def check_limits(
     gap_tol: float, time_limit: float | None, max_nodes: int | None
 ) -> None:
-    """Raise ValueError if a limit makes no sense."""
+    """Raise ValueError if a limit is invalid."""
     if not (isinstance(gap_tol, Real) and float(gap_tol) >= 0):
         raise ValueError(f"gap_tol must be a number >= 0, got {gap_tol!r}.")
     if time_limit is not None and not (
@@ -273,7 +274,7 @@ def check_limits(
 
 
 def n_threads(n_jobs: int | None) -> int:
-    """As joblib counts, but no more than make sense here."""
+    """Number of threads as in joblib, with an upper limit."""
     is_number = isinstance(n_jobs, Integral) and not isinstance(n_jobs, bool)
     if n_jobs is not None and not (is_number and n_jobs):
         raise ValueError(
@@ -284,7 +285,7 @@ def n_threads(n_jobs: int | None) -> int:
 
 
 def _polished(context: Context) -> Solution:
-    """The incumbent, solved more accurately if there is time."""
+    """The incumbent, solved more accurately if time permits."""
     solution = context.incumbent.solution
     assert solution is not None
     if context.monitor.should_stop():
@@ -311,7 +312,7 @@ def _finish(context: Context, method: str, outcome: Outcome) -> Result:
         warnings.warn(f"the run ends early: {failure}", stacklevel=2)
     proof = None
     if context.keep_proof:
-        # A tree that proves no more than its root is left out of the certificate.
+        # A tree that proves no more than its root is omitted from the certificate.
         nodes = outcome.nodes if outcome.bound > root_bound else None
         proof = build_certificate(
             problem, coef, intercept, objective, bound, nodes,
@@ -342,7 +343,7 @@ def _root_proof(
 ) -> tuple[float, tuple[np.ndarray, float]]:
     """Best bound that a single dual point proves, that point and its price."""
     problem = context.problem
-    # The dual point of the solution proves more than the relaxation when all fits.
+    # If all features fit, the dual point of the solution is the better one.
     best, proof = -np.inf, (final.alpha, 0.0)
     for alpha in (context.relaxation.alpha, final.alpha):
         found = problem.engine.bound(problem.root_region(), alpha)
@@ -369,7 +370,7 @@ def _status(monitor: Monitor, outcome: Outcome, gap: float) -> Status:
 
 
 def _check_support(problem: Problem, support: np.ndarray) -> np.ndarray:
-    """The user's features in their order, cut to what the constraints admit."""
+    """The user's features in their order, truncated to satisfy the constraints."""
     support = np.asarray(support)
     if support.ndim != 1 or (
         support.size and not np.issubdtype(support.dtype, np.integer)
@@ -386,7 +387,7 @@ def _check_support(problem: Problem, support: np.ndarray) -> np.ndarray:
 
 
 def _near(problem: Problem, warm: Result | None) -> np.ndarray | None:
-    """The dual point of a result, if it is one of these samples."""
+    """The dual point of a result, if it has the same samples."""
     if warm is not None and not isinstance(warm, Result):
         raise TypeError(f"warm must be a Result, got {type(warm).__name__}.")
     if warm is None or warm.dual_point is None:
@@ -396,7 +397,7 @@ def _near(problem: Problem, warm: Result | None) -> np.ndarray | None:
 
 
 def _warm_supports(problem: Problem, warm: Result | None) -> list[np.ndarray]:
-    """The solution and the elites of another result."""
+    """The solution and the elite pool of another result."""
     if warm is None:
         return []
     if warm.coef.size != problem.n_features:

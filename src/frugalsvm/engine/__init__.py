@@ -1,7 +1,7 @@
-"""The engine room: what trees and searches ask of the data, and who answers.
+"""The computational layer between the data and the trees and searches.
 
-Trees, searches and relaxations speak to an :class:`~frugalsvm.engine.protocol.Engine`.
-``NativeEngine`` is the one for dense data in memory, by the compiled code of
-``kernels``; ``GatheringEngine`` is the one for all other data, which it knows as a
+Trees, searches and relaxations use an :class:`~frugalsvm.engine.protocol.Engine`.
+``NativeEngine`` is for dense data in memory and calls the compiled code of ``kernels``;
+``ColumnGenerationEngine`` is for all other data, accessed as a
 :class:`~frugalsvm.engine.source.Source`.
 """

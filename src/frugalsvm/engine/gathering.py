@@ -1,8 +1,8 @@
-"""GatheringEngine: data of which only a few features are dense at a time.
+"""ColumnGenerationEngine: data of which only a few features are dense at a time.
 
-The rows of some features, a pool, are gathered, and compiled code relaxes a region as
-if there were no others. Then one product prices all features, those that the pool lacks
-join it, and so on until the bound over all features meets the value.
+The rows of a working set of features are fetched, and compiled code relaxes a region as
+if there were no others. Then one product prices all features, the missing ones join the
+working set, and so on until the bound over all features meets the value.
 """
 
 from __future__ import annotations
@@ -31,20 +31,20 @@ from .region import Region
 from .rows import RowCache
 from .source import Prices, Source
 
-# Regions whose rows take no more than this are gathered as a whole.
+# Regions whose rows take at most this much memory are fetched as a whole.
 WHOLE_BYTES = 2**24
-# Rows of a pool at most, and for each feature that may be chosen, and what they may
-# take. Where that is too little, the bound is weaker.
+# Maximum number of rows of a working set, rows per feature that may be chosen, and
+# their memory limit. If that is too little, the bound is weaker.
 MAX_POOL, POOL_RATE, POOL_BYTES = 5000, 4, 2**30
-# Features of the first pool where rows are short, and what they take where they are
-# long.
+# Number of features in the first working set if rows are short, and their memory if
+# rows are long.
 FIRST_POOL, LONG_BYTES = 500, 2**26
-# Features that join at once, at least, if so many are missing: short rows and long.
+# Minimum number of missing features that join at once, for short and for long rows.
 FEW, FEW_LONG = 200, 20
 
 
 def signed_columns(source: Source, features: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Rows of A: some features, shifted and times the labels."""
+    """Rows of A: some features, shifted and multiplied by the labels."""
     rows = source.columns(features)
     shift = source.shift[features]
     if shift.any():
@@ -54,7 +54,7 @@ def signed_columns(source: Source, features: np.ndarray, y: np.ndarray) -> np.nd
 
 
 class ColumnGenerationEngine:
-    """Answers for data that are no dense matrix in memory.
+    """Engine for data that are not a dense matrix in memory.
 
     Parameters
     ----------
@@ -65,10 +65,9 @@ class ColumnGenerationEngine:
     stop : array (1,)
         See ``kernels.data.Data``.
     cache : RowCache, default=None
-        Where rows are kept, if that is worth while; engines of the same data may
-        share it.
+        Cache of rows, if worthwhile; engines of the same data may share it.
     n_threads : int, default=1
-        Of products with all features.
+        Threads for products with all features.
     """
 
     def __init__(
@@ -101,20 +100,20 @@ class ColumnGenerationEngine:
 
     @property
     def n_entries(self) -> int:
-        """Entries that a product with all features reads."""
+        """Number of data entries read by a product with all features."""
         return self.source.n_entries
 
     # --- the two heavy operations ------------------------------------------------
 
     def products(self, alpha: np.ndarray) -> np.ndarray:
         """``c = A alpha`` for all features."""
-        # Signs change nothing but signs.
+        # Labels only change signs.
         return self.source.multiply(self._y * alpha, self.n_threads)
 
     def prices(
         self, alpha: np.ndarray, most: int | None = None, above: float = 0.0
     ) -> Prices:
-        """``|c|`` of the most valuable features at least; see ``DistantSource``."""
+        """``|c|`` of at least the most valuable features; see ``DistantSource``."""
         if not self.is_distant:
             return Prices(
                 np.abs(self.products(alpha)), np.broadcast_to(True, self.n_features)
@@ -124,7 +123,7 @@ class ColumnGenerationEngine:
 
     @property
     def is_distant(self) -> bool:
-        """Whether a number for each feature is dear."""
+        """Whether one number per feature is expensive to transfer."""
         return hasattr(self.source, "price")
 
     def gather(self, features: np.ndarray) -> np.ndarray:
@@ -136,17 +135,17 @@ class ColumnGenerationEngine:
     def _signed(self, features: np.ndarray) -> np.ndarray:
         return signed_columns(self.source, features, self._y)
 
-    # --- what follows from them --------------------------------------------------
+    # --- derived operations ------------------------------------------------------
 
     def native(self, features: np.ndarray) -> NativeEngine:
-        """An engine for some features, numbered anew in their order."""
+        """An engine for some features, renumbered in their order."""
         return self._native(features, self.gather(features), self._y, self._C)
 
     def _native(
         self, features: np.ndarray, A: np.ndarray, y: np.ndarray, C: np.ndarray
     ) -> NativeEngine:
         norms, costs = self.source.norms[features], self.costs[features]
-        # Read-only, as those of a problem are: kernels are compiled for either.
+        # Read-only like those of a problem: otherwise kernels would compile again.
         for array in (A, y, C, norms, costs):
             array.setflags(write=False)
         return NativeEngine(Data(A, norms, y, C, self._intercept, costs, self._stop))
@@ -178,14 +177,14 @@ class ColumnGenerationEngine:
     def _bound_by(
         self, region: Region, alpha: np.ndarray, values: np.ndarray
     ) -> DualBound:
-        """The bound from a dual point and ``|c|``, or more than that."""
+        """The bound from a dual point and upper bounds of ``|c|``."""
         squares = square_bounds(values, self.source.norms, alpha)
         bound, price = self._bound_and_price(region, alpha, squares)
         # No objective is negative.
         return DualBound(max(0.0, bound), alpha, squares, price)
 
     def _values(self, region: Region, alpha: np.ndarray) -> np.ndarray:
-        """``|c|`` of all features that matter to a bound, others have at most those."""
+        """``|c|`` of all features that matter to a bound; others are smaller."""
         if not self.is_distant or region.budget < np.inf:
             return self.products(alpha)
         # Features that are not free may be among the most valuable.
@@ -197,14 +196,14 @@ class ColumnGenerationEngine:
     def _values_near(
         self, region: Region, features: np.ndarray, alpha: np.ndarray, own: np.ndarray
     ) -> np.ndarray:
-        """The same, and ``|c|`` of all that may join a pool or stay in it.
+        """The same, with ``|c|`` of all candidates for a working set.
 
-        ``own`` are those of forced features and pool, whose rows are here.
+        ``own`` holds those of forced features and working set, whose rows are here.
         """
         above = 0.0
         in_pool = own[region.forced.size :]
         if 0 < region.k <= in_pool.size:
-            # What a place among the chosen ones costs, as in ``pool_rounds``.
+            # The price of a place among the chosen features, as in ``pool_rounds``.
             place = np.partition(in_pool, -region.k)[-region.k]
             above = math.sqrt(NEARLY) * place
         values = self.prices(alpha, above=above).values
@@ -212,7 +211,7 @@ class ColumnGenerationEngine:
         return values
 
     def unclipped_bound(self, region: Region, found: RelaxationResult) -> float:
-        """The bound of an answer, below zero if it is."""
+        """The bound of a result, which may be negative."""
         return self._bound_and_price(region, found.alpha, found.squares)[0]
 
     def _bound_and_price(
@@ -226,7 +225,7 @@ class ColumnGenerationEngine:
     def first_features(self, free: np.ndarray, size: int) -> np.ndarray:
         """The free features most correlated with the balanced labels."""
         alpha = repair_dual(0.5 * self._C, self._y, self._C, True)
-        # More where rows are short, but half of it is enough where they are long.
+        # More if rows are short; half of it is enough if they are long.
         short = min(FIRST_POOL, self._rows_in(WHOLE_BYTES))
         long = max(size // 2, min(size, self._rows_in(LONG_BYTES)))
         size = max(long, short)
@@ -248,29 +247,29 @@ class ColumnGenerationEngine:
         return n_bytes // (8 * self.n_samples)
 
     def most_free(self, region: Region) -> int:
-        """Free features of a pool at most."""
+        """Maximum number of free features in a working set."""
         most = max(MAX_POOL, POOL_RATE * region.k)
         return max(1, min(most, self._rows_in(POOL_BYTES) - region.forced.size))
 
     @property
     def few(self) -> int:
-        """Features that join a pool at once at least."""
+        """Minimum number of features that join a working set at once."""
         return FEW if self._rows_in(WHOLE_BYTES) >= FEW else FEW_LONG
 
     def _solve(self, task: RelaxationRequest) -> RelaxationResult:
         region = task.region
         n_rows = region.forced.shape[0] + region.free.shape[0]
-        # What is left free after fixings may be little.
+        # Few features may be left free after fixings.
         if n_rows <= self._rows_in(WHOLE_BYTES) or region.free.shape[0] == 0:
             return self._solve_whole(task)
         if task.start.features.shape[0] > self.most_free(region):
-            # All that is free, for instance.
+            # For example, all free features.
             features = self.first_features(region.free, self.most_free(region))
             task = task._replace(start=task.start._replace(features=features))
         return PoolRounds(self, task).run()
 
     def _solve_whole(self, task: RelaxationRequest) -> RelaxationResult:
-        """Gather all rows of a region."""
+        """Fetch all rows of a region."""
         part = Part.of(self.n_features, task.region, task.region.free)
         found = self.native(part.features).solve([part.inside(task)])[0]
         active = WorkingSet(part.features[found.active.features], found.active.side)
@@ -284,7 +283,7 @@ class ColumnGenerationEngine:
     def relax_pool(
         self, task: RelaxationRequest, pool: np.ndarray, screens: bool
     ) -> PoolRound:
-        """Relax a region as if it had no other free features than some.
+        """Relax a region restricted to some of its free features.
 
         If ``screens``, all squares are needed.
         """
@@ -296,17 +295,17 @@ class ColumnGenerationEngine:
         if screens or not self.is_distant or region.budget < np.inf:
             values = self.products(alpha)
         else:
-            # Rows that do not fit into the cache would travel once more.
+            # Rows that do not fit into the cache would be transferred again.
             own = np.abs(native.products(alpha))
             values = self._values_near(region, part.features, alpha, own)
         return PoolRound(pool, inner, self._bound_by(region, alpha, values))
 
     def is_stopped(self) -> bool:
-        """Whether somebody has asked to stop."""
+        """Whether a stop was requested."""
         return bool(self._stop[0])
 
     def screen(self, task: RelaxationRequest, dual: DualBound) -> np.ndarray:
-        """What a dual point and the cutoff say of the free features."""
+        """Screening decisions of a dual point and the cutoff for the free features."""
         region = task.region
         return screen_region(
             dual.alpha, dual.squares, region.forced, region.free, region.k, self.costs,

@@ -1,7 +1,7 @@
-"""Samples that a few sparse features do not tell apart.
+"""Merging of samples that a few sparse features do not distinguish.
 
-Where all features of a support are zero, samples of one class are the same point: one
-sample that weighs as much as all of them takes their place, and nothing is lost.
+Samples of one class with zeros in all features of a support are the same point. One
+sample with their total weight replaces them, which is exact.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-# Merging takes a pass over the rows: not worth it for few samples, or a small part.
+# Merging takes a pass over the rows: not worth it for few samples or a small fraction.
 LEAST_SAMPLES, LEAST_PART = 1000, 0.2
 
 
@@ -20,14 +20,14 @@ class Merged(NamedTuple):
     Attributes
     ----------
     A : array (p, m)
-        The samples that are left, and then the merged ones.
+        The remaining samples, then the merged ones.
     y, C : arrays (m,)
     samples : integer array
-        Those that are left, numbered as they were.
+        The remaining samples in the original numbering.
     groups : list of integer arrays
-        The samples behind each of the merged ones.
+        The samples in each merged one.
     weights : array
-        C of all samples as they were.
+        C of all original samples.
     """
 
     A: np.ndarray
@@ -38,7 +38,7 @@ class Merged(NamedTuple):
     weights: np.ndarray
 
     def spread(self, alpha: np.ndarray) -> np.ndarray:
-        """Dual variables of all samples: each has its share of that of its group."""
+        """Dual variables of all samples: each gets its share of that of its group."""
         whole = np.empty(self.weights.shape[0])
         whole[self.samples] = alpha[: self.samples.size]
         merged = alpha[self.samples.size :]
@@ -50,7 +50,7 @@ class Merged(NamedTuple):
 
 
 def merge_zeros(A: np.ndarray, y: np.ndarray, C: np.ndarray) -> Merged | None:
-    """Merge the samples whose features are all zero; None if they are few."""
+    """Merge the samples whose features are all zero; None if there are few."""
     if A.shape[1] < LEAST_SAMPLES:
         return None
     is_used = A.any(axis=0)

@@ -1,4 +1,4 @@
-"""NativeEngine: dense data in memory, answered by compiled code."""
+"""NativeEngine: compiled code for dense data in memory."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from .region import Region
 
 
 class NativeEngine:
-    """Answers for dense data in memory.
+    """Engine for dense data in memory.
 
-    One call solves several tasks and lets other threads run meanwhile: handing the
-    interpreter over takes about as long as solving a small task.
+    One call solves several requests and releases the GIL meanwhile: reacquiring it
+    takes about as long as solving a small request.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ class NativeEngine:
         intercept: bool = True,
         stop: np.ndarray = NEVER,
     ) -> NativeEngine:
-        """An engine for signed rows that belong to no problem, all costs being 1."""
+        """An engine for signed rows without a problem; all costs are 1."""
         costs = np.ones(A.shape[0])
         return cls(Data(A, row_norm_bounds(A), y, C, intercept, costs, stop))
 
@@ -59,7 +59,7 @@ class NativeEngine:
 
     @property
     def n_entries(self) -> int:
-        """Entries that a product with all features reads."""
+        """Number of data entries read by a product with all features."""
         return self.data.A.size
 
     @property
@@ -124,9 +124,9 @@ class NativeEngine:
     ) -> SupportSVM:
         """Solve the SVM restricted to some features, problem (SVM) of the paper.
 
-        A warm start begins further down the central path than a cold one: a third to a
-        half fewer iterations after exchanging one feature of a support. It begins with
-        the samples near the margin, if there are many more.
+        A warm start begins further along the central path than a cold one, which saves
+        a third to a half of the iterations after the exchange of one feature. With many
+        samples it begins with those near the margin.
 
         Parameters
         ----------
@@ -135,7 +135,8 @@ class NativeEngine:
         tol : float
             Relative duality gap to reach.
         cutoff : float
-            Stop as soon as the dual value exceeds it: the support is of no use then.
+            Stop as soon as the dual value exceeds it, since the support is then
+            useless.
         warm_w : array (p,), optional
             Weights of a similar support, zero for the features that are new.
         """
@@ -149,7 +150,7 @@ class NativeEngine:
         return SupportSVM(*solve(self.data, task, NO_TASKS, NO_ANSWERS))
 
     def walk(self, task: WalkTask) -> Walked:
-        """Exchange features of a support, also for the worse."""
+        """Walk from a support by exchanges of features that may be worse."""
         return solve_walk(self.data, task)
 
     def bound(self, region: Region, alpha: np.ndarray) -> DualBound:
@@ -163,7 +164,7 @@ class NativeEngine:
         )  # fmt: skip
 
     def unclipped_bound(self, region: Region, found: RelaxationResult) -> float:
-        """The bound of an answer, below zero if it is."""
+        """The bound of a result, which may be negative."""
         return bound_and_price(
             found.alpha, found.squares, region.forced, region.free, region.k,
             self.data.costs, region.budget,

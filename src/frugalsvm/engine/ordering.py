@@ -1,15 +1,15 @@
-"""The first few of very many."""
+"""Partial sorting: the smallest of very many values."""
 
 from __future__ import annotations
 
 import numpy as np
 
-# Up to this many values sorting all of them is as quick.
+# Up to this many values, sorting all of them is as quick.
 FEW = 1000
 
 
 def smallest(values: np.ndarray, count: int) -> np.ndarray:
-    """Places of the smallest values in increasing order, ties in their order.
+    """Positions of the smallest values in increasing order, with stable ties.
 
     The same as ``np.argsort(values, kind="stable")[:count]``.
     """

@@ -1,4 +1,4 @@
-"""Part: some of the features, as tasks about them alone see them."""
+"""Part: a subset of the features, and requests restricted to it."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from .region import Region
 
 
 class Part(NamedTuple):
-    """Some features, numbered anew, of which the first are forced.
+    """Some features, renumbered, with the forced ones first.
 
     Attributes
     ----------
     n_features : int
-        Of the data.
+        Number of features of the data.
     features : integer array
         The forced features of a region, and some of the free ones.
     n_forced : int
     number : integer array
-        Of each feature of the data within the part, if it is there.
+        Position of each feature of the data within the part, if present.
     """
 
     n_features: int
@@ -38,7 +38,7 @@ class Part(NamedTuple):
         return cls(n_features, features, region.forced.size, number)
 
     def inside(self, task: RelaxationRequest) -> RelaxationRequest:
-        """A task in the numbers of the part; it starts from what is in the part."""
+        """A request in the numbering of the part; its start is restricted, too."""
         size = self.features.size
         region = task.region._replace(
             forced=np.arange(self.n_forced), free=np.arange(self.n_forced, size)
@@ -49,7 +49,7 @@ class Part(NamedTuple):
         )
 
     def spread(self, values: np.ndarray) -> np.ndarray:
-        """Values of the part at the places of its features, zero elsewhere."""
+        """Values of the part scattered to all features, zero elsewhere."""
         spread = np.zeros(self.n_features)
         spread[self.features] = values
         return spread

@@ -1,8 +1,8 @@
 """The relaxation DSCoP of a region, exact for any number of features and samples.
 
-An engine solves it by rounds on a part of the features and samples. Where nothing is
-known, the features most correlated with the labels are the first; a child node begins
-with the ``WorkingSet`` of its parent.
+An engine solves it in rounds on a working set of features and samples. Without prior
+information, the first working set has the features most correlated with the labels; a
+child node begins with the ``WorkingSet`` of its parent.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from .ordering import smallest
 from .protocol import Engine, RelaxationRequest, RelaxationResult, WorkingSet
 from .region import Region
 
-# Up to this many free features are solved in one piece.
+# Up to this many free features are solved all at once.
 SMALL_WORKING_SET = 300
 # Size of the first working set otherwise.
 FIRST_WORKING_SET = 150
-# Rounds between two looks at the clock.
+# Rounds between two checks of the clock.
 ROUNDS_AT_A_TIME = 3
-# Working sets only grow after a few rounds, so that there is always an end before this.
+# Working sets only grow after a few rounds, so this limit is never reached.
 MAX_CALLS = 1000
 
 
@@ -54,7 +54,7 @@ def region_task(
     cutoff: float,
     max_rounds: int,
 ) -> RelaxationRequest:
-    """The task of relaxing a region whose free features are affordable."""
+    """The request to relax a region whose free features all fit the budgets."""
     start = _first_active(engine, region, active)
     rough = active is None and start.features.shape[0] < region.free.shape[0]
     return RelaxationRequest(region, start, tol, fine_tol, cutoff, max_rounds, rough)
@@ -63,7 +63,7 @@ def region_task(
 def _first_active(
     engine: Engine, region: Region, active: WorkingSet | None
 ) -> WorkingSet:
-    """The features and samples to begin with."""
+    """The initial working set."""
     free, k = region.free, region.k
     side = np.zeros(engine.n_samples, dtype=np.int8) if active is None else active.side
     if free.shape[0] <= max(SMALL_WORKING_SET, 4 * k):
@@ -79,7 +79,7 @@ def _first_active(
 
 
 def _active_near(engine: Engine, region: Region, alpha: np.ndarray) -> WorkingSet:
-    """The features that a dual point prices highest, and all samples."""
+    """The features with the highest prices at a dual point, and all samples."""
     size = max(FIRST_WORKING_SET, 2 * region.k)
     squares = engine.products(alpha)[region.free] ** 2
     features = region.free[smallest(-squares, size)]
@@ -89,7 +89,7 @@ def _active_near(engine: Engine, region: Region, alpha: np.ndarray) -> WorkingSe
 def _best_on_ray(
     engine: Engine, region: Region, found: RelaxationResult
 ) -> RelaxationResult:
-    """The answer at its dual point or, if that is better, at a fraction of it.
+    """The result at its dual point or, if better, at a fraction of it.
 
     With T the sum of alpha and P the penalty, ``LB(t alpha) = t T - t^2 P / 2`` is
     largest at t = T / P. Only points far from optimal have T < P.
@@ -123,10 +123,10 @@ def perspective(
     cutoff : float
         Stop once the bound exceeds this value.
     should_stop : callable, optional
-        Asked between rounds; the bound holds whatever it says.
+        Called between rounds; the bound is valid whenever it stops.
     near : array (m,), optional
-        Dual point of a similar problem: the features to begin with are those that it
-        prices highest.
+        Dual point of a similar problem; the first working set has the features with the
+        highest prices there.
 
     Returns
     -------

@@ -1,7 +1,7 @@
-"""Rounds of a relaxation on a pool of features that grows.
+"""Column generation: rounds of a relaxation on a growing working set of features.
 
-What the pool lacks is known once all features are priced: the engine does that, and
-relaxes the region as if there were no features but those of the pool.
+The engine relaxes the region restricted to the working set and prices all features,
+which shows which ones are missing.
 """
 
 from __future__ import annotations
@@ -15,30 +15,30 @@ from .part import Part
 from .protocol import DualBound, RelaxationRequest, RelaxationResult, WorkingSet
 
 if TYPE_CHECKING:
-    from .gathering import ColumnGenerationEngine  # it makes rounds, and is made use of
+    from .gathering import ColumnGenerationEngine  # circular import
 
-# Features worth this part of their price stay in the pool of the first rounds.
+# Features worth this fraction of their price stay in the working set of first rounds.
 NEARLY = 0.5
-# Rounds after which no feature is dropped again, so that rounds come to an end.
+# Rounds after which no more features are dropped, so that the rounds terminate.
 DROP_ROUNDS = 8
-# Features worth this part of their price are where children start.
+# Children start from the features worth this fraction of their price.
 NEARLY_FOR_CHILDREN = 0.6
-# First rounds only have to find the right features. Later ones are as accurate as a
-# part of the gap before them, and that of a task that is continued by so much for each
-# round so far.
+# First rounds only have to find the right features. The accuracy of later ones is a
+# fraction of the previous gap; a continued request tightens it by this factor for each
+# earlier round.
 ROUGH_TOL, PART_OF_GAP, PROGRESS = 1e-2, 0.1, 0.3
 # Samples are frozen below this relative gap.
 NEAR = 0.05
-# The pool is to leave this part of the gap that is allowed.
+# Fraction of the allowed gap that the working set may leave.
 INNER_TOL = 0.5
-# Rounds of compiled code on a pool.
+# Rounds of compiled code on a working set.
 INNER_ROUNDS = 30
 
 
 class PoolRound(NamedTuple):
-    """A relaxation on a pool, and what it proves of all features.
+    """A relaxation on a working set, and its bound over all features.
 
-    ``inner`` is numbered within the pool.
+    ``inner`` is numbered within the working set.
     """
 
     pool: np.ndarray
@@ -47,7 +47,7 @@ class PoolRound(NamedTuple):
 
 
 class PoolRounds:
-    """Rounds on a growing pool of free features, for one task."""
+    """Rounds on a growing working set of free features, for one request."""
 
     def __init__(self, engine: ColumnGenerationEngine, task: RelaxationRequest):
         self._engine = engine
@@ -57,10 +57,10 @@ class PoolRounds:
         self._n_rounds = self._n_iterations = 0
 
     def run(self) -> RelaxationResult:
-        """Rounds until the gap is closed, or there were enough of them."""
+        """Run rounds until the gap is closed or the limit is reached."""
         task = self._task
         last, is_finished = self._rounds(task.tol, task.max_rounds)
-        # Too coarse to tell whether the region can be pruned?
+        # Too coarse to decide whether the region can be pruned?
         assert self._best is not None
         is_open = self._best.bound <= task.cutoff < last.inner.primal
         if task.fine_tol < task.tol and is_open and not self._engine.is_stopped():
@@ -94,18 +94,19 @@ class PoolRounds:
             pool, grown = self._grow(last)
             if not grown and round_tol <= tol:
                 return last, last.inner.finished
-            # No more accurate than it takes to see what is missing.
+            # Only as accurate as needed to find the missing features.
             round_tol = min(round_tol, PART_OF_GAP * gap / size) if grown else tol
             round_tol = max(round_tol, tol)
             side = last.inner.active.side
-            # As long as much is missing, samples far from the margin will come back.
+            # While many features are missing, samples far from the margin may come
+            # back.
             is_near = gap <= NEAR * size
             self._start = WorkingSet(pool, side if is_near else np.zeros_like(side))
             if self._n_rounds >= limit or engine.is_stopped():
                 return last, False
 
     def _grow(self, last: PoolRound) -> tuple[np.ndarray, bool]:
-        """Keep what is nearly worth its price, add the most valuable of the others."""
+        """Keep features nearly worth their price, and add the best of the others."""
         engine, region, pool = self._engine, self._task.region, last.pool
         worth = self._worth(last, pool)
         kept = pool
@@ -124,11 +125,11 @@ class PoolRounds:
         return np.concatenate([kept, joining]), True
 
     def _worth(self, last: PoolRound, features: np.ndarray) -> np.ndarray:
-        """What all features are worth, as parts of their prices.
+        """The values of all features, as fractions of their prices.
 
-        The price of a feature is that of its cost and of a place among those that are
-        chosen; if none but some features had more than their price, the bound would be
-        that of a region without the others.
+        The price of a feature covers its cost and its place among the chosen ones. If
+        only some features are worth more than their price, the bound is that of a
+        region without the others.
         """
         squares, costs = last.dual.squares, self._engine.costs
         price = last.inner.price
@@ -161,7 +162,7 @@ class PoolRounds:
         )  # fmt: skip
 
     def _active_set(self, last: PoolRound) -> WorkingSet:
-        """The features and samples that mattered, for children to start from."""
+        """The final working set, from which children start."""
         free = self._task.region.free
         worthy = free[self._worth(last, free)[free] > NEARLY_FOR_CHILDREN]
         if worthy.size > self._engine.most_free(self._task.region):

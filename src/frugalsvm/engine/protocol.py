@@ -1,4 +1,4 @@
-"""What an engine is asked, and what it answers."""
+"""Requests to an engine, and its results."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .region import Region
 
 
 class WorkingSet(NamedTuple):
-    """The features and samples that matter at a region.
+    """The working set of features and samples for a region.
 
     Attributes
     ----------
@@ -25,27 +25,27 @@ class WorkingSet(NamedTuple):
 
 
 class RelaxationRequest(NamedTuple):
-    """The relaxation of a region; an SVM if no feature is free.
+    """A request for the relaxation of a region; an SVM if no feature is free.
 
     Attributes
     ----------
     region : Region
-        Its free features are affordable.
-    start : ActiveSet
-        Features and samples to begin with.
+        Each of its free features fits the budgets.
+    start : WorkingSet
+        The initial working set.
     tol : float
         Relative gap to reach.
     fine_tol : float
-        ... where the gap at ``tol`` leaves it open whether the bound can exceed the
-        cutoff.
+        Relative gap to reach if the gap at ``tol`` leaves open whether the bound can
+        exceed the cutoff.
     cutoff : float
         Stop once the bound exceeds it.
     max_rounds : int
-        Stop after so many rounds; the bound holds all the same.
+        Maximum number of rounds; the bound is valid regardless.
     rough : bool
-        Whether first rounds need not be accurate.
+        Whether the first rounds may be inaccurate.
     n_before : int, default=0
-        Rounds of the tasks that this one continues.
+        Rounds of the requests that this one continues.
     """
 
     region: Region
@@ -58,39 +58,39 @@ class RelaxationRequest(NamedTuple):
     n_before: int = 0
 
     def continued(self, found: RelaxationResult) -> RelaxationRequest:
-        """The task that goes on where an answer ended."""
+        """The request that continues from a result."""
         return self._replace(
             start=found.active, rough=False, n_before=self.n_before + found.rounds
         )
 
 
 class RelaxationResult(NamedTuple):
-    """What came out of a task.
+    """The result of a relaxation request.
 
     Attributes
     ----------
     bound, price : float
-        Valid bound of the region, and the price of the cost budget behind it.
+        Valid bound of the region, and the price of the cost budget in it.
     primal : float
         Primal value.
     rounds, iterations : int
     finished : bool
-        Whether more rounds would bring nothing.
+        Whether more rounds would not help.
     alpha : array (m,)
-        Dual point behind the bound, repaired.
+        Repaired dual point of the bound.
     squares, z : arrays (n,)
         Upper bounds of ``c_j^2`` at that point, and the z of all features.
     curvature : array (n,)
-        How fast the value grows when z_j is moved, for some features; zero for others.
+        Growth of the value when z_j is moved, for some features; zero for others.
     w : array
         Weights of the forced and the free features.
-    active : ActiveSet
-        What mattered, or where to go on if it is not finished.
+    active : WorkingSet
+        The final working set, or where to continue if not finished.
     decision : array
-        What screening says about each free feature, if the bound is not beyond the
+        The screening decision for each free feature, if the bound does not exceed the
         cutoff.
     decides : bool
-        Whether that is anything.
+        Whether screening decides any feature.
     """
 
     bound: float
@@ -112,7 +112,7 @@ class RelaxationResult(NamedTuple):
 class SupportSVM(NamedTuple):
     """The SVM on a support: weights, intercept, dual point and the two values.
 
-    ``rounds`` says how often it was solved until no sample was missing.
+    ``rounds`` is the number of solves until no sample was missing.
     """
 
     w: np.ndarray
@@ -124,13 +124,13 @@ class SupportSVM(NamedTuple):
 
 
 class DualBound(NamedTuple):
-    """A valid bound of a region, and what it was computed from.
+    """A valid bound of a region, and the data it was computed from.
 
     Attributes
     ----------
     bound : float
     alpha : array (m,)
-        The dual point, repaired.
+        The repaired dual point.
     squares : array (n,)
         Upper bounds of ``c_j^2`` at that point.
     price : float
@@ -144,7 +144,7 @@ class DualBound(NamedTuple):
 
 
 class Engine(Protocol):
-    """Who holds the data and answers for them."""
+    """Holds the data and computes with them."""
 
     @property
     def n_features(self) -> int:
@@ -156,7 +156,7 @@ class Engine(Protocol):
 
     @property
     def n_entries(self) -> int:
-        """Entries of the data that a product with all features reads."""
+        """Number of data entries read by a product with all features."""
 
     @property
     def costs(self) -> np.ndarray:
@@ -179,10 +179,10 @@ class Engine(Protocol):
         """A valid bound of a region from any dual point."""
 
     def unclipped_bound(self, region: Region, found: RelaxationResult) -> float:
-        """The bound of an answer, below zero if it is."""
+        """The bound of a result, which may be negative."""
 
     def first_features(self, free: np.ndarray, size: int) -> np.ndarray:
-        """The free features that are worth most where nothing is known yet."""
+        """The most promising free features if no dual point is known."""
 
     def products(self, alpha: np.ndarray) -> np.ndarray:
         """``c = A alpha`` for all features."""

@@ -1,4 +1,4 @@
-"""Region: a set of supports, as a relaxation sees it."""
+"""Region: a set of supports to relax."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ import numpy as np
 
 
 class Region(NamedTuple):
-    """What is decided about the features and what is left to decide.
+    """Which features are decided and which are free.
 
     Attributes
     ----------
     forced : integer array
         Features that are used.
     free : integer array
-        Features among which to choose; all others are not used.
+        Features to choose from; all others are excluded.
     k : int
-        How many of the free ones may be chosen.
+        Maximum number of free features that may be chosen.
     budget : float
-        What they may cost together; may be infinite.
+        Their maximum total cost; may be infinite.
     """
 
     forced: np.ndarray
@@ -44,7 +44,7 @@ class Region(NamedTuple):
         return self._replace(free=self.free[costs[self.free] <= self.budget])
 
     def settled(self, costs: np.ndarray) -> Region:
-        """The region without free features if it is decided, or else as it is."""
+        """The region without free features if it is decided, else unchanged."""
         if not self.is_decided(costs):
             return self
         chosen = self.free if self.k > 0 else self.free[:0]

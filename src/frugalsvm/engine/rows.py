@@ -1,4 +1,4 @@
-"""RowCache: dense rows of features that were gathered before."""
+"""RowCache: dense rows of features that were fetched before."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import Any
 
 import numpy as np
 
-# Memory of the rows that are kept.
+# Memory limit of the cached rows.
 MAX_BYTES = 2**27
 
 
 class RowCache:
-    """The rows that were asked for last, as many as fit.
+    """The most recently used rows, up to a memory limit.
 
-    Trees and searches come back to the same few features again and again, and a row of
-    a sparse or mapped matrix is dear. Threads may share a cache.
+    Trees and searches use the same few features repeatedly, and a row of a sparse or
+    mapped matrix is expensive. Threads may share a cache.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ class RowCache:
         self._lock = threading.Lock()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Rows can be gathered again, a lock cannot be sent anywhere.
+        # Rows can be fetched again, and locks cannot be pickled.
         return RowCache, (self.max_bytes,)
 
     def get(
@@ -40,7 +40,7 @@ class RowCache:
         n_samples: int,
         gather: Callable[[np.ndarray], np.ndarray],
     ) -> np.ndarray:
-        """The rows of some features; ``gather`` is asked for those that are missing."""
+        """The rows of some features; ``gather`` fetches those that are missing."""
         rows = np.empty((features.shape[0], n_samples))
         missing = []
         with self._lock:

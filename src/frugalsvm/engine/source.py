@@ -8,12 +8,12 @@ import numpy as np
 
 
 class Prices(NamedTuple):
-    """What features are worth at a dual point, the most valuable ones exactly.
+    """Prices of features at a dual point, exact for the most valuable ones.
 
     Attributes
     ----------
     values : array (n,)
-        ``|c_j|``, or more than that where it is not known.
+        ``|c_j|``, or an upper bound if it is not known.
     known : boolean array (n,)
     """
 
@@ -22,15 +22,15 @@ class Prices(NamedTuple):
 
     @property
     def certain(self) -> np.ndarray:
-        """``|c_j|``, or zero where it is not known."""
+        """``|c_j|``, or zero if it is not known."""
         return np.where(self.known, self.values, 0.0)
 
 
 class Source(Protocol):
-    """Who holds X and can do two things with it: multiply all of it, and copy a little.
+    """Holds X and does two things with it: multiply all of it, and copy a few rows.
 
-    Labels, weights and budgets are none of its business. Sources are made of features
-    that know nothing of each other, so that several, side by side, are a source again.
+    Labels, weights and budgets are handled elsewhere. Features are independent of each
+    other, so several sources side by side form a source again.
     """
 
     @property
@@ -43,11 +43,11 @@ class Source(Protocol):
 
     @property
     def n_entries(self) -> int:
-        """Entries that a product with all features reads."""
+        """Number of data entries read by a product with all features."""
 
     @property
     def shift(self) -> np.ndarray:
-        """What is subtracted from each feature: see ``Problem.shift``."""
+        """The shift subtracted from each feature: see ``Problem.shift``."""
 
     @property
     def norms(self) -> np.ndarray:
@@ -55,24 +55,24 @@ class Source(Protocol):
 
     @property
     def varies(self) -> np.ndarray:
-        """Whether a feature has two values at least."""
+        """Whether a feature has at least two distinct values."""
 
     def multiply(self, v: np.ndarray, n_threads: int = 1) -> np.ndarray:
         """``sum_i v_i (x_ij - shift_j)`` for all features, in double precision.
 
-        In any order of summation, but each number does not depend on the threads.
+        The order of summation is free, but the result must not depend on the threads.
         """
 
     def columns(self, features: np.ndarray) -> np.ndarray:
-        """Some features as they were given, one row each, in double precision."""
+        """Some features without shifts, one row each, in double precision."""
 
 
 class DistantSource(Source, Protocol):
-    """A source from which a number for each feature is dear."""
+    """A source from which one number per feature is expensive to transfer."""
 
     def price(self, v: np.ndarray, most: int | None, above: float) -> Prices:
         """The absolute values of ``multiply(v)``.
 
-        Known are the ``most`` largest and maybe others, or, if it is None, all that are
-        larger than ``above``. Those of others are below that.
+        The ``most`` largest values are known, or, if ``most`` is None, all values
+        larger than ``above``. Others may be known, too; unknown values are smaller.
         """

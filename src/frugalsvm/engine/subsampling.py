@@ -1,4 +1,4 @@
-"""Samples drawn at random, class by class, with weights that stand for all."""
+"""Weighted random subsamples, stratified by class."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ import numpy as np
 
 
 class Drawn(NamedTuple):
-    """Some of the samples in increasing order, and what they weigh.
+    """A subsample in increasing order, and its weights.
 
     Attributes
     ----------
     samples : integer array
     C : array
-        Their weights, those of each class scaled to sum to what all of it weigh.
+        Their weights, scaled so that each class keeps its total weight.
     """
 
     samples: np.ndarray
@@ -28,7 +28,7 @@ def draw(
     rng: np.random.Generator,
     least: int = 1,
 ) -> Drawn:
-    """Draw about ``size`` samples, and ``least`` of each class that has so many."""
+    """Draw about ``size`` samples, if possible at least ``least`` of each class."""
     samples, weights = [], []
     for sign in (1.0, -1.0):
         members = np.flatnonzero(y == sign)
@@ -43,10 +43,10 @@ def draw(
 
 
 def _one_of_each(count: int, size: int, rng: np.random.Generator) -> np.ndarray:
-    """One number out of each of ``size`` equal stretches of ``range(count)``.
+    """One number from each of ``size`` equal segments of ``range(count)``.
 
-    Neighbours in a table are often alike, so that this is better than any of them, and
-    it is much quicker to draw.
+    Neighbouring rows of a table are often alike, so this is better than uniform
+    sampling, and it is much quicker.
     """
     ends = np.arange(size + 1) * count // max(size, 1)
     return rng.integers(ends[:-1], ends[1:]) if size else ends[:0]

@@ -1,11 +1,11 @@
 """TallEngine: dense data in memory with very many samples.
 
-Most samples are far from the margin, and their dual variables are 0 or C. A part of
-the samples, drawn at random, says roughly which these are: their dual variables are
-left there, compiled code solves for the others, looks at the margins of *all* samples,
-and those on the wrong side join. The part is solved in the same way, by a part of it.
-So the work is that of a few passes over the data, and of interior points on a small
-part of them; the answer is that for all samples whatever was drawn.
+Most samples are far from the margin, and their dual variables are 0 or C. A random
+subsample predicts roughly which ones: their dual variables are fixed, compiled code
+solves for the others and checks the margins of *all* samples, and those on the wrong
+side are added. The subsample is solved recursively in the same way. So the work is a
+few passes over the data, and interior-point solves on a small fraction of them; the
+result is that for all samples, whatever the subsample.
 """
 
 from __future__ import annotations
@@ -21,26 +21,26 @@ from .protocol import RelaxationRequest, RelaxationResult, SupportSVM, WorkingSe
 from .region import Region
 from .subsampling import draw
 
-# Samples from which on it is worth while.
+# Minimum number of samples for this to be worthwhile.
 MANY_SAMPLES = MOST_SAMPLES
-# Part of the samples that is drawn, and how many of each class at least.
+# Size of the subsample as a fraction of all samples, and its minimum per class.
 DRAWN_PART, LEAST_DRAWN = 0.15, 1000
-# Relative gap to which it is solved: what is drawn is not more accurate than that.
+# Relative gap to which it is solved; a subsample is not more accurate than that.
 DRAWN_TOL = 1e-4
-# Margins are off by about sqrt(features / drawn samples). Samples are solved for if
-# they are among this many times as large a part of all, next to the margin.
+# Margins are off by about sqrt(features / subsample size). The samples closest to the
+# margin are solved for, up to this multiple of that fraction of all samples.
 ACTIVE_RATE = 4.0
-# ... unless that is more than this part of all.
+# ... unless that is more than this fraction of all samples.
 MOST_ACTIVE = 0.6
-# Features of the relaxation with a z above this count.
+# Features of the relaxation with a larger z count.
 LEAST_Z = 1e-3
-# An SVM that is less accurate is a point of the central path of all samples.
+# SVMs with this tolerance or a larger one are on the central path of all samples.
 ROUGH_TOL = 0.05
-# No finer gap is asked for: with so many samples bounds pay for rounding errors.
+# Smallest gap requested: with so many samples bounds include rounding errors.
 FINEST_TOL = 1e-8
-# Rounds of an SVM at most.
+# Maximum number of rounds of an SVM.
 MAX_ROUNDS = 30
-# Whoever draws, draws the same.
+# Fixed seed: subsamples are reproducible.
 SEED = 20
 
 _NONE = np.empty(0, dtype=np.int64)
@@ -52,7 +52,7 @@ def native_engine(data: Data) -> NativeEngine:
 
 
 class TallEngine(NativeEngine):
-    """Answers for dense data in memory with very many samples.
+    """Engine for dense data in memory with very many samples.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ class TallEngine(NativeEngine):
     """
 
     def solve(self, tasks: list[RelaxationRequest]) -> list[RelaxationResult]:
-        """Solve relaxations; where nothing is known of the samples, draw some first."""
+        """Solve relaxations, from a subsample if there is no start."""
         return super().solve([self._begun(task) for task in tasks])
 
     def solve_svm(
@@ -73,7 +73,7 @@ class TallEngine(NativeEngine):
     ) -> SupportSVM:
         """The SVM on a support; ends early once its value exceeds the cutoff.
 
-        Samples that are drawn make a better start than ``warm_w``.
+        A subsample gives a better start than ``warm_w``.
         """
         numbers = np.array(support, dtype=np.int64)
         if numbers.size and tol < ROUGH_TOL:
@@ -89,16 +89,16 @@ class TallEngine(NativeEngine):
     # --- some of the features, or of the samples -----------------------------------
 
     def _part(self, features: np.ndarray) -> TallEngine:
-        """An engine for some features, numbered anew."""
+        """An engine for some features, renumbered."""
         data = self.data
         rows, norms, costs = (a[features] for a in (data.A, data.norms, data.costs))
         for array in (rows, norms, costs):
-            # As those of a problem are: kernels are compiled for either.
+            # Read-only like those of a problem: otherwise kernels would compile again.
             array.setflags(write=False)
         return TallEngine(data._replace(A=rows, norms=norms, costs=costs))
 
     def _drawn(self) -> NativeEngine:
-        """An engine for a part of the samples."""
+        """An engine for some of the samples."""
         data = self.data
         size = int(DRAWN_PART * self.n_samples)
         rng = np.random.default_rng(SEED)
@@ -106,10 +106,10 @@ class TallEngine(NativeEngine):
         y, A = data.y[samples], np.take(data.A, samples, axis=1)
         for array in (A, y, C):
             array.setflags(write=False)
-        # The norms of all are upper bounds of those of some.
+        # Norms over all samples are upper bounds of those over some.
         return native_engine(data._replace(A=A, y=y, C=C))
 
-    # --- where to begin ------------------------------------------------------------
+    # --- starting points ---------------------------------------------------------
 
     def _begun(self, task: RelaxationRequest) -> RelaxationRequest:
         if task.n_before or task.start.side.any():
@@ -129,20 +129,20 @@ class TallEngine(NativeEngine):
         return task._replace(start=task.start._replace(side=side))
 
     def _scores(self, w: np.ndarray) -> np.ndarray:
-        """What all samples score with weights of all features."""
+        """Scores of all samples, given weights of all features."""
         return (w @ self.data.A) * self.data.y
 
     def _intercept(self, scores: np.ndarray) -> float:
-        """The intercept that suits scores best."""
+        """The best intercept for given scores."""
         data = self.data
         return float(intercept_of(scores, data.y, data.C)) if data.intercept else 0.0
 
     def _sides(
         self, margins: np.ndarray, n_weights: int, n_drawn: int
     ) -> np.ndarray | None:
-        """Sides of the samples that are far from the margin; None if they are few.
+        """Sides of the samples far from the margin; None if there are few.
 
-        ``n_weights`` were fitted to ``n_drawn`` samples.
+        ``n_weights`` weights were fitted to ``n_drawn`` samples.
         """
         part = ACTIVE_RATE * np.sqrt(n_weights / n_drawn)
         if part > MOST_ACTIVE:
@@ -156,7 +156,7 @@ class TallEngine(NativeEngine):
     # --- the SVM on all features -----------------------------------------------------
 
     def _solve_all(self, tol: float, cutoff: float) -> SupportSVM | None:
-        """The SVM on all features; None if that needs all samples at once."""
+        """The SVM on all features; None if it needs all samples at once."""
         data, everything = self.data, np.arange(self.n_features)
         drawn = self._drawn()
         if drawn.n_samples > MOST_ACTIVE * self.n_samples:

@@ -1,7 +1,7 @@
-"""What answers cost: work is counted from sizes, so that it is the same everywhere.
+"""Cost model: work is computed from sizes, so that it is machine-independent.
 
 The figures are nanoseconds of one core of a small virtual machine, fitted to the
-paper's data sets and to data of 100,000 x 30 and 20,000 x 200; single answers may take
+paper's data sets and to data of 100,000 x 30 and 20,000 x 200; single calls may take
 half or twice as long.
 """
 
@@ -15,40 +15,40 @@ from .protocol import Engine, RelaxationRequest, RelaxationResult
 
 # An SVM: once, per sample, per sample and feature, per sample and pair of features.
 SVM_COSTS = 6e4, 450.0, 15.0, 0.35
-# Part of it that a round takes where an SVM begins with the samples near the margin.
+# Fraction of it for a round of an SVM that begins with the samples near the margin.
 NEAR_PART = 0.4
-# An iteration of a relaxation: once, per entry of its part of the data, per product in
-# its matrix.
+# An iteration of a relaxation: once, per entry of its working set, per product in its
+# matrix.
 ITERATION_COSTS = 1e4, 13.0, 0.06
 # A round of a relaxation, per entry of the data.
 ROUND_COST = 3.0
-# What is done before and after a relaxation: once, and per feature of the data.
+# Before and after a relaxation: once, and per feature of the data.
 TASK_COSTS = 1e5, 400.0
 
 
-# A node of a tree on large data: its rounds, its iterations, and the part of the
-# samples that it is solved for.
+# A node of a tree on large data: its rounds, its iterations, and the fraction of the
+# samples in its working set.
 NODE_ROUNDS, NODE_ITERATIONS, NODE_PART = 2, 40, 0.2
-# Free features that a node is solved on at most.
+# Maximum number of free features in the working set of a node.
 NODE_FEATURES = 300
 
 
-# Walks, each once and per product: an SVM by pivots, one of its pivots, a model of
-# exchanges, one of its iterations.
+# Walks, each once and per product: an SVM by active-set steps, one such step, a model
+# of exchanges, one of its iterations.
 WALK_COSTS = np.array(
     [[2_200.0, 0.31], [350.0, 0.096], [44_000.0, 0.043], [9_800.0, 0.1]]
 )
 
 
 def walk_costs(engine: Engine, n_features: int, width: int) -> np.ndarray:
-    """What SVMs, pivots, models and iterations of a walk cost."""
+    """Work of SVMs, active-set steps, models and iterations of a walk."""
     n_samples = engine.n_samples
     n_near = near_samples(n_samples, n_features)
     n_priced = min(POOL, engine.n_features) + engine.n_features / REPRICE
     products = [
         n_samples + n_near,
         (n_near + 4 * n_features) * n_features,
-        # Prices wait for the memory: the data are not in the cache.
+        # Pricing is memory-bound: the data are not in the cache.
         2.0 * n_priced * n_samples + width * n_near * n_features,
         n_near * n_features**2,
     ]
@@ -57,7 +57,7 @@ def walk_costs(engine: Engine, n_features: int, width: int) -> np.ndarray:
 
 
 def svm_work(n_samples: int, n_features: int, warm: bool = False) -> float:
-    """What the SVM on so many features costs, or a round with weights to start from."""
+    """Work of an SVM on a number of features, or of a round with warm weights."""
     once, per_sample, per_entry, per_product = SVM_COSTS
     products = n_features * min(n_samples, n_features)
     work = once + n_samples * (
@@ -68,14 +68,14 @@ def svm_work(n_samples: int, n_features: int, warm: bool = False) -> float:
 
 
 def product_work(engine: Engine) -> float:
-    """What a product with the data costs."""
+    """Work of a product with the data."""
     return float(engine.n_entries)
 
 
 def task_work(
     engine: Engine, task: RelaxationRequest, found: RelaxationResult
 ) -> float:
-    """What a relaxation has cost."""
+    """Work of a finished relaxation."""
     once, per_entry, per_product = ITERATION_COSTS
     n_features = task.region.forced.shape[0] + task.start.features.shape[0]
     n_fixed = min(
@@ -92,7 +92,7 @@ def task_work(
 
 
 def node_work(engine: Engine) -> float:
-    """What a node of a tree can be expected to cost at least, where data are large."""
+    """Expected minimum work of a node of a tree on large data."""
     once, per_entry, per_product = ITERATION_COSTS
     n_features = min(engine.n_features, NODE_FEATURES)
     n_samples = NODE_PART * engine.n_samples

@@ -1,5 +1,5 @@
-"""The paper, as a wing of its own: models, solvers, algorithms, baselines, data, study.
+"""The paper: its models, solvers, algorithms, baselines, data sets and study.
 
-Nothing outside imports it at import time. ``relax``, the methods and the command line
-load what they are asked for by name.
+No other package imports it at import time. ``relax``, the methods and the command line
+load its modules by name on demand.
 """

@@ -61,7 +61,7 @@ def run_exact(context: Context, options: ExactOptions) -> Outcome:
 
 
 def _ranked(context: Context, ranking: Sequence[int] | None = None) -> np.ndarray:
-    """Features by the u of DSCoP, behind those of the user's ranking."""
+    """Features by the u of DSCoP, after those of the user's ranking."""
     relaxation = context.relaxation
     ranked = rank_features(context.problem, relaxation.u, relaxation.squares)
     return ranked if ranking is None else prefer(np.asarray(ranking), ranked)

@@ -1,9 +1,9 @@
-"""Data and constraints, validated once, and the plain types that all layers pass on.
+"""Validated data and constraints, and the plain types shared by all layers.
 
-``problem`` holds :class:`Problem`, ``validation`` what it is checked by, ``sources``
-data that are not one dense matrix; ``solution``, ``options`` and ``certificate`` are
-passed on, and ``files`` writes what is to be kept. Names are loaded when they are first
-used: a certificate can be read without the compiler.
+``problem`` holds :class:`Problem`, ``validation`` its checks, and ``sources`` data that
+are not one dense matrix. ``solution``, ``options`` and ``certificate`` hold the shared
+types, and ``files`` writes files. Names are loaded on first use, so that a certificate
+can be read without the compiler.
 """
 
 from typing import TYPE_CHECKING, Any

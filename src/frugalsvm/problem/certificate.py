@@ -1,7 +1,7 @@
 """Certificate: the proof of a lower bound, as a file.
 
-The file is what :func:`frugalsvm.verify` reads; its layout is described there. Nothing
-in it has to be believed.
+:func:`frugalsvm.verify` reads the file and documents its layout. Nothing in it needs to
+be trusted.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ class Certificate:
         )
 
     def with_preparation(self, text: str) -> Certificate:
-        """The same proof with a note of how its numbers were made from a table.
+        """The same proof with a note on how its data were derived from a table.
 
         Parameters
         ----------
         text : str
-            It is covered by the checksum, and no part of the proof.
+            It is covered by the checksum but not part of the proof.
 
         Returns
         -------
@@ -56,19 +56,19 @@ class Certificate:
 
     @property
     def preparation(self) -> str | None:
-        """How the numbers were made from a table, if the file says so."""
+        """How the data were derived from a table, if recorded."""
         note = self.arrays.get("preparation")
         return None if note is None else note.tobytes().decode("utf-8", "replace")
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write a compressed ``.npz`` file, under exactly the given name."""
+        """Write a compressed ``.npz`` file with exactly the given name."""
         write_whole(Path(path), self.write)
 
     def write(self, file: IO[bytes]) -> None:
-        """Write to a file that is open."""
+        """Write to an open file."""
         save_arrays(file, self.arrays)
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Certificate:
-        """Read a file; nothing in it is executed, and nothing is checked but form."""
+        """Read a file; its content is never executed, and only its form is checked."""
         return cls(read_arrays(path))

@@ -1,7 +1,7 @@
-"""Files are written whole or not at all.
+"""Atomic writing of files: whole or not at all.
 
-They are written under a name that nobody can foresee and renamed, so that nobody ever
-sees half of one, and what was there before is lost only when the new one is complete.
+A file is written under an unpredictable temporary name and then renamed. No process
+ever sees a partial file, and an old file is replaced only by a complete new one.
 """
 
 from __future__ import annotations
@@ -13,22 +13,22 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import IO
 
-# Characters of a file's name that its temporary name begins with: names have limits.
+# Characters of the file name in its temporary name: names have limits.
 N_KEPT = 50
 
 
 def write_whole(path: Path, write: Callable[[IO[bytes]], object]) -> None:
-    """Let a function write a file.
+    """Write a file atomically by a given function.
 
     Parameters
     ----------
     path : Path
         If it is a link, the file that it points to is replaced.
     write : callable
-        It is given a new file that is open for writing.
+        Called with a new file that is open for writing.
     """
     target = path.resolve()
-    # It is new for sure, and no link: whoever made one there is not followed.
+    # Exclusive creation: a link planted at this name is not followed.
     handle, name = tempfile.mkstemp(
         dir=target.parent, prefix=f".{target.name[:N_KEPT]}.", suffix=".partial"
     )
@@ -45,11 +45,11 @@ def write_whole(path: Path, write: Callable[[IO[bytes]], object]) -> None:
 
 
 def _mode(target: Path) -> int:
-    """The permissions of the file that is there, or those of a new one."""
+    """The permissions of the existing file, or those of a new one."""
     try:
         return stat.S_IMODE(target.stat().st_mode)
     except FileNotFoundError:
-        # What is not allowed by default can be read by setting it only.
+        # The umask can be read only by setting it.
         mask = os.umask(0)
         os.umask(mask)
         return 0o666 & ~mask

@@ -1,4 +1,4 @@
-"""Options of methods, which validate themselves."""
+"""Self-validating options of methods."""
 
 from __future__ import annotations
 
@@ -10,36 +10,36 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Options:
-    """What the options of all methods have in common.
+    """Base class of the options of methods.
 
-    A subclass lists its options as fields and checks them in ``check``; what depends on
-    the problem it checks in ``check_for``.
+    A subclass declares its options as fields and checks them in ``check``, or in
+    ``check_for`` if the check depends on the problem.
     """
 
     def __post_init__(self) -> None:
         self.check()
 
     def check(self) -> None:
-        """Raise ValueError if an option is not what it must be."""
+        """Raise ValueError if an option is invalid."""
 
     def check_for(self, n_features: int) -> None:
-        """The same for options that refer to the features of a problem."""
+        """Check the options that refer to the features of a problem."""
 
 
 def check_choice(name: str, value: Any, choices: Sequence[str]) -> None:
-    """Refuse what is none of some words."""
+    """Refuse values other than the given choices."""
     _check(value in choices, name, f"one of {list(choices)}", value)
 
 
 def check_integer(name: str, value: Any, smallest: int) -> None:
-    """Refuse what is not an integer, or too small."""
+    """Refuse values that are not integers or are too small."""
     is_integer = isinstance(value, Integral) and not isinstance(value, bool)
     valid = is_integer and int(value) >= smallest
     _check(valid, name, f"an integer >= {smallest}", value)
 
 
 def check_seconds(name: str, value: Any) -> None:
-    """Refuse what is neither a positive number nor None."""
+    """Refuse values that are neither positive numbers nor None."""
     valid = value is None or (isinstance(value, Real) and float(value) > 0)
     _check(valid, name, "a positive number or None", value)
 

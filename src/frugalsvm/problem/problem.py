@@ -45,14 +45,14 @@ from .validation import (
     freeze,
 )
 
-# Costs are sums of floats: a budget of 0.3 must admit 0.1 + 0.2. Bounds hold for what
-# costs a little more, so that no rounding of a sum can make them wrong.
+# Costs are sums of floats: a budget of 0.3 must admit 0.1 + 0.2. Bounds hold for a
+# slightly larger budget, so that rounding of sums cannot invalidate them.
 COST_SLACK, BOUND_SLACK = 0.999e-9, 1e-9
-# What is left of a budget is rounded up by this part of it.
+# Remaining budgets are rounded up by this fraction.
 LEFT_SLACK = 1e-12
-# Entries of rows that are read at a time.
+# Entries of a block of rows.
 BLOCK = 2**20
-# What to do where a dense matrix does not fit into memory.
+# Advice if a dense matrix does not fit into memory.
 NOT_DENSE = (
     "methods auto, swap, relax-and-round and branch-and-bound do without it, all "
     "others need fewer features or samples."
@@ -66,39 +66,39 @@ class Problem:
     ----------
     X : array-like or sparse matrix of shape (n_samples, n_features)
         Real data of at most 1e50 in absolute value. They are not scaled. Sparse
-        matrices, and tables of more than 1000 features that are large (2^26 doubles, or
-        2^22 entries of another type or of a ``numpy.memmap``), are not copied: they
-        must not change as long as the problem is in use.
+        matrices and large tables of more than 1000 features (2^26 doubles, or 2^22
+        entries of another type or of a ``numpy.memmap``) are not copied; do not modify
+        them while the problem is in use.
     y : array-like of shape (n_samples,)
         Labels in {-1, +1}; both must occur.
     C : float, default=1.0
         Weight of the hinge loss.
     sample_weight : array-like of shape (n_samples,), default=None
-        Factors of C, sample by sample. Samples of weight zero are dropped; otherwise
-        C times the weight is to lie between 1e-30 and 1e30.
+        Factors of C, sample by sample. Samples of weight zero are dropped; otherwise C
+        times the weight must lie between 1e-30 and 1e30.
     max_features : int, default=None
-        Most features that may be used; None for no limit.
+        Maximum number of features; None for no limit.
     feature_costs : array-like of shape (n_features,), default=None
         Positive cost of each feature, between 1e-50 and 1e50.
     max_cost : float, default=None
-        Most that the used features may cost together; needs ``feature_costs``.
+        Maximum total cost of the features used; needs ``feature_costs``.
     include, exclude : iterables of int, default=()
         Features that are always selected (and count against the budgets), and features
-        that never are.
+        that are never selected.
     fit_intercept : bool, default=True
         Whether the intercept b is free or zero.
     overwrite_X : bool, default=False
-        Whether X may be overwritten, which saves the memory of a copy if it is an array
-        of doubles in Fortran order and no sample has weight zero.
+        Whether X may be overwritten. This avoids a copy if X is an array of doubles in
+        Fortran order and no sample has weight zero.
 
     Attributes
     ----------
     source : Source or None
-        Who holds X if it was not copied.
+        The data source that holds X, if X was not copied.
     shift : ndarray of shape (n_features,)
-        The mean of features that vary little compared to it, 0 for all others and
-        without an intercept. A free intercept makes solutions and dual points blind to
-        shifts, but rounding errors are not.
+        The mean of features with a relatively small spread; 0 for all others and
+        without an intercept. With a free intercept, shifts change neither solutions nor
+        dual points, but they reduce rounding errors.
     y, C : ndarrays of shape (n_kept,)
         Labels and loss weights of the samples that were kept.
     """
@@ -121,7 +121,7 @@ class Problem:
         data: Any = check_shape(X) if is_for_source(X) else check_data(X)
         labels = check_labels(y, data.shape[0])
         weights = check_weights(C, sample_weight, data.shape[0])
-        # All samples' weights, those of weight zero included; C has the others only.
+        # Weights of all samples; C has only the positive ones.
         self.weights = freeze(weights)
         self._sample_weight = None if sample_weight is None else np.array(sample_weight)
         kept = weights > 0
@@ -152,18 +152,18 @@ class Problem:
         self._check_sets()
 
     def _set_source(self, data: Any, kept: np.ndarray) -> None:
-        """Leave the data where they are."""
+        """Use the data in place."""
         some = None if kept.all() else np.flatnonzero(kept)
         self.source = make_source(data, some, shifts=self.fit_intercept)
-        # Rows of sparse data are made as quickly as they are copied.
+        # Sparse rows are expanded as quickly as dense ones are copied.
         self._cache = None if is_sparse(data) else RowCache()
         self.shift = freeze(self.source.shift)
 
     def _set_dense(self, data: np.ndarray, kept: np.ndarray, in_place: bool) -> None:
-        """Copy the data into one matrix, or turn them into it."""
+        """Store the data as one matrix: a copy, or X overwritten."""
         if not kept.all():
             data = data[kept]
-        # Never what belongs to somebody else.
+        # Never modify arrays of the caller.
         in_place &= bool(data.flags.f_contiguous and data.flags.writeable)
         in_place &= data.dtype == np.float64
         if not in_place:
@@ -197,8 +197,8 @@ class Problem:
     def A(self) -> np.ndarray:
         """Signed data, ``A[j, i] = y_i (X_ij - shift_j)``, one row per feature.
 
-        Made when somebody asks for it if X was not copied; who can do without it asks
-        ``engine`` for products or a few rows instead.
+        Built on first use if X was not copied. Callers that can do without it use
+        products or a few rows from ``engine`` instead.
         """
         if self._A is None:
             shape = self.n_features, self.n_samples
@@ -234,8 +234,8 @@ class Problem:
     def candidates(self) -> np.ndarray:
         """Features that may be chosen freely, in increasing order.
 
-        Constant features are left out when there is an intercept: they cannot improve
-        any solution, so leaving them out changes neither optimum nor bounds.
+        With an intercept, constant features are left out: they cannot improve any
+        solution, so this changes neither optimum nor bounds.
         """
         allowed = np.ones(self.n_features, dtype=bool)
         allowed[self.include] = False
@@ -248,7 +248,7 @@ class Problem:
 
     @property
     def engine(self) -> NativeEngine | ColumnGenerationEngine:
-        """Who answers for the data."""
+        """The engine that computes with the data."""
         if self.source is not None:
             return ColumnGenerationEngine(
                 self.source, self.y, self.C, self.fit_intercept, self.costs,
@@ -262,10 +262,10 @@ class Problem:
         )  # fmt: skip
 
     def watching(self, flag: np.ndarray, n_threads: int | None = None) -> Problem:
-        """The same problem; compiled code that works on it ends when a flag is set.
+        """The same problem with a stop flag for compiled code.
 
-        ``flag`` is an array of one byte that another thread sets; ``n_threads`` is for
-        products with data that are large, None for as many as before.
+        ``flag`` is an array of one byte, set by another thread. ``n_threads`` is for
+        products with large data; None keeps the present number.
         """
         other = self._copy()
         other.stop_flag, other.is_watched = flag, True
@@ -296,7 +296,7 @@ class Problem:
         return other
 
     def _copy(self) -> Problem:
-        # Whatever is computed once is shared.
+        # Cached values are shared.
         _ = self.norms, self.candidates
         return copy.copy(self)
 
@@ -309,7 +309,7 @@ class Problem:
             # Rounded up, so that the bound cannot profit from the subtraction.
             left = (budget - spent) + LEFT_SLACK * (budget + spent)
         return Region(
-            # Copies: kernels are compiled once more for read-only arrays.
+            # Copies: read-only arrays would make the kernels compile again.
             np.array(self.include),
             np.array(self.candidates),
             int(self.max_features - self.include.size),
@@ -319,7 +319,7 @@ class Problem:
     def restrict(self, features: np.ndarray, *, dense: bool = True) -> Problem:
         """The problem on some of the features, numbered anew in the given order.
 
-        ``features`` must be free of duplicates and hold all included features. Only
+        ``features`` must have no duplicates and contain all included features. Only
         their rows of the data are copied, and nothing is validated again. Sparse data
         become dense unless ``dense`` is False.
         """
@@ -347,15 +347,15 @@ class Problem:
         small.max_cost = self.max_cost
         small.include = freeze(np.flatnonzero(np.isin(features, self.include)))
         small.exclude = freeze(np.flatnonzero(np.isin(features, self.exclude)))
-        # Known already for all features, and costly where there are many samples.
+        # Known for all features, and expensive if there are many samples.
         small.norms = freeze(self.norms[features])
         return small
 
     def drawn(self, size: int, rng: np.random.Generator) -> Problem:
-        """The problem on about so many samples, whose weights stand for all.
+        """The problem on a weighted subsample of about the given size.
 
-        At least a quarter of them is of either class, if it has so many. It is dense,
-        whatever this one is.
+        Each class has at least a quarter of it, if the data have enough. The new
+        problem is always dense.
         """
         samples, C = draw(self.y, self.C, size, rng, least=size // 4)
         check_room(
@@ -371,7 +371,7 @@ class Problem:
         small.y, small.C = freeze(self.y[samples]), freeze(C)
         # As factors of a C of 1.
         small.weights, small._sample_weight = small.C, np.array(C)
-        # Features may be constant on a part of the samples.
+        # Features may be constant on the subsample.
         del small.norms, small.candidates
         return small
 
@@ -397,7 +397,8 @@ class Problem:
         """Lower bound of the problem's optimum, valid for any vector ``alpha``.
 
         The point is repaired to satisfy the dual constraints exactly, and all roundings
-        go against the bound. A poor point gives a poor bound, never a wrong one.
+        are directed so that the bound stays valid. A poor point gives a poor bound,
+        never a wrong one.
         """
         point = np.ascontiguousarray(alpha, dtype=np.float64)
         if point.shape != (self.n_samples,):
@@ -408,7 +409,7 @@ class Problem:
         return float(self.engine.bound(self.root_region(), point).bound)
 
     def _gather(self, features: np.ndarray) -> np.ndarray:
-        """Rows of A; many of them are not kept."""
+        """Rows of A; large requests are not cached."""
         if self.source is None:
             return self.A[features]
         cache = self._cache
@@ -426,7 +427,7 @@ class Problem:
         return A
 
     def _as_given(self, features: np.ndarray) -> dict[int, np.ndarray]:
-        """Signed rows of those features that are shifted as they were, by place."""
+        """Signed unshifted rows of the shifted features, by position."""
         shifted = np.flatnonzero(self.shift[features])
         if self.source is None:
             numbers = features.tolist()
@@ -435,13 +436,13 @@ class Problem:
         return dict(zip(shifted.tolist(), rows, strict=True))
 
     def _blocks(self) -> Iterator[np.ndarray]:
-        """All features, as many at a time as make a block of entries."""
+        """All features, in blocks of a limited number of entries."""
         step = max(1, BLOCK // self.n_samples)
         for start in range(0, self.n_features, step):
             yield np.arange(start, min(start + step, self.n_features))
 
     def signed_rows(self, features: np.ndarray | None = None) -> np.ndarray:
-        """``y_i X_ij`` of some features, or of all, as they were given."""
+        """``y_i X_ij`` of some features, or of all, without shifts."""
         if features is None:
             features = np.arange(self.n_features)
             rows = self.A
@@ -455,7 +456,7 @@ class Problem:
         return rows
 
     def signed_blocks(self) -> Iterator[np.ndarray]:
-        """``y_i X_ij`` of all features as they were given, some of them at a time."""
+        """``y_i X_ij`` of all features without shifts, block by block."""
         for features in self._blocks():
             if self.source is None:
                 yield self.signed_rows(features)
@@ -463,7 +464,7 @@ class Problem:
                 yield self.source.columns(features) * self.y
 
     def unshifted_intercept(self, coef: np.ndarray, intercept: float) -> float:
-        """The intercept that belongs to X, given that which belongs to A."""
+        """The intercept for X, given the one for A."""
         used = np.flatnonzero(coef * self.shift)
         return math.fsum([intercept, *(-coef[used] * self.shift[used])])
 
@@ -486,7 +487,7 @@ def _signed(data: np.ndarray, y: np.ndarray, in_place: bool) -> np.ndarray:
     if in_place:
         return np.multiply(data.T, y, out=data.T)
     A = np.empty(data.shape[::-1])
-    # Some samples at a time: to walk through all of them for each feature takes longer.
+    # In blocks of samples: faster than a pass over all samples for each feature.
     step = max(256, BLOCK // (8 * data.shape[1]))
     for start in range(0, data.shape[0], step):
         some = slice(start, start + step)
@@ -497,15 +498,15 @@ def _signed(data: np.ndarray, y: np.ndarray, in_place: bool) -> np.ndarray:
 def _shift_rows(
     A: np.ndarray, y: np.ndarray
 ) -> tuple[np.ndarray, dict[int, np.ndarray]]:
-    """Shift rows of small spread in place; the shifts, and those rows as they were."""
+    """Shift rows of small spread in place; return shifts and unshifted rows."""
     shift = np.zeros(A.shape[0])
     before = {}
     size = np.maximum(-A.min(axis=1), A.max(axis=1))
     means = (A @ y) / y.size
-    # A large mean is necessary for a small spread, and quick to see.
+    # Small relative spread requires a large mean, which is quick to check.
     for j in np.flatnonzero(np.abs(means) > (1 - SMALL_SPREAD) * size):
         values = A[j] * y
-        # A constant feature has exactly its value as mean.
+        # The mean of a constant feature is exactly its value.
         mean = values[0] + (values - values[0]).mean()
         if np.abs(values - mean).max() <= SMALL_SPREAD * abs(mean):
             shift[j], before[int(j)] = mean, A[j].copy()

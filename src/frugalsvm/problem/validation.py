@@ -1,6 +1,6 @@
-"""What a problem is made of, validated: data, labels, weights, budgets, indices.
+"""Validation of data, labels, weights, budgets and indices.
 
-Every error says what is wrong, with which value, and what to do.
+Every error names the problem, the value, and a remedy.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ COSTS = (1e-50, 1e50)
 
 
 def freeze(array: np.ndarray) -> np.ndarray:
-    """The array, which can no longer be changed."""
+    """The array, made read-only."""
     array.setflags(write=False)
     return array
 
 
 def check_shape(X: Any) -> Any:
-    """What is left in place must be a table of real numbers, too."""
+    """Check that data used in place are a table of real numbers."""
     check_unmasked("X", X)
     _check_real(X)
     _check_table(X.shape)
@@ -52,16 +52,16 @@ def _check_table(shape: tuple[int, ...]) -> None:
 
 
 def check_data(X: ArrayLike) -> np.ndarray:
-    """A table of finite numbers, of its own type if kernels can read it."""
+    """A table of finite numbers; its type is kept if the kernels can read it."""
     check_unmasked("X", X)
     _check_real(X)
-    # A table of numbers stays what it is, for there may be many.
+    # Numeric tables are not converted: they may be large.
     if isinstance(X, np.ndarray) and X.dtype.kind in "fiub" and X.dtype.itemsize <= 8:
         data = np.asarray(X)
     else:
         data = _doubles(X)
     _check_table(data.shape)
-    # Without an array of their size: there may be many.
+    # Without a temporary array of the same size: it may be large.
     low, high = float(data.min()), float(data.max())
     if not (np.isfinite(low) and np.isfinite(high)):
         row, column = np.argwhere(~np.isfinite(data))[0]
@@ -86,7 +86,7 @@ def _doubles(X: ArrayLike) -> np.ndarray:
 
 
 def check_unmasked(name: str, array: ArrayLike) -> None:
-    """Refuse masked arrays: their gaps would silently be taken for numbers."""
+    """Refuse masked arrays: masked values would silently count as numbers."""
     if np.ma.isMaskedArray(array):
         raise ValueError(
             f"{name} is a masked array; fill or drop what is masked first "
@@ -156,7 +156,7 @@ def _check_range(weights: np.ndarray, kept: np.ndarray) -> np.ndarray:
 
 
 def check_max_features(max_features: int | None, n: int) -> int:
-    """The budget of features, n at most."""
+    """The budget of features, at most n."""
     if max_features is None:
         return n
     if not isinstance(max_features, Integral) or isinstance(max_features, bool):
@@ -175,7 +175,7 @@ def check_max_features(max_features: int | None, n: int) -> int:
 def check_costs(
     feature_costs: ArrayLike | None, max_cost: float | None, n: int
 ) -> tuple[np.ndarray, float]:
-    """Costs of the features, one each if there are none, and their budget."""
+    """Costs of the features (1 by default), and their budget."""
     if feature_costs is None:
         if max_cost is not None:
             raise ValueError(
@@ -210,7 +210,7 @@ def check_costs(
 
 
 def check_indices(name: str, indices: Iterable[int], n: int) -> np.ndarray:
-    """Feature indices in increasing order, each once; ``name`` is for the errors."""
+    """Distinct feature indices in increasing order; ``name`` is for errors."""
     values = list(indices)
     for value in values:
         if not isinstance(value, Integral) or isinstance(value, bool):

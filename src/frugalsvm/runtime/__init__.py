@@ -1,1 +1,1 @@
-"""What surrounds a run: clock, signals, incumbent, progress, threads, compilation."""
+"""Infrastructure of a run: clock, signals, progress, threads, compilation."""

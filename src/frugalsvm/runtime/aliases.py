@@ -1,6 +1,6 @@
-"""Old names of modules go on working, with a warning, until version 0.2.
+"""Old module names keep working, with a warning, until version 0.2.
 
-Imports and pickles of code that was written before the layers find what they name.
+Imports and pickles from before the reorganisation into layers still resolve.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 PACKAGE = "frugalsvm"
-# Where modules, and those below them, have moved to.
+# New names of modules and their submodules.
 MOVED = {
     "algorithms": "paper.algorithms",
     "alternatives": "api.alternatives",
@@ -72,7 +72,7 @@ def new_name(name: str) -> str | None:
 
 
 class _Alias:
-    """Gives the module that is there under its new name."""
+    """Loads the module that exists under its new name."""
 
     def __init__(self, name: str):
         self._name = name
@@ -83,7 +83,7 @@ class _Alias:
         return self._module
 
     def exec_module(self, module: ModuleType) -> None:
-        # It was executed under its own name, and keeps that.
+        # It was executed under its own name, which it keeps.
         module.__spec__ = self._spec
 
 
@@ -102,7 +102,7 @@ class _Finder:
         if find_spec(new) is None:
             return None
         warnings.warn(
-            f"{name} is now {new}; the old name will go in version 0.2.",
+            f"{name} is now {new}; the old name will be removed in 0.2.",
             DeprecationWarning,
             stacklevel=2,
         )
@@ -110,8 +110,8 @@ class _Finder:
 
 
 def install() -> None:
-    """Let imports find old names."""
+    """Make old names importable."""
     if not any(isinstance(one, _Finder) for one in sys.meta_path):
-        # Before the others, or they would load a second copy from the folder of a
-        # package that is known by its old name.
+        # Before the other finders, which would load a second copy from the folder of a
+        # package imported under its old name.
         sys.meta_path.insert(0, _Finder())

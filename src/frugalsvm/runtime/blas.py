@@ -1,13 +1,13 @@
-"""One BLAS thread while runs are under way: threads are spent on independent nodes.
+"""One BLAS thread during runs: threads work on independent nodes instead.
 
-The setting is the process's, and runs may overlap: the first to come changes it, the
-last to go restores it, however they end. A run goes inside in the thread that does its
-work, where no signal can strike between a change and what undoes it; work that was
-abandoned by its caller restores when it has noticed.
+The setting is global to the process, and runs may overlap: the first one to start
+changes it and the last one to end restores it, however they end. A run enters the
+context in its worker thread, where no signal can strike between the change and its
+undoing; abandoned work restores the setting when it notices the stop.
 
-To threadpoolctl a setting belongs to the thread that made it: as long as that thread
-lives, others change and restore in vain. The first and the last run may be in different
-threads, so that a thread of our own does it for all of them.
+In threadpoolctl a setting belongs to the thread that made it: while that thread lives,
+others cannot change or restore it. The first and the last run may be in different
+threads, so a dedicated thread does it for all of them.
 """
 
 from __future__ import annotations
@@ -34,18 +34,18 @@ class _Keeper:
         self._limits = self._thread.submit(self.limit).result()
 
     def limit(self) -> Any:
-        """Limit BLAS to one thread, as far as this is up to the calling thread."""
+        """Limit BLAS to one thread, as far as the calling thread can."""
         return self.controller.limit(limits=1, user_api="blas")
 
     def restore(self) -> None:
-        """Restore the setting, and end."""
+        """Restore the setting and end the thread."""
         with self._thread as thread:
             thread.submit(self._limits.restore_original_limits).result()
 
 
 @contextmanager
 def single_threaded_blas() -> Iterator[None]:
-    """Limit BLAS to one thread as long as anybody is inside."""
+    """Context that limits BLAS to one thread while any run is inside."""
     global _n_runs, _keeper
     with _lock:
         if _keeper is None:
@@ -53,7 +53,7 @@ def single_threaded_blas() -> Iterator[None]:
         keeper = _keeper
         _n_runs += 1
     try:
-        # Where BLAS uses OpenMP every thread has a setting of its own.
+        # With OpenMP each thread has its own BLAS setting.
         with keeper.limit():
             yield
     finally:

@@ -1,7 +1,7 @@
 """Compile kernels before the clock of a run starts.
 
-The first call of a kernel in a new environment compiles it, the first in a process
-loads it from the cache. Neither is the user's time: a time limit does not count it.
+The first call of a kernel in a new environment compiles it, and the first call in a
+process loads it from the cache. Time limits include neither.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .supervision import supervise
 
 logger = logging.getLogger("frugalsvm")
 
-# Loading compiled kernels takes less than this many seconds; then it is compiling.
+# Loading compiled kernels takes less than this many seconds; compiling takes more.
 LOADING = 3.0
 
 _ready: set[str] = set()
@@ -27,17 +27,17 @@ _lock = threading.Lock()
 
 
 class _WarmUp(StopCondition):
-    """Stops nothing, and says what takes so long."""
+    """Never stops; prints a message if compilation takes long."""
 
     def __init__(self) -> None:
         super().__init__()
-        # How long it takes is what is watched.
+        # The duration is watched.
         self.needs_watching = True
         self._begun = time.monotonic()
         self._said = False
 
     def watch(self) -> None:
-        """Say once that kernels are being compiled."""
+        """Print once that kernels are being compiled."""
         if not self._said and time.monotonic() - self._begun > LOADING:
             self._said = True
             logger.warning(
@@ -46,10 +46,10 @@ class _WarmUp(StopCondition):
 
 
 def ensure(method: str, rehearse: Callable[[StopCondition], None]) -> None:
-    """Rehearse a method unless this process has done so before.
+    """Warm up a method, once per process.
 
-    Ctrl-C is raised at once; then only the compilation of the function in hand goes on,
-    and the next call begins again.
+    Ctrl-C is raised at once. Only the compilation of the current function goes on then,
+    and the next call starts again.
     """
     if method in _ready:
         return
@@ -59,7 +59,7 @@ def ensure(method: str, rehearse: Callable[[StopCondition], None]) -> None:
 
 
 def _locked(rehearse: Callable[[StopCondition], None], stop: StopCondition) -> None:
-    # Threads that start at once would compile the same functions.
+    # Concurrent threads would compile the same functions.
     with _lock:
         stop.should_stop()
         rehearse(stop)

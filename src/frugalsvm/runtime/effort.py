@@ -8,23 +8,24 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Effort:
-    """What a word for effort means. Work is counted, not seconds.
+    """The limits of an effort level, in work and not in seconds.
 
-    Work is in units of ``frugalsvm.engine.work``, roughly nanoseconds.
+    Work is in units of ``frugalsvm.engine.work``, approximately nanoseconds.
 
     Attributes
     ----------
     patience : int
         Of the swap search, see :class:`~frugalsvm.search.restarts.SwapOptions`.
     search_work : float
-        Most work of the swap search, if that is enough for ``least_svms``.
+        Work limit of the swap search, if that is enough for ``least_svms``.
     least_svms : int
-        SVMs that the swap search may solve however dear they are.
+        Number of SVMs that the swap search may always solve, however expensive they
+        are.
     tree_work : float
-        Most work of the tree that ``auto`` plants; 0 for no tree.
+        Work limit of the tree of ``auto``; 0 for no tree.
     path_patience : int, default=0
-        Of the swap search in each cell of a path, which also starts from what its
-        neighbours found.
+        Patience of the swap search in each cell of a path, which also starts from the
+        solutions of its neighbours.
     """
 
     patience: int
@@ -50,7 +51,7 @@ EFFORTS = {
 
 
 def check_effort(effort: Any) -> Effort:
-    """The effort of a name."""
+    """The effort with a given name."""
     if not isinstance(effort, str) or effort not in EFFORTS:
         known = ", ".join(map(repr, EFFORTS))
         raise ValueError(f"effort must be one of {known}, got {effort!r}.")

@@ -1,6 +1,6 @@
-"""Incumbent: the best solution so far, and nobody else holds it.
+"""Incumbent: the single place that holds the best solution so far.
 
-Searches and trees offer what they find. Whoever wants to know of improvements listens.
+Searches and trees offer their solutions. Listeners are notified of improvements.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ import numpy as np
 
 from ..problem.solution import Solution
 
-# Gaps below this are rounding errors: no bound is asked to be tighter.
+# Gaps below this are rounding errors; bounds need not be tighter.
 LEAST_GAP = 1e-8
 
-# Told about a better solution, and by what it was found.
+# Called with a better solution and its origin.
 Listener = Callable[[Solution, str], None]
 
 
@@ -25,15 +25,15 @@ class Incumbent:
     Parameters
     ----------
     gap_tol : float, default=0.0
-        What is within this relative gap of the objective is as good.
+        Relative gap within which solutions count as equally good.
     limit : float, default=inf
-        Solutions of a larger objective are not taken.
+        Solutions with a larger objective are ignored.
 
     Attributes
     ----------
     solution : Solution or None
     cutoff : float
-        A region whose bound exceeds it holds nothing worth looking for.
+        Regions whose bound exceeds it can be pruned.
     """
 
     def __init__(self, gap_tol: float = 0.0, limit: float = np.inf):
@@ -50,11 +50,11 @@ class Incumbent:
         return np.inf if self.solution is None else self.solution.objective
 
     def listen(self, listener: Listener) -> None:
-        """Tell a listener about every improvement from now on."""
+        """Notify a listener of every improvement from now on."""
         self._listeners.append(listener)
 
     def offer(self, solution: Solution, event: str = "") -> bool:
-        """Take the solution if it is better; whether it was."""
+        """Store the solution if it is better; return whether it was."""
         with self._lock:
             if not solution.objective < self.objective:
                 return False
@@ -67,14 +67,14 @@ class Incumbent:
         return True
 
     def lower_cutoff(self, value: float) -> None:
-        """Be content with bounds within the gap of a value, though nothing attains it.
+        """Accept bounds within the gap of a value, even if no solution attains it.
 
-        Such is the value of a relaxation that is to be solved, and no further.
+        This is used to solve only a relaxation, whose value is given.
         """
         with self._lock:
             self._cut_at(value)
 
     def _cut_at(self, value: float) -> None:
-        # A little less than the gap, for the final solve may end a little higher.
+        # Slightly less than the gap, since the final solve may end slightly higher.
         gap = self.gap_tol - min(0.2 * self.gap_tol, 1e-8)
         self.cutoff = min(self.cutoff, value * (1.0 - gap))

@@ -1,8 +1,7 @@
 """HTML for notebooks: small tables, bars and sparklines as text.
 
 Styles are inline and colours follow the page, so that light and dark pages, and viewers
-that strip style sheets, show the same. Whatever comes from users goes through
-:func:`escaped`.
+that strip style sheets, look the same. All user input passes through :func:`escaped`.
 """
 
 from __future__ import annotations
@@ -11,9 +10,9 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from html import escape
 
-# Safe for the colour-blind, and dark and light enough for pages of both kinds.
+# Safe for colour-blind readers, and visible on light and dark pages.
 POSITIVE, NEGATIVE, MUTED = "#3b8fc4", "#e0762f", "#8c8c8c"
-# Features that a table shows.
+# Maximum number of features shown in a table.
 N_SHOWN = 30
 
 _BOX = (
@@ -29,12 +28,12 @@ _CELL = "padding:.1em .7em .1em 0;border:none;text-align:{};background:transpare
 
 
 def escaped(value: object) -> str:
-    """Text that a browser shows as it is."""
+    """Text escaped for HTML."""
     return escape(str(value), quote=True)
 
 
 def box(title: str, *parts: str) -> str:
-    """A frame with a title around parts that are HTML already."""
+    """A frame with a title around parts that are already HTML."""
     return (
         f'<div class="frugalsvm-report" style="{_BOX}">'
         f"<strong>{escaped(title)}</strong>{''.join(parts)}</div>"
@@ -48,12 +47,12 @@ def facts(pairs: Iterable[tuple[str, str]]) -> str:
 
 
 def note(text: str) -> str:
-    """A paragraph below the rest, no wider than a table."""
+    """A closing paragraph, no wider than a table."""
     return f'<p style="margin:.4em 0 0;max-width:44em">{_muted(escaped(text))}</p>'
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str]], align: str) -> str:
-    """A table of cells that are HTML already; ``align`` has l or r for each column."""
+    """A table of cells that are already HTML; ``align`` has l or r per column."""
     sides = [_CELL.format("right" if one == "r" else "left") for one in align]
     head = "".join(
         f'<th style="{side};font-weight:normal">{_muted(escaped(name))}</th>'
@@ -86,7 +85,7 @@ def weights_table(names: Sequence[str], weights: Sequence[float]) -> str:
 
 
 def bar(value: float, most: float, width: int = 90) -> str:
-    """A bar as long as a value is large; its colour tells the sign."""
+    """A bar whose length shows the size of a value, and its colour the sign."""
     part = abs(value) / most if most > 0 else 0.0
     colour = POSITIVE if value >= 0 else NEGATIVE
     return (
@@ -98,11 +97,11 @@ def bar(value: float, most: float, width: int = 90) -> str:
 def sparkline(
     history: Sequence[tuple[float, float, float]], width: int = 220, height: int = 44
 ) -> str:
-    """Objective and bound over time, as steps; empty if there is nothing to show."""
+    """Objective and bound over time, as step lines; empty if there are no data."""
     entries = [one for one in history if all(math.isfinite(value) for value in one)]
     if len(entries) < 2:
         return ""
-    # Most happens at the start: time is on a logarithmic scale.
+    # Most changes happen early, so the time axis is logarithmic.
     first = next((time for time, _, _ in entries if time > 0), 1.0)
     times = [math.log(max(time, first)) for time, _, _ in entries]
     low = min(bound for _, _, bound in entries)

@@ -1,8 +1,7 @@
-"""Monitor: one run, seen from outside.
+"""Monitor: the state of one run and its observers.
 
-It joins what ends a run (``stop``), what it has found (``incumbent``, ``bound``) and
-those who are told (history, log, callback). It never decides anything about the
-mathematics.
+It combines the stop condition (``stop``), the best results (``incumbent``, ``bound``)
+and the observers (history, log, callback). It makes no algorithmic decisions.
 """
 
 from __future__ import annotations
@@ -25,22 +24,22 @@ class Monitor:
     Parameters
     ----------
     stop : StopCondition, default=None
-        What ends the run; None for a run without limits.
+        The stop condition; None for a run without limits.
     gap_tol : float, default=0.0
         Relative gap at which the run is finished.
     verbose : int, default=0
         Above 0, progress is printed through the ``frugalsvm`` logger.
     callback : callable, default=None
-        Called with a :class:`Progress` after improvements and nodes; the run stops when
+        Called with a :class:`Progress` after improvements and nodes; the run stops if
         it returns True.
 
     Attributes
     ----------
     incumbent : Incumbent
     bound : float
-        The best bound so far, which is never taken back.
+        The best bound so far, which never decreases.
     nodes, open_nodes : int
-        Nodes of all trees evaluated so far, and waiting in the present one.
+        Nodes evaluated so far in all trees, and open nodes of the current one.
     """
 
     def __init__(
@@ -67,7 +66,7 @@ class Monitor:
 
     @property
     def history(self) -> list[tuple[float, float, float]]:
-        """Objectives and bounds over time, with the seconds first."""
+        """Objectives and bounds over time, as (seconds, objective, bound)."""
         return self._history.entries
 
     @property
@@ -76,11 +75,11 @@ class Monitor:
         return relative_gap(self.incumbent.objective, self.bound)
 
     def should_stop(self) -> bool:
-        """Whether something ends the run."""
+        """Whether the run must stop."""
         return self.stop.should_stop()
 
     def is_finished(self) -> bool:
-        """Whether there is nothing left to do: stop asked for, or gap closed."""
+        """Whether the run is finished: stop requested, or gap closed."""
         return self.should_stop() or self.gap <= self.gap_tol
 
     def raise_bound(self, bound: float, event: str = "") -> None:
@@ -96,17 +95,17 @@ class Monitor:
             self.tick()
 
     def count_nodes(self, n_new: int, open_nodes: int) -> None:
-        """Record that nodes were evaluated, and how many wait."""
+        """Record the number of evaluated and of open nodes."""
         with self._lock:
             self.nodes += n_new
             self.open_nodes = open_nodes
 
     def tick(self) -> None:
-        """Tell the callback, and the log if it was silent for long."""
+        """Call the callback, and write to the log after a long silence."""
         if self._log.is_due(self.stop.seconds):
             self.log("")
         if self._callback is not None:
-            # One call at a time, whatever thread it comes from.
+            # One call at a time, from any thread.
             with self._telling:
                 if self._callback(self.progress):
                     self.stop.interrupt()
@@ -116,14 +115,14 @@ class Monitor:
         self._log.line(self.progress, event)
 
     def close(self, objective: float, bound: float, event: str) -> None:
-        """Complete history and log with the final figures: the run is over."""
+        """Complete history and log with the final figures of the run."""
         final = self._progress(objective, bound)
         self._history.close(final)
         self._log.line(final, event)
 
     @property
     def progress(self) -> Progress:
-        """What the run has reached."""
+        """The current progress of the run."""
         return self._progress(self.incumbent.objective, self.bound)
 
     def _progress(self, objective: float, bound: float) -> Progress:

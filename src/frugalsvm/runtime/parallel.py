@@ -1,8 +1,8 @@
-"""What fits through joblib have in common, on whatever backend.
+"""Helpers for fits that run through joblib, on any backend.
 
-Processes of this machine, threads and clusters are joblib's business. Two things are
-not: how many *threads* a fit has where joblib's workers may be other machines, and what
-a cluster is to be sent once, and to keep if one of its workers dies.
+joblib manages processes, threads and clusters. Two things are left to do here: to set
+the number of *threads* of a fit if joblib's workers may be other machines, and to send
+shared data to a cluster only once, so that they survive the loss of a worker.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from joblib.parallel import (
 
 T = TypeVar("T")
 
-# Backends whose workers are processors of this machine.
+# Backends whose workers are on this machine.
 LOCAL = (LokyBackend, MultiprocessingBackend, SequentialBackend, ThreadingBackend)
 
 
 def thread_count(n_jobs: int | None) -> int:
-    """Threads in this process for ``n_jobs``, as joblib counts.
+    """Number of threads in this process for ``n_jobs``, as in joblib.
 
-    On a cluster joblib counts the processors of all machines, which are not here; then
-    None is one thread, so that fits on its workers can be repeated.
+    On a cluster joblib counts the processors of all machines. None then means one
+    thread, so that fits on its workers are reproducible.
     """
     if isinstance(get_active_backend()[0], LOCAL):
         return effective_n_jobs(n_jobs)
@@ -39,7 +39,7 @@ def thread_count(n_jobs: int | None) -> int:
 
 
 class Shared(Generic[T]):
-    """Something that all jobs are given, as an argument of its own.
+    """An object shared by all jobs, passed as a separate argument.
 
     Parameters
     ----------
@@ -51,23 +51,23 @@ class Shared(Generic[T]):
         self._token = uuid.uuid4().hex
 
     def __dask_tokenize__(self) -> str:
-        # Never that of the same data in an earlier fit, which may be on its way out.
+        # Never the key of the same data in an earlier fit, which may be being released.
         return self._token
 
 
 @contextmanager
 def sent_once(shared: Shared[Any]) -> Iterator[None]:
-    """Let what all jobs are given go to every worker of a dask cluster, once.
+    """Send shared data to every worker of a dask cluster, once.
 
-    The jobs inside have this very object among their arguments, and what is their own
-    in a tuple: joblib hands other large arguments to one worker, and if that one dies
-    they are lost. What every worker has, and what is part of a job, is not.
+    The jobs inside take this very object as an argument, and their own data in a
+    tuple. joblib sends other large arguments to a single worker, and they are lost if
+    it dies. Data on every worker, or inside a job, are not.
     """
     backend, n_jobs = get_active_backend()
     if type(backend).__name__ != "DaskDistributedBackend" or _is_inside_worker():
         yield
         return
-    # The same backend again, with something to scatter: it takes that only when made.
+    # A new instance of the same backend: data to scatter are set on creation only.
     with parallel_config(
         "dask", n_jobs=n_jobs, client=backend.client, scatter=[shared],
         wait_for_workers_timeout=backend.wait_for_workers_timeout,
@@ -77,7 +77,7 @@ def sent_once(shared: Shared[Any]) -> Iterator[None]:
 
 
 def _is_inside_worker() -> bool:
-    """Whether this is a job itself; workers cannot reliably scatter."""
+    """Whether this code runs inside a job; workers cannot reliably scatter."""
     from distributed import get_worker
 
     try:

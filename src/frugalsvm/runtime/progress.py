@@ -1,4 +1,4 @@
-"""What a run has reached: for its history, for a callback, and for the log."""
+"""Progress of a run, for its history, the callback and the log."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _HEADER = (
     f"{'time':>8} {'nodes':>9} {'open':>8} {'objective':>13} {'bound':>13} {'gap':>8}"
     "  event"
 )
-# Seconds between two lines of the log when nothing happens.
+# Maximum number of seconds between two lines of the log.
 LOG_INTERVAL = 5.0
-# A bound enters the history when it closes this part of the gap.
+# A bound enters the history if it closes this fraction of the gap.
 NOTABLE = 0.01
 
 # The counter of restarts since the last improvement.
@@ -26,13 +26,13 @@ SINCE_BEST = "restarts since the best"
 
 @dataclass(frozen=True)
 class Progress:
-    """What a callback is told.
+    """The argument of a callback.
 
     Attributes
     ----------
     seconds : float
     nodes, open_nodes : int
-        Nodes of the tree evaluated so far, and waiting; 0 before there is a tree.
+        Evaluated and open nodes of the tree; 0 before there is a tree.
     objective, lower_bound, gap : float
         Best solution and bound so far.
     """
@@ -57,16 +57,16 @@ def relative_gap(objective: float, bound: float) -> float:
 
 
 def relative_gaps(objectives: np.ndarray, bounds: np.ndarray) -> np.ndarray:
-    """The same for arrays of one shape."""
+    """Elementwise gaps of arrays of the same shape."""
     pairs = zip(objectives.ravel(), bounds.ravel(), strict=True)
     gaps = [relative_gap(*pair) for pair in pairs]
     return np.array(gaps).reshape(objectives.shape)
 
 
 class History:
-    """Objectives and bounds over time: one entry for each that is worth seeing.
+    """Objectives and bounds over time: one entry per notable improvement.
 
-    Threads may be late with what they tell: entries never get worse, nor older.
+    Reports of threads may arrive late; entries are kept monotone in time and value.
 
     Attributes
     ----------
@@ -78,14 +78,14 @@ class History:
         self._lock = threading.Lock()
 
     def is_notable(self, bound: float) -> bool:
-        """Whether a bound closes a visible part of the gap last entered."""
+        """Whether a bound closes a visible fraction of the last recorded gap."""
         if not self.entries:
             return True
         _, objective, last = self.entries[-1]
         return bound - last > NOTABLE * max(objective - last, 0.0)
 
     def add(self, progress: Progress) -> None:
-        """Enter an objective if it is better, or a bound if it is notably so."""
+        """Record an objective if it is better, or a bound if it is notably better."""
         with self._lock:
             seconds, objective, bound = self._following(progress)
             improved = not self.entries or objective < self.entries[-1][1]
@@ -93,14 +93,14 @@ class History:
                 self.entries.append((seconds, objective, bound))
 
     def close(self, progress: Progress) -> None:
-        """Enter where the run ended; a last rounding makes nothing worse."""
+        """Record the end of the run; final rounding does not worsen entries."""
         with self._lock:
             last = self._following(progress)
             if not self.entries or last[1:] != self.entries[-1][1:]:
                 self.entries.append(last)
 
     def _following(self, progress: Progress) -> tuple[float, float, float]:
-        """A new entry, not worse and not before the last one."""
+        """A new entry, neither worse nor earlier than the last one."""
         entry = progress.seconds, progress.objective, progress.lower_bound
         if not self.entries:
             return entry
@@ -125,7 +125,7 @@ class ProgressLog:
             logger.info(_HEADER)
 
     def is_due(self, seconds: float) -> bool:
-        """Whether the log was silent for long."""
+        """Whether the log has been silent for long."""
         return self._verbose > 0 and seconds - self._last >= LOG_INTERVAL
 
     def line(self, progress: Progress, event: str) -> None:

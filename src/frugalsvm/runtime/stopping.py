@@ -1,4 +1,4 @@
-"""StopCondition: what ends a run. The clock, Ctrl-C, a solver that failed."""
+"""StopCondition: stops a run after a time limit, Ctrl-C or a solver failure."""
 
 from __future__ import annotations
 
@@ -6,33 +6,33 @@ import time
 
 import numpy as np
 
-# Seconds after a stop that the SVM of a first solution may still take.
+# Extra seconds after a stop for the SVM of a first solution.
 GRACE = 0.5
 
 
 class Abandoned(Exception):
-    """Raised inside a run that nobody waits for any more."""
+    """Raised inside a run whose caller no longer waits for it."""
 
 
 class StopCondition:
-    """Whether a run is to end, for Python code and for compiled code.
+    """Whether a run must stop, for Python code and compiled code.
 
     Parameters
     ----------
     time_limit : float, default=None
-        Seconds after which ``should_stop`` turns true.
+        Seconds after which ``should_stop`` becomes true.
 
     Attributes
     ----------
     flag : ndarray of shape (1,)
-        Not zero once the run is to stop: compiled code looks at it.
+        Nonzero once the run must stop; compiled code polls it.
     urgent_flag : ndarray of shape (1,)
-        The same a little later, for what a result cannot do without.
+        The same with a short delay, for steps that are essential to a result.
     needs_watching : bool
-        Whether somebody has to look at the clock now and then.
+        Whether the clock must be checked regularly.
     interrupted : bool
     failure : str or None
-        Why a third-party solver failed, if one did: there is no going on then.
+        Why a third-party solver failed, if it did; the run cannot continue then.
     """
 
     def __init__(self, time_limit: float | None = None):
@@ -53,7 +53,7 @@ class StopCondition:
 
     @property
     def seconds_left(self) -> float:
-        """Seconds until the limit, none after Ctrl-C; may be infinite."""
+        """Seconds until the limit; zero after Ctrl-C; may be infinite."""
         return 0.0 if self.interrupted else self.time_limit - self.seconds
 
     @property
@@ -68,7 +68,7 @@ class StopCondition:
         return self.interrupted or self.out_of_time or self.failure is not None
 
     def watch(self) -> None:
-        """Set the flags that compiled code looks at when it is time."""
+        """Set the flags polled by compiled code when it is time to stop."""
         if self.interrupted or self.out_of_time:
             self.flag[0] = 1
             self._stopped_at = min(self.seconds, self._stopped_at)
@@ -81,6 +81,6 @@ class StopCondition:
         self.flag[0] = 1
 
     def abandon(self) -> None:
-        """Stop at once: nobody waits for the outcome."""
+        """Stop at once: the caller no longer waits for the result."""
         self._abandoned = True
         self.flag[0] = self.urgent_flag[0] = 1

@@ -1,10 +1,10 @@
-"""Let work be told about time and Ctrl-C, also while it is inside compiled code.
+"""Time limits and Ctrl-C for work that may be inside compiled code.
 
-Python delivers signals to the main thread, and only between two steps of the
-interpreter. So, if there are handlers of signals, the main thread gives the work to a
-thread of its own and waits: it hears signals, can tell the work to stop, and does not
-leave before the work has ended. Everywhere else the work stays in the thread that
-calls, and a small thread looks at the clock if there is a reason to.
+Python delivers signals to the main thread, and only between bytecode instructions. So
+if signal handlers are installed, the main thread hands the work to a separate thread
+and waits: it receives signals, can request the work to stop, and does not return before
+the work has ended. Otherwise the work stays in the calling thread, and a helper thread
+watches the clock if necessary.
 """
 
 from __future__ import annotations
@@ -18,40 +18,40 @@ from typing import Any, Generic, Protocol, TypeVar
 
 T = TypeVar("T")
 
-# Seconds between two looks at the clock.
+# Seconds between two checks of the clock.
 SLICE = 0.05
-# Seconds that stopped work may take to end before the caller leaves without it: more
-# than compiled code ever needs to notice its flag.
+# Seconds to wait for stopped work before abandoning it: more than compiled code needs
+# to notice its flag.
 FAREWELL = 10.0
 
 
 class Watched(Protocol):
-    """What is told about time and Ctrl-C."""
+    """An object that is notified of time and Ctrl-C."""
 
     @property
     def needs_watching(self) -> bool:
-        """Whether ``watch`` ever has something to do."""
+        """Whether ``watch`` needs to be called."""
 
     def watch(self) -> None:
-        """Called every few milliseconds: look at the clock."""
+        """Called every few milliseconds to check the clock."""
 
     def interrupt(self) -> None:
-        """Stop soon, and keep what there is."""
+        """Stop soon, and keep the results so far."""
 
     def abandon(self) -> None:
-        """Stop at once: nobody is interested in the outcome any more."""
+        """Stop at once: the result is no longer needed."""
 
 
 class _Job(Generic[T]):
-    """Work in a thread, and what came of it."""
+    """Work in a thread, and its result."""
 
     def __init__(self, work: Callable[[], T]):
         self._work = work
         self.result: T | None = None
         self.error: BaseException | None = None
         self.is_done = False
-        # Held until the work is done. A lock, for an exception from a signal handler
-        # can leave an Event or a Condition in a state of its own.
+        # Held until the work is done. A plain lock, since an exception from a signal
+        # handler can leave an Event or a Condition in an inconsistent state.
         self._working = threading.Lock()
         self._working.acquire()
         self.thread = threading.Thread(target=self._run, name="frugalsvm", daemon=True)
@@ -59,21 +59,21 @@ class _Job(Generic[T]):
     def _run(self) -> None:
         try:
             self.result = self._work()
-        except BaseException as error:  # handed to the caller's thread
+        except BaseException as error:  # passed to the caller's thread
             self.error = error
         finally:
             self.is_done = True
             self._working.release()
 
     def wait(self, seconds: float) -> bool:
-        """Wait for the end of the work; whether it has come."""
+        """Wait for the work; return whether it has ended."""
         if not self.is_done and self._working.acquire(timeout=seconds):
             self._working.release()
         return self.is_done
 
 
 class Interrupts:
-    """How often Ctrl-C was pressed."""
+    """Number of times Ctrl-C was pressed."""
 
     def __init__(self, watched: Watched, patient: bool):
         self.count = 0
@@ -81,7 +81,7 @@ class Interrupts:
         self._patient = patient
 
     def strike(self, *_: Any) -> None:
-        """Ask for the best so far; if asked again, or not patient, raise."""
+        """Request the best result so far; raise the second time, or if not patient."""
         self.count += 1
         self._watched.interrupt()
         if self.count > 1 or not self._patient:
@@ -91,10 +91,10 @@ class Interrupts:
 def supervise(
     work: Callable[[], T], watched: Watched, *, patient: bool = True
 ) -> tuple[T, bool]:
-    """Do the work; its result, and whether Ctrl-C was pressed meanwhile.
+    """Do the work; return its result and whether Ctrl-C was pressed meanwhile.
 
-    The first Ctrl-C asks the work for what it has (raises, if not ``patient``), the
-    second is raised. Any exception from a signal handler ends the work and goes on.
+    The first Ctrl-C requests the results so far (or raises, if not ``patient``); the
+    second raises. Any exception from a signal handler ends the work and propagates.
     """
     if _hears_signals():
         return _supervise_thread(work, watched, patient)
@@ -103,7 +103,7 @@ def supervise(
 
 
 def _hears_signals() -> bool:
-    """Whether this thread is the one that runs handlers, and there are any."""
+    """Whether this thread runs signal handlers, and there are any."""
     return threading.current_thread() is threading.main_thread() and any(
         callable(signal.getsignal(number)) for number in range(1, signal.NSIG)
     )
@@ -111,7 +111,7 @@ def _hears_signals() -> bool:
 
 @contextmanager
 def _watched_clock(watched: Watched) -> Iterator[None]:
-    """Let a thread look at the clock as long as the caller is inside."""
+    """Context in which a thread watches the clock."""
     if not watched.needs_watching:
         yield
         return
@@ -133,7 +133,7 @@ def _watched_clock(watched: Watched) -> Iterator[None]:
 def _supervise_thread(
     work: Callable[[], T], watched: Watched, patient: bool
 ) -> tuple[T, bool]:
-    """Do the work in a thread of its own, and wait for it."""
+    """Do the work in a separate thread, and wait for it."""
     job = _Job(work)
     interrupts = Interrupts(watched, patient)
     try:
@@ -144,7 +144,7 @@ def _supervise_thread(
         finally:
             _end(job, watched, patient)
     finally:
-        # Once more: the next signal may have struck inside the clause above.
+        # Again: another signal may have struck inside the clause above.
         _end(job, watched, patient)
     if job.error is not None:
         raise job.error
@@ -153,7 +153,7 @@ def _supervise_thread(
 
 @contextmanager
 def _handled(interrupts: Interrupts) -> Iterator[None]:
-    """Count Ctrl-C instead of raising wherever it strikes, unless the user does."""
+    """Count Ctrl-C instead of raising anywhere, unless the user has a handler."""
     if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
         yield
         return
@@ -164,26 +164,26 @@ def _handled(interrupts: Interrupts) -> Iterator[None]:
         finally:
             signal.signal(signal.SIGINT, signal.default_int_handler)
     finally:
-        # Once more: a signal that was pending strikes before a handler is changed.
+        # Again: a pending signal strikes before a handler is changed.
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def _start(thread: threading.Thread) -> None:
-    """Start a thread; what a signal handler raises meanwhile comes through."""
+    """Start a thread; exceptions from signal handlers propagate."""
     try:
         with _held_signals():
             thread.start()
     except KeyError as error:
-        # A signal was delivered to some other thread, so that its handler struck here,
-        # and Thread.start missed the entry that the new thread had removed already.
+        # A signal was delivered to another thread, so its handler ran here, and
+        # Thread.start missed the entry that the new thread had already removed.
         raise (error.__context__ or error) from None
 
 
 @contextmanager
 def _held_signals() -> Iterator[None]:
-    """Let signals wait: an exception inside ``Thread.start`` would confuse threading.
+    """Block signals: an exception inside ``Thread.start`` would confuse threading.
 
-    The new thread inherits this: signals are for the main thread.
+    The new thread inherits this, so signals go to the main thread.
     """
     if not hasattr(signal, "pthread_sigmask"):
         yield
@@ -197,7 +197,7 @@ def _held_signals() -> Iterator[None]:
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
     finally:
-        # Once more: what was tripped before may strike inside the clause above.
+        # Again: a signal that arrived earlier may strike inside the clause above.
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
@@ -209,17 +209,17 @@ def _wait(job: _Job[Any], watched: Watched, interrupts: Interrupts) -> None:
                 watched.watch()
             return
         except KeyboardInterrupt:
-            # From a handler of the user's; ours counts before it raises.
+            # From the user's handler; ours counts before it raises.
             if interrupts.count > 0:
                 raise
             interrupts.strike()
 
 
 def _end(job: _Job[Any], watched: Watched, patient: bool) -> None:
-    """See to it that the work ends; nothing to do if it has."""
+    """Make sure that the work ends, if it has not."""
     if job.is_done:
         return
-    # Even work that has not begun yet will notice.
+    # Work that has not begun yet will notice, too.
     watched.abandon()
     if patient and job.thread.ident is not None:
         until = time.monotonic() + FAREWELL

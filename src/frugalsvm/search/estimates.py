@@ -2,9 +2,9 @@
 
 They are of second order, on a smoothed problem.
 
-The price ``c_j^2`` of a feature at the optimal dual point says how fast the objective
-begins to fall when the feature is added, not how far it will. Where samples are few,
-the features of the largest prices are seldom those that help most.
+The price ``c_j^2`` of a feature at the optimal dual point gives the initial rate at
+which the objective falls when the feature is added, not the total decrease. With few
+samples, the features with the largest prices are seldom those that help most.
 
 At a point of the central path, with a barrier of weight tau on ``0 <= alpha <= C``, the
 dual is smooth: its Hessian on ``y'alpha = 0`` is ``-(1/theta + A_S'A_S)``, and
@@ -14,12 +14,11 @@ takes ``1/2 c_j^2 / (1 + q_j)`` from the maximum of its quadratic model, where
 the support and y in G, ``P = theta - theta G' K^-1 G theta`` and
 ``K = G theta G' + diag(1, ..., 1, 0)``.
 
-If a row j of the support goes as well, both changes together make a quadratic in two
-unknowns, whose maximum knows whether the one feature can stand for the other:
-``q_jk = a_j' P a_k`` is entry j of ``K^-1 G theta a_k``, and
-``q_jj = 1 - (K^-1)_jj``.
+If row j of the support is removed as well, both changes together give a quadratic in
+two unknowns, whose maximum reflects whether one feature can replace the other: ``q_jk =
+a_j' P a_k`` is entry j of ``K^-1 G theta a_k``, and ``q_jj = 1 - (K^-1)_jj``.
 
-A rough solution is such a point, and takes a few iterations only.
+A rough solution is such a point and takes only a few iterations.
 """
 
 from __future__ import annotations
@@ -32,30 +31,30 @@ from ..problem.problem import Problem
 
 # Relative gap of the rough solution: far enough from the boundary to be smooth.
 ROUGH_TOL = 0.2
-# What it costs, as a part of an accurate one.
+# Its cost, as a fraction of that of an accurate one.
 ROUGH_PART = 0.5
-# What a model costs beside it, in units of work; mostly calls of small functions.
+# Additional cost of a model in units of work; mostly calls of small functions.
 MODEL_WORK = 3.5e5
-# The barrier is this much heavier than the gap of the rough solution says.
+# Factor by which the barrier exceeds the one implied by the gap of the rough solution.
 SMOOTHING = 4.0
-# The gap is taken to be at least this part of the objective.
+# Smallest relative gap assumed.
 LEAST_GAP = 1e-3
-# How close alpha may come to its bounds, as a part of C.
+# Minimum distance of alpha from its bounds, as a fraction of C.
 MARGIN = 1e-9
-# Samples whose theta is below this part of the largest do not move, and are left out if
-# no more than a part of all move.
+# Samples whose theta is below this fraction of the largest do not move; they are left
+# out if at most a given fraction of the samples move.
 LEAST_THETA, MOST_MOVING = 1e-6, 0.5
-# For exchanges: relative gap of the rough solution, and the one that the barrier
-# belongs to. At most, and times the samples for each weight: where these are few, fine
+# For exchanges: relative gap of the rough solution and of its barrier. It is the second
+# number times the samples per weight, at most the first: with few samples, fine
 # differences matter.
 MOST_ROUGH, ROUGHNESS = 0.3, 0.04
-# Features of the largest prices, whose estimates are worth the work, and of those that
-# may come in an exchange.
+# Number of features with the largest prices that are worth estimating, and of those
+# that may enter in an exchange.
 SHORTLIST, EXCHANGED = 400, 200
 
 
 class QuadraticModel(NamedTuple):
-    """The quadratic model at a rough solution, seen by some features.
+    """The quadratic model at a rough solution, for some features.
 
     Attributes
     ----------
@@ -83,9 +82,9 @@ class QuadraticModel(NamedTuple):
 def addition_gains(
     problem: Problem, support: np.ndarray, features: np.ndarray
 ) -> np.ndarray:
-    """By how much the objective may be expected to fall with each of the features.
+    """Expected decrease of the objective after adding each of the features.
 
-    Features beyond the shortlist gain next to nothing, in the order of their prices.
+    Features beyond the shortlist get tiny gains, in the order of their prices.
     """
     rough = problem.engine.solve_svm(support, tol=ROUGH_TOL)
     products = problem.engine.products(rough.alpha)
@@ -102,14 +101,14 @@ def addition_gains(
 def exchange_losses(
     problem: Problem, support: np.ndarray, features: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """By how much the objective may be expected to rise with each exchange.
+    """Expected increase of the objective for each exchange.
 
     Returns
     -------
     features : array (q,)
-        Those of the largest prices.
+        The features with the largest prices.
     losses : array (p, q)
-        For each feature of the support that goes and each of those that comes.
+        For each leaving feature of the support and each entering feature.
     """
     roughness = min(MOST_ROUGH, ROUGHNESS * problem.n_samples / max(support.size, 1))
     rough = problem.engine.solve_svm(support, tol=roughness)
@@ -125,7 +124,7 @@ def exchange_losses(
 
 
 def _shortlist(prices: np.ndarray, count: int) -> np.ndarray:
-    """Where the largest prices are."""
+    """The positions of the largest prices."""
     if prices.size <= count:
         return np.arange(prices.size)
     return np.argpartition(-prices, count)[:count]
@@ -149,7 +148,7 @@ def _model(
     scaled = own * theta
     K = scaled @ own.T
     diagonal = np.arange(K.shape[0])
-    # The tiny part keeps the row of y positive where all samples are at their bounds.
+    # The tiny term keeps the row of y positive if all samples are at their bounds.
     K[diagonal, diagonal] *= 1.0 + 1e-12
     K[diagonal, diagonal] += np.finfo(float).tiny
     K[diagonal[: support.size], diagonal[: support.size]] += 1.0
@@ -168,7 +167,7 @@ def _model(
 
 
 def _theta(C: np.ndarray, alpha: np.ndarray, gap: float) -> np.ndarray:
-    """Inverse curvature of the barrier that belongs to a gap, by sample."""
+    """Inverse curvature of the barrier for a gap, by sample."""
     tau = gap / (2 * C.size)
     if tau <= 0.0:
         return np.zeros(C.size)

@@ -1,4 +1,4 @@
-"""Evaluator: solves the SVM on supports and prices the features outside them."""
+"""Evaluator: solves SVMs on supports and prices the other features."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..problem.problem import Problem
 from ..problem.solution import Solution
 from .estimates import MODEL_WORK, ROUGH_PART, addition_gains, exchange_losses
 
-# Accuracy of the solves inside a search; results are polished afterwards.
+# Accuracy of solves inside a search; final solutions are polished.
 SEARCH_TOL = 1e-6
 # An improvement below this fraction of the objective is noise.
 IMPROVEMENT = 1e-6
@@ -28,18 +28,18 @@ class Evaluator:
     ----------
     problem : Problem
     should_stop : callable, default=None
-        Asked before each solve; when it returns True, ``Stop`` is raised.
+        Called before each solve; ``Stop`` is raised if it returns True.
     seen : dict, default=None
-        Lower bounds of supports that were solved before; read, never written, so that
-        several evaluators can share it. Own findings are collected in ``values``.
+        Lower bounds of supports solved earlier. It is read-only, so that several
+        evaluators can share it; new bounds are collected in ``values``.
     max_work : float, default=inf
-        ``Stop`` is raised before a solve beyond this.
+        ``Stop`` is raised before a solve that would exceed it.
 
     Attributes
     ----------
     n_solves : int
     work : float
-        What solves and products have cost, see ``frugalsvm.engine.work``.
+        The work of solves and products, see ``frugalsvm.engine.work``.
     is_fixed : array (n,)
         Whether features must be in every support.
     """
@@ -58,7 +58,7 @@ class Evaluator:
         self.n_solves = 0
         self.work = 0.0
         self.max_work = max_work
-        # The last feasible solution a descent arrived at, for when it is stopped.
+        # The last feasible solution of a descent, in case it is stopped.
         self.reached: Solution | None = None
         self._should_stop = should_stop or (lambda: False)
         self.is_fixed = np.zeros(problem.n_features, dtype=bool)
@@ -67,7 +67,7 @@ class Evaluator:
         self._candidate[problem.candidates] = True
 
     def check(self) -> None:
-        """Raise ``Stop`` if the work is done, or somebody says so."""
+        """Raise ``Stop`` if the work limit is reached or a stop is requested."""
         if self.work > self.max_work or self._should_stop():
             raise Stop
 
@@ -100,7 +100,7 @@ class Evaluator:
         return Solution(support, svm.w, svm.b, svm.alpha, svm.primal)
 
     def fits(self, support: np.ndarray) -> bool:
-        """Whether a support is within the budgets; nothing else is looked at."""
+        """Whether a support is within the budgets; nothing else is checked."""
         problem = self.problem
         if support.size > problem.max_features:
             return False
@@ -109,13 +109,13 @@ class Evaluator:
         return bool(problem.costs[support].sum() <= problem.cost_budget)
 
     def outside(self, support: np.ndarray) -> np.ndarray:
-        """Features that may be used and are not in the support."""
+        """Admissible features outside the support."""
         others = self._candidate.copy()
         others[support] = False
         return np.flatnonzero(others)
 
     def removable(self, solution: Solution) -> np.ndarray:
-        """Positions in the support that may be dropped, least weight first."""
+        """Positions in the support that may be dropped, smallest weight first."""
         positions = np.flatnonzero(~self.is_fixed[solution.support])
         return positions[np.argsort(np.abs(solution.w[positions]), kind="stable")]
 
@@ -146,7 +146,7 @@ class Evaluator:
     ) -> np.ndarray:
         """Estimates of the objective after adding each of the features.
 
-        They may be too high or too low, but rank features better than the bounds do.
+        They may be too high or too low, but they rank features better than the bounds.
         """
         self._count_rough(solution)
         gains = addition_gains(self.problem, solution.support, features)
@@ -155,7 +155,7 @@ class Evaluator:
     def exchange_losses(
         self, solution: Solution, features: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """The best of the features, and what exchanges with them cost, roughly."""
+        """The best features, and the estimated costs of exchanges with them."""
         self._count_rough(solution)
         return exchange_losses(self.problem, solution.support, features)
 
@@ -191,7 +191,7 @@ def _best_on_ray(mass: float, quadratic: np.ndarray) -> np.ndarray:
 
 def insert(support: np.ndarray, feature: int) -> np.ndarray:
     """The sorted support with one more feature."""
-    # By hand: numpy.insert takes longer than a small SVM.
+    # Done by hand: numpy.insert takes longer than a small SVM.
     at = int(support.searchsorted(feature))
     larger = np.empty(support.size + 1, dtype=np.int64)
     larger[:at] = support[:at]

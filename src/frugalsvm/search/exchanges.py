@@ -1,4 +1,4 @@
-"""Exchanges of one feature for another, ranked by estimates of what they cost."""
+"""Exchanges of one feature for another, ranked by estimated cost."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Exchanges(NamedTuple):
 
 
 def ranked_exchanges(evaluator: Evaluator, solution: Solution, count: int) -> Exchanges:
-    """The exchanges that seem best, whether budgets admit them or not."""
+    """The most promising exchanges, regardless of the budgets."""
     features = evaluator.outside(solution.support)
     features, losses = evaluator.exchange_losses(solution, features)
     positions = evaluator.removable(solution)

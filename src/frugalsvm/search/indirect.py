@@ -1,4 +1,4 @@
-"""What searches on a smaller problem have in common."""
+"""Base class of searches on a smaller problem."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ if TYPE_CHECKING:
 
 
 class IndirectSearch:
-    """Lets another search do the work, and is used as that one is.
+    """Delegates to another search and has the same interface.
 
-    Whoever derives from it says how solutions go in and come out.
+    Subclasses define how solutions are translated.
     """
 
     _search: RestartSearch
@@ -23,7 +23,7 @@ class IndirectSearch:
 
     @property
     def work(self) -> float:
-        """What all descents have cost."""
+        """Work of all descents."""
         return self._search.work
 
     @work.setter
@@ -41,10 +41,10 @@ class IndirectSearch:
 
     @property
     def work_left(self) -> float:
-        """Work until the limit."""
+        """Work left until the limit."""
         return self._search.work_left
 
     @property
     def is_idle(self) -> bool:
-        """Whether patience or work are spent."""
+        """Whether patience or work is used up."""
         return self._search.is_idle

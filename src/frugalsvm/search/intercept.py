@@ -19,6 +19,6 @@ def best_intercept(problem: Problem, coef: np.ndarray) -> float:
     breaks = y - y * problem.margins(coef, 0.0)
     order = np.argsort(breaks, kind="stable")
     slopes = np.cumsum(C[order]) - C[y > 0].sum()
-    # Rounding must not push the place beyond the last breakpoint.
+    # Rounding must not push the index beyond the last breakpoint.
     place = min(np.searchsorted(slopes, 0.0), breaks.size - 1)
     return float(breaks[order[place]])

@@ -1,9 +1,9 @@
-"""Swap search over a grid of budgets and C: each cell is a start for its neighbours.
+"""Swap search over a grid of budgets and C, where cells share their solutions.
 
-A first pass goes from small C to large and from small budgets to large. A cell is given
-its rounded relaxation and the elites of the cells before it, cut or filled to its
-budget; it descends from the best of them and restarts for a while. Then elites go round
-among neighbours, in all four directions, as long as they improve anything.
+A first pass goes from small C to large and from small budgets to large. A cell gets its
+rounded relaxation and the elite pools of the previous cells, truncated or filled to its
+budget; it descends from the best of them and restarts for a while. Then neighbours
+exchange elite solutions in all four directions until nothing improves.
 """
 
 from __future__ import annotations
@@ -23,23 +23,24 @@ from .restarts import RestartSearch, SwapOptions, shrink
 from .rounding import round_relaxation
 from .swap import fill
 
-# Rounds in which neighbours exchange what they have.
+# Maximum number of rounds in which neighbours exchange solutions.
 MAX_ROUNDS = 6
-# Relaxations are there to be rounded; nobody asks for their bounds.
+# Relaxations are only rounded here; their bounds are not used.
 ROUGH_TOL = 1e-2
-# Elites that a cell begins with from each of those before it, and those that it offers
-# to a neighbour in such a round.
+# Number of elite solutions that a cell takes from each previous cell, and of those it
+# offers to a neighbour in a round.
 N_TAKEN, N_OFFERED = 6, 4
-# What is worse than the best by more than this part is not worth a descent.
+# Starts that are worse than the best by more than this fraction get no descent.
 NEAR = 0.02
-# A large support to cut down has this many features for each of the budget, and more.
+# A large support to truncate has this many features per feature of the budget, plus
+# some.
 LARGE_SUPPORT = (3, 20)
 
 Place = tuple[int, int]
 
 
 class GridSolutions(NamedTuple):
-    """Solutions by C (rows) and budget (columns), and how many SVMs they took."""
+    """Solutions by C (rows) and budget (columns), and the number of SVM solves."""
 
     rows: list[list[Solution]]
     n_solves: int
@@ -71,7 +72,7 @@ class _PathCell:
 
     @property
     def solution(self) -> Solution:
-        """The best one so far."""
+        """The best solution so far."""
         assert self._incumbent.solution is not None
         return self._incumbent.solution
 
@@ -81,10 +82,10 @@ class _PathCell:
         return self.search.elites.supports
 
     def offer(self, supports: Iterable[np.ndarray]) -> bool:
-        """Descend from the best of some supports that are new; whether it helped."""
+        """Descend from the best new supports; return whether that helped."""
         before = self._incumbent.objective
         fitted = [self._fit(support) for support in supports if self._is_new(support)]
-        # Several supports may have been cut or filled to the same.
+        # Several supports may have been truncated or filled to the same one.
         fitted = [one for one in fitted if self._is_new_start(one)]
         for solution in fitted:
             self.search.learn(solution)
@@ -95,7 +96,7 @@ class _PathCell:
         return self._incumbent.objective < before * (1 - IMPROVEMENT)
 
     def restart(self) -> None:
-        """Restart until patience ends."""
+        """Restart until patience is used up."""
         self.search.idle = 0
         self.search.restart_until_idle(lambda: False)
 
@@ -111,17 +112,17 @@ class _PathCell:
         return is_new
 
     def _fit(self, support: np.ndarray) -> Solution:
-        """The support, cut or filled to the budgets."""
+        """The support, truncated or filled to the budgets."""
         return fill(self._evaluator, shrink(self._evaluator, support))
 
 
 class PathSearch:
-    """Swap searches for many budgets and C that share what they find.
+    """Swap searches for many budgets and C that share their solutions.
 
     Parameters
     ----------
     problem : Problem
-        Its budget and C do not matter.
+        Its budget and C are not used.
     budgets, weights : arrays
         Budgets and values of C, both increasing.
     options : SwapOptions
@@ -132,7 +133,7 @@ class PathSearch:
     should_stop : callable
         Asked before every SVM; ``Stop`` is raised when it returns True.
     max_work : callable
-        Most work of the descents in a cell, given its problem.
+        Returns the work limit of the descents in a cell, given its problem.
     """
 
     def __init__(
@@ -160,7 +161,7 @@ class PathSearch:
         self._shape = (weights.size, budgets.size)
 
     def run(self, seeds: dict[Place, list[np.ndarray]] | None = None) -> GridSolutions:
-        """Search; ``seeds`` are supports to begin with by place."""
+        """Search; ``seeds`` holds initial supports by cell."""
         for place in self._cells:
             self._begin(place, (seeds or {}).get(place, []))
         for turn in range(MAX_ROUNDS):
@@ -174,7 +175,7 @@ class PathSearch:
         return GridSolutions(rows, sum(cell.n_solves for cell in self._cells.values()))
 
     def _begin(self, place: Place, seeds: list[np.ndarray]) -> None:
-        """The search in a cell, from what the cells before it have found."""
+        """The search in a cell, started from the solutions of previous cells."""
         i, j = place
         supports = list(seeds)
         if j > 0:
@@ -191,7 +192,7 @@ class PathSearch:
         self._raise_if_stopped()
 
     def _exchange(self, backwards: bool) -> bool:
-        """Offer every cell what its neighbours have; whether anything improved."""
+        """Offer each cell solutions of its neighbours; return whether one helped."""
         improved = False
         places = list(self._cells)
         for place in reversed(places) if backwards else places:
@@ -210,7 +211,7 @@ class PathSearch:
         ]
 
     def _raise_if_stopped(self) -> None:
-        # Descents that are stopped return what they have: not what was asked for.
+        # Stopped descents return intermediate solutions, which are not local optima.
         if self._should_stop():
             raise Stop
 
@@ -218,7 +219,7 @@ class PathSearch:
 def _large_support(problem: Problem, relaxation: Relaxation) -> np.ndarray:
     """The best features of a relaxation, several times the budget.
 
-    To cut it down feature by feature is a way that is not the neighbours'.
+    Dropping features one by one gives starts that differ from those of the neighbours.
     """
     factor, more = LARGE_SUPPORT
     large = problem.with_budget(factor * problem.max_features + more)

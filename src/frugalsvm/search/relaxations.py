@@ -1,4 +1,4 @@
-"""relax: any relaxation of the paper by any solver, with a bound that we recompute."""
+"""relax: any relaxation of the paper by any solver, with a recomputed bound."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ def relax(
         "SCoMP", "DSCoMP", "SR-DSCoP", "SR-DLMP". SR-DSCoP is solved as SR-DLMP, which
         is the same program by the paper's lemma.
     solver : str, default=None
-        "native" for our own kernel (DSCoP and SVM, for which it is the default) or one
-        of the solvers of :mod:`frugalsvm.paper.solvers`; None for the best open-source
-        one.
+        "native" for the library's own kernel (DSCoP and SVM, for which it is the
+        default) or one of the solvers of :mod:`frugalsvm.paper.solvers`; None for the
+        best open-source one.
     M : float or array of shape (n_features,), default=None
-        Bound of the weights for models that have one, e.g. from
+        Bound on the absolute weights for models that use one, e.g. from
         :func:`frugalsvm.paper.models.big_m`.
     K : iterable of int, default=None
         The features with binary u in the semi-relaxations.
@@ -58,16 +58,16 @@ def relax(
     verbose : bool, default=False
         Show the log of a solver that is not native.
     should_stop : callable, default=None
-        Native: asked between rounds.
+        Native: called between rounds; True stops the solver.
     **options
         Passed to the function that builds the model, e.g. ``cardinality``.
 
     Returns
     -------
     Relaxation
-        Its ``bound`` never depends on a solver's honesty. For a semi-relaxation, or a
-        solver without dual multipliers, it is the best that the native dual point
-        proves, and ``reported_bound`` is what the solver claims.
+        Its ``bound`` does not rely on the solver being right. For a semi-relaxation, or
+        a solver without dual multipliers, it is the best bound that the native dual
+        point proves, and ``reported_bound`` is the solver's claim.
     """
     _check(model, M, K)
     if solver is None:
@@ -110,7 +110,7 @@ def _solve_model(
     verbose: bool,
     options: dict[str, Any],
 ) -> Relaxation:
-    # Imported here: who stays native needs neither models nor solvers.
+    # Imported here: native relaxations need neither models nor solvers.
     from ..paper.models import MODELS
 
     started = time.perf_counter()

@@ -1,16 +1,16 @@
 """Restarts of the swap search: perturb good solutions, descend again, keep the best.
 
 Work is done in batches whose size does not depend on the number of threads, and every
-restart has a random generator of its own, so the outcome depends on the data and the
-seed only. Three ways to a new start, drawn at random:
+restart has its own random generator, so the outcome depends only on the data and the
+seed. A new start is made in one of three ways, at random:
 
 * perturb: drop 20 to 80 % of an elite solution and refill it;
 * cross: join two elite supports and drop the least weights until the budgets hold;
 * grow: add some promising features to an elite solution and shrink it again.
 
-Where features are many there are too many optima to find the best one by descents
-alone. There elite solutions are tempered (:mod:`~frugalsvm.search.tempering`), for a
-while between batches of restarts, and the best that are met are starts, too.
+With many features there are too many local optima to find the best one by descents
+alone. Then parallel tempering (:mod:`~frugalsvm.search.tempering`) runs from the elite
+pool between batches of restarts, and the best solutions it visits are starts, too.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ from .tempering import Tempering, can_temper, may_temper, warm_up
 
 # Restarts between two exchanges of elite solutions.
 BATCH = 4
-# What a restart takes from the patience: one that finds a new optimum, and another.
+# Patience used by a restart that finds a new optimum, and by any other.
 COSTS = 1, 5
-# What a stretch of tempering takes from the patience and of all work; with less work
-# than for so many SVMs it is not worth while.
+# Patience used by a tempering round, its fraction of all work, and the minimum work in
+# SVMs for it to be worthwhile.
 STRETCH_COST, STRETCH_PART, LEAST_SVMS = 40, 0.05, 160
-# Stretches between two batches of restarts; with less patience there are none.
+# Tempering rounds between two batches of restarts; none with less patience.
 STRETCHES, LEAST_PATIENCE = 3, 80
-# Patience is shorter if less than this part of the objective can be gained.
+# Patience is reduced if less than this fraction of the objective can be gained.
 FULL_GAIN = 0.01
 # Supports remembered across restarts.
 MAX_SEEN = 500_000
@@ -57,18 +57,17 @@ class SwapOptions(Options):
     ----------
     patience : int, default=250
         How long to go on without improvement; 0 for a single descent. A restart that
-        ends in a new swap optimum costs 1; one that ends in a known one costs 5, for it
-        is a sign that few optima are left to be found. A stretch of tempering, a
-        twentieth of all work if that has a limit, costs 40.
-        Methods ``auto`` and ``swap`` take that of their effort, less of it where the
-        gap is below 1 %; one that is given lifts the effort's other limit of the
-        search, too.
+        ends in a new swap optimum costs 1; one that ends in a known optimum costs 5,
+        since it suggests that few optima are left. A tempering round costs 40; it takes
+        a twentieth of the work limit, if there is one. By default, methods ``auto`` and
+        ``swap`` use the patience of their effort, reduced if the gap is below 1 %. An
+        explicit value also lifts the work limit that the effort sets for the search.
     width : int, default=20
-        Features that are tried in exchange for one.
+        Number of features tried in exchange for one.
     tries : int, default=3
-        Features that are tried to be dropped after an addition.
+        Number of features tried for removal after an addition.
     n_elites : int, default=12
-        Good solutions that restarts start from.
+        Size of the elite pool, from which restarts start.
     """
 
     patience: int = 250
@@ -77,7 +76,7 @@ class SwapOptions(Options):
     n_elites: int = 12
 
     def check(self) -> None:
-        """Raise ValueError if an option is not what it must be."""
+        """Raise ValueError if an option is invalid."""
         check_integer("patience", self.patience, 0)
         check_integer("width", self.width, 1)
         check_integer("tries", self.tries, 1)
@@ -85,13 +84,13 @@ class SwapOptions(Options):
 
 
 def prepare(problem: Problem, options: SwapOptions) -> None:
-    """Compile what tempering needs, if there may be any, before the clock starts."""
+    """Compile the code for tempering, if it may be used, before the clock starts."""
     if may_temper(problem) and options.patience >= LEAST_PATIENCE:
         compilation.ensure("tempering", warm_up)
 
 
 class Elites:
-    """Good distinct solutions to start from, best first."""
+    """The elite pool: good distinct solutions to start from, best first."""
 
     def __init__(self, size: int):
         self._size = size
@@ -103,7 +102,7 @@ class Elites:
         return [solution.support for solution in self.solutions]
 
     def add(self, solution: Solution) -> bool:
-        """Add a solution; whether it is notably better than all others."""
+        """Add a solution; return whether it is notably better than all others."""
         if any(solution.key == other.key for other in self.solutions):
             return False
         first = self.solutions[0].objective if self.solutions else np.inf
@@ -115,12 +114,12 @@ class Elites:
 
 
 def shrink(evaluator: Evaluator, support: np.ndarray) -> Solution:
-    """Solve on a support that is too large and drop least weights until it fits."""
+    """Solve on an oversized support and drop smallest weights until it fits."""
     solution = evaluator.solve(support)
     assert solution is not None
     while not evaluator.fits(solution.support):
         excess = solution.support.size - evaluator.problem.max_features
-        # Halve the excess at first; the last features go one by one.
+        # Halve the excess at first; drop the last features one by one.
         count = max(1, excess // 2)
         drop = evaluator.removable(solution)[:count]
         smaller = evaluator.solve(np.delete(solution.support, drop), warm=solution)
@@ -184,7 +183,7 @@ class RestartSearch:
     ----------
     problem : Problem
     incumbent : Incumbent
-        Offered the best of the elite solutions.
+        Receives the best elite solution.
     options : SwapOptions
     pool : Executor
         Where the descents of a batch run.
@@ -193,15 +192,15 @@ class RestartSearch:
     should_stop : callable
         Asked before every SVM.
     max_work : float, default=inf
-        Where all descents end, and no more are begun.
+        Work limit, at which all descents end and no more are started.
     gain : callable, default=None
-        The part of the objective that could still be gained at most; None if patience
-        does not depend on it.
+        Returns the largest fraction of the objective that could still be gained; None
+        if patience does not depend on it.
 
     Attributes
     ----------
     work : float
-        What descents and tempering have cost.
+        Work of descents and tempering.
     idle : int
         Effort spent since the last improvement, in units of the patience.
     """
@@ -233,9 +232,9 @@ class RestartSearch:
         self._can_temper = has_patience and can_temper(problem)
         self._tempering: Tempering | None = None
         self._stretches_due = 0
-        # Ends of descents so far: one that is reached again is not looked at again.
+        # Local optima so far; a descent that reaches one again stops there.
         self._optima: set[tuple[int, ...]] = set()
-        # Those that were looked at closely.
+        # Local optima with a full neighbourhood search.
         self._close: set[tuple[int, ...]] = set()
         self._seen: dict[bytes, float] = {}
 
@@ -249,27 +248,27 @@ class RestartSearch:
 
     @property
     def work_left(self) -> float:
-        """Work until the limit."""
+        """Work left until the limit."""
         return max(0.0, self.max_work - self.work)
 
     @property
     def is_idle(self) -> bool:
-        """Whether patience or work are spent."""
+        """Whether patience or work is used up."""
         return self._patience_left <= 0 or self.work >= self.max_work
 
     @property
     def _patience_left(self) -> float:
-        """How long to go on, given what can be gained."""
+        """The patience, given the possible gain."""
         part = 1.0 if self._gain is None else min(1.0, self._gain() / FULL_GAIN)
         return part * self.options.patience - self.idle
 
     def restart_until_idle(self, is_finished: Callable[[], bool]) -> None:
-        """Restart until patience ends, or there is nothing left to do."""
+        """Restart until patience or work is used up."""
         while not (self.is_idle or self.should_stop() or is_finished()):
             self.restart()
 
     def restart(self, tempering_work: float = np.inf) -> None:
-        """A batch of restarts, or, if it is due, tempering for this work at most."""
+        """A batch of restarts or, if due, a tempering round within the given work."""
         work = self._tempering_work(tempering_work)
         effort = self._temper(work) if work else self._restart_batch()
         if effort and self._look_closely():
@@ -287,7 +286,7 @@ class RestartSearch:
         return self._run_batch([partial(_new_start, elites, rng) for rng in rngs])
 
     def _temper(self, work: float) -> int:
-        """Temper, and descend from the best that are met; effort as of restarts."""
+        """Temper, and descend from the best solutions; effort as for restarts."""
         self._stretches_due -= 1
         if self._tempering is None:
             rng = np.random.default_rng(self.seed.spawn(1)[0])
@@ -302,7 +301,7 @@ class RestartSearch:
         return STRETCH_COST if effort and self._can_temper else effort
 
     def _full_elites(self) -> list[Solution]:
-        """Elites that no feature can be added to: walks do not add any."""
+        """Elite solutions to which no feature can be added: walks only exchange."""
         evaluator = Evaluator(self.problem)
         elites = self.elites.solutions
         full = [one for one in elites if evaluator.addable(one.support).size == 0]
@@ -320,12 +319,12 @@ class RestartSearch:
         return own if own >= least else 0.0
 
     def learn(self, solution: Solution) -> None:
-        """Take in a solution that was found elsewhere."""
+        """Add a solution found elsewhere."""
         if self.elites.add(solution):
             self.idle = self.counters[SINCE_BEST] = 0
 
     def _look_closely(self) -> bool:
-        """Descend from the best solution in all its neighbourhood, unless that is done.
+        """Search the full neighbourhood of the best solution, unless already done.
 
         Returns whether it was improved.
         """
@@ -356,20 +355,20 @@ class RestartSearch:
                 effort += COSTS[solution.key in self._optima]
                 self._optima.add(solution.key)
                 improved |= self._keep(solution)
-        # Merged in order and between batches only: timing must not change the outcome.
+        # Merged in order and only between batches: timing must not change the outcome.
         for evaluator in evaluators:
             self.counters["SVM solves"] += evaluator.n_solves
             self.work += evaluator.work
             if len(self._seen) < MAX_SEEN:
                 self._seen.update(evaluator.values)
-        # Descents that were stopped before they began are no success.
+        # Descents stopped before they began do not count as success.
         return 0 if improved else max(effort, 1)
 
     def _keep(self, solution: Solution) -> bool:
-        """Take in a solution; whether it is notably better than all others.
+        """Add a solution; return whether it is notably better than all others.
 
-        A known support that ends a little lower than before is noise, and nobody is
-        told: solves inside a search are not that accurate.
+        A slightly lower value on a known support is noise and not reported, since
+        solves inside a search are not that accurate.
         """
         improves = self.elites.add(solution)
         self.incumbent.offer(self.elites.solutions[0], "swap" if improves else "")
@@ -381,7 +380,7 @@ def _given(solution: Solution, evaluator: Evaluator) -> Solution:
 
 
 def _solved(solution: Solution, evaluator: Evaluator) -> Solution:
-    """A solution by pivots, solved anew: they carry their rounding errors along."""
+    """A tempering solution, re-solved: active-set steps accumulate rounding errors."""
     evaluator.reached = solution
     return evaluator.solve(solution.support, warm=solution) or solution
 

@@ -19,7 +19,7 @@ def round_relaxation(problem: Problem, relaxation: Relaxation) -> np.ndarray:
 
 
 def fit_budgets(problem: Problem, ranked: np.ndarray) -> np.ndarray:
-    """Take the ranked features in order, skipping those that do not fit any more."""
+    """Take the ranked features in order, skipping those that no longer fit."""
     room = problem.max_features - problem.include.size
     if not np.isfinite(problem.max_cost):
         return np.sort(np.concatenate([problem.include, ranked[:room]]))

@@ -1,8 +1,7 @@
-"""The swap search where samples are too many for an SVM at every step.
+"""Swap search on a subsample, for too many samples to solve an SVM at every step.
 
-It is made on some of the samples, drawn at random, as a problem of its own. What it
-finds are supports, and nothing else of it leaves the room: the best of them are solved
-on all samples, and what is offered are those solutions.
+The search runs on a random subsample, as a separate problem. Only supports are taken
+from it: the best ones are solved on all samples, and those solutions are offered.
 """
 
 from __future__ import annotations
@@ -20,28 +19,29 @@ from .evaluator import Evaluator, Stop
 from .indirect import IndirectSearch
 from .restarts import Elites, RestartSearch, SwapOptions
 
-# Samples that are drawn, and how many there must be.
+# Size of the subsample, and the minimum number of samples to use one.
 N_DRAWN, MANY_SAMPLES = 20_000, 50_000
-# Supports that are solved on all samples at a time, and how much worse than the best
-# they may be where they were found.
+# Number of supports solved on all samples at a time, and how much worse than the best
+# they may be on the subsample.
 N_REFITTED, NEARLY = 6, 5e-3
 
 
 def is_for_samples(problem: Problem) -> bool:
-    """Whether a problem had better be searched on some of its samples."""
+    """Whether a problem should be searched on a subsample."""
     return problem.n_samples >= MANY_SAMPLES
 
 
 def n_searched(problem: Problem) -> int:
-    """Samples of the SVMs of a search."""
+    """Number of samples of the SVMs in a search."""
     return N_DRAWN if is_for_samples(problem) else problem.n_samples
 
 
 class SampledSearch(IndirectSearch):
-    """Restarts of the swap search on some of the samples.
+    """Restarts of the swap search on a subsample.
 
-    It is used as :class:`~frugalsvm.search.restarts.RestartSearch` is, and has the same
-    parameters; solutions that go in and come out are of all samples.
+    It has the interface and parameters of
+    :class:`~frugalsvm.search.restarts.RestartSearch`; solutions passed in and out refer
+    to all samples.
     """
 
     def __init__(
@@ -64,14 +64,14 @@ class SampledSearch(IndirectSearch):
             self._small, Incumbent(), options, pool, seed, should_stop, max_work, gain
         )
         self._elites = Elites(options.n_elites)
-        # Supports that were solved on all samples, or were not worth it.
+        # Supports solved on all samples, or rejected.
         self._refitted: set[tuple[int, ...]] = set()
 
-    # --- what others see of a search ---------------------------------------------
+    # --- search interface --------------------------------------------------------
 
     @property
     def elites(self) -> Elites:
-        """Good solutions of all samples."""
+        """Good solutions on all samples."""
         return self._elites
 
     def start(self, solutions: list[Solution]) -> None:
@@ -82,36 +82,36 @@ class SampledSearch(IndirectSearch):
         self._refit(1)
 
     def restart(self, tempering_work: float = np.inf) -> None:
-        """One batch of restarts, or a stretch of tempering."""
+        """One batch of restarts, or a tempering round."""
         self._search.restart(tempering_work)
         self._refit(1)
 
     def restart_until_idle(self, is_finished: Callable[[], bool]) -> None:
-        """Restart until patience ends, or there is nothing left to do."""
+        """Restart until patience or work is used up."""
         self._search.restart_until_idle(is_finished)
         self._refit(N_REFITTED)
 
     def learn(self, solution: Solution) -> None:
-        """Take in a solution that was found elsewhere."""
+        """Add a solution found elsewhere."""
         self._take(solution)
         for one in self._on_samples([solution]):
             self._search.learn(one)
 
-    # --- there and back ------------------------------------------------------------
+    # --- translation of solutions ---------------------------------------------------
 
     def _take(self, solution: Solution) -> None:
         self._elites.add(solution)
         self._refitted.add(solution.key)
 
     def _on_samples(self, solutions: list[Solution]) -> list[Solution]:
-        """The supports of solutions, solved on the samples that were drawn."""
+        """The supports of solutions, solved on the subsample."""
         evaluator = Evaluator(self._small)
         found = [evaluator.solve(one.support) for one in solutions]
         self._search.work += evaluator.work
         return [one for one in found if one is not None]
 
     def _refit(self, count: int) -> None:
-        """Solve the best supports on all samples, if that was not done before."""
+        """Solve the best supports on all samples, unless already done."""
         elites = self._search.elites.solutions[:count]
         limit = elites[0].objective * (1.0 + NEARLY) if elites else 0.0
         evaluator = Evaluator(self.problem, self._should_stop)

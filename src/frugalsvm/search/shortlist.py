@@ -1,10 +1,10 @@
-"""The swap search where features are too many to be priced at every step.
+"""Swap search on a shortlist, for too many features to price at every step.
 
-It is made on a short list of them, as a problem of its own: dense, and in memory. A
-feature is worth a place there if its price is high at one of the good solutions that
-are known, compared with the highest price at the same one. Pricing takes one product
-with all data, so it is done for the best solutions only, and when a search has come to
-an end; if that changes the list, the search goes on.
+The search runs on a shortlist of features, as a separate problem: dense and in memory.
+A feature is shortlisted if its price at one of the known good solutions is high,
+relative to the highest price there. Pricing takes one product with all data, so it is
+done only for the best solutions, after a search has ended; if it changes the list, the
+search continues.
 """
 
 from __future__ import annotations
@@ -26,25 +26,25 @@ from .indirect import IndirectSearch
 from .restarts import Elites, RestartSearch, SwapOptions
 from .sampled import SampledSearch, is_for_samples
 
-# Features of the list, and what their rows may take at most.
+# Maximum number of features in the list, and of bytes of their rows.
 LENGTH, LIST_BYTES = 2000, 2**26
-# ... unless the budget is large: features for each of it.
+# For large budgets: features in the list per feature of the budget.
 PER_CHOICE = 4
-# Up to this a list is dense even if the data are sparse.
+# Up to this size a list is dense even if the data are sparse.
 SHORT_BYTES = 2**24
-# Good solutions that are priced at a time.
+# Number of good solutions priced at a time.
 N_PRICED = 4
-# How often the list is looked at again.
+# Maximum number of updates of the list.
 MAX_TURNS = 5
 
 
 class _List(NamedTuple):
-    """The features of a list in increasing order, and how they are numbered."""
+    """The features of a list in increasing order, and their numbering."""
 
     features: np.ndarray
 
     def outside(self, solution: Solution) -> Solution:
-        """A solution of the small problem in the numbers of all features."""
+        """A solution of the small problem in the numbering of all features."""
         return replace(solution, support=self.features[solution.support])
 
     def holds(self, solution: Solution) -> bool:
@@ -52,21 +52,22 @@ class _List(NamedTuple):
         return bool(np.isin(solution.support, self.features).all())
 
     def inside(self, solution: Solution) -> Solution:
-        """A solution that the list holds in the numbers of the small problem."""
+        """A solution within the list in the numbering of the small problem."""
         at = np.searchsorted(self.features, solution.support)
         return replace(solution, support=at.astype(np.int64))
 
 
 class ShortlistSearch(IndirectSearch):
-    """Restarts of the swap search on a short list of the features.
+    """Restarts of the swap search on a shortlist of features.
 
-    It is used as :class:`~frugalsvm.search.restarts.RestartSearch` is, and has the same
-    parameters; solutions go in and come out in the numbers of all features.
+    It has the interface and parameters of
+    :class:`~frugalsvm.search.restarts.RestartSearch`; solutions passed in and out use
+    the numbering of all features.
 
     Parameters
     ----------
     points : list of arrays
-        Dual points whose prices say which features are listed at first.
+        Dual points whose prices determine the initial list.
     """
 
     def __init__(
@@ -94,11 +95,11 @@ class ShortlistSearch(IndirectSearch):
         self._list = _List(self._best([]))
         self._search = self._new_search()
 
-    # --- what others see of a search ---------------------------------------------
+    # --- search interface --------------------------------------------------------
 
     @property
     def elites(self) -> Elites:
-        """Good solutions, in the numbers of all features."""
+        """Good solutions, in the numbering of all features."""
         elites = Elites(self._options.n_elites)
         elites.solutions = [
             self._list.outside(one) for one in self._search.elites.solutions
@@ -106,14 +107,14 @@ class ShortlistSearch(IndirectSearch):
         return elites
 
     def start(self, solutions: list[Solution]) -> None:
-        """Descend from the given solutions, on a list that suits them."""
+        """Descend from the given solutions, on a list built for them."""
         self._price_solutions(solutions)
         self._make_list(solutions)
         self._search.start([self._list.inside(one) for one in solutions])
         self._extend()
 
     def restart(self, tempering_work: float = np.inf) -> None:
-        """One batch of restarts, or a stretch of tempering."""
+        """One batch of restarts, or a tempering round."""
         self._search.restart(tempering_work)
 
     def restart_until_idle(self, is_finished: Callable[[], bool]) -> None:
@@ -132,7 +133,7 @@ class ShortlistSearch(IndirectSearch):
     # --- the list ----------------------------------------------------------------
 
     def _extend(self) -> bool:
-        """Price the best solutions; whether a new list led to a better one."""
+        """Price the best solutions; return whether a new list led to a better one."""
         best = self.incumbent.objective
         while self._turns < MAX_TURNS and self._search.work_left > 0.0:
             elites = self.elites.solutions[:N_PRICED]
@@ -145,7 +146,7 @@ class ShortlistSearch(IndirectSearch):
         return self.incumbent.objective < best * (1 - IMPROVEMENT)
 
     def _price_solutions(self, solutions: list[Solution]) -> bool:
-        """Take note of what is worth most at solutions; whether any was new."""
+        """Record the best prices at solutions; return whether any solution was new."""
         new = [one for one in solutions if one.key not in self._priced]
         for one in new:
             self._priced.add(one.key)
@@ -154,7 +155,7 @@ class ShortlistSearch(IndirectSearch):
 
     def _price(self, alpha: np.ndarray) -> None:
         problem = self.problem
-        # Where all features are listed anyway, prices say nothing.
+        # If all features are listed anyway, prices are not needed.
         if self._length() >= problem.candidates.size:
             return
         squares = self._values(alpha)[problem.candidates] ** 2
@@ -172,12 +173,12 @@ class ShortlistSearch(IndirectSearch):
         problem, engine = self.problem, self.problem.engine
         if isinstance(engine, NativeEngine) or np.isfinite(problem.max_cost):
             return engine.products(alpha)
-        # What is among the best of several points is so at one of them.
+        # A feature among the best over several points is so at one of them.
         n_others = problem.n_features - problem.candidates.size
         return engine.prices(alpha, most=self._length() + n_others).certain
 
     def _length(self) -> int:
-        """Features of a list."""
+        """Number of features in a list."""
         fitting = LIST_BYTES // (8 * self.problem.n_samples)
         return max(min(LENGTH, fitting), PER_CHOICE * self.problem.max_features, 1)
 
@@ -190,7 +191,7 @@ class ShortlistSearch(IndirectSearch):
         return np.unique(np.concatenate(parts))
 
     def _make_list(self, solutions: list[Solution]) -> bool:
-        """Let the list be what prices say now; whether it is another one."""
+        """Rebuild the list from the current prices; return whether it changed."""
         elites = self.elites
         features = self._best([*solutions, *elites.solutions])
         if np.isin(features, self._list.features).all():
@@ -212,7 +213,7 @@ class ShortlistSearch(IndirectSearch):
             self.incumbent.offer(names.outside(solution), event)
 
         small.listen(hand_on)
-        # Long rows that are sparse had better stay so: SVMs may take fewer samples.
+        # Long sparse rows are kept sparse: SVMs may merge samples.
         is_short = 8 * self.problem.n_samples * names.features.size <= SHORT_BYTES
         problem = self.problem.restrict(names.features, dense=is_short)
         kind = SampledSearch if is_for_samples(problem) else RestartSearch
@@ -220,5 +221,5 @@ class ShortlistSearch(IndirectSearch):
             problem, small, self._options, self._pool, self._seed, self._should_stop,
             self._max_work, self._gain,
         )  # fmt: skip
-        # Both are used in the same way.
+        # Both have the same interface.
         return cast(RestartSearch, made)

@@ -7,12 +7,12 @@ Two views of the same neighbourhood, cheap one first:
 * drop-add: drop each feature in turn, re-solve, and price all others by the dual point
   of the reduced support; only features whose bound beats the incumbent are tried.
 
-Where features are many, those to try are half the ones with the best bounds and half
-the ones with the best estimates (:mod:`~frugalsvm.search.estimates`).
+With many features, half of the candidates are those with the best bounds and half those
+with the best estimates (:mod:`~frugalsvm.search.estimates`).
 
-To see that nothing improves takes most of the work, and seldom leads on. So where
-features are many a descent first tries a few exchanges that estimates rank best, again
-and again; who wants more has to ask for a close look.
+Verifying a local optimum takes most of the work and seldom finds an improvement. So
+with many features a descent only tries a few exchanges that the estimates rank best,
+repeatedly; a full neighbourhood search must be requested.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from ..problem.solution import Solution
 from .evaluator import IMPROVEMENT, Evaluator, insert, remove
 from .exchanges import exchanged, ranked_exchanges
 
-# Estimates are made where there are this many times as many features as are tried.
+# Estimates are used if there are this many times as many features as are tried.
 MANY = 5
-# Features from which on supports are filled, and descents begin, by estimates.
+# Minimum number of features to fill supports and begin descents by estimates.
 MANY_TO_FILL = 100
-# Exchanges that a descent tries before it looks closely.
+# Exchanges that a descent tries before a full neighbourhood search.
 EXCHANGES = 40
 
 
@@ -48,7 +48,7 @@ def _most_promising(
         return features[by_bound]
     estimates = evaluator.addition_estimates(solution, features)
     by_estimate = smallest(estimates, limit)
-    # Taken in turns, each once.
+    # Taken alternately, without duplicates.
     turns = np.column_stack([by_estimate, by_bound]).ravel()
     _, firsts = np.unique(turns, return_index=True)
     return features[turns[np.sort(firsts)[:limit]]]
@@ -158,12 +158,12 @@ def exchange(evaluator: Evaluator, solution: Solution) -> Solution | None:
 
 
 def begins_roughly(problem: Problem) -> bool:
-    """Whether there are so many features that descents begin by estimates."""
+    """Whether there are enough features for descents to begin by estimates."""
     return problem.candidates.size > MANY_TO_FILL
 
 
 def _descend_roughly(evaluator: Evaluator, solution: Solution) -> Solution:
-    """Descend by exchanges that estimates rank best, until a few of them fail."""
+    """Descend by the exchanges with the best estimates, until a few of them fail."""
     while True:
         evaluator.reached = solution
         better = exchange(evaluator, solution)
@@ -184,7 +184,8 @@ def swap_search(
     """Descend to a solution that neither add-drop nor drop-add improves.
 
     Supports in ``known`` are such solutions already; reaching one ends the descent.
-    Unless it is to look closely, it ends with a rough descent where features are many.
+    With many features it ends with a rough descent, unless a full neighbourhood search
+    is requested.
     """
     if begins_roughly(evaluator.problem):
         solution = _descend_roughly(evaluator, solution)

@@ -1,12 +1,12 @@
-"""Parallel tempering: walks at several temperatures that change places.
+"""Parallel tempering: chains at several temperatures that swap their states.
 
-A descent stops at the first swap optimum; where there are very many, the good ones are
-seldom a short walk from each other. A walk that accepts exchanges for the worse
-(:mod:`frugalsvm.kernels.walk`) gets from one to the next, the further the warmer it is,
-but only a cold one comes to their bottom. So there is a ladder of them, and neighbours
-on it change places now and then, as Metropolis' rule has it: what a warm one has found
-goes down, and what is stuck goes up. Nothing has to be cooled, so that there is no
-schedule to choose, and the search may go on for as long as it likes.
+A descent stops at the first swap optimum. If there are very many optima, good ones are
+seldom close to each other. A chain that also accepts worse exchanges
+(:mod:`frugalsvm.kernels.walk`) moves between optima, the further the higher its
+temperature, but only a cold chain reaches their bottom. So chains run on a ladder of
+temperature levels, and neighbouring levels swap states by the Metropolis rule: good
+states move to cold levels, and stuck ones to warm levels. There is no cooling schedule
+to choose, and the search can run for any length of time.
 """
 
 from __future__ import annotations
@@ -29,38 +29,38 @@ from ..runtime import compilation
 from ..runtime.stopping import StopCondition
 from .evaluator import Evaluator
 
-# Walks on the ladder, and the part of the exchanges that the coldest and the warmest of
-# them accept. Temperatures between are a geometric progression.
+# Number of temperature levels, and acceptance rates of the coldest and the warmest one.
+# Temperatures between them form a geometric progression.
 RUNGS, ACCEPTED = 8, (0.01, 0.2)
-# Temperatures to begin with, as parts of the objective, and their limits.
+# Initial temperatures, as fractions of the objective, and their limits.
 FIRST_TEMPERATURES, LIMITS = (1e-3, 8e-3), (1e-4, 1.0)
-# How fast temperatures follow what is accepted: at first, and later.
+# Adaptation rates of the temperatures: at first, and later.
 ADAPTATION, LEAST_ADAPTATION = 0.5, 0.05
-# Exchanges of features between two changes of places, and how many of these a run has.
+# Feature exchanges between two swaps of states, and number of swaps in a run.
 TURNS, ROUNDS = 200, 30
-# The last round has this part of the work at least.
+# Minimum work of the last round, as a fraction of the limit.
 LEAST_PART = 0.2
-# Features of the largest prices that may come.
+# Number of features with the largest prices that may enter.
 WIDTH = 200
-# Objectives that differ by a smaller part are the same: pivots are not that accurate.
+# Relative accuracy of objectives computed by active-set steps.
 SAME = 3e-5
-# With so few features trees and descents are quicker.
+# With fewer features, trees and descents are quicker.
 FEW_FEATURES = 50
 
 
 def may_temper(problem: Problem) -> bool:
-    """Whether there are so many features that tempering may be worth while."""
+    """Whether there are enough features for tempering to be worthwhile."""
     return problem.candidates.size > FEW_FEATURES
 
 
 def can_temper(problem: Problem) -> bool:
-    """The same, and compiled code has the data at hand, of not too many samples."""
+    """Whether tempering is worthwhile and compiled code can run it on the data."""
     is_dense = type(problem.engine) is NativeEngine
     return may_temper(problem) and is_dense and problem.n_samples < MOST_SAMPLES
 
 
 def warm_up(stop: StopCondition) -> None:
-    """Temper a tiny problem: whatever is needed is compiled then."""
+    """Temper a tiny problem, so that all code is compiled."""
     problem = compilation.tiny_problem().watching(stop.flag)
     first = Evaluator(problem, stop.should_stop).solve(np.arange(problem.max_features))
     assert first is not None
@@ -70,14 +70,14 @@ def warm_up(stop: StopCondition) -> None:
 
 
 class Chain(NamedTuple):
-    """A solution on its way up and down the ladder.
+    """A chain state: a solution that moves up and down the ladder.
 
     Attributes
     ----------
     support : integer array (p,)
         In no order.
     alpha : array (m,)
-        Its dual point; zero if there is none that pivots can begin with.
+        Its dual point; zero if none is suitable for active-set steps.
     objective : float
     """
 
@@ -88,13 +88,13 @@ class Chain(NamedTuple):
 
 @dataclass
 class TemperatureLevel:
-    """A place on the ladder, and who is there.
+    """A temperature level and the chain on it.
 
     Attributes
     ----------
     state : array (1,)
         Of the random numbers.
-    replica : Replica
+    replica : Chain
     temperature : float
     """
 
@@ -104,12 +104,12 @@ class TemperatureLevel:
 
 
 class Tempered(NamedTuple):
-    """What a run has found.
+    """The result of a tempering run.
 
     Attributes
     ----------
     solutions : list of Solution
-        The best that were met, best first; as accurate as pivots are.
+        The best solutions visited, best first, with the accuracy of active-set steps.
     n_svms : int
     work : float
     """
@@ -120,7 +120,7 @@ class Tempered(NamedTuple):
 
 
 def _best_of(walked: Walked) -> Solution:
-    """The best solution that was met, in order."""
+    """The best solution visited, with sorted features."""
     order = np.argsort(walked.best_support)
     return Solution(
         walked.best_support[order],
@@ -132,21 +132,21 @@ def _best_of(walked: Walked) -> Solution:
 
 
 class Tempering:
-    """Walks on a ladder of temperatures.
+    """Chains on a ladder of temperature levels.
 
     Parameters
     ----------
     problem : Problem
     solutions : list of Solution
-        Where to start, the best one first: that is where the coldest walk begins.
+        Initial solutions, best first; the coldest chain starts from the first one.
     rng : Generator
 
     Attributes
     ----------
     best : float
-        Objective of the best support that was met.
+        Objective of the best support visited.
     fails : bool
-        Whether most walks came to nothing: others would, too.
+        Whether most walks failed, so that more of them are not worthwhile.
     """
 
     def __init__(
@@ -160,7 +160,7 @@ class Tempering:
         self._fixed = np.zeros(problem.n_features, dtype=np.int8)
         self._fixed[problem.include] = 1
         states = rng.integers(1, 2**63, size=(RUNGS, 1), dtype=np.uint64)
-        # One solution after the other, from the first again if they are too few.
+        # Cycle through the solutions if there are too few.
         self._rungs = [
             TemperatureLevel(state, self._replica(solution))
             for state, solution in zip(states, cycle(solutions), strict=False)
@@ -170,13 +170,13 @@ class Tempering:
         self._set_temperatures()
 
     def _replica(self, solution: Solution) -> Chain:
-        # Its dual point is not at its bounds, as pivots need it.
+        # Its dual point is interior; active-set steps need one at the bounds.
         return Chain(
             solution.support, np.zeros(self.problem.n_samples), solution.objective
         )
 
     def visit(self, solution: Solution) -> None:
-        """Go on from a solution that was found elsewhere, if none as good was met."""
+        """Continue from a solution found elsewhere, if it beats all visited ones."""
         if solution.objective < self.best * (1.0 - SAME):
             self._rungs[0].replica = self._replica(solution)
 
@@ -187,15 +187,15 @@ class Tempering:
         should_stop: Callable[[], bool],
         n_best: int,
     ) -> Tempered:
-        """Walk for about so much work; the best few solutions that were met."""
+        """Run for about the given work; return the best few solutions visited."""
         work, n_svms = 0.0, 0
         met: dict[tuple[int, ...], Solution] = {}
         for _ in range(ROUNDS):
             if work >= max_work or self.fails or should_stop():
                 break
-            # A walk that has next to no work left comes to nothing.
+            # A walk with almost no work left would fail.
             share = max(max_work - work, LEAST_PART * max_work) / RUNGS
-            # In any order, by any thread: they have nothing in common.
+            # In any order and by any thread: they are independent.
             jobs = [pool.submit(self.walk, rung, share) for rung in self._rungs]
             walks = [job.result() for job in jobs]
             for rung, walked in zip(self._rungs, walks, strict=True):
@@ -213,7 +213,7 @@ class Tempering:
         return Tempered(ranked[:n_best], n_svms, work)
 
     def walk(self, rung: TemperatureLevel, max_work: float) -> Walked:
-        """A part of the way of the replica on a rung."""
+        """A segment of the walk of the chain at a temperature level."""
         problem, replica = self.problem, rung.replica
         task = WalkTask(
             replica.support, replica.alpha, self._candidates, self._fixed,
@@ -227,7 +227,7 @@ class Tempering:
         return walk_costs(self.problem.engine, replica.support.size, WIDTH)
 
     def _take_in(self, walks: list[Walked]) -> None:
-        """Let replicas be where walks have led; who came to nothing is replaced."""
+        """Move chains to the ends of their walks; replace chains that failed."""
         replicas = [Chain(w.support, w.alpha, w.objective) for w in walks]
         living = [one for one in replicas if np.isfinite(one.objective)]
         if not living:
@@ -238,12 +238,12 @@ class Tempering:
             rung.replica = replica if is_alive else other
 
     def _adapt(self, coldest: Walked, warmest: Walked) -> None:
-        """Warmer or colder, by what the walks at both ends have accepted."""
+        """Adapt temperatures to the acceptance rates at both ends of the ladder."""
         self._n_rounds += 1
         speed = max(LEAST_ADAPTATION, ADAPTATION / self._n_rounds**0.5)
         for t, walked in enumerate((coldest, warmest)):
             if np.isfinite(walked.objective):
-                # The first SVM is no exchange; one is added to be away from zero.
+                # The first SVM is not an exchange; one is added to avoid zero.
                 part = (walked.accepted + ACCEPTED[t]) / int(walked.counts[SVMS])
                 change = np.clip(np.log(ACCEPTED[t] / part), -1.0, 1.0)
                 self._ends[t] = np.clip(self._ends[t] * np.exp(speed * change), *LIMITS)
@@ -259,7 +259,7 @@ class Tempering:
             rung.temperature = float(one)
 
     def _change_places(self) -> None:
-        """Neighbours change places, by the rule that keeps each at its temperature."""
+        """Swap states of neighbouring levels by the Metropolis rule."""
         for lower, upper in pairwise(self._rungs):
             gain = np.log(lower.replica.objective / upper.replica.objective)
             colder = 1.0 / lower.temperature - 1.0 / upper.temperature

@@ -1,1 +1,1 @@
-"""Exact methods: branch and bound, and the certificates it leaves behind."""
+"""Exact methods: branch and bound, and its certificates."""

@@ -1,9 +1,9 @@
 """Branch and bound on the perspective relaxation.
 
-Nodes are taken best bound first, with a dive to the bottom of the tree now and then;
-taking a node means choosing a feature and evaluating both children. At every moment the
-smallest bound among the open nodes and the closed leaves bounds the optimum from below,
-so the search may stop whenever it likes.
+Nodes are taken best bound first, with occasional dives to the bottom of the tree.
+Taking a node means choosing a feature and evaluating both children. The smallest bound
+of the open nodes and the closed leaves is always a lower bound of the optimum, so the
+search may stop at any time.
 """
 
 from __future__ import annotations
@@ -29,47 +29,48 @@ from .node import Node
 from .node_solver import AllFeatures, NodeSolver
 from .payoff import Payoff
 
-# Nodes that a thread works on side by side, if there are other threads.
+# Nodes that a thread evaluates side by side, if there are other threads.
 BATCH = 8
-# Nodes from the beginning of one dive to that of the next.
+# Nodes between the starts of two dives.
 DIVE_PERIOD = 64
-# Part of all nodes that dives may take; with many features they are long.
+# Maximum fraction of nodes in dives, which are long with many features.
 DIVE_PART = 0.15
-# Nodes before restarts of the swap search begin: easy trees are done by then.
+# Nodes before restarts of the swap search begin: easy trees finish earlier.
 SEARCH_AFTER = 50
-# SVM solves of the swap search per node, where a node is cheap.
+# SVM solves of the swap search per cheap node.
 SEARCH_RATE = 0.1
-# The largest factor by which dearer nodes raise that rate.
+# The largest factor by which more expensive nodes raise that rate.
 MOST_TIMES = 100
 # Candidates up to which a node is cheap.
 MANY_FEATURES = 50
-# What the swap search may cost, as a part of what nodes have cost. Up to so many
-# candidates it restarts without tempering instead: counting what nodes cost takes time.
+# Work limit of the swap search, as a fraction of the work on nodes. Up to the given
+# number of candidates it restarts without tempering instead, since counting the work of
+# nodes takes time.
 SEARCH_SHARE, FEW_FEATURES = 0.25, 100
 
 
 def node_cost(n_features: int) -> float:
-    """How dear a node is, compared with one of few features."""
+    """The cost of a node, relative to one with few features."""
     return max(1.0, (n_features / MANY_FEATURES) ** 2)
 
 
 @dataclass(frozen=True)
 class TreeOptions(SwapOptions):
-    """Options of branch and bound; those of the swap search are taken, too.
+    """Options of branch and bound, in addition to those of the swap search.
 
     Parameters
     ----------
     branching : str, default="reliability"
         ``most-fractional``, ``reduced-cost``, ``strong`` or ``reliability``.
     max_megabytes : int, default=4000
-        The search ends when its nodes take more memory than this.
+        Memory limit of the nodes, at which the search ends.
     """
 
     branching: str = "reliability"
     max_megabytes: int = 4000
 
     def check(self) -> None:
-        """Raise ValueError if an option is not what it must be."""
+        """Raise ValueError if an option is invalid."""
         super().check()
         check_choice("branching", self.branching, RULES)
         check_integer("max_megabytes", self.max_megabytes, 1)
@@ -82,7 +83,7 @@ class BranchAndBound:
     ----------
     problem : Problem
     monitor : Monitor
-        Holds the incumbent; told about bounds and nodes, asked when to stop.
+        Holds the incumbent, records bounds and nodes, and decides when to stop.
     search : RestartSearch
         The swap search, already run from its starts.
     options : TreeOptions
@@ -90,17 +91,17 @@ class BranchAndBound:
     n_jobs : int
     keep_proof : bool
     max_work : float, default=inf
-        The search ends at this, or when it seems that the rest of it will not pay.
+        Work limit; the search ends earlier if more work is unlikely to pay.
 
     Attributes
     ----------
     frontier : Frontier
-        Has the bound, and all nodes if proofs are kept.
+        Holds the bound, and all nodes if proofs are kept.
     counters : dict
     hit_limit : str or None
-        "nodes" or "memory" if one of them ended the search.
+        "nodes" or "memory" if that limit ended the search.
     work : float
-        What nodes have cost, see ``frugalsvm.engine.work``, if anybody asks for it.
+        Work on nodes, see ``frugalsvm.engine.work``; counted only if needed.
     """
 
     def __init__(
@@ -132,7 +133,7 @@ class BranchAndBound:
         self._is_spent = False
         self._keep_proof = keep_proof
         self._tried: set[bytes] = set()
-        # Held by whoever reads or changes the frontier and the counters.
+        # Protects the frontier and the counters.
         self._changed = threading.Condition()
         self._searching = threading.Lock()
         self._n_taken = self._n_dived = 0
@@ -143,7 +144,7 @@ class BranchAndBound:
         self._error: BaseException | None = None
 
     def run(self) -> None:
-        """Search until the gap is closed or something says stop."""
+        """Search until the gap is closed or a stop condition holds."""
         self._plant()
         if self.n_jobs == 1:
             self._work()
@@ -178,7 +179,7 @@ class BranchAndBound:
         )
 
     def _work(self) -> None:
-        """Take nodes and replace them by their children until told to stop."""
+        """Replace nodes by their children until a stop condition holds."""
         solver = self._new_solver()
         dives: list[Node] = []
         try:
@@ -194,9 +195,9 @@ class BranchAndBound:
                 self._changed.notify_all()
 
     def _take(self, dives: list[Node]) -> list[Node]:
-        """The next nodes to work on, none when there is nothing left to do.
+        """The next nodes to work on; none when the search is finished.
 
-        One at a time, or, if threads share the tree, enough to make them meet rarely.
+        One at a time, or more if threads share the tree, to reduce contention.
         """
         with self._changed:
             nodes = list(dives)
@@ -217,7 +218,7 @@ class BranchAndBound:
             nodes.append(node)
 
     def _batch(self) -> int:
-        """How many nodes to take: no more than others and the limit leave."""
+        """Number of nodes to take, given the other threads and the limit."""
         if self.n_jobs == 1:
             return 1
         fair = len(self.frontier) // (2 * self.n_jobs)
@@ -225,7 +226,7 @@ class BranchAndBound:
         return int(max(1, min(BATCH, fair, left)))
 
     def _must_stop(self) -> bool:
-        """Whether a limit is reached; open nodes then stay open, as leaves."""
+        """Whether a limit is reached; open nodes then count as leaves."""
         if self._error is not None or self.monitor.should_stop():
             return True
         if self.counters["nodes"] >= self.max_nodes:
@@ -240,7 +241,7 @@ class BranchAndBound:
         return self.incumbent.objective - self.frontier.bound
 
     def _replace(self, solver: NodeSolver, expansions: list[Expansion]) -> list[Node]:
-        """Put the children in the places of their parents; those to dive into."""
+        """Replace parents by their children; return those to dive into."""
         with self._changed:
             self._count(solver)
             may_dive = not self._must_stop()
@@ -274,7 +275,7 @@ class BranchAndBound:
         return self._n_taken % DIVE_PERIOD == 0 and few
 
     def _count(self, solver: NodeSolver) -> None:
-        """Take over what a solver has counted."""
+        """Add the counts of a solver."""
         self.counters["nodes"] += solver.n_nodes
         self.counters["node iterations"] += solver.n_iterations
         self.monitor.count_nodes(solver.n_nodes, len(self.frontier))
@@ -288,7 +289,7 @@ class BranchAndBound:
         self.monitor.tick()
 
     def _improve(self, solver: NodeSolver) -> None:
-        """Descend from the incumbents that the nodes led to."""
+        """Descend from the incumbents found at nodes."""
         for solution in solver.improvements:
             better = self._descend(solver.evaluator, solution)
             self.incumbent.offer(better, "swap")
@@ -297,7 +298,7 @@ class BranchAndBound:
         solver.improvements.clear()
 
     def _descend(self, evaluator: Evaluator, solution: Solution) -> Solution:
-        """A descent, within the work that is left to the swap search."""
+        """A descent, within the remaining work of the swap search."""
         width, tries = self.options.width, self.options.tries
         before = evaluator.work
         evaluator.max_work = before + self.search.work_left
@@ -311,7 +312,7 @@ class BranchAndBound:
                 self.search.work += evaluator.work - before
 
     def _search_in_between(self) -> None:
-        """A batch of restarts when it is due, while there is patience left."""
+        """Run a batch of restarts when it is due and patience is left."""
         if self.search.is_idle or not self._is_search_due():
             return
         if self._searching.acquire(blocking=False):

@@ -1,7 +1,7 @@
-"""Which feature to branch on.
+"""Branching rules.
 
-A rule ranks the free features of a node when its relaxation is known. When the node's
-turn comes, the rule proposes features whose children are to be evaluated, learns from
+A rule ranks the free features of a node once its relaxation is solved. When the node is
+expanded, the rule proposes features whose children are to be evaluated, learns from
 them, and picks a pair. Rules that look ahead propose several features, the others one.
 """
 
@@ -16,30 +16,30 @@ from ..engine.protocol import RelaxationResult
 from ..kernels.branching import largest, most_fractional, most_gaining
 from .node import BranchingData, Node
 
-# What features gain if they are used, and if they are not.
+# Gains of the bound if features are used, and if they are not.
 Gains = tuple[list[float], list[float]]
-# Two children: that which uses the feature, and that which does not.
+# Two children: the one that uses the feature, and the one that does not.
 Pair = tuple[Node, Node]
 
-# Features that a node keeps for branching.
+# Maximum number of features that a node keeps for branching.
 MAX_RANKED = 12
-# A gain below this part of the bound counts as this much: products need it.
+# Smallest relative gain: products need positive factors.
 LEAST_GAIN = 1e-6
-# So few features are all tried in the first nodes, it is worth while to compare, and
-# estimates, corrected, are better than averages everywhere.
+# Up to this many features, all are tried in the first nodes, comparing them pays, and
+# corrected estimates are better than averages everywhere.
 FEW_FEATURES = 100
-# A node is near if it lacks this part of the cutoff.
+# A node is near the cutoff if its bound lacks at most this fraction of it.
 NEAR = 0.05
-# Features of such a node that are ranked by their z, and new ones tried at most.
+# Features of such a node ranked by their z, and the maximum number of new ones tried.
 RANKED_BY_Z, WIDTH_NEAR = 8, 2
-# A shorter way of z counts as this long.
+# Smallest distance of z.
 LEAST_WAY = 0.05
-# Ratios of gains to what was expected are kept between these.
+# Limits of the ratios of actual to expected gains.
 RATIOS = 0.05, 20.0
 
 
 class Proposal(NamedTuple):
-    """Features to evaluate, and what they have to beat.
+    """Features to evaluate, and the gain they have to beat.
 
     Attributes
     ----------
@@ -48,7 +48,7 @@ class Proposal(NamedTuple):
     favourite : int
         The feature to take if none of them is better than ``expected``.
     expected : float
-        What the favourite promises.
+        The expected gain of the favourite.
     """
 
     features: list[int]
@@ -71,7 +71,7 @@ class MostFractional:
         return Proposal([first], favourite=first)
 
     def learn(self, node: Node, feature: int, pair: Pair) -> None:
-        """Take note of what branching on a feature gained."""
+        """Record the gains of branching on a feature."""
 
     def pick(
         self, node: Node, proposal: Proposal, pairs: dict[int, Pair]
@@ -86,7 +86,7 @@ class MostFractional:
 
 
 class ReducedCost(MostFractional):
-    """The feature of largest ``c_j^2``: the one that costs most to forbid."""
+    """The feature of largest ``c_j^2``: the most expensive one to forbid."""
 
     def rank(
         self, free: np.ndarray, found: RelaxationResult, cutoff: float
@@ -113,27 +113,27 @@ class Strong(MostFractional):
 
 
 class Reliability(MostFractional):
-    """Estimates of what children gain, and averages of what they gained before.
+    """Estimated gains of children, corrected by averages of past gains.
 
-    Far from the cutoff features are ranked by the estimates of ``expected_gains``,
-    corrected by how much the gains of a feature differed from them. Next to the cutoff,
-    if features are many, the averages of gains per unit of z count, and most of the
-    features that are ranked are the most fractional ones. Features that are ranked
-    first and were not tried are tried.
+    Far from the cutoff, features are ranked by the estimates of ``expected_gains``,
+    corrected by the past ratios of actual to expected gains. Close to the cutoff, with
+    many features, they are ranked by average gains per unit of z, and most of the
+    ranked features are the most fractional ones. Top-ranked features that are new are
+    tried.
 
     Parameters
     ----------
     n_features : int
     width : int, optional
-        New features tried per node at most: two if there are few, else one; two next to
-        the cutoff.
+        Maximum number of new features tried per node. By default two if there are few,
+        else one; two close to the cutoff.
     """
 
     def __init__(self, n_features: int, width: int | None = None):
         is_few = n_features <= FEW_FEATURES
         self.width = width or (2 if is_few else 1)
         self._near = -np.inf if is_few else NEAR
-        # Lists: a node ranks a dozen features, fewer than arrays are worth while for.
+        # Lists: a node ranks a dozen features, too few for arrays to pay.
         self._ratios = [1.0] * n_features, [1.0] * n_features
         self._sums = [0.0] * n_features, [0.0] * n_features
         self._counts = [0] * n_features
@@ -151,7 +151,7 @@ class Reliability(MostFractional):
         return np.array((first + others)[:MAX_RANKED], dtype=free.dtype)
 
     def propose(self, node: Node, cutoff: float) -> Proposal:
-        """The first features if they are new; the favourite promises most."""
+        """The first features if they are new; the favourite has the largest gain."""
         scratch = _scratch(node)
         ranked = scratch.features.tolist()
         if self._is_near(node.bound, cutoff):
@@ -169,7 +169,7 @@ class Reliability(MostFractional):
         return cutoff - bound <= self._near * abs(cutoff)
 
     def _estimates(self, features: list[int], gains: Gains) -> Gains:
-        """Expected gains, corrected."""
+        """Corrected expected gains."""
         inside, outside = self._ratios
         return (
             [inside[j] * gain for j, gain in zip(features, gains[0], strict=True)],
@@ -177,7 +177,7 @@ class Reliability(MostFractional):
         )
 
     def _averages(self, features: list[int], z: list[float]) -> Gains:
-        """What features gained so far, for their z; nothing if they were not tried."""
+        """Average past gains, scaled to z; zero for untried features."""
         inside, outside = self._sums
         counts = [max(self._counts[j], 1) for j in features]
         triples = list(zip(features, z, counts, strict=True))
@@ -189,8 +189,8 @@ class Reliability(MostFractional):
     def learn(self, node: Node, feature: int, pair: Pair) -> None:
         """Add gains per unit of z, and ratios of gains to what was expected.
 
-        Ratios are averaged geometrically. The bound of a closed child is only as good
-        as it had to be: it says that the gain was large, not how large.
+        Ratios are averaged geometrically. The bound of a pruned child only shows that
+        the gain was large, not how large.
         """
         scratch = _scratch(node)
         at = scratch.features.tolist().index(feature)
@@ -210,17 +210,17 @@ class Reliability(MostFractional):
 
 
 def expected_gains(z: np.ndarray, curvature: np.ndarray) -> Gains:
-    """What bounds gain if z_j becomes one, and if it becomes zero, roughly.
+    """Approximate gains of the bound if z_j becomes one, and if it becomes zero.
 
-    The value as a function of z_j is taken as ``a (x / z + z / x)`` above the optimal
-    z, for weights enter as ``w_j^2 / z_j``, and as quadratic below.
+    The value as a function of z_j is modelled as ``a (x / z + z / x)`` above the
+    optimal z, since weights enter as ``w_j^2 / z_j``, and as quadratic below.
     """
     half = 0.5 * curvature * z
     return (half * (1.0 - z) ** 2).tolist(), (half * z).tolist()
 
 
 def _way(z: float, side: int) -> float:
-    """How far z has to go if the feature is used, or is not."""
+    """The distances of z to one and to zero."""
     return z if side else 1.0 - z
 
 
@@ -242,13 +242,13 @@ def _scored(
         (max(gain, least) * max(other, least), j)
         for j, gain, other in zip(features, inside, outside, strict=True)
     ]
-    # Ties go to what is ranked first: sorting is stable.
+    # Ties keep their ranking: sorting is stable.
     scored.sort(key=lambda each: -each[0])
     return scored
 
 
 def _least_gain(node: Node) -> float:
-    # Not zero, for there are ratios of gains; a bound may be zero.
+    # Not zero, since gains are divided; a bound may be zero.
     return max(LEAST_GAIN * abs(node.bound), 1e-100)
 
 
@@ -262,7 +262,7 @@ RULES = ("most-fractional", "reduced-cost", "strong", "reliability")
 
 
 def make_rule(name: str, n_features: int) -> MostFractional:
-    """The rule of a name."""
+    """The branching rule of a given name."""
     if name == "reliability":
         return Reliability(n_features)
     simple = {

@@ -1,10 +1,10 @@
-"""Evaluation: the work on one node, task by task.
+"""Evaluation of one node, as a sequence of relaxation requests.
 
-    relax -> is it worth no more? -> round -> fix features -> open, or a leaf
+    relax -> prune? -> round -> fix features -> open node or leaf
 
-Whoever evaluates nodes asks for ``task`` and hands the answer to ``take``, which names
-the next task, until there is none. So several nodes can be worked on side by side, and
-all tasks that are due are solved by one call of the engine (``work_off``).
+The caller solves the pending ``task`` and passes the result to ``take``, which sets the
+next request, until there is none. This way several nodes can be evaluated side by side,
+and one call of the engine solves all pending requests (``work_off``).
 """
 
 from __future__ import annotations
@@ -22,30 +22,30 @@ from ..kernels.screening import FIXED_IN, FIXED_OUT, OPEN
 from .branching import expected_gains
 from .node import FEW_FEATURES, BranchingData, DualPoint, Node, active_of
 
-if TYPE_CHECKING:  # an evaluation is made by a node solver
+if TYPE_CHECKING:  # circular import: node solvers make evaluations
     from .node_solver import NodeSolver
 
 # Relative gap to which relaxations are solved unless they may be pruned.
 NODE_TOL = 2e-3
-# Rounds on growing parts of a node; a bound from fewer is weaker, not wrong.
+# Maximum rounds on growing working sets; fewer give a weaker but valid bound.
 MAX_ROUNDS = 3
-# Rounds of a leaf, whose bound is final.
+# Maximum rounds for a leaf, whose bound is final.
 LEAF_ROUNDS = 30
 
 
 def _nothing(found: RelaxationResult) -> None:
-    """What follows when a node is evaluated."""
+    """The next step in the evaluation of a node."""
 
 
 class Work(Protocol):
-    """Something that consists of evaluations."""
+    """Work that consists of evaluations."""
 
     def due(self) -> list[Evaluation]:
-        """The evaluations that wait for an answer; none when the work is done."""
+        """The evaluations that await a result; none when the work is done."""
 
 
 def work_off(engine: Engine, works: Iterable[Work]) -> None:
-    """Answer all tasks of some works, with one call for all that are due."""
+    """Solve all requests; each engine call solves all that are pending."""
     works = list(works)
     while due := [evaluation for work in works for evaluation in work.due()]:
         answers = engine.solve([e.task for e in due if e.task is not None])
@@ -54,23 +54,23 @@ def work_off(engine: Engine, works: Iterable[Work]) -> None:
 
 
 class Evaluation:
-    """One node on its way to a bound.
+    """The evaluation of one node.
 
     Parameters
     ----------
     solver : NodeSolver
         Knows problem, incumbent, branching rule and kind of tree.
     node : Node
-        Receives bound, fixings and, if it stays open, what its children need.
+        Receives the bound, fixings and, if it stays open, the branching data.
     region : Region
-        What is to be decided at the node.
-    active : ActiveSet or None
-        What mattered at the parent.
+        The decisions left at the node.
+    active : WorkingSet or None
+        The working set of the parent.
 
     Attributes
     ----------
-    task : Task or None
-        What has to be solved next; None when the node is evaluated.
+    task : RelaxationRequest or None
+        The pending request; None when the node is evaluated.
     """
 
     __slots__ = (
@@ -102,11 +102,11 @@ class Evaluation:
             self._solve(region, active, NODE_TOL, MAX_ROUNDS, self._relaxed)
 
     def due(self) -> list[Evaluation]:
-        """Itself, as long as it has a task."""
+        """Itself while a request is pending."""
         return [] if self.task is None else [self]
 
     def take(self, found: RelaxationResult) -> None:
-        """Take the answer to ``task``, and name the next one."""
+        """Take the result of the pending request, and set the next one."""
         solver, task = self._solver, self.task
         assert task is not None
         solver.n_iterations += found.iterations
@@ -118,7 +118,7 @@ class Evaluation:
         is_last = found.finished or task.n_before + found.rounds >= self._max_rounds
         if is_last or found.bound > task.cutoff or solver.should_stop():
             self.task = None
-            # Not kept: a method of its own would keep the object alive in a circle.
+            # Cleared: a bound method would keep the object alive in a reference cycle.
             then, self._then = self._then, _nothing
             then(found)
         else:
@@ -132,7 +132,7 @@ class Evaluation:
         max_rounds: int,
         then: Callable[[RelaxationResult], None],
     ) -> None:
-        """Let the relaxation of a region be the next task, and say what follows it."""
+        """Request the relaxation of a region next, and set the step that follows."""
         solver = self._solver
         self._max_rounds = max_rounds
         self._then = then
@@ -152,14 +152,14 @@ class Evaluation:
         active: WorkingSet | None,
         then: Callable[[RelaxationResult], None],
     ) -> None:
-        """The same to the accuracy of a leaf."""
+        """Request a relaxation to the accuracy of a leaf."""
         self._solve(region, active, self._solver.fine_tol, LEAF_ROUNDS, then)
 
     def _is_pruned(self) -> bool:
         return self.node.bound > self._solver.incumbent.cutoff
 
     def _relaxed(self, found: RelaxationResult) -> None:
-        """The node is bounded; if that does not close it, look for solutions."""
+        """Store the bound of the node; unless it is pruned, look for solutions."""
         solver = self._solver
         solver.kind.relaxed(found)
         if self._is_pruned():
@@ -176,13 +176,13 @@ class Evaluation:
             self._solve_finely(trial, active_of(found), self._tried)
 
     def _tried(self, found: RelaxationResult) -> None:
-        """A region that rounding suggested is solved."""
+        """Take the result for a region suggested by rounding."""
         self._is_trial = False
         self._solver.kind.solved(self._solver, found)
         self._refine()
 
     def _refine(self) -> None:
-        """Solve the relaxation more accurately where the kind of tree wants it."""
+        """Solve the relaxation more accurately if the kind of tree asks for it."""
         solver, found = self._solver, self._found
         is_open = not self._is_pruned() and solver.incumbent.cutoff < found.primal
         if is_open and solver.kind.wants_finer(self.region, found):
@@ -192,7 +192,7 @@ class Evaluation:
             self._settle(found)
 
     def _settle(self, found: RelaxationResult) -> None:
-        """Fix features; what is left makes the node a leaf, or an open node."""
+        """Fix features; the node becomes a leaf or stays open."""
         if self._is_pruned():
             return
         solver = self._solver
@@ -204,7 +204,7 @@ class Evaluation:
             self._leave_open(left, found)
 
     def _fix(self, found: RelaxationResult) -> None:
-        """Decide features by screening."""
+        """Fix features by screening."""
         if not found.decides:
             return
         solver, node, free = self._solver, self.node, self.region.free
@@ -217,7 +217,7 @@ class Evaluation:
         self.region = solver.region_of(node.forced, free[decision == OPEN])
 
     def _leave_open(self, features: np.ndarray, found: RelaxationResult) -> None:
-        """Rank the features to branch on, and keep what children start from."""
+        """Rank the features to branch on, and keep the branching data."""
         cutoff = self._solver.incumbent.cutoff
         ranked = self._solver.rule.rank(features, found, cutoff)
         free = self.region.free
@@ -230,7 +230,7 @@ class Evaluation:
         )
 
     def _solve_leaf(self) -> None:
-        """Nothing is left to branch on: the bound of this relaxation is final."""
+        """Close a leaf, where nothing is left to branch on: its bound is final."""
         solver = self._solver
         self.region = self.region.settled(solver.problem.costs)
         self._solve_finely(self.region, self._active, self._leaf_solved)

@@ -1,4 +1,4 @@
-"""Expansion: an open node on its way to two evaluated children."""
+"""Expansion of an open node into two evaluated children."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Expansion:
     Attributes
     ----------
     pair : tuple of two Nodes, or None
-        The children that replace the node, once there are no more evaluations due.
+        The children that replace the node, once no evaluations are pending.
     """
 
     def __init__(self, solver: NodeSolver, node: Node):
@@ -36,7 +36,7 @@ class Expansion:
         self._evaluate(self._proposal.features)
 
     def due(self) -> list[Evaluation]:
-        """The evaluations that wait for an answer; none once there is a pair."""
+        """The evaluations that await a result; none once there is a pair."""
         while self.pair is None:
             waiting = [
                 evaluation
@@ -50,7 +50,7 @@ class Expansion:
         return []
 
     def _evaluate(self, features: list[int]) -> None:
-        """Begin the evaluation of the children of some features."""
+        """Start to evaluate the children of some features."""
         for feature in features:
             rest = self._free[self._free != feature]
             self._under_way[feature] = (
@@ -64,7 +64,7 @@ class Expansion:
         return Evaluation(self._solver, child, region, self.node.scratch.active)
 
     def _choose(self) -> None:
-        """All that is under way is evaluated: pick a pair, or try the favourite."""
+        """Called when all children are evaluated: pick a pair, or try the favourite."""
         rule = self._solver.rule
         for feature, (inside, outside) in self._under_way.items():
             pair = inside.node, outside.node

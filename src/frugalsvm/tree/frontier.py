@@ -1,4 +1,4 @@
-"""Frontier: the open nodes, and the bound that open and closed ones prove together."""
+"""Frontier: the open nodes, and the bound proved by open and closed nodes."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from .node import Node
 
 
 class Frontier:
-    """Open nodes and the bookkeeping of bounds; not safe for threads by itself.
+    """Open nodes and the bookkeeping of bounds; not thread-safe by itself.
 
     Attributes
     ----------
     closed_bound : float
         Smallest bound of a leaf, and smallest cutoff a fixing relied on.
     n_bytes : int
-        Memory that the nodes take, roughly.
+        Approximate memory of the nodes.
     kept : list of Node or None
         All nodes, if proofs are kept.
     """
@@ -35,12 +35,12 @@ class Frontier:
 
     @property
     def is_idle(self) -> bool:
-        """Whether nobody works on a node."""
+        """Whether no thread works on a node."""
         return not self._busy
 
     @property
     def waiting(self) -> list[Node]:
-        """The open nodes that nobody works on, that of smallest bound first."""
+        """The open nodes that no thread works on, smallest bound first."""
         return [node for _, _, node in self._heap]
 
     @property
@@ -50,7 +50,7 @@ class Frontier:
         return min(best_open, self.closed_bound, *self._busy.values(), np.inf)
 
     def add(self, node: Node, cutoff: float) -> bool:
-        """Take in an evaluated node; whether it is still open."""
+        """Add an evaluated node; return whether it is still open."""
         if self.kept is not None:
             self.kept.append(node)
             self.n_bytes += node.n_bytes
@@ -63,7 +63,7 @@ class Frontier:
         return True
 
     def push(self, node: Node) -> None:
-        """Let an open node wait."""
+        """Queue an open node."""
         self._count += 1
         if self.kept is None:
             self.n_bytes += node.n_bytes
@@ -74,7 +74,7 @@ class Frontier:
         if not self._heap:
             return None
         if self._heap[0][0] > cutoff:
-            # So are all others: they are leaves now.
+            # All others are above it, too: they are leaves now.
             self.closed_bound = min(self.closed_bound, self._heap[0][0])
             self._heap.clear()
             if self.kept is None:
@@ -86,11 +86,11 @@ class Frontier:
         return node
 
     def start(self, node: Node) -> None:
-        """Note that a thread works on the node: its bound counts meanwhile."""
+        """Mark a node as in progress; its bound still counts."""
         self._busy[id(node)] = node.bound
 
     def finish(self, node: Node) -> None:
-        """Note that the node is replaced by its children."""
+        """Mark a node as replaced by its children."""
         del self._busy[id(node)]
         node.is_leaf = False
         node.scratch = None

@@ -1,10 +1,9 @@
-"""A tree that lists all supports near the optimum instead of looking for the best.
+"""A tree that lists all near-optimal supports instead of searching for the best one.
 
-Nothing is pruned by the best solution: the cutoff is a tolerance above it, for bounds
-and for screening alike. So what a tree leaves out is worse than the cutoff, and what it
-cannot leave out ends as a leaf of one support, which is listed. Nodes are taken best
-bound first: at every moment all supports below the smallest bound of an open node are
-in the list.
+The cutoff for pruning and screening is not the best objective but a tolerance above it.
+So all pruned supports are worse than the cutoff, and the others become leaves of one
+support, which are listed. Nodes are taken best bound first: at any time all supports
+below the smallest bound of an open node are in the list.
 """
 
 from __future__ import annotations
@@ -24,23 +23,23 @@ from .frontier import Frontier
 from .node import DualPoint, Node
 from .node_solver import AllFeatures, NodeSolver
 
-# Nodes that a thread works on side by side.
+# Nodes that a thread evaluates side by side.
 BATCH = 8
 # Accuracy of the SVMs on listed supports.
 LISTED_TOL = 1e-10
-# A list that is this much longer than allowed is cut.
+# A list is cut when it exceeds its limit by this factor.
 OVERLENGTH = 1.25
-# An SVM that ends further above the cutoff was stopped early: it says nothing yet.
+# An SVM that ends further above the cutoff was stopped early and is inconclusive.
 FAR = 1e-6
 BRANCHING = "reliability"
 
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """A support within the tolerance: the SVM on it, and bounds of its optimum.
+    """A support within the tolerance, with its SVM and bounds on its optimum.
 
-    ``coef`` and ``intercept`` belong to the features of X, ``objective`` is rounded up
-    and ``bound`` proved by the dual point of a leaf; minus infinity if there is none.
+    ``coef`` and ``intercept`` belong to the features of X, ``objective`` is rounded up.
+    ``bound`` is proved by the dual point of a leaf; it is minus infinity without one.
     """
 
     support: np.ndarray
@@ -57,8 +56,8 @@ class Found:
     def bound_without(self, position: int) -> float:
         """A bound of the support without one of its features.
 
-        Without feature j the dual value rises by ``c_j^2 / 2``, and c is the weight but
-        for what is left of the gap: ``|w - c|^2 / 2`` is at most that.
+        Without feature j the dual value rises by ``c_j^2 / 2``, and c equals the weight
+        up to the remaining gap, which is at least ``|w - c|^2 / 2``.
         """
         bound = max(0.0, self.bound)
         radius = np.sqrt(2.0 * max(0.0, self.objective - bound)) * (1.0 + 1e-9)
@@ -68,7 +67,7 @@ class Found:
 
 
 def solve_support(problem: Problem, support: np.ndarray) -> tuple[Found, np.ndarray]:
-    """The SVM on a support, and the repaired dual point behind its bound."""
+    """The SVM on a support, and the repaired dual point of its bound."""
     svm = problem.engine.solve_svm(support, tol=LISTED_TOL)
     coef = np.zeros(problem.n_features)
     coef[support] = svm.w
@@ -93,7 +92,7 @@ class Threshold(Incumbent):
         self.tolerance = tolerance
 
     def cut_above(self, value: float) -> None:
-        """Be content with what is below a value, whatever the tolerance."""
+        """Lower the cutoff to a value, regardless of the tolerance."""
         with self._lock:
             self.cutoff = min(self.cutoff, value)
 
@@ -102,21 +101,21 @@ class Threshold(Incumbent):
 
 
 class Listing:
-    """The supports found so far, no more than allowed.
+    """The supports found so far, up to a limit.
 
     Parameters
     ----------
     threshold : Threshold
         Lowered by every better support, and when the list becomes too long.
     limit : int
-        Most supports that are kept: the best.
+        Maximum number of supports; the best ones are kept.
 
     Attributes
     ----------
     best : float
         The smallest objective.
     is_cut : bool
-        Whether supports within the tolerance had to be left out.
+        Whether supports within the tolerance were dropped.
     """
 
     def __init__(self, threshold: Threshold, limit: int):
@@ -130,7 +129,7 @@ class Listing:
         return len(self._found)
 
     def add(self, found: Found) -> None:
-        """Take in a support, known or not."""
+        """Add a support, known or new."""
         known = self._found.get(found.key, found)
         better = min(known, found, key=lambda one: one.objective)
         bound = max(known.bound, found.bound)
@@ -139,12 +138,12 @@ class Listing:
         self.threshold.lower_cutoff(found.objective)
 
     def cut(self, length: float) -> None:
-        """If the list is longer than that, keep the best ones and lower the cutoff."""
+        """If the list is too long, keep the best ones and lower the cutoff."""
         if len(self._found) <= length:
             return
         best = self.supports()
         self._found = {found.key: found for found in best[: self.limit]}
-        # What is no leaf is part of one, or of an open node: nothing hides in it.
+        # Supports that are not leaves belong to one, or to an open node.
         dropped = [one.bound for one in best[self.limit :] if one.bound > -np.inf]
         if dropped:
             self.is_cut = True
@@ -156,9 +155,10 @@ class Listing:
         return self.best * (1.0 + self.threshold.tolerance)
 
     def supports(self) -> list[Found]:
-        """Those that are not proved to be beyond the tolerance, best first."""
+        """The supports not proved to be beyond the tolerance, best first."""
         last = self.last
-        # The start is no leaf and has no bound, but may turn out to be beyond it.
+        # The initial support is not a leaf and has no bound; it may be beyond the
+        # tolerance.
         kept = [
             found
             for found in self._found.values()
@@ -168,17 +168,17 @@ class Listing:
 
 
 class _Leaves(AllFeatures):
-    """A tree that goes down to its leaves: rounding is for those who want one model."""
+    """A tree that branches down to leaves of one support, without rounding."""
 
     def round(self, *_: object) -> None:
         """Nothing."""
 
 
 class _ListingSolver(NodeSolver):
-    """Evaluates nodes; leaves that cannot be pruned are listed."""
+    """Evaluates nodes, and lists the leaves that cannot be pruned."""
 
     listing: Listing
-    # Leaves that were listed since the last batch.
+    # Leaves listed since the last batch.
     listed: set[Node]
 
     def close(self, node: Node, support: np.ndarray) -> None:
@@ -202,11 +202,11 @@ class ListingTree:
     ----------
     problem : Problem
     listing : Listing
-        With a solution at least, so that there is a cutoff.
+        With at least one solution, so that there is a cutoff.
     should_stop : callable
     max_nodes : float, default=inf
     max_bytes : float, default=inf
-        The search ends when its nodes take more memory.
+        Memory limit of the nodes.
     n_jobs : int, default=1
     keep_proof : bool, default=False
 
@@ -215,7 +215,7 @@ class ListingTree:
     frontier : Frontier
     n_nodes : int
     hit_limit : str or None
-        "nodes" or "memory" if one of them ended the search.
+        "nodes" or "memory" if that limit ended the search.
     root : Node or None
     """
 
@@ -261,7 +261,7 @@ class ListingTree:
         return self.proved >= self.listing.last
 
     def bounds_without(self, features: Iterable[int]) -> dict[int, float]:
-        """For each of some features: no support below this lacks it and is missing."""
+        """For each feature: a lower bound of the missing supports that lack it."""
         closed = min(self.frontier.closed_bound, self.listing.threshold.cutoff)
         bounds = dict.fromkeys(features, closed)
         for node in self.frontier.waiting:
@@ -273,7 +273,7 @@ class ListingTree:
 
     @property
     def ruled_out(self) -> np.ndarray:
-        """Features that no support below the first cutoff has, as a mask."""
+        """Mask of the features that no support below the first cutoff uses."""
         root = self._solvers[0].root
         out = np.ones(self._solvers[0].problem.n_features, dtype=bool)
         out[root.forced] = out[root.free] = False
@@ -282,7 +282,7 @@ class ListingTree:
         return out
 
     def run(self) -> None:
-        """Go on until nothing is open or something says stop."""
+        """Search until no node is open or a stop condition holds."""
         self.root = self._solvers[0].plant()
         self._add(self.root)
         with ThreadPoolExecutor(len(self._solvers)) as pool:
@@ -305,7 +305,7 @@ class ListingTree:
         return self.hit_limit is not None or self._should_stop()
 
     def _take(self) -> list[Node]:
-        """The open nodes of smallest bounds."""
+        """The open nodes with the smallest bounds."""
         nodes: list[Node] = []
         while len(nodes) < BATCH * len(self._solvers):
             node = self.frontier.pop(self.listing.threshold.cutoff)
@@ -316,7 +316,7 @@ class ListingTree:
         return nodes
 
     def _replace(self, expansions: list[Expansion]) -> None:
-        """Put the children in the places of their parents."""
+        """Replace parents by their children."""
         for expansion in expansions:
             assert expansion.pair is not None
             for child in expansion.pair:
@@ -325,7 +325,7 @@ class ListingTree:
 
     def _add(self, node: Node) -> None:
         if any(node in solver.listed for solver in self._solvers):
-            # There is nothing in it that is missing.
+            # It contains no missing support.
             node.bound = np.inf
         if self.frontier.add(node, self.listing.threshold.cutoff):
             self.frontier.push(node)

@@ -1,8 +1,8 @@
-"""Nodes of the search tree, and what they cost in memory.
+"""Nodes of the search tree, with compact storage.
 
-A node stores what distinguishes it from its parent; the set of its free features is
-rebuilt by walking up. So a node is small whatever the number of features, and the list
-of all nodes is at the same time the proof that the leaves cover every support.
+A node stores only its difference from its parent; the set of its free features is
+rebuilt by walking up the tree. So a node is small for any number of features, and the
+list of all nodes is also the proof that the leaves cover every support.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from ..engine.region import Region
 from ..problem.problem import LEFT_SLACK, Problem
 
 _NOTHING = np.empty(0, dtype=np.int64)
-# Bytes of a node without its arrays, as measured.
+# Bytes of a node without its arrays (measured).
 NODE_BYTES = 900
-# Up to this many free features an open node keeps their list.
+# An open node stores its free features up to this many.
 FEW_FEATURES = 200
 
 
@@ -28,7 +28,7 @@ def _nothing() -> np.ndarray:
 
 @dataclass(slots=True, eq=False)
 class DualPoint:
-    """A repaired dual point without its zeros, and the price of the cost budget."""
+    """A repaired dual point in sparse form, and the price of the cost budget."""
 
     samples: np.ndarray
     values: np.ndarray
@@ -36,19 +36,19 @@ class DualPoint:
 
     @classmethod
     def of(cls, alpha: np.ndarray, price: float) -> DualPoint:
-        """Keep a point."""
+        """Store a point."""
         kept = np.flatnonzero(alpha)
         return cls(kept.astype(np.int32), alpha[kept], price)
 
     @property
     def n_bytes(self) -> int:
-        """Memory of its arrays."""
+        """Bytes of the arrays."""
         return self.samples.nbytes + self.values.nbytes
 
 
 @dataclass(slots=True, eq=False)
 class BranchingData:
-    """What an open node needs until it has children.
+    """Data of an open node that are needed until it is branched on.
 
     Attributes
     ----------
@@ -57,13 +57,13 @@ class BranchingData:
     z : list of float
         Their z.
     gains : tuple of two lists
-        What the bound is expected to gain if they are used, and if they are not.
-    active : ActiveSet
-        What mattered at the node: where its children begin.
+        Expected gains of the bound if they are used, and if they are not.
+    active : WorkingSet
+        The working set of the node, from which its children start.
     free : ndarray or None
         Its free features, if there are few.
     dives : bool
-        Whether the search goes on with a child of this node at once.
+        Whether the search continues directly with a child of this node.
     """
 
     features: np.ndarray
@@ -75,19 +75,19 @@ class BranchingData:
 
     @property
     def n_bytes(self) -> int:
-        """Memory of its arrays."""
+        """Bytes of the arrays."""
         size = self.active.side.nbytes + self.active.features.nbytes
         return size + (0 if self.free is None else self.free.nbytes)
 
 
 @dataclass(slots=True, eq=False)
 class Node:
-    """A set of supports: those with all of ``forced`` and none of what is decided out.
+    """A set of supports: all ``forced`` features and no excluded ones.
 
-    ``feature`` was decided ``inside`` or not by branching at the parent. ``bound`` is
-    valid for all supports of the node, by ``point`` if proofs are kept. The fixings
-    follow from ``fixing_point`` and the incumbent. ``scratch`` is there as long as the
-    node is open.
+    Branching at the parent put ``feature`` ``inside`` or not. ``bound`` is valid for
+    all supports of the node; ``point`` proves it if proofs are kept. The fixings follow
+    from ``fixing_point`` and the incumbent. The branching data in ``scratch`` exist
+    while the node is open.
     """
 
     parent: Node | None
@@ -108,7 +108,7 @@ class Node:
         return cls(None, -1, True, region.forced, -np.inf)
 
     def child(self, feature: int, inside: bool) -> Node:
-        """The part of this node in which a feature is used, or not."""
+        """The child of this node in which a feature is used, or not."""
         forced = self.forced
         if inside:
             # Three times as fast as np.append.
@@ -120,14 +120,14 @@ class Node:
     def fix(
         self, inside: np.ndarray, outside: np.ndarray, point: DualPoint | None
     ) -> None:
-        """Decide features by a dual point and the incumbent."""
+        """Fix features by a dual point and the incumbent."""
         self.fixing_point = point
         self.fixed_in = inside.astype(np.int32)
         self.fixed_out = outside.astype(np.int32)
         self.forced = np.concatenate([self.forced, inside])
 
     def region(self, problem: Problem, root: Region) -> Region:
-        """What the relaxation of this node has to decide, given that of the root."""
+        """The region of this node, given that of the root."""
         if self.scratch is not None and self.scratch.free is not None:
             return region_of(problem, root, self.forced, self.scratch.free)
         open_ = np.zeros(problem.n_features, dtype=bool)
@@ -143,7 +143,7 @@ class Node:
 
     @property
     def n_bytes(self) -> int:
-        """Memory the node takes, roughly."""
+        """Approximate memory of the node."""
         size = NODE_BYTES + self.forced.nbytes + self.fixed_out.nbytes
         for part in (self.scratch, self.point, self.fixing_point):
             size += 0 if part is None else part.n_bytes
@@ -153,7 +153,7 @@ class Node:
 def region_of(
     problem: Problem, root: Region, forced: np.ndarray, free: np.ndarray
 ) -> Region:
-    """The part of the root with these features forced and these still to decide.
+    """The part of the root with the given forced and free features.
 
     ``forced`` begins with the forced features of the root.
     """
@@ -168,5 +168,5 @@ def region_of(
 
 
 def active_of(found: RelaxationResult) -> WorkingSet:
-    """What mattered at a node; copies, for its answer is part of larger arrays."""
+    """The working set of a node, copied: results are views of larger arrays."""
     return WorkingSet(found.active.features.copy(), found.active.side.copy())

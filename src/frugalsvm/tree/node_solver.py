@@ -1,4 +1,4 @@
-"""What the nodes of a tree have in common, and what a tree may do differently."""
+"""Evaluation of nodes, and the variants for different kinds of trees."""
 
 from __future__ import annotations
 
@@ -18,34 +18,34 @@ from .branching import MostFractional, Pair
 from .evaluation import Evaluation, work_off
 from .node import Node, region_of
 
-# Open nodes at the beginning that are all rounded.
+# The first open nodes, all of which are rounded.
 ROUND_ALWAYS = 100
-# Later open nodes from one that is rounded to the next: an SVM costs as much as a node.
+# Later, one in this many open nodes is rounded: an SVM costs as much as a node.
 ROUND_PERIOD = 8
 
 
 class TreeKind(Protocol):
-    """What makes a tree special: where it branches, and how it rounds."""
+    """A kind of tree: how it branches and rounds."""
 
     def branchable(self, region: Region) -> np.ndarray:
         """The free features that the tree has to decide."""
 
     def fixable(self, region: Region, decision: np.ndarray) -> np.ndarray:
-        """What of a decision of screening about the free features may be used."""
+        """The screening decisions that may be used."""
 
     def relaxed(self, found: RelaxationResult) -> None:
-        """Told about the first relaxation of every node."""
+        """Called with the first relaxation of every node."""
 
     def round(
         self, solver: NodeSolver, region: Region, found: RelaxationResult
     ) -> Region | None:
-        """Look for a solution near a relaxation; a region to solve, if that helps."""
+        """Look for a solution near a relaxation; may return a region to solve."""
 
     def wants_finer(self, region: Region, found: RelaxationResult) -> bool:
-        """Whether a more accurate relaxation may close a node."""
+        """Whether a more accurate relaxation may prune a node."""
 
     def solved(self, solver: NodeSolver, found: RelaxationResult) -> None:
-        """Told about the relaxations of leaves and of regions from rounding."""
+        """Called with the relaxations of leaves and of regions from rounding."""
 
 
 class AllFeatures:
@@ -59,7 +59,7 @@ class AllFeatures:
         return region.free
 
     def fixable(self, region: Region, decision: np.ndarray) -> np.ndarray:
-        """All of it."""
+        """All decisions."""
         return decision
 
     def relaxed(self, found: RelaxationResult) -> None:
@@ -101,20 +101,21 @@ class NodeSolver:
         Ranks the features to branch on.
     kind : TreeKind
     should_stop : callable
-        Asked inside long evaluations; what is stopped early is weaker, not wrong.
+        Called inside long evaluations; results that are stopped early are weaker but
+        valid.
     keep_points : bool
-        Whether nodes keep the dual points behind their bounds and fixings.
+        Whether nodes keep the dual points of their bounds and fixings.
     tried : set of bytes
-        Supports that were rounded to before; shared between threads.
+        Supports already obtained by rounding; shared between threads.
     counts_work : bool, default=False
-        Whether anybody wants to know ``work``; counting it takes time on small data.
+        Whether to count ``work``, which takes time on small data.
 
     Attributes
     ----------
     root : Region
         All supports that the problem admits.
     n_nodes, n_iterations, work : int, int, float
-        Work done, in relaxations; whoever reads them may set them back.
+        Work done in relaxations; readers may reset the counts.
     improvements : list of Solution
         Solutions better than the incumbent at the time they were found.
     """
@@ -155,7 +156,7 @@ class NodeSolver:
         return root
 
     def split_off(self, node: Node, feature: int) -> Pair:
-        """The evaluated child that uses the feature; the other one, not evaluated."""
+        """The evaluated child that uses the feature, and the other, not evaluated."""
         free = node.region(self.problem, self.root).free
         inside, outside = node.child(feature, True), node.child(feature, False)
         region = self.region_of(inside.forced, free[free != feature])
@@ -167,7 +168,7 @@ class NodeSolver:
         return region_of(self.problem, self.root, forced, free)
 
     def close(self, node: Node, support: np.ndarray) -> None:
-        """Told about leaves of one support whose bound does not prune them."""
+        """Called with leaves of one support that are not pruned."""
         self.offer(support)
 
     def offer(self, support: np.ndarray) -> None:
@@ -185,6 +186,6 @@ class NodeSolver:
             self.improvements.append(solution)
 
     def _is_affordable(self, support: np.ndarray) -> bool:
-        # The budget of a region is rounded up, that of a solution is not.
+        # Budgets of regions are rounded up, those of solutions are not.
         costs, budget = self.problem.costs, self.problem.cost_budget
         return bool(np.isinf(budget) or costs[support].sum() <= budget)

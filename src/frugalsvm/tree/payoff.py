@@ -1,33 +1,33 @@
-"""Payoff: whether more work on a tree can be expected to pay."""
+"""Payoff: whether more work on a tree is likely to pay."""
 
 from __future__ import annotations
 
 import math
 
-# Work at the first look, whatever the limit: a tree with a larger limit then goes at
-# least as far as the same tree with a smaller one.
+# Work at the first check, independent of the limit: so a tree with a larger limit goes
+# at least as far as the same tree with a smaller one.
 FIRST_LOOK = 1.875e8
-# Part of the gap that the rest of the work should be expected to close.
+# Fraction of the gap that the remaining work should be expected to close.
 LEAST_PAYOFF = 0.3
-# Looks in a row that must expect less: bounds do not rise evenly.
+# Consecutive checks that must expect less: bounds rise unevenly.
 BAD_LOOKS = 2
 
 
 class Payoff:
-    """Looks at a gap whenever the work has doubled.
+    """Checks the gap each time the work has doubled.
 
-    Trees close about the same part of a gap each time their work doubles. So what can
-    be expected is what the last doubling has closed, times the doublings that are left.
+    Trees close about the same fraction of a gap per doubling of the work. So the
+    expected progress is that of the last doubling times the doublings left.
 
     Parameters
     ----------
     max_work : float
-        Where the work ends in any case; without a limit it is never over.
+        The work limit; without one the work never ends here.
 
     Attributes
     ----------
     next_look : float
-        Work until which there is nothing to look at.
+        Work at the next check.
     """
 
     def __init__(self, max_work: float):
@@ -37,11 +37,11 @@ class Payoff:
         self._bad_looks = 0
 
     def start(self, gap: float) -> None:
-        """Remember the gap of the root."""
+        """Record the gap of the root."""
         self._gap = gap
 
     def is_over(self, work: float, gap: float) -> bool:
-        """Whether the work is done, or the rest of it is not worth while."""
+        """Whether the work is used up, or the rest of it is not worthwhile."""
         if work >= self.max_work:
             return True
         if work < self.next_look:

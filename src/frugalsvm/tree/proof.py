@@ -1,4 +1,4 @@
-"""The proof that a tree leaves behind: its leaves, fixings and their dual points."""
+"""The proof from a search tree: its leaves, fixings and their dual points."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _NO_FEATURES = np.empty(0, dtype=np.int64)
 
 
 class ProvedList(NamedTuple):
-    """Sets of features that a tree has listed, and what it proves of all others.
+    """Feature sets listed by a tree, and the proof about all others.
 
     Attributes
     ----------
@@ -23,7 +23,7 @@ class ProvedList(NamedTuple):
         The sets, and weights for each.
     intercepts : list of float
     threshold : float
-        Nothing below it is missing.
+        No other set has an objective below it.
     """
 
     supports: list[np.ndarray]
@@ -42,7 +42,7 @@ def build_certificate(
     root_point: DualPoint | None = None,
     alternatives: ProvedList | None = None,
 ) -> Certificate:
-    """Collect the nodes of a tree, or the dual point of the root alone."""
+    """Collect the nodes of a tree, or only the dual point of the root."""
     if nodes is None:
         root = Node.root(problem.root_region())
         root.point = root_point
@@ -128,7 +128,7 @@ def _price(point: DualPoint | None) -> float:
 
 
 def _starts(parts: list[np.ndarray]) -> np.ndarray:
-    """Where each part begins when they are joined, and the end."""
+    """The offset of each part after concatenation, and the total size."""
     return np.concatenate([[0], np.cumsum([part.size for part in parts])]).astype(
         np.int64
     )

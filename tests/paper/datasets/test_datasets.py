@@ -153,7 +153,9 @@ def test_parts_are_joined_and_columns_with_missing_values_dropped(monkeypatch):
 def test_another_table_is_not_accepted(monkeypatch, places, columns, labels, words):
     catalogued(monkeypatch, X6, Y6, (OpenMLPart(7, ("g",)),))
     serve(monkeypatch, {7: openml_table(7, columns, list(labels), ["b", "g"])})
-    with pytest.raises(DatasetNotFound, match=f"another table than ours: {words}"):
+    with pytest.raises(
+        DatasetNotFound, match=f"table on OpenML differs from ours: {words}"
+    ):
         datasets.load("tiny")
     assert not (places / "cache").exists()
 
@@ -204,7 +206,7 @@ def test_a_file_of_the_user_comes_first(monkeypatch, places):
     write_table(
         places / "cache/frugalsvm/tiny.csv.gz", LabelledTable(2 * X6, Y6, ["x", "y"])
     )
-    with pytest.warns(UserWarning, match="not the table that our figures come from"):
+    with pytest.warns(UserWarning, match="not the table behind our published figures"):
         np.testing.assert_array_equal(datasets.load("tiny").data, 2 * X6)
     write_table(places / "data/tiny.csv.gz", table)
     found = datasets.load("tiny")

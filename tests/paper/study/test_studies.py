@@ -258,7 +258,7 @@ def test_ctrl_c_leaves_a_clean_store(folder, tmp_path):
     process.send_signal(signal.SIGINT)
     _, words = process.communicate(timeout=120)
     assert process.returncode == 130
-    assert "goes on from there" in words
+    assert "to resume from there" in words
     assert "Traceback" not in words
     with sqlite3.connect(store) as connection:
         assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)

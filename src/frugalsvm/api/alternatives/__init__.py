@@ -1,4 +1,4 @@
-"""Alternatives: all choices of features that are about as good as the best."""
+"""Alternatives: all choices of features that are nearly as good as the best."""
 
 from .listing import NearOptimal
 from .roles import FeatureRole

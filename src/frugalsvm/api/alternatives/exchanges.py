@@ -1,7 +1,7 @@
-"""Exchanges of single features of the best model: tried before the tree grows.
+"""Exchanges of single features of the best model, tried before the tree search.
 
-So a list that a limit ends early has the twins of the features in the best model, and
-the tree begins with whatever better model they lead to.
+A list that a limit cuts short then still has the substitutes of features in the best
+model, and the tree starts from any better model that is found.
 """
 
 from __future__ import annotations
@@ -17,28 +17,28 @@ from ...search.evaluator import Evaluator, Stop, insert
 from ...search.sampled import N_DRAWN, is_for_samples
 from ...tree.listing import Listing, solve_support
 
-# Features that are tried in the place of each one, the most promising first, and what
-# all but the first of them may cost, see ``frugalsvm.engine.work``.
+# Maximum number of substitutes tried for each feature, the most promising first, and
+# the work limit for all but the first of them, see ``frugalsvm.engine.work``.
 N_SUBSTITUTES, WORK = 20, 1e9
-# How often a better model is followed.
+# How often the exchanges move to a better model.
 MAX_TURNS = 3
 
 
 class ExchangeTrials:
-    """Tries to replace features of the best model, and lists what is good enough.
+    """Tries to replace features of the best model, and lists the good results.
 
     Parameters
     ----------
     problem : Problem
-        Watches the flag of whoever asks it to stop.
+        Its compiled code watches the stop flag.
     listing : Listing
-        With a model at least.
+        With at least one model.
     should_stop : callable
 
     Attributes
     ----------
     n_tried : int
-        Exchanges whose SVMs were solved, or found to be beyond the tolerance.
+        Exchanges whose SVMs were solved or proved to be beyond the tolerance.
     """
 
     def __init__(
@@ -50,19 +50,19 @@ class ExchangeTrials:
         self._evaluator = Evaluator(problem, should_stop)
         self._should_stop = should_stop
         self._ranker: Evaluator | None = None
-        # Models around which exchanges were tried, and what came of those at the last.
+        # Models whose exchanges were tried, and the results at the last one.
         self._centres: set[tuple[int, ...]] = set()
         self._last: tuple[int, ...] | None = None
         self._objectives: dict[int, dict[int, float]] = {}
 
     @property
     def substitutes(self) -> dict[int, dict[int, float]]:
-        """What exchanges of features of the best model lead to, listed or cut."""
+        """Results of the exchanges of the best model, listed or cut."""
         best = self.listing.supports()[0]
         return self._objectives if best.key == self._last else {}
 
     def run(self) -> None:
-        """Try exchanges at the best model, and at a better one they lead to."""
+        """Try exchanges at the best model, and at better ones that are found."""
         for _ in range(MAX_TURNS):
             best = self.listing.supports()[0]
             if best.key in self._centres or self._should_stop():
@@ -70,7 +70,7 @@ class ExchangeTrials:
             self._centres.add(best.key)
             self._last, self._objectives = best.key, {}
             size = np.abs(best.coef)
-            # Those of small weights are the easiest to replace.
+            # Features of small weight are the easiest to replace.
             order = best.support[np.argsort(size, kind="stable")]
             try:
                 self._around(best.support, order)
@@ -78,7 +78,7 @@ class ExchangeTrials:
                 return
 
     def _around(self, support: np.ndarray, order: np.ndarray) -> None:
-        """One exchange of each feature, then more as far as the work goes."""
+        """One exchange per feature, then more within the work limit."""
         rest = []
         self._evaluator.max_work = np.inf
         for feature in order[~self._evaluator.is_fixed[order]].tolist():
@@ -94,7 +94,7 @@ class ExchangeTrials:
                     self._try(others, feature, ranked[turn])
 
     def _ranked(self, others: np.ndarray, feature: int) -> list[int]:
-        """What may take the place of a feature beside others, best guess first."""
+        """Candidate substitutes of a feature, the most promising first."""
         ranker = self._ranking()
         solution = ranker.solve(others)
         assert solution is not None
@@ -106,7 +106,7 @@ class ExchangeTrials:
         return features[smallest(estimates, N_SUBSTITUTES)].tolist()
 
     def _ranking(self) -> Evaluator:
-        """Who ranks exchanges: on some of the samples where these are many."""
+        """The ranking of exchanges, on a subsample if there are many samples."""
         if self._ranker is None:
             problem = self.problem
             if is_for_samples(problem):
@@ -124,6 +124,6 @@ class ExchangeTrials:
             return
         found, _ = solve_support(self.problem, support)
         if found.objective <= cutoff:
-            # It is no leaf: whatever else the tree has to say about it, it will.
+            # This is not a leaf; the tree will treat it like any other set.
             self.listing.add(replace(found, bound=-np.inf))
             self._objectives.setdefault(feature, {})[substitute] = found.objective

@@ -1,4 +1,4 @@
-"""What is proved of a list, and why no more, in sentences."""
+"""Sentences that say what is proved about a list, and what limits the proof."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING
 
 from .roles import IN_ALL, INDISPENSABLE
 
-if TYPE_CHECKING:  # a list explains itself
+if TYPE_CHECKING:  # imported only for type hints
     from .listing import NearOptimal
 
-# Names of features in a sentence.
+# Maximum number of feature names in a sentence.
 N_NAMED = 10
-# What ended a search, and the parameter that lets it go on.
+# Reasons for stopping, and the parameters to raise.
 LARGER = {"time limit": "time_limit", "node limit": "max_nodes", "limit": "limit"}
 
 
 def extent(found: NearOptimal) -> str:
-    """How far a list can be relied on, in a few words."""
+    """The extent of the proof, in a few words."""
     if found.complete:
         return "complete"
     if found.complete_up_to < 0:
@@ -26,7 +26,7 @@ def extent(found: NearOptimal) -> str:
 
 
 def explanation(found: NearOptimal, *, options: bool = False) -> str:
-    """What is proved, and why no more; parameters as ``--options`` if that is asked."""
+    """What is proved and what limits it; parameters as ``--options`` if requested."""
     if found.complete:
         return "Proved: no choice of features is missing from this list."
     parts = [_missing(found), _proved(found), _advice(found, options)]
@@ -47,7 +47,7 @@ def _missing(found: NearOptimal) -> str:
 
 
 def _proved(found: NearOptimal) -> str:
-    """What is proved of features all the same."""
+    """What is still proved about features."""
     of = {
         role: [one.name for one in found.roles if one.role == role]
         for role in (INDISPENSABLE, IN_ALL)
@@ -65,7 +65,7 @@ def _proved(found: NearOptimal) -> str:
 
 
 def _advice(found: NearOptimal, options: bool) -> str:
-    """What to do to know more."""
+    """How to prove more."""
     names = [LARGER[found.status]] if found.status in LARGER else []
     smaller = "tolerance"
     if options:

@@ -1,4 +1,4 @@
-"""NearOptimal: the supports within a tolerance of the optimum, and what they share."""
+"""NearOptimal: supports within a tolerance of the optimum, and their features."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from ...tree.listing import Found, solve_support
 from .explanation import explanation, extent
 from .roles import INDISPENSABLE, NEVER, REPLACEABLE, FeatureRole, roles_of
 
-# Models and features that are printed.
+# Maximum number of models and features that are printed.
 N_SHOWN = 10
-# Substitutes that are printed.
+# Maximum number of substitutes that are printed.
 N_SUBSTITUTES = 3
-# Characters of a line of sentences.
+# Line width of sentences.
 WIDTH = 88
-# Parts of sets that are solved to know whether a feature is never used.
+# Maximum number of subsets solved to decide whether a feature is never used.
 MOST_PARTS = 2000
 COMPLETE = "complete"
-# Objectives that differ by less than this part are the same.
+# Objectives with a smaller relative difference are equal.
 SAME = 1e-9
 
 
@@ -39,8 +39,8 @@ class NearOptimal:
     Attributes
     ----------
     supports : list of ndarrays of int
-        Features of each model; those with weight zero are left out, unless they had to
-        be included.
+        Features of each model; those with weight zero are left out unless they are in
+        ``include``.
     coefs : list of ndarrays
         Weights of these features.
     intercepts, objectives : ndarrays of shape (n_models,)
@@ -49,25 +49,24 @@ class NearOptimal:
     complete_up_to : float
         The largest tolerance up to which that is proved, at most ``tolerance``.
         Negative if not even the optimum is proved: then a support that was not found
-        may be better than the best one by this part.
+        may be better than the best one by this fraction.
     tolerance : float
-        What was asked for.
+        The requested tolerance.
     threshold : float
         ``(1 + tolerance)`` times the best objective.
     lower_bound : float
         Proved lower bound of the optimum.
     status : str
-        "complete", or what ended the search: "limit" (of the list), "time limit",
-        "node limit", "memory limit" or "interrupted"; "feasible" if nothing did, and
-        the numbers are too large or too small to prove more.
+        "complete", or what stopped the search: "limit" (of the list), "time limit",
+        "node limit", "memory limit" or "interrupted". "feasible" means that the search
+        finished, but numbers are too large or too small to prove more.
     seconds : float
     n_nodes : int
     n_exchanges : int
-        Exchanges of single features of the best model that were tried before anything
-        was concluded.
+        Single-feature exchanges of the best model that were tried.
     feature_names : list of str
     certificate : Certificate or None
-        Proof for :func:`frugalsvm.verify`, if it was asked for.
+        Proof for :func:`frugalsvm.verify`, if requested.
     """
 
     supports: list[np.ndarray]
@@ -86,13 +85,13 @@ class NearOptimal:
     problem: Problem
     certificate: Certificate | None = None
     n_exchanges: int = 0
-    # The sets of features behind each support: with those of weight zero.
+    # The feature sets of each support, including features of weight zero.
     _sets: tuple[list[Found], ...] = ()
-    # What models cost at least that lack a feature of the best one and are not listed,
-    # and which features no model within the tolerance has; if the list is incomplete.
+    # For incomplete lists: lower bounds of unlisted models that lack a feature of the
+    # best one, and the features of no model within the tolerance.
     _bounds_without: Mapping[int, float] = field(default_factory=dict)
     _ruled_out: np.ndarray | None = None
-    # Objectives of the exchanges at the best model, also of those that were cut.
+    # Objectives of the exchanges of the best model, including those cut from the list.
     _substitutes: Mapping[int, Mapping[int, float]] = field(default_factory=dict)
 
     def __len__(self) -> int:
@@ -100,11 +99,11 @@ class NearOptimal:
 
     @property
     def excess(self) -> np.ndarray:
-        """How far objectives are above the best one, as a part of it."""
+        """Relative excess of the objectives over the best one."""
         return self.objectives / self.objectives[0] - 1.0
 
     def within(self, tolerance: float) -> NearOptimal:
-        """The list for a smaller tolerance; it may be complete where this is not.
+        """The list for a smaller tolerance, which may be complete if this one is not.
 
         Parameters
         ----------
@@ -142,18 +141,18 @@ class NearOptimal:
 
     @cached_property
     def roles(self) -> list[FeatureRole]:
-        """What each feature is to all models, the most frequent first.
+        """The role of each feature in all models, the most frequent first.
 
-        "Indispensable" and "never" are proved. Where a list is not complete, and so not
-        proved of all features, there are the roles "in all found" and "in none found".
-        Features are replaceable by what the models in the list show.
+        "Indispensable" and "never" are proved. In an incomplete list they may not be
+        proved for all features; the roles are then "in all found" and "in none found".
+        "Replaceable" follows from the models in the list.
         """
         sets = [set(one.tolist()) for one in self.supports]
         shared = set.intersection(*sets)
         cut = self._cut_substitutes()
         spare = shared & cut.keys()
         if not self._can_fill_up():
-            # A model without the feature may hide in a larger one that has it.
+            # A listed model with the feature may contain a smaller one without it.
             spare |= {j for j in shared - spare if self._spare(j)}
         needed = {j for j in shared - spare if self._is_needed(j)}
         unproved = shared - spare - needed
@@ -165,31 +164,30 @@ class NearOptimal:
 
     @property
     def indispensable(self) -> list[str]:
-        """Features of which it is proved that no model does without them.
+        """Features proved to be in every model within the tolerance.
 
-        No model within the tolerance, that is. If the list is not complete, there may
-        be others that are not proved to be indispensable.
+        If the list is incomplete, other features may be indispensable without proof.
         """
         return [one.name for one in self.roles if one.role == INDISPENSABLE]
 
     @property
     def replaceable(self) -> dict[str, list[str]]:
-        """Features of some models, each with those that take its place."""
+        """Features of some models, each with its substitutes."""
         return {
             one.name: one.replaced_by for one in self.roles if one.role == REPLACEABLE
         }
 
     @property
     def never(self) -> list[str]:
-        """Features of which it is proved that no model within the tolerance has them.
+        """Features proved to be in no model within the tolerance.
 
-        If the list is not complete, there may be others.
+        If the list is incomplete, there may be others.
         """
         return [one.name for one in self.roles if one.role == NEVER]
 
     @property
     def explanation(self) -> str:
-        """What is proved of models and features, and why no more, in sentences."""
+        """What is proved about models and features, and what limits the proof."""
         return explanation(self)
 
     def _is_needed(self, feature: int) -> bool:
@@ -199,7 +197,7 @@ class NearOptimal:
         return self._bounds_without.get(feature, -np.inf) > self.threshold
 
     def _cut_substitutes(self) -> dict[int, list[int]]:
-        """What can replace features of the best model, though the list has no room."""
+        """Substitutes in the best model, including those cut from the list."""
         if self.complete:
             return {}
         within = {
@@ -209,13 +207,13 @@ class NearOptimal:
         return {j: features for j, features in within.items() if features}
 
     def _possible(self) -> set[int]:
-        """Features that models outside an incomplete list may have."""
+        """Features that may occur in models missing from an incomplete list."""
         if self._ruled_out is None:
             return set(range(len(self.feature_names)))
         return set(np.flatnonzero(~self._ruled_out).tolist())
 
     def _hidden(self, used: set[int]) -> set[int]:
-        """Features of weight zero that have one in a smaller model, as far as is known.
+        """Features of weight zero that may have nonzero weight in a smaller model.
 
         Such a model is worse than the larger one, but may be within the threshold.
         """
@@ -230,7 +228,7 @@ class NearOptimal:
         sets: list[Found],
         tried: dict[tuple[int, ...], Found | None],
     ) -> bool:
-        """Whether a part of a set may give a feature a weight."""
+        """Whether a feature may have nonzero weight in a subset."""
         level = [one for one in sets if feature in one.key]
         while level:
             below = {
@@ -247,13 +245,13 @@ class NearOptimal:
         return False
 
     def _can_fill_up(self) -> bool:
-        """Whether a model with too few features can get others instead of any one."""
+        """Whether a model below the budget can replace any of its features."""
         problem = self.problem
         n_free = problem.max_features - problem.include.size
         return bool(np.isinf(problem.max_cost) and problem.candidates.size > n_free)
 
     def _spare(self, feature: int) -> bool:
-        """Whether one of the sets can do without a feature."""
+        """Whether a feature can be dropped from one of the sets."""
         return feature not in self.problem.include and any(
             self._part(one, t) is not None
             for sets in self._sets
@@ -264,13 +262,13 @@ class NearOptimal:
     def minimal(self) -> list[np.ndarray]:
         """The smallest sets of features that are still within the tolerance.
 
-        Whatever is taken away from one of them, what is left is worse than the
-        threshold. If the list is complete, these are all such sets.
+        Dropping any feature from one of them leads beyond the threshold. If the list is
+        complete, these are all such sets.
 
         Returns
         -------
         list of ndarrays of int
-            Those of fewest features first, then by objective.
+            In increasing order of size, then of objective.
         """
         level = {one.key: one for sets in self._sets for one in sets}
         minimal = []
@@ -289,7 +287,7 @@ class NearOptimal:
     def _parts(
         self, one: Found, tried: dict[tuple[int, ...], Found | None]
     ) -> list[Found]:
-        """What is left within the threshold when one feature is taken away."""
+        """The subsets within the threshold that lack one feature."""
         parts = []
         for t in range(one.support.size):
             if one.support[t] in self.problem.include:
@@ -301,7 +299,7 @@ class NearOptimal:
         return [part for part in parts if part is not None]
 
     def _part(self, one: Found, position: int) -> Found | None:
-        """A set without one of its features, or None if that is worse."""
+        """The set without one feature, or None if it is beyond the threshold."""
         if one.bound_without(position) > self.threshold:
             return None
         part, _ = solve_support(self.problem, np.delete(one.support, position))
@@ -328,7 +326,7 @@ class NearOptimal:
         )
 
     def roles_frame(self) -> Any:
-        """One row per feature: role, number of models, and what takes its place.
+        """One row per feature: role, number of models, and substitutes.
 
         See :class:`~frugalsvm.api.alternatives.FeatureRole` for the roles.
 
@@ -418,5 +416,5 @@ def _role(one: FeatureRole) -> str:
 
 
 def _wrapped(text: str) -> list[str]:
-    """Lines of sentences; names of features stay as they are."""
+    """Sentences wrapped to lines; feature names are never broken."""
     return textwrap.wrap(text, WIDTH, break_long_words=False, break_on_hyphens=False)

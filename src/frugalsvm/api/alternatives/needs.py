@@ -1,4 +1,4 @@
-"""What is proved of models without a feature, where a list is not complete."""
+"""Bounds for models that lack a feature, for incomplete lists."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from ...problem.problem import Problem
 from ...tree.evaluation import NODE_TOL
 from ...tree.listing import ListingTree
 
-# Features, those of the largest weights, whose relaxations are solved.
+# Number of features, by decreasing weight, whose relaxations are solved.
 MOST_RELAXED = 50
 
 
 def bounds_without(
     problem: Problem, tree: ListingTree, should_stop: Callable[[], bool]
 ) -> dict[int, float]:
-    """For each feature of the best model: what models without it cost at least.
+    """For each feature of the best model: a lower bound for models without it.
 
-    Models in the list are left aside. The tree has a bound already: the smallest one of
-    its open nodes in which the feature is not decided to be used. The other one is that
-    of the relaxation without the feature; it is the better one where the tree was cut
-    by the length of the list.
+    Models in the list do not count. One bound comes from the tree: the smallest bound
+    of the open nodes in which the feature is not forced. The other comes from the
+    relaxation without the feature; it is better if the limit of the list stopped the
+    tree.
     """
     listing = tree.listing
     best = listing.supports()[0]

@@ -1,4 +1,4 @@
-"""What a feature is to the models of a list."""
+"""The roles of features in the models of a list."""
 
 from __future__ import annotations
 
@@ -10,33 +10,33 @@ from types import MappingProxyType
 import numpy as np
 
 INDISPENSABLE, REPLACEABLE, NEVER = "indispensable", "replaceable", "never"
-# What an incomplete list may leave open.
+# Roles that an incomplete list may leave open.
 IN_ALL, IN_NONE = "in all found", "in none found"
 
 
 @dataclass(frozen=True)
 class FeatureRole:
-    """What a feature is to all models of a list.
+    """The role of a feature in the models of a list.
 
     Attributes
     ----------
     feature : int
     name : str
     role : str
-        ``indispensable``: it is proved that no model within the tolerance does without
-        it. ``replaceable``: in some models and not in others, or models can do without
-        it. ``never``: it is proved that no model within the tolerance uses it.
+        ``indispensable``: every model within the tolerance is proved to use it.
+        ``replaceable``: used by some models and not by others, or models can do without
+        it. ``never``: no model within the tolerance uses it, which is proved.
 
-        What is not proved has two more: ``in all found``, in all models of the list,
-        but one without it may be missing; ``in none found``, in no model of the list,
-        but one with it may be missing. A list that is complete may have the latter,
-        too: for features that have weight zero in a model of the list, so that a
-        smaller model with them may be within the tolerance.
+        Two roles are not proved. ``in all found``: in all models of the list, but a
+        model without it may be missing. ``in none found``: in no model of the list, but
+        a model with it may be missing. The latter also occurs in complete lists, for
+        features of weight zero in a listed model: a smaller model that uses them may be
+        within the tolerance.
     n_models : int
         Models that use it.
     replaced_by : list of str
-        Features that take its place in another model whose other features are the
-        same, the most frequent first.
+        Features that replace it in another model with otherwise the same features, the
+        most frequent first.
     """
 
     feature: int
@@ -47,8 +47,8 @@ class FeatureRole:
 
 
 def exchanges(supports: Sequence[np.ndarray]) -> dict[int, Counter[int]]:
-    """Who takes whose place, and how often, in supports that differ by one feature."""
-    # Supports that are the same but for one feature have a rest in common.
+    """Replacements and their frequency in supports that differ by one feature."""
+    # Supports that differ by one feature share all others.
     completions: dict[tuple[int, ...], list[int]] = {}
     for support in supports:
         features = support.tolist()
@@ -70,12 +70,11 @@ def roles_of(
     unproved: Set[int] = frozenset(),
     substitutes: Mapping[int, Iterable[int]] = MappingProxyType({}),
 ) -> list[FeatureRole]:
-    """The roles of all features, those of most models first.
+    """The roles of all features, the most frequent first.
 
     Features of all models are replaceable unless they are ``indispensable`` or
-    ``unproved``; those of none are never used unless they are ``unproved``. What is
-    known to take the place of a feature in a model that is not among the supports is in
-    ``substitutes``.
+    ``unproved``; those of none are never used unless they are ``unproved``.
+    ``substitutes`` holds known replacements in models that are not among the supports.
     """
     counts = np.zeros(len(names), dtype=np.int64)
     for support in supports:

@@ -26,21 +26,21 @@ from .exchanges import ExchangeTrials
 from .listing import COMPLETE, SAME, NearOptimal
 from .needs import bounds_without
 
-# The first cutoff is larger by this part than it has to be.
+# Relative allowance of the first cutoff.
 SLACK = 1e-6
-# The search ends when its nodes take more memory.
+# Memory limit of the nodes.
 MAX_BYTES = 4e9
-# Part of the time limit that the search for a first solution may take.
+# Fraction of the time limit for the search for a first solution.
 START_PART = 0.8
-# Nodes of a rehearsal.
+# Nodes of a warm-up run.
 REHEARSAL_NODES = 20
 
-# The SVM on a support, and on all sets of features that lead to it.
+# The SVM on a support, and the feature sets that lead to it.
 Group = tuple[Found, list[Found]]
 
 
 class _Request(NamedTuple):
-    """What is asked for, and within which limits."""
+    """The request and its limits."""
 
     problem: Problem
     names: list[str]
@@ -74,25 +74,25 @@ def near_optimal(
 ) -> NearOptimal:
     """List all choices of features whose objective is within a tolerance of the best.
 
-    What is listed: the sets of ``max_features`` features (with costs: the sets to which
+    The list holds the sets of ``max_features`` features (with costs: the sets to which
     no feature can be added) whose SVM has an objective of at most ``1 + tolerance``
-    times the smallest one. A set whose SVM leaves weights at zero is listed once, as
-    the smaller support that it is; a weight counts as zero if the objective rises by
-    less than a relative 1e-9 without the feature. A set of fewer features that is
-    within the tolerance is not listed itself, unless that is so: adding features makes
-    no objective worse, so all its supersets of ``max_features`` features are in the
-    list. See :meth:`NearOptimal.minimal` for the smallest sets.
+    times the smallest one. A set whose SVM has zero weights is listed once, as its
+    support; a weight counts as zero if dropping the feature raises the objective by
+    less than a relative 1e-9. Otherwise, smaller sets within the tolerance are not
+    listed: adding features never makes the objective worse, so all their supersets of
+    ``max_features`` features are in the list. See :meth:`NearOptimal.minimal` for the
+    smallest sets.
 
-    It is done by branch and bound whose cutoff is the tolerance above the best
-    objective, so that no support within the tolerance is lost. Before that, single
-    features of the best model are exchanged for others: whatever ends the tree early,
-    a list has the substitutes that were found so.
+    The method is branch and bound with a cutoff above the best objective by the
+    tolerance, so no support within the tolerance is lost. Before that, single features
+    of the best model are exchanged for others, so the list has these substitutes even
+    if a limit stops the tree early.
 
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features), or Problem
-        Data; they are not scaled. Of a :class:`Problem`, budgets and C are those of
-        the problem, and no other parameter of it may be given.
+        Data; they are not scaled. A :class:`Problem` brings its own budgets and C; none
+        of its parameters may be given as well.
     y : array-like of shape (n_samples,)
         Labels of two classes; the larger label counts as +1.
     max_features : int or None, default=5
@@ -100,23 +100,24 @@ def near_optimal(
     tolerance : float, default=0.01
         Relative to the best objective; 0 for the optimum and its ties.
     limit : int, default=10_000
-        Most sets that are listed: the best ones, and ``complete_up_to`` is the
-        tolerance for which these are all.
+        Maximum length of the list. The best sets are kept, and ``complete_up_to`` is
+        the tolerance up to which none is missing.
     sample_weight, feature_costs, max_cost, include, exclude, fit_intercept
         As in :class:`Problem`; features by index, name or mask, costs by name, too.
     feature_names : sequence of str, default=None
-        Names of all features; the columns of a data frame, else x0, x1 and so on. If X
-        has no columns with names, features may be meant by these.
+        Names of all features; by default the columns of a data frame, else x0, x1 and
+        so on. If the columns of X have no names, features may be given by these names.
     time_limit : float, default=None
-        Seconds; None for none. The list is then what was found, and
-        ``complete_up_to`` says how far it is complete. Ctrl-C has the same effect. Of
-        an incomplete list, features are called indispensable only if that is proved.
+        Seconds; None for no limit. When time is up, the models found so far are
+        returned, and ``complete_up_to`` says how far the list is complete. Ctrl-C has
+        the same effect. In an incomplete list, features are called indispensable only
+        if that is proved.
     max_nodes : int, default=None
-        Most nodes of the tree.
+        Maximum number of nodes of the tree.
     n_jobs : int, default=None
         Threads, as in joblib. A complete list does not depend on it.
     random_state : int, RandomState or None, default=None
-        Of the search for a first solution; a complete list does not depend on it.
+        Seed of the search for a first solution; a complete list does not depend on it.
     certificate : bool, default=False
         Keep a proof that nothing is missing, for :func:`frugalsvm.verify`.
 
@@ -158,7 +159,7 @@ def near_optimal(
         problem, method="swap", effort="fast", random_state=random_state, n_jobs=n_jobs,
         time_limit=None if time_limit is None else START_PART * time_limit,
     )  # fmt: skip
-    # After the solve: what that needs is not to be rehearsed inside a rehearsal.
+    # After the solve: its warm-up must not run inside another warm-up.
     compilation.ensure("near_optimal", _rehearse)
     left = None if time_limit is None else max(0.0, time_limit - start.seconds)
     stop = StopCondition(left)
@@ -172,7 +173,7 @@ def _run(request: _Request, start: Result, stop: StopCondition) -> NearOptimal:
     """Grow the tree and collect what it lists."""
     problem = request.problem
     listing = Listing(Threshold(request.tolerance), request.limit)
-    # SVMs are not exact: that of the start shall not be missed.
+    # SVMs are inexact, and the start must not be missed.
     listing.threshold.lower_cutoff(start.objective * (1.0 + SLACK))
     listing.add(_first(problem, start))
     watching = problem.watching(stop.flag)
@@ -200,12 +201,12 @@ def _run(request: _Request, start: Result, stop: StopCondition) -> NearOptimal:
 def _collect(
     request: _Request, tree: ListingTree, stop: StopCondition, **more: Any
 ) -> NearOptimal:
-    """What a tree has listed, and what it has proved of the rest."""
+    """The supports listed by a tree, and its proof for all others."""
     problem, tolerance = request.problem, request.tolerance
     proved, complete = tree.proved, tree.is_complete
     found = tree.listing.supports()
     groups = _by_support(problem, _largest(found))
-    # What is no leaf is part of an open node, and so of what is proved.
+    # Sets that are not leaves belong to open nodes, which the bound covers.
     leaves = [one.bound for one in found if one.bound > -np.inf]
     lower_bound = min([proved, *leaves])
     proof = None
@@ -236,7 +237,7 @@ def _collect(
 
 
 def _by_support(problem: Problem, sets: list[Found]) -> list[Group]:
-    """Supports with the sets of features that lead to them, best first."""
+    """Supports with the feature sets that lead to them, best first."""
     groups: dict[tuple[int, ...], Group] = {}
     for whole in sets:
         one = _without_zeros(problem, whole)
@@ -254,19 +255,19 @@ def _status(complete: bool, tree: ListingTree, stop: StopCondition) -> str:
         return str(limits[tree.hit_limit])
     if tree.listing.is_cut and len(tree.frontier) == 0:
         return "limit"
-    # If nothing ended it, SVMs were not accurate enough to prove more.
+    # If no limit stopped it, SVMs were not accurate enough to prove more.
     return str(Status.TIME_LIMIT if stop.out_of_time else Status.FEASIBLE)
 
 
 def _first(problem: Problem, start: Result) -> Found:
-    """The solution that the search starts from: it is in the list in any case."""
+    """The initial solution, which is always listed."""
     support = np.union1d(start.selected, problem.include).astype(np.int64)
     coef, intercept = start.coef[support], start.intercept
     return Found(support, coef, intercept, start.objective, -np.inf)
 
 
 def _largest(found: list[Found]) -> list[Found]:
-    """Without those that are part of another one: leaves need not be maximal."""
+    """Only the maximal sets: leaves need not be maximal."""
     kept: list[Found] = []
     holders: dict[int, set[int]] = {}
     for one in sorted(found, key=lambda one: -one.support.size):
@@ -283,7 +284,7 @@ def _without_zeros(problem: Problem, whole: Found) -> Found:
     """The support of a set: its features whose weights are not zero."""
     size = np.abs(whole.coef)
     droppable = ~np.isin(whole.support, problem.include)
-    # Without such a feature the objective rises by half its square at least.
+    # Dropping a feature raises the objective by at least half its squared weight.
     small = droppable & (0.5 * size**2 <= SAME * whole.objective)
     one = whole
     for feature in whole.support[small][np.argsort(size[small], kind="stable")]:
@@ -315,7 +316,7 @@ def _certificate(
 
 
 def _rehearse(stop: StopCondition) -> None:
-    """List the supports of a tiny problem: what it needs is compiled then."""
+    """List the supports of a tiny problem, so that all code is compiled."""
     problem = compilation.tiny_problem()
     start = solve(problem, method="swap", effort="fast", n_jobs=1)
     names = [""] * problem.n_features
@@ -323,7 +324,7 @@ def _rehearse(stop: StopCondition) -> None:
     _run(request, start, stop)
 
 
-# --- what users give -----------------------------------------------------------------
+# --- user input ----------------------------------------------------------------------
 
 
 def _check(tolerance: float, limit: int) -> None:
@@ -346,9 +347,9 @@ def _check_booleans(**given: Any) -> None:
 def _check_alone(
     y: Any, max_features: Any, C: Any, fit_intercept: bool, given: dict[str, Any]
 ) -> None:
-    """Refuse what a Problem already says."""
+    """Refuse parameters that the Problem already has."""
     pairs = ((max_features, 5), (C, 1.0), (fit_intercept, True))
-    # What is given may be an array, which is not equal to one number.
+    # Parameters may be arrays, which cannot be compared to a number.
     usual = all(np.ndim(one) == 0 and one == default for one, default in pairs)
     names = [name for name, value in {"y": y, **given}.items() if value is not None]
     if names or not usual:
@@ -364,7 +365,7 @@ def _problem(
 ) -> tuple[Problem, list[str] | None]:
     """The problem of some data, and the names of its columns if they have any.
 
-    Without columns, features may be meant by the names that are given.
+    If the columns have no names, features may be given by ``feature_names``.
     """
     if y is None:
         raise ValueError("y must be given: one label for each row of X.")
@@ -409,11 +410,11 @@ def _signs(y: Any) -> np.ndarray:
 
 def _has_missing(labels: np.ndarray) -> bool:
     try:
-        # What is missing is not equal to itself, or it is None.
+        # Missing values are None or not equal to themselves.
         missing = bool((labels != labels).any())
         return missing or (labels.dtype == object and None in labels.ravel().tolist())
     except TypeError:
-        # pandas.NA is neither equal to itself nor not.
+        # pandas.NA compares to NA, not to a boolean.
         return True
 
 

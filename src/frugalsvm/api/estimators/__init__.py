@@ -1,4 +1,4 @@
-"""scikit-learn faces of the solvers."""
+"""scikit-learn estimators."""
 
 from .frugal_svc import FrugalSVC
 from .frugal_svc_cv import FrugalSVCCV

@@ -1,4 +1,4 @@
-"""What all linear classifiers of two classes here have in common."""
+"""Base of the linear classifiers of two classes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class BinaryLinearClassifier(
 ):
     """A classifier that selects features, and predicts by ``coef_ @ x + intercept_``.
 
-    Those that inherit have a parameter ``class_weight`` and write ``fit``.
+    Subclasses have a parameter ``class_weight`` and implement ``fit``.
     """
 
     class_weight: dict[Any, float] | str | None
@@ -41,7 +41,7 @@ class BinaryLinearClassifier(
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-            Of a data frame the columns with a weight are enough.
+            A data frame needs only the columns with nonzero weight.
 
         Returns
         -------
@@ -55,17 +55,17 @@ class BinaryLinearClassifier(
             some = check_array(table[names], accept_sparse="csr", input_name="X")
             return some @ self.coef_[0, used] + self.intercept_[0]
         data = validate_data(self, X, accept_sparse=["csr", "csc"], reset=False)
-        # Few columns of the table matter, and it may be large.
+        # Only a few columns of a possibly large table are needed.
         return dense_columns(data, used) @ self.coef_[0, used] + self.intercept_[0]
 
     def _has_only_some_columns(self, X: Any, used: np.ndarray) -> bool:
-        """Whether a data frame lacks columns, but none that the model needs."""
+        """Whether a data frame lacks only columns that the model does not need."""
         names = getattr(self, "feature_names_in_", None)
         if names is None or not hasattr(X, "columns") or used.size == 0:
             return False
         columns = list(X.columns)
-        # Names are strings in most kinds of tables, and distinct; columns that were not
-        # there in training are left to scikit-learn's error.
+        # Names are usually distinct strings. Columns that were not there in training
+        # are left to scikit-learn's error.
         if not all(isinstance(column, str) for column in columns):
             return False
         there, known = set(columns), set(names)
@@ -79,7 +79,7 @@ class BinaryLinearClassifier(
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-            Of a data frame the columns with a weight are enough.
+            A data frame needs only the columns with nonzero weight.
 
         Returns
         -------
@@ -129,12 +129,12 @@ class BinaryLinearClassifier(
 
 @contextmanager
 def all_or_nothing(estimator: BaseEstimator) -> Iterator[None]:
-    """Leave the estimator as it was if the fit inside fails or is interrupted."""
+    """Restore the estimator if the fit inside fails or is interrupted."""
     before = dict(vars(estimator))
     try:
         yield
     except BaseException:
-        # A model that was there before still belongs to its data.
+        # An earlier model remains valid for its own data.
         vars(estimator).clear()
         vars(estimator).update(before)
         raise

@@ -1,4 +1,4 @@
-"""What the classifiers with a hard budget have in common."""
+"""Base of the classifiers with a hard budget."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .parameters import check_parameters
 
 
 class BudgetedClassifier(BinaryLinearClassifier):
-    """Data in, budgets and features by name in, what a result says out."""
+    """Checks data, resolves features by name, and stores results."""
 
     feature_costs: Any
     max_cost: float | None
@@ -33,14 +33,14 @@ class BudgetedClassifier(BinaryLinearClassifier):
     def _checked(
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None
     ) -> tuple[Any, np.ndarray, np.ndarray]:
-        """Data and labels after all checks, and labels as -1 and +1."""
+        """Checked data and labels, and labels as -1 and +1."""
         from ...problem.validation import check_unmasked
 
         check_parameters(self)
         for name, array in (("X", X), ("y", y), ("sample_weight", sample_weight)):
             if array is not None:
                 check_unmasked(name, array)
-        # Arrays of numbers and sparse matrices stay what they are, however large.
+        # Numeric arrays and sparse matrices are not converted: they may be large.
         as_given = getattr(getattr(X, "dtype", None), "kind", "O") in "fiub"
         data, labels = validate_data(
             self, X, y, accept_sparse=["csr", "csc"],
@@ -54,9 +54,9 @@ class BudgetedClassifier(BinaryLinearClassifier):
         return FeatureNames(names, self.n_features_in_)
 
     def _side_conditions(self, stacklevel: int) -> dict[str, Any]:
-        """All conditions of a ``Problem`` but for budget and C, features by index.
+        """All constraints of a ``Problem`` except budget and C; features by index.
 
-        ``stacklevel`` is where a warning belongs, seen from here.
+        ``stacklevel`` is the one for warnings, relative to this function.
         """
         conditions = self._features().side_conditions(
             self.feature_costs, self.max_cost, self.include, self.exclude,
@@ -65,7 +65,7 @@ class BudgetedClassifier(BinaryLinearClassifier):
         return conditions | {"fit_intercept": self.fit_intercept}
 
     def _take_result(self, result: Result) -> None:
-        """Set what a result says of the problem that chose the features."""
+        """Set the attributes of the problem that selected the features."""
         self.result_ = result
         self.objective_ = result.objective
         self.lower_bound_ = result.lower_bound

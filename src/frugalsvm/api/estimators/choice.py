@@ -1,4 +1,4 @@
-"""Choice: what cross-validation says of every budget and C, and which to take."""
+"""Choice: cross-validation scores of every budget and C, and the choice."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ...runtime.progress import relative_gaps
 from .cross_validation import Fold, FoldWork
 
 RULES = ("one-se", "best")
-# Means that differ by less are the same: sums of weights are rounded.
+# Means that differ by less are equal up to rounding.
 SAME = 1e-10
 
 
@@ -33,10 +33,10 @@ class ScoredPath:
     score_mean, score_se : ndarray
         Mean score over the folds, and its standard error.
     refit_C : ndarray or None
-        The C that gave the features their weights, where it is not the one that chose
-        them.
+        The C used to compute the weights, if it differs from the one that selected the
+        features.
     best : tuple of int
-        Row and column of what was chosen.
+        Row and column of the choice.
     """
 
     max_features: np.ndarray
@@ -111,10 +111,10 @@ def standard_error(scores: np.ndarray) -> np.ndarray:
 
 
 def choose(mean: np.ndarray, se: np.ndarray, rule: str) -> tuple[int, int]:
-    """Row and column, that is C and budget, by a rule.
+    """Row and column, i.e. C and budget, chosen by a rule.
 
-    ``best`` takes the highest mean, ``one-se`` whatever is within one standard error of
-    it. Among those the fewest features count, then the smallest C.
+    ``best`` considers the highest mean, ``one-se`` all means within one standard error
+    of it. Among these the fewest features win, then the smallest C.
     """
     usable = np.where(np.isfinite(mean), mean, -np.inf)
     row, column = np.unravel_index(np.argmax(usable), mean.shape)
@@ -125,20 +125,20 @@ def choose(mean: np.ndarray, se: np.ndarray, rule: str) -> tuple[int, int]:
         )
     if rule == "one-se":
         least = least - se[row, column]
-    # Columns first: budgets count before C.
+    # Columns first: budgets take precedence over C.
     columns, rows = np.nonzero((usable >= least - SAME * max(1.0, abs(least))).T)
     return int(rows[0]), int(columns[0])
 
 
 @dataclass(frozen=True)
 class Choice:
-    """Scores of all folds, and what they make of it.
+    """Scores of all folds and their summary.
 
     Attributes
     ----------
     scores : ndarray of shape (n_C, n_budgets, n_refit_C, n_folds)
     refit : ndarray of shape (n_C, n_budgets)
-        Which C gives the weights: the one that scores best, the smallest among equals.
+        Index of the C that gives the weights: the best score, then the smallest C.
     mean, se : ndarray of shape (n_C, n_budgets)
         Of the scores with that C.
     place : tuple of int
@@ -181,7 +181,7 @@ class Choice:
         )  # fmt: skip
 
     def table(self, work: FoldWork, folds: list[Fold]) -> dict[str, Any]:
-        """What scikit-learn calls ``cv_results_``."""
+        """The ``cv_results_`` dictionary of scikit-learn."""
         shape = self.scores.shape[:3]
         i, j, r = (index.ravel() for index in np.indices(shape))
         columns = {"max_features": work.budgets[j], "C": work.weights[i]}

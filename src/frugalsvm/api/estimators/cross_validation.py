@@ -1,4 +1,4 @@
-"""The work on one fold: fit all budgets and C on its training part, score the rest."""
+"""Cross-validation of one fold: fit all budgets and C, score the test part."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Scorer = Callable[..., float]
 
 
 class NoProbabilitiesError(ValueError):
-    """A scorer asks for probabilities, which an SVM has not."""
+    """A scorer asks for probabilities, which an SVM does not have."""
 
 
 class Linear(NamedTuple):
@@ -38,7 +38,7 @@ class Linear(NamedTuple):
 
 @dataclass(frozen=True)
 class Standardisation:
-    """The units in which a problem sees the data; those of the data by default.
+    """The units of the data in a problem; the original ones by default.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ class Standardisation:
 
     @classmethod
     def of(cls, X: np.ndarray, sample_weight: np.ndarray) -> Standardisation:
-        """Mean 0 and variance 1 for data with weights."""
+        """Units in which the weighted data have mean 0 and variance 1."""
         if hasattr(X, "tocsc"):
             raise ValueError(
                 "scale=True would make the sparse X dense; put a scaler that keeps "
@@ -65,7 +65,7 @@ class Standardisation:
         return X if self.mean is None else (X - self.mean) / self.scale
 
     def fold_back(self, model: Linear) -> Linear:
-        """The same model for the data as they were given."""
+        """The same model in the original units."""
         if self.mean is None:
             return model
         coef = model.coef / self.scale
@@ -74,7 +74,7 @@ class Standardisation:
 
 @dataclass(frozen=True)
 class ProblemMaker:
-    """Makes the problem of some samples.
+    """Makes the problem for a set of samples.
 
     Attributes
     ----------
@@ -94,7 +94,7 @@ class ProblemMaker:
         loss_weight: np.ndarray,
         sample_weight: np.ndarray,
     ) -> tuple[Problem, Standardisation]:
-        """The problem, and the units in which it sees the data."""
+        """The problem and its units."""
         from ...problem.problem import Problem
 
         units = (
@@ -117,7 +117,7 @@ def take(values: Any, indices: np.ndarray) -> Any:
 
 @dataclass(frozen=True)
 class Samples:
-    """All that belongs to the samples of a fit, and can be split.
+    """All per-sample data of a fit, which can be split.
 
     Attributes
     ----------
@@ -156,7 +156,7 @@ class Scoring:
     scorer : callable or None
         None for accuracy with the weights of the samples.
     template : FrugalSVC
-        What a scorer is given, once it has weights.
+        Gets the weights of a model and is passed to the scorer.
     classes : ndarray
     names : ndarray or None
         Of the features.
@@ -192,8 +192,8 @@ class Scoring:
     def try_out(self, test: Samples, params: dict[str, Any]) -> None:
         """Refuse a scorer that needs probabilities, before any work is done.
 
-        A model of the first feature is scored. Whatever else goes wrong with that one
-        may go well with others.
+        A model of the first feature is scored. Other errors are ignored: they may not
+        occur with other models.
         """
         if self.scorer is None:
             return
@@ -205,7 +205,7 @@ class Scoring:
         except NoProbabilitiesError:
             raise
         except Exception:
-            # If the fitted models have it, too, it is raised then.
+            # If fitted models fail in the same way, the error is raised then.
             return
 
     def _value(
@@ -215,7 +215,7 @@ class Scoring:
         test: Samples,
         params: dict[str, Any],
     ) -> Any:
-        """What the scorer gives."""
+        """The value of the scorer."""
         assert self.scorer is not None
         estimator = self._estimator(model, settings)
         try:
@@ -246,21 +246,21 @@ class Scoring:
 
 
 def _some_weight(weights: np.ndarray) -> np.ndarray | None:
-    # Where all samples of a part weigh nothing they count the same.
+    # If all samples of a part have weight zero, they count equally.
     return weights if weights.any() else None
 
 
 def takes_sample_weight(scorer: Scorer) -> bool:
     """Whether a scorer can be given weights of the samples."""
-    # What make_scorer returns takes weights, but hands them to a metric that may not.
+    # Scorers of make_scorer accept weights, but their metric may not.
     metric = getattr(scorer, "_score_func", scorer)
     return "sample_weight" in inspect.signature(metric).parameters
 
 
 class FoldJob(NamedTuple):
-    """What is a fold's own.
+    """The data of a single fold.
 
-    A tuple, so that it travels with the job: see ``parallel.sent_once``.
+    A tuple, so that it is sent with the job: see ``parallel.sent_once``.
 
     Attributes
     ----------
@@ -269,7 +269,7 @@ class FoldJob(NamedTuple):
     loss_weight : ndarray
         Of the training samples, class weights included.
     score_params : dict
-        What the scorer is given besides the test samples.
+        Parameters of the scorer besides the test samples.
     seed : SeedSequence
     """
 
@@ -281,7 +281,7 @@ class FoldJob(NamedTuple):
 
 
 class Fold(NamedTuple):
-    """What one fold gives.
+    """The result of one fold.
 
     Attributes
     ----------
@@ -300,14 +300,14 @@ class Fold(NamedTuple):
 
 @dataclass(frozen=True)
 class FoldWork:
-    """All that folds have in common.
+    """The data shared by all folds.
 
     Attributes
     ----------
     budgets, weights : ndarray
         Budgets and values of C, increasing.
     refit_weights : ndarray or None
-        Values of C for the weights of the selected features; None for the same.
+        Values of C for the weights of the selected features; None to use the same C.
     effort : str
     maker : ProblemMaker
     scoring : Scoring
@@ -355,7 +355,7 @@ class FoldWork:
         test: Samples,
         params: dict[str, Any],
     ) -> list[float]:
-        """The scores of the SVMs on a support, for every C that gives the weights."""
+        """The scores of the SVMs on a support, for every C of the weights."""
         own = self.weights[i]
         scores = []
         for C in [own] if self.refit_weights is None else self.refit_weights:

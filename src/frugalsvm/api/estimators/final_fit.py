@@ -1,4 +1,4 @@
-"""The fit of all data, once the folds have chosen budget and C."""
+"""The final fit to all data with the chosen budget and C."""
 
 from __future__ import annotations
 
@@ -13,15 +13,13 @@ from .cross_validation import Fold, FoldWork, Linear, Samples, svm_on
 
 
 class FinalModel(NamedTuple):
-    """The fit of all data.
-
-    Attributes
+    """The result of the fit to all data. Attributes
     ----------
     path : ScoredPath
     result : Result
-        Of the problem that chose the features.
+        Of the problem that selected the features.
     model : Linear
-        In the units of the data as they were given.
+        In the original units of the data.
     included : ndarray of int
     n_solves : int
     """
@@ -35,7 +33,7 @@ class FinalModel(NamedTuple):
 
 @dataclass(frozen=True)
 class FinalFit:
-    """What the fit of all data has besides the work that it shares with folds.
+    """The fit to all data, with the work that it shares with the folds.
 
     Attributes
     ----------
@@ -104,7 +102,7 @@ class FinalFit:
 
 
 def _supports_of(folds: list[Fold]) -> dict[tuple[int, int], list[np.ndarray]]:
-    """What the folds selected, by C and budget."""
+    """The supports selected on the folds, by C and budget."""
     n_rows, n_columns = folds[0].objectives.shape
     return {
         (i, j): [fold.supports[i][j] for fold in folds]

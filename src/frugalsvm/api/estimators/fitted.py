@@ -1,7 +1,7 @@
-"""What is inside a fitted estimator: its steps, its linear model, its columns.
+"""Access to a fitted estimator: its steps, its linear model, its columns.
 
-Pipelines, searches, calibrated and frozen estimators are opened, so that pictures,
-exports and stability selection can say which columns of the user's table are meant.
+Pipelines, searches, calibrated and frozen estimators are unwrapped, so that plots,
+exports and stability selection can refer to the columns of the user's table.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from sklearn.utils.validation import check_is_fitted
 
 @dataclass(frozen=True)
 class Fitted:
-    """An estimator, opened.
+    """An unwrapped estimator.
 
     Attributes
     ----------
     outer : estimator
         As it was given.
     transformers : list
-        What comes before the last step, in order.
+        The steps before the last one, in order.
     last : estimator
         The last step.
     calibrators : list
-        What turns its scores into probabilities; none or one.
+        The calibrators that turn scores into probabilities; none or one.
     """
 
     outer: Any
@@ -50,7 +50,7 @@ class Fitted:
         """Names of the columns of the user's table: x0, x1, ... if it had none."""
         for one in (self.outer, *self.transformers[:1], self.last):
             names = getattr(one, "feature_names_in_", None)
-            # A later step may have had names where the user's table had none.
+            # A later step may have names even if the user's table has none.
             if names is not None and len(names) == self.n_columns:
                 return [str(name) for name in names]
         return [f"x{j}" for j in range(self.n_columns)]
@@ -78,7 +78,7 @@ class Fitted:
             return self._made_names()
 
     def _made_names(self) -> list[str]:
-        """The names that the steps before give, as scikit-learn has them."""
+        """The feature names that the preceding steps report."""
         names = None
         for one in self.transformers:
             names = one.get_feature_names_out(names)
@@ -120,7 +120,7 @@ class Fitted:
 
 
 def open_fitted(estimator: Any) -> Fitted:
-    """Open pipelines, searches, calibrated and frozen estimators.
+    """Unwrap pipelines, searches, calibrated and frozen estimators.
 
     Parameters
     ----------
@@ -135,7 +135,7 @@ def open_fitted(estimator: Any) -> Fitted:
     inner = estimator
     while True:
         if hasattr(inner, "steps"):
-            # The pipeline as a whole knows whether it is fitted only since 1.6.
+            # Whole pipelines can be checked only from scikit-learn 1.6.
             steps = [step for _, step in inner.steps]
             transformers += [s for s in steps[:-1] if s not in (None, "passthrough")]
             inner = steps[-1]

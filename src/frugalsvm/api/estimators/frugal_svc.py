@@ -18,8 +18,8 @@ from .binary_linear import all_or_nothing, check_sample_weight
 from .budgeted import BudgetedClassifier
 from .parameters import Constraint
 
-# The methods of ``solve``, which is imported when it is needed: a model that is loaded
-# from a file predicts without Numba.
+# The methods of ``solve``. It is imported lazily, so that a model loaded from a file
+# can predict without Numba.
 METHOD_NAMES = (
     "auto",
     "branch-and-bound",
@@ -42,39 +42,41 @@ class FrugalSVC(BudgetedClassifier):
         \tfrac12 \|w\|_2^2 + C \sum_i \max(0, 1 - y_i (w^\top x_i + b))
         \quad\text{s.t.}\quad \|w\|_0 \le \texttt{max_features}
 
-    and returns, with the model, a lower bound of this minimum. Data are not scaled: put
-    a scaler before it in a pipeline if features differ in scale.
+    and returns the model with a lower bound on this minimum. Data are not scaled: if
+    features differ in scale, put a scaler before the classifier in a pipeline.
 
     Parameters
     ----------
     max_features : int or None, default=10
-        Most features the model may use. None for no limit, 0 for a constant classifier.
+        Maximum number of features the model may use. None for no limit, 0 for a
+        constant classifier.
     C : float, default=1.0
         Weight of the hinge loss, between 1e-15 and 1e15. (C times the weight of a
         sample may lie between 1e-30 and 1e30.)
     method : str, default="auto"
         ``relax-and-round`` rounds the conic relaxation; ``swap`` improves that by
         exchanging features, with restarts; ``branch-and-bound`` goes on until the
-        optimum is proved; ``auto`` is the same as far as its effort goes. The paper's
+        optimum is proved; ``auto`` does the same within its effort. The paper's
         algorithms are ``local-search``, ``kernel-search``, ``heuristic`` and ``exact``.
     effort : {"fast", "normal", "thorough"}, default="normal"
-        How much work ``auto`` and ``swap`` do; the other methods end by their own
-        rules. ``fast`` has few restarts and no tree: for grid searches. ``thorough``
-        has more of both than ``normal``. Limits and ``method_options`` that are given
-        win.
+        How much work ``auto`` and ``swap`` do; the other methods have their own
+        stopping rules. ``fast`` has few restarts and no tree, which suits grid
+        searches. ``thorough`` has more of both than ``normal``. Explicit limits and
+        ``method_options`` take precedence.
     gap_tol : float, default=1e-4
-        Relative gap between objective and bound at which the run is finished.
+        Relative gap between objective and bound at which the run ends.
     time_limit : float or None, default=None
-        Cap in seconds. By default effort is counted in work, so that the same data and
-        ``random_state`` give the same model on any machine.
+        Limit in seconds. By default effort is measured in work and not in time, so that
+        the same data and ``random_state`` give the same model on any machine.
     max_nodes : int or None, default=None
-        Most nodes of the tree. None for no limit; with ``auto``, for that of the
-        effort.
+        Maximum number of nodes of the tree. None for no limit or, with ``auto``, for
+        the limit of the effort.
     feature_costs : array-like of shape (n_features,) or dict, default=None
         Positive cost of each feature. A dict or a Series with names is aligned with the
         columns of X by name, everything else is taken in the order of the columns.
     max_cost : float or None, default=None
-        Most that the selected features may cost; can be combined with ``max_features``.
+        Maximum total cost of the selected features; can be combined with
+        ``max_features``.
     include, exclude : sequences of int, str or bool, or None, default=()
         Features that must, and must not, be selected: indices, names when X is a data
         frame, or a mask with one entry per feature; a mask that is a Series with names
@@ -104,14 +106,14 @@ class FrugalSVC(BudgetedClassifier):
         Above 0, log progress.
     callback : callable, default=None
         Called with a :class:`~frugalsvm.Progress` after every improvement and every
-        pair of nodes; the fit ends with what it has when it returns True.
+        pair of nodes. If it returns True, the fit ends with the best model so far.
     certificate : bool, default=False
         Keep the proof of the bound: ``result_.save_certificate(path)`` writes it,
         :func:`frugalsvm.verify` checks it.
     on_interrupt : {"raise", "return"}, default="raise"
-        What Ctrl-C does. The estimator is fitted with the best model so far either way.
-        Then KeyboardInterrupt is raised, so that cross-validation and other loops
-        around the fit stop, too; or the fit returns.
+        What Ctrl-C does. Either way, the estimator keeps the best model so far. With
+        "raise", KeyboardInterrupt is raised, so that cross-validation and other loops
+        around the fit stop, too; with "return", the fit returns.
 
     Attributes
     ----------
@@ -123,15 +125,15 @@ class FrugalSVC(BudgetedClassifier):
     objective_ : float
         Objective of the model.
     lower_bound_ : float
-        Proved lower bound of the objective of every model within the budget.
+        Proved lower bound on the objective of every model within the budget.
     gap_ : float
         Relative gap between the two.
     status_ : str
-        ``optimal`` if the gap is at most ``gap_tol``. Otherwise ``feasible`` where the
-        method or its effort came to an end, ``node limit``, ``time limit``, ``memory
-        limit``, ``interrupted`` or ``solver failed``.
+        ``optimal`` if the gap is at most ``gap_tol``. Otherwise ``feasible`` if the
+        method finished or its effort was spent, ``node limit``, ``time limit``,
+        ``memory limit``, ``interrupted`` or ``solver failed``.
     result_ : Result
-        All of this, with history, counters and the dual point behind the bound.
+        The full result, with history, counters and the dual point of the bound.
     n_iter_ : int
         SVM solves of the search.
     n_features_in_ : int
@@ -228,8 +230,8 @@ class FrugalSVC(BudgetedClassifier):
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-            Training data. Sparse matrices, and tables that are large, are not copied:
-            see :class:`~frugalsvm.Problem`.
+            Training data. Sparse matrices and large tables are not copied: see
+            :class:`~frugalsvm.Problem`.
         y : array-like of shape (n_samples,)
             Labels of exactly two classes.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -242,14 +244,14 @@ class FrugalSVC(BudgetedClassifier):
         Raises
         ------
         KeyboardInterrupt
-            After Ctrl-C, when all attributes are set to the best model so far; unless
-            ``on_interrupt="return"``.
+            After Ctrl-C, unless ``on_interrupt="return"``. All attributes are then set
+            to the best model so far.
 
         Warns
         -----
         ConvergenceWarning
             If ``time_limit`` or ``max_nodes`` ended the fit with a gap above
-            ``gap_tol``. Where the effort ends it, that is what was asked for.
+            ``gap_tol``. There is no warning if the effort ended it.
         """
         with all_or_nothing(self):
             outcome = self._fit(X, y, sample_weight)
@@ -292,7 +294,7 @@ class FrugalSVC(BudgetedClassifier):
             certificate=self.certificate,
         )
         self._included = np.array(problem.include)
-        # Its copy of the data would be there beside what follows.
+        # Free its copy of the data before the next step.
         del problem
         self._take(outcome.result)
         self._keep_moments(
@@ -301,7 +303,7 @@ class FrugalSVC(BudgetedClassifier):
         return outcome
 
     def _warn_of_limit(self, result: Result) -> None:
-        """Warn if a limit that the user gave ended the fit."""
+        """Warn if a limit given by the user ended the fit."""
         limits = {Status.TIME_LIMIT: "time_limit", Status.NODE_LIMIT: "max_nodes"}
         if result.status in limits:
             name = limits[result.status]

@@ -1,4 +1,4 @@
-"""FrugalSVCCV: FrugalSVC that chooses budget and C by cross-validation."""
+"""FrugalSVCCV: FrugalSVC with budget and C chosen by cross-validation."""
 
 from __future__ import annotations
 
@@ -45,23 +45,24 @@ from .splits import Split, make_splits
 class FrugalSVCCV(BudgetedClassifier):
     """FrugalSVC with budget and C chosen by cross-validation.
 
-    Every fold is fitted for all budgets and C at once: solutions go from budget to
-    budget and from C to C. That is faster than a grid search, but on some folds the
-    features are not as good as those of :class:`FrugalSVC` (or better), so that a score
-    depends a little on which other budgets and C are listed. Then all data are fitted,
-    and the model is that of the chosen budget and C.
+    Each fold is fitted for all budgets and C together, with solutions passed on as warm
+    starts. This is faster than a grid search. On some folds the features may be
+    slightly worse or better than those of :class:`FrugalSVC`, so a score depends a
+    little on the other budgets and C in the lists. Finally, a model with the chosen
+    budget and C is fitted to all data.
 
     Parameters
     ----------
     max_features : list of int or "auto", default="auto"
-        Budgets to choose from. "auto" are 1, 2, 3, 4, 5, 6, 8, 10, 12, 15 and 20, as
-        far as there are features, and all features if they are fewer.
+        Budgets to choose from. "auto" means 1, 2, 3, 4, 5, 6, 8, 10, 12, 15 and 20, up
+        to the number of features, and all features if there are fewer than 20.
     C : list of float or "auto", default="auto"
-        Weights of the loss to choose from. "auto" are the powers of ten from 0.001 to
-        10, which suits standardised data. Time grows with C: 100 takes about as long as
+        Weights of the loss to choose from. "auto" means the powers of ten from 0.001 to
+        10, which suit standardised data. Time grows with C: 100 takes about as long as
         all of these together.
     cv : int, splitter or iterable of splits, default=5
-        As in scikit-learn. A number of folds is cut to the samples of the rarer class.
+        As in scikit-learn. An integer is cut to the number of samples of the rarer
+        class.
     scoring : str or callable, default=None
         As in scikit-learn; one score only. None for accuracy, weighted by
         ``sample_weight``.
@@ -70,23 +71,23 @@ class FrugalSVCCV(BudgetedClassifier):
         mean score is within one standard error of the best, and among those the
         smallest C. Ties are broken the same way with both.
     effort : {"fast", "normal", "thorough"}, default="normal"
-        How much work goes into the searches, see :class:`FrugalSVC`. Folds have no
-        tree; the final fit has the one of the effort.
+        How much work goes into the searches, see :class:`FrugalSVC`. Only the final fit
+        uses a tree, if the effort includes one.
     scale : bool, default=False
         Standardise features within each fold, and for the final fit; ``coef_`` and
         ``intercept_`` are for the data as they are given. Objective, bound and gap
         refer to the standardised data.
     refit_C : "same", list of float or "auto", default="same"
-        The C that weighs the selected features, if it is not the one that selects them.
-        For each budget and C the one with the best mean score counts. "auto" is as for
-        ``C``.
+        The C used to compute the weights of the selected features, if it differs from
+        the one that selects them. For each budget and C the one with the best mean
+        score is used. "auto" is as for ``C``.
     gap_tol : float, default=1e-4
         Relative gap at which the final fit is finished.
     feature_costs, max_cost, include, exclude, class_weight, fit_intercept
         See :class:`FrugalSVC`; ``class_weight="balanced"`` refers to the training part
         of a fold.
     n_jobs : int, default=None
-        Folds at a time, by joblib, and threads of the final fit.
+        Number of folds run in parallel by joblib, and threads of the final fit.
     random_state : int, RandomState or None, default=None
         Seed of the searches. (A splitter has its own.)
     verbose : int, default=0
@@ -97,13 +98,13 @@ class FrugalSVCCV(BudgetedClassifier):
     best_max_features_ : int
         The chosen budget.
     best_C_ : float
-        The C that chose the features.
+        The C that selected the features.
     best_refit_C_ : float
-        The C that gave them their weights; the same, unless ``refit_C`` says otherwise.
+        The C used to compute the weights; the same unless ``refit_C`` is set.
     best_score_ : float
         Mean score of the choice over the folds.
     best_index_ : int
-        Its place in ``cv_results_``.
+        Its index in ``cv_results_``.
     cv_results_ : dict of arrays
         As in :class:`~sklearn.model_selection.GridSearchCV`, without times: ``params``,
         ``param_max_features``, ``param_C``, ``param_refit_C``,
@@ -114,7 +115,7 @@ class FrugalSVCCV(BudgetedClassifier):
         Objective, bound and gap on all data, mean score and standard error for every
         budget and C. It prints as a table, and ``path_.to_frame()`` is a data frame.
     selection_frequency_ : ndarray of shape (n_features,)
-        In which part of the folds a feature is selected at the chosen budget and C.
+        Fraction of the folds that select a feature at the chosen budget and C.
     n_splits_ : int
         Number of folds.
     coef_ : ndarray of shape (1, n_features)
@@ -123,15 +124,15 @@ class FrugalSVCCV(BudgetedClassifier):
     classes_ : ndarray of shape (2,)
         Labels; positive decisions mean ``classes_[1]``.
     objective_, lower_bound_, gap_ : float
-        Of the problem that chose the features: ``best_max_features_`` and ``best_C_``
-        on all data (standardised, with ``scale=True``).
+        Of the problem that selected the features: ``best_max_features_`` and
+        ``best_C_`` on all data (standardised, with ``scale=True``).
     status_ : str
         See :class:`FrugalSVC`.
     result_ : Result
-        Of the same problem; with ``refit_C`` or ``scale`` its ``coef`` is not
+        Of the same problem; with ``refit_C`` or ``scale`` its ``coef`` differs from
         ``coef_``.
     n_iter_ : int
-        SVM solves in all.
+        Total number of SVM solves.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features,)
         Only when X has string column names.
@@ -210,7 +211,7 @@ class FrugalSVCCV(BudgetedClassifier):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        # To centre sparse data is to make them dense.
+        # Centring would make sparse data dense.
         tags.input_tags.sparse = not self.scale
         return tags
 
@@ -226,14 +227,14 @@ class FrugalSVCCV(BudgetedClassifier):
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-            Training data; sparse ones cannot be scaled.
+            Training data; sparse data cannot be scaled.
         y : array-like of shape (n_samples,)
             Labels of exactly two classes.
         sample_weight : array-like of shape (n_samples,), default=None
             Factors of C; samples of weight zero are left out. Scores are weighted, too.
         **params
             ``groups`` for the splitter. With scikit-learn's metadata routing enabled,
-            whatever splitter and scorer request.
+            whatever the splitter and the scorer request.
 
         Returns
         -------
@@ -242,7 +243,7 @@ class FrugalSVCCV(BudgetedClassifier):
         Raises
         ------
         KeyboardInterrupt
-            After Ctrl-C. Nothing is averaged over a part of the folds.
+            After Ctrl-C; scores are never averaged over only some of the folds.
         """
         with all_or_nothing(self):
             return self._fit(X, y, sample_weight, params)
@@ -256,7 +257,7 @@ class FrugalSVCCV(BudgetedClassifier):
     ) -> Self:
         data, labels, signs = self._checked(X, y, sample_weight)
         if hasattr(data, "tocsr"):
-            # Folds are made of rows, and not all formats have them.
+            # Folds need row indexing, which not all sparse formats have.
             X = data = data.tocsr()
         samples = Samples(
             X, data, labels, signs, check_sample_weight(sample_weight, data)
@@ -273,7 +274,7 @@ class FrugalSVCCV(BudgetedClassifier):
         loss_weight = self._weights(data, labels, samples.sample_weight)
         final = FinalFit(work, self.gap_tol, self.n_jobs, self.verbose)
         fitted = final.run(samples, loss_weight, folds, choice, seeds)
-        # Only now, so that an interrupted fit leaves nothing behind.
+        # Set last, so that an interrupted fit leaves nothing behind.
         self._take_choice(work, folds, choice)
         self._take_fit(fitted)
         self._keep_moments(data, samples.sample_weight)
@@ -282,7 +283,7 @@ class FrugalSVCCV(BudgetedClassifier):
     def score(
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> float:
-        """The score of the fitted model by ``scoring``; accuracy by default.
+        """Score the fitted model by ``scoring``; accuracy by default.
 
         Parameters
         ----------
@@ -300,7 +301,7 @@ class FrugalSVCCV(BudgetedClassifier):
         return scorer(self, X, y, **weights)
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """Where scikit-learn's metadata go: to the splitter, and to the scorer.
+        """Metadata routing of scikit-learn, to the splitter and the scorer.
 
         Returns
         -------
@@ -325,7 +326,7 @@ class FrugalSVCCV(BudgetedClassifier):
     def _route(
         self, sample_weight: ArrayLike | None, params: dict[str, Any]
     ) -> dict[str, dict[str, Any]]:
-        """What the splitter and the scorer are given besides data and labels."""
+        """Extra parameters of the splitter and the scorer."""
         scorer = self._scorer()
         given = {name: value for name, value in params.items() if value is not None}
         if sklearn.get_config()["enable_metadata_routing"]:
@@ -399,11 +400,11 @@ class FrugalSVCCV(BudgetedClassifier):
             return Parallel(n_jobs=self.n_jobs)(jobs)
 
     def _for_fold(self, shared: Shared[Samples], train: np.ndarray) -> Shared[Samples]:
-        """All samples as a fold sees them; who prepares data can do so here."""
+        """All samples as the folds use them; subclasses may preprocess them here."""
         return shared
 
     def _take_choice(self, work: FoldWork, folds: list[Fold], choice: Choice) -> None:
-        """Set what the folds say."""
+        """Set the attributes that come from the folds."""
         i, j = choice.place
         self.n_splits_ = len(folds)
         self.best_C_ = float(work.weights[i])
@@ -421,7 +422,7 @@ class FrugalSVCCV(BudgetedClassifier):
         self.n_iter_ = sum(fold.n_solves for fold in folds)
 
     def _take_fit(self, fitted: FinalModel) -> None:
-        """Set what the fit of all data gives."""
+        """Set the attributes that come from the fit of all data."""
         self.path_ = fitted.path
         self._take_result(fitted.result)
         self.coef_ = fitted.model.coef.reshape(1, -1)
@@ -431,5 +432,5 @@ class FrugalSVCCV(BudgetedClassifier):
 
 
 def _part(params: dict[str, Any], samples: np.ndarray) -> dict[str, Any]:
-    """What a scorer is given for some of the samples."""
+    """Parameters of the scorer for some of the samples."""
     return {name: take(value, samples) for name, value in params.items()}

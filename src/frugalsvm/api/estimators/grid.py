@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-# Budgets that "auto" tries, as far as there are features.
+# Budgets for "auto", up to the number of features.
 AUTO_BUDGETS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20)
-# Values of C that "auto" tries. 100 would take as long as all of these together, and
-# scored better than all of them on none of the paper's nine small data sets.
+# Values of C for "auto". 100 would take as long as all of these together, and did not
+# score best on any of the paper's nine small data sets.
 AUTO_C = (1e-3, 1e-2, 1e-1, 1.0, 10.0)
 
 
@@ -32,5 +32,5 @@ def weights_of(C: Any) -> np.ndarray:
 
 
 def is_word(value: Any, word: str) -> bool:
-    """Whether a parameter that may be an array is a word."""
+    """Whether a parameter that may be an array is the given string."""
     return isinstance(value, str) and value == word

@@ -1,4 +1,4 @@
-"""What the parameters of an estimator may be, and the words that say so.
+"""Checks of estimator parameters and their error messages.
 
 An estimator lists a :class:`Constraint` for each parameter as ``_constraints``.
 """
@@ -14,19 +14,19 @@ from sklearn.utils import check_random_state
 
 
 class Constraint(NamedTuple):
-    """A condition, and how an error puts it: "... must be <words>"."""
+    """A condition and its wording in errors: "... must be <words>"."""
 
     holds: Callable[[Any], bool]
     words: str
 
     def check(self, name: str, value: Any) -> None:
-        """Raise a ValueError unless the value of a parameter is what it may be."""
+        """Raise a ValueError if the value of a parameter is invalid."""
         if not self.holds(value):
             raise ValueError(f"{name} must be {self.words}, got {value!r}.")
 
 
 class Constrained(Protocol):
-    """An estimator that says what its parameters may be."""
+    """An estimator that declares the valid values of its parameters."""
 
     _constraints: ClassVar[Mapping[str, Constraint]]
 
@@ -35,13 +35,13 @@ class Constrained(Protocol):
 
 
 def check_parameters(estimator: Constrained) -> None:
-    """Raise a ValueError for the first parameter that is not what it may be."""
+    """Raise a ValueError for the first invalid parameter."""
     for name, value in estimator.get_params(deep=False).items():
         estimator._constraints[name].check(name, value)
 
 
 def optional(constraint: Constraint) -> Constraint:
-    """The same, or None."""
+    """The same constraint, or None."""
     return Constraint(
         lambda value: value is None or constraint.holds(value),
         f"{constraint.words} or None",
@@ -49,14 +49,14 @@ def optional(constraint: Constraint) -> Constraint:
 
 
 def integer(low: int) -> Constraint:
-    """An integer of at least so much."""
+    """An integer with a lower limit."""
     return Constraint(
         lambda value: _is_integer(value) and value >= low, f"an integer >= {low}"
     )
 
 
 def one_of(names: Iterable[str]) -> Constraint:
-    """One of some words."""
+    """One of several strings."""
     known = sorted(names)
     return Constraint(
         lambda value: isinstance(value, str) and value in known,
@@ -65,7 +65,7 @@ def one_of(names: Iterable[str]) -> Constraint:
 
 
 def list_or(*words: str) -> Constraint:
-    """A list, or one of some words."""
+    """A list, or one of several strings."""
     return Constraint(
         lambda value: value in words if isinstance(value, str) else _is_list(value),
         f"a list or an array or {' or '.join(map(repr, words))}",
@@ -89,7 +89,7 @@ def _is_boolean(value: Any) -> bool:
 
 
 def _is_list(value: Any) -> bool:
-    # An array of no dimension has no length, though it has the method.
+    # A 0-d array has __len__ but no length.
     is_number = isinstance(value, np.ndarray) and value.ndim == 0
     return (
         hasattr(value, "__len__")
@@ -116,7 +116,7 @@ POSITIVE = Constraint(
 NOT_NEGATIVE = Constraint(
     lambda value: _is_finite(value) and value >= 0, "a finite number >= 0"
 )
-# For limits, where infinity makes sense.
+# For limits, which may be infinite.
 LIMIT = Constraint(lambda value: _is_real(value) and value >= 0, "a number >= 0")
 BOOLEAN = Constraint(_is_boolean, "True or False")
 LIST = Constraint(_is_list, "a list or an array")

@@ -25,9 +25,9 @@ def make_splits(
     cv : int, splitter or iterable of splits
     samples : Samples
     params : dict
-        What the splitter is given besides data and labels.
+        Parameters of the splitter besides data and labels.
     stacklevel : int
-        Where a warning belongs, seen from here.
+        Stack level of warnings, relative to this function.
     """
     given = _given(cv)
     if given is None:
@@ -48,13 +48,13 @@ def make_splits(
 
 
 def _given(cv: Any) -> list[Any] | None:
-    """Splits that a user lists; None if a splitter is to make them."""
+    """Splits listed by the user; None if a splitter makes them."""
     is_list = isinstance(cv, Iterable) and not isinstance(cv, str)
     return list(cv) if is_list and not hasattr(cv, "split") else None
 
 
 def _split(k: int, split: Any, n_samples: int) -> Split:
-    """A split that a user may have written, as two arrays of indices."""
+    """A split, possibly given by the user, as two arrays of indices."""
     try:
         train, test = split
     except (TypeError, ValueError) as error:
@@ -101,7 +101,7 @@ def _check_training(k: int, part: Samples) -> None:
 
 
 def _fewer_folds(cv: Any, signs: np.ndarray, stacklevel: int) -> Any:
-    """A number of folds, cut to the samples of the rarer class; all else as it is."""
+    """Cut a number of folds to the size of the rarer class; leave any other cv."""
     rarer = int(min((signs > 0).sum(), (signs < 0).sum()))
     if not isinstance(cv, (int, np.integer)) or rarer < 2 or cv <= rarer:
         return cv

@@ -1,4 +1,4 @@
-"""Tables and notebook pages of fitted linear classifiers."""
+"""Tables and notebook displays of fitted linear classifiers."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from .fitted import Fitted
 class Moments(NamedTuple):
     r"""How selected features vary with the samples, and with the score.
 
-    ``deviations`` holds standard deviations, ``shares`` the parts of the variance of
-    the score, :math:`w_j \operatorname{Cov}(x_j, s) / \operatorname{Var}(s)`. All
-    are of the population that the weights of the samples describe.
+    ``deviations`` holds standard deviations, ``shares`` the fractions of the variance
+    of the score, :math:`w_j \operatorname{Cov}(x_j, s) / \operatorname{Var}(s)`. All
+    refer to the population described by the sample weights.
     """
 
     deviations: np.ndarray
@@ -33,10 +33,10 @@ class Moments(NamedTuple):
         weights: np.ndarray,
         sample_weight: np.ndarray | None = None,
     ) -> Moments:
-        """Moments of the selected columns of a table; all samples alike by default."""
+        """Moments of the selected columns; samples count equally by default."""
         if sample_weight is None:
             sample_weight = np.ones(len(features))
-        # Tiny weights are weights, too: their sums must not vanish.
+        # Rescaled, so that sums of tiny weights do not vanish.
         counts = sample_weight / sample_weight.max()
         centred = features - np.average(features, axis=0, weights=counts)
         score = centred @ weights
@@ -47,9 +47,9 @@ class Moments(NamedTuple):
 
 
 class SummaryMixin:
-    """``summary``, ``to_frame`` and the page that a notebook shows.
+    """``summary``, ``to_frame`` and the notebook display.
 
-    The diagram of scikit-learn stays as it is; what was found is added below it.
+    The scikit-learn diagram is kept; the selected features are shown below it.
     """
 
     coef_: np.ndarray
@@ -62,12 +62,13 @@ class SummaryMixin:
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features), default=None
-            Data for the columns about spread, in the form that ``fit`` had them, all
-            samples alike; by default the training data with their ``sample_weight``.
+            Data for the columns about spread, in the form passed to ``fit``, with all
+            samples weighted equally; by default the training data with their
+            ``sample_weight``.
         scaler : fitted scaler, default=None
-            The scaler before this estimator: its ``scale_`` turns weights into those
-            per unit of the features as they were measured, and it may know names that
-            were lost on the way.
+            The scaler before this estimator. Its ``scale_`` converts weights to the
+            original units of the features, and it may know feature names that were lost
+            along the pipeline.
 
         Returns
         -------
@@ -75,10 +76,10 @@ class SummaryMixin:
             One row per selected feature, the largest weight first, with ``weight``;
             ``weight_per_unit`` if a scaler is given; ``standardised_weight``, the
             weight times the standard deviation of the feature (of the population,
-            weighted by the ``sample_weight`` of the fit); and
-            ``variance_share``, the part of the variance of the score that goes with
-            the feature (they sum to one; features that work against others may have
-            a negative part). The intercept is ``attrs["intercept"]``.
+            weighted by the ``sample_weight`` of the fit); and ``variance_share``, the
+            fraction of the variance of the score due to the feature (they sum to one;
+            features that work against others may have a negative share). The intercept
+            is ``attrs["intercept"]``.
         """
         check_is_fitted(self)
         support = np.flatnonzero(self._get_support_mask())  # type: ignore[attr-defined]
@@ -101,14 +102,14 @@ class SummaryMixin:
         return frame
 
     def to_frame(self, X: ArrayLike | None = None, *, scaler: Any = None) -> Any:
-        """The same as :meth:`summary`, under the name that other results have."""
+        """Alias of :meth:`summary`, for consistency with other results."""
         return self.summary(X, scaler=scaler)
 
     def _keep_moments(self, data: Any, sample_weight: np.ndarray) -> None:
-        """Keep what ``summary`` says of the training data, in a few numbers.
+        """Store the moments of the training data for ``summary``.
 
-        Classes that are weighted for the loss have no other spread: ``sample_weight``
-        is without class weights, but zero for samples that were left out.
+        Class weights apply to the loss and not to the spread: ``sample_weight``
+        excludes them, but is zero for samples that were left out.
         """
         support = np.flatnonzero(self._get_support_mask())  # type: ignore[attr-defined]
         kept = sample_weight > 0
@@ -133,7 +134,7 @@ class SummaryMixin:
 
     @property
     def _repr_html_(self) -> Callable[[], str]:
-        # scikit-learn's own is a property, too: none if diagrams are switched off.
+        # A property in scikit-learn, too: absent if diagrams are switched off.
         diagram = super()._repr_html_  # type: ignore[misc]
         return lambda: diagram() + self._report()
 
@@ -144,14 +145,14 @@ class SummaryMixin:
         return bundle
 
     def _report(self) -> str:
-        """The model as HTML; nothing before it is fitted."""
+        """The model as HTML; empty before it is fitted."""
         if not hasattr(self, "coef_"):
             return ""
         names = Fitted(self, last=self).column_names
         result = getattr(self, "result_", None)
         support = np.flatnonzero(self._get_support_mask())  # type: ignore[attr-defined]
         if result is not None:
-            # The weights may have been folded back, or be those of another C.
+            # The weights may be rescaled, or belong to another C.
             own = replace(
                 result,
                 coef=self.coef_[0],
@@ -199,7 +200,7 @@ def _scales(scaler: Any, estimator: Any) -> np.ndarray:
 
 
 def pandas() -> Any:
-    """The package, or an error that says how to get it."""
+    """The package, or an error that says how to install it."""
     try:
         return import_module("pandas")
     except ImportError as error:

@@ -1,4 +1,4 @@
-"""The methods that solve knows by name."""
+"""The methods of ``solve`` by name."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def find_method(name: str) -> Method:
     if name in _NATIVE:
         return _NATIVE[name]
     if name in _OF_THE_PAPER:
-        # Imported here: nobody loads the paper's wing who does not ask for it.
+        # Imported here, so that the paper package is loaded only if it is needed.
         from ...paper.methods import METHODS
 
         return METHODS[name]

@@ -1,6 +1,6 @@
 """The contract of methods: options and a context in, an outcome out.
 
-The solution of a method is the incumbent of its monitor: whatever it finds is offered
+The solution of a method is the incumbent of its monitor: methods offer every solution
 there.
 """
 
@@ -27,13 +27,13 @@ from ...tree.node import Node
 
 @dataclass(frozen=True)
 class Context:
-    """What every method is given.
+    """The input of every method.
 
     Attributes
     ----------
     problem : Problem
     monitor : Monitor
-        Holds the incumbent, is told about bounds, and says when to stop.
+        Holds the incumbent, records bounds, and decides when to stop.
     relaxation : Relaxation
         DSCoP of the whole problem.
     n_jobs : int
@@ -46,9 +46,9 @@ class Context:
     warm_supports : list of ndarray of int, default=[]
         Good supports of a neighbouring problem; they need not fit the budgets.
     search_work, tree_work : float, default=inf
-        Where the effort ends the swap search and the tree; 0 for no tree.
+        Work limits of the swap search and the tree, set by the effort; 0 for no tree.
     is_by_effort : bool, default=False
-        Whether the effort says when the swap search ends, too, or the user.
+        Whether the effort also decides when the swap search ends, and not the user.
     """
 
     problem: Problem
@@ -66,13 +66,13 @@ class Context:
 
     @property
     def incumbent(self) -> Incumbent:
-        """Where solutions are offered."""
+        """The incumbent, to which solutions are offered."""
         return self.monitor.incumbent
 
     def starts(self) -> list[Solution]:
-        """The user's support, if given, the rounded relaxation, and the warm ones.
+        """The user's support, if given, the rounded relaxation, and warm starts.
 
-        All are offered. A first solution there must be, even if the time is up.
+        All are offered. The first one is always solved, even if the time is up.
         """
         supports = [round_relaxation(self.problem, self.relaxation)]
         if self.initial_support is not None:
@@ -102,29 +102,29 @@ class Context:
         return solutions
 
     def given_start(self) -> Solution | None:
-        """Offer the starts; the user's, if there is one."""
+        """Offer the starts, and return the user's if there is one."""
         first, *_ = self.starts()
         return None if self.initial_support is None else first
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a method leaves behind besides the incumbent.
+    """The output of a method besides the incumbent.
 
     Attributes
     ----------
     counters : dict
         Work done.
     bound : float
-        What a tree proves; minus infinity if there was none.
+        The bound proved by a tree; minus infinity without a tree.
     nodes : list of Node or None
-        The tree, if proofs are kept.
+        The nodes of the tree, if proofs are kept.
     hit_limit : str or None
-        "nodes" or "memory" if one of them ended the method.
+        "nodes" or "memory" if that limit ended the method.
     reported_bound : float or None
-        What a third-party solver claims.
+        The bound claimed by a third-party solver.
     elites : list of ndarray of int
-        Good supports that a search met, best first.
+        Good supports found by a search, best first.
     """
 
     counters: dict[str, int]

@@ -1,4 +1,4 @@
-"""The methods of our own: rounding, swap search, branch and bound."""
+"""The library's own methods: rounding, swap search, branch and bound."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def swap(context: Context, options: SwapOptions) -> Outcome:
 
 
 def branch_and_bound(context: Context, options: TreeOptions) -> Outcome:
-    """Swap descents from the starts, then a tree unless it may do too little work."""
+    """Swap descents from the starts, then a tree if its work limit allows one."""
     if context.tree_work < LEAST_NODES * node_work(context.problem.engine):
         return swap(context, options)
     with ThreadPoolExecutor(context.n_jobs) as pool:
@@ -74,7 +74,7 @@ def _started_search(
         context.seed,
         context.monitor.should_stop,
         context.search_work,
-        # Limits that the user gives are kept, and no others.
+        # Only limits given by the user apply.
         (lambda: context.monitor.gap) if context.is_by_effort else None,
     )
     # All are used in the same way.

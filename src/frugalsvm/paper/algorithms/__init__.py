@@ -1,1 +1,1 @@
-"""The algorithms of the paper's Section 4, and the subproblems they are made of."""
+"""The algorithms of the paper's Section 4, and their subproblems."""

@@ -1,20 +1,20 @@
-"""The set K of the exact procedure: which features are binary in the next iteration."""
+"""The set K of the exact procedure: the binary features of the next iteration."""
 
 from __future__ import annotations
 
 import numpy as np
 
-# Semi-relaxed solutions in a row without a feature after which it leaves K.
+# A feature leaves K after this many consecutive semi-relaxed solutions without it.
 LAST_ITERATIONS = 2
 
 
 class BinarySet:
-    """K and how it changes: K+ joins, K- leaves, and no K is solved twice.
+    """The set K and its updates: K+ joins, K- leaves, and no K is solved twice.
 
-    A set that is part of an earlier one cannot raise the bound, for SR-DLMP(K) grows
-    with K. Where the paper's rule leads to such a set, nothing is dropped, and if that
-    is not enough, more features join. So the procedure ends: at the latest when K is
-    the set of all features.
+    A subset of an earlier K cannot raise the bound, since SR-DLMP(K) grows with K. If
+    the paper's rule leads to such a set, nothing is dropped, and if that is not enough,
+    more features join. So the procedure terminates, at the latest when K has all
+    features.
 
     Parameters
     ----------
@@ -45,11 +45,11 @@ class BinarySet:
         Parameters
         ----------
         u : ndarray of shape (n_features,)
-            Of the solution of SR-DLMP(K).
+            The u of the solution of SR-DLMP(K).
         ranked : ndarray of int
             All candidates by increasing u; decides ties.
         s : int
-            How many of the least binary features join.
+            Number of the least binary features that join.
         """
         self.visited.append(frozenset(self.idle))
         kept = {j: 0 if u[j] < 0.5 else t + 1 for j, t in self.idle.items()}

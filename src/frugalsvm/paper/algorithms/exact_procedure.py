@@ -1,8 +1,8 @@
 """The exact procedure, the paper's Algorithm 4: a sequence of SR-DLMP(K).
 
-An upper-bound strategy gives a solution, whose features are the first K. Then, until
+An upper-bound strategy gives a solution, whose features form the first K. Then, until
 the gap is closed: solve SR-DLMP(K), which bounds FS-SVM from below; run the strategy
-again by the ranking of its solution; exchange features of K.
+again with the ranking of its solution; exchange features of K.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from .ranking import rank_features
 from .semi_relaxation import SemiRelaxation, solve_semi_relaxation
 from .subproblem import LEAST_SECONDS, ask_solver, check_available
 
-#: Who can solve SR-DLMP(K).
+#: The solvers of SR-DLMP(K).
 SEMI_SOLVERS = ("native", "scip", "copt")
 
 
 @dataclass(frozen=True)
 class ExactOptions(StrategyOptions):
-    """Options of ``exact``; those of the kernel search are taken, too.
+    """Options of ``exact``, in addition to those of the kernel search.
 
     Parameters
     ----------
@@ -42,12 +42,13 @@ class ExactOptions(StrategyOptions):
     k : int, default=10
         Excess of the local search.
     s : int, default=10
-        How many of the least binary features join K. The paper gives no value.
+        Number of the least binary features that join K. The paper gives no value.
     semi_solver : {"native", "scip", "copt"}, default="native"
-        Who solves SR-DLMP(K). What SCIP or COPT claim is ``Result.reported_bound``;
-        only the native tree has dual points that raise ``Result.lower_bound``.
+        The solver of SR-DLMP(K). Bounds claimed by SCIP or COPT become
+        ``Result.reported_bound``; only the native tree has dual points that raise
+        ``Result.lower_bound``.
     max_megabytes : int, default=4000
-        The procedure ends when the nodes of a tree take more memory than this.
+        Memory limit of the nodes of a tree, at which the procedure ends.
     """
 
     s: int = 10
@@ -55,7 +56,7 @@ class ExactOptions(StrategyOptions):
     max_megabytes: int = 4000
 
     def check(self) -> None:
-        """Raise ValueError if an option is not what it must be."""
+        """Raise ValueError if an option is invalid."""
         super().check()
         check_integer("s", self.s, 1)
         check_choice("semi_solver", self.semi_solver, SEMI_SOLVERS)
@@ -71,13 +72,13 @@ class ExactProcedure:
     monitor : Monitor
     options : ExactOptions
     max_nodes : int or None
-        Most nodes of all semi-relaxed trees together.
+        Maximum total number of nodes of all semi-relaxed trees.
     keep_proof : bool
 
     Attributes
     ----------
     bound : float
-        What the best tree proves.
+        The bound proved by the best tree.
     nodes : list of Node or None
         That tree, if proofs are kept.
     reported_bound : float or None
@@ -114,13 +115,13 @@ class ExactProcedure:
 
     @property
     def best(self) -> Solution:
-        """The incumbent; there has to be one before the procedure runs."""
+        """The incumbent, which must exist before the procedure runs."""
         solution = self.monitor.incumbent.solution
         assert solution is not None
         return solution
 
     def run(self, ranked: np.ndarray, start: Solution | None) -> None:
-        """Run until the gap is closed or something says stop.
+        """Run until the gap is closed or a stop condition holds.
 
         Parameters
         ----------
@@ -145,12 +146,12 @@ class ExactProcedure:
         self.counters |= self.strategy.subproblems.counters
 
     def _half_the_time(self) -> float:
-        """Seconds for an upper bound: the other half of what is left is for a lower."""
+        """Seconds for an upper bound: half of the time left."""
         stop = self.monitor.stop
         return 0.5 * (stop.time_limit - stop.seconds)
 
     def _is_closed(self) -> bool:
-        """Whether the gap is, by our bound or, if another solver ran, by its claim."""
+        """Whether the gap is closed, by the proved bound or another solver's claim."""
         claim = -np.inf if self.reported_bound is None else self.reported_bound
         bound = max(self.monitor.bound, claim)
         return relative_gap(self.best.objective, bound) <= self.monitor.gap_tol
@@ -192,14 +193,14 @@ class ExactProcedure:
         def watch(frontier: Frontier, n_new: int) -> None:
             self.counters["nodes"] += n_new
             monitor.count_nodes(n_new, len(frontier))
-            # The monitor keeps the largest: the bound never falls.
+            # The monitor keeps the largest bound, so it never decreases.
             monitor.raise_bound(frontier.bound)
             monitor.tick()
 
         return watch
 
     def _solve_model(self, K: np.ndarray) -> SemiRelaxation:
-        """SR-DLMP(K) by another solver; nothing it says becomes our bound."""
+        """SR-DLMP(K) by another solver, whose claims never become the proved bound."""
         from ..models import big_m, sr_dlmp
 
         monitor, problem = self.monitor, self.problem
@@ -224,7 +225,7 @@ class ExactProcedure:
             self.reported_bound = max(claim for claim in claims if claim is not None)
         if answer.status != "optimal":
             return unsolved
-        # As far as M is concerned, features outside K are worth what they weigh.
+        # For M, features outside K count with their weights.
         return SemiRelaxation(
             -np.inf,
             answer.objective,

@@ -1,8 +1,8 @@
 """Swap searches for CoP(K): solutions for trees that are too large to finish.
 
-First without the cut that one feature of a group is selected: often the best solution
-has one. If it has none, there is one search for each feature of the group, with that
-feature always in, and the best of them goes on with restarts.
+The first search ignores the cut that one feature of a group is selected: often the best
+solution has one. Otherwise there is one search for each feature of the group, with that
+feature forced, and the best of them continues with restarts.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from ...search.evaluator import Evaluator, Stop
 from ...search.restarts import RestartSearch, SwapOptions, shrink
 from ...tree.branch_and_bound import node_cost
 
-# Patience of the search where nodes are cheap: the tree will be done soon.
+# Patience of the search if nodes are cheap, as the tree will finish soon.
 LEAST_PATIENCE = 30
-# Patience at most, as for a whole problem.
+# Maximum patience, as for a whole problem.
 MOST_PATIENCE = 250
 
 
@@ -63,11 +63,11 @@ class GroupSearch:
 
     @property
     def is_idle(self) -> bool:
-        """Whether there is no patience left."""
+        """Whether the patience is used up."""
         return self._is_exhausted() and (self._has_seeded or self._best() is not None)
 
     def go_on(self) -> Solution | None:
-        """Some more work; the best solution within the cut so far."""
+        """Continue the search; return the best solution within the cut so far."""
         with ThreadPoolExecutor(1) as pool:
             if self._search is None:
                 self._search = self._begin(self._problem, pool)

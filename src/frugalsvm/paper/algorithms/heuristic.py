@@ -1,8 +1,8 @@
 """The heuristic procedure, the paper's Algorithm 3.
 
-An upper-bound strategy (Algorithm 1 or 2) by the ranking of DSCoP; a big-M from its
+An upper-bound strategy (Algorithm 1 or 2) with the ranking of DSCoP; a big-M from its
 objective; and, if the big-M is small enough to improve the relaxation, the strategy
-once more by the ranking of DSCoMP.
+again with the ranking of DSCoMP.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from .subproblem import SubproblemSolver
 STRATEGIES = ("kernel-search", "local-search")
 # Accuracy of the second relaxation, which only ranks features.
 RANKING_TOL = 1e-6
-# With less time than this left no second relaxation is begun.
+# Minimum time left to start the second relaxation.
 LEAST_SECONDS = 1.0
 
 
 @dataclass(frozen=True)
 class StrategyOptions(KernelSearchOptions):
-    """Options of an upper-bound strategy, and of those who run one.
+    """Options of an upper-bound strategy, and of methods that run one.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ class StrategyOptions(KernelSearchOptions):
     k: int = 10
 
     def check(self) -> None:
-        """Raise ValueError if an option is not what it must be."""
+        """Raise ValueError if an option is invalid."""
         super().check()
         check_choice("strategy", self.strategy, STRATEGIES)
         check_integer("k", self.k, 0)
@@ -55,7 +55,7 @@ class StrategyOptions(KernelSearchOptions):
 
 @dataclass(frozen=True)
 class HeuristicOptions(StrategyOptions):
-    """Options of ``heuristic``; those of the kernel search are taken, too.
+    """Options of ``heuristic``, in addition to those of the kernel search.
 
     Parameters
     ----------
@@ -64,15 +64,15 @@ class HeuristicOptions(StrategyOptions):
     k : int, default=10
         Excess of the local search.
     bound_programs : int, default=20
-        Most bound problems (of the paper's 2n) to solve for the big-M by Clarabel,
-        where M from native dual points, which bound all weights at once, is near the
-        threshold but not below it. Without CVXPY and Clarabel there are none.
+        Maximum number of bound problems (of the paper's 2n) solved by Clarabel for the
+        big-M, if M from native dual points, which bound all weights at once, is close
+        to the threshold but not below it. Without CVXPY and Clarabel none are solved.
     """
 
     bound_programs: int = 20
 
     def check(self) -> None:
-        """Raise ValueError if an option is not what it must be."""
+        """Raise ValueError if an option is invalid."""
         super().check()
         check_integer("bound_programs", self.bound_programs, 0)
 
@@ -119,7 +119,7 @@ def heuristic(
     ranked: np.ndarray,
     start: Solution | None,
 ) -> dict[str, int]:
-    """Run the procedure, which offers what it finds to the incumbent; its counters.
+    """Run the procedure, which updates the incumbent; return its counters.
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ def heuristic(
         second = second_ranking(problem, monitor, best, options.bound_programs)
     if second is not None:
         # From scratch as in the paper: a kernel that starts with the incumbent would
-        # look at fewer new combinations.
+        # try fewer new combinations.
         strategy(second, start)
     counters = strategy.subproblems.counters
     return counters | {"rankings": 1 if second is None else 2}
@@ -149,8 +149,8 @@ def second_ranking(
 ) -> np.ndarray | None:
     """Features by the u of DSCoMP, or None if its big-M is too large to help.
 
-    A valid M is at least the largest weight of the solution behind it. If that is too
-    large already, M need not be computed.
+    A valid M is at least the largest weight of the known solution. If that is already
+    too large, M need not be computed.
     """
     stop = monitor.stop
     if stop.seconds_left < LEAST_SECONDS or best.support.size == 0:
@@ -176,7 +176,7 @@ def second_ranking(
     )  # fmt: skip
     monitor.log(f"DSCoMP with M = {M:.4g}")
     if not np.isfinite(relaxation.value):
-        # Cut short: there is no u to rank by.
+        # Stopped early: there is no u to rank by.
         return None
     return rank_features(problem, relaxation.u, relaxation.squares)
 
@@ -194,7 +194,7 @@ def _big_m(
     max_programs: int,
     limit: float,
 ) -> float:
-    # Imported here: for those who ask for bound problems it needs CVXPY.
+    # Imported here: bound problems need CVXPY.
     from ..models.weight_bounds import big_m
 
     left = monitor.stop.seconds_left

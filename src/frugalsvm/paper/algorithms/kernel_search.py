@@ -1,7 +1,7 @@
-"""Kernel Search, the paper's Algorithm 2: group after group, with a kernel that lasts.
+"""Kernel Search, the paper's Algorithm 2: groups of features and a lasting kernel.
 
-Every group of features is joined with the kernel, those that were worth keeping so far.
-CoP of the union is solved with two cuts: the objective must not exceed the upper bound,
+Every group of features is joined with the kernel, the features kept so far. CoP of the
+union is solved with two cuts: the objective must not exceed the upper bound,
 and at least one feature of the group must be selected.
 """
 
@@ -23,12 +23,12 @@ from .ranking import make_groups
 from .restricted import Restricted
 from .subproblem import SubproblemOptions
 
-# Solutions in a row without a feature after which it leaves the kernel.
+# A feature leaves the kernel after this many consecutive solutions without it.
 LAST_ITERATIONS = 2
-# With a limit on the run, a subproblem may take twice its equal part of the time that
-# is left: the last groups get their turn, and easy ones leave time to the others.
+# With a limit on the run, a subproblem may take twice its equal share of the time left:
+# the last groups get their turn, and easy ones leave time to the others.
 TIMES_EQUAL_PART = 2.0
-# Part of the time that is left which every pass but the last may take.
+# Fraction of the time left that every pass but the last may take.
 PASS_PART = 0.2
 # Groups grow by this factor from pass to pass.
 GROWTH = 2
@@ -41,20 +41,20 @@ class KernelSearchOptions(SubproblemOptions):
     Parameters
     ----------
     solver : {"native", "scip", "gurobi"}, default="native"
-        Who solves the subproblems CoP(K).
+        The solver of the subproblems CoP(K).
     subproblem_time_limit : float or None, default=60
-        Seconds for each subproblem; what it found until then is used.
+        Seconds for each subproblem; its best solution so far is used.
     rho : int, default=10
-        Size of the groups. Features that cannot be chosen are in none: those that are
-        excluded, included anyway, or constant.
+        Size of the groups. Features that are excluded, included or constant are in no
+        group.
     passes : int, default=1
-        How often to go through the groups at most. The paper does it once. Further
-        passes keep the kernel and double the groups, and every second one takes its
-        groups from all ranks. After one group of all features groups are small again;
-        the search ends when such a cycle brings nothing.
+        Maximum number of passes through the groups. The paper has one. Further passes
+        keep the kernel and double the group size, and every second one spreads its
+        groups over all ranks. After a pass with one group of all features, groups are
+        small again; the search ends when such a cycle finds no improvement.
     ranking : sequence of int, default=None
-        Features in the order in which they are to be tried. Those that are missing
-        follow in the order of the relaxation.
+        Features in the order in which to try them. Missing ones follow in the order of
+        the relaxation.
     """
 
     rho: int = 10
@@ -62,13 +62,13 @@ class KernelSearchOptions(SubproblemOptions):
     ranking: Sequence[int] | None = None
 
     def check(self) -> None:
-        """Raise ValueError if an option is not what it must be."""
+        """Raise ValueError if an option is invalid."""
         super().check()
         check_integer("rho", self.rho, 1)
         check_integer("passes", self.passes, 1)
 
     def check_for(self, n_features: int) -> None:
-        """Refuse a ranking of features that do not exist."""
+        """Refuse a ranking with features that do not exist."""
         if self.ranking is not None:
             name = "method_options['ranking']"
             indices = check_indices(name, self.ranking, n_features)
@@ -76,7 +76,7 @@ class KernelSearchOptions(SubproblemOptions):
 
 
 class Subproblems(Protocol):
-    """Who solves CoP(K), or its like of another objective."""
+    """Solves CoP(K), or its counterpart with another objective."""
 
     monitor: Monitor
 
@@ -94,7 +94,7 @@ class Subproblems(Protocol):
 
 @dataclass
 class Kernel:
-    """The features that are kept, and the solution they were kept for.
+    """The kernel, and the solution that determines it.
 
     Attributes
     ----------
@@ -103,7 +103,7 @@ class Kernel:
     best : Solution or None
         The one of smallest objective.
     idle : dict of int to int
-        For each feature of the kernel, how many accepted solutions in a row did
+        For each feature of the kernel, the number of consecutive accepted solutions
         without it. Subproblems without a solution do not count.
     """
 
@@ -122,7 +122,7 @@ class Kernel:
         return np.inf if self.best is None else self.best.objective
 
     def accept(self, solution: Solution) -> None:
-        """Add what the solution uses and drop what the last ones did without."""
+        """Add the features of the solution, and drop those unused for too long."""
         self.solution = solution
         self.best = better(self.best, solution)
         used = set(solution.support.tolist())
@@ -140,7 +140,7 @@ def kernel_search(
     time_limit: float = np.inf,
     watch: Callable[[Kernel], None] = lambda kernel: None,
 ) -> Solution | None:
-    """Go through the groups of a ranking.
+    """Run kernel search over the groups of a ranking.
 
     Parameters
     ----------
@@ -157,12 +157,12 @@ def kernel_search(
     time_limit : float, default=inf
         Seconds for the search, if it has less than the run.
     watch : callable
-        Shown the kernel after every subproblem.
+        Called with the kernel after every subproblem.
 
     Returns
     -------
     Solution or None
-        The best one; None if there was no time to find any.
+        The best solution; None if there was no time to find any.
     """
     kernel = Kernel()
     if start is not None:

@@ -19,18 +19,18 @@ class LocalSearchOptions(SubproblemOptions):
     Parameters
     ----------
     solver : {"native", "scip", "gurobi"}, default="native"
-        Who solves CoP(K).
+        The solver of CoP(K).
     subproblem_time_limit : float or None, default=None
-        Seconds for CoP(K). The paper has no limit here but that of the whole run.
+        Seconds for CoP(K). The paper only limits the whole run.
     k : int, default=10
-        Excess: ``k + B`` features are looked at.
+        Excess: ``k + B`` features are considered.
     """
 
     subproblem_time_limit: float | None = None
     k: int = 10
 
     def check(self) -> None:
-        """Raise ValueError if an option is not what it must be."""
+        """Raise ValueError if an option is invalid."""
         super().check()
         check_integer("k", self.k, 0)
 
@@ -80,7 +80,7 @@ def first_features(problem: Problem, ranked: np.ndarray, k: int) -> np.ndarray:
 
 
 def better(first: Solution | None, second: Solution | None) -> Solution | None:
-    """The one of smaller objective; the first if they are equal."""
+    """The solution of smaller objective; the first if they are equal."""
     if first is None or second is None:
         return first or second
     return second if second.objective < first.objective else first

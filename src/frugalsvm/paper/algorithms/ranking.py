@@ -6,15 +6,15 @@ import numpy as np
 
 from ...problem.problem import Problem
 
-# Values of u closer than this are the same: interior points are not more accurate.
+# Closer values of u count as equal, given the accuracy of interior points.
 SAME_U = 1e-6
 
 
 def rank_features(problem: Problem, u: np.ndarray, squares: np.ndarray) -> np.ndarray:
     """The features that may be chosen, by increasing u.
 
-    Ties, which are common at u = 1, go to the feature that is worth more at the dual
-    point (its ``c_j^2``), then to the first one.
+    Ties, which are common at u = 1, are broken by the larger ``c_j^2`` at the dual
+    point, then by index.
     """
     features = problem.candidates
     rounded = np.round(u[features] / SAME_U)
@@ -28,9 +28,9 @@ def prefer(first: np.ndarray, ranked: np.ndarray) -> np.ndarray:
 
 
 def make_groups(ranked: np.ndarray, rho: int, spread: bool = False) -> list[np.ndarray]:
-    """Groups of rho consecutive features; the last one takes what is left over.
+    """Groups of rho consecutive features; the last one has the remainder, too.
 
-    If they are to be ``spread``, each has features of all ranks instead.
+    With ``spread``, each group has features of all ranks instead.
 
     N is the floor of n / rho as in the paper's algorithm, and the last group has the
     remaining features as in its text, so up to 2 rho - 1 of them. n is the number of

@@ -1,9 +1,9 @@
-"""CoP(K) by our own tree: FS-SVM on the features K, with the cuts of kernel search.
+"""CoP(K) by the native tree: FS-SVM on the features K, with the cuts of kernel search.
 
 The cut ``objective <= UB`` is the value that bounds must not exceed. The cut that at
 least one feature of a group is selected is a union of branches: the first feature of
-the group in; the first out and the second in; and so on. What is left, all of them out,
-is never looked at.
+the group in; the first out and the second in; and so on. The remaining branch, with all
+of them out, is never explored.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ from .subtree import Subtree
 
 # Relative gap to which subproblems are solved.
 SUBPROBLEM_GAP = 1e-6
-# An objective up to this much above UB counts as equal to it: solves are not exact.
+# Relative tolerance of UB, since solves are inexact.
 TIE = 1e-6
-# Nodes before the swap search begins: easy trees are done by then.
+# Nodes before the swap search begins: easy trees finish earlier.
 SEARCH_AFTER = 60
-# SVM solves of the swap search per node, where a node is cheap.
+# SVM solves of the swap search per cheap node.
 SEARCH_RATE = 0.5
 
 
 @dataclass(frozen=True)
 class Restricted:
-    """What came out of CoP(K).
+    """The result of CoP(K).
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class Restricted:
         The best one, in the numbering of the whole problem; None if there is none
         within the cuts, or none was found before the stop.
     complete : bool
-        Whether the search came to its end.
+        Whether the search was completed.
     n_nodes : int
     """
 
@@ -83,7 +83,7 @@ class _RestrictedSearch:
         self._watch = watch
 
     def run(self) -> bool:
-        """Search; whether to the end."""
+        """Search; return whether it was completed."""
         if self.group is None:
             self.subtree.add(self.solver.plant())
         elif not self._plant_group(self.group):
@@ -133,12 +133,12 @@ def solve_restricted(
     upper_bound : float, default=inf
         Objective that a solution must not exceed (``cons: UB cons``).
     group : array of int, default=None
-        Part of K of which at least one feature must be selected
-        (``cons: K plus cons``).
+        Subset of K of which at least one feature must be selected (``cons: K plus
+        cons``).
     start : array of int, default=None
-        Features of a good solution, where the search for better ones may start.
+        Features of a good solution, from which the search may start.
     should_stop : callable
-        Asked between nodes and inside them.
+        Called between nodes and inside them.
     watch : callable
         Called with the number of new nodes after every branching.
 

@@ -1,8 +1,8 @@
-"""SR-DLMP(K) by our own tree: branch on the features of K only.
+"""SR-DLMP(K) by the native tree, which branches only on the features of K.
 
 Outside K the perspective relaxation stays, so a node in which K is decided is a leaf.
-The bounds of the leaves bound FS-SVM as well: K decides which supports a leaf stands
-for, and the relaxation of the rest only makes its bound smaller.
+The bounds of the leaves also bound FS-SVM: K determines the supports of a leaf, and the
+relaxation of the rest only weakens its bound.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from ...tree.node import Node
 from ...tree.node_solver import NodeSolver
 from .subtree import Subtree
 
-# A node whose z on K are this close to 0 or 1 is worth rounding.
+# A node is worth rounding if its z on K are this close to 0 or 1.
 NEARLY_BINARY = 0.05
-# Other open nodes from one that is rounded to the next.
+# Otherwise, one in this many open nodes is rounded.
 ROUND_PERIOD = 16
 
 
 @dataclass(frozen=True)
 class SemiRelaxation:
-    """What came out of SR-DLMP(K).
+    """The result of SR-DLMP(K).
 
     Attributes
     ----------
@@ -40,18 +40,18 @@ class SemiRelaxation:
         Lower bound of FS-SVM, from dual points; minus infinity if another solver ran.
     value : float
         Objective of the best solution of SR-DLMP(K); infinite if none is known, e.g.
-        because none is better than the solution of FS-SVM given.
+        because none is better than the given solution of FS-SVM.
     u, squares : ndarrays of shape (n_features,)
         Of that solution, or of the root if there is none.
     complete : bool
-        Whether the search came to its end.
+        Whether the search was completed.
     n_nodes : int
     nodes : list of Node or None
         The whole tree, if proofs are kept.
     reported_bound : float or None
-        What another solver claims as its bound.
+        The bound claimed by another solver.
     hit_limit : str or None
-        "nodes" or "memory" if one of them ended the search.
+        "nodes" or "memory" if that limit ended the search.
     """
 
     bound: float
@@ -77,9 +77,9 @@ class BinaryFeatures:
     ----------
     value : float
         Of the best solution of SR-DLMP(K) so far.
-    best : Answer or None
+    best : RelaxationResult or None
         That solution.
-    at_root : Answer or None
+    at_root : RelaxationResult or None
         The relaxation of the root.
     """
 
@@ -97,19 +97,19 @@ class BinaryFeatures:
         return region.free[self._binary[region.free]]
 
     def fixable(self, region: Region, decision: np.ndarray) -> np.ndarray:
-        """Features of K only: outside it nothing says that z is 0 or 1."""
+        """Decisions about K only: outside it z need not be 0 or 1."""
         decision[~self._binary[region.free]] = OPEN
         return decision
 
     def relaxed(self, found: RelaxationResult) -> None:
-        """Remember the root."""
+        """Store the relaxation of the root."""
         if self.at_root is None:
             self.at_root = found
 
     def round(
         self, solver: NodeSolver, region: Region, found: RelaxationResult
     ) -> Region | None:
-        """Decide K as z suggests, now and then and wherever z is nearly binary."""
+        """Round z on K, at regular intervals and whenever z is nearly binary."""
         self._n_open += 1
         due = self._n_open % ROUND_PERIOD == 1
         if not (due or self.wants_finer(region, found)):
@@ -129,13 +129,13 @@ class BinaryFeatures:
         return solver.region_of(forced, region.free[~self._binary[region.free]])
 
     def wants_finer(self, region: Region, found: RelaxationResult) -> bool:
-        """Whether z is nearly binary on K: then the relaxation nearly is a solution."""
+        """Whether z is nearly binary on K, so the relaxation is nearly a solution."""
         z = found.z[self.branchable(region)]
         return bool((np.minimum(z, 1.0 - z) <= NEARLY_BINARY).all())
 
     def solved(self, solver: NodeSolver, found: RelaxationResult) -> None:
         """Take a relaxation in which K is decided: a solution of SR-DLMP(K)."""
-        # One that was cut short may not have found the features it needs.
+        # A relaxation that stopped early may lack some of the features it needs.
         if found.primal < self.value and not solver.should_stop():
             self.value, self.best = found.primal, found
             solver.incumbent.lower_cutoff(self.value)
@@ -166,7 +166,7 @@ def solve_semi_relaxation(
         Relative gap to which SR-DLMP(K) is solved, and at which nodes are no better
         than ``solution``.
     should_stop : callable
-        Asked between nodes and inside them.
+        Called between nodes and inside them.
     watch : callable
         Called with the frontier and the number of new nodes after every branching.
     keep_proof : bool, default=False
@@ -194,7 +194,7 @@ def solve_semi_relaxation(
     subtree.run()
     hit_limit = "nodes" if subtree.n_nodes >= max_nodes else None
     best = kind.best or kind.at_root
-    # If there is neither, everything fits: a plain SVM.
+    # If there is neither, all features fit: a plain SVM.
     return SemiRelaxation(
         bound=subtree.frontier.bound,
         value=kind.value,

@@ -1,4 +1,4 @@
-"""CoP(K) for the paper's searches, by our tree or by a third-party solver."""
+"""CoP(K) for the paper's searches, by the native tree or a third-party solver."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from ..models import Model
     from ..solvers import ModelSolution
 
-#: Who can solve CoP(K).
+#: The solvers of CoP(K).
 COP_SOLVERS = ("native", "scip", "gurobi")
-# With less time than this left no third-party solver is started.
+# Minimum time left to start a third-party solver.
 LEAST_SECONDS = 0.05
 
 
@@ -37,16 +37,16 @@ class SubproblemOptions(Options):
     Parameters
     ----------
     solver : {"native", "scip", "gurobi"}, default="native"
-        Who solves the subproblems CoP(K).
+        The solver of the subproblems CoP(K).
     subproblem_time_limit : float or None, default=60
-        Seconds for each subproblem; what it found until then is used.
+        Seconds for each subproblem; its best solution so far is used.
     """
 
     solver: str = "native"
     subproblem_time_limit: float | None = 60.0
 
     def check(self) -> None:
-        """Raise ValueError if an option is not what it must be."""
+        """Raise ValueError if an option is invalid."""
         check_choice("solver", self.solver, COP_SOLVERS)
         check_seconds("subproblem_time_limit", self.subproblem_time_limit)
 
@@ -58,7 +58,7 @@ class SubproblemSolver:
     ----------
     problem : Problem
     monitor : Monitor
-        Told about nodes, asked when to stop.
+        Records nodes, and decides when to stop.
     solver : {"native", "scip", "gurobi"}
     time_limit : float or None
         Seconds for each subproblem.
@@ -66,8 +66,8 @@ class SubproblemSolver:
     Attributes
     ----------
     counters : dict
-        Subproblems begun, those solved to the end (to an optimum, or shown to have
-        none), and nodes.
+        Subproblems started, those completed (optimal, or proved to have no solution),
+        and nodes.
     """
 
     def __init__(
@@ -94,7 +94,7 @@ class SubproblemSolver:
         start: np.ndarray | None = None,
         time_limit: float = np.inf,
     ) -> Restricted:
-        """The best solution of CoP(K) within the cuts, in the time there is.
+        """The best solution of CoP(K) within the cuts and the time limit.
 
         ``time_limit`` shortens that of the object; ``start`` is the support of a good
         solution, for solvers that can use it.
@@ -123,7 +123,7 @@ class SubproblemSolver:
         self.monitor.tick()
 
     def _is_trivial(self, K: np.ndarray, group: np.ndarray | None) -> bool:
-        """Whether there is nothing to choose, which models do not take."""
+        """Whether there is nothing to choose, which models do not support."""
         region = self.problem.root_region().affordable(self.problem.costs)
         choice = np.intersect1d(K, region.free)
         reachable = group is None or np.isin(group, choice).any()
@@ -162,7 +162,7 @@ class SubproblemSolver:
         return Restricted(solution, complete)
 
     def _refit(self, support: np.ndarray) -> Solution:
-        """Our SVM on the support that a solver chose: its numbers are not taken."""
+        """The native SVM on the support chosen by a solver; other output is ignored."""
         solution = Evaluator(self.problem).solve(support, tol=0.1 * SUBPROBLEM_GAP)
         assert solution is not None
         return solution
@@ -176,8 +176,8 @@ def ask_solver(
     tolerance: float,
     start: dict[str, np.ndarray] | None = None,
 ) -> ModelSolution | None:
-    """What a third-party solver finds; None if it fails, which ends the run."""
-    # Imported here: those who stay native need no solver.
+    """The solution of a third-party solver; None if it fails, which ends the run."""
+    # Imported here: native runs need no solver.
     from ..solvers import SolverFailed, SolverNotAvailable
 
     try:
@@ -195,13 +195,13 @@ def ask_solver(
         monitor.stop.failure = f"{solver} gave up on {model.name} without saying why."
         return None
     if answer.status == "interrupted" and not monitor.should_stop():
-        # Some solvers catch Ctrl-C themselves: then the whole run is meant.
+        # Some solvers catch Ctrl-C themselves; it is meant for the whole run.
         monitor.stop.interrupt()
     return answer
 
 
 def check_available(solver: str) -> None:
-    """Raise at once, not in the middle of a run, if a solver is not installed."""
+    """Raise early, not in the middle of a run, if a solver is not installed."""
     from ..solvers import SolverNotAvailable
     from ..solvers.registry import missing_package
 

@@ -1,7 +1,7 @@
-"""A tree without heuristics of its own, for the subproblems of the paper's algorithms.
+"""A tree without its own heuristics, for the subproblems of the paper's algorithms.
 
-Best bound first, in one thread. What makes a subproblem special is in the kind of its
-tree and in the nodes it starts from.
+Best bound first, in one thread. Subproblems differ in the kind of tree and in the
+initial nodes.
 """
 
 from __future__ import annotations
@@ -14,23 +14,23 @@ from ...tree.frontier import Frontier
 from ...tree.node import Node
 from ...tree.node_solver import NodeSolver
 
-# Told after every pair of nodes: the frontier and the nodes evaluated since.
+# Called after every pair of nodes with the frontier and the number of new nodes.
 Watch = Callable[[Frontier, int], None]
 
 
 class Subtree:
-    """Search from given nodes until they are all closed or something says stop.
+    """Search from given nodes until all are closed or a stop condition holds.
 
     Parameters
     ----------
     solver : NodeSolver
-        Evaluates nodes; its incumbent says what to prune, its rule where to branch.
+        Evaluates nodes; its incumbent determines pruning, its rule branching.
     watch : callable
         Called with the frontier and the number of new nodes after every branching.
     keep_proof : bool, default=False
         Whether all nodes are kept.
     max_bytes : float, default=inf
-        The search stops when its nodes take more memory.
+        Memory limit of the nodes, at which the search stops.
 
     Attributes
     ----------
@@ -62,12 +62,12 @@ class Subtree:
         return self.frontier.n_bytes > self.max_bytes
 
     def add(self, node: Node) -> None:
-        """Take in an evaluated node."""
+        """Add an evaluated node."""
         if self.frontier.add(node, self.solver.incumbent.cutoff):
             self.frontier.push(node)
 
     def run(self) -> None:
-        """Replace open nodes by their children, the most promising first."""
+        """Replace open nodes by their children, smallest bound first."""
         solver = self.solver
         while not (solver.should_stop() or self.too_large):
             node = self.frontier.pop(solver.incumbent.cutoff)
@@ -88,9 +88,9 @@ class Subtree:
         self._report()
 
     def _report(self) -> None:
-        """Tell whoever watches about the nodes evaluated since the last time."""
+        """Report the nodes evaluated since the last call."""
         new, self.solver.n_nodes = self.solver.n_nodes, 0
-        # Nobody descends from what the nodes led to.
+        # There are no descents from solutions found at nodes.
         self.solver.improvements.clear()
         self.n_nodes += new
         self._watch(self.frontier, new)

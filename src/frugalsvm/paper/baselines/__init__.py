@@ -1,6 +1,6 @@
 """The baselines of the paper's validation section, as scikit-learn estimators.
 
-Need ``pip install 'frugalsvm[paper]'`` when they are fitted.
+Fitting them needs ``pip install 'frugalsvm[paper]'``.
 """
 
 from .elastic_net_svc import ElasticNetPath, ElasticNetSVC, elastic_net_path

@@ -3,12 +3,11 @@
     min 1/2 ||w||^2 + alpha ||w||_1 + C sum hinge
 
 Its dual is ``max 1'a - 1/2 sum_j max(0, |c_j| - alpha)^2`` over ``0 <= a <= C`` with
-``y'a = 0`` and ``c = A a``, and ``w_j = sign(c_j) max(0, |c_j| - alpha)``: features of
-``|c_j| <= alpha`` are out. So the program is solved on a working set by Clarabel, all
-features are priced by one product with the data, those that are missing join, and the
-gap between primal and dual value over *all* features says when to end. Along a path
-of alphas, largest first, each begins with the working set that the last dual point asks
-for.
+``y'a = 0`` and ``c = A a``, and ``w_j = sign(c_j) max(0, |c_j| - alpha)``: features
+with ``|c_j| <= alpha`` are out. So Clarabel solves the program on a working set, all
+features are priced by one product with the data, missing ones join, and the gap between
+primal and dual value over *all* features is the stopping criterion. Along a path of
+alphas, largest first, each starts from the working set implied by the last dual point.
 """
 
 from __future__ import annotations
@@ -26,15 +25,15 @@ from ..models.baselines import elastic_net_svm
 from ..solvers import SolverFailed
 
 SOLVER = "clarabel"
-# Clarabel is asked for a hundredth of the gap, but not for more than it can give.
+# Clarabel solves to a hundredth of the gap, but not beyond its own accuracy.
 SMALLEST_TOLERANCE = 1e-9
-# Features with |c_j| this close above alpha have weights that are noise.
+# Features whose |c_j| exceeds alpha by less than this have only noise as weights.
 SAME_AS_ALPHA = 1e-6
-# Features that join the working set at a time, at least.
+# Minimum number of features that join the working set at a time.
 LEAST_GROWTH = 50
-# Features that join at a time where more are inside already, as a part of those.
+# Features that join a larger working set at a time, as a fraction of its size.
 GROWTH = 0.5
-# Rounds of the working set at most, so that there always is an end.
+# Maximum number of rounds, to guarantee termination.
 MOST_ROUNDS = 100
 
 
@@ -56,7 +55,7 @@ class ElasticNet:
     programs : int
         Programs that Clarabel solved.
     largest_program : int
-        Most features in one of them.
+        Largest number of features in one of them.
     """
 
     alpha: float
@@ -84,7 +83,7 @@ def elastic_net_objective(
 def solve_path(
     problem: Problem, alphas: Sequence[float], tol: float
 ) -> Iterator[ElasticNet]:
-    """Solutions for alphas in decreasing order, each warm from the one before."""
+    """Solutions for decreasing alphas, each warm-started from the previous one."""
     point = _first_point(problem)
     for alpha in alphas:
         solution = _solve(problem, float(alpha), tol, point)
@@ -93,7 +92,7 @@ def solve_path(
 
 
 def _first_point(problem: Problem) -> np.ndarray:
-    """The dual point of w = 0: as much of both classes as balances."""
+    """The dual point of w = 0, with balanced classes."""
     y, C = problem.y, problem.C
     return repair_dual(np.array(C), y, C, problem.fit_intercept)
 
@@ -104,7 +103,7 @@ def _solve(problem: Problem, alpha: float, tol: float, point: np.ndarray) -> Ela
     for programs in range(1, MOST_ROUNDS):
         missing = _missing(problem, alpha, best.dual_point, working)
         if missing.size == 0 and programs == 1:
-            # The dual point of w = 0 is one of many: any feature leads to another.
+            # The dual point of w = 0 is not unique: any feature leads to another one.
             missing = problem.candidates[:1]
         if best.gap <= tol or missing.size == 0:
             break
@@ -115,10 +114,10 @@ def _solve(problem: Problem, alpha: float, tol: float, point: np.ndarray) -> Ela
 
 
 def _with_exact_zeros(problem: Problem, tol: float, best: ElasticNet) -> ElasticNet:
-    """The program once more, on the features that the dual point does not rule out.
+    """Solve again on the features that the dual point does not rule out.
 
-    An interior point leaves small weights on the others, and cutting them off moves
-    margins: the loss would rise by more than the gap.
+    An interior point leaves small weights on the others. Setting them to zero
+    changes margins, so the loss would rise by more than the gap.
     """
     used = np.flatnonzero(best.coef)
     if best.alpha == 0 or used.size == 0:
@@ -142,7 +141,7 @@ def _with_exact_zeros(problem: Problem, tol: float, best: ElasticNet) -> Elastic
 def _missing(
     problem: Problem, alpha: float, point: np.ndarray, working: np.ndarray
 ) -> np.ndarray:
-    """Features outside the working set that the dual point wants, the best first."""
+    """Violated features outside the working set, the most violated first."""
     outside = np.setdiff1d(problem.candidates, working)
     values = np.abs(problem.A[outside] @ point)
     wanted = np.flatnonzero(values > alpha * (1.0 + SAME_AS_ALPHA))
@@ -178,7 +177,7 @@ def _evaluate(
 
 
 def _merge(best: ElasticNet, found: ElasticNet, programs: int, size: int) -> ElasticNet:
-    """The better weights and the better bound of two; the dual point is the last."""
+    """The better weights and bound of two results, and the latest dual point."""
     weights = found if found.objective <= best.objective else best
     return replace(
         weights,

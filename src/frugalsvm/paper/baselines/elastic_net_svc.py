@@ -1,4 +1,4 @@
-"""ElasticNetSVC: features are penalised instead of counted."""
+"""ElasticNetSVC: a penalty on features instead of a budget."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ class ElasticNetSVC(BinaryLinearClassifier):
         \tfrac12 \|w\|_2^2 + \alpha \|w\|_1
         + C \sum_i \max(0, 1 - y_i (w^\top x_i + b)) .
 
-    The number of features falls with :math:`\alpha`, but there is no telling which
-    :math:`\alpha` leads to how many: that is what the paper compares a budget with.
-    Solved by Clarabel (``pip install 'frugalsvm[paper]'``) on a working set of
-    features; the dual value over all features,
+    The number of features falls with :math:`\alpha`, but the :math:`\alpha` for a given
+    number is not known in advance; the paper compares this with a budget. Solved by
+    Clarabel (``pip install 'frugalsvm[paper]'``) on a working set of features; the dual
+    value over all features,
 
     .. math::
 
         1^\top a - \tfrac12 \sum_j \max(0, |c_j| - \alpha)^2, \qquad c = A a, \;
         0 \le a \le C, \; y^\top a = 0,
 
-    says how accurate the solution is. Data are not scaled: put a scaler before it in a
-    pipeline.
+    measures the accuracy of the solution. Data are not scaled: put a scaler before the
+    classifier in a pipeline.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ class ElasticNetSVC(BinaryLinearClassifier):
 
     See Also
     --------
-    elastic_net_path : Many values of alpha, each warm from the one before.
+    elastic_net_path : Many values of alpha, each one warm-started.
 
     Examples
     --------
@@ -152,7 +152,7 @@ class ElasticNetSVC(BinaryLinearClassifier):
         for alpha in alphas:
             may_be.NOT_NEGATIVE.check("alpha", alpha)
         require_solver(self, "clarabel")
-        # Imported here: it needs compiled kernels, which importing must not load.
+        # Imported here, so that importing this module does not load compiled kernels.
         from .elastic_net import solve_path
 
         data, labels = validate_data(self, X, y, dtype=np.float64)
@@ -178,7 +178,7 @@ class ElasticNetSVC(BinaryLinearClassifier):
 
 
 class ElasticNetPath(NamedTuple):
-    """What :func:`elastic_net_path` returns; one entry or row per alpha.
+    """The result of :func:`elastic_net_path`; one entry or row per alpha.
 
     Attributes
     ----------
@@ -203,7 +203,7 @@ class ElasticNetPath(NamedTuple):
 def elastic_net_path(
     X: ArrayLike, y: ArrayLike, *, alphas: ArrayLike | None = None, **parameters: Any
 ) -> ElasticNetPath:
-    r"""EN-SVM for many values of :math:`\alpha`, each warm from the one before.
+    r"""EN-SVM for many values of :math:`\alpha`, each one warm-started.
 
     Parameters
     ----------

@@ -35,8 +35,8 @@ class L1FrugalSVC(BinaryLinearClassifier):
         \|w\|_1 + C \sum_i \max(0, 1 - y_i (w^\top x_i + b))
         \quad\text{s.t.}\quad \|w\|_0 \le \texttt{max_features},
 
-    the model l1-FS-SVM of Labbé, Martínez-Merino and Rodríguez-Chía, with which the
-    paper's validation section compares its own. As a mixed-integer linear program,
+    the model l1-FS-SVM of Labbé, Martínez-Merino and Rodríguez-Chía, which the paper's
+    validation section compares with its own. As a mixed-integer linear program,
 
     .. math::
 
@@ -54,25 +54,26 @@ class L1FrugalSVC(BinaryLinearClassifier):
     and for up to 100 features the largest :math:`|w_j|` of the relaxation with the row
     "objective at most UB", by two linear programs each.
 
-    Data are not scaled: put a scaler before it in a pipeline.
+    Data are not scaled: put a scaler before the classifier in a pipeline.
 
     Parameters
     ----------
     max_features : int or None, default=10
-        Most features the model may use. None for no limit, 0 for a constant classifier.
+        Maximum number of features the model may use. None for no limit, 0 for a
+        constant classifier.
     C : float, default=1.0
         Weight of the hinge loss.
     method : {"exact", "kernel-search"}, default="exact"
         ``kernel-search`` is the paper's Algorithm 2 on this model: features are ranked
         by the linear relaxation (larger :math:`|w_j|` first, then smaller reduced cost)
-        and tried group by group, each with the kernel of those that were worth keeping.
-        ``exact`` goes on from there with the whole program.
+        and tried group by group, each together with the current kernel. ``exact`` then
+        continues with the whole program.
     rho : int, default=10
         Size of the groups of the kernel search.
     gap_tol : float, default=1e-4
         Relative gap at which HiGHS may end the exact method.
     time_limit : float or None, default=None
-        Cap in seconds.
+        Limit in seconds.
     subproblem_time_limit : float or None, default=60
         Seconds for each subproblem of the kernel search.
     class_weight : dict or "balanced", default=None
@@ -92,8 +93,8 @@ class L1FrugalSVC(BinaryLinearClassifier):
     lower_bound_ : float
         Lower bound from the dual point of the linear relaxation.
     reported_bound_ : float or None
-        The lower bound that HiGHS claims, if the exact method got that far; we do not
-        vouch for it.
+        The lower bound claimed by HiGHS, if the exact method got that far; it is not
+        verified.
     status_ : str
         ``optimal`` if the better of the two bounds is within ``gap_tol``, ``time
         limit``, ``solver failed`` or ``feasible``.
@@ -206,7 +207,7 @@ class L1FrugalSVC(BinaryLinearClassifier):
         return self
 
     def _run(self, problem: Problem, monitor: Monitor) -> Any:
-        # Imported here: it needs compiled kernels, which importing must not load.
+        # Imported here, so that importing this module does not load compiled kernels.
         from .l1_search import l1_exact, l1_kernel_search
 
         run = l1_exact if self.method == "exact" else l1_kernel_search

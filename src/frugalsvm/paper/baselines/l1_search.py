@@ -33,21 +33,22 @@ SOLVER = "highs"
 LP_TOL = 1e-9
 # Relative gap of the subproblems of kernel search.
 SUBPROBLEM_GAP = 1e-6
-# Weights of the relaxation closer than this part of the largest are the same.
+# Weights of the relaxation that differ by less than this fraction of the largest are
+# equal.
 SAME_WEIGHT = 1e-6
-# Limits of weights are computed in floating point.
+# Limits of weights are computed in floating point, so they get an allowance.
 LIMIT_SLACK = 1e-6
-# Features up to which limits of weights come from linear programs.
+# Maximum number of features for limits of weights from linear programs.
 MANY_FEATURES = 100
-# Rounds of such programs: smaller limits lead to smaller ones.
+# Rounds of such programs: smaller limits lead to still smaller ones.
 ROUNDS = 2
-# Part of the time left that a round may take.
+# Fraction of the time left that a round may take.
 TIGHTENING_PART = 0.2
 
 
 @dataclass(frozen=True)
 class L1Outcome:
-    """What came out of a run.
+    """The result of a run.
 
     Attributes
     ----------
@@ -56,11 +57,11 @@ class L1Outcome:
     lower_bound : float
         Value of the linear relaxation, recomputed from its dual point.
     reported_bound : float or None
-        What HiGHS claims as bound of the mixed-integer program.
+        The bound of the mixed-integer program claimed by HiGHS.
     programs : int
         Programs solved.
     is_cut_short : bool
-        Whether a program was left out for want of time.
+        Whether a program was skipped for lack of time.
     """
 
     solution: Solution
@@ -77,7 +78,7 @@ def l1_objective(problem: Problem, coef: np.ndarray, intercept: float) -> float:
 
 
 class L1Subproblems:
-    """Linear and mixed-integer programs of one problem; what kernel search needs.
+    """Linear and mixed-integer programs of one problem, for kernel search.
 
     Parameters
     ----------
@@ -94,13 +95,12 @@ class L1Subproblems:
         self.programs = 0
         self.is_cut_short = False
         self.constant = self._constant()
-        # Of the linear relaxation: bound, and |c_j|; nothing is known before it is
-        # solved.
+        # Bound and |c_j| of the linear relaxation; unknown before it is solved.
         self.bound = 0.0
         self.values = np.zeros(problem.n_features)
 
     def _constant(self) -> Solution:
-        """The classifier without features, which always is a solution."""
+        """The classifier without features, which is always a solution."""
         problem = self.problem
         nothing = np.zeros(problem.n_features)
         b = best_intercept(problem, nothing)
@@ -109,10 +109,10 @@ class L1Subproblems:
         return Solution(none, nothing[:0], b, np.zeros(problem.n_samples), objective)
 
     def rank(self) -> np.ndarray | None:
-        """Solve the linear relaxation; the features in the order of its solution.
+        """Solve the linear relaxation; return the features ranked by its solution.
 
-        None if there was no time. With M as large as the objective of a solution the
-        budget row of the relaxation is idle, so it is the l1-SVM.
+        None if there was no time. With M as large as the objective of a solution, the
+        budget row of the relaxation is not binding, so it is the l1-SVM.
         """
         problem = self.problem
         self.programs += 1
@@ -138,7 +138,7 @@ class L1Subproblems:
         return features[np.lexsort((features, reduced_costs, -same))]
 
     def limits(self, upper_bound: float) -> np.ndarray:
-        """Valid M_j: bounds of the weights of solutions of objective at most UB.
+        """Valid M_j: bounds on the weights of solutions with objective at most UB.
 
         By weak duality ``UB >= bound + sum_j (1 - |c_j|) |w_j|``, and at any rate
         ``UB >= ||w||_1``.
@@ -146,7 +146,7 @@ class L1Subproblems:
         with np.errstate(divide="ignore"):
             gap = max(upper_bound - self.bound, 0.0) / (1.0 - self.values)
         limits = np.minimum(np.nan_to_num(gap, nan=np.inf), upper_bound)
-        # Zero would forbid a feature, which rounding must not do.
+        # Zero would forbid a feature; rounding must not cause that.
         return np.maximum(limits * (1.0 + LIMIT_SLACK), LIMIT_SLACK * upper_bound)
 
     def solve(
@@ -163,7 +163,7 @@ class L1Subproblems:
         if seconds < LEAST_SECONDS or self.monitor.should_stop():
             self.is_cut_short = True
             return Restricted(None, False)
-        # Objectives up to this are equal to the known one: solves are not exact.
+        # Objectives up to this are equal to the known one, since solves are inexact.
         known = min(upper_bound, self.constant.objective) * (1.0 + TIE)
         self.programs += 1
         model = l1_fs_svm(
@@ -200,11 +200,11 @@ class L1Subproblems:
         return Solution(support, coef[support], b, alpha, objective)
 
     def outcome(self, best: Solution, claim: float | None) -> L1Outcome:
-        """A solution with what is known about it."""
+        """A solution with its bounds."""
         return L1Outcome(best, self.bound, claim, self.programs, self.is_cut_short)
 
     def seconds(self) -> float:
-        """Seconds that are left, a moment at least."""
+        """Remaining seconds, slightly positive at least."""
         return max(self.monitor.stop.seconds_left, 1e-3)
 
 
@@ -258,9 +258,9 @@ def _has_choice(problem: Problem) -> bool:
 
 
 def _tight_limits(subproblems: L1Subproblems, upper_bound: float) -> np.ndarray:
-    """M_j as small as the linear relaxation with ``objective <= UB`` makes them.
+    """The smallest M_j from the linear relaxation with ``objective <= UB``.
 
-    Smaller limits make the relaxation smaller in turn, hence several rounds.
+    Smaller limits tighten the relaxation in turn, hence several rounds.
     """
     problem, monitor = subproblems.problem, subproblems.monitor
     known = upper_bound * (1.0 + TIE)
@@ -283,7 +283,7 @@ def _tight_limits(subproblems: L1Subproblems, upper_bound: float) -> np.ndarray:
 def _solve_whole(
     subproblems: L1Subproblems, best: Solution
 ) -> tuple[Solution, float | None]:
-    """Ask HiGHS for the optimum; a solution, and the bound it claims."""
+    """Solve by HiGHS; return a solution and the bound it claims."""
     problem, monitor = subproblems.problem, subproblems.monitor
     if relative_gap(best.objective, subproblems.bound) <= monitor.gap_tol:
         return best, subproblems.bound

@@ -1,7 +1,7 @@
-"""The paper's fifteen data sets: where they are, and what they are.
+"""The paper's fifteen data sets: descriptions and loading.
 
-The data are not ours to publish. :func:`load` reads them from a folder of yours, from
-your cache, or gets those that OpenML hosts.
+The data are not part of this package. :func:`load` reads them from a user folder or
+from the cache, or downloads those that OpenML hosts.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ __all__ = [
 
 
 class DatasetNotFound(FileNotFoundError):
-    """A data set is in none of the folders, and could not be downloaded."""
+    """A data set is in none of the folders and could not be downloaded."""
 
 
 def load(
@@ -53,15 +53,15 @@ def load(
     """One of the paper's data sets, raw: features as they are in the source.
 
     Looked for as ``NAME.csv.gz`` in ``data_home`` or the folder that the environment
-    variable ``FRUGALSVM_DATA`` names, then in the user's cache
-    (``~/.cache/frugalsvm``, or below ``XDG_CACHE_HOME``). What is in neither is taken
-    from scikit-learn (wdbc) or downloaded from OpenML, where that has it, and kept in
-    the cache; a download counts only if shape, class counts and SHA-256 of its table
-    are those of the copy that our figures come from.
+    variable ``FRUGALSVM_DATA`` names, then in the user's cache (``~/.cache/frugalsvm``,
+    or below ``XDG_CACHE_HOME``). Otherwise it is taken from scikit-learn (wdbc) or
+    downloaded from OpenML, if available there, and cached. A download is accepted only
+    if shape, class counts and SHA-256 of its table match the copy used for the
+    published results of this package.
 
     Nothing is scaled. The experiments standardise features to mean 0 and population
     variance 1 (:class:`sklearn.preprocessing.StandardScaler`) on all samples, or on the
-    training samples where there is a test set.
+    training samples if there is a test set.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def load(
     Raises
     ------
     DatasetNotFound
-        It says which file is expected where.
+        The message says which file is expected where.
     """
     if name not in CATALOGUE:
         raise ValueError(f"name must be one of {list(CATALOGUE)}, got {name!r}.")
@@ -108,12 +108,12 @@ def load(
 
 
 def _checked(info: DatasetInfo, path: Path) -> LabelledTable:
-    """A user's file; one that differs from our copy is taken, with a warning."""
+    """A user's file; one that differs from the reference copy gives a warning."""
     table = read_table(path)
     different = differences(info, table.X, table.y)
     if different:
         warnings.warn(
-            f"{path} is not the table that our figures come from: "
+            f"{path} is not the table behind our published figures: "
             f"{'; '.join(different)}.",
             stacklevel=3,
         )
@@ -143,7 +143,7 @@ def _bunch(info: DatasetInfo, table: LabelledTable) -> Bunch:
 def _what_is_expected(info: DatasetInfo, places: list[Path], reason: str) -> str:
     m, n = info.shape
     return (
-        f"{info.name} is not there, and {reason}. Expected is the file "
+        f"{info.name} was not found, and {reason}. It is expected as the file "
         f"{file_name(info.name)} in {' or '.join(map(str, places))} (or set {VARIABLE} "
         f"to your folder): a gzipped CSV file with a header, {m} rows, {n} columns of "
         f'numbers and the last column "target", -1 for {info.classes[0]} '
@@ -153,7 +153,7 @@ def _what_is_expected(info: DatasetInfo, places: list[Path], reason: str) -> str
 
 
 def describe(file: TextIO | None = None) -> None:
-    """Print the paper's two data tables beside our m, n and class shares.
+    """Print the paper's two data tables beside the actual m, n and class shares.
 
     Differences are marked with ``!``.
 

@@ -1,4 +1,4 @@
-"""The fifteen data sets: what the paper says of them, and what our copies are."""
+"""The fifteen data sets: the paper's description, and the reference copies."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class OpenMLPart:
-    """Columns of a data set that OpenML hosts, and how to make ours of them.
+    """Columns of a data set on OpenML, and their conversion to the reference copy.
 
     Attributes
     ----------
     data_id : int
-        OpenML's number; each was read in a public source.
+        The OpenML id, as found in a public source.
     positive : tuple of str
-        Labels of our class +1; all others are -1. Of the first part only.
+        Labels of class +1; all others are -1. Used only for the first part.
     first_rows : int or None
-        How many rows to take.
+        Number of rows to take.
     drop_columns : tuple of int
-        Positions of columns that our copy does without.
+        Positions of columns that the reference copy omits.
     drop_missing : {"rows", "columns", None}
-        What goes when a value is missing.
+        What to drop if a value is missing.
     """
 
     data_id: int
@@ -37,7 +37,7 @@ class DatasetInfo:
     Attributes
     ----------
     name : str
-        Of the file, ``NAME.csv.gz``.
+        Name of the file, ``NAME.csv.gz``.
     title : str
         The paper's name.
     table : int
@@ -55,9 +55,9 @@ class DatasetInfo:
     sha256 : str
         Digest of our table, see :func:`~frugalsvm.paper.datasets.digest`.
     remark : str
-        How far our copy is known to be the paper's.
+        What is known about agreement with the paper's copy.
     openml : tuple of OpenMLPart
-        Where it can be downloaded; parts are joined column by column.
+        Sources for download; parts are joined column by column.
     """
 
     name: str

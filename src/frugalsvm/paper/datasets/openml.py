@@ -1,4 +1,4 @@
-"""Downloads from OpenML through scikit-learn, made into our tables."""
+"""Downloads from OpenML through scikit-learn, converted to the reference tables."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from .tables import LabelledTable, differences
 
 
 class DownloadFailed(OSError):
-    """OpenML was out of reach, or has another table than ours."""
+    """OpenML was unreachable, or its table differs from the reference copy."""
 
 
 def download(info: DatasetInfo) -> LabelledTable:
-    """Fetch all parts of a data set; accepted only if it equals our copy.
+    """Fetch all parts of a data set; accept it only if it equals the reference copy.
 
     Raises
     ------
@@ -35,7 +35,7 @@ def download(info: DatasetInfo) -> LabelledTable:
     different = differences(info, table.X, table.y)
     if different:
         raise DownloadFailed(
-            f"OpenML has another table than ours: {'; '.join(different)}."
+            f"the table on OpenML differs from ours: {'; '.join(different)}."
         )
     return table
 
@@ -44,13 +44,13 @@ def _fetch(part: OpenMLPart) -> LabelledTable:
     from sklearn.datasets import fetch_openml
 
     try:
-        # Not cached there: what is accepted goes to our own cache. The other parser
-        # stumbles over categories that are numbers with recent versions of pandas.
+        # Not cached there: accepted tables go to the package's own cache. The other
+        # parser fails on numeric categories with recent versions of pandas.
         bunch = fetch_openml(
             data_id=part.data_id, as_frame=True, cache=False, parser="liac-arff"
         )
     except (ImportError, OSError, ValueError) as error:
-        # No network, no pandas, a checksum that is wrong: all the same to the user.
+        # No network, no pandas, a wrong checksum: all are treated alike.
         raise DownloadFailed(f"OpenML {part.data_id}: {error}") from error
     return _table(part, bunch)
 
@@ -58,7 +58,7 @@ def _fetch(part: OpenMLPart) -> LabelledTable:
 def _table(part: OpenMLPart, bunch: Any) -> LabelledTable:
     columns = list(bunch.data.columns)
     X = np.column_stack(
-        # Categories are words for numbers here.
+        # Categories here are numbers stored as strings.
         [np.asarray(bunch.data[name].astype(object), dtype=float) for name in columns]
     )
     labels = np.asarray(bunch.target.astype(str))

@@ -1,4 +1,4 @@
-"""Tables on disk: ``NAME.csv.gz``, where they are looked for, and their digests."""
+"""Tables on disk: ``NAME.csv.gz``, their search path, and their digests."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def digest(X: np.ndarray, y: np.ndarray) -> str:
 
 
 def differences(info: DatasetInfo, X: np.ndarray, y: np.ndarray) -> list[str]:
-    """In what a table differs from our copy; empty if it is the same."""
+    """How a table differs from the reference copy; empty if it is the same."""
     if X.shape != info.shape:
         return [f"shape {X.shape} instead of {info.shape}"]
     counts = (int(np.sum(y < 0)), int(np.sum(y > 0)))
@@ -54,13 +54,13 @@ def differences(info: DatasetInfo, X: np.ndarray, y: np.ndarray) -> list[str]:
 
 
 def cache_folder() -> Path:
-    """The user's cache: ``XDG_CACHE_HOME`` or ``~/.cache``, and ``frugalsvm`` in it."""
+    """The cache folder: ``frugalsvm`` in ``XDG_CACHE_HOME`` or ``~/.cache``."""
     base = os.environ.get("XDG_CACHE_HOME")
     return (Path(base) if base else Path.home() / ".cache") / "frugalsvm"
 
 
 def folders(data_home: str | os.PathLike[str] | None) -> list[Path]:
-    """Where to look: the folder given, or FRUGALSVM_DATA; then the cache."""
+    """The search path: the given folder, or FRUGALSVM_DATA; then the cache."""
     given = data_home or os.environ.get(VARIABLE)
     return [*([Path(given)] if given else []), cache_folder()]
 
@@ -76,7 +76,7 @@ def read_table(path: Path) -> LabelledTable:
         names = next(csv.reader(file), [])
         if not names or names[-1] != "target":
             raise ValueError(
-                f"{path} is no data set: its first line must name the columns, the "
+                f"{path} is not a data set: its first line must name the columns, the "
                 f'last of them "target".'
             )
         values = np.loadtxt(file, delimiter=",", ndmin=2)
@@ -87,7 +87,7 @@ def read_table(path: Path) -> LabelledTable:
 
 
 def write_table(path: Path, table: LabelledTable) -> None:
-    """Write a file that reads back the same numbers, whole or not at all."""
+    """Write a file atomically, with exact round trip of all numbers."""
     path.parent.mkdir(parents=True, exist_ok=True)
     numbers = np.column_stack([table.X, table.y])
 

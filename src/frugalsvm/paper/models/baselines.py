@@ -50,8 +50,8 @@ def l1_fs_svm(
     ----------
     problem : Problem
     M : float or array of shape (n_features,)
-        Bound of the weights, positive; an array may have zeros. The objective of any
-        solution is one, since it is at least :math:`\|w\|_1`.
+        Positive bound on the absolute weights; an array may have zeros. The objective
+        of any solution is a valid bound, since it is at least :math:`\|w\|_1`.
     K : iterable of int, default=None
         The features that may be used; None for all.
     upper_bound : float, default=None
@@ -89,7 +89,7 @@ def _l1_model(
     variables = parts.variables | {"w_plus": plus, "w_minus": minus}
     if M is not None:
         v = variables["v"] = cp.Variable(size, name="v")
-        # One row a feature instead of two: of w+ and w-, one is zero at an optimum.
+        # One row per feature instead of two: w+ or w- is zero at an optimum.
         rows.append(plus + minus <= cp.multiply(limits_of_weights(M, parts), v))
         rows += choose_features(parts, v, "<=")
         if group is not None:
@@ -117,7 +117,7 @@ def elastic_net_svm(
     Parameters
     ----------
     problem : Problem
-        Apart from features that it excludes, its budgets play no role.
+        Excluded features are left out; its budgets are ignored.
     alpha : float
         Weight of the penalty, not negative.
     K : iterable of int, default=None

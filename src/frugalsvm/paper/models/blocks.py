@@ -24,7 +24,7 @@ Cones = Literal["second-order", "semidefinite"]
 
 @dataclass
 class Draft:
-    """A program under construction: ``(w, b, xi) in Xi`` and what is added to it."""
+    """A program under construction: ``(w, b, xi) in Xi`` and further constraints."""
 
     problem: Problem
     features: np.ndarray
@@ -46,12 +46,12 @@ class Draft:
         return self.features.size
 
     def positions(self, features: np.ndarray) -> np.ndarray:
-        """Where some of the features are in the program's variables."""
+        """Positions of features in the program's variables."""
         return np.searchsorted(self.features, features)
 
 
 def usable_features(problem: Problem) -> np.ndarray:
-    """All features but those that are excluded or alone exceed the cost budget."""
+    """All features except those excluded or alone beyond the cost budget."""
     usable = problem.costs <= problem.root_region().budget
     usable[problem.exclude] = False
     usable[problem.include] = True
@@ -61,7 +61,7 @@ def usable_features(problem: Problem) -> np.ndarray:
 def draft(problem: Problem, features: np.ndarray | None = None, w: Any = None) -> Draft:
     """``Xi = {(w, b, xi): y_i (w x_i + b) >= 1 - xi_i, xi >= 0}`` (eq. ``eq:xi``).
 
-    Features that no solution can use are left out. ``w`` may be an expression, e.g. a
+    Features that no solution can use are left out. ``w`` may be an expression, e.g.
     part of a matrix.
     """
     cp = modelling()
@@ -86,9 +86,9 @@ def draft(problem: Problem, features: np.ndarray | None = None, w: Any = None) -
 def choose_features(parts: Draft, z: Any, cardinality: Cardinality) -> list[Any]:
     """``0 <= z <= 1`` and the budgets, for the share z = v = 1 - u of each feature.
 
-    ``cardinality`` "=" asks for ``sum z = B`` as the paper prints it, "<=" for the
-    budget itself; by the paper's remarks the optimal values agree. Included features
-    have z = 1. With feature costs there may be no set of exactly B features.
+    ``cardinality`` "=" means ``sum z = B`` as printed in the paper, "<=" the budget
+    itself; by the paper's remarks the optimal values agree. Included features have z =
+    1. With feature costs there may be no set of exactly B features.
     """
     cp = modelling()
     problem = parts.problem
@@ -145,7 +145,7 @@ def share_cones(w: Any, u: Any, W: Any, cones: Cones) -> tuple[list[Any], Trait]
 
 
 def limits_of_weights(M: ArrayLike, parts: Draft) -> np.ndarray:
-    """One bound of |w_j| per feature of the program."""
+    """One bound on |w_j| per feature of the program."""
     return check_big_m(M, parts.problem.n_features)[parts.features]
 
 

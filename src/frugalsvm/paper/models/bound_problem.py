@@ -31,8 +31,8 @@ def bound_problem(
     [1\; w_j\; u_j; w_j\; W_{jj}\; 0; u_j\; 0\; u_j] \succeq 0`
     (``subproblem_bound_M``).
 
-    As printed, the cones and the budget do nothing, because W is free; the "printed"
-    form therefore omits them. The "tight" form bounds
+    As printed, the cones and the budget have no effect, because W is free; the
+    "printed" form therefore omits them. The "tight" form bounds
     :math:`\tfrac12\,\mathrm{trace}(W) + C\sum_i\xi_i` instead, which every solution of
     FS-SVM satisfies as well, and is much smaller.
 
@@ -62,7 +62,7 @@ def bound_problem(
 
 
 def check_form(form: str) -> None:
-    """Refuse forms that do not exist."""
+    """Refuse unknown forms."""
     if form not in ("tight", "printed"):
         raise ValueError(f'form must be "tight" or "printed", got {form!r}.')
 
@@ -70,7 +70,7 @@ def check_form(form: str) -> None:
 def _family(
     problem: Problem, upper_bound: float, form: Form, sense: Sense = "max"
 ) -> Model:
-    """All bound problems in one: they differ in the direction of the objective only.
+    """All bound problems in one: they differ only in the direction of the objective.
 
     The direction is a parameter of the CVXPY program, so that it is compiled once.
     """
@@ -119,7 +119,7 @@ class PrintedPrograms:
     problem : Problem
     upper_bound : float
     start : ndarray
-        Not used: all features matter in this form.
+        Not used: this form needs all features.
     """
 
     def __init__(self, problem: Problem, upper_bound: float, start: np.ndarray):

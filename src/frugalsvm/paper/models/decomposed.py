@@ -26,14 +26,15 @@ def dsmp(problem: Problem, M: ArrayLike, *, cardinality: Cardinality = "<=") -> 
     :math:`[1\; w_j; w_j\; W_{jj}] \succeq 0,\; [1\; v_j; v_j\; v_j] \succeq 0`
     (``prob:dsdp-l2-FS-SVM1``).
 
-    The decomposed form of SMP, of the same value as SMP and BoxMP. The 2x2 matrices say
-    :math:`w_j^2 \le W_{jj}` and :math:`v_j^2 \le v_j`; both are second-order cones.
+    The decomposed form of SMP, of the same value as SMP and BoxMP. The 2x2 matrices
+    mean :math:`w_j^2 \le W_{jj}` and :math:`v_j^2 \le v_j`; both are second-order
+    cones.
 
     Parameters
     ----------
     problem : Problem
     M : float or array of shape (n_features,)
-        Bound of the weights, positive; an array may have zeros.
+        Positive bound on the absolute weights; an array may have zeros.
     cardinality : {"<=", "="}, default="<="
 
     Returns
@@ -70,7 +71,7 @@ def dscop(
     u_j\; 0\; u_j] \succeq 0` (``prob:dsdp-l2-FS-SVM2``).
 
     The decomposed form of SCoP, of the same value. By the lemma ``PSD_SOC`` the matrix
-    says :math:`w_j^2 \le W_{jj} (1 - u_j)`: n cones of dimension three.
+    means :math:`w_j^2 \le W_{jj} (1 - u_j)`: n cones of dimension three.
 
     Parameters
     ----------
@@ -101,7 +102,7 @@ def dscomp(
     ----------
     problem : Problem
     M : float or array of shape (n_features,)
-        Bound of the weights, positive; an array may have zeros.
+        Positive bound on the absolute weights; an array may have zeros.
     cardinality : {"<=", "="}, default="<="
     cones : {"second-order", "semidefinite"}, default="second-order"
 

@@ -5,9 +5,9 @@ The bound of ``s w_j`` (s = +1 or -1) proved by a dual point alpha is
     phi(alpha) = s c_j + sqrt(2 (UB - LB_j)),
     LB_j = sum(alpha) - 1/2 [ c_j^2 + sum of the k - 1 largest c_l^2 of the others ]
 
-with ``c = A alpha``. Each column of a matrix holds the point of one (j, s); Adam steps
-on all columns cost two matrix products. Everything here is heuristic: whatever point
-comes out is repaired and evaluated in directed arithmetic afterwards.
+with ``c = A alpha``. Each column of a matrix holds the point of one (j, s); An Adam
+step on all columns costs two matrix products. Everything here is heuristic: the
+resulting points are repaired and evaluated with directed rounding afterwards.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ def descend(
 ) -> np.ndarray:
     """Dual points, one per row, for the largest and smallest weight of each feature.
 
-    ``features`` are those wanted; by default all that may be chosen.
-    ``should_stop`` is asked between steps; points of fewer steps prove less.
+    ``features`` defaults to all that may be chosen. ``should_stop`` is called between
+    steps; points from fewer steps prove weaker bounds.
     """
     node = problem.root_region()
     if k == 0 or node.free.size == 0:

@@ -38,8 +38,8 @@ def svm(problem: Problem) -> Model:
     Parameters
     ----------
     problem : Problem
-        Features that are excluded or alone exceed ``max_cost`` stay out; apart from
-        that its budgets play no role.
+        Features that are excluded or alone exceed ``max_cost`` are left out; otherwise
+        its budgets are ignored.
 
     Returns
     -------
@@ -71,7 +71,7 @@ def bigmp(problem: Problem, M: ArrayLike, *, cardinality: Cardinality = "<=") ->
     ----------
     problem : Problem
     M : float or array of shape (n_features,)
-        Bound of the weights, positive; an array may have zeros.
+        Positive bound on the absolute weights; an array may have zeros.
     cardinality : {"<=", "="}, default="<="
         ``sum v <= B``, or ``sum v = B`` as printed. The optimal value is the same.
 
@@ -95,7 +95,7 @@ def boxmp(problem: Problem, M: ArrayLike, *, cardinality: Cardinality = "<=") ->
     ----------
     problem : Problem
     M : float or array of shape (n_features,)
-        Bound of the weights, positive; an array may have zeros.
+        Positive bound on the absolute weights; an array may have zeros.
     cardinality : {"<=", "="}, default="<="
         ``sum v <= B``, or ``sum v = B`` as printed. The optimal value is the same.
 
@@ -225,7 +225,7 @@ def one_of(group: Iterable[int], parts: Draft, u: Any) -> Any:
 
 
 def check_upper_bound(upper_bound: float) -> float:
-    """An objective that a solution could have."""
+    """A valid objective of a solution."""
     if not (np.isfinite(upper_bound) and upper_bound >= 0):
         raise ValueError(
             f"upper_bound must be the objective of a solution, a finite number >= 0, "

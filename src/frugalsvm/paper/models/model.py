@@ -1,4 +1,4 @@
-"""Model: one of the paper's programs, ready for any solver that can take it."""
+"""Model: one of the paper's programs, ready for any suitable solver."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .modelling import modelling
 if TYPE_CHECKING:
     import cvxpy as cp
 
-# Variables with one entry per feature, and their values where a model leaves one out.
+# Variables with one entry per feature, and their values for omitted features.
 _PER_FEATURE = dict.fromkeys(("w", "w_plus", "w_minus", "W", "v", "s"), 0.0) | {
     "u": 1.0
 }
@@ -53,7 +53,7 @@ class Model:
     traits : frozenset of Trait
         Conic parts of the program.
     remedy : str
-        What to do when no solver takes the model.
+        Advice if no solver takes the model.
     """
 
     name: str
@@ -70,7 +70,7 @@ class Model:
 
     @property
     def needs(self) -> frozenset[Trait]:
-        """What a solver must be able to handle."""
+        """The traits that a solver must support."""
         needs = set(self.traits)
         if any(positions.size for positions in self.binaries.values()):
             needs.add(Trait.INTEGER)
@@ -137,23 +137,24 @@ class Model:
         ----------
         solver : str, default=None
             "clarabel", "scip", "highs", "gurobi", "mosek" or "copt"; None for the
-            open-source solver that suits the model.
+            default open-source solver of the model.
         time_limit : float, default=None
-            Seconds from the call on, compilation included. The solver returns what it
-            has when they are over; compilation itself is not cut short.
+            Seconds from the call on, including compilation. When time is up, the solver
+            returns its results so far; compilation itself is not interrupted.
         tolerance : float, default=1e-8
-            Relative gap and feasibility tolerance asked of the solver.
+            Relative gap and feasibility tolerance of the solver.
         verbose : bool, default=False
             Show the solver's own log.
         should_stop : callable, default=None
-            SCIP and Gurobi ask it now and then and end when it returns True; the
-            others run until they are done or out of time.
+            SCIP and Gurobi call it regularly and stop when it returns True; the others
+            run until they are done or out of time.
         start : mapping of str to ndarray, default=None
             Values of variables by the paper's names, e.g. of another model's solution
-            or from :meth:`start_from`: SCIP, Gurobi and HiGHS begin with them, the
-            others make no use of it.
+            or from :meth:`start_from`: SCIP, Gurobi and HiGHS start from them, the
+            others ignore them.
         node_limit : int, default=None
-            Most nodes of a tree; with 1, ``bound`` is the bound of the root.
+            Maximum number of nodes of a tree; with 1, ``bound`` is the bound of the
+            root.
 
         Returns
         -------
@@ -180,7 +181,8 @@ class Model:
         Parameters
         ----------
         coef : array of shape (n_features,)
-            E.g. of a :class:`~frugalsvm.Result`. What is not zero counts as selected.
+            E.g. of a :class:`~frugalsvm.Result`. Features of nonzero weight count as
+            selected.
         intercept : float
 
         Returns
@@ -248,7 +250,7 @@ class Model:
 
 
 def check_limits(time_limit: float | None, tolerance: float) -> None:
-    """Refuse limits that no solver could honour."""
+    """Refuse invalid limits."""
     if time_limit is not None and not time_limit > 0:
         raise ValueError(f"time_limit must be positive or None, got {time_limit!r}.")
     if not 0 < tolerance < 1:

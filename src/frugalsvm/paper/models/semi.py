@@ -38,7 +38,7 @@ def sr_dscop(
     (``subproblem_exact_procedure``).
 
     Complementarity is exact on K and relaxed outside. As printed this is a
-    mixed-integer *semidefinite* program, which no solver here takes: it is for checking
+    mixed-integer *semidefinite* program, which no solver here takes: it serves to check
     :func:`sr_dlmp`, the same program by the lemma ``PSD_SOC``, with its binary
     variables fixed (:meth:`Model.fix`).
 
@@ -106,7 +106,7 @@ def _semi_relaxation(
 ) -> Model:
     cp = modelling()
     parts = draft(problem)
-    # Features that alone exceed the cost budget are not in the program.
+    # Features whose cost alone exceeds the budget are not in the program.
     subset = np.intersect1d(check_subset(K, problem), parts.features)
     limit = limits_of_weights(M, parts)
     inside = parts.positions(subset)

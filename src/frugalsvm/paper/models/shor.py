@@ -1,7 +1,7 @@
 """The Shor relaxations SMP, SCoP and SCoMP (the paper's Section 3.2).
 
-Semidefinite matrices of order n + 1 or 2n + 1: for small n only, and of theoretical
-interest, since each has a decomposed twin with the same value.
+Semidefinite matrices of order n + 1 or 2n + 1: only for small n and of theoretical
+interest, since each has a decomposed counterpart with the same value.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from .blocks import (
 from .model import Model
 from .modelling import modelling
 
-# Interior points factor a matrix with a dense block for each semidefinite cone, one row
-# per entry of its triangle. Bytes per entry of half of that block, as measured with
-# Clarabel for n = 30 and 40 (values, indices, the factor and its copies).
+# Interior-point methods factor a matrix with a dense block for each semidefinite cone,
+# one row per entry of its triangle. Bytes per entry of half of that block, as measured
+# with Clarabel for n = 30 and 40 (values, indices, the factor and its copies).
 BYTES_PER_ENTRY = 110
 DEFAULT_MEMORY_LIMIT = 4e9
 
@@ -87,7 +87,7 @@ def smp(
     ----------
     problem : Problem
     M : float or array of shape (n_features,)
-        Bound of the weights, positive; an array may have zeros.
+        Positive bound on the absolute weights; an array may have zeros.
     cardinality : {"<=", "="}, default="<="
     memory_limit : float, default=4e9
         Bytes; the model is refused if solving it is estimated to take more.
@@ -162,7 +162,7 @@ def scomp(
     ----------
     problem : Problem
     M : float or array of shape (n_features,)
-        Bound of the weights, positive; an array may have zeros.
+        Positive bound on the absolute weights; an array may have zeros.
     cardinality : {"<=", "="}, default="<="
     memory_limit : float, default=4e9
         Bytes; the model is refused if solving it is estimated to take more.

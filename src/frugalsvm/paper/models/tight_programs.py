@@ -6,7 +6,7 @@
 This is the tight bound problem with ``z_j = 1`` on a working set W of the other
 features: W leaves out features whose ``c_l^2`` is not among the B - 1 largest at the
 solution. The row of feature j is a parameter, so that one compiled program serves all
-j. W is enlarged when a dual point shows that features are missing; whatever W is, the
+j. W is enlarged when a dual point shows that features are missing. For any W, the
 intervals are computed with all features afterwards.
 """
 
@@ -23,7 +23,7 @@ from .bound_problem import scaled_point
 from .model import Model
 from .modelling import modelling
 
-# Features to begin with, and to add at a time at least.
+# Initial number of features, and minimum number to add at a time.
 FIRST_SIZE = 300
 GROWTH = 50
 
@@ -36,7 +36,7 @@ class TightPrograms:
     problem : Problem
     upper_bound : float
     start : ndarray of shape (n_kept_samples,)
-        A dual point that says which features matter.
+        A dual point that determines the initial working set.
     """
 
     def __init__(self, problem: Problem, upper_bound: float, start: np.ndarray):
@@ -108,7 +108,7 @@ class TightPrograms:
             self._build(np.union1d(self.working, missing))
 
     def _missing(self, point: np.ndarray | None, j: int) -> np.ndarray:
-        """Features outside W that are worth more than the last one that W admits."""
+        """Features outside W with larger values than the last one admitted in W."""
         if point is None or self.working.size == self.usable.size:
             return self.usable[:0]
         values = (self.problem.A[self.usable] @ point) ** 2

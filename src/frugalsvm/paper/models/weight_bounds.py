@@ -1,13 +1,13 @@
-"""How large the weights of good solutions can be: valid big-M values.
+"""Bounds on the weights of good solutions: valid big-M values.
 
 Instead of trusting 2n solutions of the bound problems, every interval comes from a dual
 point by weak duality (see :mod:`frugalsvm.kernels.big_m`), which also uses that a
 feature with a nonzero weight is selected (z_j = 1); so at the dual solution of a bound
 problem the interval is at least as tight as its optimal value. One point gives
-intervals for *all* features at the price of one product with the data. Points come from
+intervals for *all* features at the cost of one product with the data. Points come from
 
 1. the relaxations DSCoP and SVM, and multiples of their dual solutions;
-2. for up to some hundred features, a descent in the dual of all 2n bound problems at
+2. for up to a few hundred features, a descent in the dual of all 2n bound problems at
    once, a few matrix products a step, which settles most features;
 3. the bound problems themselves, for the features with the largest intervals until M is
    settled: small ones, on a working set of features, that share one compiled program.
@@ -30,16 +30,17 @@ from .dual_descent import descend
 from .formulations import check_upper_bound
 from .tight_programs import TightPrograms
 
-# Multiples of the relaxations' dual points that are tried.
+# Multiples of the relaxations' dual points to try.
 SCALES = (0.0, 0.25, 0.5, 0.75, 1.0)
-# An objective is a sum of floats: the known solution must satisfy its own bound.
+# Objectives are rounded sums: the known solution must satisfy its own bound.
 OBJECTIVE_SLACK = 1e-12
-# Features up to which the joint descent is worth its time.
+# Maximum number of features for the joint descent.
 MANY_FEATURES = 1000
-# Widest intervals that are tried first when M only matters below some value.
+# Number of widest intervals tried first if M only matters below some value.
 WIDEST = 10
-# Bound problems are begun if M is wanted below some value and exceeds it by at most
-# this factor: on 77 x 7129 data they made M from dual points 11 % smaller.
+# If M is needed below some value, bound problems are solved only if it exceeds that
+# value by at most this factor: on 77 x 7129 data they reduced M from dual points by 11
+# %.
 WITHIN_REACH = 1.5
 # Dual points that are evaluated together.
 CHUNK = 256
@@ -47,10 +48,10 @@ CHUNK = 256
 
 @dataclass(frozen=True)
 class WeightBounds:
-    """Intervals that hold the weights of all solutions of an objective at most UB.
+    """Intervals for the weights of all solutions with an objective of at most UB.
 
-    Constant features are an exception if there is an intercept: solutions that waste
-    weight on them are not considered, since a better one does not.
+    Constant features are an exception if there is an intercept: solutions with weight
+    on them are not considered, since better ones have none.
 
     Attributes
     ----------
@@ -73,8 +74,8 @@ class WeightBounds:
 
     @property
     def largest(self) -> np.ndarray:
-        """Bound of ``|w_j|`` for each feature."""
-        # Zeros have no sign here.
+        """Bound on ``|w_j|`` for each feature."""
+        # Avoid negative zeros.
         return np.maximum(self.upper, -self.lower) + 0.0
 
     @property
@@ -84,7 +85,7 @@ class WeightBounds:
 
 
 class _Intervals:
-    """The intersection of what all dual points so far prove."""
+    """The intersection of the intervals from all dual points so far."""
 
     def __init__(self, problem: Problem, upper_bound: float, form: Form):
         node = problem.root_region()
@@ -102,11 +103,11 @@ class _Intervals:
 
     @property
     def largest(self) -> np.ndarray:
-        """Bound of ``|w_j|`` for each feature."""
+        """Bound on ``|w_j|`` for each feature."""
         return np.maximum(self.upper, -self.lower)
 
     def learn(self, points: np.ndarray, own_price: int = -1) -> None:
-        """Use dual points, given as the rows of a matrix, made for one feature."""
+        """Use dual points made for one feature, given as the rows of a matrix."""
         problem = self.problem
         for start in range(0, points.shape[0], CHUNK):
             part = points[start : start + CHUNK]
@@ -144,25 +145,25 @@ def weight_bounds(
     ----------
     problem : Problem
     upper_bound : float
-        Objective UB of a known solution. One below a proved lower bound is refused.
+        Objective UB of a known solution. A value below a proved lower bound is refused.
     form : {"tight", "printed"}, default="tight"
-        The bound problems that are improved upon; see
+        The form of the bound problems; see
         :func:`~frugalsvm.paper.models.bound_problem`.
     max_programs : int or None, default=50
-        Most bound problems to solve; None for as many as it takes to settle M. With 0
-        no solver is needed.
+        Maximum number of bound problems; None for as many as it takes to settle M. With
+        0 no solver is needed.
     solver : str, default="clarabel"
-        The solver of the bound problems; the intervals do not depend on its honesty.
+        The solver of the bound problems; the intervals do not rely on its correctness.
     tolerance : float, default=1e-6
-        Asked of the solver.
+        Tolerance of the solver.
     time_limit : float, default=None
         Seconds after which the descent ends and no further bound problem is begun.
     should_stop : callable
-        Asked in between; intervals of a run that is stopped are wider, not wrong.
+        Called between steps; intervals of a stopped run are wider but valid.
     useful_below : float, default=None
-        If M is not going to be below this value, end early: the widest intervals are
-        narrowed first, and if one of them stays too wide, so does M. Bound problems
-        are only solved if M is at most 1.5 times the value by then.
+        Stop early if M will not be below this value: the widest intervals are narrowed
+        first, and if one of them stays too wide, so does M. Bound problems are only
+        solved if M is then at most 1.5 times the value.
 
     Returns
     -------
@@ -187,7 +188,7 @@ def weight_bounds(
         intervals, start, max_programs, solver, tolerance, late, useful_below
     )
     if not intervals.largest.any():
-        # Only w = 0 is left: is it as good as the solution that is said to exist?
+        # Only w = 0 is left: is it as good as the claimed solution?
         _check_attainable(upper_bound, _constant_objective(problem))
     return WeightBounds(
         intervals.lower,
@@ -200,7 +201,7 @@ def weight_bounds(
 
 
 def _use_relaxations(intervals: _Intervals) -> np.ndarray:
-    """Learn from DSCoP and SVM; the dual point to go on from."""
+    """Use the dual points of DSCoP and SVM; return the one to continue from."""
     problem = intervals.problem
     dscop, svm = (
         relax_natively(problem, model, tol=1e-4) for model in ("DSCoP", "SVM")
@@ -213,7 +214,7 @@ def _use_relaxations(intervals: _Intervals) -> np.ndarray:
 
 
 def _check_attainable(upper_bound: float, bound: float) -> None:
-    """Refuse the objective of a solution that cannot exist."""
+    """Refuse an objective that no solution can have."""
     if bound > upper_bound * (1.0 + OBJECTIVE_SLACK):
         raise ValueError(
             f"upper_bound={upper_bound:g} is below the proved lower bound {bound:g}: "
@@ -223,7 +224,7 @@ def _check_attainable(upper_bound: float, bound: float) -> None:
 
 
 def _constant_objective(problem: Problem) -> float:
-    """Objective of w = 0 with the best intercept, down to the accuracy of solves."""
+    """Objective of w = 0 with the best intercept, less the accuracy of solves."""
     total = problem.C.sum()
     if problem.fit_intercept:
         first = problem.C[problem.y > 0].sum()
@@ -237,7 +238,7 @@ def _is_hopeless(
     useful_below: float,
     late: Callable[[], bool],
 ) -> bool:
-    """Whether the widest intervals stay too wide after a descent of their own."""
+    """Whether the widest intervals stay too wide after a separate descent."""
     problem = intervals.problem
     if problem.n_features > MANY_FEATURES:
         return False
@@ -257,10 +258,10 @@ def _solve_programs(
     late: Callable[[], bool],
     useful_below: float | None,
 ) -> tuple[int, bool]:
-    """Solve bound problems, the widest interval first; how many, and if M is settled.
+    """Solve bound problems, widest interval first.
 
-    If M is wanted below some value only, they end at the first end of an interval that
-    stays above it.
+    Returns their number and whether M is settled. If M is needed below some value, stop
+    at the first interval that stays above it.
     """
     most = np.inf if max_programs is None else max_programs
     if useful_below is not None:
@@ -302,7 +303,7 @@ def big_m(
     r"""The big-M of the paper's proposition ``prop_M``:
     :math:`M = \max_j \max(|\overline M_j|, |\underline M_j|)`.
 
-    A bound of the weights of every solution that is at least as good as a known one.
+    A bound on the weights of every solution that is at least as good as a known one.
     Parameters are those of :func:`weight_bounds`.
 
     Returns
@@ -320,7 +321,7 @@ def big_m(
         should_stop=should_stop,
         useful_below=useful_below,
     )
-    # Models want a positive M, also where only w = 0 is as good as the known solution.
+    # Models need a positive M, even if only w = 0 is as good as the known solution.
     return max(bounds.M, float(np.finfo(float).tiny))
 
 
@@ -344,9 +345,9 @@ def m_range(problem: Problem, coef: np.ndarray, *, form: str = "corrected") -> M
     r"""The admissible range of M (``bound_M``):
     :math:`[\|\overline w^*\|_\infty,\; \max(\|w^*\|_\infty, \|w^*\|_1 / B))`.
 
-    Below it BigMP cuts the optimal solution off; from its end on BoxMP is no better
-    than SVM. As printed the end is :math:`\|w^*\|_1 / B`, which is too small by the
-    missing term: BoxMP still exceeds SVM for M between the two.
+    Below it BigMP cuts off the optimal solution; from its upper end on BoxMP is no
+    better than SVM. As printed the upper end is :math:`\|w^*\|_1 / B`, which is too
+    small by the missing term: BoxMP still exceeds SVM for M between the two.
 
     Parameters
     ----------

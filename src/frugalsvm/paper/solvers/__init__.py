@@ -37,7 +37,7 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     warnings.warn(
         "Solution of frugalsvm's solvers is now called ModelSolution; the old name "
-        "will go.",
+        "will be removed.",
         DeprecationWarning,
         stacklevel=2,
     )

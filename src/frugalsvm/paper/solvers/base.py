@@ -1,4 +1,4 @@
-"""What every solver adapter promises: one Protocol, one answer, clear refusals."""
+"""The interface of solver adapters: one Protocol, one result, clear errors."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class SolveStatus(StrEnum):
 
 @dataclass(frozen=True)
 class ModelSolution:
-    """What a solver returned; nothing in it has been checked.
+    """The unchecked result of a solver.
 
     Attributes
     ----------
@@ -74,31 +74,31 @@ class SolverNotAvailable(ImportError):
 
 
 class SolverFailed(RuntimeError):
-    """The solver broke down on a program that it should be able to take."""
+    """The solver failed on a program that it should be able to solve."""
 
 
 class UnsupportedModel(ValueError):
-    """The solver cannot take a program of this kind."""
+    """The solver cannot handle a program of this kind."""
 
 
 @dataclass(frozen=True)
 class Request:
-    """What is asked of a solver, and since when.
+    """A request to a solver, and its time.
 
     Attributes
     ----------
     time_limit : float or None
-        Seconds from the moment of asking: compiling the model is part of them.
+        Seconds from the request on, including compilation of the model.
     tolerance : float
         Relative gap, feasibility and optimality tolerance.
     verbose : bool
     should_stop : callable or None
-        Asked now and then by those that can: SCIP and Gurobi.
+        Called regularly by solvers that support it: SCIP and Gurobi.
     start : mapping of str to ndarray, or None
-        Values of the model's variables by name, all features included: a solution to
-        begin with. SCIP, Gurobi and HiGHS take it.
+        Values of the model's variables by name, all features included: an initial
+        solution. SCIP, Gurobi and HiGHS use it.
     node_limit : int or None
-        Most nodes of a tree; with 1 the bound is that of the root.
+        Maximum number of nodes of a tree; with 1 the bound is that of the root.
     asked : float
         Reading of the clock.
     """
@@ -113,7 +113,7 @@ class Request:
 
     @property
     def seconds_left(self) -> float | None:
-        """What is left of the time limit, not less than 0; None without a limit."""
+        """The remaining time, at least 0; None without a limit."""
         if self.time_limit is None:
             return None
         return max(0.0, self.time_limit - (time.perf_counter() - self.asked))
@@ -125,7 +125,7 @@ class Request:
 
 
 class AnyModel(Protocol):
-    """What solvers ask of a model; :class:`frugalsvm.paper.models.Model` says more."""
+    """The models that solvers take; see :class:`frugalsvm.paper.models.Model`."""
 
     @property
     def name(self) -> str:
@@ -133,11 +133,11 @@ class AnyModel(Protocol):
 
     @property
     def needs(self) -> frozenset[Trait]:
-        """What a solver must be able to handle."""
+        """The traits that a solver must support."""
 
     @property
     def remedy(self) -> str:
-        """What to do when no solver takes the model."""
+        """Advice if no solver takes the model."""
 
     @property
     def continuous(self) -> Any:
@@ -167,13 +167,13 @@ class AnyModel(Protocol):
         """Values of the CVXPY variables by name, for all features."""
 
     def for_own_features(self, name: str, value: np.ndarray) -> np.ndarray:
-        """The entries of the model's features, of a variable that has one for each."""
+        """The entries of the model's features, from values for all features."""
 
 
 class Solver(Protocol):
-    """One thin adapter per solver; nothing above it knows which one runs.
+    """One thin adapter per solver; callers do not depend on the solver.
 
-    ``takes`` lists the sets of traits that the solver handles together. ``solve`` may
+    ``takes`` lists the sets of traits that the solver supports together. ``solve`` may
     assume that the model is of such a kind.
     """
 
@@ -183,7 +183,7 @@ class Solver(Protocol):
     takes: ClassVar[tuple[frozenset[Trait], ...]]
 
     def solve(self, model: AnyModel, request: Request) -> ModelSolution:
-        """Solve a model; a solver that stops early returns what it has."""
+        """Solve a model; a solver that stops early returns its results so far."""
 
 
 def accepts(solver: Solver | type[Solver], needs: Iterable[Trait]) -> bool:

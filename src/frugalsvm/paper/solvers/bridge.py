@@ -1,4 +1,4 @@
-"""Solvers that CVXPY drives for us: for licensed ones that we cannot test in full."""
+"""Solvers called through CVXPY: licensed ones that cannot be tested in full here."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def solve_through_cvxpy(
     """Solve a model by one of CVXPY's solvers; also returns the solver's statistics.
 
     The bound is the objective when the solver says optimal, minus infinity otherwise.
-    ``time_option`` is the solver's name for its time limit, which gets what compiling
-    has left of the one asked for.
+    ``time_option`` is the solver's name for its time limit, which is set to the time
+    left after compilation.
     """
     import cvxpy as cp
 
@@ -64,7 +64,7 @@ def solve_through_cvxpy(
             )
         program.unpack_results(found, chain, inverse)
     except Exception as error:
-        # Whatever the package raises: each has its own exceptions.
+        # Any exception: each package raises its own.
         raise failure(solver, model, error) from error
     solution = _read(model, solver, sign)
     stats = program.solver_stats.extra_stats if program.solver_stats else None
@@ -73,10 +73,10 @@ def solve_through_cvxpy(
 
 @contextmanager
 def kept_interrupt() -> Iterator[None]:
-    """Put the handler of Ctrl-C back in its place.
+    """Restore the handler of Ctrl-C.
 
-    COPT removes Python's: the next Ctrl-C would end the process. Python's own functions
-    for this are for the main thread only, and solvers run in another.
+    COPT removes Python's handler, so the next Ctrl-C would end the process. Python's
+    own functions for this work only in the main thread, and solvers run in another.
     """
     read, write = ctypes.pythonapi.PyOS_getsig, ctypes.pythonapi.PyOS_setsig
     read.restype = write.restype = ctypes.c_void_p
@@ -93,7 +93,7 @@ def _read(model: AnyModel, solver: str, sign: float) -> ModelSolution:
     status = _STATUS.get(program.status, SolveStatus.FAILED)
     objective, bound = sign * np.inf, -sign * np.inf
     variables: dict[str, np.ndarray] = {}
-    # The iterate of a continuous solver that was cut short satisfies nothing.
+    # The iterate of a continuous solver that stopped early is not feasible.
     cut_short = status is SolveStatus.TIME_LIMIT and Trait.INTEGER not in model.needs
     if program.variables()[0].value is not None and not cut_short:
         variables = model.read_variables()
@@ -111,8 +111,8 @@ def _read(model: AnyModel, solver: str, sign: float) -> ModelSolution:
 
 
 def failure(solver: str, model: AnyModel, error: Exception) -> Exception:
-    """What to raise when a solver did: with its reason, and with who could do it."""
-    # Imported here: the registry knows all adapters, and they know this function.
+    """The exception to raise if a solver fails: its reason, and alternatives."""
+    # Imported here: the registry imports all adapters, which import this module.
     from .registry import SOLVERS, able_solvers
 
     others = [

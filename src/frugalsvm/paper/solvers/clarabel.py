@@ -22,7 +22,7 @@ _STATUS = {
     "AlmostDualInfeasible": SolveStatus.UNBOUNDED,
 }
 _HAS_POINT = (SolveStatus.OPTIMAL, SolveStatus.INACCURATE, SolveStatus.TIME_LIMIT)
-# Residuals up to which an iterate that is not final counts as a point.
+# Maximum residual for a non-final iterate to count as feasible.
 NEARLY_FEASIBLE = 1e-4
 
 
@@ -39,9 +39,9 @@ class Clarabel:
     def solve(self, model: AnyModel, request: Request) -> ModelSolution:
         """Solve a convex model; the bound is Clarabel's dual objective.
 
-        Iterates of an interior point are feasible in the end only: without residuals
-        that say so, neither point nor bound is returned. Multipliers always are: any
-        vector proves something.
+        Interior-point iterates are feasible only at the end: without small residuals,
+        neither point nor bound is returned. Multipliers are always returned, since any
+        vector proves a bound.
         """
         import clarabel
 

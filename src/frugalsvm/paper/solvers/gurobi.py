@@ -62,7 +62,7 @@ def _set_limits(program: Any, request: Request) -> None:
 
 
 def _set_start(x: Any, point: np.ndarray) -> None:
-    """A first solution; Gurobi finds values for the entries that are NaN."""
+    """An initial solution; Gurobi completes the entries that are NaN."""
     from gurobipy import GRB
 
     x.Start = np.where(np.isfinite(point), point, GRB.UNDEFINED)
@@ -100,7 +100,7 @@ def _build(form: StandardForm, environment: Any) -> tuple[Any, Any, Any]:
 def _asking(
     should_stop: Callable[[], bool] | None,
 ) -> Callable[[Any, int], None] | None:
-    """A callback for Gurobi that ends the run when it is time to stop."""
+    """A Gurobi callback that terminates the run on a stop request."""
     if should_stop is None:
         return None
 
@@ -141,6 +141,6 @@ def _read(program: Any, x: Any, rows: Any, form: StandardForm) -> ModelSolution:
         bound = program.ObjBound
     elif status is SolveStatus.OPTIMAL:
         bound = program.ObjVal
-        # Gurobi's multipliers of "<=" are not positive.
+        # Gurobi's multipliers of "<=" are nonpositive.
         duals = -rows.Pi
     return form.solution(Gurobi.name, status, bound, point, duals)

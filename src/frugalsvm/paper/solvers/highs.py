@@ -13,7 +13,7 @@ from .standard_form import StandardForm, compile_model
 _STATUS = {
     "kOptimal": SolveStatus.OPTIMAL,
     "kTimeLimit": SolveStatus.TIME_LIMIT,
-    # The only limit on solutions that is ever set is that on nodes.
+    # The solution limit is only ever reached through the node limit.
     "kSolutionLimit": SolveStatus.NODE_LIMIT,
     "kInterrupt": SolveStatus.INTERRUPTED,
     "kInfeasible": SolveStatus.INFEASIBLE,
@@ -21,8 +21,8 @@ _STATUS = {
     "kIterationLimit": SolveStatus.INACCURATE,
 }
 SMALLEST_TOLERANCE = 1e-10
-# Rows and nonzeros from which on a linear program is for the interior point: on
-# 2000 x 500 dense data the simplex did not end within a minute.
+# Rows and nonzeros from which on linear programs are solved by the interior-point
+# method: on 2000 x 500 dense data the simplex method took more than a minute.
 MANY_ROWS, MANY_NONZEROS = 1000, 500_000
 # highspy's code of a feasible point.
 FEASIBLE = 2
@@ -74,7 +74,7 @@ def _is_large(form: StandardForm) -> bool:
 
 
 def _set_start(highs: Any, point: np.ndarray) -> None:
-    """A first solution; HiGHS finds values for the entries that are NaN."""
+    """An initial solution; HiGHS completes the entries that are NaN."""
     known = np.flatnonzero(np.isfinite(point))
     highs.setSolution(known.size, known.astype(np.int32), point[known])
 
@@ -112,10 +112,10 @@ def build(form: StandardForm) -> Any:
 
 def _read(highs: Any, form: StandardForm, status: SolveStatus) -> ModelSolution:
     found, info = highs.getSolution(), highs.getInfo()
-    # A simplex that was cut short has values, too, but not of a feasible point.
+    # A simplex run that stopped early has values, too, but they are not feasible.
     feasible = info.primal_solution_status == FEASIBLE
     point = np.array(found.col_value) if found.value_valid and feasible else None
-    # HiGHS signs multipliers by the side that binds: not positive for "<=".
+    # HiGHS signs multipliers by the binding side: nonpositive for "<=".
     duals = -np.array(found.row_dual) if found.dual_valid else None
     bound = -np.inf
     if form.binaries.size:

@@ -1,6 +1,7 @@
-"""How large differences of variables can be over a linear program: warm runs of HiGHS.
+"""Maximum differences of variables over a linear program, by warm-started HiGHS.
 
-The programs differ in one pair of costs, so that the simplex goes on from where it was.
+The programs differ in one pair of costs, so the simplex method continues from the
+previous basis.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ def largest_differences(
     Parameters
     ----------
     model : Model
-        A linear one; its objective plays no role.
+        A linear model; its objective is ignored.
     plus, minus : str
         Names of two of its variables.
     request : Request
@@ -30,7 +31,7 @@ def largest_differences(
     Returns
     -------
     ndarray
-        HiGHS's values, true up to its tolerances; infinite where there was no time.
+        HiGHS's values, valid up to its tolerances; infinite if time ran out.
     """
     import highspy
 

@@ -1,4 +1,4 @@
-"""Which solver takes which model, and what to say when none is at hand."""
+"""The choice of a solver for a model, and errors if none is available."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .highs import Highs
 from .mosek import Mosek
 from .scip import Scip
 
-# Open-source ones first: the first that takes a model is its default.
+# Open-source solvers first: the first one that takes a model is its default.
 SOLVERS: dict[str, type[Solver]] = {
     adapter.name: adapter for adapter in (Clarabel, Scip, Highs, Gurobi, Mosek, Copt)
 }
@@ -34,9 +34,9 @@ def solver_for(model: AnyModel, name: str | None = None) -> Solver:
     Raises
     ------
     ValueError
-        For a name that is none of ours.
+        For an unknown name.
     UnsupportedModel
-        If the solver cannot take a program of this kind.
+        If the solver cannot handle a program of this kind.
     SolverNotAvailable
         If its package is not installed.
     """
@@ -65,7 +65,7 @@ def solver_for(model: AnyModel, name: str | None = None) -> Solver:
 
 
 def missing_package(name: str) -> str | None:
-    """What to install for a solver, in a sentence; None if nothing is missing."""
+    """A sentence on what to install for a solver; None if nothing is missing."""
     adapter = SOLVERS[name]
     for package in ("cvxpy", adapter.package):
         if find_spec(package) is None:

@@ -23,7 +23,7 @@ _STATUS = {
     "infeasible": SolveStatus.INFEASIBLE,
     "unbounded": SolveStatus.UNBOUNDED,
 }
-# Below this SCIP may branch on cones for ever, and its LP solver complains.
+# Below this SCIP may branch on cones forever, and its LP solver warns.
 SMALLEST_TOLERANCE = 1e-7
 
 
@@ -50,7 +50,7 @@ class Scip:
         try:
             return self._solve(form, request)
         except Exception as error:
-            # PySCIPOpt raises bare exceptions for all that goes wrong inside.
+            # PySCIPOpt raises bare exceptions for all internal errors.
             raise failure(self.name, model, error) from error
 
     def _solve(self, form: StandardForm, request: Request) -> ModelSolution:
@@ -60,7 +60,7 @@ class Scip:
         if request.start is not None:
             program.begin_with(form.start_point(request.start))
         if request.should_stop is not None:
-            # Ctrl-C is for the caller, who will want us to stop.
+            # Ctrl-C is left to the caller, which then requests a stop.
             scip.setParam("misc/catchctrlc", False)
             _watch(scip, request.should_stop)
         scip.optimize()
@@ -88,7 +88,7 @@ def _set_parameters(scip: Any, request: Request) -> None:
 
 
 def _watch(scip: Any, should_stop: Callable[[], bool]) -> None:
-    """Let SCIP ask whether to stop, after every linear program it solves."""
+    """Let SCIP check for a stop request after every linear program."""
     from pyscipopt import SCIP_EVENTTYPE, SCIP_RESULT, Eventhdlr
 
     events = SCIP_EVENTTYPE.LPSOLVED | SCIP_EVENTTYPE.NODEFOCUSED
@@ -108,15 +108,15 @@ def _watch(scip: Any, should_stop: Callable[[], bool]) -> None:
     scip.includeEventhdlr(Asking(), "frugalsvm", "asks whether to stop")
 
 
-# A number that follows from the columns x and the rows b - A x.
+# A number computed from the columns x and the rows b - A x.
 _Value = Callable[[np.ndarray, np.ndarray], float]
 
 
 @dataclass
 class _Program:
-    """A model of SCIP: its columns x, and variables of ours that x determines.
+    """A SCIP model: its columns x, and auxiliary variables that x determines.
 
-    ``extra`` has those with functions of x and of the rows ``b - A x``.
+    ``extra`` has these variables with functions of x and of the rows ``b - A x``.
     """
 
     form: StandardForm
@@ -125,7 +125,7 @@ class _Program:
     extra: list[tuple[Any, _Value]] = field(default_factory=list)
 
     def begin_with(self, point: np.ndarray) -> None:
-        """Offer a first solution, of which entries may be unknown (NaN)."""
+        """Pass an initial solution, in which entries may be unknown (NaN)."""
         scip = self.scip
         complete = bool(np.isfinite(point).all())
         solution = scip.createSol() if complete else scip.createPartialSol()
@@ -215,7 +215,7 @@ def _add_cone(program: _Program, rows: list[Any], cone: slice) -> None:
 
 
 def _set_objective(program: _Program) -> None:
-    """SCIP wants a linear objective; the quadratic part goes to an epigraph."""
+    """SCIP needs a linear objective; the quadratic part becomes an epigraph."""
     from pyscipopt import quicksum
 
     form, scip, x = program.form, program.scip, program.x

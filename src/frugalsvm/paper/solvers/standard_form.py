@@ -3,9 +3,9 @@
     min 1/2 x'Px + q'x   s.t.  b - A x in K,  x_i binary,  x_s x_t = 0
 
 K is a product of zero cones, non-negative orthants, second-order cones and (in
-Clarabel's packing) semidefinite triangles, in this order. Reading the compiled form
-keeps what CVXPY's own interfaces drop: bounds, points of early stops, and constraints
-that CVXPY cannot express.
+Clarabel's packing) semidefinite triangles, in this order. Working with the compiled
+form preserves what CVXPY's own interfaces drop: bounds, points of early stops, and
+constraints that CVXPY cannot express.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from .base import AnyModel, ModelSolution, SolveStatus
 
 @dataclass(frozen=True)
 class StandardForm:
-    """See the module's text; ``sign`` is -1 for a model that maximises."""
+    """See the module docstring; ``sign`` is -1 for maximisation."""
 
     model: AnyModel
     P: sp.csc_array
@@ -57,10 +57,10 @@ class StandardForm:
         x: np.ndarray | None = None,
         z: np.ndarray | None = None,
     ) -> ModelSolution:
-        """The answer for a primal point ``x`` and row multipliers ``z``, if any.
+        """The solution for a primal point ``x`` and row multipliers ``z``, if any.
 
-        ``z`` is not negative on inequalities. Also leaves ``x`` in the CVXPY variables.
-        The objective is computed from ``x``, not taken from the solver.
+        ``z`` is nonnegative on inequalities. ``x`` is also stored in the CVXPY
+        variables. The objective is computed from ``x``, not taken from the solver.
         """
         objective = np.inf
         variables: dict[str, np.ndarray] = {}
@@ -86,7 +86,7 @@ class StandardForm:
         point = np.full(self.q.size, np.nan)
         for name, value in start.items():
             variable = self.model.variables[name]
-            # Expressions, such as s = 1 - u, have no columns of their own.
+            # Expressions such as s = 1 - u have no columns.
             if getattr(variable, "id", None) in self.columns:
                 own = self.model.for_own_features(name, np.asarray(value, dtype=float))
                 first = self.columns[variable.id]

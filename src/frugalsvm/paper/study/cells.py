@@ -1,4 +1,4 @@
-"""Cell: one computation of a study, and what came of it."""
+"""Cell: one computation of a study, and its outcome."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from .revision import revision
 class Cell:
     """One computation: a task on a data set.
 
-    Made by :func:`cell`, which puts parameters in order.
+    Created by :func:`cell`, which sorts the parameters.
 
     Attributes
     ----------
     task : str
         A name in :data:`~frugalsvm.paper.study.tasks.TASKS`.
     data : str
-        Name of a data set; empty for tasks that make their own.
+        Name of a data set; empty for tasks that generate their data.
     limit : float or None
-        The cap in seconds.
+        The limit in seconds.
     params : tuple of (str, value)
-        What else the task is given; values are what JSON knows.
+        Further parameters of the task, with JSON types.
     needs : tuple of Cell
-        Cells whose values the task is given.
+        Cells whose values are passed to the task.
     """
 
     task: str
@@ -38,12 +38,12 @@ class Cell:
     needs: tuple[Cell, ...] = ()
 
     def spec(self, fingerprint: Callable[[str], str]) -> dict[str, Any]:
-        """All that the value of a cell depends on, for JSON.
+        """Everything that the value of a cell depends on, for JSON.
 
         Parameters
         ----------
         fingerprint : callable
-            From names of data sets to their digests.
+            Maps names of data sets to their digests.
 
         Returns
         -------
@@ -71,7 +71,7 @@ def cell(
     needs: tuple[Cell, ...] = (),
     **params: Any,
 ) -> Cell:
-    """A cell with its parameters in order; lists become tuples."""
+    """A cell with sorted parameters; lists become tuples."""
     frozen = tuple(
         (key, tuple(value) if isinstance(value, list) else value)
         for key, value in sorted(params.items())
@@ -80,7 +80,7 @@ def cell(
 
 
 def with_needs(cells: Iterable[Cell]) -> list[Cell]:
-    """Cells and what they need, each once, needs first."""
+    """Cells and their dependencies, without duplicates, dependencies first."""
     found: dict[Cell, None] = {}
     for one in cells:
         for each in (*with_needs(one.needs), one):
@@ -89,7 +89,7 @@ def with_needs(cells: Iterable[Cell]) -> list[Cell]:
 
 
 def canonical(value: Any) -> str:
-    """JSON with one spelling for each value."""
+    """Canonical JSON."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"))
 
 
@@ -100,16 +100,16 @@ def key_of(spec: Mapping[str, Any]) -> str:
 
 @dataclass(frozen=True)
 class CellOutcome:
-    """What came of a cell.
+    """The outcome of a cell.
 
     Attributes
     ----------
     values : dict
         What the task returned.
     seconds : float
-        By the clock.
+        Wall-clock time.
     cpu : float
-        Of the processor.
+        CPU time.
     error : str
         Why there are no values; such cells are not stored.
     """
@@ -121,9 +121,9 @@ class CellOutcome:
 
     @property
     def capped(self) -> bool:
-        """Whether the limit ended it."""
+        """Whether the cell reached its limit."""
         return bool(self.values.get("capped", False))
 
 
-#: What came of a run.
+#: The outcomes of a run.
 Outcomes = Mapping[Cell, CellOutcome]

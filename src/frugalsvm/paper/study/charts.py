@@ -1,4 +1,4 @@
-"""Pictures of studies: bars by group, and curves on a grid of axes."""
+"""Figures of studies: bars by group, and curves on a grid of axes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ...output.plotting.style import BLUE, GREEN, GREY, LIGHT_BLUE, ORANGE, labe
 COLOURS = (BLUE, ORANGE, GREEN, LIGHT_BLUE, GREY, "#CC79A7", "#F0E442", "#000000")
 MARKERS = "osD^vPX*"
 
-# Letters of a legend that fit into an inch.
+# Characters of a legend per inch.
 LETTERS_PER_INCH = 11
 
 #: Points of a curve: x and y.
@@ -52,7 +52,7 @@ def bars(
 
 
 def legend_above(figure: Any, names: Sequence[str], **options: Any) -> None:
-    """A legend above all axes, with as many columns as there is room for."""
+    """A legend above all axes, with as many columns as fit."""
     letters = max((len(name) for name in names), default=1) + 5
     room = int(figure.get_figwidth() * LETTERS_PER_INCH / letters)
     columns = max(1, min(len(names), room))

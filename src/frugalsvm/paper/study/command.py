@@ -25,7 +25,7 @@ from .studies import QUICK_SECONDS, STUDIES
 from .study import GRIDS, Settings, Study, most_seconds
 
 ALL, LIST = "all", "list"
-# As shells report a run that Ctrl-C ended.
+# Exit code of shells for a run ended by Ctrl-C.
 INTERRUPTED = 130
 
 
@@ -35,7 +35,7 @@ def run(arguments: list[str]) -> int:
     Parameters
     ----------
     arguments : list of str
-        What stands behind ``python -m frugalsvm experiment``.
+        The arguments after ``python -m frugalsvm experiment``.
 
     Returns
     -------
@@ -71,8 +71,8 @@ def run(arguments: list[str]) -> int:
 
 def _go_on(given: argparse.Namespace) -> str:
     return (
-        f"What has ended is in {_store_path(given)}; the same command goes on from "
-        "there."
+        f"Finished cells are in {_store_path(given)}; run the same command "
+        "to resume from there."
     )
 
 
@@ -111,7 +111,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _print_list(as_json: bool) -> None:
-    """Names, what they are, and what they take at most."""
+    """Names, descriptions and maximum times."""
     if as_json:
         names = {one.name: [one.title, one.about] for one in STUDIES.values()}
         keys = ("title", "about")
@@ -146,7 +146,7 @@ def _studies(parser: argparse.ArgumentParser, names: list[str]) -> list[Study]:
 
 
 def _hint(name: str, known: list[str]) -> str:
-    """The names that somebody may have meant, else all."""
+    """The names that may have been meant, else all names."""
     folded = {one.casefold(): one for one in known}
     close = get_close_matches(name.casefold(), folded, n=3)
     if close:
@@ -193,7 +193,7 @@ def _store_path(given: argparse.Namespace) -> Path:
 def _run(studies: list[Study], settings: Settings, given: argparse.Namespace) -> int:
     out = Path(given.out)
     jobs = given.jobs if given.jobs > 0 else os.cpu_count() or 1
-    # Now, for hours later is too late to say that it cannot be.
+    # Checked now rather than after hours of work.
     out.mkdir(parents=True, exist_ok=True)
     sections, failed = [], 0
     shown: dict[str, Any] = {}
@@ -214,7 +214,7 @@ def _run(studies: list[Study], settings: Settings, given: argparse.Namespace) ->
             if not (given.json or given.quiet):
                 _show(study, report, written)
             sections.append((study.name, study.title, report.html(out, study.name)))
-            # Written anew after each, so that a run that is cut short has its page.
+            # Rewritten after each, so that an interrupted run has its page.
             _write_page(out, settings, sections)
     if not sections:
         return 1
@@ -234,7 +234,7 @@ def _print_json(content: dict[str, Any]) -> None:
 
 
 def _as_json(study: Study, report: StudyReport, written: list[Path]) -> dict[str, Any]:
-    """A report for machines: rows of tables as they are in the CSV files."""
+    """A machine-readable report: rows of tables as in the CSV files."""
     return {
         "title": study.title,
         "tables": [
@@ -251,7 +251,7 @@ def _say(text: str) -> None:
 
 
 def _about_cells(settings: Settings, outcomes: Outcomes) -> list[str]:
-    """How many cells there were, at their limits, and without values."""
+    """The numbers of cells, of those at their limits, and of those that failed."""
     limits = sorted({cell.limit for cell in outcomes if cell.limit is not None})
     capped = sum(one.capped for one in outcomes.values())
     shown = ", ".join(f"{limit:g}" for limit in limits)

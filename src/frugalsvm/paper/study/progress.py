@@ -1,4 +1,4 @@
-"""How far a run is: lines on standard error, or a bar by Rich if that is installed."""
+"""Progress of a run: lines on standard error, or a Rich bar if installed."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from .cells import Cell, CellOutcome
 
 # Seconds between two lines.
 INTERVAL = 5.0
-# Seconds that a cell without a limit is thought to take until one has ended.
+# Assumed seconds of a cell without a limit until one has ended.
 GUESS = 1.0
 
 
 class Display(Protocol):
-    """What shows progress."""
+    """A progress display."""
 
     def update(self, done: int, text: str) -> None:
-        """So many cells are done, and what else there is to say."""
+        """Show the number of finished cells and further text."""
 
     def close(self) -> None:
-        """Nothing more will come."""
+        """End the display."""
 
 
 class Lines:
@@ -77,7 +77,7 @@ class Bar:
 
 
 def display(title: str, total: int) -> Display:
-    """A bar on a terminal if Rich is there, lines otherwise."""
+    """A bar on a terminal if Rich is installed, lines otherwise."""
     if sys.stderr.isatty() and find_spec("rich"):
         return Bar(title, total)
     return Lines(title, total)
@@ -86,8 +86,8 @@ def display(title: str, total: int) -> Display:
 class StudyProgress:
     """Counts cells, and estimates how long the rest will take.
 
-    A cell is expected to take as long as those of its task on average; before any of
-    them has ended, as long as its limit.
+    A cell is expected to take the average time of its task, or its limit before any
+    cell of the task has ended.
     """
 
     def __init__(
@@ -99,7 +99,7 @@ class StudyProgress:
         quiet: bool = False,
     ):
         self._left = len(cells)
-        # Cells of each task, and seconds by their limits, that are left.
+        # Remaining cells of each task, and their total limit in seconds.
         self._cells: dict[str, int] = defaultdict(int)
         self._limits: dict[str, float] = defaultdict(float)
         for cell in cells:
@@ -107,13 +107,13 @@ class StudyProgress:
         self._stored, self._jobs = stored, jobs
         self._total = stored + len(cells)
         self._capped = self._failed = 0
-        # How many cells of each task have ended, and how long they took.
+        # Number and total time of finished cells of each task.
         self._seen: dict[str, tuple[int, float]] = defaultdict(lambda: (0, 0.0))
         self._display: Display = Silence() if quiet else display(title, self._total)
         self._show()
 
     def done(self, cell: Cell, outcome: CellOutcome) -> None:
-        """One more cell has ended."""
+        """Record a finished cell."""
         self._left -= 1
         self._count(cell, -1)
         ended, seconds = self._seen[cell.task]
@@ -154,7 +154,7 @@ class StudyProgress:
 
 
 def duration(seconds: float) -> str:
-    """Seconds as people say it."""
+    """A duration in readable form."""
     for unit, size in (("d", 86400), ("h", 3600), ("min", 60)):
         if seconds >= 2 * size:
             return f"{seconds / size:.0f} {unit}"

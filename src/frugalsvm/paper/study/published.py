@@ -59,7 +59,7 @@ class PublishedTable:
         return float(base) ** float(power) if power else float(base)
 
     def half_unit(self, name: str, budget: int | None, column: str) -> float:
-        """Half a unit of the last digit printed: what rounding may have changed."""
+        """Half a unit of the last printed digit: the possible rounding error."""
         _, _, decimals = self.printed(name, budget, column).partition(".")
         return 0.5 * 10.0 ** -len(decimals)
 
@@ -243,7 +243,7 @@ TABLE_9 = _table(
     has_budget=False,
 )
 
-#: All of them by number.
+#: All published tables by number.
 PUBLISHED = {
     table.number: table
     for table in (TABLE_3, TABLE_4, TABLE_5, TABLE_6, TABLE_7, TABLE_8, TABLE_9)

@@ -1,7 +1,7 @@
-"""Report: tables and figures of a study, and how they are written.
+"""Report: tables and figures of a study, and their output formats.
 
-Numbers of cells that their limit ended are marked with ``*`` in text and HTML; in CSV
-files, which have plain numbers, the last column names the columns that are marked.
+Numbers of cells that reached their limit are marked with ``*`` in text and HTML. CSV
+files have plain numbers; their last column names the marked columns.
 """
 
 from __future__ import annotations
@@ -18,23 +18,23 @@ from typing import Any
 from ...runtime.markup import escaped
 
 DIGITS = 7
-# Between columns that are marked, whose names have spaces and commas.
+# Separator of marked columns, whose names have spaces and commas.
 MARKS = "; "
-# Letters of an entry that is more than a number or a name.
+# Length from which on an entry counts as a sentence.
 WORDS = 30
-NO_PICTURES = "Pictures need Matplotlib: pip install 'frugalsvm[study]'."
+NO_PICTURES = "Figures need Matplotlib: pip install 'frugalsvm[study]'."
 
 
 @dataclass(frozen=True)
 class Marked:
-    """A value of a cell that its limit ended."""
+    """A value of a cell that reached its limit."""
 
     value: Any
 
 
 @dataclass(frozen=True)
 class ReportTable:
-    """Rows of numbers and words.
+    """A table of numbers and text.
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ class ReportTable:
     rows : sequence of sequences
         Entries are text, numbers, None or :class:`Marked`.
     name : str
-        Added to the name of the file, where a study has several tables.
+        Suffix of the file name, if a study has several tables.
     """
 
     title: str
@@ -52,11 +52,11 @@ class ReportTable:
     name: str = ""
 
     def texts(self) -> list[list[str]]:
-        """Entries as text, marks included."""
+        """Entries as text, including marks."""
         return [[_text(entry) for entry in row] for row in self.rows]
 
     def markdown(self) -> str:
-        """Aligned columns that are Markdown, too."""
+        """Aligned columns that are also valid Markdown."""
         body = [list(self.columns), *self.texts()]
         widths = [max(map(len, column)) for column in zip(*body, strict=True)]
         body.insert(1, ["-" * width for width in widths])
@@ -94,7 +94,7 @@ class ReportTable:
 
 
 def _html_entry(text: str) -> str:
-    # Sentences get room to run in: in a narrow column they would make tall rows.
+    # Sentences get a minimum width: narrow columns would make tall rows.
     kind = ' class="words"' if len(text) > WORDS else ""
     return f"<td{kind}>{escaped(text)}</td>"
 
@@ -115,7 +115,7 @@ def _text(entry: Any) -> str:
 
 @dataclass(frozen=True)
 class Figure:
-    """A picture.
+    """A figure.
 
     Attributes
     ----------
@@ -123,7 +123,7 @@ class Figure:
     draw : callable
         Makes a Matplotlib figure.
     name : str
-        Added to the name of the file.
+        Suffix of the file name.
     """
 
     title: str
@@ -133,14 +133,14 @@ class Figure:
 
 @dataclass(frozen=True)
 class StudyReport:
-    """What a study has to show.
+    """The output of a study.
 
     Attributes
     ----------
     tables : list of Table
     figures : list of Figure
     notes : list of str
-        What must be known to read them.
+        Explanations of the tables and figures.
     """
 
     tables: list[ReportTable]
@@ -173,7 +173,7 @@ class StudyReport:
             written.append(path)
         for figure in self.figures:
             stem = folder / f"{name}{figure.name}"
-            # Pictures of an earlier run do not belong to these tables.
+            # Figures of an earlier run do not belong to these tables.
             for path in _pictures(stem):
                 path.unlink(missing_ok=True)
             if find_spec("matplotlib"):
@@ -183,7 +183,7 @@ class StudyReport:
         return written
 
     def html(self, folder: Path, name: str) -> str:
-        """The part of a page; pictures are those in the folder, put inside."""
+        """A section of the HTML page, with the figures in the folder embedded."""
         parts = [table.html() for table in self.tables]
         for figure in self.figures:
             path = folder / f"{name}{figure.name}.svg"
@@ -205,7 +205,7 @@ def _pictures(stem: Path) -> list[Path]:
 def _draw(figure: Figure, stem: Path) -> list[Path]:
     import matplotlib
 
-    # No window, and the same file for the same figure.
+    # No window, and reproducible files.
     with matplotlib.rc_context({"svg.hashsalt": stem.name, "svg.fonttype": "none"}):
         drawn = figure.draw()
         paths = _pictures(stem)

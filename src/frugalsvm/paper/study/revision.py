@@ -1,4 +1,4 @@
-"""Revision: what stands for the code of this package in the keys of cells."""
+"""Revision: identifies the code of this package in the keys of cells."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 PACKAGE = Path(__file__).parents[2]
-# Layers and files that show results, or say which are wanted, but compute none.
+# Packages and files that select or display results but do not compute any.
 SHOWING = (
     "cli", "output", "tables", "paper/study/charts.py", "paper/study/command.py",
     "paper/study/progress.py", "paper/study/published.py", "paper/study/report.py",
@@ -18,7 +18,7 @@ SHOWING = (
 
 
 def package_version() -> str:
-    """The version of frugalsvm that is installed."""
+    """The installed version of frugalsvm."""
     try:
         return version("frugalsvm")
     except PackageNotFoundError:
@@ -27,9 +27,9 @@ def package_version() -> str:
 
 @cache
 def revision() -> str:
-    """The version; while that is one of development, with a digest of the sources.
+    """The version; for development versions, with a digest of the sources.
 
-    Code changes under such a version, and so may what it computes.
+    Code may change within such a version, and so may its results.
     """
     found = package_version()
     is_released = found != "unknown" and "dev" not in found and "+" not in found
@@ -37,7 +37,7 @@ def revision() -> str:
 
 
 def sources_digest(package: Path) -> str:
-    """SHA-256 of all that computes in a folder of sources, names included."""
+    """SHA-256 of all computing sources in a folder, including their names."""
     showing = [package / name for name in SHOWING]
     total = hashlib.sha256()
     for path in sorted(package.rglob("*.py")):

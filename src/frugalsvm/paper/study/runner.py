@@ -1,4 +1,4 @@
-"""Run cells: those not in the store, through joblib, each stored as it ends."""
+"""Run the cells that are not in the store, through joblib, and store each result."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from .sources import DatasetSource
 from .store import CellStore
 from .tasks import TASKS
 
-# Tasks keep to their limits by themselves. One that does not is ended after so many
-# times its limit and so many seconds.
+# Tasks respect their limits themselves. Others are terminated after this multiple of
+# the limit plus this many seconds.
 OVERTIME_FACTOR, OVERTIME_SECONDS = 2.0, 30.0
 
 
 class OutOfTime(BaseException):
-    """A task has not kept to its limit; no Exception, for solvers catch those."""
+    """A task exceeded its limit; not an Exception, since solvers catch those."""
 
 
 class WorkerDied(RuntimeError):
-    """A process of --jobs is no more."""
+    """A process of --jobs has died."""
 
 
 def run_cells(
@@ -41,22 +41,22 @@ def run_cells(
     jobs: int = 1,
     quiet: bool = False,
 ) -> dict[Cell, CellOutcome]:
-    """Outcomes of cells, from the store or computed now.
+    """Outcomes of cells, from the store or newly computed.
 
-    Ctrl-C is raised; what has ended until then is in the store.
+    Ctrl-C is raised; cells that ended before are in the store.
 
     Parameters
     ----------
     title : str
         Shown with the progress.
     cells : iterable of Cell
-        Repeats count once; what they need is run, too.
+        Duplicates count once; dependencies are run, too.
     source : Source
     store : Store
     jobs : int, default=1
         Processes.
     quiet : bool, default=False
-        Whether no progress is shown.
+        Whether to hide progress.
 
     Returns
     -------
@@ -87,7 +87,7 @@ def run_cells(
 
 
 def _waves(cells: list[Cell]) -> Iterator[list[Cell]]:
-    """Cells in groups, each of which needs cells of earlier groups only."""
+    """Cells in groups, each of which depends only on earlier groups."""
     left = dict.fromkeys(cells)
     while left:
         ready = [cell for cell in left if not any(need in left for need in cell.needs)]
@@ -107,7 +107,7 @@ def _computed(
         for cell, needs in zip(cells, given, strict=True):
             yield compute(cell, needs, source)
         return
-    # One cell at a time, and each handed over when it ends: nothing waits for others.
+    # One cell at a time, returned when it ends, without waiting for others.
     parallel = Parallel(
         n_jobs=jobs, batch_size=1, return_as="generator_unordered", pre_dispatch=jobs
     )
@@ -118,15 +118,15 @@ def _computed(
         )
     except BrokenExecutor as error:
         raise WorkerDied(
-            "A process that computed cells was killed, perhaps for want of memory; "
-            "fewer --jobs need less."
+            "A process that computed cells was killed, possibly for lack of memory; "
+            "try fewer --jobs."
         ) from error
 
 
 def compute(
     cell: Cell, needs: list[CellOutcome], source: DatasetSource
 ) -> tuple[Cell, CellOutcome]:
-    """Run a task in this process, on one thread; an error is an outcome, too."""
+    """Run a task in this process, on one thread; errors become outcomes."""
     started, used = time.perf_counter(), time.process_time()
 
     def outcome(values: dict[str, Any], error: str = "") -> tuple[Cell, CellOutcome]:
@@ -142,7 +142,7 @@ def compute(
     try:
         data = source.load(cell.data) if cell.data else None
         with threadpool_limits(1), warnings.catch_warnings(), _overtime(cell.limit):
-            # Limits that end a fit early are what capped cells are about.
+            # Fits that end early at their limit are expected in capped cells.
             warnings.simplefilter("ignore")
             return outcome(TASKS[cell.task](data, limit=cell.limit, **arguments))
     except OutOfTime:
@@ -153,7 +153,7 @@ def compute(
 
 @contextmanager
 def _overtime(limit: float | None) -> Iterator[None]:
-    """End a task that does not keep to its limit, where the system has an alarm."""
+    """Terminate a task that exceeds its limit, if the system has alarms."""
     can = hasattr(signal, "setitimer") and (
         threading.current_thread() is threading.main_thread()
     )

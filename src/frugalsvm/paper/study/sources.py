@@ -1,4 +1,4 @@
-"""Where the data of a study come from, and what identifies them."""
+"""Data sources of a study, and digests of the data."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SMALL, LARGE = (
 
 
 class UnreadableData(RuntimeError):
-    """The file of a data set is there, but damaged."""
+    """The file of a data set exists but is damaged."""
 
 
 @dataclass(frozen=True)
@@ -43,12 +43,12 @@ def scaled(X: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class DatasetSource:
-    """The paper's data sets in a folder, or wherever ``datasets.load`` finds them."""
+    """The paper's data sets, in a folder or as found by ``datasets.load``."""
 
     folder: str | None = None
 
     def load(self, name: str) -> DataSet:
-        """A data set; the last few are kept."""
+        """A data set; the last few are cached."""
         return _load(self.folder, name)
 
     def fingerprint(self, name: str) -> str:
@@ -62,10 +62,10 @@ class DatasetSource:
 
 
 class Catalogue(DatasetSource):
-    """Shapes by the catalogue, for who has no data yet."""
+    """Shapes from the catalogue, if the data are not available yet."""
 
     def shape(self, name: str) -> tuple[int, int]:
-        """Samples and features of our copies."""
+        """Samples and features of the reference copies."""
         return CATALOGUE[name].shape
 
 

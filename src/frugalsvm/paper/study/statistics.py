@@ -14,18 +14,18 @@ LEVEL = 0.95
 
 
 def numbers(outcomes: Outcomes, cells: Iterable[Cell], key: str) -> list[float]:
-    """Entries of cells that have one."""
+    """Entries that are not missing."""
     found = (outcomes[one].values.get(key) for one in cells if one in outcomes)
     return [float(one) for one in found if one is not None]
 
 
 def mean(values: Sequence[float]) -> float | None:
-    """The mean; None of nothing."""
+    """The mean; None for an empty list."""
     return float(np.mean(values)) if len(values) else None
 
 
 def half_interval(values: Sequence[float]) -> float | None:
-    """Half of the 95 % interval of a mean (Student); None of fewer than two."""
+    """Half width of the 95 % interval of a mean (Student); None for fewer than two."""
     if len(values) < 2:
         return None
     error = float(np.std(values, ddof=1) / np.sqrt(len(values)))
@@ -33,7 +33,7 @@ def half_interval(values: Sequence[float]) -> float | None:
 
 
 def corrected_half_interval(values: Sequence[float], test_share: float) -> float | None:
-    """The same for scores of overlapping training sets (Nadeau and Bengio, 2003).
+    """Half width for scores on overlapping training sets (Nadeau and Bengio, 2003).
 
     Their variance is multiplied by ``1 / k + test / train`` instead of ``1 / k``.
     """
@@ -46,7 +46,7 @@ def corrected_half_interval(values: Sequence[float], test_share: float) -> float
 
 
 def rounded(value: Any, digits: int) -> Any:
-    """A number with few decimals; anything else as it is."""
+    """A number with few decimals; anything else unchanged."""
     is_number = isinstance(value, float | np.floating)
     return round(float(value), digits) if is_number else value
 
@@ -61,7 +61,7 @@ def nogueira(masks: np.ndarray) -> float | None:
     Returns
     -------
     float or None
-        1 if all are the same, about 0 if drawn by lot; None if it is not defined.
+        1 if all are the same, about 0 for random sets; None if it is not defined.
     """
     from ...api.stability import StabilitySelection
 
@@ -72,7 +72,7 @@ def nogueira(masks: np.ndarray) -> float | None:
 
 
 def critical_difference(n_methods: int, n_sets: int) -> float:
-    """How far mean ranks must be apart by Nemenyi's test at 5 % (Demšar, 2006)."""
+    """Critical difference of mean ranks by Nemenyi's test at 5 % (Demšar, 2006)."""
     q = float(stats.studentized_range.ppf(LEVEL, n_methods, np.inf)) / np.sqrt(2.0)
     return float(q * np.sqrt(n_methods * (n_methods + 1) / (6.0 * n_sets)))
 

@@ -1,8 +1,8 @@
-"""Store: outcomes of cells in an SQLite file that survives what happens to it.
+"""Store: outcomes of cells in an SQLite file that recovers from damage.
 
-One row per cell, each written in a transaction of its own. Every row has a digest of
-itself; what does not fit its digest is treated as if it had never been there. A file
-that SQLite finds broken is put aside under another name, and its sound rows are kept.
+One row per cell, each written in its own transaction. Every row has a digest; rows that
+do not match their digest are ignored. A file that SQLite reports as broken is renamed,
+and its intact rows are kept.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from typing import Any, Self
 
 from .cells import CellOutcome, canonical, key_of
 
-# "FSVM" in ASCII, which tells our files from other databases.
+# "FSVM" in ASCII, which identifies store files.
 APPLICATION = 0x4653564D
-# Seconds to wait for another run that is writing.
+# Seconds to wait while another run is writing.
 PATIENCE = 60.0
 
 _SCHEMA = """
@@ -47,9 +47,9 @@ class CellStore:
     Parameters
     ----------
     path : path
-        The file; made if it is not there.
+        The file; created if it does not exist.
     say : callable, default=print
-        Told what was found damaged.
+        Called with messages about damage.
     """
 
     def __init__(self, path: str | Path, say: Callable[[str], object] = print):
@@ -63,7 +63,7 @@ class CellStore:
             self._mend(error)
 
     def _mend(self, error: Exception) -> None:
-        """Give a broken file another name, and begin a new one with what it has left.
+        """Rename a broken file, and start a new one with its intact rows.
 
         Raises
         ------
@@ -77,7 +77,7 @@ class CellStore:
         aside = _free_name(self.path)
         self.path.replace(aside)
         for suffix in ("-journal", "-wal", "-shm"):
-            # What belongs to the broken file must not be applied to the new one.
+            # Journals of the broken file must not be applied to the new one.
             self.path.with_name(self.path.name + suffix).unlink(missing_ok=True)
         self._connection = _opened(self.path)
         rows = _sound_rows(aside)
@@ -89,7 +89,7 @@ class CellStore:
         )
 
     def _execute(self, statement: str, values: tuple[str, ...] = ()) -> Any:
-        """Run a statement for its first row, once more if the file was broken."""
+        """Run a statement for its first row, and repeat it if the file was broken."""
         try:
             with self._connection:
                 return self._connection.execute(statement, values).fetchone()
@@ -114,7 +114,7 @@ class CellStore:
         return None
 
     def put(self, spec: dict[str, Any], outcome: CellOutcome) -> None:
-        """Keep an outcome: all of it, or nothing if the process dies meanwhile."""
+        """Store an outcome atomically."""
         key, text = key_of(spec), canonical(spec)
         values = canonical(
             {"values": outcome.values, "seconds": outcome.seconds, "cpu": outcome.cpu}
@@ -138,7 +138,7 @@ class CellStore:
 
 def _connected(address: str) -> sqlite3.Connection:
     connection = sqlite3.connect(address, timeout=PATIENCE, uri=True)
-    # Bytes that are no text make an entry damaged, they are no error.
+    # Invalid text makes an entry damaged but is not an error.
     connection.text_factory = lambda data: data.decode(errors="replace")
     return connection
 
@@ -146,11 +146,11 @@ def _connected(address: str) -> sqlite3.Connection:
 def _opened(path: Path) -> sqlite3.Connection:
     connection = _connected(f"{path.resolve().as_uri()}?mode=rwc")
     try:
-        # The index of the keys included, without which entries would not be found.
+        # Includes the index of the keys, without which entries would not be found.
         (state,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
         if state != "ok":
             raise sqlite3.DatabaseError(state)
-        # In this order: who makes a table at the same time has signed it before.
+        # In this order: a concurrent run signs the file before it creates a table.
         (tables,) = connection.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()
         (owner,) = connection.execute("PRAGMA application_id").fetchone()
         if owner != APPLICATION and tables:
@@ -168,10 +168,10 @@ def _opened(path: Path) -> sqlite3.Connection:
 
 
 def _is_damage(error: Exception) -> bool:
-    """Whether an error says that a file is broken, or something around it."""
+    """Whether an error means that the file itself is broken."""
     if isinstance(error, OSError):
         return False
-    # The low byte of a code of SQLite is its kind.
+    # The low byte of an SQLite error code is its kind.
     return getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF not in (
         sqlite3.SQLITE_AUTH, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_CANTOPEN,
         sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_LOCKED,
@@ -181,12 +181,12 @@ def _is_damage(error: Exception) -> bool:
 
 
 def _sound_rows(path: Path) -> list[tuple[str, str, str, str]]:
-    """Rows of a broken file that are what was written."""
+    """The intact rows of a broken file."""
     found = {}
     with closing(_connected(f"{path.resolve().as_uri()}?mode=ro")) as connection:
-        # Without this SQLite reads nothing of a file that is shorter than it was.
+        # Without this SQLite cannot read truncated files.
         connection.execute("PRAGMA writable_schema = ON")
-        # From both ends, for reading stops at what is broken.
+        # From both ends, since reading stops at the first broken page.
         for order in ("ASC", "DESC"):
             with suppress(sqlite3.Error, UnicodeDecodeError):
                 for row in connection.execute(f"{_SELECT} ORDER BY rowid {order}"):
@@ -200,7 +200,7 @@ def _digest(*texts: str) -> str:
 
 
 def _is_sound(key: Any, spec: Any, outcome: Any, digest: Any) -> bool:
-    """Whether a row is what was written."""
+    """Whether a row matches its digest."""
     is_text = all(isinstance(one, str) for one in (key, spec, outcome, digest))
     return is_text and _digest(key, spec, outcome) == digest
 

@@ -1,4 +1,4 @@
-"""Study: what an experiment is, and the settings that it runs with."""
+"""Study: an experiment and its settings."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LIMITS = {"quick": 5.0, "full": 60.0}
 
 @dataclass(frozen=True)
 class Settings:
-    """What the user chose.
+    """The user's settings.
 
     Attributes
     ----------
@@ -37,7 +37,7 @@ class Settings:
     source: DatasetSource = field(default_factory=Catalogue)
 
     def pick(self, quick: T, full: T) -> T:
-        """One of two, by the grid."""
+        """One of two values, depending on the grid."""
         return quick if self.grid == "quick" else full
 
     def limit(self, column: str, quick: float | None = None) -> float:
@@ -47,7 +47,7 @@ class Settings:
         ----------
         column : str
         quick : float, default=None
-            Default of the quick grid, if it is not the usual one.
+            Default of the quick grid, if it differs from the usual one.
 
         Returns
         -------
@@ -61,12 +61,12 @@ class Settings:
     def chosen(
         self, names: Iterable[str], quick: Iterable[str] | None = None
     ) -> list[str]:
-        """Those data sets that the user wants.
+        """The data sets to use, given the user's choice.
 
         Parameters
         ----------
         names : iterable of str
-            All that the study has.
+            All data sets of the study.
         quick : iterable of str, default=None
             Those of the quick grid, unless the user names some.
 
@@ -80,30 +80,30 @@ class Settings:
         return list(quick if is_short and quick is not None else names)
 
     def n_features(self, name: str) -> int:
-        """Features of a data set."""
+        """Number of features of a data set."""
         return self.source.shape(name)[1]
 
 
 @dataclass(frozen=True)
 class Study:
-    """An experiment: cells, and what to make of their outcomes.
+    """An experiment: its cells, and the report of their outcomes.
 
     Attributes
     ----------
     name : str
         For the command line, e.g. "table4".
     title : str
-        As the paper calls it.
+        Title as in the paper.
     about : str
-        What is compared, and what it takes.
+        Description of the comparison and its settings.
     plan : callable
         From settings to cells.
     report : callable
         From settings and outcomes to a :class:`~.report.StudyReport`.
     label : str
-        In the paper's source; empty for what goes beyond the paper.
+        Label in the paper's source; empty for additional experiments.
     columns : tuple of str
-        Names that ``--limit NAME=S`` knows.
+        Names accepted by ``--limit NAME=S``.
     """
 
     name: str
@@ -116,12 +116,12 @@ class Study:
 
 
 def most_seconds(cells: Sequence[Cell]) -> float:
-    """What cells and their needs take at most, one after the other."""
+    """Maximum sequential time of cells and their dependencies."""
     return sum(one.limit or 0.0 for one in with_needs(cells))
 
 
 def value(outcomes: Outcomes, cell: Cell, key: str) -> Any:
-    """An entry of a cell for a table: marked if capped, None if there is none."""
+    """A table entry of a cell: marked if capped, None if missing."""
     outcome = outcomes.get(cell)
     found = None if outcome is None else outcome.values.get(key)
     if outcome is not None and outcome.error:
@@ -132,6 +132,6 @@ def value(outcomes: Outcomes, cell: Cell, key: str) -> Any:
 
 
 def marked(outcomes: Outcomes, cells: Iterable[Cell], entry: Any) -> Any:
-    """What was made of several cells, marked if one of them is capped."""
+    """A value computed from several cells, marked if one of them is capped."""
     capped = any(outcomes[one].capped for one in cells if one in outcomes)
     return Marked(entry) if capped else entry

@@ -1,8 +1,8 @@
 """Data that are not one dense matrix in memory: sparse, mapped, or in single precision.
 
 A source multiplies all features by a vector and copies a few of them; see
-:class:`~frugalsvm.engine.source.Source`. Small tables are better off as one dense
-matrix, whatever they come as.
+:class:`~frugalsvm.engine.source.Source`. Small tables of any format are better stored
+as one dense matrix.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ __all__ = [
     "too_large",
 ]
 
-# Tables up to this many entries are copied, and so are those with this few features:
-# then working sets are not much smaller than the data.
+# Tables with at most this many entries are copied, and so are those with at most this
+# many features: their working sets are not much smaller than the data.
 FEW_ENTRIES, FEW_FEATURES = 2**22, 1000
-# ... and those that are arrays of doubles in memory up to this many.
+# Arrays of doubles in memory are copied up to this many entries.
 FEW_DOUBLES = 2**26
 
 
@@ -42,13 +42,13 @@ def is_sparse(X: Any) -> bool:
 
 
 def is_for_source(X: Any) -> bool:
-    """Whether X is better not copied to a dense matrix of doubles."""
+    """Whether X should be used in place instead of copied to doubles."""
     if is_sparse(X) or hasattr(X, "as_source"):
         return True
     if not isinstance(X, np.ndarray) or X.ndim != 2 or X.dtype.kind not in "fiub":
         return False
     if X.dtype.kind == "f" and X.dtype.itemsize > 8:
-        # More digits than doubles have are rounded, once.
+        # Types more precise than doubles are rounded once.
         return False
     if X.shape[1] <= FEW_FEATURES:
         return False
@@ -57,12 +57,12 @@ def is_for_source(X: Any) -> bool:
 
 
 def make_source(X: Any, kept: np.ndarray | None = None, shifts: bool = True) -> Any:
-    """The source of a table, whose values are checked.
+    """The data source of a table, with checked values.
 
     Parameters
     ----------
     X : ndarray, or sparse matrix or array
-        Or data elsewhere that know their source: ``X.as_source(kept, shifts)``.
+        Or external data with a method ``X.as_source(kept, shifts)``.
     kept : integer array, default=None
         The samples that count; all by default.
     shifts : bool, default=True

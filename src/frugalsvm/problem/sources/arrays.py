@@ -12,18 +12,17 @@ import numpy as np
 from ...kernels.dense import column_by_column, row_by_row
 from .survey import Property, Survey, norm_bounds
 
-# Entries of a block, and of the blocks that a mapped file has in memory.
+# Entries of a block, and of the blocks of a mapped file kept in memory.
 BLOCK, AT_ONCE = 2**19, 2**25
 
 
 class ArraySource:
-    """Features of a dense table; no more than a block of it is ever copied.
+    """Features of a dense table; at most one block of it is copied at a time.
 
     Parameters
     ----------
     X : ndarray of shape (n_samples, n_features)
-        Of any real type and order; it is read whenever something is asked, so it must
-        not change.
+        Of any real type and order; it is read on demand, so it must not change.
     kept : integer array, default=None
         The samples that count; all by default.
     shifts : bool, default=True
@@ -67,9 +66,9 @@ class ArraySource:
         return out
 
     def columns(self, features: np.ndarray) -> np.ndarray:
-        """Some features as they were given, one row each."""
+        """Some features without shifts, one row each."""
         out = np.empty((features.size, self.n_samples))
-        # A few samples at a time: of a mapped file whole neighbourhoods are read.
+        # A few samples at a time: mapped files are read in whole pages.
         step = max(1, AT_ONCE // self.n_features)
         for start in range(0, self.n_samples, step):
             rows = slice(start, start + step)
@@ -109,11 +108,11 @@ class ArraySource:
             facts.shift_some(some, np.ascontiguousarray(block[:, some].T))
 
     def _for_all_blocks(self, work: Callable[[int, int], None], n_threads: int) -> None:
-        """Do something for block after block of neighbouring features."""
+        """Apply a function to each block of neighbouring features."""
         width = max(1, BLOCK // self.n_samples)
         starts = range(0, self.n_features, width)
         with ThreadPoolExecutor(n_threads) as pool:
-            # So many blocks at a time are in memory if they come from a file.
+            # Number of blocks of a file in memory at a time.
             at_once = max(n_threads, AT_ONCE // BLOCK)
             for t in range(0, len(starts), at_once):
                 some = starts[t : t + at_once]
@@ -124,7 +123,7 @@ class ArraySource:
 
 
 def _product_for(X: np.ndarray) -> Any:
-    """The kernel that multiplies a table as it is; None if there is none."""
+    """The kernel that multiplies a table of this type; None if there is none."""
     if X.dtype not in (np.float32, np.float64) or not X.flags.aligned:
         return None
     if X.flags.c_contiguous:
@@ -133,10 +132,10 @@ def _product_for(X: np.ndarray) -> Any:
 
 
 def _let_go(array: np.ndarray) -> None:
-    """Take the pages of a mapped file out of the memory of the process.
+    """Release the pages of a mapped file from the memory of the process.
 
-    They stay in that of the system as long as nobody else needs it. Copies that a
-    process writes to would be lost, so they are left alone.
+    The system may keep them cached. Copy-on-write maps are skipped, since changes would
+    be lost.
     """
     base: Any = array
     while isinstance(base, np.ndarray):

@@ -1,21 +1,21 @@
-"""Whether something large would fit into memory, before it is made."""
+"""Checks that large arrays fit into memory before they are allocated."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
 
-# Up to this many bytes nobody asks.
+# No check up to this many bytes.
 SMALL = 2**28
 
 
 def check_room(n_bytes: float, what: str, remedy: str) -> None:
-    """Raise MemoryError if there is no room for something.
+    """Raise MemoryError if an array would not fit into memory.
 
     Parameters
     ----------
     n_bytes : float
-        What it would take.
+        The memory needed.
     what, remedy : str
         Parts of the message.
     """
@@ -30,7 +30,7 @@ def check_room(n_bytes: float, what: str, remedy: str) -> None:
 
 
 def available_bytes() -> int | None:
-    """Memory that a process may take without swapping; None if nobody knows."""
+    """Memory available to the process without swapping; None if unknown."""
     rooms = [room for room in (_of_system(), _of_group()) if room is not None]
     return min(rooms, default=None)
 
@@ -49,7 +49,7 @@ def _of_system() -> int | None:
 
 
 def _of_group() -> int | None:
-    """The limit of a container."""
+    """The memory limit of a container."""
     try:
         return int(Path("/sys/fs/cgroup/memory.max").read_text())
     except (OSError, ValueError):

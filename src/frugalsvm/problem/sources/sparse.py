@@ -11,25 +11,25 @@ import scipy.sparse as sp
 from ...kernels.sparse import column_products, fill_columns, survey_columns
 from .survey import Property, Survey, norm_bounds
 
-# Entries of full columns that are looked at together.
+# Entries of a block of full columns.
 BLOCK = 2**20
-# Entries from which on a product is worth a thread of its own.
+# Minimum number of entries per thread in a product.
 PART = 2**17
 
 
 class SparseSource:
-    """Features of a sparse matrix; only rows that are asked for become dense.
+    """Features of a sparse matrix; only the requested rows become dense.
 
-    A feature with a shift has all its entries, for an entry that is left out would be
-    far from the mean: so shifts need no other products than dense data do.
+    A feature with a shift has all its entries, since an implicit zero would be far from
+    the mean. So shifts need the same products as for dense data.
 
     Parameters
     ----------
     X : sparse matrix or array of shape (n_samples, n_features)
-        In any format and order; repeated entries are added up. What is not in sorted
-        columns is copied to be so; what is must not change.
+        In any format and order; repeated entries are added up. Matrices without sorted
+        columns are copied; others must not change.
     kept : integer array, default=None
-        The samples that count; all by default.
+        The samples to use; all by default.
     shifts : bool, default=True
         Whether features of small spread are shifted.
     """
@@ -69,7 +69,7 @@ class SparseSource:
             )
 
         n_parts = min(n_threads, 1 + self.n_entries // PART)
-        # Parts with as many entries each.
+        # Parts with equal numbers of entries.
         ends = np.arange(1, n_parts) * (self.n_entries / n_parts)
         cuts = [0, *np.searchsorted(self._starts, ends).tolist(), self.n_features]
         if n_parts == 1:
@@ -80,7 +80,7 @@ class SparseSource:
         return out
 
     def columns(self, features: np.ndarray) -> np.ndarray:
-        """Some features as they were given, one row each."""
+        """Some features without shifts, one row each."""
         out = np.zeros((features.size, self.n_samples))
         numbers = np.array(features, dtype=np.int64)
         fill_columns(self._starts, self._rows, self._values, numbers, out)
@@ -90,7 +90,7 @@ class SparseSource:
         """Some of the features, numbered anew in their order."""
         shape = self.n_samples, self.n_features
         whole = sp.csc_array((self._values, self._rows, self._starts), shape=shape)
-        # Shifts are the same again, for they depend on one feature each.
+        # Shifts do not change: each depends on its own feature only.
         return SparseSource(whole[:, features], shifts=self._shifts)
 
     def first(self, is_such: Property) -> tuple[int, int, float]:
@@ -103,13 +103,13 @@ class SparseSource:
 
 
 def _canonical(X: Any) -> Any:
-    """Sorted columns without repeated entries, of a type that kernels take."""
+    """Sorted columns without repeated entries, of a type the kernels accept."""
     columns = X.tocsc()
     wanted = _value_type(columns.dtype)
     if columns.dtype != wanted:
         columns = columns.astype(wanted)
     if not columns.has_canonical_format:
-        # In place, but never in what belongs to somebody else.
+        # In place, but never in arrays of the caller.
         columns = columns.copy()
         columns.sum_duplicates()
     return columns

@@ -1,4 +1,4 @@
-"""Survey: what all features look like, from one pass over them."""
+"""Survey: statistics of all features from one pass over the data."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-# Whether values are of some kind, one by one.
+# An elementwise test of values.
 Property = Callable[[np.ndarray], np.ndarray]
 
-# Features whose spread is below this part of their size are shifted to their mean.
+# Features with a smaller relative spread are shifted to their mean.
 SMALL_SPREAD = 0.01
 # Beyond this squares and sums could overflow, and bounds would prove nothing.
 LARGEST_VALUE = 1e50
 UNIT_ROUNDOFF = 2.0**-53
-# The root of more than what the squares of a feature lose by underflow.
+# Square root of an upper bound of underflow in a sum of squares.
 UNDERFLOW = 1e-150
 
 
 class Survey(NamedTuple):
-    """Facts about features.
+    """Statistics of features.
 
     Attributes
     ----------
@@ -39,21 +39,21 @@ class Survey(NamedTuple):
 
     @classmethod
     def empty(cls, n_features: int) -> Survey:
-        """Facts that have yet to be written."""
+        """Empty statistics, to be filled in."""
         low, high, norms = (np.empty(n_features) for _ in range(3))
         return cls(low, high, norms, np.zeros(n_features))
 
     @property
     def varies(self) -> np.ndarray:
-        """Whether a feature has two values at least."""
+        """Whether a feature has at least two distinct values."""
         return self.low < self.high
 
     def part(self, start: int, stop: int) -> Survey:
-        """The facts about some neighbours, to be read or written."""
+        """A view of the statistics of neighbouring features."""
         return Survey(*(array[start:stop] for array in self))
 
     def may_need_shift(self) -> np.ndarray:
-        """Features of small spread, and a few that are nearly so."""
+        """Candidates for a small spread: all such features, and a few others."""
         size = np.maximum(np.abs(self.low), np.abs(self.high))
         same_sign = np.sign(self.low) * np.sign(self.high) > 0
         # Both ends are within SMALL_SPREAD of the mean.
@@ -61,12 +61,12 @@ class Survey(NamedTuple):
         return np.flatnonzero(same_sign & near)
 
     def shift_some(self, features: np.ndarray, values: np.ndarray) -> None:
-        """Shift those of some features that have a small spread.
+        """Shift those of the given features that have a small spread.
 
         ``values`` has a row for each of them.
         """
         first = values[:, :1]
-        # A constant feature has exactly its value as mean.
+        # The mean of a constant feature is exactly its value.
         means = first[:, 0] + (values - first).mean(axis=1)
         shifted = values - means[:, None]
         spread = np.abs(shifted).max(axis=1)
@@ -87,7 +87,7 @@ def norm_bounds(squares: np.ndarray, size: np.ndarray, n_samples: int) -> np.nda
 
 
 def not_finite(row: int, column: int, value: float) -> ValueError:
-    """The complaint about NaN or an infinite value."""
+    """The error for NaN or infinite values."""
     return ValueError(
         f"X contains {value} (first at row {row}, column {column}); "
         "impute or drop NaN and infinite values first."
@@ -95,7 +95,7 @@ def not_finite(row: int, column: int, value: float) -> ValueError:
 
 
 def too_large(size: float) -> ValueError:
-    """The complaint about values beyond the limit."""
+    """The error for values beyond the limit."""
     return ValueError(
         f"X contains values up to {size:g}, more than {LARGEST_VALUE:g}; rescale the "
         "features first, for instance by sklearn.preprocessing.StandardScaler."

@@ -1,7 +1,7 @@
-"""Relaxations by our own engine, and what a dual point proves, whoever found it.
+"""Relaxations by the native engine, and bounds from any dual point.
 
-Needs no solver and no CVXPY. ``models``, the paper's programs, use this room, and
-``relaxations`` use both: they take any relaxation to any solver.
+This package needs neither a solver nor CVXPY. ``models``, the paper's programs, uses
+it, and ``relaxations`` uses both to solve any relaxation by any solver.
 """
 
 from .certified import CertifiedBound, certified_bound

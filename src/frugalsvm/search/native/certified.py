@@ -1,4 +1,4 @@
-"""The value of a relaxation recomputed from a dual point, whoever found the point."""
+"""Bounds of relaxations recomputed from any dual point."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FAMILY = {
     "DSCoP": "DSCoP",
     "SCoMP": "DSCoMP",
     "DSCoMP": "DSCoMP",
-    # No dual point of a mixed-integer program says more than the relaxation below it.
+    # Dual points of a mixed-integer program prove no more than its relaxation.
     "SR-DSCoP": "DSCoP",
     "SR-DLMP": "DSCoP",
 }
@@ -33,7 +33,7 @@ WITH_K = ("SR-DSCoP", "SR-DLMP")
 
 
 class CertifiedBound(NamedTuple):
-    """A bound, the repaired dual point behind it and its squares ``c_j^2``."""
+    """A bound, its repaired dual point and the squares ``c_j^2`` there."""
 
     bound: float
     alpha: np.ndarray
@@ -43,7 +43,7 @@ class CertifiedBound(NamedTuple):
 def certified_bound(
     problem: Problem, alpha: ArrayLike, model: str = "DSCoP", M: ArrayLike | None = None
 ) -> CertifiedBound:
-    r"""Lower bound of a relaxation from any vector, in directed arithmetic.
+    r"""Lower bound of a relaxation from any vector, with directed rounding.
 
     With :math:`c = A\alpha` the dual functions are, for SVM,
     :math:`1^\top\alpha - \tfrac12 \sum_j c_j^2`; for DSCoP and SCoP the B largest
@@ -56,13 +56,12 @@ def certified_bound(
     ----------
     problem : Problem
     alpha : array of shape (n_kept_samples,)
-        Any vector, whatever is in it; it is repaired to satisfy the dual constraints
-        exactly.
+        Any vector; it is repaired to satisfy the dual constraints exactly.
     model : str, default="DSCoP"
         The paper's name of a relaxation.
     M : float or array of shape (n_features,), default=None
-        Bound of the weights, for the models that have one. (The semi-relaxations do,
-        but what a dual point proves does not depend on it.)
+        Bound on the absolute weights, for the models that use one. (The
+        semi-relaxations do, but the bound from a dual point does not depend on it.)
 
     Returns
     -------
@@ -85,7 +84,7 @@ def certified_bound(
 
 
 def check_model(model: str, M: ArrayLike | None, *, M_optional: bool = False) -> None:
-    """Refuse models that do not exist, and an M that is missing or of no use."""
+    """Refuse unknown models, and an M that is missing or not used."""
     if model not in FAMILY:
         raise ValueError(f"model must be one of {list(FAMILY)}, got {model!r}.")
     if M is None and model in WITH_M and not M_optional:
@@ -98,10 +97,10 @@ def check_model(model: str, M: ArrayLike | None, *, M_optional: bool = False) ->
 
 
 def check_big_m(M: ArrayLike, n_features: int) -> np.ndarray:
-    """One bound of ``|w_j|`` per feature.
+    """One bound on ``|w_j|`` per feature.
 
-    Zero says that no good solution uses a feature, which only an array can mean:
-    :func:`~frugalsvm.paper.models.weight_bounds` proves it of some.
+    Zero means that no good solution uses a feature. It is allowed only in arrays:
+    :func:`~frugalsvm.paper.models.weight_bounds` proves it for some features.
     """
     values = np.asarray(M, dtype=np.float64)
     if values.ndim > 1 or (values.ndim and values.shape != (n_features,)):

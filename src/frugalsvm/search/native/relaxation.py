@@ -1,4 +1,4 @@
-"""Relaxation, and the relaxations DSCoP and SVM by our own engine."""
+"""Relaxation, and the relaxations DSCoP and SVM by the native engine."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Relaxation:
     w : ndarray of shape (n_features,)
         Weights of the relaxed solution.
     squares : ndarray of shape (n_features,)
-        ``c_j(alpha)^2``, what the features are worth at the dual point.
+        ``c_j(alpha)^2``, the values of the features at the dual point.
     alpha : ndarray of shape (n_kept_samples,)
         The dual point, feasible in exact arithmetic.
     seconds : float
@@ -48,7 +48,7 @@ class Relaxation:
     status : str
         "optimal", or how the solver ended.
     reported_bound : float or None
-        The bound that another solver claims; we do not vouch for it.
+        The bound claimed by another solver, which is not verified.
     """
 
     bound: float
@@ -76,10 +76,10 @@ def relax_natively(
 ) -> Relaxation:
     """Solve DSCoP or SVM by the engine; see :func:`frugalsvm.relax`.
 
-    ``near`` is a dual point of a similar problem, for DSCoP to begin with.
+    ``near`` is a dual point of a similar problem, used to start DSCoP.
     """
     if problem.is_watched:
-        # Part of a run that is supervised already.
+        # Inside a run that is supervised already.
         return _native(problem, model, tol, should_stop, near)
     compilation.ensure(f"relax {model}", partial(_rehearse, model))
     stop = StopCondition(time_limit)

@@ -21,8 +21,9 @@ _ALL = (
     FIGURE_3, FIGURE_4, TABLE_8, TABLE_9, PEERS, STABILITY, PROOF, DESIGNS,
 )  # fmt: skip
 
-#: Seconds that the quick grid took two processes on two cores, one experiment after the
-#: other, the first of which compiled; cells that an earlier one has are not counted.
+#: Seconds of the quick grid with two processes on two cores, one experiment after the
+#: other. The first one includes compilation; cells shared with earlier ones are not
+#: counted.
 QUICK_SECONDS = {
     "table1": 4, "table2": 1, "figure1": 136, "table3": 45, "table4": 250, "table5": 29,
     "figure2": 4, "table6": 39, "table7": 62, "figure3": 142, "figure4": 85,

@@ -19,7 +19,7 @@ FOLDS, QUICK_FOLDS = 10, 3
 
 @dataclass(frozen=True)
 class _Grid:
-    """What one of the two figures goes over."""
+    """The grid of one of the two figures."""
 
     sets: tuple[str, ...]
     quick_sets: tuple[str, ...]
@@ -124,7 +124,7 @@ def _best(
 
 
 def _tally(grid: _Grid, rows: list[list[object]]) -> str:
-    """On how many rows the first model is at least as good as the second."""
+    """The number of rows on which the first model is at least as good as the second."""
     at_least = 0
     for row in rows:
         first, second = (

@@ -8,18 +8,18 @@ from ..cells import Cell, cell
 from ..sources import LARGE
 from ..study import Settings
 
-#: Of the paper's large instances.
+#: C of the paper's large instances.
 C = 10.0
 BUDGETS = (10, 20, 30)
-# The quick grid has one budget where trees are slow.
+# The quick grid has one budget for data sets with slow trees.
 QUICK_BUDGETS = (10,)
-# SCIP has neither solution nor bound of the other large sets after some tens of seconds
-# of presolving, whatever its limit.
+# On the other large sets SCIP has neither a solution nor a bound after tens of seconds
+# of presolving, for any limit.
 QUICK_SCIP_SETS = ("arrhythmia",)
 # Seconds for programs of large data sets in the quick grid.
 QUICK_SCIP = 10.0
 QUICK_SEARCH = 10.0
-# Seconds for a solution that is known before a program is built.
+# Seconds for the solution needed before a program is built.
 KNOWN = 20.0
 
 
@@ -29,13 +29,13 @@ def instances(settings: Settings) -> list[tuple[str, int]]:
 
 
 def scip_instances(settings: Settings) -> list[tuple[str, int]]:
-    """Those that the grid has for SCIP."""
+    """Data sets and budgets of the grid for SCIP."""
     names = settings.chosen(LARGE, QUICK_SCIP_SETS)
     return [(name, B) for name in names for B in BUDGETS]
 
 
 def tree_instances(settings: Settings) -> list[tuple[str, int]]:
-    """Those that the grid has for trees: all data sets, some budgets."""
+    """Data sets and budgets of the grid for trees: all data sets, some budgets."""
     budgets = settings.pick(QUICK_BUDGETS, BUDGETS)
     return [pair for pair in instances(settings) if pair[1] in budgets]
 
@@ -43,7 +43,7 @@ def tree_instances(settings: Settings) -> list[tuple[str, int]]:
 def _search(
     settings: Settings, column: str, name: str, B: int, method: str, **options: Any
 ) -> Cell:
-    """One of our methods, within the limit of its column."""
+    """A method of ``solve``, with the limit of its column."""
     limit = settings.limit(column, QUICK_SEARCH)
     return cell("method", name, limit, method=method, B=B, C=C, **options)
 
@@ -59,22 +59,22 @@ def h_ks(settings: Settings, name: str, B: int) -> Cell:
 
 
 def auto(settings: Settings, name: str, B: int) -> Cell:
-    """Our default."""
+    """The default method."""
     return _search(settings, "auto", name, B, "auto")
 
 
 def swap(settings: Settings, name: str, B: int) -> Cell:
-    """Our search without a tree."""
+    """The swap search without a tree."""
     return _search(settings, "swap", name, B, "swap")
 
 
 def known(name: str, B: int, C: float = C) -> Cell:
-    """A quick solution, whose objective decides on M."""
+    """A quick solution, whose objective determines M."""
     return cell("method", name, KNOWN, method="swap", effort="fast", B=B, C=C)
 
 
 def tree(settings: Settings, name: str, B: int) -> Cell:
-    """Our branch and bound."""
+    """The native branch and bound."""
     return _search(settings, "tree", name, B, "branch-and-bound")
 
 

@@ -21,7 +21,7 @@ def _plan(names: tuple[str, ...], settings: Settings) -> list[Cell]:
 
 
 def _remarks(name: str, found: dict[str, Any]) -> str:
-    """In what a data set differs from the paper's, and from our copy."""
+    """Differences of a data set from the paper's, and from the reference copy."""
     info = CATALOGUE[name]
     m, n, first, second = info.paper
     remarks = [info.remark, found["differences"]]

@@ -1,4 +1,4 @@
-"""Beyond the paper: generators of the field, whose right features are known."""
+"""Beyond the paper: generators from the literature with known true features."""
 
 from __future__ import annotations
 

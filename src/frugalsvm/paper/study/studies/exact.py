@@ -1,4 +1,4 @@
-"""Table 7: CoP* against Exact KS, and our tree beside both."""
+"""Table 7: CoP* against Exact KS, with the native tree."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _plan(settings: Settings) -> list[Cell]:
 
 
 def _cells(settings: Settings, name: str, B: int) -> dict[str, Cell]:
-    """One cell for each method; SCIP where the grid has it."""
+    """One cell for each method; SCIP if the grid has it."""
     with_scip = (name, B) in common.scip_instances(settings)
     return {
         method: make(settings, name, B)
@@ -74,7 +74,7 @@ def _entries(outcomes: Outcomes, own: Cell | None) -> list[Any]:
 
 
 def contradicted(settings: Settings, outcomes: Outcomes) -> str:
-    """Which published optima are beaten by solutions of ours, in a sentence."""
+    """A sentence on published optima that are improved upon here."""
     beaten = []
     for name, B in common.tree_instances(settings):
         printed = PUBLISHED.value(name, B, "Exact KS ObjFun")

@@ -1,4 +1,4 @@
-"""Table 4: H-LS and H-KS, beside our own methods."""
+"""Table 4: H-LS and H-KS, compared with the library's own methods."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _seconds(outcomes: Outcomes, own: Cell) -> object:
 
 
 def _tally(settings: Settings, outcomes: Outcomes) -> str:
-    """How many rows are as good as the paper's, and as H-KS."""
+    """The numbers of rows as good as the paper's, and as H-KS."""
     same = dict.fromkeys(("H-LS", "H-KS"), 0)
     wins = dict.fromkeys(("swap", "auto"), 0)
     pairs = common.instances(settings)

@@ -1,4 +1,4 @@
-"""Beyond the paper: accuracy and stability beside what people use."""
+"""Beyond the paper: accuracy and stability compared with popular methods."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ OURS = "frugalsvm"
 QUICK_SETS = ("wbc", "cleveland", "parkinsons", "wholesale", "ionosphere")
 QUICK_LIMIT = 6.0
 BUDGETS, QUICK_BUDGET = {1: 5, 2: 10}, 3
-# Folds outside, repeats, folds inside, and the C among which those choose.
+# Outer folds, repeats, inner folds, and the values of C for the inner folds.
 FULL, QUICK = (10, 3, 5), (3, 1, 2)
 ALL_C, QUICK_C = tuple(10.0**r for r in range(-3, 4)), (0.1, 1.0, 10.0)
 
@@ -141,7 +141,7 @@ def _rank_table(methods: list[str], means: np.ndarray) -> ReportTable:
 
 
 def _rank_figure(methods: list[str], means: np.ndarray) -> Any:
-    """Critical differences in the manner of Demšar."""
+    """Critical difference diagram as in Demšar."""
     figure, (ax,) = canvas(1, 1, 6.5, 1.2 + 0.3 * len(methods))
     ax.spines[["left"]].set_visible(False)
     ax.set_yticks([])
@@ -175,7 +175,7 @@ def _rank_figure(methods: list[str], means: np.ndarray) -> Any:
 
 PEERS = Study(
     "peers",
-    "Accuracy at equal B beside what people use",
+    "Accuracy at equal B compared with popular methods",
     "Beyond the paper: RFE, forward selection, SelectKBest, L1 LinearSVC, L1 logistic "
     "regression, abess and FasterRisk if installed; nested choice of C for all alike.",
     _plan,
@@ -207,7 +207,7 @@ def _stability_report(settings: Settings, outcomes: Outcomes) -> StudyReport:
         [Figure(title, lambda: bars(names, series, "stability"))],
         [
             "The measure of Nogueira, Sechidis and Brown: 1 if all folds select the "
-            "same, about 0 if features were drawn by lot. Training sets of folds share "
+            "same, about 0 for features chosen at random. Training sets of folds share "
             "many of their samples. The cells are those of the experiment peers; where "
             "one ended at its limit, C was chosen among fewer values."
         ],
@@ -217,7 +217,7 @@ def _stability_report(settings: Settings, outcomes: Outcomes) -> StudyReport:
 def _masks(
     settings: Settings, outcomes: Outcomes, name: str, method: str
 ) -> np.ndarray:
-    """What each fold selected, as rows of a boolean matrix."""
+    """The features selected by each fold, as rows of a boolean matrix."""
     found = [outcomes[one].values for one in _cells(settings, name, method)]
     usable = [one for one in found if "support" in one]
     masks = np.zeros((len(usable), settings.n_features(name)), dtype=bool)

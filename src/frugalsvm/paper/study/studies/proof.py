@@ -19,7 +19,7 @@ FOLDS, QUICK_FOLDS = 10, 3
 
 
 def tree_cell(name: str, C: float, seconds: float) -> Cell:
-    """Our tree on a large data set; ``benchmarks`` runs the same.
+    """The native tree on a large data set, as in ``benchmarks``.
 
     Parameters
     ----------

@@ -15,7 +15,7 @@ COLUMNS = (
 
 
 def _roots(settings: Settings, name: str, B: int) -> dict[str, Cell]:
-    """Cells of SCIP, for the budgets that the grid has."""
+    """Cells of SCIP, for the budgets of the grid."""
     if (name, B) not in common.scip_instances(settings):
         return {}
     return {model: common.root(settings, name, B, model) for model in ("BigMP", "CoP")}

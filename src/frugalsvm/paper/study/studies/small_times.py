@@ -1,4 +1,4 @@
-"""Figure 1: how long BigMP, CoP and our tree take on the small data sets."""
+"""Figure 1: times of BigMP, CoP and the native tree on the small data sets."""
 
 from __future__ import annotations
 

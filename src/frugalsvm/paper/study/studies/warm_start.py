@@ -31,7 +31,7 @@ def _plan(settings: Settings) -> list[Cell]:
 
 
 def _improvement(alone: Any, started: Any) -> float | None:
-    """By how many percent the start improves the objective."""
+    """Improvement of the objective by the start, in percent."""
     if alone is None or started is None:
         return None
     return round(100.0 * (alone - started) / alone, 1)
@@ -82,7 +82,7 @@ def _gap_plan(settings: Settings) -> list[Cell]:
 
 
 def _own_cells(settings: Settings, name: str) -> tuple[list[Cell], list[Cell]]:
-    """Cells behind our two gaps of a data set."""
+    """Cells for the two computed gaps of a data set."""
     programs = [common.co_p(settings, name, B) for B in common.BUDGETS]
     searches = [
         make(settings, name, B)
@@ -93,7 +93,7 @@ def _own_cells(settings: Settings, name: str) -> tuple[list[Cell], list[Cell]]:
 
 
 def _gaps(settings: Settings, outcomes: Outcomes, name: str) -> list[float | None]:
-    """Mean gaps over B of one data set: ours of both kinds, and those published."""
+    """Mean gaps over B of one data set: two computed and the published ones."""
     ours: list[list[float]] = [[], []]
     paper: list[list[float]] = [[], []]
     for B in common.BUDGETS:

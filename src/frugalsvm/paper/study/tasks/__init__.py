@@ -1,8 +1,8 @@
 """The tasks that cells name: a data set and parameters in, values for JSON out.
 
-Every task takes its data set (None if it makes its own data), ``limit`` in seconds and
-its parameters, and ``given`` with the values of the cells it needs. It keeps to its
-limit, and says ``capped`` if that ended it.
+Every task takes its data set (None if it generates its data), ``limit`` in seconds, its
+parameters, and ``given`` with the values of the cells it needs. It respects its limit
+and returns ``capped`` if it reached it.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Task: made-up data of which the right features are known.
+"""Task: synthetic data with known true features.
 
-Two generators of the field, in words of ours. *logistic*: rows are Gaussian with
+Two generators from the literature, reimplemented. *logistic*: rows are Gaussian with
 correlation ``rho^|i-j|``, the weights are ten ones at equal distances, labels are drawn
 from the logistic model (OKRidge; Liu et al.). *hinge*: column j is noise plus rho times
-column j - 1 and then has a root mean square of 1, weights are 1 or -1 at random places,
-labels are the signs of the products (the experiments of SubsetSelectionCIO).
+column j - 1 and then has a root mean square of 1, weights are 1 or -1 at random
+positions, labels are the signs of the products (the experiments of SubsetSelectionCIO).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .peers import SELECTORS
 
 
 class Design(NamedTuple):
-    """Features, labels, and the features that made them."""
+    """Data, labels, and the true features."""
 
     X: np.ndarray
     y: np.ndarray
@@ -38,7 +38,7 @@ def logistic_design(m: int, n: int, k: int, rho: float, seed: int) -> Design:
 
 
 def hinge_design(m: int, n: int, k: int, rho: float, seed: int) -> Design:
-    """Chained columns, weights 1 or -1 at random places, labels without noise."""
+    """Chained columns, weights 1 or -1 at random positions, labels without noise."""
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((m, n))
     for j in range(1, n):
@@ -50,7 +50,7 @@ def hinge_design(m: int, n: int, k: int, rho: float, seed: int) -> Design:
 
 
 DESIGNS = {"logistic": logistic_design, "hinge": hinge_design}
-# Methods of solve; others are those of peers.
+# Methods of solve; the others are in peers.
 NATIVE = ("auto", "branch-and-bound", "kernel-search")
 
 
@@ -67,7 +67,7 @@ def design(
     C: float,
     method: str,
 ) -> dict[str, Any]:
-    """How many of the right features a method finds, and what it proves."""
+    """The number of true features that a method finds, and its proved gap."""
     made = DESIGNS[kind](m, n, k, rho, seed)
     problem = Problem(made.X, made.y, C=C, max_features=k)
     if method in NATIVE:

@@ -1,4 +1,4 @@
-"""Tasks on whole data sets: our methods and the paper's, and native relaxations."""
+"""Tasks on whole data sets: methods of ``solve``, and native relaxations."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def solved(
     options: dict[str, Any] | None = None,
     n_jobs: int = 1,
 ) -> Result:
-    """A run with seed 0; Ctrl-C is raised, for half a cell is none."""
+    """A run with seed 0; Ctrl-C is raised, since partial cells are useless."""
     outcome = run_interruptible(
         problem, method=method, effort=effort, gap_tol=GAP_TOL, time_limit=limit,
         max_nodes=None, initial_support=None, method_options=options, n_jobs=n_jobs,
@@ -56,7 +56,7 @@ def method(
 
 
 def described(result: Result) -> dict[str, Any]:
-    """What tables need of a result."""
+    """The values of a result used in tables."""
     counters = result.counters
     return {
         "objective": float(result.objective),
@@ -88,7 +88,7 @@ def relaxation(
 
 
 def facts(data: DataSet, *, limit: float | None) -> dict[str, Any]:
-    """Shape, classes and digest of a data set, and in what it differs from our copy."""
+    """Shape, classes and digest of a data set, and differences from the reference."""
     counts = [int(np.sum(data.y < 0)), int(np.sum(data.y > 0))]
     return {
         "m": data.X.shape[0],

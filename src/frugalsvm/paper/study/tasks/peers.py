@@ -1,8 +1,8 @@
-"""Task: nested cross-validation of what people use to select features.
+"""Task: nested cross-validation of popular feature selection methods.
 
 Every method chooses at most B features on training data for a given C; a linear SVM
-with that C (or the method's own model, where that is another) is then fitted on them.
-C is chosen by inner folds, for every method alike.
+with that C (or the method's own model) is then fitted on them. C is chosen by inner
+folds in the same way for all methods.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from ..sources import DataSet
 from .methods import solved
 from .validation import fold_parts, scaled_parts
 
-# Penalties that l1 methods try, as multiples of the smallest that selects something.
+# Penalties of l1 methods, as multiples of the smallest that selects a feature.
 L1_STEPS = np.logspace(0.01, 3.0, 40)
-# Of the folds by which forward selection judges features.
+# Number of folds for forward selection.
 FORWARD_FOLDS = 3
-# Recursive elimination drops a tenth at a time where there are more features than this.
+# Recursive elimination drops a tenth at a time above this number of features.
 MANY_FEATURES = 100
 
 #: From training data, B and C to the features selected.
@@ -66,7 +66,7 @@ def _k_best(X: np.ndarray, y: np.ndarray, B: int, C: float) -> np.ndarray:
 
 
 def _l1_path(make: Callable[[float], Any], loss: str) -> Selector:
-    """The last model with at most B features as the penalty falls; C plays no role."""
+    """The last model with at most B features as the penalty falls; C is ignored."""
 
     def select(X: np.ndarray, y: np.ndarray, B: int, C: float) -> np.ndarray:
         support = np.empty(0, dtype=int)
@@ -102,13 +102,13 @@ def _l1_svm(weight: float) -> LinearSVC:
 
 
 def _l1_logistic(weight: float) -> LogisticRegression:
-    # scikit-learn 1.8 has another word for it.
+    # scikit-learn 1.8 renamed this parameter.
     is_old = tuple(map(int, sklearn.__version__.split(".")[:2])) < (1, 8)
     norm: dict[str, Any] = {"penalty": "l1"} if is_old else {"l1_ratio": 1.0}
     return LogisticRegression(C=weight, solver="liblinear", random_state=0, **norm)
 
 
-#: How methods select, by name.
+#: Selection methods by name.
 SELECTORS: dict[str, Selector] = {
     "frugalsvm": _frugal,
     "RFE": _rfe,
@@ -119,13 +119,13 @@ SELECTORS: dict[str, Selector] = {
     "abess": _abess,
     "FasterRisk": _faster_risk,
 }
-# Methods that are logistic regressions, and are fitted as such on their features.
+# Methods whose final model is a logistic regression.
 LOGISTIC = ("L1 logistic", "abess", "FasterRisk")
 PACKAGES = {"abess": "abess", "FasterRisk": "fasterrisk"}
 
 
 def installed_methods() -> list[str]:
-    """Methods whose packages are there."""
+    """Methods whose packages are installed."""
     return [
         name for name in SELECTORS if name not in PACKAGES or find_spec(PACKAGES[name])
     ]
@@ -134,7 +134,7 @@ def installed_methods() -> list[str]:
 def fitted(
     method: str, X: np.ndarray, y: np.ndarray, B: int, C: float
 ) -> tuple[np.ndarray, Rule]:
-    """Features, and the rule on them that predicts labels."""
+    """Features, and a decision rule based on them."""
     support = SELECTORS[method](X, y, B, C)
     if support.size == 0:
         label = 1.0 if np.sum(y) > 0 else -1.0
@@ -158,7 +158,7 @@ def nested(
 ) -> dict[str, Any]:
     """Test accuracy on an outer fold, with C chosen by inner folds.
 
-    When time is over, C is chosen among those that were tried, the first at least.
+    When time is up, C is chosen among the values tried so far, at least the first.
     """
     started = time.perf_counter()
 

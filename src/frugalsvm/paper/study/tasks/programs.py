@@ -1,4 +1,4 @@
-"""Tasks that give the paper's mixed-integer programs to SCIP."""
+"""Tasks that solve the paper's mixed-integer programs by SCIP."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from ...solvers import ModelSolution, SolveStatus
 from ..sources import DataSet
 
 SOLVER = "scip"
-# Of the SVM on the features that SCIP selects.
+# Accuracy of the SVM on the features selected by SCIP.
 REFIT_TOL = 1e-8
-# The relative gap at which SCIP may end, as for our tree.
+# Relative gap at which SCIP may stop, as for the native tree.
 GAP_TOL = 1e-4
 
 
@@ -31,9 +31,9 @@ def program(
 ) -> dict[str, Any]:
     """BigMP, CoP or CoP* under a time limit.
 
-    BigMP needs the values of a cell with a known solution, whose objective decides on M
-    (see :func:`valid_m`); CoP* those of the solution that it starts from. Neither M nor
-    the start is part of the time.
+    BigMP needs the values of a cell with a known solution, whose objective determines M
+    (see :func:`valid_m`); CoP* those of its initial solution. Neither M nor the start
+    is part of the time.
     """
     problem = data.problem(B, C)
     built, start, M = _build(problem, model, given or [])
@@ -76,7 +76,7 @@ def root_bound(
 
 
 def valid_m(problem: Problem, objective: float) -> float:
-    """Our rule for M: the tight bound problems' M, as far as dual points prove it."""
+    """M by the tight bound problems, as far as dual points prove it."""
     return big_m(problem, objective, max_programs=0)
 
 
@@ -101,7 +101,7 @@ def _raise_if_interrupted(solution: ModelSolution) -> None:
 
 
 def _refitted(problem: Problem, solution: ModelSolution, B: int) -> float | None:
-    """The objective of the SVM on the features selected: SCIP's own has its errors."""
+    """The objective of the SVM on the selected features, free of SCIP's errors."""
     w = solution.variables.get("w")
     if w is None:
         return None

@@ -1,4 +1,4 @@
-"""Tasks that train on a part of the samples and test on the rest."""
+"""Tasks that train on some of the samples and test on the rest."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .methods import solved
 #: The paper's penalties of EN-SVM, the largest first.
 ALPHAS = tuple(2.0**i for i in range(10, -1, -1))
 EN_TOL = 1e-6
-# Models of the paper's Figures 3 and 4: our method, or that of L1FrugalSVC.
+# Models of the paper's Figures 3 and 4: the method of solve, or of L1FrugalSVC.
 L2_METHODS = {
     "l2": "branch-and-bound", "l2 KS": "kernel-search", "auto": "auto", "fast": "auto",
 }  # fmt: skip
@@ -50,7 +50,7 @@ def scaled_parts(
 
 
 def accuracy(X: np.ndarray, y: np.ndarray, coef: np.ndarray, b: float) -> float:
-    """Percentage of samples on their side."""
+    """Percentage of correctly classified samples."""
     return 100.0 * float(np.mean(np.where(X @ coef + b > 0, 1.0, -1.0) == y))
 
 
@@ -95,7 +95,7 @@ def split_fs(
     seed: int,
     test_size: float,
 ) -> dict[str, Any]:
-    """FS-SVM by our default on a split."""
+    """FS-SVM by the default method on a split."""
     X, y, X_test, y_test = split_parts(data, seed, test_size)
     result = solved(Problem(X, y, C=C, max_features=B), "auto", limit)
     return {
@@ -118,8 +118,8 @@ def split_en(
 ) -> dict[str, Any]:
     """EN-SVM on a split, with the paper's choice of alpha.
 
-    The path begins with the largest alpha, where models are small; if time is over, the
-    smaller ones are left out.
+    The path begins with the largest alpha, where models are small; when time is up,
+    smaller values are skipped.
     """
     from ...baselines.elastic_net import solve_path
 
@@ -143,7 +143,7 @@ def split_en(
 
 
 def papers_choice(models: list[dict[str, Any]], B: int) -> dict[str, Any] | None:
-    """The best training accuracy within B features, else the fewest, but not none."""
+    """The best training accuracy within B features, else the fewest (at least one)."""
     some = [one for one in models if one["features"] > 0]
     within = [one for one in some if one["features"] <= B]
     if within:
