@@ -5,7 +5,7 @@ import pytest
 
 from frugalsvm import Problem
 from frugalsvm.engine import gathering
-from frugalsvm.engine.gathering import ColumnGenerationEngine
+from frugalsvm.engine.column_generation import ColumnGenerationEngine
 from frugalsvm.engine.perspective import perspective, region_task
 from frugalsvm.engine.source import Prices
 from frugalsvm.problem.sources import make_source

@@ -15,24 +15,24 @@ from tests.reference import random_data
 
 @pytest.fixture
 def problem(monkeypatch):
-    """A problem, in a process that has rehearsed nothing yet."""
+    """A problem, in a process that has warmed_up nothing yet."""
     monkeypatch.setattr(compilation, "_ready", set())
     X, y = random_data(np.random.default_rng(0), 20, 5)
     return Problem(X, y, max_features=2)
 
 
-def test_a_method_is_rehearsed_once(problem, monkeypatch):
-    rehearsed = []
-    monkeypatch.setattr(driver, "_rehearse", lambda *args: rehearsed.append(args[0]))
+def test_a_method_is_warmed_up_once(problem, monkeypatch):
+    warmed_up = []
+    monkeypatch.setattr(driver, "_warm_up", lambda *args: warmed_up.append(args[0]))
     for method in ("swap", "auto", "swap"):
         solve(problem, method=method)
-    assert rehearsed == ["swap", "auto"]
+    assert warmed_up == ["swap", "auto"]
     solve(problem, method_options={"branching": "strong"})
-    assert rehearsed == ["swap", "auto", "auto"]
+    assert warmed_up == ["swap", "auto", "auto"]
 
 
 def test_compiling_is_not_the_users_time(problem, monkeypatch):
-    monkeypatch.setattr(driver, "_rehearse", lambda *_: time.sleep(1.5))
+    monkeypatch.setattr(driver, "_warm_up", lambda *_: time.sleep(1.5))
     result = solve(problem, time_limit=1.0)
     assert result.status == "optimal"
     assert result.seconds < 1.0
@@ -40,7 +40,7 @@ def test_compiling_is_not_the_users_time(problem, monkeypatch):
 
 def test_long_compilation_is_announced_once(problem, monkeypatch, caplog):
     monkeypatch.setattr(compilation, "LOADING", 0.1)
-    monkeypatch.setattr(driver, "_rehearse", lambda *_: time.sleep(0.5))
+    monkeypatch.setattr(driver, "_warm_up", lambda *_: time.sleep(0.5))
     solve(problem)
     solve(problem)
     said = [text for text in caplog.messages if "compiling" in text]
@@ -51,7 +51,7 @@ def test_ctrl_c_while_compiling_is_raised_at_once(problem, monkeypatch):
     ended = threading.Event()
     begun = threading.Event()
 
-    def rehearse(method, rule, monitor):
+    def warm_up(method, rule, monitor):
         begun.set()
         try:
             while True:
@@ -60,7 +60,7 @@ def test_ctrl_c_while_compiling_is_raised_at_once(problem, monkeypatch):
         finally:
             ended.set()
 
-    monkeypatch.setattr(driver, "_rehearse", rehearse)
+    monkeypatch.setattr(driver, "_warm_up", warm_up)
 
     def press():
         begun.wait()
@@ -76,7 +76,7 @@ def test_ctrl_c_while_compiling_is_raised_at_once(problem, monkeypatch):
     assert compilation._ready == set()
 
 
-def test_a_rehearsal_does_not_take_the_users_patience(problem):
+def test_a_warm_up_does_not_take_the_users_patience(problem):
     result = solve(
         problem, method="swap", method_options={"patience": 10**9}, time_limit=0.2
     )
@@ -84,6 +84,6 @@ def test_a_rehearsal_does_not_take_the_users_patience(problem):
     assert result.seconds < 30
 
 
-def test_the_rehearsal_is_a_run_with_a_tree():
+def test_the_warm_up_is_a_run_with_a_tree():
     result = solve(compilation.tiny_problem(), method="branch-and-bound")
     assert result.counters["nodes"] > 1

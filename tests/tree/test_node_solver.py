@@ -44,7 +44,7 @@ class Spy:
 def test_the_root_is_bounded_by_its_relaxation(kind, seed):
     problem, _, _ = small_problem(kind, seed)
     solver = solver_of(problem)
-    root = solver.plant()
+    root = solver.make_root()
     exact = perspective(problem.engine, problem.root_region(), tol=1e-8)
     optimum, _ = brute_force(problem)
     assert root.bound <= optimum * (1 + 1e-9)
@@ -65,7 +65,7 @@ class Blind(AllFeatures):
 def test_children_cover_their_parent(rule, seed):
     problem, _, _ = small_problem("random", seed)
     solver = solver_of(problem, rule, kind=Blind())
-    root = solver.plant()
+    root = solver.make_root()
     expansion = Expansion(solver, root)
     work_off(solver.engine, [expansion])
     inside, outside = expansion.pair
@@ -117,7 +117,7 @@ def test_a_hopeless_node_is_closed_by_its_first_task():
     best = Evaluator(problem).solve(np.arange(problem.max_features))
     solver.incumbent.offer(best)
     solver.incumbent.lower_cutoff(1e-9)
-    root = solver.plant()
+    root = solver.make_root()
     assert root.bound > solver.incumbent.cutoff
     assert root.scratch is None
     assert root.fixed_in.size == root.fixed_out.size == 0
@@ -125,8 +125,8 @@ def test_a_hopeless_node_is_closed_by_its_first_task():
 
 def test_proofs_are_kept_if_asked_for():
     problem, _, _ = small_problem("random", 4)
-    assert solver_of(problem).plant().point is None
-    root = solver_of(problem, keep_points=True).plant()
+    assert solver_of(problem).make_root().point is None
+    root = solver_of(problem, keep_points=True).make_root()
     alpha = np.zeros(problem.n_samples)
     alpha[root.point.samples] = root.point.values
     found = problem.engine.bound(problem.root_region(), alpha)
@@ -135,7 +135,7 @@ def test_proofs_are_kept_if_asked_for():
 
 def test_a_stopped_evaluation_has_a_valid_bound():
     problem, _, _ = small_problem("random", 4)
-    root = solver_of(problem, should_stop=lambda: True).plant()
+    root = solver_of(problem, should_stop=lambda: True).make_root()
     assert 0.0 <= root.bound <= brute_force(problem)[0] * (1 + 1e-9)
 
 

@@ -71,7 +71,7 @@ class FeatureNames:
             return [f"x{j}" for j in range(self._n)]
         return [str(name) for name in self._names]
 
-    def side_conditions(
+    def constraints(
         self,
         feature_costs: Any,
         max_cost: float | None,

@@ -161,7 +161,7 @@ def frugal_path(
     problem = Problem(
         X, y, C=float(weights[0]), max_features=int(budgets[-1]),
         sample_weight=sample_weight, fit_intercept=fit_intercept,
-        **features.side_conditions(
+        **features.constraints(
             feature_costs, max_cost, include, exclude, stacklevel=3
         ),
     )  # fmt: skip
@@ -226,7 +226,7 @@ def search_grid(
     """
     chosen = check_effort(effort)
     options = SwapOptions(patience=chosen.path_patience)
-    compilation.ensure("path", _rehearse)
+    compilation.ensure("path", _warm_up)
     prepare(problem, options)
     stop = StopCondition()
     limit = partial(search_limit, chosen)
@@ -262,7 +262,7 @@ def _search(
             return None
 
 
-def _rehearse(stop: StopCondition) -> None:
+def _warm_up(stop: StopCondition) -> None:
     """Search a small grid, so that everything it needs is compiled."""
     _search(
         compilation.tiny_problem(), np.array([2, 3]), np.array([0.1, 1.0]),

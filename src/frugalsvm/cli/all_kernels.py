@@ -20,7 +20,7 @@ from ..problem.problem import Problem
 from ..runtime.stopping import StopCondition
 from ..search.native.certified import FAMILY, WITH_M, certified_bound
 from ..search.relaxations import relax
-from ..search.tempering import warm_up as rehearse_tempering
+from ..search.tempering import warm_up as warm_up_tempering
 from ..tree.branching import RULES
 
 N_SAMPLES, N_FEATURES = 30, 12
@@ -60,7 +60,7 @@ def warmup() -> Warmup:
     before = _count()
     for problem in _problems():
         _solve_in_all_ways(problem)
-    rehearse_tempering(StopCondition())
+    warm_up_tempering(StopCondition())
     compiled, loaded = (int(n) for n in np.subtract(_count(), before))
     seconds = time.perf_counter() - started
     paths = {kernel.stats.cache_path for kernel in kernels()} - {None}

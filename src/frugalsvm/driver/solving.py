@@ -174,7 +174,7 @@ def run_interruptible(
     threads = n_threads(n_jobs)
     seed = np.random.SeedSequence(_entropy(random_state))
     rule = getattr(options, "branching", None)
-    compilation.ensure(f"{method} {rule}", partial(_rehearse, method, rule))
+    compilation.ensure(f"{method} {rule}", partial(_warm_up, method, rule))
     if isinstance(options, SwapOptions):
         prepare(problem, options)
     monitor = Monitor(StopCondition(time_limit), gap_tol, verbose, callback)
@@ -235,7 +235,7 @@ def search_limit(
     return max(effort.search_work, effort.least_svms * an_svm)
 
 
-def _rehearse(method: str, rule: str | None, stop: StopCondition) -> None:
+def _warm_up(method: str, rule: str | None, stop: StopCondition) -> None:
     """Run a method on a tiny problem, so that everything it needs is compiled.
 
     Options are its own: those of the user may ask for hours of work.

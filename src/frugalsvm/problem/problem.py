@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..checker import objective_bound
-from ..engine.gathering import ColumnGenerationEngine, signed_columns
+from ..engine.column_generation import ColumnGenerationEngine, signed_columns
 from ..engine.native import NativeEngine
 from ..engine.region import Region
 from ..engine.rows import RowCache

@@ -45,7 +45,7 @@ class _WarmUp(StopCondition):
             )
 
 
-def ensure(method: str, rehearse: Callable[[StopCondition], None]) -> None:
+def ensure(method: str, warm_up: Callable[[StopCondition], None]) -> None:
     """Warm up a method, once per process.
 
     Ctrl-C is raised at once. Only the compilation of the current function goes on then,
@@ -54,15 +54,15 @@ def ensure(method: str, rehearse: Callable[[StopCondition], None]) -> None:
     if method in _ready:
         return
     stop = _WarmUp()
-    supervise(lambda: _locked(rehearse, stop), stop, patient=False)
+    supervise(lambda: _locked(warm_up, stop), stop, patient=False)
     _ready.add(method)
 
 
-def _locked(rehearse: Callable[[StopCondition], None], stop: StopCondition) -> None:
+def _locked(warm_up: Callable[[StopCondition], None], stop: StopCondition) -> None:
     # Concurrent threads would compile the same functions.
     with _lock:
         stop.should_stop()
-        rehearse(stop)
+        warm_up(stop)
 
 
 def tiny_problem() -> Problem:

@@ -145,7 +145,7 @@ class BranchAndBound:
 
     def run(self) -> None:
         """Search until the gap is closed or a stop condition holds."""
-        self._plant()
+        self._start_root()
         if self.n_jobs == 1:
             self._work()
         else:
@@ -156,9 +156,9 @@ class BranchAndBound:
             raise self._error
         self.search.restart_until_idle(self.monitor.is_finished)
 
-    def _plant(self) -> None:
+    def _start_root(self) -> None:
         solver = self._new_solver()
-        root = solver.plant()
+        root = solver.make_root()
         self._improve(solver)
         with self._changed:
             if self.frontier.add(root, self.incumbent.cutoff):

@@ -283,7 +283,7 @@ class ListingTree:
 
     def run(self) -> None:
         """Search until no node is open or a stop condition holds."""
-        self.root = self._solvers[0].plant()
+        self.root = self._solvers[0].make_root()
         self._add(self.root)
         with ThreadPoolExecutor(len(self._solvers)) as pool:
             while not self._must_stop() and (nodes := self._take()):

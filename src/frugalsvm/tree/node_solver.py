@@ -149,7 +149,7 @@ class NodeSolver:
         self.counts_work = counts_work
         self._tried = tried
 
-    def plant(self) -> Node:
+    def make_root(self) -> Node:
         """The evaluated root."""
         root = Node.root(self.root)
         work_off(self.engine, [Evaluation(self, root, self.root, None)])

@@ -160,7 +160,7 @@ def near_optimal(
         time_limit=None if time_limit is None else START_PART * time_limit,
     )  # fmt: skip
     # After the solve: its warm-up must not run inside another warm-up.
-    compilation.ensure("near_optimal", _rehearse)
+    compilation.ensure("near_optimal", _warm_up)
     left = None if time_limit is None else max(0.0, time_limit - start.seconds)
     stop = StopCondition(left)
     if start.status is Status.INTERRUPTED:
@@ -315,7 +315,7 @@ def _certificate(
     )  # fmt: skip
 
 
-def _rehearse(stop: StopCondition) -> None:
+def _warm_up(stop: StopCondition) -> None:
     """List the supports of a tiny problem, so that all code is compiled."""
     problem = compilation.tiny_problem()
     start = solve(problem, method="swap", effort="fast", n_jobs=1)
@@ -378,7 +378,7 @@ def _problem(
         X,
         signs,
         sample_weight=given["sample_weight"],
-        **known.side_conditions(
+        **known.constraints(
             given["feature_costs"],
             given["max_cost"],
             given["include"],

@@ -53,12 +53,12 @@ class BudgetedClassifier(BinaryLinearClassifier):
         names = getattr(self, "feature_names_in_", None)
         return FeatureNames(names, self.n_features_in_)
 
-    def _side_conditions(self, stacklevel: int) -> dict[str, Any]:
+    def _problem_constraints(self, stacklevel: int) -> dict[str, Any]:
         """All constraints of a ``Problem`` except budget and C; features by index.
 
         ``stacklevel`` is the one for warnings, relative to this function.
         """
-        conditions = self._features().side_conditions(
+        conditions = self._features().constraints(
             self.feature_costs, self.max_cost, self.include, self.exclude,
             stacklevel=stacklevel + 1,
         )  # fmt: skip

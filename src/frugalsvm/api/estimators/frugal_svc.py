@@ -272,7 +272,7 @@ class FrugalSVC(BudgetedClassifier):
             C=self.C,
             sample_weight=weights,
             max_features=self.max_features,
-            **self._side_conditions(stacklevel=4),
+            **self._problem_constraints(stacklevel=4),
         )
         outcome = run_interruptible(
             problem,

@@ -262,7 +262,7 @@ class FrugalSVCCV(BudgetedClassifier):
         samples = Samples(
             X, data, labels, signs, check_sample_weight(sample_weight, data)
         )
-        maker = ProblemMaker(self._side_conditions(stacklevel=4), self.scale)
+        maker = ProblemMaker(self._problem_constraints(stacklevel=4), self.scale)
         routed = self._route(sample_weight, params)
         seeds = self._seeds()
         work = self._work(maker)

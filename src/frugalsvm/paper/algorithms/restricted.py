@@ -85,13 +85,13 @@ class _RestrictedSearch:
     def run(self) -> bool:
         """Search; return whether it was completed."""
         if self.group is None:
-            self.subtree.add(self.solver.plant())
-        elif not self._plant_group(self.group):
+            self.subtree.add(self.solver.make_root())
+        elif not self._start_group(self.group):
             return False
         self.subtree.run()
         return self.subtree.complete
 
-    def _plant_group(self, group: np.ndarray) -> bool:
+    def _start_group(self, group: np.ndarray) -> bool:
         root = self.solver.root
         if root.k == 0:
             return True

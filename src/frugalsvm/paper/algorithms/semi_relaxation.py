@@ -190,7 +190,7 @@ def solve_semi_relaxation(
         tried=set(),
     )
     subtree = Subtree(solver, watch, keep_proof=keep_proof, max_bytes=max_bytes)
-    subtree.add(solver.plant())
+    subtree.add(solver.make_root())
     subtree.run()
     hit_limit = "nodes" if subtree.n_nodes >= max_nodes else None
     best = kind.best or kind.at_root

@@ -81,7 +81,7 @@ def relax_natively(
     if problem.is_watched:
         # Inside a run that is supervised already.
         return _native(problem, model, tol, should_stop, near)
-    compilation.ensure(f"relax {model}", partial(_rehearse, model))
+    compilation.ensure(f"relax {model}", partial(_warm_up, model))
     stop = StopCondition(time_limit)
 
     def is_over() -> bool:
@@ -91,7 +91,7 @@ def relax_natively(
     return supervise(work, stop, patient=False)[0]
 
 
-def _rehearse(model: str, stop: StopCondition) -> None:
+def _warm_up(model: str, stop: StopCondition) -> None:
     problem = compilation.tiny_problem().watching(stop.flag)
     _native(problem, model, 1e-6, stop.should_stop, None)
 

@@ -15,7 +15,7 @@ from .part import Part
 from .protocol import DualBound, RelaxationRequest, RelaxationResult, WorkingSet
 
 if TYPE_CHECKING:
-    from .gathering import ColumnGenerationEngine  # circular import
+    from .column_generation import ColumnGenerationEngine  # circular import
 
 # Features worth this fraction of their price stay in the working set of first rounds.
 NEARLY = 0.5

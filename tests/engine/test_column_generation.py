@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from frugalsvm import Problem, relax, solve, verify
 from frugalsvm.engine import gathering
-from frugalsvm.engine.gathering import ColumnGenerationEngine
+from frugalsvm.engine.column_generation import ColumnGenerationEngine
 from frugalsvm.engine.perspective import perspective, region_task
 from frugalsvm.engine.protocol import WorkingSet
 from tests.reference import brute_force, random_data

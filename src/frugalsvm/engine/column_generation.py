@@ -19,7 +19,6 @@ from .merging import merge_zeros
 from .native import NativeEngine
 from .ordering import smallest
 from .part import Part
-from .pool_rounds import NEARLY, PoolRound, PoolRounds
 from .protocol import (
     DualBound,
     RelaxationRequest,
@@ -30,6 +29,7 @@ from .protocol import (
 from .region import Region
 from .rows import RowCache
 from .source import Prices, Source
+from .working_set_rounds import NEARLY, PoolRound, PoolRounds
 
 # Regions whose rows take at most this much memory are fetched as a whole.
 WHOLE_BYTES = 2**24
@@ -203,7 +203,7 @@ class ColumnGenerationEngine:
         above = 0.0
         in_pool = own[region.forced.size :]
         if 0 < region.k <= in_pool.size:
-            # The price of a place among the chosen features, as in ``pool_rounds``.
+            # The price of a place among the chosen, as in ``working_set_rounds``.
             place = np.partition(in_pool, -region.k)[-region.k]
             above = math.sqrt(NEARLY) * place
         values = self.prices(alpha, above=above).values
