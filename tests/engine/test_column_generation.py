@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from frugalsvm import Problem, relax, solve, verify
-from frugalsvm.engine import gathering
+from frugalsvm.engine import column_generation
 from frugalsvm.engine.column_generation import ColumnGenerationEngine
 from frugalsvm.engine.perspective import perspective, region_task
 from frugalsvm.engine.protocol import WorkingSet
@@ -39,8 +39,8 @@ def both(X, y, **arguments):
 @pytest.fixture
 def pools(monkeypatch):
     """Nothing is gathered as a whole, and pools begin small."""
-    monkeypatch.setattr(gathering, "WHOLE_BYTES", 0)
-    monkeypatch.setattr(gathering, "FEW_LONG", 10)
+    monkeypatch.setattr(column_generation, "WHOLE_BYTES", 0)
+    monkeypatch.setattr(column_generation, "FEW_LONG", 10)
 
 
 def arguments_of(kind, n):
@@ -184,8 +184,8 @@ def test_screening_is_that_of_the_native_engine(pools):
 
 
 def test_a_pool_that_has_no_room_gives_a_valid_bound(pools, monkeypatch):
-    monkeypatch.setattr(gathering, "MAX_POOL", 8)
-    monkeypatch.setattr(gathering, "POOL_RATE", 0)
+    monkeypatch.setattr(column_generation, "MAX_POOL", 8)
+    monkeypatch.setattr(column_generation, "POOL_RATE", 0)
     X, y = wide_data(6)
     dense, sparse = both(X, y, max_features=6)
     value = relax(dense, tol=1e-9).value

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from frugalsvm import Problem
-from frugalsvm.engine import gathering
+from frugalsvm.engine import column_generation
 from frugalsvm.engine.column_generation import ColumnGenerationEngine
 from frugalsvm.engine.perspective import perspective, region_task
 from frugalsvm.engine.source import Prices
@@ -38,7 +38,7 @@ class SideBySide:
 
 @pytest.mark.parametrize("whole_bytes", [0, 2**24])
 def test_parts_make_a_whole(monkeypatch, whole_bytes):
-    monkeypatch.setattr(gathering, "WHOLE_BYTES", whole_bytes)
+    monkeypatch.setattr(column_generation, "WHOLE_BYTES", whole_bytes)
     X, y = random_data(np.random.default_rng(3), 40, 600)
     X[:, 20] += 900.0
     problem = Problem(X, y, C=0.5, max_features=4)
@@ -90,8 +90,8 @@ CONDITIONS = [
 
 @pytest.mark.parametrize("conditions", CONDITIONS)
 def test_a_distant_source_tells_what_matters_only(monkeypatch, conditions):
-    monkeypatch.setattr(gathering, "WHOLE_BYTES", 0)
-    monkeypatch.setattr(gathering, "FEW_LONG", 5)
+    monkeypatch.setattr(column_generation, "WHOLE_BYTES", 0)
+    monkeypatch.setattr(column_generation, "FEW_LONG", 5)
     conditions = {"max_features": 4} | conditions
     X, y = random_data(np.random.default_rng(3), 40, 600)
     problem = Problem(X, y, C=0.5, **conditions)
@@ -120,7 +120,7 @@ def test_a_distant_source_tells_what_matters_only(monkeypatch, conditions):
 
 @pytest.mark.parametrize("has_costs", [True, False])
 def test_costs_and_screening_need_all_prices(monkeypatch, has_costs):
-    monkeypatch.setattr(gathering, "WHOLE_BYTES", 0)
+    monkeypatch.setattr(column_generation, "WHOLE_BYTES", 0)
     X, y = random_data(np.random.default_rng(3), 40, 600)
     conditions = {}
     if has_costs:
