@@ -1,6 +1,6 @@
-"""Compile ahead: for images and clusters, where no user should wait for it.
+"""Compile in advance, for images and clusters, so that users need not wait.
 
-``warmup`` solves small problems by every native method, so that a later run of any of
+``warmup`` solves small problems with every native method, so that a later run of any of
 them finds all kernels in the cache.
 """
 
@@ -20,7 +20,7 @@ from ..problem.problem import Problem
 from ..runtime.stopping import StopCondition
 from ..search.native.certified import FAMILY, WITH_M, certified_bound
 from ..search.relaxations import relax
-from ..search.tempering import warm_up as rehearse_tempering
+from ..search.tempering import warm_up as warm_up_tempering
 from ..tree.branching import RULES
 
 N_SAMPLES, N_FEATURES = 30, 12
@@ -60,7 +60,7 @@ def warmup() -> Warmup:
     before = _count()
     for problem in _problems():
         _solve_in_all_ways(problem)
-    rehearse_tempering(StopCondition())
+    warm_up_tempering(StopCondition())
     compiled, loaded = (int(n) for n in np.subtract(_count(), before))
     seconds = time.perf_counter() - started
     paths = {kernel.stats.cache_path for kernel in kernels()} - {None}
@@ -90,7 +90,7 @@ def _count() -> tuple[int, int]:
 
 
 def _problems() -> Iterator[Problem]:
-    """Problems that nothing but a tree can solve, with each kind of constraint."""
+    """Problems that only a tree can solve, with each kind of constraint."""
     rng = np.random.default_rng(0)
     X = rng.standard_normal((N_SAMPLES, N_FEATURES))
     y = np.where(X[:, :4].sum(axis=1) + rng.standard_normal(N_SAMPLES) > 0, 1.0, -1.0)
@@ -111,7 +111,7 @@ def _solve_in_all_ways(problem: Problem) -> None:
         )
     for method in ("exact", "heuristic"):
         solve(problem, method=method, max_nodes=MAX_NODES, random_state=0)
-    # Imported here: it is of the paper's wing.
+    # Imported here because it belongs to the paper's code.
     from ..paper.models import big_m
 
     M = big_m(problem, found.objective, max_programs=0)
