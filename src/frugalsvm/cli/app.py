@@ -51,7 +51,7 @@ def _main(
 
 for _name, _function, _examples, _words in (
     ("fit", fit.fit, fit.EXAMPLES, "Fit a model to a table, with a proof."),
-    ("path", path.path, path.EXAMPLES, "What more features would gain."),
+    ("path", path.path, path.EXAMPLES, "What additional features would gain."),
     (
         "alternatives",
         alternatives.alternatives,

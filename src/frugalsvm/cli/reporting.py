@@ -216,7 +216,7 @@ def _path(fit: Fit, more: dict[str, Any]) -> Any:
 
 
 def data_summary(data: PreparedTable, preparation: Preparation) -> DataSummary:
-    """What was understood of the table."""
+    """How the table was read."""
     warnings: tuple[Any, ...] = ()
     if data.n_rows * preparation.n_features <= MOST_CELLS:
         warnings = inspect_table(

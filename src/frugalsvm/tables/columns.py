@@ -110,7 +110,7 @@ class Texts:
     levels : list of str
         In alphabetical order.
     are_dates : bool
-        Whether the file says that these are dates.
+        Whether the file marks these as dates.
     """
 
     codes: np.ndarray
