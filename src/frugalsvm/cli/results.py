@@ -85,7 +85,7 @@ def _show_features(session: Session, fit: Fit, validation: Validation | None) ->
     first, second = preparation.classes
     session.show(
         f"intercept {fit.intercept:+.6g} (standardised {result.intercept:+.6g}); "
-        f"a positive score means {second}, any other {first}"
+        f"a positive score means {second}, otherwise {first}"
     )
 
 
