@@ -20,7 +20,7 @@ def test_it_says_what_it_understood_and_what_came_out(run, data):
         assert words in done.stderr
     for words in (
         "smoker=yes", "age", "dose", "weight per unit", "a positive score means sick",
-        "cross-validated accuracy", "AUC", "encoding, scaling, selection of features",
+        "cross-validated accuracy", "AUC", "encoding, scaling, feature selection",
         "Proved: no linear SVM with at most 3 features and C = 1",
     ):  # fmt: skip
         assert words in done.stdout
@@ -140,16 +140,16 @@ def test_standard_input_and_quiet(run, data):
         (["-t", "state", "--effort", "huge"], "--effort must be one of"),
         (["-t", "state", "--positive", "ill"], "its classes are 'sick' and 'well'"),
         (["-t", "state", "--exclude", "aeg"], "did you mean 'age'"),
-        (["-t", "state", "--max-cost", "3"], "belong together"),
+        (["-t", "state", "--max-cost", "3"], "must be given together"),
         (["-t", "state", "--impute", "mean"], "--impute must be median"),
         (["-t", "state", "--model", "."], "is a folder"),
-        (["-t", "state", "--model", "no/where.json"], "there is no folder no"),
+        (["-t", "state", "--model", "no/where.json"], "folder no does not exist"),
         (["-t", "state", "--model", "a", "--report", "a"], "the same name"),
-        (["-t", "state", "--calibrate", "--folds", "0"], "--calibrate learns"),
+        (["-t", "state", "--calibrate", "--folds", "0"], "--calibrate needs"),
         (["-t", "state", "--time-limit", "-1"], "--time-limit must be"),
         (["-t", "state", "--jobs", "0"], "--jobs must be"),
         (["-t", "state", "--folds", "1"], "--folds must be at least 2"),
-        (["-t", "state", "--include", "colour", "-k", "2"], "makes 3 features"),
+        (["-t", "state", "--include", "colour", "-k", "2"], "needs 3 features"),
     ],
 )
 def test_bad_usage_is_one_clear_line(run, data, options, words):
@@ -167,14 +167,14 @@ def test_without_a_target_there_is_help(run, data):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"state": ["sick"] * 80}, "one class only"),
+        ({"state": ["sick"] * 80}, "only one class"),
         ({"state": ["a", "b", "c", "d"] * 20}, "4 classes"),
         (
             {"state": [""] + ["a"] * 40 + ["b"] * 39},
-            "1 rows of data.csv have no 'state'",
+            "is missing in 1 row of data.csv",
         ),
         ({"age": [""] + [1, 2, 3] * 26 + [4]}, "missing values in 1 column"),
-        ({"age": ["inf"] + [1, 2, 3] * 26 + [4]}, "1 infinite values"),
+        ({"age": ["inf"] + [1, 2, 3] * 26 + [4]}, "1 infinite value;"),
     ],
 )
 def test_bad_data_is_one_clear_line(run, folder, change, words):
@@ -189,7 +189,7 @@ def test_bad_data_is_one_clear_line(run, folder, change, words):
     [
         ("", "is empty"),
         ("a,b,state\n", "no rows"),
-        ("a,b,state\n1,2,yes\n", "one class only"),
+        ("a,b,state\n1,2,yes\n", "only one class"),
     ],
 )
 def test_files_with_next_to_nothing(run, folder, content, words):
@@ -199,7 +199,7 @@ def test_files_with_next_to_nothing(run, folder, content, words):
 
 def test_a_missing_file_and_a_traceback_on_request(run, folder):
     done = run("fit", "none.csv", "-t", "y", code=1)
-    assert "there is no file none.csv" in done.stderr
+    assert "file not found: none.csv" in done.stderr
     assert "Traceback" in run("fit", "none.csv", "-t", "y", "--debug", code=1).output
 
 
@@ -228,8 +228,8 @@ def test_very_many_rows_have_a_hint(run, data, monkeypatch):
 
     monkeypatch.setattr(large, "MANY", 50)
     options = ("fit", data, "-t", "state", "--folds", "0", "-k", "1")
-    assert "--effort fast is quick" in run(*options).stderr
-    assert "--effort fast is quick" not in run(*options, "--effort", "fast").stderr
+    assert "--effort fast is quicker" in run(*options).stderr
+    assert "--effort fast is quicker" not in run(*options, "--effort", "fast").stderr
 
 
 def test_names_that_would_draw_on_the_terminal(run, folder):
@@ -259,7 +259,7 @@ def test_ctrl_c_while_cross_validating_shows_and_saves_the_model(
 
     monkeypatch.setattr(validation, "_fold_model", interrupted)
     done = run("fit", data, *FAST, "-k", "2", "--model", "m.json", code=130)
-    assert "interrupted: this is the best model so far" in done.stderr
+    assert "interrupted: this is the best model found so far" in done.stderr
     assert "Proved" in done.stdout
     assert json.loads((folder / "m.json").read_text())["features"]
 
@@ -272,15 +272,15 @@ def test_ctrl_c_before_there_is_a_model(run, data, monkeypatch):
 
     monkeypatch.setattr(study, "run_interruptible", interrupted)
     done = run("fit", data, *FAST, code=130)
-    assert "interrupted before there was a result" in done.stderr
+    assert "interrupted before a result was found" in done.stderr
 
 
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["-k", "2", "--C", "auto"], "(C by cross-validation)"),
-        (["-k", "auto", "--C", "1"], "(budget by cross-validation)"),
-        (["-k", "auto", "--C", "auto"], "(both by cross-validation)"),
+        (["-k", "2", "--C", "auto"], "(C chosen by cross-validation)"),
+        (["-k", "auto", "--C", "1"], "(feature limit chosen by cross-validation)"),
+        (["-k", "auto", "--C", "auto"], "(both chosen by cross-validation)"),
         (["-k", "all"], "no linear SVM with C = 1 has"),
     ],
 )

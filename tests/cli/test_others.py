@@ -24,7 +24,7 @@ def test_path(run, run_json, data, folder):
     assert done.stdout.count("█") > 4
     assert (folder / "path.html").read_text().rstrip().endswith("</html>")
     assert (
-        "--budgets must be like"
+        "--budgets must look like"
         in run("path", data, "-t", "state", "--budgets", "few", code=2).stderr
     )
     none = run_json("path", data, "-t", "state", "--budgets", "2", "--folds", "0")
@@ -58,7 +58,7 @@ def test_alternatives(run, run_json, data, folder):
     assert "Proved: no choice of features is missing" in done.stdout
     assert "listed and their parts" in run("verify", "all.npz", data).stdout
     for options, words in (
-        (("--tolerance", "much"), "--tolerance must be like"),
+        (("--tolerance", "much"), "--tolerance must look like"),
         (("--max-features", "auto"), "must be a number here"),
     ):
         done = run("alternatives", data, "-t", "state", *options, code=2)
@@ -164,7 +164,8 @@ def test_exports_fill_gaps(run, run_json, folder):
 
 def test_onnx(run, fitted, folder):
     assert (
-        "give -o" in run("export", fitted / "model.json", "--to", "onnx", code=2).stderr
+        "give a file"
+        in run("export", fitted / "model.json", "--to", "onnx", code=2).stderr
     )
     try:
         import onnx  # noqa: F401

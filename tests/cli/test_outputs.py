@@ -53,7 +53,7 @@ def test_folders_are_refused_at_once(tmp_path):
     check_output("--model", str(tmp_path / "new.json"))
     with pytest.raises(UsageProblem, match=r"--model: .* is a folder"):
         check_output("--model", str(tmp_path))
-    with pytest.raises(UsageProblem, match="no folder"):
+    with pytest.raises(UsageProblem, match="does not exist"):
         check_output("--model", str(tmp_path / "no" / "new.json"))
     with pytest.raises(OSError, match="folder"):
         write_text(str(tmp_path), "text")

@@ -12,7 +12,7 @@ def test_costs_of_many_columns_of_which_one_stands_twice(folder):
     found = read_costs(write_csv(folder / "costs.csv", table))
     assert found == dict.fromkeys(names, 1.5)
     table["column"][-1] = table["column"][-2]
-    with pytest.raises(TableError, match="'x99998' stands twice"):
+    with pytest.raises(TableError, match="'x99998' appears twice"):
         read_costs(write_csv(folder / "costs.csv", table))
 
 

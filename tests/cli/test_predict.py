@@ -49,16 +49,19 @@ def test_what_rows_may_lack(run, fitted, folder):
     table = columns()
     model = fitted / "model.json"
     path = write_csv(folder / "new.csv", table | {"smoker": ["pipe"] * 80})
-    assert "does not know ('pipe') in 80 rows" in run("predict", model, path).stderr
+    assert (
+        "values unknown to the model ('pipe') in 80 rows"
+        in run("predict", model, path).stderr
+    )
     path = write_csv(folder / "new.csv", table | {"age": ["", *table["age"][1:]]})
     assert "'age' has 1 missing" in run("predict", model, path, code=1).stderr
     path = write_csv(folder / "new.csv", table | {"age": ["old", *table["age"][1:]]})
     assert "row 1 has 'old'" in run("predict", model, path, code=1).stderr
     del table["age"], table["dose"]
     path = write_csv(folder / "new.csv", table)
-    assert "lacks 'age', 'dose'" in run("predict", model, path, code=1).stderr
+    assert "has no columns 'age', 'dose'" in run("predict", model, path, code=1).stderr
     assert (
-        "--id: there is no column"
+        "--id: no column"
         in run("predict", model, fitted / "data.csv", "--id", "nobody", code=2).stderr
     )
 
@@ -118,7 +121,8 @@ def test_contributions_add_up(run, run_json, fitted, folder):
         found["rows"][0]["contributions"]["age"]
     )
     assert (
-        "there are 80 rows" in run("explain", model, data, "--row", "81", code=2).stderr
+        "the table has only 80 rows"
+        in run("explain", model, data, "--row", "81", code=2).stderr
     )
 
 
@@ -129,14 +133,14 @@ def test_a_column_that_is_not_there_is_named(run, fitted, folder, command, name)
     del table[name]
     path = write_csv(folder / "new.csv", table)
     done = run(command, fitted / "model.json", path, code=1)
-    assert f"new.csv lacks {name!r}; it needs the columns" in done.stderr
+    assert f"new.csv has no column {name!r}; it needs the columns" in done.stderr
 
 
 def test_a_column_that_is_there_twice_is_told(run, fitted, folder):
     path = folder / "new.csv"
     path.write_text("age,dose,smoker,age\n50,5,yes,60\n")
     done = run("predict", fitted / "model.json", path)
-    assert "'age' stands more than once in new.csv; the first one" in done.stderr
+    assert "'age' appears more than once in new.csv; the first one" in done.stderr
 
 
 def scored_loans(run, folder):

@@ -49,7 +49,7 @@ def test_ctrl_c_prints_and_saves_the_best_model_so_far(tmp_path):
     finally:
         process.kill()
     assert process.returncode == 130, err
-    assert "interrupted: this is the best model so far" in err
+    assert "interrupted: this is the best model found so far" in err
     assert "weight per unit" in out
     assert "interrupted" in out
     assert len(json.loads(model.read_text())["features"]) == 10

@@ -54,7 +54,7 @@ def test_the_data_are_described(made):
     data = made[1].data
     assert dict(data.dropped).keys() == {"patient_id", "visit"}
     assert dict(data.imputed) == {"age": 1, "smoker": 1}
-    assert "most frequent of categories" in data.imputation
+    assert "the most frequent category" in data.imputation
     assert dict(data.encoded) == {"smoker": 2, "colour": 3}
 
 

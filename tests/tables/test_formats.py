@@ -137,7 +137,7 @@ def test_what_the_user_says_decides(column, rule, cells, values):
 @pytest.mark.parametrize(
     ("rule", "cells", "words"),
     [
-        (FormatRule(","), ["1", "0.5"], "row 2 has '0.5', which is no number with"),
+        (FormatRule(","), ["1", "0.5"], "row 2 has '0.5', which is not a number with"),
         (FormatRule("."), ["1", "0,5"], "row 2 has '0,5'"),
         (FormatRule(thousands=""), ["1.234,5", "1"], "row 1 has '1.234,5'"),
         (FormatRule.of(PLAIN), ["1.5", "1,234.5"], "row 2 has '1,234.5'"),
@@ -146,7 +146,11 @@ def test_what_the_user_says_decides(column, rule, cells, values):
         (FormatRule.of(COMMAS), ["1,5", "45.000"], "row 2 has '45.000'"),
         (FormatRule.of(WHOLE), ["45", "45.000"], "is 45 .* 45000"),
         (FormatRule.of(WHOLE), ["45", "old"], "row 2 has 'old'"),
-        (FormatRule(), ["1,5", "2.5"], "'2.5', which is written otherwise than '1,5'"),
+        (
+            FormatRule(),
+            ["1,5", "2.5"],
+            "'2.5', which is in a different format from '1,5'",
+        ),
     ],
 )
 def test_a_cell_that_contradicts_is_named(column, rule, cells, words):
@@ -201,7 +205,7 @@ def test_the_table_says_what_was_decided(tmp_path):
     path = tmp_path / "data.csv"
     path.write_text("a;b;c;d\n1.234,5;0.5;1;x\n", encoding="utf-8")
     remarks = " | ".join(read_table(path).remarks)
-    assert "decimal commas and points in thousands, like 1.234,5: 'a'" in remarks
+    assert "decimal commas and points between thousands, like 1.234,5: 'a'" in remarks
     assert "decimal points, like 1234.5: 'b'" in remarks
     assert "'c'" not in remarks
 
@@ -276,7 +280,7 @@ INCOMES = ["12.400", "750", "45.300"]
 def test_what_is_no_number_does_not_vouch_for_points(column, beside):
     found = column(INCOMES, separator=";", beside=beside.items())
     assert isinstance(found, UnclearNumbers)
-    assert "12.4 with decimal points and 12400 with decimal commas" in found.doubt
+    assert "12.4 with decimal points but 12400 with decimal commas" in found.doubt
     given = FormatRules(FormatRule(","))
     found = column(INCOMES, separator=";", beside=beside.items(), formats=given)
     np.testing.assert_array_equal(found.values, [12400, 750, 45300])

@@ -31,10 +31,10 @@ def test_classes(values, positive, classes, mask):
 @pytest.mark.parametrize(
     ("values", "words"),
     [
-        (["a", "a"], "one class only"),
+        (["a", "a"], "only one class"),
         (["a", "b", "c"], "3 classes"),
         (list(range(50)), "50 different values"),
-        (["a", None, "b"], "1 rows of made.csv have no 'y'"),
+        (["a", None, "b"], "is missing in 1 row of made.csv"),
         ([float("nan")] * 2, "is empty"),
         ([float("inf"), 0.0], "infinite values"),
     ],
@@ -45,7 +45,7 @@ def test_anything_but_two_classes_is_an_error(values, words):
 
 
 def test_unknown_names():
-    with pytest.raises(UnknownColumn, match="--target: there is no column 'z'"):
+    with pytest.raises(UnknownColumn, match="--target: no column 'z'"):
         find_target(made(y=[0, 1]), "z")
     with pytest.raises(PositiveError, match="its classes are '0' and '1'"):
         find_target(made(y=[0, 1]), "y", "2")

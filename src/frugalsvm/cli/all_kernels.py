@@ -1,6 +1,6 @@
-"""Compile ahead: for images and clusters, where no user should wait for it.
+"""Compile in advance, for images and clusters, so that users need not wait.
 
-``warmup`` solves small problems by every native method, so that a later run of any of
+``warmup`` solves small problems with every native method, so that a later run of any of
 them finds all kernels in the cache.
 """
 
@@ -90,7 +90,7 @@ def _count() -> tuple[int, int]:
 
 
 def _problems() -> Iterator[Problem]:
-    """Problems that nothing but a tree can solve, with each kind of constraint."""
+    """Problems that only a tree can solve, with each kind of constraint."""
     rng = np.random.default_rng(0)
     X = rng.standard_normal((N_SAMPLES, N_FEATURES))
     y = np.where(X[:, :4].sum(axis=1) + rng.standard_normal(N_SAMPLES) > 0, 1.0, -1.0)
@@ -111,7 +111,7 @@ def _solve_in_all_ways(problem: Problem) -> None:
         )
     for method in ("exact", "heuristic"):
         solve(problem, method=method, max_nodes=MAX_NODES, random_state=0)
-    # Imported here: it is of the paper's wing.
+    # Imported here because it belongs to the paper's code.
     from ..paper.models import big_m
 
     M = big_m(problem, found.objective, max_programs=0)

@@ -17,7 +17,7 @@ EXAMPLES = (
     "frugalsvm alternatives data.csv --target y --max-features 5 --tolerance 1%",
     "frugalsvm alternatives data.csv -t y -k 3 --tolerance 5% --certificate all.npz",
 )
-# Models and features that are printed, and substitutes of each.
+# Maximum numbers of models, features, and substitutes of each that are printed.
 N_MODELS, N_FEATURES, N_SUBSTITUTES = 10, 20, 3
 
 
@@ -26,18 +26,18 @@ def alternatives(
     data: opt.DataFile,
     target: opt.TargetName,
     max_features: Annotated[
-        str, typer.Option("--max-features", "-k", help="Most features of a model.")
+        str, typer.Option("--max-features", "-k", help="Maximum number of features.")
     ] = "5",
     tolerance: Annotated[
-        str, typer.Option(help="How much worse than the best: 1% or 0.01.")
+        str, typer.Option(help="How much worse than the best model, like 1% or 0.01.")
     ] = "1%",
     C: Annotated[float, typer.Option("--C", help="Weight of the loss.")] = 1.0,
     time_limit: Annotated[
         float | None,
-        typer.Option(help="Most seconds; the list is then what was found."),
+        typer.Option(help="Time limit in seconds; the list may then be incomplete."),
     ] = 60.0,
     limit: Annotated[
-        int, typer.Option(min=1, help="Most models in the list.")
+        int, typer.Option(min=1, help="Maximum number of models in the list.")
     ] = 10_000,
     include: opt.Include = None,
     exclude: opt.Exclude = None,
@@ -48,7 +48,7 @@ def alternatives(
     positive: opt.Positive = None,
     impute: opt.Impute = None,
     certificate: Annotated[
-        str | None, typer.Option(help="Write the proof that none is missing.")
+        str | None, typer.Option(help="Write the proof that the list is complete.")
     ] = None,
     encoding: opt.Encoding = None,
     decimal: opt.Decimal = None,
@@ -57,8 +57,8 @@ def alternatives(
 ) -> None:
     """List all choices of features that are nearly as good as the best one.
 
-    Shows which features are proved to be in every good model, and what can take the
-    place of the others.
+    Shows which features are proved to be in every good model, and what can replace the
+    others.
     """
     from .formats import parse_formats
     from .parsing import check_search, parse_budget, parse_C, parse_share
@@ -72,7 +72,7 @@ def alternatives(
     budget, share = parse_budget(max_features), parse_share(tolerance)
     if isinstance(budget, str):
         raise UsageProblem(
-            "--max-features must be a number here; fit -k auto finds one."
+            "--max-features must be a number here; use fit -k auto to choose one."
         )
     parse_C(str(C))
     source = DataOptions(

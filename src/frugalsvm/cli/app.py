@@ -1,4 +1,4 @@
-"""The commands of ``frugalsvm``, put together."""
+"""The ``frugalsvm`` command and its subcommands."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from .versions import own_version
 
 app = typer.Typer(
     name="frugalsvm",
-    help="Linear classifiers on a few features of a table, with a proof of how good "
-    "the choice is.",
+    help="Linear classifiers that use only a few features of a table, with a proof of "
+    "how good the choice of features is.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
@@ -42,7 +42,7 @@ def _main(
     version: Annotated[
         bool,
         typer.Option(
-            "--version", callback=_version, is_eager=True, help="The version."
+            "--version", callback=_version, is_eager=True, help="Show the version."
         ),
     ] = False,
 ) -> None:
@@ -50,26 +50,46 @@ def _main(
 
 
 for _name, _function, _examples, _words in (
-    ("fit", fit.fit, fit.EXAMPLES, "From a table to a model, with its proof."),
-    ("path", path.path, path.EXAMPLES, "What more features would bring."),
+    ("fit", fit.fit, fit.EXAMPLES, "Fit a model to a table, with a proof."),
+    ("path", path.path, path.EXAMPLES, "What additional features would gain."),
     (
         "alternatives",
         alternatives.alternatives,
         alternatives.EXAMPLES,
-        "Other choices of features that are as good.",
+        "Other choices of features that are about as good.",
     ),
-    ("predict", predict.predict, predict.PREDICT_EXAMPLES, "Classes of new rows."),
+    (
+        "predict",
+        predict.predict,
+        predict.PREDICT_EXAMPLES,
+        "Predict the classes of new rows.",
+    ),
     (
         "explain",
         predict.explain,
         predict.EXPLAIN_EXAMPLES,
         "What each feature adds to a row's score.",
     ),
-    ("scorecard", scorecard.scorecard, scorecard.EXAMPLES, "Points to add up by hand."),
-    ("export", export.export, export.EXAMPLES, "The model as SQL, Python or ONNX."),
+    (
+        "scorecard",
+        scorecard.scorecard,
+        scorecard.EXAMPLES,
+        "Integer points to add up by hand.",
+    ),
+    (
+        "export",
+        export.export,
+        export.EXAMPLES,
+        "Export a model as SQL, Python or ONNX.",
+    ),
     ("verify", verify.verify, verify.EXAMPLES, "Check a proof against the table."),
-    ("demo", builtin.demo, builtin.DEMO_EXAMPLES, "See it work on built-in data."),
-    ("warmup", builtin.warmup, builtin.WARMUP_EXAMPLES, "Compile everything ahead."),
+    ("demo", builtin.demo, builtin.DEMO_EXAMPLES, "Try it on built-in data."),
+    (
+        "warmup",
+        builtin.warmup,
+        builtin.WARMUP_EXAMPLES,
+        "Compile everything in advance.",
+    ),
     ("info", info.info, info.EXAMPLES, "Versions, solvers, threads, cache."),
 ):
     command(app, _name, examples=_examples, short_help=_words)(_function)

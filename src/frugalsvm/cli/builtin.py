@@ -16,7 +16,7 @@ WARMUP_EXAMPLES = ("frugalsvm warmup",)
 
 
 def demo(session: Session, effort: opt.Effort = "normal") -> None:
-    """Fit a built-in data set, and explain the result."""
+    """Fit a model to a built-in data set, and explain the result."""
     from .demo import run_demo
     from .parsing import check_search
 
@@ -32,7 +32,7 @@ def demo(session: Session, effort: opt.Effort = "normal") -> None:
 
 
 def warmup(session: Session) -> None:
-    """Compile all kernels ahead and keep them, for images and clusters."""
+    """Compile all kernels in advance and cache them, for images and clusters."""
     from .all_kernels import warmup as compile_all
 
     session.say("Compiling what is not in the cache ...")
@@ -51,7 +51,7 @@ def warmup(session: Session) -> None:
         }
     )
     if not done.folders:
-        session.warn("nothing could be kept: no folder for it can be written")
+        session.warn("nothing was cached: no cache folder is writable")
         raise typer.Exit(1)
 
 

@@ -1,4 +1,4 @@
-"""``python -m frugalsvm demo``: the main job on a data set that scikit-learn ships."""
+"""``python -m frugalsvm demo``: a fit on a data set that scikit-learn ships."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ FOLDS = 5
 def run_demo(
     effort: str = "normal", seed: int = 0, verbose: bool = True
 ) -> dict[str, Any]:
-    """Fit WDBC with five features and print the model and what is proved about it.
+    """Fit WDBC with five features; print the model and what is proved about it.
 
-    Returns the essentials of it by name.
+    Returns the main results by name.
     """
     data = load_breast_cancer()
     # Positive decisions mean malignant.
     X, y = data.data, np.where(data.target == 0, "malignant", "benign")
     print(
         f"Wisconsin breast cancer: {X.shape[0]} tumours, {X.shape[1]} features.\n"
-        f"Looking for the {BUDGET} features that separate malignant from benign best.\n"
-        "The first run compiles the kernels, once, for up to a minute.\n",
+        f"Looking for the {BUDGET} features that best separate malignant from benign.\n"
+        "The first run compiles the kernels once, which takes up to a minute.\n",
         flush=True,
     )
     started = time.perf_counter()
@@ -80,7 +80,7 @@ def run_demo(
 
 
 def _print_model(clf: FrugalSVC, names: np.ndarray) -> None:
-    print(f"\n{'feature':<26} {'weight':>9}   (standardised; + points to malignant)")
+    print(f"\n{'feature':<26} {'weight':>9}   (standardised; + means malignant)")
     print("-" * 36)
     order = np.argsort(-np.abs(clf.coef_[0]))[: clf.get_support().sum()]
     for j in order:

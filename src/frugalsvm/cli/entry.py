@@ -1,4 +1,4 @@
-"""Which commands there are: all with the extra ``cli``, a few without."""
+"""Entry point: all commands with the extra ``cli``, a few without it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .errors import INTERRUPTED, OK
 from .versions import own_version
 
 NEEDED = ("jinja2", "pandas", "rich", "typer")
-# Of malloc.h, and the bytes that a block has at least.
+# The option number from malloc.h, and its value in bytes.
 M_MMAP_THRESHOLD, LARGE_BLOCK = -3, 2**20
 INSTALL = "pip install 'frugalsvm[cli]'"
 # Commands that need the extra.
@@ -43,7 +43,7 @@ def run(arguments: list[str]) -> int:
         try:
             return _flushed(run_plain(arguments))
         except BrokenPipeError:
-            # Whoever read the output has seen enough; flushing says so once more.
+            # The reader has closed the output; flushing would fail again.
             return _flushed(1)
     import typer
 
@@ -56,10 +56,10 @@ def run(arguments: list[str]) -> int:
     except SystemExit as stop:
         code = stop.code if isinstance(stop.code, int) else int(stop.code is not None)
     except typer.Abort:
-        # What older Typers make of Ctrl-C before a command has begun.
+        # Older versions of Typer raise this for Ctrl-C before a command has begun.
         code = INTERRUPTED
     except Exception as error:
-        # Typer has errors of usage of its own, or those of Click.
+        # Usage errors come from Typer or from Click.
         if not hasattr(error, "format_message"):
             raise
         code = _refused(error, "--json" in arguments)
@@ -67,7 +67,7 @@ def run(arguments: list[str]) -> int:
 
 
 def _refused(error: Any, as_json: bool) -> int:
-    """Say in one line what is wrong with the options; the exit code."""
+    """Print one line about invalid options; returns the exit code."""
     from .session import plain, shortened
 
     context = getattr(error, "ctx", None)
@@ -87,7 +87,7 @@ def missing_packages() -> list[str]:
 
 
 def run_plain(arguments: list[str]) -> int:
-    """The commands that need nothing beyond the package's own requirements."""
+    """Run the commands that need only the package's own requirements."""
     if arguments[:1] == ["experiment"]:
         return run_experiment(arguments[1:])
     if arguments[:1] and arguments[0] in WITH_TABLES:
@@ -110,7 +110,7 @@ def run_plain(arguments: list[str]) -> int:
 
 
 def run_experiment(arguments: list[str]) -> int:
-    """Hand the arguments over to the experiments, which have options of their own."""
+    """Pass the arguments to the experiments, which parse their own options."""
     from ..paper.study.command import run as run_study
 
     return run_study(arguments)
@@ -119,31 +119,31 @@ def run_experiment(arguments: list[str]) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="frugalsvm",
-        description="Linear SVM classifiers on at most B features, with a bound.",
+        description="Linear SVM classifiers on at most B features, with proved bounds.",
         epilog=f"{', '.join(WITH_TABLES)} need more packages: {INSTALL}",
     )
     parser.add_argument("--version", action="version", version=own_version())
     commands = parser.add_subparsers(dest="command", required=True)
     demo = commands.add_parser(
-        "demo", help="fit a built-in data set and explain the result"
+        "demo", help="fit a model to a built-in data set and explain it"
     )
     demo.add_argument(
         "--effort", choices=EFFORTS, default="normal", help="how much work to do"
     )
-    commands.add_parser("warmup", help="compile all kernels ahead and keep them")
+    commands.add_parser("warmup", help="compile all kernels in advance and cache them")
     commands.add_parser("experiment", help="the paper's tables and figures")
     return parser
 
 
 def _mend_streams() -> None:
-    """Let all letters and all bytes through."""
+    """Make the output streams accept all characters and write all bytes."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
-            # Names of columns may have letters that a terminal does not know.
+            # Column names may have characters that the terminal cannot show.
             stream.reconfigure(errors="replace")
     raw = getattr(sys.stdout, "buffer", None)
     if isinstance(raw, io.RawIOBase):
-        # With PYTHONUNBUFFERED, a pipe takes what fits, and the rest would be lost.
+        # With PYTHONUNBUFFERED, a write to a pipe may be partial, losing the rest.
         sys.stdout = io.TextIOWrapper(
             io.BufferedWriter(raw),
             encoding=sys.stdout.encoding,
@@ -153,10 +153,10 @@ def _mend_streams() -> None:
 
 
 def _give_back_memory() -> None:
-    """Let large arrays go back to the system as soon as they are gone.
+    """Return the memory of large arrays to the system as soon as they are freed.
 
-    Left to itself, glibc keeps blocks of megabytes for later after a while, and what is
-    kept can be as much as the table.
+    By default, glibc comes to keep freed blocks of several megabytes, and these can add
+    up to the size of the table.
     """
     if sys.platform == "linux":
         with suppress(OSError, AttributeError):
@@ -168,7 +168,7 @@ def _flushed(code: int) -> int:
     try:
         sys.stdout.flush()
     except OSError as error:
-        # What cannot be written is not to be tried again when Python ends.
+        # Keep Python from trying to write the rest again at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if code == 0 and not isinstance(error, BrokenPipeError):
             print(f"error: cannot write the output: {error}", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""Exit codes, and which error has which."""
+"""Exit codes, and which error gets which."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ OK, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
 
 
 class UsageProblem(ValueError):
-    """The command line asks for something that makes no sense."""
+    """The options of the command line are invalid."""
 
 
 class InterruptedFit(Exception):
-    """Ctrl-C ended a command that has shown and saved what it had."""
+    """Ctrl-C ended a command, after it showed and saved what it had."""
 
 
 def exit_code(error: BaseException) -> int:
@@ -28,13 +28,13 @@ def exit_code(error: BaseException) -> int:
 
 
 def message(error: BaseException) -> str:
-    """One line that says what is wrong and, if we know, what to do."""
+    """One line that says what is wrong and, if known, what to do."""
     if isinstance(error, KeyboardInterrupt):
-        return "interrupted before there was a result"
+        return "interrupted before a result was found"
     if isinstance(error, OSError):
         return _of_system(error)
     if isinstance(error, MemoryError):
-        return "there is not enough memory; use fewer rows or columns"
+        return "not enough memory; use fewer rows or columns"
     if isinstance(error, ImportError):
         return str(error)
     words = " ".join(str(error).split()) or type(error).__name__
@@ -46,11 +46,14 @@ def message(error: BaseException) -> str:
 def _of_system(error: OSError) -> str:
     name = f" {error.filename}" if error.filename else ""
     if error.errno == errno.ENOSPC:
-        return f"no space left on device to write{name}; free some, or write elsewhere"
+        return (
+            f"no space left on device to write{name}; free some space, or write to "
+            "another disk"
+        )
     if isinstance(error, FileNotFoundError):
-        return f"there is no file{name}"
+        return f"file not found:{name}" if name else "file not found"
     if isinstance(error, PermissionError):
-        return f"no permission for{name}"
+        return f"permission denied:{name}" if name else "permission denied"
     if isinstance(error, IsADirectoryError):
         return f"{name.strip() or 'the path'} is a folder; give a file"
     return f"{error.strerror or error}{':' if name else ''}{name}"

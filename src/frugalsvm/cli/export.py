@@ -48,8 +48,8 @@ def export(
 ) -> None:
     """Write a model as an SQL expression, a Python module or an ONNX graph.
 
-    SQL and Python take the columns of the table, categories as texts. ONNX takes the
-    features, with a 0 or 1 for each category.
+    SQL and Python use the columns of the table, with categories as text. ONNX uses the
+    features, with 0 or 1 for each category.
     """
     from ..output.portable.onnx_graph import build_onnx
     from ..output.portable.text import python_text, sql_text
@@ -60,12 +60,12 @@ def export(
     if to is Form.ONNX:
         if output == STDOUT:
             raise UsageProblem(
-                "--output: an ONNX graph is no text; give -o model.onnx."
+                "--output: an ONNX graph is binary; give a file, e.g. -o model.onnx."
             )
         graph = build_onnx(loaded.model, loaded.origins()).SerializeToString()
         write_bytes(output, graph)
         names = ", ".join(loaded.model.names)
-        session.say(f"written to {output}; its columns are {names}")
+        session.say(f"written to {output}; its input columns are {names}")
         session.give({"to": str(to), "file": output, "columns": loaded.model.names})
         return
     if to is Form.SQL:
@@ -94,6 +94,6 @@ def _check_sql(what: str, dialect: str, has_probabilities: bool) -> None:
             raise UsageProblem(f"{option} must be one of {words}; got {given!r}.")
     if what == "probability" and not has_probabilities:
         raise UsageProblem(
-            "--what probability: this model has no probabilities; fit it with "
+            "--what probability: this model has no probabilities; fit it again with "
             "--calibrate."
         )

@@ -1,4 +1,4 @@
-"""``frugalsvm fit``: from a table to a model, with its proof."""
+"""``frugalsvm fit``: fit a model to a table, with a proof."""
 
 from __future__ import annotations
 
@@ -47,17 +47,20 @@ def fit(
     calibrate: Annotated[
         bool,
         typer.Option(
-            "--calibrate", help="Give the model probabilities, learned from the folds."
+            "--calibrate",
+            help="Add probabilities to the model, learned by cross-validation.",
         ),
     ] = False,
     report: opt.ReportFile = None,
     model: Annotated[
         str | None,
-        typer.Option(metavar="FILE", help="Write the model: JSON, for other commands."),
+        typer.Option(
+            metavar="FILE", help="Write the model (JSON) for the other commands."
+        ),
     ] = None,
     certificate: Annotated[
         str | None,
-        typer.Option(metavar="FILE", help="Write the proof, for frugalsvm verify."),
+        typer.Option(metavar="FILE", help="Write the proof for frugalsvm verify."),
     ] = None,
     encoding: opt.Encoding = None,
     decimal: opt.Decimal = None,
@@ -66,8 +69,8 @@ def fit(
 ) -> None:
     """Fit a model on at most B features of a table, and prove how good the choice is.
 
-    Numbers are standardised, categories become features of zeros and ones, columns that
-    nothing can be learned from are left out with a word.
+    Numbers are standardised, and categories become 0/1 features. Columns that nothing
+    can be learned from are left out, and reported.
     """
     from .formats import parse_formats
     from .parsing import check_search, parse_budget, parse_C
@@ -79,7 +82,7 @@ def fit(
     check_cost_options(costs, max_cost)
     check_impute(impute)
     if calibrate and folds == 0:
-        raise UsageProblem("--calibrate learns from the folds; do not give --folds 0.")
+        raise UsageProblem("--calibrate needs cross-validation; remove --folds 0.")
     conditions = Conditions(
         parse_budget(max_features), parse_C(C), tuple(include or ()), None, max_cost
     )
@@ -94,46 +97,46 @@ def fit(
 
 @dataclass(frozen=True)
 class Files:
-    """The files that are asked for."""
+    """The requested output files."""
 
     report: str | None = None
     model: str | None = None
     certificate: str | None = None
 
     def check(self, *inputs: str | None) -> None:
-        """Say at once what cannot be written."""
+        """Raise an error now for a file that cannot be written later."""
         given = [one for one in vars(self).values() if one is not None]
         for name, path in vars(self).items():
             check_output(f"--{name}", path, *inputs)
             if path == STDOUT:
                 raise UsageProblem(
-                    f"--{name}: give the name of a file; the result goes to standard "
-                    "output."
+                    f"--{name}: give a file name; standard output is used for the "
+                    "result."
                 )
         if len(set(map(os.path.realpath, given))) < len(given):
             raise UsageProblem("two output files have the same name.")
 
 
 def check_cost_options(costs: str | None, max_cost: float | None) -> None:
-    """Costs and their limit come together."""
+    """Raise an error unless costs and their limit are given together."""
     if (costs is None) != (max_cost is None):
         raise UsageProblem(
-            "--costs and --max-cost belong together: the costs of the columns, and "
-            "what they may cost together."
+            "--costs and --max-cost must be given together: the cost of each column, "
+            "and the maximum total cost."
         )
     if max_cost is not None and not 0 <= max_cost < np.inf:
         raise UsageProblem(f"--max-cost must be a number >= 0, got {max_cost:g}.")
 
 
 def check_impute(impute: str | None) -> None:
-    """There is one way so far."""
+    """Raise an error for an unknown method; so far there is only one."""
     if impute not in (None, "median"):
         raise UsageProblem(f"--impute must be median, got {impute!r}.")
 
 
 @dataclass(frozen=True)
 class DataOptions:
-    """Where the data are, and what the user says about them."""
+    """The data file and the user's options for reading it."""
 
     path: str
     target: str
@@ -147,7 +150,7 @@ class DataOptions:
     formats: FormatRules = ALL_OPEN
 
     def load(self, session: Session, panel: Panel) -> tuple[Any, Any, Any]:
-        """The data, how they are prepared, and the costs; says what was understood."""
+        """Load data, preparation and costs, and report how the file was read."""
         from .parsing import check_costs, read_costs
         from .study import load_data
         from .understanding import understood
@@ -168,7 +171,7 @@ class DataOptions:
 
 @dataclass
 class Checked:
-    """What was found out about a fitted model, as far as Ctrl-C let it.
+    """What was computed about a fitted model, perhaps cut short by Ctrl-C.
 
     Attributes
     ----------
@@ -185,7 +188,7 @@ class Checked:
 
 @dataclass
 class Run:
-    """One fit, from the file to the files."""
+    """One fit, from the input file to the output files."""
 
     session: Session
     files: Files
@@ -204,7 +207,9 @@ class Run:
             conditions = replace(conditions, costs=costs)
             conditions.check(data.plan)
             if data.n_rows > large.MANY and self.search.effort != "fast":
-                self.session.say("so many rows take long; --effort fast is quick")
+                self.session.say(
+                    "this many rows take a long time; --effort fast is quicker"
+                )
             folds = possible_folds(data.target, self.folds)
             if folds < self.folds:
                 self._say_of_folds(folds)
@@ -234,7 +239,7 @@ class Run:
                 checked.validation = self._validate(data, conditions, folds, panel)
             if self.files.report is not None:
                 checked.extras = self._extras(data, fitted, panel)
-                # A list that Ctrl-C has cut short is as good as it is.
+                # A list that Ctrl-C has cut short is still shown.
                 found = checked.extras.get("alternatives")
                 checked.interrupted = (
                     found is not None and found.status == "interrupted"
@@ -244,11 +249,11 @@ class Run:
 
     def _say_of_folds(self, folds: int) -> None:
         if folds:
-            self.session.say(f"the rarer class has {folds} rows: {folds} folds")
-        else:
-            self.session.warn(
-                "the rarer class has one row, so there is no cross-validation"
+            self.session.say(
+                f"the rarer class has only {folds} rows: using {folds} folds"
             )
+        else:
+            self.session.warn("the rarer class has only one row: no cross-validation")
 
     def _validate(self, data: Any, conditions: Any, folds: int, panel: Panel) -> Any:
         from .validation import cross_validate
@@ -273,13 +278,12 @@ class Run:
         validation, interrupted = checked.validation, checked.interrupted
         if interrupted:
             self.session.warn(
-                "interrupted: this is the best model so far"
+                "interrupted: this is the best model found so far"
                 + ("" if validation else ", without cross-validation")
             )
         if self.calibrate and validation is None:
             self.session.warn(
-                "without cross-validation there is nothing to calibrate: the model has "
-                "no probabilities"
+                "calibration needs cross-validation: the model has no probabilities"
             )
         show_fit(self.session, data, fitted, validation, self.files.certificate)
         saved, errors = self._save(data, fitted, validation, checked.extras)
@@ -339,7 +343,7 @@ class Run:
 
 
 def _with_preparation(fitted: Any) -> Any:
-    """The certificate says how its numbers were made from the table."""
+    """Store in the certificate how its numbers were made from the table."""
     proof = fitted.result.certificate
     if proof is None:
         return fitted
@@ -348,5 +352,5 @@ def _with_preparation(fitted: Any) -> Any:
 
 
 def command_line() -> str:
-    """The command as it was typed, or could have been."""
+    """The command line, quoted for a shell."""
     return shlex.join(["frugalsvm", *sys.argv[1:]])

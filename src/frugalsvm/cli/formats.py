@@ -20,7 +20,7 @@ _THOUSANDS = {one: one for one in GROUPS} | _WORDS | {"none": NO_GROUPS}
 def parse_formats(
     decimal: Sequence[str] | None, thousands: Sequence[str] | None
 ) -> FormatRules:
-    """What is said about numbers, for the file (``,``) or a column (``NAME=,``)."""
+    """Number formats for the file (``,``) or for one column (``NAME=,``)."""
     decimals = _by_column("--decimal", decimal, _DECIMAL)
     groups = _by_column("--thousands", thousands, _THOUSANDS)
     of_file = _rule(decimals.pop("", None), groups.pop("", None))
@@ -36,18 +36,20 @@ def parse_formats(
 def _by_column(
     option: str, given: Sequence[str] | None, known: Mapping[str, str]
 ) -> dict[str, str]:
-    """Signs by column; that of the file has no name."""
+    """Separators by column; the file's own has an empty name."""
     found: dict[str, str] = {}
     for text in given or ():
         name, _, sign = text.rpartition("=")
         if sign not in known:
             words = ", ".join(word for word in known if word.isalpha())
             raise UsageProblem(
-                f"{option} must be one of {words}, or COLUMN= and one of these; got "
-                f"{text!r}."
+                f"{option} must be one of {words}, or COLUMN= followed by one of "
+                f"these; got {text!r}."
             )
         if found.setdefault(name, known[sign]) != known[sign]:
-            raise UsageProblem(f"{option}: two signs for {name or 'the file'!r}.")
+            raise UsageProblem(
+                f"{option}: two different values for {name or 'the file'!r}."
+            )
     return found
 
 
@@ -60,7 +62,7 @@ def _rule(decimal: str | None, thousands: str | None) -> FormatRule:
 
 
 def check_names(given: FormatRules, table: Table) -> None:
-    """Raise an error for a format of what is no column."""
+    """Raise an error if a format is given for an unknown column."""
     for name in given.columns:
         if name not in table.columns:
             raise unknown_column("--decimal or --thousands", name, table.names)
@@ -69,16 +71,16 @@ def check_names(given: FormatRules, table: Table) -> None:
 def combined(
     known: Mapping[str, FormatRule], given: FormatRules, numbers: Sequence[str]
 ) -> FormatRules:
-    """The formats that a model knows, unless this file is said to have others.
+    """The number formats stored in a model, unless others are given for this file.
 
     Parameters
     ----------
     known : mapping from names to FormatRule
-        What the model knows.
+        The formats stored in the model.
     given : FormatRules
-        What is said about this file.
+        The formats given for this file.
     numbers : sequence of str
-        The columns of numbers that the model needs.
+        The numeric columns that the model needs.
     """
     said = {name: replace(given[name], is_number=True) for name in numbers}
     rules = {

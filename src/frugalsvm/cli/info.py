@@ -12,7 +12,7 @@ EXAMPLES = ("frugalsvm info", "frugalsvm info --json")
 
 
 def info(session: Session) -> None:
-    """Show versions, the solvers that were found, threads, and the cache."""
+    """Show versions, available solvers, threads and the cache."""
     content = gather()
     table = session.table("what", "value")
     for name, value in content.items():
@@ -27,7 +27,7 @@ def info(session: Session) -> None:
 
 
 def gather() -> dict[str, Any]:
-    """All of it by name."""
+    """All entries by name."""
     from ..paper.solvers import available_solvers
     from .versions import versions
 
@@ -53,9 +53,9 @@ def _usable_cores() -> int:
 
 
 def _cache() -> dict[str, Any]:
-    """Where compiled kernels are kept, and how many are there."""
+    """The cache folders of compiled kernels, and how many each has."""
     from ..kernels._cache import folders
 
     found = {str(one): len(list(one.glob("*.nbc"))) for one in folders()}
     kept = [f"{name} ({n} kernels)" for name, n in found.items() if n]
-    return {"cache": kept or ["empty; frugalsvm warmup fills it"]}
+    return {"cache": kept or ["empty; run frugalsvm warmup to fill it"]}

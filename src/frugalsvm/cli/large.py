@@ -1,11 +1,11 @@
 """Quick fits of very many rows, part by part.
 
 A relaxation of a million rows takes more memory than the rows themselves. Here the rows
-are dealt out to parts. A search on one part finds the features. Each part's relaxation,
-with C scaled up by the number of parts, has a dual point; divided by that number and
-put together they are a dual point of all rows, since bounds and balance hold part by
-part. It proves a bound like any other, and a good one where parts are alike. The
-weights are those of all rows.
+are split into parts. A search on one part finds the features. Each part's relaxation,
+with C scaled up by the number of parts, has a dual point. Divided by that number and
+concatenated, these points are a dual point of all rows, because the bounds on the
+variables and the balance hold in each part. Like any dual point it proves a bound, and
+a good one if the parts are alike. The weights are fitted to all rows.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from ..search.native.relaxation import relax_natively
 from ..tree.node import DualPoint
 from ..tree.proof import build_certificate
 
-# Rows from which on a quick fit goes part by part, and rows of a part.
+# Number of rows from which a quick fit is done in parts, and rows per part.
 MANY, PART = 200_000, 100_000
-# Accuracy of the weights, and rounds until all rows agree with them.
+# Accuracy of the weights, and maximum rounds until all rows agree with them.
 FINAL_TOL, MAX_ROUNDS = 1e-8, 30
-# Share of the rows that are near the margin to begin with.
+# Fraction of the rows that count as near the margin at first.
 NEAR = 0.2
-# More than what is lost when a few thousand numbers are added.
+# More than the rounding error of adding a few thousand numbers.
 ROUNDING = 1e-12
 
 
@@ -44,9 +44,9 @@ class LargeFit:
     ----------
     problem : Problem
     search : Search
-        How hard to look.
+        Search settings.
     callback : callable or None
-        Told what is known.
+        Called with the progress.
     """
 
     def __init__(self, problem: Problem, search: Any, callback: Any = None):
@@ -57,8 +57,8 @@ class LargeFit:
         self._callback = callback
         self._started = time.perf_counter()
         self._n_parts = -(-problem.n_samples // PART)
-        # Rows of the rarer class come first and are dealt to all parts alike, so that
-        # the first part has both classes.
+        # Rows of the rarer class come first and are spread evenly over the parts, so
+        # that the first part has both classes.
         rarer = 1.0 if np.count_nonzero(problem.y > 0) * 2 < problem.y.size else -1.0
         self._dealing = np.argsort(problem.y != rarer, kind="stable")
         self._coef = np.zeros(problem.n_features)
@@ -117,10 +117,10 @@ class LargeFit:
         return result, interrupted
 
     def _relax_parts(self, point: np.ndarray) -> None:
-        """Put a dual point together from those of the parts, as far as there is time.
+        """Assemble a dual point from those of the parts, while time allows.
 
-        Rows of parts that are left out have zeros, which is valid, too; a part of one
-        class has no other dual point.
+        Rows of skipped parts have zeros, which is also valid; a part with one class has
+        no other dual point.
         """
         for k in range(self._n_parts):
             if self._is_late():
@@ -131,7 +131,7 @@ class LargeFit:
                 point[rows] = relaxed.alpha / self._scale(k)
 
     def _rows(self, k: int) -> np.ndarray:
-        """The rows of a part, from all over the table."""
+        """The rows of a part, spread over the whole table."""
         return self._dealing[k :: self._n_parts]
 
     @property
@@ -186,7 +186,7 @@ class LargeFit:
         return np.where(is_near, 0, np.where(margins < 1.0, 1, -1)).astype(np.int8)
 
     def _objective_of(self, coef: np.ndarray, intercept: float) -> float:
-        """The objective, rounded up, from parts that take little memory."""
+        """The objective, rounded up, computed in parts to save memory."""
         problem, used = self._problem, np.flatnonzero(coef)
         sums = []
         for k in range(self._n_parts):
@@ -197,7 +197,7 @@ class LargeFit:
                     coef[used], intercept,
                 )
             )  # fmt: skip
-        # All of them have the penalty; what is taken away is rounded down.
+        # Each part includes the penalty; the excess subtracted is rounded down.
         penalty = 0.5 * float(coef @ coef) * (1.0 - ROUNDING)
         excess = (self._n_parts - 1) * penalty
         return (math.fsum(sums) - excess) * (1.0 + ROUNDING)

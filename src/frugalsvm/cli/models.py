@@ -31,7 +31,7 @@ PREPARATION = "preparation"
 def portable_model(
     fit: Fit, *, calibration: Calibration | None = None, command: str = ""
 ) -> PortableModel:
-    """The model of a fit, with what its columns need before they are numbers."""
+    """The model of a fit, with the preparation that its columns need."""
     result, preparation = fit.result, fit.preparation
     digests: list[str | None] = [None, None]
     if result.certificate is not None:
@@ -73,8 +73,8 @@ class Loaded:
     ----------
     model : PortableModel
     preparation : Preparation or None
-        None if the model was not made by the command line: then columns are numbers
-        of the names that its features have.
+        None if the model was not made by the command line: then its features are
+        numeric columns of the same names.
     """
 
     model: PortableModel
@@ -87,11 +87,10 @@ class Loaded:
         id_column: str | None = None,
         formats: FormatRules = ALL_OPEN,
     ) -> Table:
-        """Read a table; categories stay texts, and so do identifiers.
+        """Read a table; categories and identifiers stay text.
 
-        An account of 18 digits, or 007, would come out of a number as another one.
-        Numbers are written as they were when the model was fitted, unless ``formats``
-        says otherwise.
+        As a number, an account of 18 digits, or 007, would change. Number formats are
+        those the model was fitted with, unless ``formats`` says otherwise.
         """
         texts = set() if self.preparation is None else self.preparation.text_columns
         if id_column is not None and id_column not in self._number_columns:
@@ -148,24 +147,24 @@ class Loaded:
             n_rows = sum(levels.values())
             shown = ", ".join(map(repr, list(levels)[:5]))
             words.append(
-                f"{name!r} has values that the model does not know ({shown}) in "
-                f"{n_rows:,} row{'s' * (n_rows > 1)}; they count as none of its "
+                f"{name!r} has values unknown to the model ({shown}) in "
+                f"{n_rows:,} row{'s' * (n_rows > 1)}; they are treated as none of its "
                 "categories"
             )
         return words
 
     @staticmethod
     def _said_twice(table: Table, names: Sequence[str]) -> list[str]:
-        """Columns of the model that the table has more than once."""
+        """Columns of the model that appear more than once in the table."""
         seconds = set(table.columns) - set(names)
         return [
-            f"{name!r} stands more than once in {table.source}; the first one is used"
+            f"{name!r} appears more than once in {table.source}; the first one is used"
             for name in names
             if f"{name} (2)" in seconds
         ]
 
     def origins(self) -> dict[str, Origin]:
-        """Where the values of features are from, by feature."""
+        """Where the values of each feature come from."""
         if self.preparation is None:
             return {}
         pairs = zip(self.preparation.features, self.preparation.origins(), strict=True)
@@ -183,8 +182,8 @@ def load_model(path: str) -> Loaded:
         model = PortableModel.load(path)
     except InvalidModel as error:
         raise InvalidModel(
-            f"{path} is not a model ({str(error).rstrip('.')}); frugalsvm fit --model "
-            "writes one."
+            f"{path} is not a model ({str(error).rstrip('.')}); write one with "
+            "frugalsvm fit --model."
         ) from error
     text = model.metadata.get(PREPARATION)
     if text is None:
@@ -192,5 +191,7 @@ def load_model(path: str) -> Loaded:
     preparation = Preparation.from_json(text)
     missing = set(model.names) - set(preparation.features)
     if missing:
-        raise InvalidModel(f"{path}: its preparation lacks {sorted(missing)[0]!r}.")
+        raise InvalidModel(
+            f"{path}: feature {sorted(missing)[0]!r} has no preparation."
+        )
     return Loaded(model, preparation)

@@ -10,17 +10,20 @@ DataFile = Annotated[
     str,
     typer.Argument(
         metavar="DATA",
-        help="Table with a line of names: CSV, TSV or Parquet, text also packed by "
-        "gzip. - reads standard input.",
+        help="Table with a header line: CSV or TSV (also gzipped) or Parquet. "
+        "- reads standard input.",
     ),
 ]
 ModelFile = Annotated[
-    str, typer.Argument(metavar="MODEL", help="model.json, as written by fit --model.")
+    str, typer.Argument(metavar="MODEL", help="Model file written by fit --model.")
 ]
 TargetName = Annotated[
     str,
     typer.Option(
-        "--target", "-t", metavar="COLUMN", help="Column to predict; it has two values."
+        "--target",
+        "-t",
+        metavar="COLUMN",
+        help="Column to predict; it must have two values.",
     ),
 ]
 MaxFeatures = Annotated[
@@ -29,107 +32,115 @@ MaxFeatures = Annotated[
         "--max-features",
         "-k",
         metavar="N",
-        help="Most features of the model: a number, auto (chosen by cross-validation, "
-        "one-standard-error rule) or all.",
+        help="Maximum number of features: a number, auto (chosen by cross-validation "
+        "with the one-standard-error rule) or all.",
     ),
 ]
 LossWeight = Annotated[
-    str, typer.Option("--C", metavar="C", help="Weight of the loss: a number or auto.")
+    str,
+    typer.Option(
+        "--C",
+        metavar="C",
+        help="Weight of the loss: a number or auto (cross-validation).",
+    ),
 ]
 Effort = Annotated[
     str,
-    typer.Option(metavar="EFFORT", help="How hard to look: fast, normal or thorough."),
+    typer.Option(metavar="EFFORT", help="Search effort: fast, normal or thorough."),
 ]
 TimeLimit = Annotated[
     float | None,
     typer.Option(
         metavar="SECONDS",
-        help="Most seconds for search and proof, and as many for the folds.",
+        help="Time limit in seconds for search and proof; cross-validation may take "
+        "as long again.",
     ),
 ]
 Include = Annotated[
     list[str] | None,
-    typer.Option(metavar="COLUMN", help="Column that must be in the model. Repeat it."),
+    typer.Option(metavar="COLUMN", help="Column that the model must use. Repeatable."),
 ]
 Exclude = Annotated[
     list[str] | None,
-    typer.Option(metavar="COLUMN", help="Column to leave out. Repeat it."),
+    typer.Option(metavar="COLUMN", help="Column to leave out. Repeatable."),
 ]
 Keep = Annotated[
     list[str] | None,
     typer.Option(
         metavar="COLUMN",
-        help="Column to use even if it looks like an identifier. Repeat it.",
+        help="Column to use even if it looks like an identifier. Repeatable.",
     ),
 ]
 Categorical = Annotated[
     list[str] | None,
     typer.Option(
-        metavar="COLUMN", help="Column of categories that look like numbers. Repeat it."
+        metavar="COLUMN",
+        help="Column to treat as categories, even if it looks numeric. Repeatable.",
     ),
 ]
 Costs = Annotated[
     str | None,
     typer.Option(
-        metavar="FILE", help="Table of two columns: names of columns, and their costs."
+        metavar="FILE", help="Table with two columns: column names and their costs."
     ),
 ]
 MaxCost = Annotated[
     float | None,
-    typer.Option(metavar="COST", help="Most that the features may cost together."),
+    typer.Option(metavar="COST", help="Maximum total cost of the features."),
 ]
 Positive = Annotated[
     str | None,
-    typer.Option(metavar="CLASS", help="The class that positive scores mean."),
+    typer.Option(metavar="CLASS", help="Class that a positive score stands for."),
 ]
 Impute = Annotated[
     str | None,
     typer.Option(
         metavar="median",
-        help="median: fill missing numbers by the median, categories by the most "
-        "frequent one. Without it missing values are an error.",
+        help="median: fill in missing numbers with the median, missing categories "
+        "with the most frequent one. Without it, missing values are an error.",
     ),
 ]
 Encoding = Annotated[
     str | None,
-    typer.Option(metavar="NAME", help="Encoding of the text, if it is not found out."),
+    typer.Option(metavar="NAME", help="Text encoding; detected if not given."),
 ]
 Decimal = Annotated[
     list[str] | None,
     typer.Option(
         metavar="SIGN",
-        help="Decimal sign of the numbers, . or , for all columns, or COLUMN=, for "
-        "one. Repeat it. Without it each column's cells tell.",
+        help="Decimal separator: . or , for all columns, or COLUMN=, for one column. "
+        "Repeatable. Detected for each column if not given.",
     ),
 ]
 Thousands = Annotated[
     list[str] | None,
     typer.Option(
         metavar="SIGN",
-        help="What groups thousands: . or , or space or apostrophe or none, for all "
-        "columns, or COLUMN=. for one. Repeat it.",
+        help="Thousands separator: . or , or space or apostrophe or none, for all "
+        "columns, or COLUMN=. for one column. Repeatable.",
     ),
 ]
 Folds = Annotated[
     int,
-    typer.Option(min=0, metavar="N", help="Folds of the cross-validation; 0 for none."),
+    typer.Option(min=0, metavar="N", help="Cross-validation folds; 0 for none."),
 ]
 Jobs = Annotated[
     int,
     typer.Option(
         metavar="N",
-        help="Threads; -1 for all cores. With more than one, runs may differ a little.",
+        help="Threads; -1 for all cores. With more than one, results may differ "
+        "slightly between runs.",
     ),
 ]
 ReportFile = Annotated[
     str | None,
     typer.Option(
-        "--report", metavar="FILE", help="Write a page about it: HTML, one file."
+        "--report", metavar="FILE", help="Write a report: a single HTML file."
     ),
 ]
 Output = Annotated[
     str,
     typer.Option(
-        "--output", "-o", metavar="FILE", help="File to write; - is standard output."
+        "--output", "-o", metavar="FILE", help="Output file; - is standard output."
     ),
 ]

@@ -1,4 +1,4 @@
-"""Output files: looked at before the work, written whole or not at all."""
+"""Output files: checked before the work, written completely or not at all."""
 
 from __future__ import annotations
 
@@ -22,31 +22,31 @@ STDOUT = "-"
 
 
 def check_output(option: str, path: str | None, *inputs: str | None) -> None:
-    """Say that a file cannot be written before hours of work, not after.
+    """Raise an error for a file that cannot be written, before hours of work.
 
-    ``option`` asks for it. None of the ``inputs`` is to be overwritten.
+    ``option`` is the option that names it. None of the ``inputs`` may be overwritten.
     """
     if path is None or path == STDOUT:
         return
     target = Path(path)
     if target.is_dir():
-        raise UsageProblem(f"{option}: {path} is a folder; give the name of a file.")
+        raise UsageProblem(f"{option}: {path} is a folder; give a file name.")
     for one in inputs:
         if one is not None and _is_plain(target) and is_same(path, one):
             raise UsageProblem(
-                f"{option}: {path} is an input file, which would be lost; give "
+                f"{option}: {path} is an input file and would be overwritten; give "
                 "another name."
             )
     folder = target.parent
     if not folder.is_dir():
-        raise UsageProblem(f"{option}: there is no folder {folder}; make it first.")
+        raise UsageProblem(f"{option}: folder {folder} does not exist; create it.")
     if _is_plain(target) and not os.access(folder, os.W_OK):
-        raise UsageProblem(f"{option}: no permission to write in {folder}.")
+        raise UsageProblem(f"{option}: no permission to write to {folder}.")
 
 
 @contextmanager
 def given_with_errors(session: Session, content: dict[str, Any]) -> Iterator[None]:
-    """Write a file, then give the result with what became of it."""
+    """Write a file, then print the result with any errors in writing."""
     errors: list[str] = []
     try:
         yield
@@ -71,11 +71,11 @@ def write_file(path: str, write: Callable[[IO[bytes]], None]) -> None:
         if _is_plain(target):
             write_whole(target, write)
         else:
-            # A device or a pipe is no file that could be replaced.
+            # A device or a pipe cannot be replaced.
             with open(target, "wb") as file:
                 write(file)
     except OSError as error:
-        # The name that the user knows, not the temporary one.
+        # Report the name that the user gave, not the temporary one.
         raise type(error)(error.errno, error.strerror, path) from error
 
 
@@ -94,19 +94,19 @@ def write_bytes(path: str, content: bytes) -> None:
 
 
 def write_certificate(path: str, certificate: Certificate) -> None:
-    """Write a proof; it is packed in memory, since not every file can be rewound."""
+    """Write a proof; it is compressed in memory, as not all files are seekable."""
     packed = io.BytesIO()
     certificate.write(packed)
     write_bytes(path, packed.getvalue())
 
 
 def is_same(path: str, other: str) -> bool:
-    """Whether two names mean one file."""
+    """Whether two names refer to the same file."""
     return os.path.realpath(path) == os.path.realpath(other)
 
 
 def _is_plain(target: Path) -> bool:
-    """Whether there is nothing yet, or a plain file."""
+    """Whether the path is free, or a regular file."""
     try:
         return stat.S_ISREG(target.stat().st_mode)
     except FileNotFoundError:

@@ -1,6 +1,6 @@
-"""Panel: what is going on, while it is going on.
+"""Panel: live progress of a command.
 
-In a terminal a panel is redrawn a few times a second. Elsewhere each phase is a line.
+In a terminal, a panel is redrawn a few times a second. Otherwise each phase is a line.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ..runtime.progress import Progress, logger
 from .session import Session, plain
 
 FRAMES_PER_SECOND = 8
-# Seconds between two lines where there is no terminal.
+# Seconds between two progress lines without a terminal.
 LINE_INTERVAL = 10.0
 
 
@@ -64,7 +64,7 @@ class Panel(AbstractContextManager["Panel"]):
             self._live.stop()
 
     def phase(self, words: str) -> None:
-        """A new phase begins."""
+        """Begin a new phase."""
         self._phase, self._note, self._progress = plain(words), "", None
         self._phase_begun = time.monotonic()
         self._next_line = 0.0
@@ -72,14 +72,14 @@ class Panel(AbstractContextManager["Panel"]):
             self._session.say(f"{words} ...")
 
     def note(self, words: str) -> None:
-        """Something about the phase."""
+        """Add a note to the current phase."""
         self._note = words
         if self._live is None:
             self._session.say(f"  {words}")
 
     def progress(self, progress: Progress) -> None:
-        """What a run has reached; a callback."""
-        # Compiling is over as soon as there is progress.
+        """Show how far a run has got; used as a callback."""
+        # Once there is progress, compilation is over.
         self._note = ""
         self._progress = progress
         is_due = progress.seconds >= self._next_line
@@ -98,7 +98,7 @@ class Panel(AbstractContextManager["Panel"]):
             parts.append(Text(self._note, style="yellow"))
         if self._progress is not None:
             parts.append(_figures(self._progress))
-        title = f"frugalsvm   {_clock(now - self._begun)}   Ctrl-C: best so far"
+        title = f"frugalsvm   {_clock(now - self._begun)}   Ctrl-C: stop, keep best"
         return Frame(Group(*parts), title=title, title_align="left", width=76)
 
 
@@ -126,7 +126,7 @@ def _clock(seconds: float) -> str:
 
 
 class _Notes(logging.Handler):
-    """What the solver logs goes to the panel."""
+    """A log handler that shows the solver's messages in the panel."""
 
     def __init__(self, panel: Panel):
         super().__init__(logging.WARNING)

@@ -1,4 +1,4 @@
-"""What users give: numbers, words and costs, checked."""
+"""Parsing and checking of option values and cost files."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def parse_C(text: str) -> float | str:
 
 
 def parse_budgets(text: str, most: int) -> list[int]:
-    """Budgets like "1-20" or "1,2,5,10-15", as far as there are features."""
+    """Budgets like "1-20" or "1,2,5,10-15", up to the number of features."""
     budgets: set[int] = set()
     for part in text.split(","):
         first, dash, last = part.partition("-")
@@ -55,7 +55,7 @@ def parse_budgets(text: str, most: int) -> list[int]:
             low, high = 1, 0
         if not 0 <= low <= high:
             raise UsageProblem(
-                f"--budgets must be like 1-20 or 1,2,5,10, got {text!r}."
+                f"--budgets must look like 1-20 or 1,2,5,10, got {text!r}."
             )
         budgets |= set(range(low, min(high, most) + 1))
     if not budgets:
@@ -71,7 +71,7 @@ def parse_share(text: str) -> float:
         value = -1.0
     share = value / 100 if text.strip().endswith("%") else value
     if not 0 <= share < 100:
-        raise UsageProblem(f"--tolerance must be like 1% or 0.01, got {text!r}.")
+        raise UsageProblem(f"--tolerance must look like 1% or 0.01, got {text!r}.")
     return share
 
 
@@ -88,7 +88,7 @@ def check_search(
     except ValueError as error:
         raise UsageProblem(f"--{error}") from error
     if time_limit is not None and not time_limit >= 0:
-        raise UsageProblem(f"--time-limit must be seconds >= 0, got {time_limit!r}.")
+        raise UsageProblem(f"--time-limit must be a number >= 0, got {time_limit!r}.")
 
 
 def read_costs(path: str) -> dict[str, float]:
@@ -99,14 +99,14 @@ def read_costs(path: str) -> dict[str, float]:
     for name, one in table.columns.items():
         if isinstance(one, UnclearNumbers):
             raise TableError(
-                f"--costs: column {name!r} of {table.source} is not clear: "
+                f"--costs: column {name!r} of {table.source} is ambiguous: "
                 f"{one.doubt}; write costs like 1234.5."
             )
         (numbers if isinstance(one, Numbers) else texts).append(name)
     if len(texts) != 1 or len(numbers) != 1:
         raise TableError(
-            f"--costs: {table.source} must have two columns, the names of the columns "
-            f"and their costs; it has {listed(table.names)}."
+            f"--costs: {table.source} must have two columns, column names and costs; "
+            f"it has {listed(table.names)}."
         )
     words: Any = table.columns[texts[0]]
     costs: Any = table.columns[numbers[0]]
@@ -114,7 +114,7 @@ def read_costs(path: str) -> dict[str, float]:
     values = costs.values.tolist()
     if len(set(names)) < len(names):
         twice, _ = Counter(names).most_common(1)[0]
-        raise TableError(f"--costs: {twice!r} stands twice in {table.source}.")
+        raise TableError(f"--costs: {twice!r} appears twice in {table.source}.")
     for name, value in zip(names, values, strict=True):
         if not 0 < value < np.inf:
             raise TableError(
@@ -125,7 +125,7 @@ def read_costs(path: str) -> dict[str, float]:
 
 
 def check_costs(costs: dict[str, float] | None, data: PreparedTable) -> None:
-    """Raise an error for a cost of what is no column."""
+    """Raise an error if a cost is given for an unknown column."""
     for name in costs or {}:
         if name not in data.table.columns:
             raise unknown_column("--costs", name, data.table.names)

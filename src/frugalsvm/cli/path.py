@@ -1,4 +1,4 @@
-"""``frugalsvm path``: what more features would bring."""
+"""``frugalsvm path``: what more features would gain."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ EXAMPLES = (
     "frugalsvm path data.csv -t y --budgets 1,2,3,5,10 --C 0.1 --report path.html",
     "frugalsvm path data.csv -t y --json > path.json",
 )
-# Columns of a bar.
+# Width of a bar in characters.
 BAR = 40
-# Features that a line names.
+# Maximum number of features named on a line.
 N_NAMED = 4
 
 
@@ -58,12 +58,12 @@ def path(
     data: opt.DataFile,
     target: opt.TargetName,
     budgets: Annotated[
-        str, typer.Option(help="Numbers of features, like 1-20 or 1,2,5,10.")
+        str, typer.Option(help="Feature limits to try, like 1-20 or 1,2,5,10.")
     ] = "1-20",
     C: Annotated[float, typer.Option("--C", help="Weight of the loss.")] = 1.0,
     effort: opt.Effort = "fast",
     time_limit: Annotated[
-        float | None, typer.Option(help="Most seconds for each budget.")
+        float | None, typer.Option(help="Time limit in seconds for each budget.")
     ] = None,
     include: opt.Include = None,
     exclude: opt.Exclude = None,
@@ -78,11 +78,11 @@ def path(
     thousands: opt.Thousands = None,
     jobs: opt.Jobs = 1,
 ) -> None:
-    """Show the trade-off between the number of features and what they achieve.
+    """Show how accuracy depends on the number of features.
 
-    For every budget: the best model that was found on all rows, the bound that is
-    proved, and the accuracy on rows that were left out. The mark is at the fewest
-    features within one standard error of the best accuracy.
+    For each budget: the best model found on all rows, the proved bound, and the
+    cross-validated accuracy. The mark < is at the fewest features within one standard
+    error of the best accuracy.
     """
     from .formats import parse_formats
     from .parsing import check_search, parse_budgets, parse_C
@@ -113,7 +113,7 @@ def path(
         except KeyboardInterrupt:
             interrupted = True
     if interrupted:
-        session.warn("interrupted: this is the path without cross-validation")
+        session.warn("interrupted: the path is shown without cross-validation")
     _show(session, preparation, found, scores)
     content = _content(table, preparation, found, scores)
     content["interrupted"] = interrupted
@@ -129,8 +129,8 @@ def path(
 def _check_included(n_included: int, budgets: list[int]) -> None:
     if n_included > budgets[0]:
         raise UsageProblem(
-            f"--include makes {n_included} features, but the smallest budget is "
-            f"{budgets[0]}; begin with --budgets {n_included}-20."
+            f"--include needs {n_included} features, but the smallest budget is "
+            f"{budgets[0]}; start at {n_included}, e.g. --budgets {n_included}-20."
         )
 
 
@@ -155,7 +155,7 @@ def _solve(
 def _score(
     data: Any, conditions: Any, budgets: list[int], search: Any, folds: int, panel: Any
 ) -> Scores | None:
-    """Everything anew in every fold, and accuracy on what was left out."""
+    """Repeat all steps in every fold; accuracy on the rows left out."""
     from .validation import possible_folds, splits
 
     folds = possible_folds(data.target, folds)
@@ -230,12 +230,13 @@ def _show(
     if scores is not None:
         budget = int(found.max_features[scores.chosen])
         session.show(
-            f"<: {budget} features are within one standard error of the best accuracy"
+            f"<: {budget} feature{'s' * (budget != 1)}, the fewest within one standard "
+            "error of the best accuracy"
         )
 
 
 def _change(preparation: Any, before: set[int], now: set[int]) -> str:
-    """Which features came, and which went."""
+    """Which features were added, and which were dropped."""
     names = preparation.features
     words = [f"+{plain(names[j])}" for j in sorted(now - before)]
     words += [f"-{plain(names[j])}" for j in sorted(before - now)]
@@ -293,6 +294,8 @@ def _report(
         errors=None if scores is None else scores.error,
         threshold=None if scores is None else scores.threshold,
     )
-    rule = "budget by the one-standard-error rule, C given"
-    verdict = replace(page.verdict, chosen_by="given" if scores is None else rule)
+    rule = "feature limit chosen by the one-standard-error rule, C set by the user"
+    verdict = replace(
+        page.verdict, chosen_by="set by the user" if scores is None else rule
+    )
     return render(replace(page, path=trade_off, verdict=verdict))

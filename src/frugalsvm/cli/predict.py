@@ -1,4 +1,4 @@
-"""``frugalsvm predict`` and ``explain``: what a model says of new rows."""
+"""``frugalsvm predict`` and ``explain``: apply a model to new rows."""
 
 from __future__ import annotations
 
@@ -29,13 +29,14 @@ RowsFile = Annotated[
     typer.Argument(metavar="ROWS", help="Table with the model's columns; - is stdin."),
 ]
 IdColumn = Annotated[
-    str | None, typer.Option("--id", help="Column that names the rows in the output.")
+    str | None,
+    typer.Option("--id", help="Column that identifies the rows in the output."),
 ]
-# The column of the output that numbers the rows.
+# The output column with the row number.
 ROW = "row"
-# The column of what is added to the contributions.
+# The output column with the intercept.
 INTERCEPT = "intercept"
-# Rows that are explained in words.
+# Maximum number of rows printed as tables.
 N_EXPLAINED = 10
 
 
@@ -49,10 +50,10 @@ def predict(
     decimal: opt.Decimal = None,
     thousands: opt.Thousands = None,
 ) -> None:
-    """Predict the class of each row: a CSV with prediction and score.
+    """Predict the class of each row; writes a CSV with prediction and score.
 
-    Other columns than the model's are ignored. A model that was fitted with --calibrate
-    has a probability, too.
+    Columns that the model does not use are ignored. A model that was fitted with
+    --calibrate also gives a probability.
     """
     from .formats import parse_formats
     from .models import load_model
@@ -82,7 +83,8 @@ def explain(
     model: opt.ModelFile,
     rows: RowsFile,
     row: Annotated[
-        list[int] | None, typer.Option("--row", min=1, help="Only this row. Repeat it.")
+        list[int] | None,
+        typer.Option("--row", min=1, help="Explain only this row. Repeatable."),
     ] = None,
     id_column: IdColumn = None,
     output: Annotated[
@@ -113,7 +115,10 @@ def explain(
     parts = loaded.contributions(values)
     chosen = [k - 1 for k in row or range(1, table.n_rows + 1)]
     if max(chosen) >= table.n_rows:
-        raise UsageProblem(f"--row {max(chosen) + 1}: there are {table.n_rows:,} rows.")
+        raise UsageProblem(
+            f"--row {max(chosen) + 1}: the table has only {table.n_rows:,} "
+            f"row{'s' * (table.n_rows != 1)}."
+        )
     names = _names(table, id_column)
     labels = loaded.labels(scores)
     results = {"prediction": labels, "score": scores}
@@ -142,7 +147,7 @@ def _tell(
     session: Session, loaded: Any, table: Any, chosen: list[int], names: Any,
     labels: Any, scores: Any, values: Any, parts: Any,
 ) -> None:  # fmt: skip
-    """The first rows in words, each feature with its contribution."""
+    """Print the first rows, each feature with its contribution."""
     if session.json:
         return
     for k in chosen[:N_EXPLAINED]:
@@ -160,13 +165,13 @@ def _tell(
         )
     if len(chosen) > N_EXPLAINED:
         session.show(
-            f"and {len(chosen) - N_EXPLAINED:,} more rows; -o FILE writes all of them, "
-            "--row N shows one."
+            f"and {len(chosen) - N_EXPLAINED:,} more rows; use -o FILE to write all of "
+            "them, --row N to show one."
         )
 
 
 def _names(table: Any, id_column: str | None) -> dict[str, np.ndarray]:
-    """The column that names the rows, or their numbers."""
+    """The column that identifies the rows, or row numbers."""
     if id_column is None:
         return {ROW: np.arange(1, table.n_rows + 1)}
     column = table.column(id_column, "--id")
@@ -181,9 +186,9 @@ def _names(table: Any, id_column: str | None) -> dict[str, np.ndarray]:
 def _without(
     taken: Collection[str], columns: dict[str, Any], word: str
 ) -> dict[str, Any]:
-    """Columns, with a word behind names that are taken.
+    """Columns, with a word appended to names that are already taken.
 
-    A table of loans may well have a ``score`` of its own.
+    A table of loans may well have its own ``score`` column.
     """
     return {
         f"{name} ({word})" if name in taken else name: one

@@ -1,4 +1,4 @@
-"""The report of a fit: its content from what was computed, and a little more."""
+"""The report of a fit: its content, and the extra results that it shows."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ from .study import Conditions, Fit, PreparedTable, Search
 from .validation import Validation
 from .versions import versions
 
-# What the list of alternatives may take, and what it is about.
+# Limits of the list of alternatives: time, tolerance and length.
 SECONDS, TOLERANCE, MOST_MODELS = 20.0, 0.01, 1000
-# Largest budget of a path that was not asked for.
+# Largest budget of the path in a report.
 MAX_BUDGET = 20
 # Most cells of a table that is inspected for warnings, and of a path and alternatives.
 MOST_CELLS = 5_000_000
@@ -101,7 +101,7 @@ def list_alternatives(
     search: Search,
     certificate: bool = False,
 ) -> NearOptimal:
-    """All choices of features that are about as good."""
+    """All choices of features that are about as good as the best one."""
     return near_optimal(
         X,
         data.target.signs,
@@ -136,18 +136,18 @@ def report_of(
     command: str,
     certificate: str | None,
 ) -> Report:
-    """All that the page shows."""
+    """Everything that the page shows."""
     result, conditions, preparation = fit.result, fit.conditions, fit.preparation
     first, second = (str(one) for one in preparation.classes)
-    chosen_by = "given"
+    chosen_by = "set by the user"
     steps = repeated(data, conditions)
     if fit.choice is not None:
         chosen_by = "chosen by cross-validation (one-standard-error rule)"
         if fit.chosen == ("budget",):
-            chosen_by = f"budget {chosen_by}, C given"
+            chosen_by = f"feature limit {chosen_by}, C set by the user"
         elif fit.chosen == ("C",):
-            chosen_by = f"C {chosen_by}, budget given"
-        steps = (*steps, "choice of budget and C")
+            chosen_by = f"C {chosen_by}, feature limit set by the user"
+        steps = (*steps, "choice of feature limit and C")
     proof = None
     if result.certificate is not None:
         verify = None
@@ -216,7 +216,7 @@ def _path(fit: Fit, more: dict[str, Any]) -> Any:
 
 
 def data_summary(data: PreparedTable, preparation: Preparation) -> DataSummary:
-    """What was understood of the table."""
+    """How the table was read."""
     warnings: tuple[Any, ...] = ()
     if data.n_rows * preparation.n_features <= MOST_CELLS:
         warnings = inspect_table(
@@ -242,26 +242,26 @@ def data_summary(data: PreparedTable, preparation: Preparation) -> DataSummary:
 
 
 def _reassured(warning: DataWarning) -> DataWarning:
-    """A warning, less alarming where the fit has seen to it."""
+    """A warning, less alarming if the fit has already dealt with it."""
     if warning.kind != "scales":
         return warning
     narrow, wide = warning.columns
     text = (
         f"Columns are on very different scales, from {narrow} to {wide}. They were "
-        "standardised for the fit, so that does no harm here."
+        "standardised for the fit, so this does no harm here."
     )
     return replace(warning, text=text)
 
 
 def _imputation(data: PreparedTable) -> str | None:
-    """What stands in for missing values, as the end of "by the ..."."""
+    """What replaces missing values; completes "with the ..."."""
     if not data.impute:
         return None
     if any(name in data.plan.categories for name in data.missing()):
-        return "median of numbers, the most frequent of categories"
+        return "median (numbers) or the most frequent category"
     return "median"
 
 
 def reproduction(command: str, seed: int) -> Reproduction:
-    """How to get the same again."""
+    """How to reproduce the result."""
     return Reproduction(command, versions(), seed, platform.platform())

@@ -1,4 +1,4 @@
-"""A fitted model, as a table and as words."""
+"""A fitted model, as a table and as text."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from .study import Conditions, Fit, PreparedTable
 from .understanding import as_dict
 from .validation import Validation
 
-# A gap in percent that would be taken for a bad model.
+# A gap in percent that could be mistaken for a bad model.
 LARGE_GAP = 1.0
 
 
 def repeated(data: PreparedTable, conditions: Conditions) -> tuple[str, ...]:
-    """What is done anew in every fold."""
+    """The steps that are repeated in every fold."""
     words = ["imputation"] * data.impute + ["encoding"] * bool(data.plan.categories)
-    words += ["scaling", "selection of features"]
-    return (*words, *["choice of budget and C"] * conditions.is_open)
+    words += ["scaling", "feature selection"]
+    return (*words, *["choice of feature limit and C"] * conditions.is_open)
 
 
 def scored(
@@ -53,13 +53,13 @@ def show_fit(
     if fit.result.certificate is not None and certificate is not None:
         mark = str(fit.result.certificate.arrays["fingerprint"])
         session.show(
-            f"Certificate: data {mark[:16]}...; anyone can check it by",
+            f"Certificate: data {mark[:16]}...; anyone can check it with",
             f"  {verify_command(certificate, data)}",
         )
 
 
 def verify_command(certificate: str, data: PreparedTable) -> str:
-    """What checks a certificate; names are quoted, since it is there to be copied."""
+    """The command that checks a certificate, with file names quoted for a shell."""
     name = "DATA" if data.path == "-" else data.path
     return shlex.join(["frugalsvm", "verify", certificate, name])
 
@@ -77,7 +77,7 @@ def _show_features(session: Session, fit: Fit, validation: Validation | None) ->
         if column.name in shown:
             continue
         shown.add(column.name)
-        # All categories of a column stand together.
+        # All categories of a column are listed together.
         together = [j] if level is None else _of_column(fit, column.name)
         for k in together:
             table.add_row(*_row(fit, int(k), validation))
@@ -112,7 +112,7 @@ def _row(fit: Fit, j: int, validation: Validation | None) -> list[str]:
 def _score_lines(data: PreparedTable, fit: Fit, validation: Validation) -> list[str]:
     steps = repeated(data, fit.conditions)
     if fit.choice is not None:
-        steps = (*steps, "choice of budget and C")
+        steps = (*steps, "choice of feature limit and C")
     scores = {one.name: one for one in scored(data, validation, steps).scores}
     accuracy, auc = scores["accuracy"], scores["AUC"]
     share = max(data.target.counts) / data.n_rows
@@ -120,8 +120,8 @@ def _score_lines(data: PreparedTable, fit: Fit, validation: Validation) -> list[
         f"cross-validated accuracy {100 * accuracy.mean:.1f} % "
         f"(+/- {100 * accuracy.spread:.1f}), AUC {auc.mean:.3f} "
         f"(+/- {auc.spread:.3f}), {validation.n_folds} folds",
-        f"  (always the larger class: {100 * share:.1f} %; anew in every fold: "
-        f"{', '.join(steps)})",
+        f"  (always predicting the larger class: {100 * share:.1f} %; repeated in "
+        f"every fold: {', '.join(steps)})",
     ]
 
 
@@ -132,9 +132,9 @@ def proof_lines(fit: Fit) -> list[str]:
     if conditions.max_features is not None:
         limits.append(f"at most {conditions.max_features} features")
     if conditions.max_cost is not None:
-        limits.append(f"costs of at most {conditions.max_cost:g}")
+        limits.append(f"a total cost of at most {conditions.max_cost:g}")
     if conditions.include:
-        limits.append(f"{', '.join(conditions.include)} among them")
+        limits.append(f"including {', '.join(conditions.include)}")
     words = ", ".join(limits) + " and " * bool(limits) + f"C = {conditions.loss:g}"
     lines = [
         f"Proved: no linear SVM with {words}{_chosen_words(fit)} has an objective "
@@ -142,38 +142,42 @@ def proof_lines(fit: Fit) -> list[str]:
         + _gap_words(result)
     ]
     if result.status is Status.INTERRUPTED:
-        lines.append("The search was interrupted; a better model may have been near.")
+        lines.append("The search was interrupted; it might have found a better model.")
     elif result.status is Status.TIME_LIMIT:
-        lines.append("The time limit ended the search; --time-limit gives it more.")
+        lines.append(
+            "The search stopped at the time limit; raise --time-limit to go on."
+        )
     elif result.status is Status.FEASIBLE:
-        lines.append("More can be proved with --effort thorough or --time-limit.")
+        lines.append("--effort thorough or a larger --time-limit can prove more.")
     return lines
 
 
 def _chosen_words(fit: Fit) -> str:
-    """What of budget and C was chosen, not given."""
+    """Which of feature limit and C were chosen by cross-validation."""
     if not fit.chosen:
         return ""
-    which = "both" if len(fit.chosen) == 2 else fit.chosen[0]
-    return f" ({which} by cross-validation)"
+    which = {"budget": "feature limit"}.get(fit.chosen[0], fit.chosen[0])
+    if len(fit.chosen) == 2:
+        which = "both"
+    return f" ({which} chosen by cross-validation)"
 
 
 def _gap_words(result: Result) -> str:
     gap = 100 * result.gap
     if result.status is Status.OPTIMAL:
-        return f"it is the best there is, to within {gap:.2g} %."
+        return f"it is the best possible, to within {gap:.2g} %."
     words = (
-        f"a better choice of features could gain {gap:.3g} % at most; none was found."
+        f"a better choice of features could gain at most {gap:.3g} %; none was found."
     )
     if gap > LARGE_GAP:
-        words += " That says how far the proof has come, not how good the model is."
+        words += " This shows how far the proof has got, not how good the model is."
     return words
 
 
 def content_of(
     data: PreparedTable, fit: Fit, validation: Validation | None, interrupted: bool
 ) -> dict[str, Any]:
-    """The same for a machine."""
+    """The same content as JSON."""
     result, preparation = fit.result, fit.preparation
     origins = preparation.origins()
     features = []

@@ -1,4 +1,4 @@
-"""``frugalsvm scorecard``: integer points, to be added up by hand."""
+"""``frugalsvm scorecard``: integer points to add up by hand."""
 
 from __future__ import annotations
 
@@ -21,20 +21,24 @@ def scorecard(
     data: opt.DataFile,
     target: Annotated[
         str | None,
-        typer.Option("--target", "-t", help="The model's target by default."),
+        typer.Option(
+            "--target", "-t", help="Target column; the model's own by default."
+        ),
     ] = None,
     points: Annotated[
-        int, typer.Option(min=1, help="About the largest sum of points.")
+        int, typer.Option(min=1, help="Approximate maximum total of points.")
     ] = 100,
-    bins: Annotated[int, typer.Option(min=2, help="Most ranges of a feature.")] = 5,
+    bins: Annotated[
+        int, typer.Option(min=2, help="Maximum number of ranges per feature.")
+    ] = 5,
     encoding: opt.Encoding = None,
     decimal: opt.Decimal = None,
     thousands: opt.Thousands = None,
 ) -> None:
-    """Turn a model into a scorecard, and count what the rounding costs.
+    """Turn a model into a scorecard, and report the accuracy lost by rounding.
 
     Ranges and probabilities are learned from the table. On the rows that the model was
-    fitted to the count is flattering: give others if there are enough.
+    fitted to, the result is optimistic: use other rows if you have enough.
     """
     from ..tables.target import known_target
     from .errors import UsageProblem
@@ -43,10 +47,10 @@ def scorecard(
 
     loaded = load_model(model)
     if not loaded.model.features:
-        raise UsageProblem(f"{model} uses no feature, so there is nothing to add up.")
+        raise UsageProblem(f"{model} uses no features, so there is nothing to add up.")
     name = target or loaded.model.metadata.get("target")
     if name is None:
-        raise UsageProblem("--target: the model does not say what its target is.")
+        raise UsageProblem(f"{model} does not name its target; give --target.")
     formats = parse_formats(decimal, thousands)
     table = loaded.read(data, encoding, formats=formats)
     for words in loaded.warnings(table):

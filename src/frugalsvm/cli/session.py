@@ -1,6 +1,6 @@
 """Session: what all commands have in common.
 
-What they print and where, their common options, and what becomes of errors.
+It covers output, common options and error handling.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from rich.text import Text
 
 from .errors import InterruptedFit, exit_code, message
 
-# Columns of the output where no terminal says how many there are.
+# Width of the output if it does not go to a terminal.
 WIDTH = 100
-# Characters of an error or a warning.
+# Maximum length of an error or a warning.
 LONGEST = 2000
 
 
 @dataclass
 class Session:
-    """The common options of a command, and its way to the user.
+    """The common options of a command, and its output to the user.
 
     Results go to standard output, everything else to standard error.
 
@@ -56,19 +56,19 @@ class Session:
     has_given: bool = False
 
     def say(self, text: str) -> None:
-        """Something on the way, for a person."""
+        """Print a progress message for a person."""
         if not self.quiet:
             _print_line(self.err, text)
 
     def warn(self, text: str) -> None:
-        """Something that a person should know, even one who wants quiet."""
+        """Print a warning for a person, even with --quiet."""
         _print_line(self.err, f"warning: {shortened(text)}")
 
     def show(self, *things: Any) -> None:
-        """A part of the result, for a person: lines, each of which stays one, tables.
+        """Print part of the result for a person: lines of text, or tables.
 
-        A text has names of strangers in it, and none of them begins a line: what the
-        text has of line breaks is shown as such.
+        Text may contain names from untrusted files. Line breaks in it are escaped, so
+        that no such name can start a line of its own.
         """
         if self.json:
             return
@@ -79,14 +79,14 @@ class Session:
                 self.out.print(thing)
 
     def give(self, content: dict[str, Any]) -> None:
-        """The result for a machine: one object, so what comes later is not printed."""
+        """Print the result for a machine: one object, so later ones are ignored."""
         if self.json and not self.has_given:
             self.has_given = True
             sys.stdout.write(json.dumps(_plain_values(content), allow_nan=False) + "\n")
             sys.stdout.flush()
 
     def table(self, *heads: str) -> Table:
-        """A table to be filled; heads that begin with > are aligned to the right."""
+        """Make an empty table; headings that begin with > are right-aligned."""
         made = _Rows(box=None, pad_edge=False)
         for head in heads:
             right = head.startswith(">")
@@ -100,17 +100,17 @@ class Session:
 
 
 class _Output(Console):
-    """A console whose reader may have had enough: then nothing more is shown."""
+    """A console that shows nothing more once its output is closed."""
 
     def on_broken_pipe(self) -> None:
-        """Go on, for there may be files to write."""
+        """Continue, because there may be files to write."""
         self.quiet = True
         if not self.stderr:
             lose_output()
 
 
 def lose_output() -> None:
-    """Nobody reads standard output any more; the rest of it goes nowhere."""
+    """Discard the rest of standard output, which is no longer read."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
@@ -121,11 +121,10 @@ def _console(stderr: bool) -> Console:
     return console
 
 
-# --- texts of strangers --------------------------------------------------------------
+# --- untrusted text ------------------------------------------------------------------
 
 
-# Letters, marks and blanks by name that show nothing, or of a width that programs
-# disagree on.
+# Letters, marks and blanks that are invisible, or whose width depends on the program.
 _UNSEEN = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0"
     "\U000e0100-\U000e01ef]"
@@ -133,10 +132,10 @@ _UNSEEN = re.compile(
 
 
 def plain(text: str) -> str:
-    """A text of strangers as one line, without what a terminal would obey.
+    """Untrusted text as one line, without anything that a terminal would act on.
 
-    Line breaks, controls (of colours, of the direction of writing) and what cannot be
-    seen are shown by their codes.
+    Line breaks, control characters (for colours or writing direction) and invisible
+    characters are replaced by their codes.
     """
     return "".join(
         one if one.isprintable() and not _UNSEEN.match(one) else _code(one)
@@ -149,23 +148,23 @@ def _code(character: str) -> str:
 
 
 def shortened(text: str) -> str:
-    """A sentence, which may quote a file that is long; its end says what to do."""
+    """Cut the middle of a long message; its end usually says what to do."""
     if len(text) <= LONGEST:
         return text
     return f"{text[: LONGEST // 2]} [...] {text[-LONGEST // 2 :]}"
 
 
 def _print_line(console: Console, text: str) -> None:
-    """One line; a terminal that is narrower gets the rest of it indented."""
+    """Print one line; if the terminal is narrower, continuation lines are indented."""
     line = Text(plain(text))
     shown = _hanging(console, line, console.width) if console.is_terminal else line
     console.print(shown, soft_wrap=True)
 
 
 def _hanging(console: Console, line: Text, width: int) -> Text:
-    """A line that is as wide as allowed; what does not fit goes on below, indented.
+    """Wrap a line to the given width, with continuation lines indented.
 
-    So what stands at the left margin is never the middle of a long name.
+    So the middle of a long name never appears at the left margin.
     """
     if line.cell_len <= width:
         return line
@@ -175,7 +174,7 @@ def _hanging(console: Console, line: Text, width: int) -> Text:
 
 
 class _TextCell:
-    """An entry of a table: one line, or several of which all but one are indented."""
+    """A table cell: one line, with indented continuation lines if needed."""
 
     def __init__(self, text: str):
         self._line = Text(plain(text))
@@ -195,15 +194,15 @@ class _TextCell:
 
 
 class _Rows(Table):
-    """A table whose entries are texts of strangers."""
+    """A table whose cells are untrusted text."""
 
     def add_row(self, *cells: Any, **options: Any) -> None:
-        """A row of texts."""
+        """Add a row of texts."""
         super().add_row(*map(_TextCell, cells), **options)
 
 
 def _plain_values(value: Any) -> Any:
-    """Values as JSON has them: numbers that are none become null."""
+    """Values for JSON: NaN and infinity become null."""
     if isinstance(value, dict):
         return {str(key): _plain_values(one) for key, one in value.items()}
     if isinstance(value, (list, tuple, np.ndarray)):
@@ -218,16 +217,14 @@ def _plain_values(value: Any) -> Any:
 # --- commands ------------------------------------------------------------------------
 
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
-Quiet = Annotated[
-    bool, typer.Option("--quiet", "-q", help="Say nothing but the result.")
-]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only the result.")]
 Seed = Annotated[
     int,
     typer.Option(
-        "--seed", min=0, max=2**32 - 1, metavar="N", help="Seed of all randomness."
+        "--seed", min=0, max=2**32 - 1, metavar="N", help="Seed of the random numbers."
     ),
 ]
-Debug = Annotated[bool, typer.Option("--debug", help="Show where an error is from.")]
+Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
 
 _COMMON = (
     ("json", Json, False),
@@ -240,9 +237,9 @@ _COMMON = (
 def command(
     app: typer.Typer, name: str, *, examples: tuple[str, ...], **settings: Any
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Make a function of a session and options a command.
+    """Turn a function that takes a session and options into a command.
 
-    It gets the common options, and its errors become one line and an exit code.
+    It gets the common options; its errors become one line and an exit code.
     """
 
     def decorate(function: Callable[..., None]) -> Callable[..., None]:
@@ -266,7 +263,7 @@ def command(
         run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         run.__annotations__ = {one.name: one.annotation for one in parameters}
         del run.__wrapped__
-        # The mark keeps the lines as they are.
+        # The mark preserves the line breaks.
         lines = "\n".join(["\b", *(f"  {line}" for line in examples)])
         return app.command(name, epilog=f"Examples:\n\n{lines}", **settings)(run)
 
@@ -274,14 +271,14 @@ def command(
 
 
 def guarded(session: Session, work: Callable[[Session], None]) -> None:
-    """Do the work; an error is told in one line and becomes an exit code."""
+    """Do the work; an error is printed as one line and becomes an exit code."""
     try:
         work(session)
         sys.stdout.flush()
     except typer.Exit:
         raise
     except BrokenPipeError:
-        # Whoever read our output has had enough; nothing more can be said there.
+        # The reader has closed our output; nothing more can be printed there.
         lose_output()
         raise typer.Exit(1) from None
     except (Exception, KeyboardInterrupt) as error:

@@ -1,8 +1,8 @@
 """From a file to a model: what ``fit``, ``path`` and ``alternatives`` share.
 
-The data are read once. Everything learned from them (what to fill in, categories, means
-and scales, features, and budget and C if they are chosen) is learned anew in every fold
-of a cross-validation, from its training part alone.
+The data are read once. Everything learned from them (fill values, categories, means and
+scales, features, and budget and C if they are chosen) is learned again in every fold of
+a cross-validation, from its training rows alone.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ GAP_TOL = 1e-4
 
 @dataclass(frozen=True)
 class PreparedTable:
-    """A table that was understood.
+    """A table with its plan and target.
 
     Attributes
     ----------
@@ -153,8 +153,8 @@ class Conditions:
         missing = [name for name in plan.kinds if name not in self.costs]
         if missing:
             raise TableError(
-                f"--costs: there is no cost for {listed(missing)}; give one for every "
-                "column, or --exclude those without."
+                f"--costs: no cost for {listed(missing)}; give every column a cost, or "
+                "--exclude those without one."
             )
 
     def sides(self, preparation: Preparation) -> dict[str, Any]:
@@ -162,8 +162,8 @@ class Conditions:
         include = [j for name in self.include for j in preparation.of_column(name)]
         if isinstance(self.max_features, int) and len(include) > self.max_features:
             raise UsageProblem(
-                f"--include makes {len(include)} features, more than --max-features "
-                f"{self.max_features}; raise it, or include fewer columns."
+                f"--include needs {len(include)} features, more than --max-features "
+                f"{self.max_features}; raise --max-features, or include fewer columns."
             )
         costs = None
         if self.costs is not None:
@@ -187,7 +187,7 @@ class Conditions:
 
 @dataclass(frozen=True)
 class Search:
-    """How hard to look.
+    """Search settings.
 
     Attributes
     ----------
@@ -205,9 +205,9 @@ class Search:
     def run(
         self, problem: Problem, *, whole: bool = False, **options: Any
     ) -> tuple[Result, bool]:
-        """Solve a problem; whether Ctrl-C was pressed meanwhile.
+        """Solve a problem; also returns whether Ctrl-C was pressed.
 
-        Quick fits of very many rows go part by part, unless they are to be ``whole``.
+        Quick fits of very many rows are done in parts, unless ``whole`` is set.
         """
         if self.effort == "fast" and problem.n_samples > large.MANY and not whole:
             fit = large.LargeFit(problem, self, options.get("callback"))
@@ -231,7 +231,7 @@ class Search:
 
 @dataclass(frozen=True)
 class Fit:
-    """A model, and how it came about.
+    """A model, and how it was obtained.
 
     Attributes
     ----------
@@ -275,12 +275,12 @@ def fit_all(
     callback: Callback | None = None,
     certificate: bool = False,
 ) -> Fit:
-    """Choose what is open, then fit all rows."""
+    """Choose budget and C if they are open, then fit all rows."""
     choice = None
     chosen = conditions.open_ones
     preparation = data.prepare()
     if conditions.is_open:
-        on_phase("choosing budget and C by cross-validation")
+        on_phase("choosing feature limit and C by cross-validation")
         conditions, choice = choose(data, conditions, search, folds)
     on_phase("searching and proving")
     X = preparation.transform(data.table)
@@ -334,15 +334,15 @@ def choose(
 
 
 class _Chooser(FrugalSVCCV):
-    """FrugalSVCCV that prepares the table anew in each of its folds.
+    """FrugalSVCCV that prepares the table again in each of its folds.
 
-    What is filled in and the categories are learned from the training part of a fold,
-    too, and not only means and scales.
+    Fill values and categories, not only means and scales, are learned from the training
+    rows of a fold.
 
     Attributes
     ----------
     source : tuple of Data, Preparation and ndarray of int
-        The table, how all of its rows that are in use are prepared, and these rows.
+        The table, the preparation of all rows in use, and these rows.
     """
 
     source: tuple[PreparedTable, Preparation, np.ndarray]
@@ -360,9 +360,9 @@ def _prepared(
     whole: Preparation,
     rows: np.ndarray,
 ) -> Samples:
-    """Samples with the features of ``own``, in the places that they have in ``whole``.
+    """Samples with the features of ``own``, at the positions they have in ``whole``.
 
-    A category that is not there in a fold is a feature that does not vary.
+    A category that is missing in a fold becomes a constant feature.
     """
     place = {key: j for j, key in enumerate(_keys(whole))}
     known = [(k, place[key]) for k, key in enumerate(_keys(own)) if key in place]
@@ -378,13 +378,14 @@ def _keys(preparation: Preparation) -> list[tuple[str, str | None]]:
 
 
 def splitter(positive: np.ndarray, folds: int, seed: int) -> Any:
-    """Stratified folds, as many as the rarer class admits."""
+    """Stratified folds, as many as the rarer class allows."""
     from sklearn.model_selection import StratifiedKFold
 
     rarer = int(min(positive.sum(), (~positive).sum()))
     if rarer < 2:
         raise TableError(
-            f"the rarer class has {rarer} row; at least 2 are needed to choose budget "
-            "and C: give both (--max-features 5 --C 1)."
+            f"the rarer class has only {rarer} row{'s' * (rarer != 1)}, but choosing "
+            "the feature limit and C needs at least 2; give both "
+            "(--max-features 5 --C 1)."
         )
     return StratifiedKFold(min(folds, rarer), shuffle=True, random_state=seed)

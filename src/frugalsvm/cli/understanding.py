@@ -1,4 +1,4 @@
-"""What was understood of a table, in words."""
+"""How a table was read, in words."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from ..tables.formats import PLAIN, WHOLE
 from ..tables.prepared_columns import CategoryColumn, NumberColumn
 from .study import PreparedTable
 
-# Columns that are named.
+# Maximum number of columns listed by name.
 N_NAMED = 10
 
 
 def understood(data: PreparedTable, preparation: Preparation) -> list[str]:
-    """Lines that say what was read, what was left out, and what became of the rest."""
+    """Lines that say what was read, left out, encoded and filled in."""
     table, target = data.table, data.target
     n_columns = len(table.columns)
     first, second = target.classes
@@ -35,12 +35,12 @@ def understood(data: PreparedTable, preparation: Preparation) -> list[str]:
         shown = ", ".join(f"{name} ({n:,})" for name, n in list(gaps.items())[:N_NAMED])
         more = f" and {len(gaps) - N_NAMED:,} more" * (len(gaps) > N_NAMED)
         lines.append(
-            "  missing values filled in, numbers by the median, categories by the most "
-            f"frequent: {shown}{more}"
+            "  missing values filled in (numbers: median, categories: most frequent): "
+            f"{shown}{more}"
         )
     lines.append(
-        f"  {preparation.n_features:,} features, each standardised: less its mean, "
-        "divided by its standard deviation"
+        f"  {preparation.n_features:,} features, each standardised (mean 0, standard "
+        "deviation 1)"
     )
     return lines
 
@@ -54,7 +54,7 @@ def _dropped(data: PreparedTable) -> list[str]:
 
 
 def _rising(data: PreparedTable) -> list[str]:
-    """Columns in use that may number rows with gaps; or rows are sorted by them."""
+    """Columns in use that may be row numbers with gaps, or sort the rows."""
     names = []
     for name in data.plan.kinds:
         column = data.table.columns[name]
@@ -63,8 +63,8 @@ def _rising(data: PreparedTable) -> list[str]:
     if not names:
         return []
     return [
-        f"  in the order of the rows, as if they numbered them: {listed(names)}; "
-        "--exclude leaves them out"
+        f"  may be row numbers, since the rows are sorted by them: {listed(names)}; "
+        "use --exclude to leave them out"
     ]
 
 
@@ -80,14 +80,12 @@ def _categories(preparation: Preparation) -> list[str]:
     if len(columns) > N_NAMED:
         lines.append(f"  categories of {len(columns) - N_NAMED:,} more columns")
     if columns:
-        lines.append(
-            "  (for now each value of a categorical column counts as one feature)"
-        )
+        lines.append("  (each value of a categorical column counts as one feature)")
     return lines
 
 
 def as_dict(data: PreparedTable, preparation: Preparation) -> dict[str, Any]:
-    """The same for a machine."""
+    """The same content as JSON."""
     first, second = data.target.classes
     return {
         "source": data.table.source,

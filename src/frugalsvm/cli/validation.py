@@ -1,4 +1,4 @@
-"""Cross-validation: what models say of rows that they have not seen."""
+"""Cross-validation: predictions for rows that a model has not seen."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from ..tables import (
 )
 from .study import Conditions, PreparedTable, Search, choose, splitter
 
-# Folds inside a training part that the probabilities are learned from.
+# Inner folds of the training rows, from which probabilities are learned.
 INNER_FOLDS = 3
 
 
 @dataclass(frozen=True)
 class Validation:
-    """What models said of rows that they had not seen.
+    """Predictions for rows that a model had not seen.
 
     Attributes
     ----------
@@ -53,12 +53,12 @@ class Validation:
         return sum(feature in one for one in self.selected)
 
     def calibration(self, positive: np.ndarray) -> Sigmoid:
-        """What turns scores into probabilities, learned from all unseen rows."""
+        """The calibration of scores, learned from the scores of unseen rows."""
         return fit_sigmoid(self.scores, positive)
 
 
 def possible_folds(target: Target, folds: int) -> int:
-    """The number of folds, cut to the rows of the rarer class; 0 if there are none."""
+    """The number of folds that the rarer class allows; 0 if it allows none."""
     most = min(folds, *target.counts)
     return most if most >= 2 else 0
 
@@ -72,9 +72,9 @@ def cross_validate(
     on_fold: Callable[[int, int], None] = lambda k, n: None,
     probabilities: bool = False,
 ) -> Validation:
-    """Repeat everything in every fold, and score the rows that were left out.
+    """Repeat all steps in every fold, and score the rows that were left out.
 
-    The searches have the effort of the fit, but prove nothing.
+    The searches use the effort of the fit, but prove nothing.
     """
     if search.time_limit is not None:
         search = replace(search, time_limit=search.time_limit / folds)
@@ -144,9 +144,10 @@ def _inner_sigmoid(
     coef: np.ndarray,
     search: Search,
 ) -> Sigmoid:
-    """Probabilities for scores, learned inside the training part.
+    """Probabilities for scores, learned from the training rows alone.
 
-    Its features stay; their weights are learned from a part of it, and score the rest.
+    The features stay the same. In each inner fold, their weights are learned from some
+    of the rows, and score the others.
     """
     used = np.flatnonzero(coef)
     X = _features(preparation, data.table, train, used)

@@ -1,4 +1,4 @@
-"""``frugalsvm verify``: check a proof against the table that it is about."""
+"""``frugalsvm verify``: check a proof against its table."""
 
 from __future__ import annotations
 
@@ -13,32 +13,32 @@ EXAMPLES = (
     "frugalsvm verify proof.npz data.csv",
     "frugalsvm verify proof.npz data.csv --json",
 )
-# Features that are listed.
+# Maximum number of features listed.
 N_SHOWN = 30
 
 
 def verify(
     session: Session,
     proof: Annotated[
-        str, typer.Argument(metavar="PROOF", help="As written by fit --certificate.")
+        str, typer.Argument(metavar="PROOF", help="File written by fit --certificate.")
     ],
     data: opt.DataFile,
     target: Annotated[
         str | None,
-        typer.Option("--target", "-t", help="The target that you have in mind."),
+        typer.Option("--target", "-t", help="Expected target column."),
     ] = None,
     all_features: Annotated[
-        bool, typer.Option("--all", help="List all features with means and scales.")
+        bool, typer.Option("--all", help="List all features with mean and scale.")
     ] = False,
     encoding: opt.Encoding = None,
     decimal: opt.Decimal = None,
     thousands: opt.Thousands = None,
 ) -> None:
-    """Check a proof against its table, believing nothing that the file claims.
+    """Check a proof against its table, without trusting the proof file.
 
-    The file says how columns became features. The same is done with the table, to the
-    last bit; that means and scales standardise it is checked to 1e-9; then every bound
-    is recomputed. What is printed is what was recomputed.
+    The file says how columns became features. The same steps are applied to the table,
+    to the last bit. Means and scales are checked to standardise it to 1e-9. Then every
+    bound is recomputed. All printed values are the recomputed ones.
     """
     from ..checker import InvalidCertificate
     from ..checker import verify as check
@@ -52,13 +52,13 @@ def verify(
     text = certificate.preparation
     if text is None:
         raise InvalidCertificate(
-            f"{proof} does not say how it was made from a table; it is from Python: "
-            "check it there, by frugalsvm.verify(proof, X, y)."
+            f"{proof} does not say how it was made from a table: it was written from "
+            "Python. Check it there, with frugalsvm.verify(proof, X, y)."
         )
     preparation = Preparation.from_json(text)
     if target is not None and target != preparation.target:
         raise InvalidCertificate(
-            f"{proof} is about the target {preparation.target!r}, not {target!r}."
+            f"{proof} is for the target {preparation.target!r}, not {target!r}."
         )
     _check_size(proof, "features", certificate.arrays["costs"], preparation.n_features)
     table = read_table(
@@ -78,19 +78,19 @@ def verify(
 
 
 def _check_size(proof: str, what: str, told: Any, made: int) -> None:
-    """Before anything is computed: a forged preparation could make too much."""
+    """Check sizes first: a forged preparation could use too much memory."""
     from ..checker import InvalidCertificate
 
     if told.size != made:
         raise InvalidCertificate(
-            f"{proof} is about {told.size:,} {what}, but there are {made:,}."
+            f"{proof} is for {told.size:,} {what}, but the table has {made:,}."
         )
 
 
 def _check_categories(proof: str, preparation: Any, table: Any) -> None:
-    """Refuse categories that no row has, and more of them than a fit takes.
+    """Refuse categories that occur in no row, and more of them than a fit accepts.
 
-    Each takes memory for all rows.
+    Each category needs memory for all rows.
     """
     from ..checker import InvalidCertificate
     from ..tables.kinds import most_levels
@@ -103,14 +103,13 @@ def _check_categories(proof: str, preparation: Any, table: Any) -> None:
             if len(one.shown) > most_levels(table.n_rows):
                 raise InvalidCertificate(
                     f"{proof} has {len(one.levels):,} categories in column "
-                    f"{one.name!r}, which is more than a fit makes of "
-                    f"{table.n_rows:,} rows."
+                    f"{one.name!r}, more than a fit allows for {table.n_rows:,} rows."
                 )
             strange = set(one.levels).difference(there)
             if strange:
                 raise InvalidCertificate(
-                    f"{proof} is about other data: column {one.name!r} of "
-                    f"{table.source} has no {min(strange)!r}."
+                    f"{proof} is for other data: column {one.name!r} of "
+                    f"{table.source} has no value {min(strange)!r}."
                 )
 
 
@@ -120,11 +119,11 @@ def _show(
 ) -> None:  # fmt: skip
     first, second = preparation.classes
     session.show(
-        f"{proof} is right about {table.source}.",
+        f"{proof} is a valid proof for {table.source}.",
         *str(checked).split("\n"),
         f"target {preparation.target}: +1 is {second}, -1 is {first}",
-        "The optimum is that of the features below, each less its mean and divided by "
-        f"its scale; they have mean 0 and variance 1 to {off:.1g}.",
+        "The proof is about the features below, standardised: (value - mean) / scale. "
+        f"Their mean is 0 and their variance 1, to within {off:.1g}.",
         "",
     )
     selected = set(checked.selected.tolist())
@@ -148,7 +147,7 @@ def _show(
     filled = [one for one in preparation.columns if one.fill is not None]
     if filled:
         words = ", ".join(f"{one.name}: {one.fill}" for one in filled[:N_SHOWN])
-        session.show(f"missing values stand for: {words}")
+        session.show(f"missing values were filled in with: {words}")
 
 
 def _content(

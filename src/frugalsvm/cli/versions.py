@@ -1,4 +1,4 @@
-"""Versions of what computes."""
+"""Versions of this package and of those it computes with."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "pandas")
 
 
 def own_version() -> str:
-    """The version of this package, which is imported whenever this is."""
+    """The version of this package."""
     assert __package__ is not None
     return str(sys.modules[__package__.partition(".")[0]].__version__)
 

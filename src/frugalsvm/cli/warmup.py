@@ -1,4 +1,4 @@
-"""``python -m frugalsvm warmup``: compile ahead, and say where it is kept."""
+"""``python -m frugalsvm warmup``: compile in advance, and name the cache folder."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from .all_kernels import warmup
 
 
 def run_warmup() -> int:
-    """Compile and report; the exit code is 1 if nothing could be kept."""
+    """Compile and report; the exit code is 1 if nothing could be cached."""
     print("Compiling what is not in the cache ...", flush=True)
     done = warmup()
     print(

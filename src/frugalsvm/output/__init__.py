@@ -1,1 +1,1 @@
-"""What is handed on: portable models, reports and plots."""
+"""Output: portable models, reports and plots."""

@@ -1,4 +1,4 @@
-"""Numbers that tell rows or persons apart, and so say nothing about new ones."""
+"""Columns that identify rows or persons, and so say nothing about new ones."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ import re
 
 import numpy as np
 
-# Rows from which on different integers without a gap are no accident.
+# Number of rows from which distinct integers without a gap are no coincidence.
 ID_ROWS = 20
 ID_NAME = re.compile(
     r"(?i:(^|[\s_.\-])(id|ids|uid|uuid|nr|no|number|index|key|row|record|rowid)$)"
     r"|(?i:^(id|row|index|record)([\s_.\-]|$))|(?i:^unnamed)|[a-z](Id|ID)$"
     r"|(?i:^(patient|subject|sample|case|customer|client|person|participant)s?$)"
 )
-# Share of the values that are different where a name says that it is an identifier.
+# Fraction of distinct values that makes a column with a telling name an identifier.
 DIFFERENT = 0.95
 
 
 def numbers_rows(name: str, column: np.ndarray) -> bool:
-    """Whether a column numbers its rows, in whatever order they are.
+    """Whether a column numbers its rows, in any order.
 
-    It does if its integers, once they are sorted, rise in equal steps, or if its name
-    says so and nearly all of them are different.
+    It does if its sorted integers rise in equal steps, or if its name says so and
+    nearly all of them are distinct.
     """
     known = column[~np.isnan(column)]
     if known.size < ID_ROWS or (known != np.round(known)).any():
@@ -34,7 +34,7 @@ def numbers_rows(name: str, column: np.ndarray) -> bool:
 
 
 def rises_with_rows(column: np.ndarray) -> bool:
-    """Whether different integers are in order, as numbers of rows are, with gaps."""
+    """Whether distinct integers are sorted, as row numbers are, possibly with gaps."""
     known = column[~np.isnan(column)]
     if known.size < ID_ROWS:
         return False

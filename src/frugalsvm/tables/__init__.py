@@ -1,4 +1,4 @@
-"""Tables: from a file of strangers to numbers, and how exactly they became numbers."""
+"""Tables: turn untrusted files into numbers, and record exactly how."""
 
 from .columns import Numbers, Table, Texts
 from .errors import TableError

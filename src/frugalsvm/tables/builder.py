@@ -1,4 +1,4 @@
-"""ColumnBuilder: a column of a text table, put together piece by piece."""
+"""ColumnBuilder: builds a column of a text table chunk by chunk."""
 
 from __future__ import annotations
 
@@ -19,27 +19,27 @@ from .formats import (
 
 
 class Kind(Enum):
-    """What a column has turned out to be so far."""
+    """What a column appears to be so far."""
 
     EMPTY = "empty"
-    # Numbers as every program writes them.
+    # Numbers in the usual format of programs.
     PLAIN = "plain"
-    # Texts that are numbers in a format of their own.
+    # Texts that are numbers in another format.
     WRITTEN = "written"
     TEXT = "text"
-    # Numbers and texts, so that it has to be read again as text.
+    # Numbers and texts; the column must be read again as text.
     MIXED = "mixed"
 
 
 class ColumnBuilder:
-    """A column, put together piece by piece.
+    """Builds a column chunk by chunk.
 
     Parameters
     ----------
     rule : FormatRule, default=OPEN
-        What is known of its numbers.
+        What is known about its numbers.
     is_text : bool, default=False
-        Whether cells come as texts, and shall be kept as they are.
+        Whether cells come as texts, and are to be kept as such.
 
     Attributes
     ----------
@@ -47,10 +47,10 @@ class ColumnBuilder:
     size : int
         Rows so far.
     may_have_points, tells_points, may_be_dates : bool
-        Of plain numbers: whether there may have been points in them, whether these are
-        decimal points for sure, and whether all may be months or times.
+        For plain numbers: whether they may have points, whether these are certainly
+        decimal points, and whether all numbers may be months or times.
     readings : Readings
-        Of written numbers.
+        The readings of numbers in another format.
     """
 
     def __init__(self, rule: FormatRule = OPEN, is_text: bool = False):
@@ -66,11 +66,11 @@ class ColumnBuilder:
 
     @property
     def may_have_zeros(self) -> bool:
-        """Whether plain numbers may have been written with a point and zeros."""
+        """Whether plain numbers may be written with a point and trailing zeros."""
         return self.may_have_points and self._is_whole
 
     def add(self, series: Any) -> None:
-        """One more piece, as pandas has read it."""
+        """Add a chunk, as read by pandas."""
         dtype = series.dtype.kind
         if self.kind is Kind.MIXED or dtype == "b":
             self.kind = Kind.MIXED
@@ -124,7 +124,7 @@ class ColumnBuilder:
             self.kind = Kind.MIXED
 
     def _are_numbers(self, found: Any, codes: np.ndarray) -> bool:
-        """Whether texts are numbers, as those so far."""
+        """Whether texts are numbers, like those so far."""
         if self._is_text or self.may_have_points:
             return False
         for values in self._numbers:
@@ -134,7 +134,7 @@ class ColumnBuilder:
 
     def _begin_texts(self, found: Any, codes: np.ndarray) -> None:
         self.kind = Kind.TEXT
-        # Pieces without any value look like numbers.
+        # Chunks without any value look like numbers.
         self._codes.append(np.full(self.size, -1, np.int32))
         self._keep(found, codes)
 
@@ -152,7 +152,7 @@ class ColumnBuilder:
 
 
 def _without_blanks(codes: np.ndarray, found: Any) -> tuple[np.ndarray, Any]:
-    """Texts stripped and each once, without those that mean a missing value."""
+    """Stripped and unique texts, without those that mean a missing value."""
     from pandas import Series, factorize
 
     if found.empty:

@@ -1,4 +1,4 @@
-"""Table: columns of numbers or of texts, as they were read."""
+"""Table: columns of numbers or text, as read."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ import numpy as np
 from .errors import TableError, unknown_column
 from .formats import PLAIN, NumberFormat
 
-# What texts are stripped of at both ends, here and in exported models: space, tab and
-# the space at which no line is broken.
+# Characters stripped from both ends of texts, here and in exported models: space, tab
+# and no-break space.
 STRIPPED = " \t\u00a0"
-# What means a missing value in a text table, once it is stripped.
+# Stripped texts that mean a missing value in a text table.
 MISSING_WORDS = (
     "", "?", "NA", "N/A", "n/a", "#N/A", "#N/A N/A", "#NA", "<NA>", "NaN", "nan",
     "-NaN", "-nan", "NULL", "null", "None", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN",
 )  # fmt: skip
 
 
-# Columns whose doubts an error tells.
+# Maximum number of ambiguous columns that an error describes.
 N_DOUBTS = 3
 
 
@@ -50,15 +50,15 @@ class Numbers:
 
 
 class ColumnStore:
-    """A temporary file for columns of large tables, which are needed now and then."""
+    """A temporary file for columns of large tables, which are not always needed."""
 
     def __init__(self) -> None:
-        # It has no name, and is gone with the last column that refers to it.
+        # It has no name, and is deleted with the last column that refers to it.
         self._file = tempfile.TemporaryFile()  # noqa: SIM115
         self._end = 0
 
     def put(self, values: np.ndarray, format: NumberFormat = PLAIN) -> StoredNumbers:
-        """Keep a column."""
+        """Store a column."""
         self._file.seek(self._end)
         self._file.write(np.ascontiguousarray(values, np.float64).data)
         column = StoredNumbers(self, self._end, values.size, format)
@@ -72,20 +72,20 @@ class ColumnStore:
 
 
 class StoredNumbers(Numbers):
-    """A column of numbers that is read whenever it is needed.
+    """A column of numbers that is read from its store on each access.
 
     Parameters
     ----------
     store : Store
     start, size : int
-        Its place there in bytes, and its length.
+        Its position there in bytes, and its length.
     format : NumberFormat
     """
 
     def __init__(
         self, store: ColumnStore, start: int, size: int, format: NumberFormat = PLAIN
     ) -> None:
-        # As dataclasses do it that cannot be changed.
+        # As frozen dataclasses do.
         object.__setattr__(self, "_place", (store, start, size))
         object.__setattr__(self, "format", format)
 
@@ -101,16 +101,16 @@ class StoredNumbers(Numbers):
 
 @dataclass(frozen=True, eq=False)
 class Texts:
-    """A column of texts, each different one stored once.
+    """A column of texts; each distinct text is stored once.
 
     Attributes
     ----------
     codes : ndarray of int32
-        For each row the place of its text in ``levels``; -1 where it is missing.
+        For each row, the position of its text in ``levels``; -1 if it is missing.
     levels : list of str
         In alphabetical order.
     are_dates : bool
-        Whether the file says that these are dates.
+        Whether the file marks these as dates.
     """
 
     codes: np.ndarray
@@ -128,14 +128,14 @@ class Texts:
 
 @dataclass(frozen=True, eq=False)
 class UnclearNumbers:
-    """A column of numbers that cannot be read for certain; an error if it is used.
+    """A column of ambiguous numbers; using it is an error.
 
     Attributes
     ----------
     size : int
         Number of rows.
     doubt : str
-        What is not clear, with the row.
+        What is ambiguous, with the row.
     """
 
     size: int
@@ -143,7 +143,7 @@ class UnclearNumbers:
 
     @property
     def missing(self) -> np.ndarray:
-        """Nothing is known to be missing."""
+        """No value is known to be missing."""
         return np.zeros(self.size, dtype=bool)
 
     def __len__(self) -> int:
@@ -154,15 +154,15 @@ Column = Numbers | Texts | UnclearNumbers
 
 
 def check_clear(columns: Mapping[str, Column], source: str, remedy: str = "") -> None:
-    """Raise an error that names the columns whose numbers are not clear.
+    """Raise an error that names the columns with ambiguous numbers.
 
     Parameters
     ----------
     columns : mapping from names to columns
     source : str
-        Where they are from.
+        Name of their file.
     remedy : str, default=""
-        What else could be done about it.
+        Another remedy, appended to the message.
     """
     doubts = [
         f"column {name!r}: {one.doubt}"
@@ -174,25 +174,25 @@ def check_clear(columns: Mapping[str, Column], source: str, remedy: str = "") ->
     shown = "; ".join(doubts[:N_DOUBTS])
     more = len(doubts) - N_DOUBTS
     raise TableError(
-        f"numbers of {source} are not clear. {shown[0].upper()}{shown[1:]}"
-        + (f"; and {more:,} more columns" if more > 0 else "")
-        + ". Say how they are written by --decimal and --thousands, for the file "
-        f"(--decimal ,) or a column (--decimal 'NAME=,'){remedy}."
+        f"{source} has ambiguous numbers. {shown[0].upper()}{shown[1:]}"
+        + (f"; and {more:,} more column{'s' * (more > 1)}" if more > 0 else "")
+        + ". Give the format with --decimal and --thousands, for the whole file "
+        f"(--decimal ,) or one column (--decimal 'NAME=,'){remedy}."
     )
 
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """A table as it was read.
+    """A table as read.
 
     Attributes
     ----------
     columns : mapping from names to Numbers or Texts
     n_rows : int
     source : str
-        Where it is from.
+        Name of its file.
     remarks : list of str
-        What was found out about the file on the way: encoding, separator and so on.
+        What was detected about the file: encoding, separator and so on.
     """
 
     columns: Mapping[str, Column]
@@ -206,7 +206,7 @@ class Table:
         return list(self.columns)
 
     def column(self, name: str, what: str) -> Column:
-        """A column by name; ``what`` asks for it, for the error."""
+        """A column by name; ``what`` is named in the error if it does not exist."""
         if name not in self.columns:
             raise unknown_column(what, name, self.names)
         return self.columns[name]
@@ -226,6 +226,6 @@ def in_order(
     stripped = [None if one is None else one.strip(STRIPPED) for one in levels]
     known = sorted({one for one in stripped if one})
     place = {one: k for k, one in enumerate(known)}
-    # The last entry serves the code -1.
+    # The last entry is for the code -1.
     new = np.array([place.get(one or "", -1) for one in stripped] + [-1], np.int32)
     return Texts(new[codes], known, are_dates)

@@ -1,6 +1,6 @@
-"""Dialect: what separates the cells of a text table, and what its columns are called.
+"""Dialect: the separator and the column names of a text table.
 
-It is guessed from the first lines, and not silently: the table says what was taken.
+It is guessed from the first lines; remarks on the table report the guess.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from itertools import islice
 from .errors import TableError, listed
 from .naming import different
 
-# Of two that fit alike the first is meant: commas may be in numbers, or in names.
+# If two fit equally well, the first is used: commas may be in numbers or names.
 SEPARATORS = {"\t": "tabs", ";": "semicolons", "|": "bars", ",": "commas"}
-# Rows that a guess is based on.
+# Number of rows that a guess is based on.
 N_ROWS = 200
-# The line by which Excel is told the separator.
+# The line that tells Excel the separator.
 TOLD = re.compile(r'"?sep=([,;\t|])"?\r?\n', re.IGNORECASE)
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _BLANK_LINES = re.compile(r"(?: *(?:\r\n|\n|\r))*")
@@ -34,11 +34,11 @@ class Dialect:
     ----------
     separator : str
     names : list of str
-        Of the columns; all different.
+        Column names; all different.
     remarks : list of str
-        What is worth saying.
+        What the user should know.
     skipped : int
-        Lines before the first row, that of names included.
+        Lines before the first row, including the header line.
     """
 
     separator: str
@@ -56,10 +56,10 @@ def guess(sample: str, source: str, is_whole: bool) -> Dialect:
     source : str
         Name of the file, for errors.
     is_whole : bool
-        Whether the sample is all there is; otherwise its last line may be cut.
+        Whether the sample is the whole file; otherwise its last line may be cut.
     """
     if not sample.strip():
-        raise TableError(f"{source} is empty; it needs a line of names and some rows.")
+        raise TableError(f"{source} is empty; it needs a header line and some rows.")
     told = TOLD.match(sample)
     start = _BLANK_LINES.match(sample, told.end() if told else 0)
     assert start is not None
@@ -78,7 +78,7 @@ def guess(sample: str, source: str, is_whole: bool) -> Dialect:
 
 
 def _separator(sample: str, is_whole: bool) -> tuple[str, list[list[str]]]:
-    """The separator that makes rows of one length, and the first rows."""
+    """The separator that makes all rows equally long, and the first rows."""
     best = (",", _rows(sample, ",", is_whole))
     best_score = (0.0, 1)
     for separator in SEPARATORS:
@@ -93,7 +93,7 @@ def _separator(sample: str, is_whole: bool) -> tuple[str, list[list[str]]]:
 
 
 def _rows(sample: str, separator: str, is_whole: bool) -> list[list[str]]:
-    # Not by str.splitlines, which breaks lines at more than line feeds.
+    # str.splitlines would break lines at more than line feeds.
     lines = io.StringIO(sample, newline="")
     # Cells may be as long as the sample.
     limit = csv.field_size_limit(max(len(sample), 2**17))
@@ -111,25 +111,25 @@ def _rows(sample: str, separator: str, is_whole: bool) -> list[list[str]]:
 
 
 def _names(header: list[str], source: str) -> tuple[list[str], list[str]]:
-    """Different names for all columns, and what was done about it."""
+    """Unique names for all columns, and remarks on those that were changed."""
     header = [name.strip() for name in header]
     if all(_ANY_NUMBER.fullmatch(name) for name in header if name) and any(header):
         raise TableError(
-            f"the first line of {source} has numbers only ({listed(header[:3])} ...); "
-            "it must name the columns."
+            f"the first line of {source} has only numbers ({listed(header[:3])} ...); "
+            "it must be a header line with the column names."
         )
     remarks = []
     filled = [name or f"column {j + 1}" for j, name in enumerate(header)]
     n_empty = sum(not name for name in header)
     if n_empty:
         remarks.append(
-            f"{n_empty} column{'s' * (n_empty > 1)} without a name: called 'column N'"
+            f"{n_empty} column{'s' * (n_empty > 1)} without a name: renamed 'column N'"
         )
     counts = Counter(filled)
     twice = [name for name, n in counts.items() if n > 1]
     if twice:
         remarks.append(
-            f"{listed(twice)} stand{'s' * (len(twice) == 1)} more than once in the "
-            "first line: called 'name (2)' and so on"
+            f"{listed(twice)} appear{'s' * (len(twice) == 1)} more than once in the "
+            "header line: renamed 'name (2)' and so on"
         )
     return different(filled), remarks

@@ -1,4 +1,4 @@
-"""What is wrong with a table, for the person who has the file."""
+"""Errors in a table, worded for the person who has the file."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ..api.feature_names import close_names
 
-# Names that a sentence lists.
+# Maximum number of names listed in a sentence.
 N_LISTED = 8
 
 
@@ -15,7 +15,7 @@ class TableError(ValueError):
 
 
 class UnknownColumn(TableError):
-    """A column that was asked for is not there."""
+    """A requested column does not exist."""
 
 
 def listed(names: Sequence[str]) -> str:
@@ -26,11 +26,11 @@ def listed(names: Sequence[str]) -> str:
 
 
 def unknown_column(what: str, name: str, known: Sequence[str]) -> UnknownColumn:
-    """The error for a name that no column has; ``what`` asked for it."""
+    """The error for an unknown column name; ``what`` is the option that gave it."""
     close = close_names(name, known)
     folded = [one for one in known if one.casefold() == name.casefold()]
     if folded or close:
         hint = f"did you mean {listed(folded or close)}?"
     else:
         hint = f"the columns are {listed(known)}."
-    return UnknownColumn(f"{what}: there is no column {name!r}; {hint}")
+    return UnknownColumn(f"{what}: no column {name!r}; {hint}")

@@ -1,9 +1,9 @@
-"""How numbers are written in a text table, decided column by column.
+"""Number formats of a text table, decided column by column.
 
-``1.234`` is one and a bit in one country and more than a thousand in the next. A column
-is read with decimal points and with decimal commas at once, as long as its cells admit
-both. What only one way of reading admits is decided; what two admit with different
-values is decided by nobody but the user.
+``1.234`` is a little more than one in some countries and more than a thousand in
+others. A column is read with decimal points and with decimal commas in parallel, as
+long as its cells allow both. If only one reading remains, it is used; if two remain
+with different values, only the user can decide.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from typing import NamedTuple
 import numpy as np
 
 DECIMALS = (".", ",")
-# What may group thousands, and the characters that look alike.
+# Thousands separators, and characters that look like them.
 GROUPS = {".": ".", ",": ",", " ": " \u00a0\u202f", "'": "'\u2019"}
 NO_GROUPS = ""
-# Texts of a column that are looked at for decimal commas.
+# Number of texts of a column that are checked for decimal commas.
 N_LOOKED_AT = 1000
 _SIGNS = {".": "points", ",": "commas", " ": "spaces", "'": "apostrophes"}
 
@@ -32,9 +32,9 @@ class NumberFormat:
     Attributes
     ----------
     decimal : {".", ","} or None
-        None if there were whole numbers only, which tell nothing of it.
+        None if all numbers were whole, so that it is unknown.
     thousands : {".", ",", " ", "'"} or None
-        What groups thousands; None if nothing does.
+        Thousands separator; None if there is none.
     """
 
     decimal: str | None = "."
@@ -43,35 +43,34 @@ class NumberFormat:
     def __str__(self) -> str:
         parts = [] if self.decimal is None else [f"decimal {_SIGNS[self.decimal]}"]
         if self.thousands is not None:
-            parts.append(f"{_SIGNS[self.thousands]} in thousands")
+            parts.append(f"{_SIGNS[self.thousands]} between thousands")
         return " and ".join(parts) or "whole numbers"
 
     @property
     def example(self) -> str:
-        """A number that is written so."""
+        """A number in this format."""
         fraction = "" if self.decimal is None else f"{self.decimal}5"
         return f"1{self.thousands or ''}234{fraction}"
 
 
-# As every program writes numbers, and where all of them are whole.
+# The usual format of programs, and that of columns with only whole numbers.
 PLAIN, WHOLE = NumberFormat(), NumberFormat(None)
 
 
 @dataclass(frozen=True)
 class FormatRule:
-    """What is known of a column's format before it is read.
+    """What is known about a column's format before it is read.
 
     Attributes
     ----------
     decimal : {".", ","} or None
-        None if that is open.
+        None if it is open.
     thousands : str or None
-        None if that is open, ``""`` if nothing groups thousands.
+        None if it is open, ``""`` if there is no thousands separator.
     is_number : bool
-        Whether a text that is no number is an error: then the column is known to have
-        numbers.
+        Whether the column is known to be numeric, so that other text is an error.
     was_whole : bool
-        Whether all numbers so far were whole, so that 1.234 may well be one of them.
+        Whether all numbers so far were whole, so that 1.234 may also be whole.
     """
 
     decimal: str | None = None
@@ -81,37 +80,37 @@ class FormatRule:
 
     def __post_init__(self) -> None:
         if self.decimal is None and self.thousands in DECIMALS:
-            # One sign cannot be both.
+            # One character cannot be both separators.
             object.__setattr__(self, "decimal", "," if self.thousands == "." else ".")
 
     @classmethod
     def of(cls, known: NumberFormat) -> FormatRule:
-        """The rule for a column whose format was decided before."""
+        """The rule for a column whose format is already decided."""
         if known.decimal is None:
             return cls(is_number=True, was_whole=True)
         return cls(known.decimal, known.thousands or NO_GROUPS, True)
 
     @property
     def excludes_plain(self) -> bool:
-        """Whether what looks like a plain number, 1.234, is none, or another one."""
+        """Whether 1.234, say, cannot be read as a plain number."""
         return self.decimal == ","
 
     def __str__(self) -> str:
         return str(NumberFormat(self.decimal, self.thousands or None))
 
 
-# Everything is left to the cells.
+# Nothing is known; the cells decide.
 OPEN = FormatRule()
 
 
 @dataclass(frozen=True)
 class FormatRules:
-    """What is known of the formats of a file.
+    """What is known about the number formats of a file.
 
     Attributes
     ----------
     file : FormatRule
-        Of all columns that have no rule of their own.
+        For all columns without a rule of their own.
     columns : mapping from names to FormatRule
     """
 
@@ -134,7 +133,8 @@ class Doubt(NamedTuple):
         Counted from 0.
     text : str
     values : tuple of float
-        With decimal points and with decimal commas; empty if it cannot be read.
+        Its values with decimal points and with decimal commas; empty if it cannot be
+        read.
     """
 
     row: int
@@ -143,19 +143,19 @@ class Doubt(NamedTuple):
 
 
 class Readings:
-    """The numbers of a column of texts, read with points and with commas.
+    """The numbers of a text column, read with decimal points and decimal commas.
 
     Parameters
     ----------
     rule : FormatRule, default=OPEN
-        What is known before.
+        What is known in advance.
     """
 
     def __init__(self, rule: FormatRule = OPEN):
         self.rule = rule
         self.doubt: Doubt | None = None
         self._size = 0
-        # Whether all texts may be dates, some are for sure, and thousands are likely.
+        # Whether all texts may be dates, and whether some certainly are.
         self._may_be_dates, self._has_dates = True, False
         self._thousands = _Signs()
         signs = DECIMALS if rule.decimal is None else (rule.decimal,)
@@ -163,14 +163,14 @@ class Readings:
         self._possible = self._all
 
     def add(self, texts: Sequence[str], codes: np.ndarray) -> bool:
-        """Take some more cells; False if the column is not one of numbers.
+        """Add more cells; returns False if the column is not numeric.
 
         Parameters
         ----------
         texts : sequence of str
             All different.
         codes : ndarray of int
-            For each cell the place of its text, -1 where it is missing.
+            For each cell, the position of its text; -1 if it is missing.
         """
         possible = []
         for one in self._possible:
@@ -189,7 +189,7 @@ class Readings:
         return bool(possible)
 
     def add_whole(self, values: np.ndarray) -> None:
-        """Take cells that are whole numbers, or missing."""
+        """Add cells that are whole numbers or missing."""
         for one in self._possible:
             one.pieces.append(values)
         self._size += values.size
@@ -201,7 +201,7 @@ class Readings:
 
     @property
     def only_format(self) -> NumberFormat | None:
-        """The format, if the cells admit but one."""
+        """The format, if the cells allow only one."""
         return self._possible[0].format if len(self._possible) == 1 else None
 
     def _note_dates(self, texts: Sequence[str]) -> None:
@@ -217,11 +217,11 @@ class Readings:
 
     @property
     def are_dates(self) -> bool:
-        """Whether no program would write such numbers: 06.2019, 01.05."""
+        """Whether they cannot be numbers written by a program: 06.2019, 01.05."""
         return self.may_be_dates and self._has_dates
 
     def _note_misfit(self, texts: Sequence[str], codes: np.ndarray) -> None:
-        """Remember the first cell that is no number, or not one like the others."""
+        """Remember the first cell that is not a number like the others."""
         fits = np.array([one.admits(texts) for one in self._all])
         by_cell = np.pad(fits, ((0, 0), (0, 1)), constant_values=True)[:, codes]
         wrong = ~by_cell.any(axis=0)
@@ -232,7 +232,7 @@ class Readings:
         self.doubt = Doubt(self._size + row, texts[codes[row]])
 
     def _note_difference(self, texts: Sequence[str], codes: np.ndarray) -> None:
-        """Remember the first cell that two readings take for different numbers."""
+        """Remember the first cell that the two readings give different values."""
         first, second = (one.pieces[-1] for one in self._all)
         # NaN, where cells are missing, differs from NaN.
         differs = (first != second) & (codes >= 0)
@@ -242,12 +242,12 @@ class Readings:
             self.doubt = Doubt(self._size + row, texts[codes[row]], values)
 
     def decide(self, plain_by_default: bool) -> NumberFormat | None:
-        """The format; None if the cells admit two with different numbers.
+        """The format; None if the cells allow two with different numbers.
 
         Parameters
         ----------
         plain_by_default : bool
-            Whether ``1.234`` is a plain number where nothing tells.
+            Whether ``1.234`` is a plain number if nothing else decides.
         """
         if len(self._possible) == 1:
             return self._possible[0].format
@@ -265,13 +265,13 @@ class Readings:
 
 
 class _Signs:
-    """What the look of numbers with points says of these."""
+    """Evidence about the meaning of points, from the look of the numbers."""
 
     def __init__(self) -> None:
         self._have_three, self._has_zero, self._has_none = True, False, False
 
     def add(self, texts: Sequence[str]) -> None:
-        """Take some more texts."""
+        """Add more texts."""
         if self._have_three:
             pointed = [one for one in texts if "." in one]
             self._has_none = self._has_none or len(pointed) < len(texts)
@@ -280,16 +280,16 @@ class _Signs:
 
     @property
     def are_likely(self) -> bool:
-        """Whether points are likely to group thousands: 750 beside 12.400.
+        """Whether points are likely to be thousands separators: 750 beside 12.400.
 
-        Programs write either all numbers with three digits, or none with a zero at the
-        end.
+        As decimals, programs write either all numbers with three digits, or none with a
+        trailing zero.
         """
         return self._have_three and self._has_zero and self._has_none
 
 
 class _Reading:
-    """The numbers of a column, if they have a certain decimal sign."""
+    """The numbers of a column, for a given decimal separator."""
 
     def __init__(self, decimal: str, thousands: str | None):
         self.decimal = decimal
@@ -304,17 +304,17 @@ class _Reading:
         return NumberFormat(self.decimal, self.thousands)
 
     def admits(self, texts: Sequence[str]) -> np.ndarray:
-        """Which texts are numbers with this sign, whatever groups thousands."""
+        """Which texts are numbers with this separator and any thousands separator."""
         each = [_fits(texts, self.decimal, one) for one in (None, *self._others)]
         return np.logical_or.reduce(each)
 
     def values(self, texts: Sequence[str]) -> np.ndarray | None:
-        """The numbers; None if not all texts are some."""
+        """The numbers; None unless all texts are numbers."""
         fits = _fits(texts, self.decimal, self.thousands).all()
         return self._converted(texts) if fits or self._find_groups(texts) else None
 
     def _find_groups(self, texts: Sequence[str]) -> bool:
-        """Find out what groups thousands, unless that is known."""
+        """Detect the thousands separator, unless it is known."""
         if self.thousands is not None:
             return False
         for one in self._others:
@@ -332,30 +332,30 @@ class _Reading:
 
 
 def _fits(texts: Sequence[str], decimal: str, thousands: str | None) -> np.ndarray:
-    """Which texts are numbers of a format."""
+    """Which texts are numbers in a format."""
     return _matches(_pattern(decimal, thousands), texts)
 
 
 def _matches(pattern: str, texts: Sequence[str]) -> np.ndarray:
-    """Which texts are as a regular expression says."""
+    """Which texts match a regular expression in full."""
     fullmatch = re.compile(pattern).fullmatch
     return np.fromiter((fullmatch(one) is not None for one in texts), bool, len(texts))
 
 
 @cache
 def _pattern(decimal: str, thousands: str | None) -> str:
-    """A regular expression for numbers of a format; thousands may be left ungrouped."""
+    """A regular expression for numbers in a format; grouping thousands is optional."""
     sign = re.escape(decimal)
     plain = f"(?:[0-9]+(?:{sign}[0-9]*)?|{sign}[0-9]+)(?:[eE][-+]?[0-9]+)?"
     if thousands is None:
         return f"[-+]?{plain}"
-    # No group begins with a zero: 0.125 is no number of thousands.
+    # Grouped numbers do not begin with a zero: 0.125 has no thousands.
     group = f"[{GROUPS[thousands]}]"
     grouped = f"[1-9][0-9]{{0,2}}(?:{group}[0-9]{{3}})+(?:{sign}[0-9]*)?"
     return f"[-+]?(?:{plain}|{grouped})"
 
 
-# Days and months, times, months of a year; and those that are no numbers for sure.
+# Day and month, time, month and year; and those that are certainly not numbers.
 _DATE = (
     r"(?:0?[1-9]|[12][0-9]|3[01])\.(?:0[1-9]|1[0-2])"
     r"|(?:[01]?[0-9]|2[0-3])\.[0-5][0-9]"
@@ -363,7 +363,7 @@ _DATE = (
 )
 _SURE_DATE = r"0[0-9]\.[0-9]+"
 _THREE_DIGITS = r".*\.[0-9]{3}"
-# 4,79 and 1.172,50, with a unit or a currency or without, but not 1,250.
+# 4,79 and 1.172,50, with or without a unit or currency, but not 1,250.
 _FOREIGN = (
     r"[^0-9]{0,4}(?:[0-9]+|[0-9]{1,3}(?:\.[0-9]{3})+)"
     r",(?:[0-9]{1,2}|[0-9]{4,})[^0-9]{0,4}"
@@ -371,14 +371,14 @@ _FOREIGN = (
 
 
 def have_commas(texts: Sequence[str]) -> bool:
-    """Whether half of some texts are numbers with decimal commas, or nearly numbers."""
+    """Whether at least half of the texts look like numbers with decimal commas."""
     some = texts[:N_LOOKED_AT]
     n = sum(re.fullmatch(_FOREIGN, one) is not None for one in some)
     return 0 < len(some) <= 2 * n
 
 
 def are_all_numbers(texts: Sequence[str]) -> bool:
-    """Whether each text is a number in some format, if not all in the same."""
+    """Whether each text is a number in some format, not necessarily the same."""
     return all(any(re.fullmatch(one, text) for one in _any()) for text in texts)
 
 
@@ -393,13 +393,13 @@ def _any() -> tuple[re.Pattern[str], ...]:
 
 
 def are_whole(values: np.ndarray) -> bool:
-    """Whether all numbers that are there are whole."""
+    """Whether all numbers are whole, apart from missing ones."""
     known = values[~np.isnan(values)]
     return bool((np.isfinite(known) & (known == np.round(known))).all())
 
 
 def may_be_dates(values: np.ndarray) -> bool:
-    """Whether numbers may have been months of a year (06.2019), days or times."""
+    """Whether numbers may be months (06.2019), days or times."""
     known = values[~np.isnan(values)]
     if not np.isfinite(known).all():
         return False
@@ -411,7 +411,7 @@ def may_be_dates(values: np.ndarray) -> bool:
 
 
 def tells_points(values: np.ndarray) -> bool:
-    """Whether numbers with a point cannot have been thousands: 0.5, 2.0625, 1234.5."""
+    """Whether the points cannot be thousands separators: 0.5, 2.0625, 1234.5."""
     known = np.abs(values[np.isfinite(values)])
     if ((known > 0) & (known < 1)).any():
         return True

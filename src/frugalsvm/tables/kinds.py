@@ -1,6 +1,6 @@
-"""What the columns of a table are: numbers, categories, or nothing to learn from.
+"""Classify the columns of a table: numbers, categories, or nothing to learn from.
 
-Every column that is left out is left out with a reason.
+Every column that is left out gets a reason.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from .columns import Column, Numbers, Table, Texts, check_clear
 from .errors import TableError, unknown_column
 
 NUMBER, CATEGORY = "number", "category"
-# Most values of a column of texts that is taken for a categorical one, and of one that
-# is said to be one: each is a feature.
+# Maximum number of values of a text column that is taken as categorical by default, and
+# of one that the user calls categorical. Each value is a feature.
 MAX_LEVELS, MOST_LEVELS = 20, 1000
-# Most values of all features of such a column.
+# Maximum number of cells in all features of such a column.
 MOST_CELLS = 10**8
 DATE = re.compile(
     r"(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2})"
@@ -27,17 +27,17 @@ DATE = re.compile(
     r"([T ]\d{1,2}:\d{2}.*)?",
     re.IGNORECASE,
 )
-# Texts that are held against the pattern of dates.
+# Number of texts that are compared with the date pattern.
 N_DATES = 1000
-# A spread below this part of the mean is lost in rounding when it is standardised.
+# A spread below this fraction of the mean is lost to rounding in standardisation.
 LEAST_SPREAD = 1e-6
-# Values beyond this, and spreads below that, are lost when they are squared.
+# Larger values, and smaller spreads, overflow or underflow when squared.
 LARGEST, SMALLEST_SPREAD = 1e50, 1e-50
 
 
 @dataclass(frozen=True)
 class Plan:
-    """Which columns are used, and as what.
+    """Which columns are used, and how.
 
     Attributes
     ----------
@@ -65,19 +65,19 @@ def make_plan(
     keep: Collection[str] = (),
     categorical: Collection[str] = (),
 ) -> Plan:
-    """Decide what the columns of a table are.
+    """Decide how to use the columns of a table.
 
     Parameters
     ----------
     table : Table
     target : str
-        The column that is to be predicted.
+        The column to predict.
     exclude : collection of str, default=()
-        Columns that are left out.
+        Columns to leave out.
     keep : collection of str, default=()
-        Columns that are used even if they look like identifiers or dates.
+        Columns to use even if they look like identifiers or dates.
     categorical : collection of str, default=()
-        Columns that are categories, whatever they look like.
+        Columns to use as categories, even if they look numeric.
 
     Returns
     -------
@@ -92,7 +92,8 @@ def make_plan(
     check_clear(
         {name: table.columns[name] for name in used},
         table.source,
-        "; --categorical takes them as texts, --exclude leaves them out",
+        ". Alternatively, use --categorical to read them as text, or --exclude to "
+        "leave them out",
     )
     kinds: dict[str, str] = {}
     dropped = []
@@ -100,7 +101,7 @@ def make_plan(
         if name == target:
             continue
         if name in exclude:
-            # It is not even looked at: this is the remedy for columns that are errors.
+            # It is not inspected at all, so that bad columns can be excluded.
             dropped.append((name, "excluded by you"))
             continue
         kind, reason = _judge(name, column, name in keep, name in categorical)
@@ -111,14 +112,14 @@ def make_plan(
     if not kinds:
         why = "; ".join(f"{name}: {reason}" for name, reason in dropped[:5])
         raise TableError(
-            f"{table.source} has no column to learn from besides the target"
+            f"{table.source} has no usable column apart from the target"
             + (f" ({why})." if why else ".")
         )
     return Plan(kinds, tuple(dropped), target)
 
 
 def check_missing(table: Table, plan: Plan) -> None:
-    """Raise an error that names the columns with missing values, if there are any."""
+    """Raise an error that names the columns with missing values, if any."""
     gaps = missing_values(table, plan)
     if not gaps:
         return
@@ -126,19 +127,19 @@ def check_missing(table: Table, plan: Plan) -> None:
     shown = ", ".join(names[:8]) + (f" and {len(names) - 8:,} more" * (len(names) > 8))
     raise TableError(
         f"missing values in {len(gaps):,} column{'s' * (len(gaps) > 1)} of "
-        f"{table.source}: {shown}. Fill them in (--impute median), leave the columns "
-        "out (--exclude NAME), or remove the rows."
+        f"{table.source}: {shown}. Fill them in (--impute median), leave out the "
+        "columns (--exclude NAME), or remove the rows."
     )
 
 
 def missing_values(table: Table, plan: Plan) -> dict[str, int]:
-    """Numbers of missing values of the columns in use, by name."""
+    """Number of missing values in each column in use, by name."""
     counts = {name: int(table.columns[name].missing.sum()) for name in plan.kinds}
     return {name: n for name, n in counts.items() if n}
 
 
 def _judge(name: str, column: Column, keep: bool, categorical: bool) -> tuple[str, str]:
-    """The kind of a column, and why it is dropped if it is."""
+    """The kind of a column, and the reason to drop it, or an empty text."""
     if column.missing.all():
         return NUMBER, "empty"
     if isinstance(column, Numbers):
@@ -152,32 +153,33 @@ def _why_not_numbers(name: str, values: np.ndarray, keep: bool) -> str:
     infinite = int(np.isinf(known).sum())
     if infinite:
         raise TableError(
-            f"column {name!r} has {infinite:,} infinite values; remove these rows, or "
-            f"leave it out (--exclude {name!r})."
+            f"column {name!r} has {infinite:,} infinite "
+            f"value{'s' * (infinite > 1)}; remove these rows, or leave the column out "
+            f"(--exclude {name!r})."
         )
     low, high = known.min(), known.max()
     if low == high:
         return f"constant ({low:g})"
     if max(abs(low), abs(high)) > LARGEST:
         raise TableError(
-            f"column {name!r} has values up to {max(abs(low), abs(high)):g}, which is "
-            f"too large to compute with; change its unit, or --exclude {name!r}."
+            f"column {name!r} has values up to {max(abs(low), abs(high)):g}, too large "
+            f"to compute with; change its unit, or use --exclude {name!r}."
         )
     if high - low < SMALLEST_SPREAD:
-        return f"varies by {high - low:g} only, which is too little to compute with"
+        return f"varies by only {high - low:g}, too little to compute with"
     if high - low < LEAST_SPREAD * max(abs(low), abs(high)):
         return f"hardly varies ({low:.9g} to {high:.9g}); subtract {low:g} first"
     if keep or (known != np.round(known)).any():
         return ""
     if _are_days(known):
-        return f"dates like {int(known[0])}; give days or years instead"
+        return f"dates like {int(known[0])}; convert them to days or years"
     if numbers_rows(name, known):
-        return "numbers the rows, or the persons; --keep uses it nevertheless"
+        return "numbers the rows or persons; use --keep to include it anyway"
     return ""
 
 
 def _are_days(known: np.ndarray) -> bool:
-    """Whether integers are days like 20240131."""
+    """Whether integers are dates like 20240131."""
     if known.min() < 18000101 or known.max() > 22001231:
         return False
     days = known.astype(np.int64)
@@ -193,24 +195,24 @@ def _why_not_texts(name: str, column: Texts, wanted: bool) -> str:
         most = most_levels(len(column))
         if len(levels) > most:
             raise TableError(
-                f"column {name!r} has {len(levels):,} different values, and each "
-                f"would be a feature; at most {most:,} are taken here: merge the rare "
-                f"ones into one, or leave it out (--exclude {name!r})."
+                f"column {name!r} has {len(levels):,} different values, each of which "
+                f"would be a feature; at most {most:,} are allowed here. Merge the "
+                f"rare ones into one, or leave the column out (--exclude {name!r})."
             )
         return ""
     if column.are_dates or _are_dates(levels):
-        return f"dates like {levels[0]!r}; give days or years instead"
+        return f"dates like {levels[0]!r}; convert them to days or years"
     n_known = int((column.codes >= 0).sum())
     if len(levels) > MAX_LEVELS or len(levels) > max(2, n_known / 2):
         counts = f"{len(levels):,} different values in {n_known:,} rows"
         if len(levels) > 0.9 * n_known and not any(" " in one for one in levels[:100]):
             return f"identifiers ({counts})"
-        return f"free text ({counts}); --categorical uses them as categories"
+        return f"free text ({counts}); use --categorical to treat it as categories"
     return ""
 
 
 def most_levels(n_rows: int) -> int:
-    """Categories that a column of so many rows may have."""
+    """Maximum number of categories in a column with ``n_rows`` rows."""
     return max(MAX_LEVELS, min(MOST_LEVELS, MOST_CELLS // max(1, n_rows)))
 
 
@@ -221,7 +223,7 @@ def _are_dates(levels: list[str]) -> bool:
 
 
 def check_wanted(plan: Plan, option: str, names: Collection[str]) -> None:
-    """Raise an error if a column that is to be used is dropped, or is not there."""
+    """Raise an error if a requested column is dropped or does not exist."""
     reasons = dict(plan.dropped)
     known = [*plan.kinds, *reasons]
     for name in names:

@@ -1,4 +1,4 @@
-"""Names that are told apart."""
+"""Making names unique."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 
 def different(names: Sequence[str]) -> list[str]:
-    """Names, with a number where one stands more than once.
+    """Names, with a number added to those that appear more than once.
 
     Examples
     --------
@@ -14,7 +14,7 @@ def different(names: Sequence[str]) -> list[str]:
     ['a', 'b', 'a (3)', 'a (2)']
     """
     taken, seen = set(names), set[str]()
-    # The number to try next, so that a name that stands often takes no longer.
+    # The number to try next, so that frequent names take no longer.
     following: dict[str, int] = {}
     result = []
     for name in names:

@@ -1,8 +1,8 @@
 """Preparation: how the columns of a table become standardised features.
 
 It is learned from some rows (medians, categories, means, scales) and applied to others.
-As JSON it travels with a model and with a certificate, so that the same numbers come
-out again, to the last bit.
+It is stored as JSON in models and certificates, so that the same numbers can be
+reproduced to the last bit.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from .kinds import CATEGORY, NUMBER, Plan
 from .naming import different
 from .prepared_columns import CategoryColumn, NumberColumn, PreparedColumn, learned
 
-# What means 0 and variances 1 may be off by.
+# Tolerance for means of 0 and variances of 1.
 STANDARD_TOL = 1e-9
 
 
@@ -42,8 +42,8 @@ class Preparation:
     target : str
     classes : tuple of two labels
     target_format : NumberFormat or None
-        How the classes are written in text tables, if they are numbers and that was
-        kept.
+        How the classes are written in text tables, if they are numbers and the format
+        was stored.
     """
 
     columns: tuple[PreparedColumn, ...]
@@ -72,8 +72,8 @@ class Preparation:
         plan : Plan
         classes : tuple of two labels
         impute : bool, default=False
-            Whether to fill in missing values: numbers by the median, categories by the
-            most frequent one.
+            Whether to fill in missing values: numbers with the median, categories with
+            the most frequent one.
         rows : ndarray of int, default=None
 
         Returns
@@ -103,11 +103,11 @@ class Preparation:
         return len(self.features)
 
     def of_column(self, name: str) -> list[int]:
-        """The features of a column, by their places."""
+        """The positions of a column's features."""
         return [j for j, (one, _) in enumerate(self.origins()) if one.name == name]
 
     def origins(self) -> list[tuple[PreparedColumn, str | None]]:
-        """For each feature its column, and the category if it is one."""
+        """For each feature, its column, and its category if it has one."""
         pairs: list[tuple[PreparedColumn, str | None]] = []
         for one in self.columns:
             if isinstance(one, CategoryColumn):
@@ -127,7 +127,7 @@ class Preparation:
         Returns
         -------
         ndarray of shape (n_rows, n_features)
-            In columns: what takes one feature after the other is quick.
+            In column-major order, so that access by feature is fast.
         """
         n_rows = table.n_rows if rows is None else len(rows)
         data = np.empty((self.n_features, n_rows))
@@ -159,18 +159,19 @@ class Preparation:
             yield from one.values(table.columns[one.name], some)
 
     def check_columns(self, table: Table) -> None:
-        """Raise an error that names the columns that a table lacks, or leaves open."""
+        """Raise an error that names columns that are missing or ambiguous."""
         missing = [one.name for one in self.columns if one.name not in table.columns]
         if missing:
             raise TableError(
-                f"{table.source} lacks {listed(missing)}; it needs the columns "
+                f"{table.source} has no column{'s' * (len(missing) > 1)} "
+                f"{listed(missing)}; it needs the columns "
                 f"{listed([one.name for one in self.columns])}."
             )
         used = {one.name: table.columns[one.name] for one in self.columns}
         check_clear(used, table.source)
 
     def unknown(self, table: Table) -> dict[str, dict[str, int]]:
-        """Categories of a table that are not known, by column, with their rows."""
+        """Unknown categories in a table, by column, with their row counts."""
         self.check_columns(table)
         found = {
             one.name: one.unknown(table.columns[one.name])
@@ -180,17 +181,22 @@ class Preparation:
         return {name: levels for name, levels in found.items() if levels}
 
     def check_standard(self, table: Table) -> float:
-        """How far features are from mean 0 and variance 1; an error if too far.
+        """Check that the features have mean 0 and variance 1.
 
         Returns
         -------
         float
-            The largest difference.
+            The largest deviation.
+
+        Raises
+        ------
+        TableError
+            If the deviation is too large.
         """
         worst = 0.0
         for j, values in enumerate(self._raw(table, None)):
             standard = (values - self.means[j]) / self.scales[j]
-            # What is constant has a scale of 1.
+            # Constant features have a scale of 1.
             variance = float(np.mean(standard**2))
             off = abs(float(standard.mean()))
             if (values != values[0]).any():
@@ -218,17 +224,17 @@ class Preparation:
 
     @property
     def text_columns(self) -> set[str]:
-        """Columns that are to be read as texts."""
+        """Columns to read as text."""
         return {one.name for one in self.columns if isinstance(one, CategoryColumn)}
 
     @property
     def number_columns(self) -> set[str]:
-        """Columns that are to be read as numbers."""
+        """Columns to read as numbers."""
         return {one.name for one in self.columns if isinstance(one, NumberColumn)}
 
     @property
     def format_rules(self) -> dict[str, FormatRule]:
-        """How the numbers of columns are written, as far as that was kept."""
+        """How the numbers of columns are written, if that was stored."""
         formats = {
             one.name: one.format
             for one in self.columns
@@ -241,7 +247,7 @@ class Preparation:
     # --- JSON --------------------------------------------------------------------
 
     def to_json(self) -> str:
-        """As text; numbers are written so that none loses a bit."""
+        """As JSON text; numbers are written without any loss."""
         columns: list[dict[str, Any]] = []
         for one in self.columns:
             if isinstance(one, CategoryColumn):
@@ -266,12 +272,12 @@ class Preparation:
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Preparation:
-        """Read what :meth:`to_json` wrote; nothing about its form is believed.
+        """Read the output of :meth:`to_json`; its form is fully checked.
 
         Raises
         ------
         TableError
-            If it is not what it should be.
+            If it is malformed.
         """
         try:
             return _checked(parse(text))
@@ -282,17 +288,17 @@ class Preparation:
             KeyError,
             TypeError,
             AttributeError,
-            # An integer of hundreds of digits.
+            # Raised for an integer of hundreds of digits.
             OverflowError,
             RecursionError,
         ) as error:
-            raise TableError(f"the preparation is not readable: {error!r}.") from error
+            raise TableError(f"the preparation cannot be read: {error!r}.") from error
 
 
 def moments(values: np.ndarray) -> tuple[float, float]:
-    """Mean and standard deviation; a scale of 1 for what does not vary."""
+    """Mean and standard deviation; the scale is 1 for constant values."""
     mean = float(values.mean())
-    # The mean of the differences takes back what was rounded.
+    # Adding the mean of the differences corrects the rounding error.
     mean += float((values - mean).mean())
     scale = math.sqrt(float(np.mean((values - mean) ** 2)))
     if not (values != values[0]).any() or not scale > 0:
@@ -300,7 +306,7 @@ def moments(values: np.ndarray) -> tuple[float, float]:
     return mean, scale
 
 
-# --- reading from strangers ----------------------------------------------------------
+# --- reading untrusted files ---------------------------------------------------------
 
 
 def _checked(content: Any) -> Preparation:
@@ -310,10 +316,10 @@ def _checked(content: Any) -> Preparation:
     scales = np.array([_real(one) for one in content["scales"]], dtype=np.float64)
     first, second = (_label(one) for one in content["classes"])
     names = [one.name for one in columns]
-    _require(len(set(names)) == len(names), "it has a column twice")
+    _require(len(set(names)) == len(names), "a column appears twice")
     _require(means.size == scales.size == len(features), "its lengths differ")
     made = _made(columns, sum(map(len, features)))
-    _require(made == features, "its features are not those of its columns")
+    _require(made == features, "its features do not match its columns")
     _require(bool((scales > 0).all()), "a scale is not positive")
     _require(type(first) is type(second) and first != second, "its classes are wrong")
     _require(content["target"] not in names, "the target is one of its columns")
@@ -324,9 +330,9 @@ def _checked(content: Any) -> Preparation:
 
 
 def _made(columns: Sequence[PreparedColumn], length: int) -> tuple[str, ...] | None:
-    """Names of the features of columns; None if they are longer than that together.
+    """Names of the features of columns; None if their total length exceeds ``length``.
 
-    A long name with many categories makes far more text than there is in the file.
+    A long name with many categories would make far more text than the file has.
     """
     for one in columns:
         if isinstance(one, CategoryColumn):
@@ -343,8 +349,10 @@ def _column(content: Any) -> PreparedColumn:
         return NumberColumn(name, None if fill is None else _real(fill), written)
     _require(content["kind"] == CATEGORY, f"unknown kind {brief(content['kind'])}")
     levels = tuple(_text(one) for one in content["levels"])
-    _require(len(set(levels)) == len(levels), f"{brief(name)} has a category twice")
-    _require(fill is None or fill in levels, f"{brief(name)} is filled by no category")
+    _require(len(set(levels)) == len(levels), f"{brief(name)} repeats a category")
+    _require(
+        fill is None or fill in levels, f"the fill of {brief(name)} is no category"
+    )
     return CategoryColumn(name, levels, fill)
 
 
@@ -352,29 +360,29 @@ def _format(content: Any) -> NumberFormat | None:
     if content is None:
         return None
     decimal, thousands = content["decimal"], content["thousands"]
-    _require(decimal in (None, *DECIMALS), f"{decimal!r} is no decimal sign")
+    _require(decimal in (None, *DECIMALS), f"{decimal!r} is not a decimal separator")
     groups = [None, *(one for one in GROUPS if one != decimal)]
-    _require(thousands in groups, f"{thousands!r} groups no thousands")
+    _require(thousands in groups, f"{thousands!r} is not a thousands separator")
     return NumberFormat(decimal, thousands)
 
 
 def _require(condition: bool, reason: str) -> None:
     if not condition:
-        raise TableError(f"the preparation is wrong: {reason}.")
+        raise TableError(f"the preparation is invalid: {reason}.")
 
 
 def _text(value: Any) -> str:
-    _require(isinstance(value, str), f"{brief(value)} is no text")
+    _require(isinstance(value, str), f"{brief(value)} is not text")
     return value
 
 
 def _label(value: Any) -> Any:
     is_label = isinstance(value, (str, int, float)) and not isinstance(value, bool)
-    _require(is_label, f"{brief(value)} is no label")
+    _require(is_label, f"{brief(value)} is not a label")
     return value
 
 
 def _real(value: Any) -> float:
     is_real = isinstance(value, (int, float)) and not isinstance(value, bool)
-    _require(is_real and math.isfinite(value), f"{brief(value)} is no number")
+    _require(is_real and math.isfinite(value), f"{brief(value)} is not a number")
     return float(value)

@@ -1,4 +1,4 @@
-"""Columns as a preparation takes them: features of numbers, features of categories."""
+"""Prepared columns: how numbers and categories become features."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ class NumberColumn:
     ----------
     name : str
     fill : float or None
-        What stands in for a missing value; None if that is an error.
+        Replacement for a missing value; None if a missing value is an error.
     format : NumberFormat or None
-        How its numbers are written in text tables; None if that was not kept.
+        How its numbers are written in text tables; None if that was not stored.
     """
 
     name: str
@@ -47,7 +47,7 @@ class NumberColumn:
         else:
             assert isinstance(column, Numbers)
             values = column.values[rows]
-        # As in exported models; NaN is not below anything.
+        # As in exported models; comparisons with NaN are false.
         known = np.abs(values) <= LARGEST_VALUE
         if not known.all():
             if self.fill is None:
@@ -59,9 +59,9 @@ class NumberColumn:
         large = ~known & ~np.isnan(values)
         if large.any():
             return (
-                f"column {self.name!r} has {values[large][0]:g}; infinite values, and "
-                f"those beyond {LARGEST_VALUE:g}, count as missing: leave these rows "
-                "out, or fit with --impute median."
+                f"column {self.name!r} has the value {values[large][0]:g}; infinite "
+                f"values, and values beyond {LARGEST_VALUE:g}, count as missing. Leave "
+                "these rows out, or fit with --impute median."
             )
         return _gap(self.name, int((~known).sum()))
 
@@ -77,9 +77,9 @@ class NumberColumn:
 
 @dataclass(frozen=True)
 class CategoryColumn:
-    """A column of categories: a feature of zeros and ones for each.
+    """A column of categories: a 0/1 feature for each.
 
-    Of two categories the second one is enough.
+    If there are two categories, only the second one has a feature.
 
     Attributes
     ----------
@@ -116,7 +116,7 @@ class CategoryColumn:
             yield hit.astype(np.float64)
 
     def unknown(self, column: Column) -> dict[str, int]:
-        """Values that were not there when the preparation was made, with their rows."""
+        """Values unknown to the preparation, with their row counts."""
         texts = _as_texts(column)
         counts = np.bincount(texts.codes[texts.codes >= 0], minlength=len(texts.levels))
         known = set(self.levels)
@@ -133,7 +133,7 @@ PreparedColumn = NumberColumn | CategoryColumn
 def learned(
     name: str, kind: str, column: Column, rows: Any, impute: bool
 ) -> PreparedColumn:
-    """A column as some of its rows tell it to be prepared."""
+    """The preparation of a column, learned from some of its rows."""
     if kind == NUMBER:
         assert isinstance(column, Numbers)
         known = column.values[rows]
@@ -152,7 +152,7 @@ def _median(known: np.ndarray) -> float:
 
 
 def _as_texts(column: Column) -> Texts:
-    """A column as categories: of numbers, 1.0 is called 1."""
+    """A column as categories; the number 1.0 becomes "1"."""
     if isinstance(column, Texts):
         return column
     assert isinstance(column, Numbers)

@@ -1,4 +1,4 @@
-"""read_table: a file becomes a Table."""
+"""read_table: read a file into a Table."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from .formats import ALL_OPEN, FormatRules
 from .source import TableFile
 from .text_table import TextTable
 
-# Bytes in which the first rows are looked for, and most of them if rows are long.
+# Bytes read for the first rows, and the maximum if rows are long.
 SAMPLE, MOST_SAMPLE = 2**20, 2**28
-# Lines that a sample should have.
+# Minimum number of lines in a sample.
 N_LINES = 3
 
 
@@ -30,20 +30,20 @@ def read_table(
     encoding: str | None = None,
     formats: FormatRules = ALL_OPEN,
 ) -> Table:
-    """Read CSV, TSV or Parquet; text may be packed by gzip.
+    """Read CSV, TSV or Parquet; text may be gzipped.
 
     Parameters
     ----------
     path : str or path
         ``"-"`` for standard input.
     as_text : collection of str, default=()
-        Columns to be read as texts even if they look like numbers.
+        Columns to read as text even if they look like numbers.
     encoding : str, default=None
-        Of a text table. None finds out: UTF-8 or UTF-16 if marked, else UTF-8 if it is
-        valid, else Windows-1252.
+        Encoding of a text table. None detects it: UTF-8 or UTF-16 if marked, else UTF-8
+        if valid, else Windows-1252.
     formats : FormatRules, default=ALL_OPEN
-        What is known of how numbers are written in a text table. What is open is found
-        out column by column, from all cells.
+        What is known about number formats in a text table. The rest is detected column
+        by column, from all cells.
 
     Returns
     -------
@@ -52,7 +52,7 @@ def read_table(
     Raises
     ------
     TableError
-        If it is no table; the message says why and what to do.
+        If it is not a table; the message says why and what to do.
     """
     with TableFile(path) as source:
         if source.start(4) == b"PAR1":
@@ -70,9 +70,9 @@ def _read_text(
     found = encoding or source.encoding()
     remarks = []
     if found not in ("utf-8", "utf-8-sig") and encoding is None:
-        remarks.append(f"not UTF-8: read as {found} (--encoding says otherwise)")
+        remarks.append(f"not UTF-8: read as {found} (use --encoding to override)")
     if found.lower().replace("_", "-") in ("utf-8", "utf8"):
-        # With a mark or without; it is no part of the first name.
+        # A byte order mark, if any, is not part of the first name.
         found = "utf-8-sig"
     dialect = _dialect(source, found)
     table = TextTable(source, found, dialect, as_text, formats).read()
@@ -88,18 +88,18 @@ def _dialect(source: TableFile, encoding: str) -> Dialect:
         if error.start < len(start) - 8:
             raise TableError(
                 f"{source.name} is not encoded as {encoding} ({error.reason} at byte "
-                f"{error.start:,}); give another --encoding."
+                f"{error.start:,}); try another --encoding."
             ) from error
         text = start.decode(encoding, errors="ignore")
     except LookupError as error:
         raise TableError(
-            f"there is no encoding {encoding!r}; try utf-8, latin-1 or cp1252."
+            f"unknown encoding {encoding!r}; try utf-8, latin-1 or cp1252."
         ) from error
     return guess(text, source.name, is_whole)
 
 
 def _sample(source: TableFile) -> tuple[bytes, bool]:
-    """The first rows, and whether that is all there is."""
+    """The first rows, and whether they are the whole file."""
     size = SAMPLE
     while True:
         start = source.start(size + 1)
@@ -118,17 +118,20 @@ def _read_parquet(source: TableFile, as_text: set[str]) -> Table:
         from pyarrow import ArrowException, parquet
     except ImportError as error:
         raise TableError(
-            f"{source.name} is a Parquet file, which needs pyarrow: pip install "
-            "pyarrow; or save the table as CSV."
+            f"{source.name} is a Parquet file; install pyarrow to read it (pip install "
+            "pyarrow), or save the table as CSV."
         ) from error
     try:
         file = parquet.ParquetFile(source.open())
         names = file.schema_arrow.names
         twice = [name for name, n in Counter(names).items() if n > 1]
         if twice:
-            raise TableError(f"{source.name} has columns of one name: {listed(twice)}.")
+            raise TableError(
+                f"{source.name} has several columns with the same name: "
+                f"{listed(twice)}."
+            )
         columns = {
-            # One by one: the others are not needed meanwhile.
+            # One at a time, to save memory.
             name: _of_arrow(file.read([name]).column(0), name in as_text)
             for name in names
         }
@@ -153,7 +156,7 @@ def _of_arrow(array: Any, as_text: bool) -> Column:
         return Numbers(
             array.cast("float64", safe=False).to_pandas().to_numpy(dtype=np.float64)
         )
-    # With gaps, too, a whole number is 1 and not 1.0.
+    # So that whole numbers in columns with gaps become 1, not 1.0.
     codes, found = factorize(array.to_pandas(integer_object_nulls=True))
     levels: list[str | None] = [str(one) for one in found]
     return in_order(codes.astype(np.int32), levels, bool(kinds.is_temporal(kind)))

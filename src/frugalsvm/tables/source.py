@@ -1,4 +1,4 @@
-"""Source: the bytes of a file or of standard input, unpacked, as often as needed."""
+"""Source: the decompressed bytes of a file or standard input, for repeated reading."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from typing import IO, Any, Self
 from .errors import TableError
 
 STDIN = "-"
-# Bytes that are looked at in one go.
+# Bytes read at a time.
 BLOCK = 2**20
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
-    # Before UTF-16, whose mark it begins with.
+    # Before UTF-16, because it begins with the mark of UTF-16.
     (codecs.BOM_UTF32_LE, "utf-32"),
     (codecs.BOM_UTF32_BE, "utf-32"),
     (codecs.BOM_UTF16_LE, "utf-16"),
@@ -30,37 +30,37 @@ _NOT_TABLES = {
     b"PK\x03\x04": "a zip archive or an Excel file",
     b"\xd0\xcf\x11\xe0": "an old Excel file",
     b"%PDF": "a PDF file",
-    b"BZh": "packed by bzip2",
-    b"\xfd7zXZ": "packed by xz",
-    b"\x28\xb5\x2f\xfd": "packed by Zstandard",
+    b"BZh": "compressed with bzip2",
+    b"\xfd7zXZ": "compressed with xz",
+    b"\x28\xb5\x2f\xfd": "compressed with Zstandard",
 }
 
 
-# A packed table may have this many bytes, and in addition so many times its own.
+# A compressed table may unpack to this many bytes plus this multiple of its own size.
 LEAST_LIMIT, MOST_UNPACKED = 2**28, 200
 
 
 class _Unpacked(gzip.GzipFile):
-    """A packed file, as long as it does not unpack to far more than it is."""
+    """A gzip file; reading fails if it unpacks to far more than its own size."""
 
     def __init__(self, raw: IO[bytes], name: str, limit: int):
         super().__init__(fileobj=raw)
         self._source, self._left = name, limit
 
     def read(self, size: int | None = -1) -> bytes:
-        """Some bytes, or all."""
+        """Read some bytes, or all."""
         data = super().read(size)
         self._count(len(data))
         return data
 
     def read1(self, size: int = -1) -> bytes:
-        """Bytes that are there already."""
+        """Read bytes that are already buffered."""
         data = super().read1(size)
         self._count(len(data))
         return data
 
     def readinto(self, buffer: Any) -> int:
-        """Bytes into a buffer."""
+        """Read bytes into a buffer."""
         n = super().readinto(buffer)
         self._count(n)
         return n
@@ -70,15 +70,15 @@ class _Unpacked(gzip.GzipFile):
         if self._left < 0:
             raise TableError(
                 f"{self._source} unpacks to more than {MOST_UNPACKED} times its size; "
-                "if it is what you mean, unpack it first."
+                "if this is intended, unpack it first."
             )
 
 
 class TableFile:
     """Bytes that can be read more than once; use it in a ``with`` statement.
 
-    The file is opened once, so that it may be moved or deleted meanwhile. Standard
-    input goes to a temporary file.
+    The file is opened only once, so it may be moved or deleted while it is used.
+    Standard input is copied to a temporary file.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ class TableFile:
         self._raw.close()
 
     def open(self) -> IO[bytes]:
-        """The bytes from the beginning, unpacked."""
+        """Open the decompressed bytes at the beginning."""
         assert self._raw is not None
         self._raw.seek(0)
         packed = self._raw.read(2) == b"\x1f\x8b"
@@ -109,7 +109,7 @@ class TableFile:
             return self._raw
         size = self._raw.seek(0, os.SEEK_END)
         self._raw.seek(0)
-        # Closing it leaves the file below open.
+        # Closing it leaves the underlying file open.
         limit = LEAST_LIMIT + MOST_UNPACKED * size
         return _Unpacked(self._raw, self.name, limit)  # type: ignore[return-value]
 
@@ -121,16 +121,16 @@ class TableFile:
             raise damaged(self.name, error) from error
 
     def refuse_others(self) -> None:
-        """Say what a file is that is no table of text."""
+        """Raise an error that says what a file is if it is not a text table."""
         start = self.start(8)
         for magic, what in _NOT_TABLES.items():
             if start.startswith(magic):
                 raise TableError(
-                    f"{self.name} is {what}; save the table as CSV (gzip is fine)."
+                    f"{self.name} is {what}; save the table as CSV, plain or gzipped."
                 )
 
     def encoding(self) -> str:
-        """How its text is encoded: by its mark, as UTF-8, or as on old Windows."""
+        """The text encoding: from a byte order mark, else UTF-8 or Windows-1252."""
         start = self.start(4)
         for mark, name in _BOMS:
             if start.startswith(mark):
@@ -142,8 +142,8 @@ class TableFile:
             while block := stream.read(BLOCK):
                 if b"\0" in block:
                     raise TableError(
-                        f"{self.name} has zero bytes, so it is no table of text; save "
-                        "it as CSV in UTF-8."
+                        f"{self.name} contains zero bytes, so it is not a text table; "
+                        "save it as CSV in UTF-8."
                     )
                 is_utf8 = is_utf8 and _takes(decoder, block)
                 is_windows = is_windows and _takes_all(block)
@@ -156,9 +156,9 @@ class TableFile:
 
 
 def damaged(name: str, error: Exception) -> TableError:
-    """The error for a packed file that does not unpack."""
+    """The error for a compressed file that cannot be unpacked."""
     return TableError(
-        f"{name} is packed, but damaged or cut off ({error}); get it once more."
+        f"{name} is compressed, but damaged or truncated ({error}); get a new copy."
     )
 
 
@@ -194,7 +194,7 @@ def _opened(path: str) -> IO[bytes]:
 def _copied_stdin() -> IO[bytes]:
     if sys.stdin is None or sys.stdin.isatty():
         raise TableError(
-            "- means standard input, but nothing is piped in; give a file, or use "
+            "- means standard input, but nothing is piped in; give a file name, or use "
             "a pipe: cat data.csv | frugalsvm ..."
         )
     return _copied(sys.stdin.buffer)

@@ -1,4 +1,4 @@
-"""Target: the column that is to be predicted, with two classes."""
+"""Target: the column to predict, with two classes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .columns import Column, Numbers, Table, Texts, check_clear
 from .errors import TableError, listed
 
 Label = str | int | float
-# Doubles hold each whole number up to this one.
+# Doubles represent all whole numbers up to this one exactly.
 LARGEST_WHOLE = 2**53 - 1
 
 
@@ -22,7 +22,7 @@ class Target:
     ----------
     name : str
     classes : tuple of two labels
-        Positive scores mean the second one. Numbers stay numbers.
+        A positive score means the second one. Numbers stay numbers.
     positive : ndarray of bool
         Whether a row is of the second class.
     """
@@ -51,8 +51,8 @@ def find_target(table: Table, name: str, positive: str | None = None) -> Target:
     table : Table
     name : str
     positive : str, default=None
-        The class that positive scores mean. None takes the larger number, or the later
-        one in the alphabet.
+        The class that a positive score means. None takes the larger number, or the last
+        one in alphabetical order.
 
     Returns
     -------
@@ -61,7 +61,7 @@ def find_target(table: Table, name: str, positive: str | None = None) -> Target:
     Raises
     ------
     TableError
-        Unless there are exactly two classes and every row has one.
+        Unless there are exactly two classes and each row has one.
     """
     column = table.column(name, "--target")
     check_clear({name: column}, table.source)
@@ -69,12 +69,14 @@ def find_target(table: Table, name: str, positive: str | None = None) -> Target:
     labels, codes = _labels(column)
     if n_missing and n_missing < len(column):
         raise TableError(
-            f"{n_missing:,} rows of {table.source} have no {name!r}, the target; "
-            "remove them first (they can be given to predict later)."
+            f"the target {name!r} is missing in {n_missing:,} "
+            f"row{'s' * (n_missing > 1)} of {table.source}; remove such rows first "
+            "(you can pass them to predict later)."
         )
     if any(isinstance(one, float) and np.isinf(one) for one in labels):
         raise TableError(
-            f"the target {name!r} has infinite values; a class has a name or a number."
+            f"the target {name!r} has infinite values; classes must be names or finite "
+            "numbers."
         )
     if len(labels) != 2:
         raise TableError(_wrong_number(name, labels, len(column)))
@@ -86,7 +88,7 @@ def find_target(table: Table, name: str, positive: str | None = None) -> Target:
 def known_target(
     table: Table, name: str, classes: tuple[Label, Label], what: str = "target"
 ) -> Target:
-    """The target of a table whose classes are known already."""
+    """The target of a table whose classes are already known."""
     column = table.column(name, what)
     check_clear({name: column}, table.source)
     labels, codes = _labels(column)
@@ -94,7 +96,7 @@ def known_target(
     if strange or column.missing.any():
         problem = f"has {listed(strange)}" if strange else "has missing values"
         raise TableError(
-            f"column {name!r} of {table.source} {problem}; the model knows "
+            f"column {name!r} of {table.source} {problem}; expected the classes "
             f"{listed([str(one) for one in classes])}."
         )
     is_positive = np.array([one == classes[1] for one in labels], dtype=bool)
@@ -102,7 +104,7 @@ def known_target(
 
 
 def _labels(column: Column) -> tuple[list[Label], np.ndarray]:
-    """The labels in order, and for each row the place of its label."""
+    """The sorted labels, and for each row the position of its label."""
     if isinstance(column, Texts):
         return list(column.levels), column.codes
     assert isinstance(column, Numbers)
@@ -113,8 +115,8 @@ def _labels(column: Column) -> tuple[list[Label], np.ndarray]:
     whole = bool((known == np.round(known)).all())
     if whole and (np.abs(known) > LARGEST_WHOLE).any():
         raise TableError(
-            f"the target has whole numbers beyond {LARGEST_WHOLE:,}, which cannot be "
-            "told apart for certain; give the classes names, or smaller numbers."
+            f"the target has whole numbers beyond {LARGEST_WHOLE:,}, which may not be "
+            "distinct as doubles; use names or smaller numbers for the classes."
         )
     return [int(v) if whole else float(v) for v in known.tolist()], codes
 
@@ -130,7 +132,7 @@ def _place(name: str, labels: list[Label], positive: str) -> int:
 
 
 class PositiveError(TableError):
-    """The class that was asked for is not there."""
+    """The requested positive class does not exist."""
 
 
 def _is_number(text: str, label: Label) -> bool:
@@ -148,15 +150,16 @@ def _wrong_number(name: str, labels: list[Label], n_rows: int) -> str:
         return f"the target {name!r} is empty."
     if len(labels) == 1:
         return (
-            f"the target {name!r} has one class only ({shown}) in {n_rows:,} "
+            f"the target {name!r} has only one class ({shown}) in {n_rows:,} "
             f"row{'s' * (n_rows > 1)}; a classifier needs rows of two classes."
         )
     if len(labels) > 20:
         return (
             f"the target {name!r} has {len(labels):,} different values, not two "
-            "classes; make a column that says yes or no."
+            "classes; make a column of yes and no."
         )
     return (
-        f"the target {name!r} has {len(labels)} classes ({shown}); a model separates "
-        "two: make a column with one class against the others, or keep two of them."
+        f"the target {name!r} has {len(labels)} classes ({shown}), but a model "
+        "separates two; make a column with one class against the others, or keep only "
+        "the rows of two classes."
     )

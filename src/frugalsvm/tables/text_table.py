@@ -1,8 +1,8 @@
-"""Text tables, read a piece at a time.
+"""Text tables, read in chunks.
 
-Pieces have some megabytes, so that hardly more is in memory than the numbers
-themselves. A column that turns out to be no column of plain numbers after all is read
-once more, as text: a category is what stands in the file, "007" and not 7.
+Chunks have a few megabytes, so that little more than the numbers themselves is in
+memory. A column that turns out not to have plain numbers is read again as text: a
+category is the text in the file, "007" and not 7.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ from .formats import (
 )
 from .source import TableFile, damaged
 
-# Cells of a piece.
+# Cells per chunk.
 CELLS = 2**21
-# Cells from which on columns of numbers are kept in a temporary file.
+# Number of cells from which numeric columns are kept in a temporary file.
 STORED_CELLS = 2**23
 
 
@@ -55,9 +55,9 @@ class TextTable:
     encoding : str
     dialect : Dialect
     as_text : set of str
-        Columns to be read as texts even if they look like numbers.
+        Columns to read as text even if they look like numbers.
     rules : FormatRules
-        What is known of the formats of numbers.
+        What is known about the formats of numbers.
     """
 
     def __init__(
@@ -71,26 +71,26 @@ class TextTable:
         self._source, self._encoding, self._dialect = source, encoding, dialect
         self._as_text, self._rules = as_text, rules
         self._builders: dict[str, ColumnBuilder] = {}
-        # What came of columns of texts: numbers, if all of them are some.
+        # Text columns, and their numbers if all their texts are numbers.
         self._texts: dict[str, Texts] = {}
         self._readings: dict[str, Readings] = {}
 
     def read(self) -> Table:
-        """Read it, as often as is needed to know what its columns are."""
+        """Read it, as many times as needed to know what its columns are."""
         names = self._dialect.names
         written = {one for one in names if self._rules[one].excludes_plain}
         self._builders = self._built(names, self._as_text | written, self._as_text)
         self._take_texts(self._builders)
         self._read_again(self._of_kind(Kind.MIXED))
-        # Their texts may tell more than their values: 750 beside 12.400.
+        # Their text may say more than their values: 750 beside 12.400.
         doubtful = self._dialect.separator != "," or self._are_points_foreign()
         self._read_again([*{*self._with_points(doubtful), *self._with_zeros()}])
-        # What was read again may tell more.
+        # The columns read again may settle the format.
         columns = self._finished(not self._are_points_foreign())
         n_rows = len(next(iter(columns.values())))
         if n_rows == 0:
             raise TableError(
-                f"{self._source.name} has a line of names, but no rows below it."
+                f"{self._source.name} has a header line, but no rows below it."
             )
         remarks = self._dialect.remarks + _format_remarks(columns)
         return Table(columns, n_rows, self._source.name, remarks)
@@ -101,7 +101,7 @@ class TextTable:
     def _built(
         self, names: list[str], strings: Collection[str], kept: Collection[str]
     ) -> dict[str, ColumnBuilder]:
-        """Read some columns, some of these as strings, of which some are kept so."""
+        """Read some columns; those in ``strings`` as text, ``kept`` unconverted."""
         builders = {
             name: ColumnBuilder(self._rules[name], name in kept) for name in names
         }
@@ -112,14 +112,14 @@ class TextTable:
         return builders
 
     def _read_again(self, names: list[str]) -> None:
-        """Read some columns as texts."""
+        """Read some columns again as text."""
         if names:
             again = self._built(names, names, names)
             self._take_texts(again)
             self._builders |= again
 
     def _take_texts(self, builders: dict[str, ColumnBuilder]) -> None:
-        """Look whether texts are numbers after all."""
+        """Check whether text columns are numbers after all."""
         for name, one in builders.items():
             if one.kind is Kind.WRITTEN:
                 self._readings[name] = one.readings
@@ -136,7 +136,7 @@ class TextTable:
     # --- formats -----------------------------------------------------------------
 
     def _are_points_foreign(self) -> bool:
-        """Whether points in this file may well group thousands."""
+        """Whether points in this file may be thousands separators."""
         if self._rules.file.excludes_plain:
             return True
         known = [one for one in self._readings.values() if not one.may_be_dates]
@@ -145,13 +145,13 @@ class TextTable:
             return True
         if any(have_commas(one.levels) for one in self._texts.values()):
             return True
-        # Programs write semicolons or tabs where commas are for numbers.
+        # Programs separate cells by semicolons or tabs if numbers have commas.
         tells = any(one.tells_points for one in self._builders.values())
         has_points = tells or any(one.decimal == "." for one in formats)
         return self._dialect.separator != "," and not has_points
 
     def _with_points(self, is_foreign: bool) -> list[str]:
-        """Columns of plain numbers whose points may have been something else."""
+        """Plain-number columns whose points may not be decimal points."""
         names = []
         for name in self._of_kind(Kind.PLAIN):
             one, rule = self._builders[name], self._rules[name]
@@ -161,7 +161,7 @@ class TextTable:
         return names
 
     def _with_zeros(self) -> list[str]:
-        """Columns of plain numbers that are whole, or dates, in spite of points."""
+        """Plain-number columns that are whole, or dates, despite having points."""
         return [
             name
             for name in self._of_kind(Kind.PLAIN)
@@ -201,7 +201,7 @@ class TextTable:
     # --- pandas ------------------------------------------------------------------
 
     def _pieces(self, strings: Collection[str], only: list[str] | None) -> Iterator:
-        """Data frames of some rows each."""
+        """Data frames of a limited number of rows each."""
         from pandas import read_csv
         from pandas.errors import EmptyDataError, ParserError, ParserWarning
 
@@ -209,7 +209,7 @@ class TextTable:
         rows = max(100, CELLS // len(dialect.names))
         try:
             with warnings.catch_warnings():
-                # Rows that are longer than the line of names.
+                # Raised for rows that are longer than the header line.
                 warnings.simplefilter("error", ParserWarning)
                 with read_csv(
                     source.open(), sep=dialect.separator, header=None,
@@ -218,7 +218,7 @@ class TextTable:
                     encoding=self._encoding, na_values=list(MISSING_WORDS),
                     keep_default_na=False, skipinitialspace=True, low_memory=False,
                     chunksize=rows, skiprows=dialect.skipped,
-                    # A row of one cell that is missing is a blank line.
+                    # In a table of one column, a blank line is a missing value.
                     skip_blank_lines=len(dialect.names) > 1, **_precision(),
                 ) as reader:  # fmt: skip
                     yield from reader
@@ -228,7 +228,7 @@ class TextTable:
             raise TableError(_malformed(source.name, str(error))) from error
         except UnicodeError as error:
             raise TableError(
-                f"{source.name} is not encoded as {self._encoding} ({error}); give "
+                f"{source.name} is not encoded as {self._encoding} ({error}); try "
                 "another --encoding."
             ) from error
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
@@ -246,7 +246,7 @@ def _two_ways(doubt: Doubt | None) -> str:
     points, commas = doubt.values
     return (
         f"{doubt.text!r} in row {doubt.row + 1:,} is {points:.15g} with decimal points "
-        f"and {commas:.15g} with decimal commas, and no other cell tells"
+        f"but {commas:.15g} with decimal commas, and no other cell settles it"
     )
 
 
@@ -255,20 +255,20 @@ def _misfit(doubt: Doubt | None, rule: FormatRule, texts: Texts) -> str:
     has = f"row {doubt.row + 1:,} has {shortened(doubt.text)!r}"
     if rule.decimal is not None or rule.thousands is not None:
         example = NumberFormat(rule.decimal, rule.thousands or None).example
-        return f"{has}, which is no number with {rule} (like {example})"
+        return f"{has}, which is not a number with {rule} (like {example})"
     first = texts.levels[texts.codes[texts.codes >= 0][0]]
     if are_all_numbers([doubt.text]) and doubt.text != first:
-        return f"{has}, which is written otherwise than {shortened(first)!r}"
-    return f"{has}, which is no number like the others"
+        return f"{has}, which is in a different format from {shortened(first)!r}"
+    return f"{has}, which is not a number like the others"
 
 
 def shortened(text: str) -> str:
-    """The beginning of a long text."""
+    """Text, cut if it is long."""
     return text if len(text) <= 40 else f"{text[:40]}..."
 
 
 def _format_remarks(columns: dict[str, Column]) -> list[str]:
-    """Formats that are not plain, each with its columns."""
+    """Number formats other than the plain one, each with its columns."""
     found: dict[NumberFormat, list[str]] = {}
     for name, one in columns.items():
         if isinstance(one, Numbers):
@@ -277,13 +277,13 @@ def _format_remarks(columns: dict[str, Column]) -> list[str]:
     if set(found) <= {PLAIN}:
         return []
     return [
-        f"numbers have {one}, like {one.example}: {listed(names)}"
+        f"numbers with {one}, like {one.example}: {listed(names)}"
         for one, names in found.items()
     ]
 
 
 def _precision() -> dict[str, Any]:
-    """What makes pandas read numbers exactly: newer ones do so anyway."""
+    """Options that make pandas read numbers exactly; newer versions always do."""
     from pandas import __version__
 
     major, minor = (int(part) for part in __version__.split(".")[:2])
@@ -294,12 +294,12 @@ def _malformed(name: str, words: str) -> str:
     if "Expected" in words and "fields" in words:
         what = words[words.index("Expected") :].strip()
         return (
-            f"{name} is no table: {what[0].lower()}{what[1:]}; a cell that holds the "
-            "separator must be in quotes."
+            f"{name} is not a table: {what[0].lower()}{what[1:]}; a cell that contains "
+            "the separator must be in quotes."
         )
     if "Length of header" in words:
         return (
-            f"{name} is no table: its rows have more cells than the first line has "
+            f"{name} is not a table: its rows have more cells than the header line has "
             "names."
         )
     return f"{name} cannot be read as a table: {words.strip()}"

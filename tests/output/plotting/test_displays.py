@@ -258,7 +258,7 @@ def test_a_cross_validated_choice_is_drawn(data):
         (lambda: ScoresDisplay([1.0], [7], (0, 1)), "y has label 7"),
         (lambda: SelectionDisplay([[True]], ["a", "b"]), "each of the 2 names"),
         (lambda: SelectionDisplay.from_estimators([]), "estimators is empty"),
-        (lambda: SupportsDisplay([], ["a"], []), "there must be models"),
+        (lambda: SupportsDisplay([], ["a"], []), "there must be at least one model"),
         (lambda: SupportsDisplay([[1]], ["a"], [1.0]), "outside 0 to 0"),
         (lambda: BudgetPathDisplay([1]), "give objectives, scores or both"),
         (lambda: BudgetPathDisplay([1], scores=[1, 2]), "each of the 1 budgets"),

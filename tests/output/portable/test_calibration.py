@@ -43,6 +43,6 @@ def test_expit_at_the_ends():
 
 
 def test_unknown_calibrators_are_refused():
-    with pytest.raises(ValueError, match="calibration int is not known"):
+    with pytest.raises(ValueError, match="calibration int is not supported"):
         from_calibrator(3)
     assert from_calibrator(Sigmoid(1.0, 2.0)) == Sigmoid(1.0, 2.0)

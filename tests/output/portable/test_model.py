@@ -106,7 +106,7 @@ def test_files_predict_like_the_estimator(method, tmp_path):
         np.testing.assert_allclose(
             model.decision_function(X), estimator.decision_function(X), rtol=1e-12
         )
-        with pytest.raises(ValueError, match="no calibration"):
+        with pytest.raises(ValueError, match="was not calibrated"):
             model.predict_proba(X)
     else:
         np.testing.assert_allclose(
@@ -153,8 +153,8 @@ def test_scalers_become_means_and_scales(steps):
 @pytest.mark.parametrize(
     ("steps", "words"),
     [
-        ([PCA(2)], "cannot do what PCA does"),
-        ([SimpleImputer()], "cannot do what SimpleImputer"),
+        ([PCA(2)], "PCA cannot be expressed by"),
+        ([SimpleImputer()], "SimpleImputer cannot be expressed"),
         ([MinMaxScaler(clip=True)], "without clip"),
         ([FunctionTransformer(np.abs)], "FunctionTransformer"),
     ],
@@ -212,11 +212,13 @@ def test_columns_are_found_by_name_or_by_place():
         np.testing.assert_array_equal(model.decision_function(same), expected)
     row = {name: X[name].iloc[0] for name in model.names}
     assert model.decision_function(row)[0] == pytest.approx(expected[0])
-    with pytest.raises(ValueError, match="X lacks"):
+    with pytest.raises(ValueError, match="X has no column"):
         model.predict(X.drop(columns=model.names[0]))
-    with pytest.raises(ValueError, match=r"6 columns, or the 3 .* got shape \(4, 5\)"):
+    with pytest.raises(
+        ValueError, match=r"6 columns, or only the 3 .* got shape \(4, 5\)"
+    ):
         model.predict(np.zeros((4, 5)))
-    with pytest.raises(ValueError, match="NaN or infinity"):
+    with pytest.raises(ValueError, match="NaN or infinite"):
         model.predict(X.assign(**{model.names[0]: np.nan}))
 
 
@@ -296,12 +298,12 @@ def test_bad_parts_are_refused():
     good = Feature("a", 0, 0.0, 1.0, 1.0)
     with pytest.raises(InvalidModel, match="'a' twice"):
         PortableModel((good, Feature("a", 1, 0.0, 1.0, 1.0)), 0.0, (0, 1), 2)
-    with pytest.raises(InvalidModel, match="order of index"):
+    with pytest.raises(InvalidModel, match="sorted by index"):
         PortableModel((good, Feature("b", 0, 0.0, 1.0, 1.0)), 0.0, (0, 1), 2)
     with pytest.raises(InvalidModel, match="n_features_in is 0"):
         PortableModel((good,), 0.0, (0, 1), 0)
     for classes in ((1, 1), (1, "b")):
-        with pytest.raises(InvalidModel, match="two different labels of one kind"):
+        with pytest.raises(InvalidModel, match="two different labels of the same type"):
             PortableModel((good,), 0.0, classes, 1)
     with pytest.raises(InvalidModel, match="intercept must be a finite number"):
         PortableModel((good,), float("nan"), (0, 1), 1).to_json()

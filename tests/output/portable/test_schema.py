@@ -42,22 +42,22 @@ DELETE = object()
 @pytest.mark.parametrize(
     ("path", "value", "words"),
     [
-        (["format"], "other", "no format 'frugalsvm-model'"),
-        (["version"], 2, "version 2, and this frugalsvm reads version 1; upgrade"),
+        (["format"], "other", "format is not 'frugalsvm-model'"),
+        (["version"], 2, "version 2, but this frugalsvm reads version 1; upgrade"),
         (["version"], "1", "version must be 1, got '1'"),
         (["version"], True, "version must be 1, got True"),
         (["version"], DELETE, "has no 'version'"),
         (["classes"], ["a"], "classes must be a list of at least 2"),
         (["classes"], ["a", "b", "c"], "classes must be a list of at most 2"),
         (["classes"], ["a", None], r"classes\[1\] must be string or number or boolean"),
-        (["classes"], ["a", 1], "labels of one kind"),
+        (["classes"], ["a", 1], "labels of the same type"),
         (["features"], {}, "features must be array"),
         (["features", 0, "weight"], "1", r"features\[0\]\.weight must be number"),
         (["features", 0, "weight"], True, r"features\[0\]\.weight must be number"),
         (["features", 1, "scale"], 0, r"features\[1\]\.scale must be > 0, got 0"),
         (["features", 0, "mean"], DELETE, r"features\[0\] has no 'mean'"),
         (["features", 0, "index"], -1, r"features\[0\]\.index must be >= 0"),
-        (["features", 0, "index"], 99, "order of index|n_features_in"),
+        (["features", 0, "index"], 99, "sorted by index|n_features_in"),
         (["features", 0, "extra"], 1, r"features\[0\] has unknown field 'extra'"),
         (["features", 0, "unit"], 3, "unit must be string or null"),
         (["intercept"], None, "intercept must be number"),
@@ -99,7 +99,7 @@ def test_what_is_wrong_is_said(text, path, value, words):
         (b"\xff\xfe\x00", "not a JSON file"),
         ("[]", "not a model"),
         ("null", "not a model"),
-        ('{"a": 1, "a": 2}', "'a' stands twice"),
+        ('{"a": 1, "a": 2}', "'a' appears twice"),
         ('{"a": NaN}', "NaN is not a JSON number"),
         ("[" * 100_000 + "]" * 100_000, "nested too deeply"),
         ('{"format": ' + "1" * 5000 + "}", "not a JSON file"),
@@ -126,7 +126,7 @@ N_MANY = 100_000
 def test_many_fields_and_features_of_which_some_stand_twice(text):
     """To compare each with each would take hours."""
     fields = ", ".join(f'"{k}": 0' for k in range(N_MANY))
-    with pytest.raises(InvalidModel, match=r"'7' stands twice"):
+    with pytest.raises(InvalidModel, match=r"'7' appears twice"):
         PortableModel.from_json(f'{{{fields}, "7": 0}}')
     one = json.loads(text)["features"][0]
     many = [one | {"name": f"x{k}", "index": k} for k in range(N_MANY)]
@@ -175,7 +175,7 @@ def test_what_can_just_be_read_is_not_too_deep_for_a_message(text, pair):
 
 def test_little_is_shown_of_what_stands_twice(text):
     pair = f'"{LONG}": 0'
-    with pytest.raises(InvalidModel, match="stands twice") as failure:
+    with pytest.raises(InvalidModel, match="appears twice") as failure:
         PortableModel.from_json(f"{{{pair}, {pair}}}")
     assert len(str(failure.value)) < 300
     one = json.loads(text)["features"][0] | {"name": LONG}
@@ -184,7 +184,7 @@ def test_little_is_shown_of_what_stands_twice(text):
             PortableModel.from_json(changed(text, ["features"], features))
         assert len(str(failure.value)) < 300
     places = [{**one, "name": f"x{k}", "index": -k % 1000} for k in range(1000)]
-    with pytest.raises(InvalidModel, match="order of index") as failure:
+    with pytest.raises(InvalidModel, match="sorted by index") as failure:
         PortableModel.from_json(changed(text, ["features"], places))
     assert len(str(failure.value)) < 300
 
@@ -260,7 +260,7 @@ def test_a_score_that_overflows_is_no_label():
     model = PortableModel(features, 0.0, (0, 1), 2)
     with (
         np.errstate(all="ignore"),
-        pytest.raises(ValueError, match="so large"),
+        pytest.raises(ValueError, match="too large"),
     ):
         model.predict([[2.0, 1.0]])
     code: dict = {}

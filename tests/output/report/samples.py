@@ -29,7 +29,7 @@ def validation(n=300, seed=0):
     probabilities = 1 / (1 + np.exp(-1.6 * decisions))
     return cross_validation_of(
         truth, decisions, np.arange(n) % 5, probabilities=probabilities,
-        repeated=("scaling", "selection of features", "choice of budget and C"),
+        repeated=("scaling", "feature selection", "choice of feature limit and C"),
     )  # fmt: skip
 
 

@@ -119,8 +119,8 @@ def test_a_reader_finds_the_sections(browser, pages):
     )
     assert headings == [
         "The model", "How well it predicts", "How many features?",
-        "Would other features do?", "What is proved", "The data",
-        "How to get it again",
+        "Would other features do as well?", "What is proved", "The data",
+        "How to reproduce it",
     ]  # fmt: skip
     assert browser.evaluate("document.querySelectorAll('main svg.plot').length") == 5
 

@@ -50,7 +50,7 @@ def test_a_real_result_makes_a_page(data, result):
         certificate=certificate_of(result.certificate, file="proof.npz"),
     )  # fmt: skip
     page = render(report)
-    assert "It is proved that no other choice of at most two features" in page
+    assert "It has been proved that no other choice of at most two features" in page
     assert str(result.certificate.arrays["fingerprint"]) in page
     assert "60 samples, at most 2 of 6 features, C = 1, intercept" in page
     assert report.verdict.gap == result.gap

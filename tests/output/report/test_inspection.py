@@ -107,5 +107,5 @@ def test_sentences_name_a_few_columns_only(generator):
     table = np.zeros((100, 20))
     found = inspect_table([f"c{j}" for j in range(20)], table, np.arange(100) < 50)
     text = found[0].text
-    assert text == "c0, c1, c2, c3, c4 and 15 more never change and cannot be selected."
+    assert text == "c0, c1, c2, c3, c4 and 15 more are constant and cannot be selected."
     assert len(found[0].columns) == 20

@@ -142,14 +142,14 @@ def test_serious_warnings_are_seen_at_once():
     mild = samples.data((DataWarning("constant", "c never changes.", ("c",)),))
     assert "Before you rely on it" not in render(samples.whole(data=mild))
     assert "Before you rely on it" in render(samples.whole())
-    assert "Nothing conspicuous" in render(samples.whole(data=samples.data()))
+    assert "No problems found" in render(samples.whole(data=samples.data()))
 
 
 def test_a_model_without_features():
     verdict = Verdict(0, 30, 46.0, 46.0, "optimal", 1.0, 0)
     page = render(samples.whole(features=(), verdict=verdict))
-    assert "always says “benign”" in page
-    assert "No feature has a weight" in page
+    assert "always predicts “benign”" in page
+    assert "No feature was selected" in page
 
 
 def test_many_rows_are_cut():
@@ -167,7 +167,7 @@ def test_a_report_without_numbers_that_exist():
 
 
 def test_lengths_are_checked():
-    with pytest.raises(ValueError, match="progress must have one length"):
+    with pytest.raises(ValueError, match="progress must have the same length"):
         samples.whole(progress=ProgressCurve(np.zeros(3), np.zeros(2), np.zeros(3)))
     with pytest.raises(ValueError, match="two classes"):
         Report("", ("a",), samples.bare().verdict, (), 0.0)
@@ -238,26 +238,26 @@ def test_an_incomplete_list_does_not_say_what_is_indispensable():
     )  # fmt: skip
     page = render(samples.whole(alternatives=some))
     assert "in all found" in page
-    assert "In all found: a choice without it may be missing." in page
+    assert "In all found: a choice that does not use it may be missing." in page
     assert "ndispensable" not in page
-    assert "Of no feature it is proved that all such choices need it" in page
-    assert "the time limit ended the search" in page
+    assert "No feature has been proved to be in all such choices" in page
+    assert "the search stopped at the time limit" in page
     assert "a larger --time-limit" in page
     one = replace(some, n_models=1, n_exchanges=100)
     assert "None of 100" not in render(samples.whole(alternatives=one))
     one = replace(one, roles=(first,))
     page = render(samples.whole(alternatives=one))
-    assert "is not known: the search for them was not completed" in page
-    assert "None of 100 exchanges of single features that were tried is." in page
-    assert "What each feature is to these choices" not in page
+    assert "because the search was not completed" in page
+    assert "None of the 100 single-feature exchanges that were tried is." in page
+    assert "The role of each feature in these choices" not in page
 
 
 def test_an_incomplete_list_says_what_is_proved_all_the_same():
     some = replace(samples.alternatives(), complete_up_to=0.003, status="limit")
     page = render(samples.whole(alternatives=some))
-    assert "It is proved that all such choices need worst area" in page
-    assert "there are more choices than are listed" in page
-    assert "Indispensable: no choice this good does without it." in page
+    assert "It has been proved that all such choices need worst area" in page
+    assert "there are more choices than the list can hold" in page
+    assert "Indispensable: every choice this good uses it." in page
 
 
 def test_a_certificate_that_was_not_saved():

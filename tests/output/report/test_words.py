@@ -70,7 +70,7 @@ def test_a_large_gap_does_not_sound_like_a_bad_model(status, bound):
     text = words.proof(verdict(status=status, lower_bound=bound))
     assert "No better choice of at most five features was found" in text
     assert "how good the model is" in text
-    assert "is proved that no other" not in text
+    assert "been proved that no other" not in text
     for word in ("bad", "poor", "fail", "inf", "nan"):
         assert word not in text
     assert words.standing(verdict(status=status))[0] == "Best found"
@@ -79,7 +79,7 @@ def test_a_large_gap_does_not_sound_like_a_bad_model(status, bound):
 def test_budgets_in_words():
     assert words.budget(verdict(max_features=1)) == "at most one feature"
     assert words.budget(verdict(max_features=None)) == "features"
-    assert words.budget(verdict(max_cost=100.0)).endswith("that cost at most 100")
+    assert words.budget(verdict(max_cost=100.0)).endswith("a total cost of at most 100")
 
 
 def test_a_class_that_is_a_number_gets_the_name_of_the_target():
@@ -91,11 +91,13 @@ def test_a_class_that_is_a_number_gets_the_name_of_the_target():
 
 def test_quality_is_compared_with_the_usual_class():
     report = samples.whole()
-    assert "Always saying “benign”" in words.quality(report)
+    assert "Always predicting “benign”" in words.quality(report)
     assert "hardly" not in words.quality(report)
     useless = replace(report.validation, confusion=np.array([[90, 0], [10, 0]]))
     useless = replace(useless, scores=())
-    assert "hardly a difference" in words.quality(replace(report, validation=useless))
+    assert "hardly better than that" in words.quality(
+        replace(report, validation=useless)
+    )
     assert words.quality(samples.bare()) == ""
 
 
@@ -104,26 +106,26 @@ def test_mistakes_are_counted():
     report = samples.whole()
     report = replace(report, validation=replace(report.validation, confusion=confusion))
     assert words.mistakes(report) == (
-        "Of 4 rows that are “malignant” 1 was missed. Of 8 that are “benign” none was "
-        "taken for “malignant”."
+        "Of 4 “malignant” rows, 1 was missed. Of 8 “benign” rows, none was "
+        "classified as “malignant”."
     )
 
 
 def test_directions():
     report = samples.whole()
     texts = [words.direction(report, one) for one in report.features]
-    assert texts[0] == "higher values speak for “malignant”"
-    assert texts[2] == "higher values speak for “benign”"
-    assert texts[3] == "this value speaks for “malignant”"
+    assert texts[0] == "higher values point to “malignant”"
+    assert texts[2] == "higher values point to “benign”"
+    assert texts[3] == "this value points to “malignant”"
     assert words.one_unit(report.features[0]) == "+0.0041 per mm²"
-    assert "2.35 per 569" in words.one_step(report.features[0])
+    assert "2.35 per standard deviation (569" in words.one_step(report.features[0])
 
 
 def test_alternatives_say_how_sure_they_are():
     sure = AlternativesSummary(0.01, 0.01, 4, ())
     assert "proved that there is no other" in words.alternatives(sure)
     partly = words.alternatives(replace(sure, complete_up_to=0.00567))
-    assert "as far as was searched" in partly
+    assert "among those searched" in partly
     assert "0.56" in partly
     unsure = words.alternatives(replace(sure, complete_up_to=-0.2))
     assert "There may be many more" in unsure
@@ -133,12 +135,12 @@ def test_alternatives_say_how_sure_they_are():
 def test_paths_in_words():
     budgets = np.array([1, 2, 3])
     scores = np.array([0.7, 0.9, 0.92])
-    assert "takes 3 features; 2 features reach" in words.path(
+    assert "needs 3 features; 2 features reach" in words.path(
         BudgetPath(budgets, 2, scores=scores)
     )
     assert "has the best mean" in words.path(BudgetPath(budgets, 3, scores=scores))
-    assert "budget of 2 features" in words.path(BudgetPath(budgets, 2))
-    assert "would bring" in words.path(BudgetPath(budgets))
+    assert "may use up to 2 features" in words.path(BudgetPath(budgets, 2))
+    assert "depends on the number" in words.path(BudgetPath(budgets))
 
 
 def test_what_takes_the_place_of_a_feature():

@@ -1,7 +1,7 @@
-"""Pictures in the manner of scikit-learn's displays.
+"""Plots in the style of scikit-learn's displays.
 
-A display holds plain arrays and draws them: ``from_...`` makes one and draws it into
-``ax``, or into a new figure, and leaves ``ax_`` and ``figure_``. Matplotlib is loaded
+A display holds plain arrays and draws them: ``from_...`` creates one, draws it into
+``ax`` or a new figure, and sets ``ax_`` and ``figure_``. Matplotlib is imported only
 when something is drawn.
 """
 

@@ -1,4 +1,4 @@
-"""Objectives, bounds and scores along budgets."""
+"""Objectives, bounds and scores by budget."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ KINDS = ("objective", "score")
 
 
 class BudgetPathDisplay:
-    """What a larger budget buys.
+    """Objectives, bounds and scores for budgets of increasing size.
 
     Parameters
     ----------
@@ -23,8 +23,8 @@ class BudgetPathDisplay:
     scores, standard_errors : array-likes of shape (n_budgets,), default=None
         Means over the folds of a cross-validation, and their standard errors.
     chosen : int, default=None
-        The budget that was chosen; by default the smallest whose score is within one
-        standard error of the best.
+        The chosen budget; by default the smallest whose score is within one standard
+        error of the best.
     C : float, default=None
         For the title.
 
@@ -122,7 +122,7 @@ class BudgetPathDisplay:
         estimator : fitted estimator with ``path_``
             Alone or at the end of a pipeline.
         C : float, default=None
-            Which C of the path; the one that was chosen by default.
+            Which C of the path; by default the chosen one.
         kind : {"objective", "score"}, default=None
             What to draw; by default scores.
         ax : matplotlib Axes, default=None
@@ -135,8 +135,8 @@ class BudgetPathDisplay:
         path = getattr(last, "path_", None)
         if path is None:
             raise ValueError(
-                f"{type(last).__name__} has no path_ along budgets; use from_path for "
-                "what frugal_path returned."
+                f"{type(last).__name__} has no path_ over budgets; use from_path for "
+                "the result of frugal_path."
             )
         weight = last.best_C_ if C is None else C
         row = _row_of(path.C, weight)
@@ -146,7 +146,7 @@ class BudgetPathDisplay:
             lower_bounds=path.lower_bounds[row],
             scores=path.score_mean[row],
             standard_errors=path.score_se[row],
-            # The choice is one of both, B and C.
+            # The choice is of B and C together.
             chosen=last.best_max_features_ if weight == last.best_C_ else None,
             C=float(path.C[row]),
         )
@@ -178,7 +178,7 @@ class BudgetPathDisplay:
             self._draw_scores(ax)
         if self.C is not None:
             ax.set_title(f"C = {self.C:g}", loc="right", fontsize="small", color=GREY)
-        ax.set_xlabel("budget: most features")
+        ax.set_xlabel("budget (maximum number of features)")
         ax.xaxis.get_major_locator().set_params(integer=True)
         ax.legend(frameon=False)
         self.ax_, self.figure_ = ax, ax.figure
@@ -215,7 +215,7 @@ class BudgetPathDisplay:
         if self.standard_errors is not None:
             ax.axhline(
                 self._bar(), color=GREY, linestyle=":", linewidth=1.0,
-                label="best less one standard error",
+                label="best minus one standard error",
             )  # fmt: skip
         self._mark_chosen(ax)
         ax.set(ylabel="score")
@@ -233,7 +233,9 @@ def _row_of(weights: np.ndarray, C: float | None) -> int:
     listed = ", ".join(f"{weight:g}" for weight in weights)
     if C is None:
         if len(weights) > 1:
-            raise ValueError(f"the path has several C ({listed}); say which one, C=...")
+            raise ValueError(
+                f"the path has several C ({listed}); choose one with C=..."
+            )
         return 0
     found = np.flatnonzero(np.isclose(weights, C, rtol=1e-9, atol=0.0))
     if found.size == 0:

@@ -11,7 +11,7 @@ from ...api.estimators.fitted import open_fitted
 from ...runtime.progress import relative_gap
 from .style import BLUE, GREY, LIGHT_GREY, ORANGE, new_axes
 
-# From this ratio of times on, their axis is logarithmic.
+# Above this ratio of times, the time axis is logarithmic.
 LOG_RATIO = 20.0
 
 
@@ -23,7 +23,7 @@ class ProgressDisplay:
     history : sequence of (seconds, objective, lower_bound)
         As in :class:`~frugalsvm.Result`.
     seconds : float, default=None
-        When the run ended; at the last entry by default.
+        When the run ended; by default, the time of the last entry.
 
     Attributes
     ----------
@@ -98,7 +98,7 @@ class ProgressDisplay:
         positive = times[times > 0]
         if positive.size and end / positive[0] > LOG_RATIO:
             ax.set_xscale("log")
-            # What was there at once is drawn a little before the rest.
+            # Entries at time 0 are drawn a little before the rest.
             times = np.maximum(times, positive[0] / 2)
         found = np.isfinite(objectives)
         ax.fill_between(

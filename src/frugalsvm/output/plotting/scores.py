@@ -79,7 +79,7 @@ class ScoresDisplay:
         """
         ax = new_axes(ax)
         edges = np.histogram_bin_edges(self.scores, bins=bins)
-        # Kinds of lines tell classes apart where colours do not.
+        # Line styles distinguish the classes if colours do not.
         kinds = ((ORANGE, "--"), (BLUE, "-"))
         for one, (colour, line) in zip(self.classes, kinds, strict=True):
             members = self.scores[self.y == one]

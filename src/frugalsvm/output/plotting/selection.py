@@ -1,4 +1,4 @@
-"""Which features folds or half-samples select, as a heat map."""
+"""Features selected in folds or half-samples, as a heat map."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class SelectionDisplay:
         What each run selected.
     names : sequence of str
     runs : str, default="runs"
-        What the runs are, for the label of the axis.
+        What to call the runs in the axis label.
 
     Attributes
     ----------
@@ -52,14 +52,14 @@ class SelectionDisplay:
     def from_stability(
         cls, stability: Any, *, ax: Any = None, max_display: int = 25
     ) -> SelectionDisplay:
-        """Draw what :func:`~frugalsvm.stability_selection` returned.
+        """Draw the result of :func:`~frugalsvm.stability_selection`.
 
         Parameters
         ----------
         stability : StabilitySelection
         ax : matplotlib Axes, default=None
         max_display : int, default=25
-            Most features that are shown.
+            Maximum number of features shown.
 
         Returns
         -------
@@ -85,7 +85,7 @@ class SelectionDisplay:
             ``cross_validate(..., return_estimator=True)["estimator"]``.
         ax : matplotlib Axes, default=None
         max_display : int, default=25
-            Most features that are shown.
+            Maximum number of features shown.
         runs : str, default="folds"
             What the estimators are.
 
@@ -107,7 +107,7 @@ class SelectionDisplay:
         ----------
         ax : matplotlib Axes, default=None
         max_display : int, default=25
-            Most features that are shown.
+            Maximum number of features shown.
 
         Returns
         -------
@@ -131,7 +131,7 @@ class SelectionDisplay:
 
 
 def draw_cells(ax: Any, cells: np.ndarray, colours: list[str]) -> Any:
-    """A matrix of places in a list of colours, with lines between its cells."""
+    """A matrix of indices into a list of colours, with lines between its cells."""
     from matplotlib.colors import ListedColormap
 
     n_rows, n_columns = cells.shape

@@ -1,13 +1,13 @@
-"""What all pictures share: colours, labels, and where Matplotlib comes from."""
+"""Common parts of all plots: colours, labels and the import of Matplotlib."""
 
 from __future__ import annotations
 
 from typing import Any
 
-# Of Okabe and Ito, whom the colour-blind can thank.
+# From the colour-blind-safe palette of Okabe and Ito.
 BLUE, ORANGE, GREEN, GREY = "#0072B2", "#D55E00", "#009E73", "#7f7f7f"
 LIGHT_BLUE, LIGHT_GREY = "#56B4E9", "#e6e6e6"
-# Letters of a name that are shown.
+# Maximum number of characters of a name.
 N_LETTERS = 36
 ROW_HEIGHT = 0.27
 
@@ -25,7 +25,7 @@ def pyplot() -> Any:
 
 
 def new_axes(ax: Any, width: float = 6.0, height: float = 3.8) -> Any:
-    """The axes given, or those of a new figure."""
+    """The given axes, or those of a new figure."""
     plt = pyplot()
     if ax is None:
         _, ax = plt.subplots(figsize=(width, height), layout="constrained")
@@ -39,13 +39,13 @@ def rows_height(n_rows: int) -> float:
 
 
 def rows_width(names: list[str]) -> float:
-    """Width of a figure that leaves room beside the names of its rows."""
+    """Width of a figure that leaves room for the names of its rows."""
     longest = max((len(label(name)) for name in names), default=0)
     return 4.4 + 0.075 * longest
 
 
 def label(name: object) -> str:
-    """A name as Matplotlib should show it: short, and not as a formula."""
+    """A name for Matplotlib: shortened, and escaped so that it is not a formula."""
     text = " ".join(str(name).split())
     if len(text) > N_LETTERS:
         half = (N_LETTERS - 1) // 2
@@ -71,7 +71,7 @@ def note_rows(ax: Any, notes: list[str]) -> None:
 
 
 def note_more(ax: Any, n_more: int, what: str) -> None:
-    """Say below a picture how much of it is not shown."""
+    """Say below a plot how much is not shown."""
     if n_more > 0:
         ax.annotate(
             f"and {n_more:,} more {what}", (1.0, 0.0), (0, -32), ha="right", va="top",

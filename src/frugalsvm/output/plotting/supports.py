@@ -20,14 +20,14 @@ from .style import (
     rows_width,
 )
 
-# Inches for each objective that the axis shows.
+# Inches per objective shown on the axis.
 TICK_WIDTH = 1.0
 
 
 class SupportsDisplay:
-    """Features by models: who uses what, the best model first.
+    """Features by models: which model uses which feature, the best model first.
 
-    Features that no model can do without are in a colour of their own.
+    Features that every model needs are in a different colour.
 
     Parameters
     ----------
@@ -37,9 +37,9 @@ class SupportsDisplay:
         Names of all features.
     objectives : array-like of shape (n_models,)
     indispensable : iterable of int, default=None
-        Features in a colour of their own; None for those that all models use.
+        Features in a different colour; None for those that all models use.
     complete : bool, default=True
-        Whether these are all models; if not, the axis says that they are those found.
+        Whether these are all models; if not, the axis label says so.
 
     Attributes
     ----------
@@ -60,8 +60,8 @@ class SupportsDisplay:
         values = np.asarray(objectives, dtype=np.float64)
         if not given or values.shape != (len(given),):
             raise ValueError(
-                f"there must be models, and an objective for each, got {len(given)} "
-                f"supports and objectives of shape {values.shape}."
+                f"there must be at least one model, and an objective for each; got "
+                f"{len(given)} supports and objectives of shape {values.shape}."
             )
         self.names = [str(name) for name in names]
         masks = np.zeros((len(given), len(self.names)), dtype=bool)
@@ -91,8 +91,8 @@ class SupportsDisplay:
     ) -> SupportsDisplay:
         """Draw an object that has ``supports`` and ``objectives``.
 
-        A :class:`~frugalsvm.NearOptimal` also says which features are indispensable:
-        what all models of an incomplete list use need not be.
+        A :class:`~frugalsvm.NearOptimal` also says which features are indispensable: in
+        an incomplete list, features that all models use need not be.
 
         Parameters
         ----------
@@ -102,7 +102,7 @@ class SupportsDisplay:
             and so on.
         ax : matplotlib Axes, default=None
         max_display, max_models : int, default=25 and 60
-            Most features and models that are shown.
+            Maximum numbers of features and models shown.
 
         Returns
         -------
@@ -130,7 +130,7 @@ class SupportsDisplay:
         ----------
         ax : matplotlib Axes, default=None
         max_display, max_models : int, default=25 and 60
-            Most features and models that are shown. Counts are of all models.
+            Maximum numbers of features and models shown. Counts are over all models.
 
         Returns
         -------
@@ -138,7 +138,7 @@ class SupportsDisplay:
         """
         counts = self.masks.sum(axis=0)
         n_models = len(self.masks)
-        # Those that better models use come first among equals.
+        # Among ties, features that better models use come first.
         first = np.where(counts > 0, self.masks.argmax(axis=0), n_models)
         order = np.lexsort((first, -counts))
         order = order[counts[order] > 0]
@@ -157,7 +157,7 @@ class SupportsDisplay:
         return self
 
     def _mark_objectives(self, ax: Any, n_shown: int) -> None:
-        """How far models are from the best, below some of them."""
+        """Label some models with their distance from the best."""
         best = self.objectives[0]
         excess = 100 * (self.objectives - best) / abs(best or 1.0)
         room = ax.get_window_extent().width / ax.figure.dpi

@@ -27,7 +27,7 @@ class WeightsDisplay:
     Parameters
     ----------
     weights : array-like of shape (n_features,)
-        Those that are zero are left out.
+        Zero weights are left out.
     names : sequence of str
     classes : pair of labels, default=None
         What negative and positive scores mean.
@@ -65,7 +65,7 @@ class WeightsDisplay:
         estimator : fitted estimator or PortableModel
         ax : matplotlib Axes, default=None
         max_display : int, default=25
-            Most features that are shown.
+            Maximum number of features shown.
 
         Returns
         -------
@@ -88,7 +88,7 @@ class WeightsDisplay:
         ----------
         ax : matplotlib Axes, default=None
         max_display : int, default=25
-            Most features that are shown.
+            Maximum number of features shown.
 
         Returns
         -------

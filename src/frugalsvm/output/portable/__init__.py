@@ -1,9 +1,9 @@
-"""Models that travel: model.json, and what it turns into.
+"""Portable models: model.json and its exports.
 
-``model`` holds the numbers, ``parts`` what they belong to, ``content`` is what the file
-has of them and ``schema`` checks it; ``reading`` takes over fitted estimators,
-``columns`` finds features in tables, ``calibration`` makes probabilities of scores;
-``pipeline``, ``text``, ``onnx_graph`` and ``scorecard`` are what a model can become.
+``model`` holds the numbers and ``parts`` the features and the proof; ``content`` reads
+and writes the file and ``schema`` checks it. ``reading`` converts fitted estimators,
+``columns`` finds features in tables, and ``calibration`` turns scores into
+probabilities. ``pipeline``, ``text``, ``onnx_graph`` and ``scorecard`` are the exports.
 """
 
 from .calibration import Isotonic, Sigmoid

@@ -1,4 +1,4 @@
-"""Calibration: scores become probabilities."""
+"""Calibration: turns scores into probabilities."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ Calibration = Sigmoid | Isotonic
 
 
 def from_dict(fields: dict[str, Any]) -> Calibration:
-    """From a checked part of model.json."""
+    """From the checked content of model.json."""
     try:
         if fields["method"] == "sigmoid":
             return Sigmoid(float(fields["a"]), float(fields["b"]))
@@ -76,7 +76,7 @@ def from_dict(fields: dict[str, Any]) -> Calibration:
 
 
 def from_calibrator(calibrator: Any) -> Calibration:
-    """What a calibrator of scikit-learn does, as numbers."""
+    """Convert a calibrator of scikit-learn."""
     if isinstance(calibrator, (Sigmoid, Isotonic)):
         return calibrator
     if hasattr(calibrator, "a_"):
@@ -87,10 +87,10 @@ def from_calibrator(calibrator: Any) -> Calibration:
             tuple(map(float, calibrator.y_thresholds_)),
         )
     if hasattr(calibrator, "beta_"):
-        # A temperature weighs -s against s.
+        # Temperature scaling has the logits -s and s.
         return Sigmoid(-2.0 * float(calibrator.beta_), 0.0)
     raise ValueError(
-        f"the calibration {type(calibrator).__name__} is not known; use sigmoid, "
+        f"calibration {type(calibrator).__name__} is not supported; use sigmoid, "
         "isotonic or temperature."
     )
 
@@ -118,7 +118,7 @@ def fit_sigmoid(scores: np.ndarray, positive: np.ndarray) -> Sigmoid:
 
 
 def _newton_step(design: np.ndarray, targets: np.ndarray, w: np.ndarray) -> np.ndarray:
-    """A step that lowers the loss, shortened where Newton's goes too far."""
+    """A step that lowers the loss, shortened if Newton's step is too long."""
     p = expit(design @ w)
     curvature = (design.T * (p * (1 - p))) @ design + 1e-12 * np.eye(2)
     step = np.linalg.solve(curvature, design.T @ (targets - p))
@@ -141,7 +141,7 @@ def expit(z: np.ndarray) -> np.ndarray:
 
 
 def is_finite(calibration: Calibration) -> bool:
-    """Whether all numbers are."""
+    """Whether all numbers are finite."""
     numbers: list[float] = []
     for value in vars(calibration).values():
         numbers += value if isinstance(value, tuple) else [value]

@@ -1,4 +1,4 @@
-"""Which columns of a table are the features of a model."""
+"""Selects the columns of a table that are the features of a model."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ def select_columns(model: PortableModel, X: Any) -> np.ndarray:
     if table is None:
         table = _by_place(model, X)
     if not np.isfinite(table).all():
-        raise ValueError("X has NaN or infinity; fill or drop such samples.")
+        raise ValueError("X has NaN or infinite values; fill or drop such samples.")
     return table
 
 
 def _by_name(model: PortableModel, X: Any) -> np.ndarray | None:
-    """Columns by name; None if X has no names, or the model has not."""
+    """Columns by name; None if X or the model has no names."""
     if isinstance(X, Mapping):
         there: Any = X.keys()
     elif hasattr(X, "columns") and all(isinstance(name, str) for name in X.columns):
@@ -35,7 +35,9 @@ def _by_name(model: PortableModel, X: Any) -> np.ndarray | None:
         if is_unnamed and not isinstance(X, Mapping):
             return None
         shown = ", ".join(map(repr, missing[:8]))
-        raise ValueError(f"X lacks {shown}{' and others' * (len(missing) > 8)}.")
+        raise ValueError(
+            f"X has no column {shown}{' and others' * (len(missing) > 8)}."
+        )
     if isinstance(X, Mapping):
         columns = [np.atleast_1d(np.asarray(X[name], float)) for name in model.names]
         return np.column_stack(columns) if columns else np.empty((1, 0))
@@ -43,7 +45,7 @@ def _by_name(model: PortableModel, X: Any) -> np.ndarray | None:
 
 
 def _by_place(model: PortableModel, X: Any) -> np.ndarray:
-    """Columns by their place in the table of the fit, or in the model."""
+    """Columns by position in the table of the fit, or in the model."""
     data = X.toarray() if hasattr(X, "toarray") else X
     table = np.asarray(data, dtype=np.float64)
     n_selected = len(model.features)
@@ -52,6 +54,6 @@ def _by_place(model: PortableModel, X: Any) -> np.ndarray:
     if table.ndim == 2 and table.shape[1] == n_selected:
         return table
     raise ValueError(
-        f"X must be a table with {model.n_features_in} columns, or the {n_selected} of "
-        f"the model's features, got shape {table.shape}."
+        f"X must be a table with {model.n_features_in} columns, or only the "
+        f"{n_selected} of the model's features, got shape {table.shape}."
     )

@@ -16,7 +16,7 @@ FORMAT, VERSION = "frugalsvm-model", 1
 
 
 def to_content(model: PortableModel) -> dict[str, Any]:
-    """What is written of a model, held against the schema."""
+    """The content of a model's file, checked against the schema."""
     content: dict[str, Any] = {
         "format": FORMAT,
         "version": VERSION,
@@ -33,7 +33,7 @@ def to_content(model: PortableModel) -> dict[str, Any]:
 
 
 def from_content(content: Any) -> dict[str, Any]:
-    """The attributes of the model that was written, by name."""
+    """The attributes of a model, by name, from the content of its file."""
     _check_version(content)
     check(content, model_schema())
     features = tuple(
@@ -70,22 +70,22 @@ def _proof(known: dict[str, Any]) -> Proof:
 
 
 def _number(name: str, value: float) -> float:
-    """A float; JSON admits integers that are too large for one."""
+    """A float; JSON allows integers that are too large for one."""
     try:
         return float(value)
     except OverflowError as error:
         raise InvalidModel(
-            f"{name} must be a finite number, it is too large."
+            f"{name} must be a finite number; it is too large."
         ) from error
 
 
 def _check_version(content: Any) -> None:
-    """Say that a file is too new before its form is looked at."""
+    """Report a file that is too new, before its form is checked."""
     if not isinstance(content, dict) or content.get("format") != FORMAT:
-        raise InvalidModel(f"not a model: there is no format {FORMAT!r}.")
+        raise InvalidModel(f"not a model: format is not {FORMAT!r}.")
     version = content.get("version")
     if isinstance(version, int) and not isinstance(version, bool) and version > VERSION:
         raise InvalidModel(
-            f"the model has version {shown(version)}, and this frugalsvm reads version "
+            f"the model has version {shown(version)}, but this frugalsvm reads version "
             f"{VERSION}; upgrade frugalsvm."
         )

@@ -1,7 +1,7 @@
 """PortableModel: a linear classifier as plain numbers, and model.json.
 
-Reading needs NumPy only. Nothing in a file is executed, and nothing is believed about
-its form: it is held against the schema.
+Reading needs only NumPy. Nothing in a file is executed, and its form is fully checked
+against the schema.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class PortableModel:
-    """A linear classifier of two classes that travels as ``model.json``.
+    """A linear classifier of two classes, stored as ``model.json``.
 
     Its score is ``intercept + sum of weight * (value - mean) / scale`` over its
-    features. Make it by :meth:`from_estimator` or :meth:`load`.
+    features. Create one with :meth:`from_estimator` or :meth:`load`.
 
     Attributes
     ----------
@@ -44,13 +44,13 @@ class PortableModel:
         A positive score means the second one; if there is a calibration, a probability
         above one half does, as in :class:`~sklearn.calibration.CalibratedClassifierCV`.
     n_features_in : int
-        Columns of the table that the model was fitted to.
+        Number of columns of the table that the model was fitted to.
     calibration : Sigmoid, Isotonic or None
-        What turns scores into probabilities.
+        Turns scores into probabilities.
     proof : Proof or None
         Objective, bound, and the fingerprint of the certificate.
     metadata : dict of str
-        Whatever else should be remembered.
+        Any other information.
 
     Examples
     --------
@@ -80,7 +80,7 @@ class PortableModel:
         first, second = self.classes
         if type(first) is not type(second) or first == second:
             raise InvalidModel(
-                "classes must be two different labels of one kind, got "
+                "classes must be two different labels of the same type, got "
                 f"{shown(first)} and {shown(second)}."
             )
 
@@ -94,7 +94,7 @@ class PortableModel:
         units: Mapping[str, str] | None = None,
         metadata: Mapping[str, str] | None = None,
     ) -> PortableModel:
-        """Take over a fitted classifier.
+        """Convert a fitted classifier.
 
         Parameters
         ----------
@@ -103,7 +103,7 @@ class PortableModel:
             alone or behind scalers and selectors in a pipeline, found by a search, or
             calibrated with ``CalibratedClassifierCV(..., ensemble=False)``.
         units : mapping from names to str, default=None
-            Measuring units of features.
+            Units of measurement of the features.
         metadata : mapping from str to str, default=None
 
         Returns
@@ -116,16 +116,16 @@ class PortableModel:
 
     @classmethod
     def from_json(cls, text: str | bytes) -> PortableModel:
-        """Read text that :meth:`to_json` wrote; InvalidModel says what is wrong."""
+        """Read text from :meth:`to_json`; raises InvalidModel if it is invalid."""
         return cls(**from_content(parse(text)))
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> PortableModel:
-        """Read a file that :meth:`save` wrote; InvalidModel says what is wrong."""
+        """Read a file from :meth:`save`; raises InvalidModel if it is invalid."""
         return cls.from_json(Path(path).read_bytes())
 
     def to_json(self) -> str:
-        """The model as text; numbers are written so that none loses a bit."""
+        """The model as JSON text; numbers are written without any loss."""
         content = to_content(self)
         return json.dumps(content, indent=2, ensure_ascii=True, allow_nan=False) + "\n"
 
@@ -142,7 +142,7 @@ class PortableModel:
         return [one.name for one in self.features]
 
     def column(self, name: str) -> np.ndarray:
-        """A number of each feature, e.g. its ``weight``."""
+        """One attribute of all features, e.g. ``weight``, as an array."""
         return np.array([getattr(one, name) for one in self.features], dtype=float)
 
     def select(self, X: Any) -> np.ndarray:
@@ -151,8 +151,8 @@ class PortableModel:
         Parameters
         ----------
         X : data frame, mapping or array
-            By name where there are names. An array has the columns of the table that
-            the model was fitted to, or just those of its features.
+            Columns are selected by name if X has names. An array must have the columns
+            of the table that the model was fitted to, or only those of its features.
 
         Returns
         -------
@@ -161,16 +161,17 @@ class PortableModel:
         return select_columns(self, X)
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Scores of samples; see :meth:`select` for what X may be."""
+        """Scores of samples; see :meth:`select` for X."""
         values = self.select(X)
-        # One by one, so that the order of the sum is that of the texts.
+        # One at a time, so that the order of summation is that of the exported text.
         score = np.full(len(values), self.intercept)
         for one, column in zip(self.features, values.T, strict=True):
             score += one.weight * ((column - one.mean) / one.scale)
         if np.isnan(score).any() and not np.isnan(values).any():
             row = int(np.flatnonzero(np.isnan(score))[0])
             raise ValueError(
-                f"row {row + 1:,} has values so large that its score is not a number."
+                f"the score of row {row + 1:,} is not a number, because its values are "
+                "too large."
             )
         return score
 
@@ -178,8 +179,8 @@ class PortableModel:
         """Probabilities of the two classes, one row per sample."""
         if self.calibration is None:
             raise ValueError(
-                "this model has no calibration, so it has scores but no "
-                "probabilities; make it from CalibratedClassifierCV(..., "
+                "this model has scores but no probabilities, because it was not "
+                "calibrated; create it from CalibratedClassifierCV(..., "
                 "ensemble=False)."
             )
         positive = self.calibration.probability(self.decision_function(X))
@@ -198,8 +199,8 @@ class PortableModel:
     def to_pipeline(self) -> Any:
         """A fitted scikit-learn pipeline of a scaler and a FrugalSVC.
 
-        It takes the model's features only, in the order of :attr:`names`. With a
-        calibration it is inside a fitted ``CalibratedClassifierCV``.
+        Its input is the model's features only, in the order of :attr:`names`. If the
+        model is calibrated, the pipeline is inside a fitted ``CalibratedClassifierCV``.
 
         Returns
         -------
@@ -210,26 +211,26 @@ class PortableModel:
         return build_pipeline(self)
 
     def to_python(self) -> str:
-        """Python text that predicts without any package.
+        """Python source code that predicts without any package.
 
         Returns
         -------
         str
-            A module with ``decision(row)``, ``predict(row)`` and, if there is a
-            calibration, ``probability(row)``, for a row that maps names to numbers. All
-            are None where a feature is None, NaN or infinite.
+            A module with ``decision(row)``, ``predict(row)`` and, if the model is
+            calibrated, ``probability(row)``, for a row that maps names to numbers. All
+            return None if a feature is None, NaN or infinite.
         """
         return python_text(self)
 
     def to_sql(self, what: str = "score", *, dialect: str = "ansi") -> str:
-        """An SQL expression over columns of the features' names.
+        """An SQL expression over columns named like the features.
 
-        It is NULL where any feature is NULL, NaN or infinite.
+        It is NULL if any feature is NULL, NaN or infinite.
 
         Parameters
         ----------
         what : {"score", "label", "probability"}, default="score"
-            An isotonic calibration has neither label nor probability as SQL.
+            A model with isotonic calibration supports only the score.
         dialect : {"ansi", "mysql", "sqlserver"}, default="ansi"
             How names are quoted: ``"name"``, as in PostgreSQL, SQLite, DuckDB, Oracle
             and Snowflake, ```name``` or ``[name]``.
@@ -247,10 +248,10 @@ class PortableModel:
         -------
         onnx.ModelProto
             Its input ``X`` has the model's features as columns, in the order of
-            :attr:`names`; its outputs are ``label``, ``score`` and, if there is a
-            sigmoid calibration, ``probability``. Where a feature is NaN or infinite,
-            the score is NaN and the label none of the classes: an empty text, -2^63, or
-            NaN where classes are fractions. Booleans are 0 and 1.
+            :attr:`names`; its outputs are ``label``, ``score`` and, with a sigmoid
+            calibration, ``probability``. If a feature is NaN or infinite, the score is
+            NaN and the label is none of the classes: an empty text, -2^63 for integers,
+            or NaN for floats. Booleans become 0 and 1.
 
         Raises
         ------
@@ -264,18 +265,18 @@ class PortableModel:
     def to_scorecard(
         self, X: Any, y: Any, *, points: int = 100, bins: int = 5
     ) -> Scorecard:
-        """Integer points for ranges of each feature, to be added up by hand.
+        """Integer points for ranges of each feature, to add up by hand.
 
         Parameters
         ----------
         X, y : array-likes
-            Samples from which ranges, threshold and probabilities are taken, and on
-            which the loss of accuracy is counted. On training data that count is
-            flattering: give others if there are enough.
+            Samples from which ranges, threshold and probabilities are learned, and on
+            which the loss of accuracy is measured. On training data the result is
+            optimistic: use other samples if you have enough.
         points : int, default=100
-            About the largest sum of points.
+            Approximate maximum total of points.
         bins : int, default=5
-            Most ranges of a feature.
+            Maximum number of ranges per feature.
 
         Returns
         -------
@@ -347,7 +348,7 @@ class PortableModel:
 
 
 def _labels(classes: tuple[Label, Label]) -> np.ndarray:
-    """The classes as an array; of Python objects if NumPy would change them."""
+    """The classes as an array, of dtype object if NumPy would change them."""
     labels = np.array(classes)
     is_same = all(
         type(one) is type(two) and one == two

@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from .model import PortableModel
 
 OPSET, IR_VERSION = 17, 8
-# The place of the label that says that a row has none.
+# The position of the label for rows without a class.
 _NONE = 2
 
 
 def build_onnx(model: PortableModel, origins: Origins | None = None) -> Any:
-    """See :meth:`PortableModel.to_onnx`; ``origins`` say what stands in for gaps."""
+    """See :meth:`PortableModel.to_onnx`; ``origins`` replace missing values."""
     helper, numpy_helper = _onnx("onnx.helper"), _onnx("onnx.numpy_helper")
     kinds = _onnx("onnx").TensorProto
     constants: dict[str, np.ndarray] = {
@@ -35,7 +35,7 @@ def build_onnx(model: PortableModel, origins: Origins | None = None) -> Any:
         "classes": _labels(model),
     }
     steps = [
-        # NaN is not below anything.
+        # Comparisons with NaN are false.
         ("Abs", ["X"], "size"),
         ("LessOrEqual", ["size", "most"], "known"),
         ("Where", ["known", "X", "fill"], "filled"),
@@ -49,7 +49,7 @@ def build_onnx(model: PortableModel, origins: Origins | None = None) -> Any:
     decider = "score"
     if model.calibration is not None:
         if not isinstance(model.calibration, Sigmoid):
-            raise ValueError("ONNX export knows sigmoid calibration only.")
+            raise ValueError("ONNX export supports only sigmoid calibration.")
         constants["a"] = np.array([-model.calibration.a])
         constants["b"] = np.array([-model.calibration.b])
         steps += [("Mul", ["score", "a"], "times"), ("Add", ["times", "b"], "logit")]
@@ -86,13 +86,13 @@ def build_onnx(model: PortableModel, origins: Origins | None = None) -> Any:
 
 
 def _fills(model: PortableModel, origins: Origins | None) -> np.ndarray:
-    """What stands in for missing values; NaN where nothing does."""
+    """Replacements for missing values; NaN if there is none."""
     fills = [origin_of(name, origins).fill_value for name in model.names]
     return np.array([np.nan if one is None else one for one in fills], dtype=float)
 
 
 def _labels(model: PortableModel) -> np.ndarray:
-    """The two classes, and a label that is none of them."""
+    """The two classes, and a label that is neither of them."""
     first, second = model.classes
     if isinstance(first, str):
         free = (one for one in ("", "no class", "none") if one not in model.classes)
@@ -102,10 +102,10 @@ def _labels(model: PortableModel) -> np.ndarray:
     limits = np.iinfo(np.int64)
     for one in model.classes:
         if not limits.min < int(one) <= limits.max:
-            what = "stands for no class" if int(one) == limits.min else "has more"
+            what = "is reserved" if int(one) == limits.min else "needs more"
             raise ValueError(
-                f"ONNX has integers of 64 bits, and the class {one} {what}; give the "
-                "classes smaller numbers, or names."
+                f"ONNX has 64-bit integers, and the class {one} {what}; use smaller "
+                "numbers or names for the classes."
             )
     return np.array([int(first), int(second), limits.min], dtype=np.int64)
 
@@ -116,5 +116,5 @@ def _onnx(module: str) -> Any:
     except ImportError as error:
         raise ImportError(
             "to_onnx needs onnx, which is not installed: pip install frugalsvm[onnx] "
-            "(skl2onnx brings it, too)."
+            "(skl2onnx also installs it)."
         ) from error

@@ -1,4 +1,4 @@
-"""What a model is made of: its features, and what is proved of it."""
+"""The parts of a model: its features, and what is proved about it."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ class Feature:
     ----------
     name : str
     index : int
-        Its column in the table that the model was fitted to.
+        Index of its column in the table that the model was fitted to.
     mean, scale, weight : float
         It contributes ``weight * (value - mean) / scale`` to the score.
     unit : str or None
-        Measuring unit.
+        Unit of measurement.
     """
 
     name: str
@@ -38,14 +38,14 @@ class Feature:
 
 @dataclass(frozen=True)
 class Proof:
-    """What is known of a model among all within its budget.
+    """What is proved about a model, among all models within its budget.
 
     Attributes
     ----------
     objective, lower_bound : float
     status : str
     fingerprint, checksum : str or None
-        SHA-256 of the data and of the certificate, if one was kept.
+        SHA-256 of the data and of the certificate, if there is one.
     """
 
     objective: float
@@ -68,16 +68,14 @@ class Proof:
 
 
 def check_features(features: Sequence[Feature], n_features_in: int) -> None:
-    """Raise InvalidModel unless names differ and places are in order."""
+    """Raise InvalidModel unless names are unique and indices increasing."""
     names = [one.name for one in features]
     places = [one.index for one in features]
     if len(set(names)) < len(names):
         twice, _ = Counter(names).most_common(1)[0]
-        raise InvalidModel(f"features has {shown(twice)} twice; names must differ.")
+        raise InvalidModel(f"features has {shown(twice)} twice; names must be unique.")
     if any(b <= a for a, b in pairwise(places)):
-        raise InvalidModel(
-            f"features must be in the order of index, got {shown(places)}."
-        )
+        raise InvalidModel(f"features must be sorted by index, got {shown(places)}.")
     if places and places[-1] >= n_features_in:
         raise InvalidModel(
             f"features has index {shown(places[-1])}, but n_features_in is "

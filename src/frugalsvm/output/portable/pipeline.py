@@ -1,4 +1,4 @@
-"""From a PortableModel to fitted objects of scikit-learn."""
+"""Converts a PortableModel to fitted scikit-learn objects."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Calibrated:
-    """A classifier with its calibration, as ``calibrated_classifiers_`` holds them."""
+    """A classifier with its calibration, for ``calibrated_classifiers_``."""
 
     estimator: Any
     calibrators: list[Calibration]
@@ -35,7 +35,8 @@ def build_pipeline(model: PortableModel) -> Any:
     """See :meth:`PortableModel.to_pipeline`."""
     if not model.features:
         raise ValueError(
-            "the model uses no feature, and scikit-learn has no table without columns."
+            "the model uses no features, and scikit-learn does not accept a table "
+            "without columns."
         )
     scaler = _scaler(model)
     pipeline = Pipeline([("scaler", scaler), ("classifier", _classifier(model))])
@@ -56,7 +57,7 @@ def _scaler(model: PortableModel) -> StandardScaler:
     scaler.mean_, scaler.scale_ = model.column("mean"), model.column("scale")
     scaler.var_ = scaler.scale_**2
     scaler.n_features_in_ = len(model.features)
-    # How many there were is not in the file; more of them could not be added.
+    # The actual number is not stored; partial_fit would be wrong.
     scaler.n_samples_seen_ = 1
     if any(one.name != f"x{one.index}" for one in model.features):
         scaler.feature_names_in_ = np.array(model.names, dtype=object)

@@ -30,7 +30,9 @@ def read_estimator(
     names = fitted.column_names
     unknown = [name for name in units if name not in names]
     if unknown:
-        raise ValueError(f"units has {unknown[0]!r}, which is no column of the data.")
+        raise ValueError(
+            f"units has {unknown[0]!r}, which is not a column of the data."
+        )
     features = tuple(
         Feature(
             names[columns[j]], int(columns[j]), float(means[j]), float(scales[j]),
@@ -69,7 +71,7 @@ def _mean_and_scale(step: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
     if isinstance(step, FunctionTransformer) and step.func is None:
         return np.zeros(n), np.ones(n)
     if isinstance(step, StandardScaler):
-        # It knows means that it does not use.
+        # It may have means that it does not use.
         mean = step.mean_ if step.with_mean else None
         return _or(mean, 0.0, n), _or(step.scale_, 1.0, n)
     if isinstance(step, RobustScaler):
@@ -80,9 +82,9 @@ def _mean_and_scale(step: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
     if isinstance(step, MinMaxScaler) and not clips:
         return -step.min_ / step.scale_, 1.0 / step.scale_
     raise ValueError(
-        f"a model of means, scales and weights cannot do what {type(step).__name__} "
-        "does; it can do StandardScaler, RobustScaler, MinMaxScaler and MaxAbsScaler "
-        "(without clip), and selectors."
+        f"{type(step).__name__} cannot be expressed by means, scales and weights; "
+        "supported are StandardScaler, RobustScaler, MinMaxScaler and MaxAbsScaler "
+        "(without clip), and feature selectors."
     )
 
 

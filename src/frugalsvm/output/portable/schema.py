@@ -1,6 +1,6 @@
-"""A validator for the JSON Schema of model.json, and strict reading of JSON.
+"""A validator for the JSON Schema of model.json, and strict JSON parsing.
 
-It knows the keywords that the schema uses, and refuses a schema with others.
+It supports the keywords that the schema uses, and rejects a schema with others.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _TYPES: dict[str, tuple[type, ...]] = {
     "boolean": (bool,),
     "null": (type(None),),
 }
-# Characters of a value that a message shows.
+# Maximum number of characters of a value shown in a message.
 _SHOWN = 60
 _BRIEF = reprlib.Repr()
 _BRIEF.maxstring = _BRIEF.maxlong = _BRIEF.maxother = _SHOWN
@@ -37,13 +37,13 @@ class InvalidModel(ValueError):
 
 @cache
 def model_schema() -> dict[str, Any]:
-    """The JSON Schema of model.json, which is in the package as a file."""
+    """The JSON Schema of model.json, a file in this package."""
     file = resources.files(__package__).joinpath("model.schema.json")
     return json.loads(file.read_text(encoding="utf-8"))
 
 
 def parse(text: str | bytes) -> Any:
-    """JSON without what is not JSON, and without keys that stand twice."""
+    """Parse strict JSON; duplicate keys and NaN are errors."""
     try:
         return json.loads(
             text, object_pairs_hook=_distinct, parse_constant=_refuse_constant
@@ -57,13 +57,13 @@ def parse(text: str | bytes) -> Any:
 
 
 def check(value: Any, schema: dict[str, Any], path: str = "") -> None:
-    """Raise InvalidModel, with the place, unless a value is what a schema says."""
+    """Raise InvalidModel, with the path, unless a value matches a schema."""
     for keyword, wanted in schema.items():
         if keyword in _REMARKS or keyword in ("then", "else"):
             continue
         if keyword == "if":
             branch = "then" if _holds(value, wanted) else "else"
-            # A schema says nothing of the fields of what has none.
+            # A schema does not constrain the fields of values that are not objects.
             if isinstance(value, dict):
                 check(value, schema.get(branch, {}), path)
             continue
@@ -79,7 +79,7 @@ def _holds(value: Any, schema: dict[str, Any]) -> bool:
 
 
 def shown(value: Any) -> str:
-    """A value of a file for a message, however long or deep it is."""
+    """A value from a file, shortened for a message."""
     text = _BRIEF.repr(value)
     return text if len(text) <= _SHOWN else text[:_SHOWN] + "..."
 
@@ -97,7 +97,7 @@ def _type(value: Any, wanted: Any, path: str, schema: Any) -> None:
 
 
 def _is(value: Any, name: str) -> bool:
-    # In Python, not in JSON, True is a number.
+    # Unlike in JSON, True is a number in Python.
     if isinstance(value, bool):
         return name == "boolean"
     if name == "integer" and isinstance(value, float):
@@ -173,7 +173,7 @@ def _exclusive_minimum(value: Any, wanted: Any, path: str, schema: Any) -> None:
 
 
 def _pattern(value: Any, wanted: Any, path: str, schema: Any) -> None:
-    # In Python alone, $ is also before a line break at the end.
+    # Only in Python, $ also matches before a final line break.
     end = wanted.replace("$", r"\Z")
     if isinstance(value, str) and re.search(end, value) is None:
         raise _fail(path, f"text like {wanted}", value)
@@ -197,7 +197,7 @@ _CHECKS = {
 
 
 def _join(path: str, name: str) -> str:
-    # Names of fields are texts of the file, too.
+    # Field names are untrusted text, too.
     return f"{path}.{name[:_SHOWN]}" if path else name[:_SHOWN]
 
 
@@ -205,7 +205,7 @@ def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
         twice, _ = Counter(name for name, _ in pairs).most_common(1)[0]
-        raise InvalidModel(f"not a model: {shown(twice)} stands twice.")
+        raise InvalidModel(f"not a model: {shown(twice)} appears twice.")
     return found
 
 

@@ -1,4 +1,4 @@
-"""Scorecard: integer points for ranges of features, to be added up by hand."""
+"""Scorecard: integer points for ranges of features, to add up by hand."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 # Significant digits of the limits between ranges.
 DIGITS = 3
-# Lines of the table of probabilities.
+# Number of rows in the table of probabilities.
 N_TOTALS = 11
 
 
@@ -32,7 +32,7 @@ class Ranges(NamedTuple):
         Where one range ends and the next begins; a value on a limit belongs to the
         range above it.
     points : tuple of int
-        One number more than limits.
+        One more than there are limits.
     """
 
     name: str
@@ -56,25 +56,25 @@ class Ranges(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class Scorecard:
-    """Integer points for ranges of features; made by ``PortableModel.to_scorecard``.
+    """Integer points for ranges of features, from ``PortableModel.to_scorecard``.
 
     Attributes
     ----------
     ranges : tuple of Ranges
         One per feature, the one with the most points first.
     threshold : int
-        From this sum of points on, the second class is predicted.
+        At this total of points or more, the second class is predicted.
     classes : tuple of two labels
     calibration : Sigmoid
-        Turns a sum of points into the probability of the second class.
+        Turns a total of points into the probability of the second class.
     n_samples : int
-        Samples it was made from.
+        Number of samples it was made from.
     accuracy, model_accuracy : float
-        Of the card and of the model it stands for, on those samples.
+        Accuracy of the card and of the original model, on those samples.
     changed : float
-        Part of those samples about which the two differ.
+        Fraction of those samples on which the two differ.
     model : PortableModel
-        What it was made from.
+        The original model.
     """
 
     ranges: tuple[Ranges, ...]
@@ -89,16 +89,16 @@ class Scorecard:
 
     @property
     def accuracy_loss(self) -> float:
-        """What the card loses against the model; negative if it gains."""
+        """Accuracy lost compared with the model; negative if the card gains."""
         return self.model_accuracy - self.accuracy
 
     @property
     def max_points(self) -> int:
-        """The largest sum of points."""
+        """The largest possible total of points."""
         return sum(max(one.points) for one in self.ranges)
 
     def total(self, X: Any) -> np.ndarray:
-        """Sums of points; X as for :meth:`PortableModel.select`."""
+        """Totals of points; X as for :meth:`PortableModel.select`."""
         return _total(self.ranges, self.model, X)
 
     def predict(self, X: Any) -> np.ndarray:
@@ -112,7 +112,7 @@ class Scorecard:
         return np.column_stack([1.0 - positive, positive])
 
     def probability(self, total: Any) -> np.ndarray:
-        """Probability of the second class for sums of points."""
+        """Probability of the second class for totals of points."""
         return self.calibration.probability(np.asarray(total, dtype=np.float64))
 
     def to_frame(self) -> Any:
@@ -130,7 +130,7 @@ class Scorecard:
         ]
 
     def _totals(self) -> list[tuple[int, float]]:
-        """Some sums of points with their probabilities."""
+        """Some totals of points with their probabilities."""
         spaced = np.linspace(0, self.max_points, min(N_TOTALS, self.max_points + 1))
         totals = np.unique(np.append(np.round(spaced), self.threshold).astype(int))
         totals = totals[totals <= self.max_points]
@@ -258,17 +258,17 @@ def _contributions(model: PortableModel, values: np.ndarray) -> np.ndarray:
 
 
 def _limits(values: np.ndarray, bins: int) -> np.ndarray:
-    """Limits between ranges with about as many samples each, in round numbers."""
+    """Limits between ranges of about equal sample counts, in round numbers."""
     distinct = np.unique(values)
     if distinct.size <= bins:
         return (distinct[1:] + distinct[:-1]) / 2
     parts = np.arange(1, bins) / bins
-    # Where most values are the smallest one, the others have a range, too.
+    # If most values are equal to the smallest, the others still get a range.
     exact = np.unique(np.maximum(np.quantile(values, parts), distinct[1]))
     rounded = np.array([float(f"{limit:.{DIGITS}g}") for limit in exact])
     # Far from zero, three digits may not be enough.
     limits = np.unique(rounded if np.unique(rounded).size == exact.size else exact)
-    # Every range must have samples: only then it has a level.
+    # Only ranges with samples have a level.
     taken = np.unique(np.searchsorted(limits, values, side="right"))
     return limits[taken[1:] - 1]
 
@@ -286,7 +286,7 @@ def _levels(
 def _ranges(
     name: str, unit: str | None, limits: np.ndarray, points: tuple[int, ...]
 ) -> Ranges:
-    """Ranges with the same points as their neighbours are one with them."""
+    """Merge neighbouring ranges with the same points."""
     kept = [k for k in range(limits.size) if points[k] != points[k + 1]]
     return Ranges(
         name,
@@ -301,9 +301,9 @@ def _integers(levels: np.ndarray, unit: float) -> tuple[int, ...]:
 
 
 def _threshold(total: np.ndarray, positive: np.ndarray, like_model: float) -> int:
-    """The most accurate threshold; of several, the one closest to the model's."""
+    """The most accurate threshold; among ties, the one closest to the model's."""
     totals = np.unique(total)
-    # From one total to the next nothing changes: a threshold for each such interval.
+    # All thresholds between neighbouring totals are equivalent: try one for each gap.
     last = np.append(totals, totals[-1] + 1)
     first = np.append(totals[0], totals + 1)
     right = np.array([int(((total >= one) == positive).sum()) for one in last])
@@ -312,7 +312,7 @@ def _threshold(total: np.ndarray, positive: np.ndarray, like_model: float) -> in
 
 
 def _short(limit: float) -> str:
-    """A number as short as it can be, but none that it is not."""
+    """The shortest exact text of a number."""
     text = f"{limit:g}"
     return text if float(text) == limit else repr(limit)
 

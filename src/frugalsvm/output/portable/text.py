@@ -1,4 +1,4 @@
-"""A model as Python or SQL text."""
+"""A model as Python or SQL source code."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from .calibration import Isotonic, Sigmoid
 if TYPE_CHECKING:
     from .model import PortableModel
 
-# Beyond this, exp overflows or underflows in some data bases.
+# Beyond this, exp overflows or underflows in some databases.
 LARGEST_EXPONENT = 700
-# Numbers beyond this count as missing, as NaN does; every data base knows this one.
+# Larger numbers count as missing, like NaN; every database can represent this one.
 LARGEST_VALUE = 1e100
 
 _QUOTES = {"ansi": ('"', '"'), "mysql": ("`", "`"), "sqlserver": ("[", "]")}
@@ -21,20 +21,20 @@ DIALECTS = tuple(_QUOTES)
 _PYTHON = '''\
 """Written by frugalsvm: a linear classifier that needs no package.
 
-A row maps names of {columns}. What is
-missing is None; NaN and infinite numbers count as missing.
+A row maps names of {columns}. Missing
+values are None; NaN and infinite numbers count as missing.
 """
 {imports}
 CLASSES = {classes!r}
 
 
 def _number(value, fill=None):
-    """A number, or what stands in for it if it is missing."""
+    """A number, or its replacement if it is missing."""
     return fill if value is None or not {least!r} <= value <= {most!r} else value
 
 {category}
 def decision(row):
-    """Score of a row; None if a value is missing that nothing stands in for."""
+    """Score of a row; None if a value is missing and has no replacement."""
     values = [{values}]
     if None in values:
         return None
@@ -46,7 +46,7 @@ def decision(row):
 
 _CATEGORY = '''
 def _is(value, category, fill=None):
-    """1 for a category and 0 for another one, or what stands in if it is missing."""
+    """1 for the category, 0 for any other, or the replacement if it is missing."""
     if value is None or value != value:
         return fill
     text = f"{{value:.15g}}" if isinstance(value, float) else str(value)
@@ -58,7 +58,7 @@ def _is(value, category, fill=None):
 _PREDICT = '''
 
 def predict(row):
-    """Label of a row; None if a value is missing that nothing stands in for."""
+    """Label of a row; None if a value is missing and has no replacement."""
     found = {decider}(row)
     return None if found is None else CLASSES[int(found > {threshold})]
 '''
@@ -97,18 +97,18 @@ def probability(row):
 
 
 class Origin(NamedTuple):
-    """Where the value of a feature is from, if it is not the column of its name.
+    """Where the value of a feature comes from, if not from the column of its name.
 
     Attributes
     ----------
     column : str
     category : str or None
-        The feature is 1 where the column has this text, otherwise 0.
+        The feature is 1 if the column has this text, otherwise 0.
     fill : str, float or None
-        What stands in for a missing value.
+        Replacement for a missing value.
     stripped : str
-        Characters that texts are stripped of at both ends before they are compared;
-        what is empty then is missing.
+        Characters stripped from both ends of texts before they are compared; a text
+        that is then empty is missing.
     """
 
     column: str
@@ -118,7 +118,7 @@ class Origin(NamedTuple):
 
     @property
     def fill_value(self) -> float | None:
-        """What the feature is where its column is missing; None for nothing."""
+        """Value of the feature if its column is missing; None if it has none."""
         if self.fill is None or self.category is None:
             return self.fill
         return float(self.fill == self.category)
@@ -128,12 +128,12 @@ Origins = Mapping[str, Origin]
 
 
 def origin_of(name: str, origins: Origins | None) -> Origin:
-    """Where the values of a feature are from."""
+    """Where the values of a feature come from."""
     return (origins or {}).get(name, Origin(name))
 
 
 def python_text(model: PortableModel, origins: Origins | None = None) -> str:
-    """See :meth:`PortableModel.to_python`; users' texts are in literals only."""
+    """See :meth:`PortableModel.to_python`; user text appears only in literals."""
     calibration = model.calibration
     sources = [origin_of(one.name, origins) for one in model.features]
     categories = [one for one in sources if one.category is not None]
@@ -169,7 +169,7 @@ def python_text(model: PortableModel, origins: Origins | None = None) -> str:
 
 
 def _python_value(origin: Origin) -> str:
-    """The value of a feature of a row."""
+    """An expression for the value of a feature in a row."""
     arguments = [f"row[{origin.column!r}]"]
     if origin.category is not None:
         arguments.append(repr(origin.category))
@@ -219,13 +219,13 @@ def _sql_score(
 
 
 def _sql_value(name: str, dialect: str, origins: Origins | None) -> str:
-    """The value of a feature; NULL where its column is, unless that is filled in."""
+    """The value of a feature; NULL if its column is, unless it is filled in."""
     origin = origin_of(name, origins)
     value, fill = _quoted(origin.column, dialect), origin.fill_value
     if origin.category is None:
-        # Some data bases have NaN, and take it for the largest number of all. SQLite
-        # takes numbers for texts in columns of texts, but for the sign; what is a text
-        # has no value then, and none stands in for it.
+        # Some databases have NaN, and sort it above all numbers. SQLite treats numbers
+        # in text columns as text, unless they are preceded by a sign. Text then has no
+        # value, and no replacement.
         least, most = _real(-LARGEST_VALUE), _real(LARGEST_VALUE)
         cases = f"WHEN +{value} BETWEEN {least} AND {most} THEN {value}"
         if fill is not None:
@@ -242,7 +242,7 @@ def _sql_value(name: str, dialect: str, origins: Origins | None) -> str:
 
 
 def _sql_stripped(value: str, origin: Origin, dialect: str) -> str:
-    """A text without what it is stripped of; NULL if nothing is left."""
+    """A stripped text; NULL if nothing is left."""
     if not origin.stripped:
         return value
     characters = _literal(origin.stripped, dialect)
@@ -258,7 +258,7 @@ def _sql_stripped(value: str, origin: Origin, dialect: str) -> str:
 
 
 def _as_text(value: str, origin: Origin, kind: str) -> str:
-    """A column as text; one whose categories look like numbers may have numbers."""
+    """A column as text; if its categories look like numbers, it may be numeric."""
     try:
         float(origin.category or "")
     except ValueError:
@@ -267,25 +267,25 @@ def _as_text(value: str, origin: Origin, kind: str) -> str:
 
 
 def _logit(model: PortableModel, score: str) -> str:
-    """What the sigmoid is taken of."""
+    """The argument of the sigmoid."""
     if model.calibration is None:
         raise ValueError(
-            "to_sql('probability') needs a model with a calibration, and this model "
-            "has none; make it from CalibratedClassifierCV(..., method='sigmoid', "
+            "to_sql('probability') needs a calibrated model, and this one is not; "
+            "create it from CalibratedClassifierCV(..., method='sigmoid', "
             "ensemble=False)."
         )
     if not isinstance(model.calibration, Sigmoid):
         raise ValueError(
-            "to_sql has labels and probabilities of a sigmoid calibration only, and "
-            "this model has an isotonic one, whose labels depend on its steps; "
-            "calibrate with method='sigmoid', or take to_sql('score') or to_python()."
+            "to_sql supports labels and probabilities only for sigmoid calibration, "
+            "but this model has an isotonic one, whose labels depend on its steps; "
+            "calibrate with method='sigmoid', or use to_sql('score') or to_python()."
         )
     a, b = model.calibration.a, model.calibration.b
     return f"({_real(-a)} * {score} + {_real(-b)})"
 
 
 def _real(value: float) -> str:
-    """A literal that is a double, with all its digits; negative ones in brackets."""
+    """A double literal with all its digits; negative ones are in parentheses."""
     text = repr(float(value))
     text = text.replace("e", "E") if "e" in text else text + "E0"
     return f"({text})" if text.startswith("-") else text
@@ -293,7 +293,9 @@ def _real(value: float) -> str:
 
 def _quoted(name: str, dialect: str) -> str:
     if "\0" in name or name == "":
-        raise ValueError(f"SQL has no column of the name {name!r}; rename the feature.")
+        raise ValueError(
+            f"SQL does not allow the column name {name!r}; rename the feature."
+        )
     start, end = _QUOTES[dialect]
     return start + name.replace(end, end + end) + end
 
@@ -306,6 +308,6 @@ def _literal(value: Any, dialect: str) -> str:
     if isinstance(value, float):
         return _real(value)
     if "\0" in value:
-        raise ValueError(f"SQL has no text with a zero byte, as in {value!r}.")
+        raise ValueError(f"SQL text cannot contain a zero byte, as in {value!r}.")
     text = value.replace("'", "''")
     return "'" + (text.replace("\\", "\\\\") if dialect == "mysql" else text) + "'"

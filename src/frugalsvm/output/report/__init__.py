@@ -1,4 +1,4 @@
-"""Reports: one HTML page about a model, to be handed on."""
+"""Reports: a self-contained HTML page about a model."""
 
 from .content import (
     AlternativesSummary,

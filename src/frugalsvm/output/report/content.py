@@ -1,6 +1,6 @@
-"""What a report shows, as plain values: made by whoever fits, drawn by ``page``.
+"""The content of a report as plain values, which ``page`` renders.
 
-Every section but the verdict and the features may be missing. Texts are plain text;
+All sections except the verdict and the features are optional. Texts are plain text;
 the page escapes them.
 """
 
@@ -13,13 +13,13 @@ import numpy as np
 
 from ...runtime.progress import relative_gap
 
-# How a number of a column became features.
+# The kinds of columns that features come from.
 NUMBER, CATEGORY = "number", "category"
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What came out, and what is proved of it.
+    """The result of a fit, and what is proved about it.
 
     Attributes
     ----------
@@ -38,8 +38,8 @@ class Verdict:
     seconds : float or None
         Time of the fit.
     chosen_by : str
-        How budget and C were chosen: "given", or "chosen by cross-validation
-        (one-standard-error rule)".
+        How feature limit and C were chosen: "set by the user", or "chosen by
+        cross-validation (one-standard-error rule)".
     """
 
     n_selected: int
@@ -81,7 +81,7 @@ class SelectedFeature:
     column, category : str or None
         The categorical column and the value, if it is one.
     folds_selecting : int or None
-        In how many folds of the cross-validation it was selected, too.
+        In how many folds of the cross-validation it was also selected.
     """
 
     name: str
@@ -136,12 +136,12 @@ class RocCurve:
 
 @dataclass(frozen=True)
 class CalibrationCurve:
-    """Predicted probabilities beside what happened.
+    """Predicted probabilities and observed frequencies.
 
     Attributes
     ----------
     predicted, observed : ndarray of shape (n_bins,)
-        Mean probability of the second class, and its share.
+        Mean predicted probability of the second class, and its observed fraction.
     low, high : ndarray of shape (n_bins,)
         95 % interval of ``observed``.
     counts : ndarray of shape (n_bins,)
@@ -160,7 +160,7 @@ class CalibrationCurve:
 
 @dataclass(frozen=True)
 class CrossValidation:
-    """How models made in the same way do on rows that they have not seen.
+    """How models fitted in the same way perform on rows that they have not seen.
 
     Attributes
     ----------
@@ -169,8 +169,7 @@ class CrossValidation:
     scores : tuple of Score
     n_folds : int
     repeated : tuple of str
-        What is done anew inside every fold: "scaling", "selection of features" and so
-        on.
+        Steps repeated in every fold: "scaling", "feature selection" and so on.
     roc : RocCurve or None
     calibration : CalibrationCurve or None
     """
@@ -185,7 +184,7 @@ class CrossValidation:
 
 @dataclass(frozen=True)
 class BudgetPath:
-    """What more features would bring.
+    """How the result depends on the number of features.
 
     Attributes
     ----------
@@ -214,7 +213,7 @@ class BudgetPath:
 
 @dataclass(frozen=True)
 class FeatureAlternatives:
-    """What a feature is to all models that are about as good.
+    """The role of a feature among all models that are about as good.
 
     Attributes
     ----------
@@ -225,7 +224,7 @@ class FeatureAlternatives:
     n_models : int
         Models that use it.
     replaced_by : tuple of str
-        What takes its place, the most frequent first.
+        Features that replace it, the most frequent first.
     """
 
     name: str
@@ -246,7 +245,7 @@ class AlternativesSummary:
         The tolerance up to which it is proved that no choice is missing.
     n_models : int
     roles : tuple of FeatureAlternatives
-        Those of features that any of the models uses.
+        One for each feature that some model uses.
     status : str
         What ended the search if it is not complete: ``"time limit"`` and the like.
     n_exchanges : int
@@ -341,7 +340,7 @@ class DataWarning:
 
 @dataclass(frozen=True)
 class DataSummary:
-    """What was understood of a table.
+    """How a table was read.
 
     Attributes
     ----------
@@ -378,7 +377,7 @@ class DataSummary:
 
 @dataclass(frozen=True)
 class Reproduction:
-    """How to get the same model again.
+    """How to reproduce the model.
 
     Attributes
     ----------
@@ -397,7 +396,7 @@ class Reproduction:
 
 @dataclass(frozen=True)
 class Report:
-    """All that a page shows.
+    """Everything that a page shows.
 
     Attributes
     ----------
@@ -410,7 +409,7 @@ class Report:
     intercept : float
         Of the score in the units of the features as measured.
     created : str or None
-        Date and time, as they are to be shown.
+        Date and time, as shown.
     validation, path, alternatives, progress, certificate, data, reproduction
         Sections; None leaves one out.
     """
@@ -431,7 +430,7 @@ class Report:
 
     def __post_init__(self) -> None:
         if len(self.classes) != 2:
-            raise ValueError(f"a report has two classes, got {self.classes!r}.")
+            raise ValueError(f"a report must have two classes, got {self.classes!r}.")
         _check_lengths("progress", self.progress, PROGRESS)
         _check_lengths("path", self.path, PATH)
 
@@ -441,10 +440,12 @@ PATH = ("budgets", "objectives", "lower_bounds", "scores", "errors")
 
 
 def _check_lengths(name: str, section: object, fields: Sequence[str]) -> None:
-    """The arrays of a section have one length."""
+    """Raise an error unless the arrays of a section have the same length."""
     values = [getattr(section, one, None) for one in fields]
     lengths = {
         one: len(v) for one, v in zip(fields, values, strict=True) if v is not None
     }
     if len(set(lengths.values())) > 1:
-        raise ValueError(f"the arrays of {name} must have one length, got {lengths}.")
+        raise ValueError(
+            f"the arrays of {name} must have the same length, got {lengths}."
+        )

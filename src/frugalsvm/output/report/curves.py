@@ -19,7 +19,7 @@ from .content import CalibrationCurve, CrossValidation, RocCurve, Score
 
 # Rates of false positives at which the curves of the folds are averaged.
 GRID = np.linspace(0.0, 1.0, 101)
-# Bins of a calibration curve, and rows that a bin has at least.
+# Maximum number of bins of a calibration curve, and minimum rows per bin.
 N_BINS, ROWS_PER_BIN = 10, 20
 # Quantile of a 95 % interval.
 Z = 1.96
@@ -34,22 +34,22 @@ def cross_validation_of(
     probabilities: ArrayLike | None = None,
     repeated: tuple[str, ...] = (),
 ) -> CrossValidation:
-    """The section on cross-validation, from what models said of rows they did not see.
+    """The section on cross-validation, from predictions for unseen rows.
 
     Parameters
     ----------
     truth : array-like of bool of shape (n_samples,)
         Whether a row is of the second class.
     decisions : array-like of shape (n_samples,)
-        Scores of the model that has not seen the row.
+        Score of each row, from a model that has not seen it.
     folds : array-like of int of shape (n_samples,)
-        Which fold the row was in; rows with a negative number are left out.
+        Fold of each row; rows with a negative number are left out.
     predicted : array-like of bool, default=None
-        Predicted class; by default where the score is positive.
+        Whether the second class is predicted; by default, if the score is positive.
     probabilities : array-like, default=None
         Probability of the second class, for the calibration curve.
     repeated : tuple of str
-        What was done anew inside every fold.
+        Steps repeated in every fold.
 
     Returns
     -------
@@ -114,10 +114,10 @@ def _specificity(positive: np.ndarray, said: np.ndarray) -> float:
 def roc_of(
     positive: np.ndarray, scores: np.ndarray, parts: list[np.ndarray]
 ) -> RocCurve | None:
-    """The mean ROC curve of parts of the rows; None if no part has both classes.
+    """The mean ROC curve over folds; None if no fold has both classes.
 
-    Scores of different folds are those of different models, so that curves are averaged
-    instead of scores being thrown together.
+    Scores from different folds come from different models. So curves are averaged, and
+    scores are not pooled.
     """
     curves, areas = [], []
     for part in parts:
@@ -128,7 +128,7 @@ def roc_of(
     if not curves:
         return None
     mean = np.mean(curves, axis=0)
-    # All curves begin at the origin; interpolation loses a first vertical step.
+    # All curves start at the origin; interpolation would lose a first vertical step.
     return RocCurve(
         false_positives=np.concatenate([[0.0], GRID]),
         true_positives=np.concatenate([[0.0], mean]),
@@ -139,7 +139,7 @@ def roc_of(
 
 
 def calibration_of(positive: np.ndarray, probabilities: np.ndarray) -> CalibrationCurve:
-    """Shares of the second class in bins of about as many rows each."""
+    """Fractions of the second class in bins of about equal size."""
     n_bins = int(np.clip(positive.size // ROWS_PER_BIN, 1, N_BINS))
     order = np.argsort(probabilities, kind="stable")
     bins = [part for part in np.array_split(order, n_bins) if part.size]
@@ -159,7 +159,7 @@ def calibration_of(positive: np.ndarray, probabilities: np.ndarray) -> Calibrati
 def wilson_interval(
     shares: np.ndarray, counts: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Wilson's 95 % intervals of shares."""
+    """Wilson's 95 % intervals for proportions."""
     spread = Z**2 / counts
     centre = (shares + spread / 2) / (1 + spread)
     root = np.sqrt(shares * (1 - shares) / counts + spread / (4 * counts))

@@ -16,10 +16,10 @@ from .svg import (
     unit_axis,
 )
 
-# Budgets that are written below an axis.
+# Maximum number of budgets labelled on an axis.
 N_TICKS = 8
 BUDGET_STEPS = [s * 10**k for k in range(18) for s in (1, 2, 5)]
-# Points that a curve of progress has at most.
+# Maximum number of points of a progress curve.
 N_STEPS = 400
 
 
@@ -39,8 +39,8 @@ def roc_figure(roc: RocCurve) -> str:
 
 
 def calibration_figure(calibration: CalibrationCurve) -> str:
-    """Observed shares over predicted probabilities, with intervals."""
-    title = "Calibration: predicted probabilities beside observed shares"
+    """Observed frequencies over predicted probabilities, with intervals."""
+    title = "Calibration: predicted probabilities and observed frequencies"
     plot = Plot(unit_axis("predicted"), unit_axis("observed"), title, height=300)
     plot.line([(0.0, 0.0), (1.0, 1.0)], "guide")
     rows = zip(
@@ -59,14 +59,14 @@ def calibration_figure(calibration: CalibrationCurve) -> str:
 
 
 def score_path_figure(path: BudgetPath) -> str:
-    """Cross-validated scores along budgets, with the one that was chosen."""
+    """Cross-validated scores by budget, with the chosen one marked."""
     assert path.scores is not None
     known = np.isfinite(path.scores)
     budgets, scores = path.budgets[known].tolist(), path.scores[known]
     errors = np.zeros(scores.size) if path.errors is None else path.errors[known]
     errors = np.where(np.isfinite(errors), errors, 0.0)
     ends = [*(scores - errors).tolist(), *(scores + errors).tolist()]
-    title = f"Cross-validated {path.score_name} along the number of features"
+    title = f"Cross-validated {path.score_name} by number of features"
     y = linear_axis(ends, path.score_name)
     if path.score_name not in words.PLAIN_SCORES:
         y = as_percentages(y)
@@ -89,11 +89,11 @@ def score_path_figure(path: BudgetPath) -> str:
 
 
 def objective_path_figure(path: BudgetPath) -> str:
-    """Objective and bound along budgets, with the one that was chosen."""
+    """Objective and bound by budget, with the chosen one marked."""
     assert path.objectives is not None
     budgets, objectives = path.budgets.tolist(), path.objectives.tolist()
     bounds = None if path.lower_bounds is None else path.lower_bounds.tolist()
-    title = "Objective and lower bound along the number of features"
+    title = "Objective and lower bound by number of features"
     values = objectives if bounds is None else [*objectives, *bounds]
     plot = Plot(_budget_axis(budgets), linear_axis(values, "objective"), title)
     if bounds is not None:
@@ -101,7 +101,7 @@ def objective_path_figure(path: BudgetPath) -> str:
         plot.line(_pairs(budgets, bounds), "first")
     plot.line(_pairs(budgets, objectives), "second")
     for k, (budget, objective) in enumerate(zip(budgets, objectives, strict=True)):
-        proved = "" if bounds is None else f", proved above {words.number(bounds[k])}"
+        proved = "" if bounds is None else f", lower bound {words.number(bounds[k])}"
         text = f"{words.features(budget)}: {words.number(objective)}{proved}"
         plot.point(budget, objective, "second", text, 2.6)
     _mark_chosen(plot, path, dict(zip(budgets, objectives, strict=True)))
@@ -116,7 +116,7 @@ def progress_figure(progress: ProgressCurve) -> str:
     bounds = progress.lower_bounds[keep].tolist()
     x = time_axis(seconds)
     times = [max(one, x.low) for one in seconds]
-    title = "Best objective, falling, and lower bound, rising, over time"
+    title = "Best objective (falling) and lower bound (rising) over time"
     plot = Plot(x, linear_axis([*objectives, *bounds], "objective"), title)
     upper, lower = steps(times, objectives), steps(times, bounds)
     plot.area(upper, lower, "open")
@@ -132,7 +132,7 @@ def _mark_chosen(plot: Plot, path: BudgetPath, values: dict[int, float]) -> None
     plot.point(
         path.chosen, value, "ring", f"chosen: {words.features(path.chosen)}", 6.5
     )
-    # Where there is room for the word.
+    # Place the label where there is room for it.
     is_left = plot.x.part(path.chosen) > 0.75
     is_high = plot.y.part(value) > 0.5
     plot.text(
@@ -145,7 +145,7 @@ def _budget_axis(budgets: list[int]) -> Axis:
     low, high = min(budgets), max(budgets)
     step = next(s for s in BUDGET_STEPS if high - low < N_TICKS * s)
     shown = [b for b in range(low, high + 1) if b % step == 0]
-    # The smallest budget, unless that is too close to the next number.
+    # Label the smallest budget, unless it is too close to the next label.
     if not shown or shown[0] - low >= 0.5 * step:
         shown.insert(0, low)
     room = max(0.04 * (high - low), 0.5 if high == low else 0.0)

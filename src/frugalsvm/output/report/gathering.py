@@ -1,4 +1,4 @@
-"""Sections of a report from what the package returns."""
+"""Builds the sections of a report from the package's results."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def verdict_of(
 
 
 def progress_of(result: Result) -> ProgressCurve | None:
-    """The history of a run; None if there is none worth drawing."""
+    """The history of a run; None if it is too short to plot."""
     entries = np.array(result.history, dtype=np.float64).reshape(-1, 3)
     entries = entries[np.isfinite(entries).all(axis=1)]
     if entries.shape[0] < 2:
@@ -67,8 +67,8 @@ def path_of(
     chosen : int, default=None
         The budget of the model.
     result : Result, default=None
-        What a fit with this budget, the same data and the same C has found. Its
-        objective holds for larger budgets, too, and its bound for smaller ones.
+        Result of a fit with this budget, the same data and the same C. Its objective
+        also holds for larger budgets, and its bound for smaller ones.
     row : int, default=0
         Which C of the path.
 
@@ -91,10 +91,10 @@ def path_of(
 def scored_path_of(
     path: ScoredPath, *, score_name: str = "accuracy", one_se: bool = True
 ) -> BudgetPath:
-    """Scores along budgets at the C that was chosen.
+    """Scores along budgets at the chosen C.
 
-    With ``one_se`` the best mean score of all budgets and C, less its standard error,
-    is the threshold of that rule.
+    With ``one_se``, the threshold is that of the one-standard-error rule: the best mean
+    score over all budgets and C, less its standard error.
     """
     row, column = path.best
     threshold = None
@@ -114,7 +114,7 @@ def scored_path_of(
 
 
 def alternatives_of(found: NearOptimal) -> AlternativesSummary:
-    """What features are to the models that are about as good."""
+    """The roles of features among the models that are about as good."""
     return AlternativesSummary(
         tolerance=found.tolerance,
         complete_up_to=found.complete_up_to,
@@ -137,7 +137,7 @@ def certificate_of(
     file: str | None = None,
     command: str | None = None,
 ) -> CertificateSummary:
-    """What a certificate claims, in the words of the checker."""
+    """What a certificate claims, as the checker words it."""
     arrays = certificate.arrays
     return CertificateSummary(
         fingerprint=str(arrays["fingerprint"]),

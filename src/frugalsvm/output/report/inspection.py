@@ -1,6 +1,6 @@
-"""What a reader should know of a table before believing a model of it.
+"""Warnings about a table that a reader should see before trusting its model.
 
-All functions take one column at a time, so that no copy of the table is made.
+All functions process one column at a time, so that the table is never copied.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from .content import DataWarning
 
 # A single column that separates the classes as well as this looks like the answer.
 LEAK_AUC = 0.995
-# Rows that are looked at for it; more would tell nothing new.
+# Number of rows inspected for it; more would add nothing.
 MOST_ROWS = 100_000
-# Share of the rarer class below which accuracy misleads.
+# Fraction of the rarer class below which accuracy is misleading.
 RARE = 0.1
 # Ratio of the largest to the smallest standard deviation.
 SCALES = 1000.0
 # Rows of the rarer class that a model should have.
 FEW = 30
-# Columns that a sentence names.
+# Maximum number of columns named in a sentence.
 N_NAMED = 5
 
 
@@ -73,18 +73,18 @@ def inspect_table(
 
 
 def is_constant(column: np.ndarray) -> bool:
-    """Whether there is but one value, or none."""
+    """Whether there is at most one distinct value."""
     known = column[~np.isnan(column)]
     return known.size == 0 or bool((known == known[0]).all())
 
 
 def is_identifier(name: str, column: np.ndarray) -> bool:
-    """Whether a column numbers its rows: different integers, in order or by name."""
+    """Whether a column numbers its rows: distinct integers, in order or by name."""
     return numbers_rows(name, column) or rises_with_rows(column)
 
 
 def separation(column: np.ndarray, positive: np.ndarray) -> float:
-    """AUC of a single column, whichever way round; 0.5 if it tells nothing."""
+    """AUC of a single column, in either direction; 0.5 if it is uninformative."""
     stride = -(-column.size // MOST_ROWS)
     values, labels = column[::stride], positive[::stride]
     known = ~np.isnan(values)
@@ -99,9 +99,9 @@ def separation(column: np.ndarray, positive: np.ndarray) -> float:
 
 
 def duplicates(values: np.ndarray, columns: Sequence[int]) -> list[tuple[int, int]]:
-    """Pairs of columns that hold the same, but for shift and scale.
+    """Pairs of columns that are equal up to shift and scale.
 
-    Standardised columns are projected on one random direction; only those with the same
+    Standardised columns are projected onto a random direction; only those with the same
     projection are compared.
     """
     direction = np.random.default_rng(0).normal(size=values.shape[0])
@@ -144,8 +144,8 @@ def class_warnings(positive: np.ndarray) -> list[DataWarning]:
         found.append(
             DataWarning(
                 "imbalance",
-                f"One class has {100 * share:.2g} % of the rows only. A model that "
-                f"always says the other one is {100 * (1 - share):.3g} % accurate: "
+                f"One class has only {100 * share:.2g} % of the rows. A model that "
+                f"always predicts the other one is {100 * (1 - share):.3g} % accurate: "
                 "look at sensitivity, specificity and AUC instead of accuracy.",
             )
         )
@@ -153,8 +153,8 @@ def class_warnings(positive: np.ndarray) -> list[DataWarning]:
         found.append(
             DataWarning(
                 "few",
-                f"The rarer class has {n_rare:,} rows. Scores and selected features "
-                "would vary a good deal with other data.",
+                f"The rarer class has only {n_rare:,} rows. Scores and selected "
+                "features could be quite different on other data.",
             )
         )
     return found
@@ -165,8 +165,8 @@ def _leak_warning(columns: list[str]) -> list[DataWarning]:
         return []
     text = (
         f"{_named(columns)} alone separate{_s(columns)} the classes almost perfectly. "
-        "Make sure that it is known before the outcome is: it may be the outcome "
-        "itself in other words."
+        "Make sure that such a column is known before the outcome; it may be the "
+        "outcome itself in another form."
     )
     return [DataWarning("leak", text, tuple(columns))]
 
@@ -175,8 +175,8 @@ def _id_warning(columns: list[str]) -> list[DataWarning]:
     if not columns:
         return []
     text = (
-        f"{_named(columns)} look{_s(columns)} like a number of the row or the person. "
-        "Such a column says nothing about new rows: exclude it."
+        f"{_named(columns)} look{_s(columns)} like a row or person number. Such a "
+        "column says nothing about new rows: exclude it."
     )
     return [DataWarning("id", text, tuple(columns))]
 
@@ -189,8 +189,8 @@ def _duplicate_warnings(
     listed = [f"{names[i]} and {names[j]}" for i, j in pairs]
     columns = tuple(dict.fromkeys(names[j] for pair in pairs for j in pair))
     text = (
-        f"The same numbers twice, but for shift and scale: {_named(listed, '; ')}. "
-        "Which of the two is selected is an accident."
+        f"Equal up to shift and scale: {_named(listed, '; ')}. Which of the two is "
+        "selected is arbitrary."
     )
     return [DataWarning("duplicate", text, columns)]
 
@@ -198,7 +198,8 @@ def _duplicate_warnings(
 def _constant_warning(columns: list[str]) -> list[DataWarning]:
     if not columns:
         return []
-    text = f"{_named(columns)} never change{_s(columns)} and cannot be selected."
+    verb = "is" if len(columns) == 1 else "are"
+    text = f"{_named(columns)} {verb} constant and cannot be selected."
     return [DataWarning("constant", text, tuple(columns))]
 
 
@@ -210,8 +211,8 @@ def _scale_warning(
         return []
     wide, narrow = names[columns[spreads.argmax()]], names[columns[spreads.argmin()]]
     text = (
-        f"Columns are on very different scales, from {narrow} to {wide}. They must be "
-        "standardised before the fit, or large numbers are favoured."
+        f"Columns are on very different scales, from {narrow} to {wide}. Standardise "
+        "them before the fit; otherwise columns with large values are favoured."
     )
     return [DataWarning("scales", text, (narrow, wide))]
 

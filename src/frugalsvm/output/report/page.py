@@ -1,7 +1,7 @@
-"""render and write_report: one HTML file without script, network or pictures beside it.
+"""render and write_report: a single HTML file without scripts or external resources.
 
-Whatever comes from users is escaped: by Jinja2 in templates, by ``drawing`` in figures,
-which are the only thing that templates take as it is (``safe``).
+All text from users is escaped: by Jinja2 in templates, by ``drawing`` in figures.
+Figures are the only content that templates insert unescaped (``safe``).
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ from ...problem.files import write_whole
 from . import figures, svg, words
 from .content import CATEGORY, BudgetPath, Report
 
-# Sections in their order: part of the report, file of the template, heading.
+# Sections in order: field of the report, template file, heading.
 SECTIONS = (
     ("features", "model", "The model"),
     ("validation", "quality", "How well it predicts"),
     ("path", "budget", "How many features?"),
-    ("alternatives", "alternatives", "Would other features do?"),
+    ("alternatives", "alternatives", "Would other features do as well?"),
     ("verdict", "proof", "What is proved"),
     ("data", "data", "The data"),
-    ("reproduction", "again", "How to get it again"),
+    ("reproduction", "again", "How to reproduce it"),
 )
-# Scores that stand beside the verdict.
+# Scores shown with the verdict.
 HEADLINE = ("accuracy", "AUC")
-# Weights below this part of the largest are what a solver leaves of zero.
+# Weights below this fraction of the largest are zero but for solver tolerance.
 NEGLIGIBLE = 1e-6
-# Rows that a table shows.
+# Maximum number of rows in a table.
 N_SHOWN = 30
 
 
@@ -63,7 +63,7 @@ def render(report: Report) -> str:
 
 
 def _frame(report: Report) -> dict[str, Any]:
-    """Headings and what stands around the sections."""
+    """Headings and the frame around the sections."""
     shown = [
         (template, name)
         for part, template, name in SECTIONS
@@ -154,7 +154,7 @@ def _rest(report: Report) -> dict[str, Any]:
 
 
 def _figure(draw: Callable[[Any], str], section: Any) -> str:
-    """A figure as HTML; nothing if there is nothing to draw."""
+    """A figure as HTML; empty if there is nothing to draw."""
     return "" if section is None else draw(section)
 
 
@@ -174,7 +174,7 @@ def _with_error(path: BudgetPath, k: int) -> str:
 def write_report(report: Report, path: str | PathLike[str]) -> None:
     """Write the page of a report to a file.
 
-    No half of a page is ever there.
+    The file is written completely or not at all.
 
     Parameters
     ----------

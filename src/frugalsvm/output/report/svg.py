@@ -1,7 +1,7 @@
 """Plots as SVG text: axes, lines, areas and points, coloured by the page's style sheet.
 
-Colours are classes, so that light and dark pages, and print, need one drawing. Whatever
-is text goes through :func:`~frugalsvm.runtime.markup.escaped`.
+Colours are CSS classes, so that one drawing serves light and dark pages, and print. All
+text goes through :func:`~frugalsvm.runtime.markup.escaped`.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from dataclasses import dataclass, field, replace
 
 from ...runtime.markup import escaped
 
-# Size of a plot in its own units: about as many pixels on a phone.
+# Size of a plot in its own units, about one pixel each on a phone.
 WIDTH, HEIGHT = 360, 264
-# Room for the numbers of the axes and their names.
+# Margins for the axis labels.
 LEFT, RIGHT, TOP, BOTTOM = 58, 22, 12, 46
-# Values that differ by less than this part are drawn as one.
+# Values whose relative difference is smaller are drawn as equal.
 SAME = 1e-6
 # Length of a whisker's ends.
 CAP = 3.0
@@ -26,7 +26,7 @@ Points = Sequence[tuple[float, float]]
 
 @dataclass(frozen=True)
 class Axis:
-    """A range of values and where its numbers stand.
+    """A range of values and its tick marks.
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ class Axis:
     logarithmic: bool = False
 
     def part(self, value: float) -> float:
-        """Where a value lies between both ends, from 0 to 1."""
+        """Position of a value between both ends, from 0 to 1."""
         low, high = self.low, self.high
         if self.logarithmic:
             low, high = math.log(low), math.log(high)
@@ -52,7 +52,7 @@ class Axis:
 
 
 def linear_axis(values: Sequence[float], name: str, *, pad: float = 0.06) -> Axis:
-    """An axis around values, with some room at both ends."""
+    """An axis that covers values, with some margin at both ends."""
     low, high = min(values), max(values)
     if not high - low > SAME * max(abs(low), abs(high)):
         spread = abs(high) or 1.0
@@ -75,7 +75,7 @@ def unit_axis(name: str) -> Axis:
 
 
 def time_axis(seconds: Sequence[float]) -> Axis:
-    """A logarithmic axis of times: most happens at the start."""
+    """A logarithmic time axis, because most happens at the start."""
     high = max(max(seconds), 1e-3)
     low = min((one for one in seconds if one > 0), default=high / 10)
     low = min(low, high / 10)
@@ -96,12 +96,12 @@ def nice_ticks(low: float, high: float, most: int = 5) -> list[float]:
 
 
 def _with_text(values: list[float]) -> list[tuple[float, str]]:
-    """Numbers with as many digits as tell them apart."""
+    """Numbers with enough digits to distinguish them."""
     digits = next(
         (d for d in range(3, 9) if len({f"{v:.{d}g}" for v in values}) == len(values)),
         9,
     )
-    # A zero that is the sum of roundings is a zero.
+    # What is a rounding error away from zero is zero.
     size = max((abs(value) for value in values), default=0.0)
     clean = [0.0 if abs(value) < 1e-9 * size else value for value in values]
     return [(value, minus(f"{value:.{digits}g}")) for value in clean]
@@ -114,13 +114,13 @@ def minus(text: str) -> str:
 
 @dataclass
 class Plot:
-    """A plot that grows element by element.
+    """A plot that is built element by element.
 
     Parameters
     ----------
     x, y : Axis
     title : str
-        What a screen reader says: a sentence about what is to be seen.
+        Text for screen readers: a sentence that describes the plot.
     width, height : int
     """
 
@@ -135,7 +135,7 @@ class Plot:
         self._draw_axes()
 
     def at(self, x: float, y: float) -> tuple[float, float]:
-        """Where a pair of values lies."""
+        """Position of a pair of values in the drawing."""
         across = LEFT + self.x.part(x) * (self.width - LEFT - RIGHT)
         down = self.height - BOTTOM - self.y.part(y) * (self.height - TOP - BOTTOM)
         return across, down
@@ -145,14 +145,14 @@ class Plot:
         self._add(f'<path class="line {kind}" d="{self._through(points)}"/>')
 
     def area(self, upper: Points, lower: Points, kind: str) -> None:
-        """What lies between two lines."""
+        """The area between two lines."""
         outline = [*upper, *reversed(list(lower))]
         self._add(f'<path class="area {kind}" d="{self._through(outline)}Z"/>')
 
     def point(
         self, x: float, y: float, kind: str, text: str, size: float = 3.6
     ) -> None:
-        """A point with a text that appears when one points at it."""
+        """A point with a tooltip."""
         across, down = self.at(x, y)
         self._add(
             f'<circle class="dot {kind}" cx="{across:.1f}" cy="{down:.1f}" r="{size}">'
@@ -172,7 +172,7 @@ class Plot:
         self, x: float, y: float, text: str, kind: str, *, anchor: str = "start",
         dx: float = 0.0, dy: float = 0.0,
     ) -> None:  # fmt: skip
-        """A word beside a pair of values."""
+        """A text beside a pair of values."""
         across, down = self.at(x, y)
         self._add(
             f'<text class="{kind}" x="{across + dx:.1f}" y="{down + dy:.1f}" '
@@ -232,7 +232,7 @@ def steps(xs: Sequence[float], ys: Sequence[float]) -> list[tuple[float, float]]
 
 
 def bar(value: float, most: float) -> str:
-    """A bar on either side of a middle line; decoration that words say, too."""
+    """A bar on either side of a centre line; its value is also given as text."""
     half, thick = 75.0, 12.0
     length = half * abs(value) / most if most > 0 else 0.0
     start = half if value >= 0 else half - length
@@ -246,7 +246,7 @@ def bar(value: float, most: float) -> str:
 
 
 def share_bar(part: float) -> str:
-    """A bar that fills a part of its track."""
+    """A bar that fills a fraction of its track."""
     return (
         '<svg class="bar" aria-hidden="true" viewBox="0 0 120 12" '
         'preserveAspectRatio="xMinYMid">'

@@ -1,4 +1,4 @@
-"""Numbers and findings in plain words."""
+"""Formats numbers and words findings for the report."""
 
 from __future__ import annotations
 
@@ -23,49 +23,49 @@ SMALL = (
     "no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
     "eleven", "twelve",
 )  # fmt: skip
-# A space at which no line ends.
+# A space at which lines do not break.
 NARROW = "\N{NO-BREAK SPACE}"
-# What stands for a number that is not there.
+# Shown in place of a missing number.
 NONE = "\N{EN DASH}"
-# Parts below this are not told apart.
+# Smaller fractions are rounded up to this one.
 LEAST = 1e-5
-# Scores that are not written in percent.
+# Scores that are not shown in percent.
 PLAIN_SCORES = ("AUC", "Brier score", "log loss")
 # What warnings are about.
 WARNINGS = {
     "leak": "A column may give the answer away.",
     "id": "A column may be an identifier.",
-    "duplicate": "Columns say the same.",
-    "constant": "Columns never change.",
+    "duplicate": "Some columns are duplicates.",
+    "constant": "Some columns are constant.",
     "imbalance": "One class is rare.",
-    "few": "There are few rows.",
+    "few": "One class has few rows.",
     "scales": "Scales differ widely.",
 }
-# Those that may make a model worthless.
+# Warnings about what may make a model worthless.
 SERIOUS = ("leak", "id")
-# Bounds that leave more than this open say next to nothing.
+# A bound with a larger gap says next to nothing.
 NOTHING_PROVED = 0.99
-# How a run ended, where it did not end by itself.
+# How a run ended, if it stopped early.
 ENDINGS = {
-    "time limit": "The time limit ended the search.",
-    "node limit": "The limit of nodes ended the search.",
-    "memory limit": "The limit of memory ended the search.",
-    "interrupted": "The run was interrupted; this is the best model it had found.",
-    "solver failed": "A solver broke down; this is the best model until then.",
+    "time limit": "The search stopped at the time limit.",
+    "node limit": "The search stopped at the node limit.",
+    "memory limit": "The search stopped at the memory limit.",
+    "interrupted": "The run was interrupted; this is the best model found until then.",
+    "solver failed": "A solver failed; this is the best model found until then.",
 }
 # What ended the search for other choices of features.
 SEARCH_ENDED = {
-    "time limit": "the time limit ended the search",
-    "node limit": "the limit of nodes ended the search",
-    "memory limit": "the limit of memory ended the search",
-    "limit": "there are more choices than are listed",
+    "time limit": "the search stopped at the time limit",
+    "node limit": "the search stopped at the node limit",
+    "memory limit": "the search stopped at the memory limit",
+    "limit": "there are more choices than the list can hold",
     "interrupted": "the search was interrupted",
 }
-# What a feature may be to these choices.
+# The roles of features among these choices.
 ROLES = {
-    "indispensable": "Indispensable: no choice this good does without it.",
-    "replaceable": "Replaceable: some do without it.",
-    "in all found": "In all found: a choice without it may be missing.",
+    "indispensable": "Indispensable: every choice this good uses it.",
+    "replaceable": "Replaceable: some choices do not use it.",
+    "in all found": "In all found: a choice that does not use it may be missing.",
 }
 
 
@@ -77,7 +77,7 @@ def number(value: float | None, digits: int = 3) -> str:
         return minus(f"{value:.{digits - 1}e}")
     text = f"{value:.{digits}g}"
     if "e" in text:
-        # More digits before the point than asked for.
+        # There are more digits before the decimal point than requested.
         text = f"{value:,.0f}"
     elif abs(value) >= 1000:
         text = f"{value:,.{max(0, digits - 4)}f}"
@@ -91,18 +91,18 @@ def signed(value: float, digits: int = 3) -> str:
 
 
 def percent(part: float, digits: int = 3) -> str:
-    """A part as a percentage."""
+    """A fraction as a percentage."""
     return f"{number(100 * part, digits)}{NARROW}%"
 
 
 def at_most(part: float, digits: int = 2) -> str:
-    """A part as a percentage that is rounded up: what is promised must hold."""
+    """A fraction as a percentage, rounded up so that the stated bound holds."""
     part = max(part, LEAST) if part > 0 else part
     return percent(_rounded(part, digits, math.ceil), digits)
 
 
 def at_least(part: float, digits: int = 2) -> str:
-    """A part as a percentage that is rounded down."""
+    """A fraction as a percentage, rounded down."""
     return percent(_rounded(part, digits, math.floor), digits)
 
 
@@ -110,17 +110,17 @@ def _rounded(part: float, digits: int, to: Callable[[float], int]) -> float:
     if part <= 0 or not math.isfinite(part):
         return part
     unit = 10.0 ** (math.floor(math.log10(part)) + 1 - digits)
-    # What is a rounding error above a whole number is that number.
+    # Ignore rounding errors just above a whole number.
     return to(round(part / unit, 9)) * unit
 
 
 def share(n: int, total: int) -> str:
-    """A part of a whole, to a percent or a tenth of it."""
+    """A fraction of a total, to one percent or a tenth of a percent."""
     return percent(n / total, 3 if total >= 1000 else 2) if total else NONE
 
 
 def rate(value: float, name: str) -> str:
-    """A score as it is usually written: an AUC as a number, others in percent."""
+    """A score in its usual form: an AUC as a number, others in percent."""
     if not math.isfinite(value):
         return NONE
     return f"{value:.3f}" if name in PLAIN_SCORES else f"{100 * value:.1f}{NARROW}%"
@@ -134,7 +134,7 @@ def seconds(value: float) -> str:
 
 
 def listed(names: tuple[str, ...], most: int = 4) -> str:
-    """Some names, and how many more there are."""
+    """The first names, and how many more there are."""
     hidden = len(names) - most
     more = f" and {hidden:,} more" if hidden > 0 else ""
     return ", ".join(names[:most]) + more
@@ -146,12 +146,12 @@ def count(n: int) -> str:
 
 
 def features(n: int) -> str:
-    """So many features."""
+    """A number of features, in words."""
     return "1 feature" if n == 1 else f"{n:,} features"
 
 
 def sentence(text: str) -> str:
-    """Text with a capital letter in front."""
+    """Text with its first letter capitalised."""
     return text[:1].upper() + text[1:]
 
 
@@ -159,7 +159,7 @@ def sentence(text: str) -> str:
 
 
 def label(report: Report, k: int) -> str:
-    """The name of a class; with that of the target if it is a mere number."""
+    """The name of a class, preceded by the target if it is just a number."""
     name = report.classes[k]
     if report.data is not None and _is_bare(name):
         return f"{report.data.target}{NARROW}={NARROW}{name}"
@@ -185,32 +185,32 @@ def lead(report: Report) -> str:
     first, second = label(report, 0), label(report, 1)
     if verdict.n_selected == 0:
         always = second if report.intercept > 0 else first
-        return f"The model uses no feature: it always says “{always}”."
+        return f"The model uses no features: it always predicts “{always}”."
     return (
-        f"The model tells “{second}” from “{first}” by {count(verdict.n_selected)} of "
+        f"The model predicts “{second}” or “{first}” from {verdict.n_selected:,} of "
         f"{verdict.n_available:,} features."
     )
 
 
 def quality(report: Report) -> str:
-    """What cross-validation says, in one or two sentences."""
+    """The result of cross-validation, in two or three sentences."""
     found = report.validation
     if found is None:
         return ""
     usual, part = usual_class(found)
     right = accuracy(found)
     text = (
-        f"On rows that it had not seen it was right in "
-        f"{rate(right.mean, right.name)} of the cases. Always saying "
-        f"“{label(report, usual)}” would be right in {rate(part, right.name)}."
+        f"On rows it had not seen, {rate(right.mean, right.name)} of its predictions "
+        f"were correct. Always predicting “{label(report, usual)}” would be correct "
+        f"for {rate(part, right.name)}."
     )
     if right.mean - part <= right.spread:
-        text += " That is hardly a difference."
+        text += " The model is hardly better than that."
     return text
 
 
 def accuracy(found: CrossValidation) -> Score:
-    """The accuracy over the folds; that of the confusion matrix if none is given."""
+    """The accuracy over the folds, or from the confusion matrix if none is given."""
     for score in found.scores:
         if score.name == "accuracy":
             return score
@@ -219,102 +219,105 @@ def accuracy(found: CrossValidation) -> Score:
 
 
 def usual_class(found: CrossValidation) -> tuple[int, float]:
-    """The more frequent class, and its share."""
+    """The more frequent class, and the fraction of rows that it has."""
     totals = found.confusion.sum(axis=1)
     most = int(totals.argmax())
     return most, float(totals[most]) / max(int(totals.sum()), 1)
 
 
 def proof(verdict: Verdict) -> str:
-    """What is proved of the choice of features; no gap sounds like a bad model."""
+    """What is proved about the choice of features.
+
+    The wording avoids that a large gap sounds like a bad model.
+    """
     within = budget(verdict)
     if verdict.status == "optimal":
         less = f" by more than {at_most(verdict.gap)}" if verdict.gap > 0 else ""
         return (
-            f"It is proved that no other choice of {within} fits these data better"
-            f"{less}."
+            f"It has been proved that no other choice of {within} fits these data "
+            f"better{less}."
         )
     ending = ENDINGS.get(verdict.status, "")
     text = f"No better choice of {within} was found."
     if verdict.gap < NOTHING_PROVED:
         text += (
-            " It is proved that none fits these data better by more than "
-            f"{at_most(verdict.gap)}; how much of this can be had is not known. The "
-            "figure tells how far the proof has come, and not how good the model is."
+            " It has been proved that none fits these data better by more than "
+            f"{at_most(verdict.gap)}; how much of this is achievable is not known. "
+            "This figure shows how far the proof has got, not how good the model is."
         )
     else:
         text += (
-            " A proof that there is none has hardly begun, which says nothing about "
+            " The proof that there is none has hardly begun; this says nothing about "
             "how good the model is."
         )
     return f"{ending} {text}".strip()
 
 
 def budget(verdict: Verdict) -> str:
-    """What the features are chosen within."""
+    """The limits on the choice of features."""
     if verdict.max_features is None:
         return "features within the budget" if verdict.max_cost else "features"
     noun = "feature" if verdict.max_features == 1 else "features"
     text = f"at most {count(verdict.max_features)} {noun}"
     if verdict.max_cost is not None:
-        text += f" that cost at most {number(verdict.max_cost, 6)}"
+        text += f" with a total cost of at most {number(verdict.max_cost, 6)}"
     return text
 
 
 def standing(verdict: Verdict) -> tuple[str, str]:
-    """The proof as a key figure, and what is to be added to it."""
+    """The proof as a key figure, and a note on it."""
     if verdict.status == "optimal":
         return "Proved best", f"to within {at_most(verdict.gap)}"
-    return "Best found", "the proof is not finished"
+    return "Best found", "proof not finished"
 
 
 # --- features ------------------------------------------------------------------------
 
 
 def direction(report: Report, feature: SelectedFeature) -> str:
-    """Which class a feature speaks for."""
+    """Which class a feature points to."""
     if feature.weight == 0:
         return "practically no weight"
     towards = label(report, int(feature.weight > 0))
     if feature.kind == CATEGORY:
-        return f"this value speaks for “{towards}”"
-    return f"higher values speak for “{towards}”"
+        return f"this value points to “{towards}”"
+    return f"higher values point to “{towards}”"
 
 
 def one_unit(feature: SelectedFeature) -> str:
-    """What one unit more changes."""
+    """How much one unit more changes the score."""
     change = signed(feature.weight)
     if feature.kind == CATEGORY:
-        return f"{change} if it is this value"
+        return f"{change} if it has this value"
     return f"{change} per {feature.unit or 'unit'}"
 
 
 def one_step(feature: SelectedFeature) -> str:
-    """What a typical difference changes."""
+    """How much one standard deviation more changes the score."""
     change = signed(feature.standardised)
     if feature.scale is None or feature.kind == CATEGORY:
         return change
     unit = f"{NARROW}{feature.unit}" if feature.unit else ""
-    return f"{change} per {number(feature.scale)}{unit}"
+    return f"{change} per standard deviation ({number(feature.scale)}{unit})"
 
 
 # --- alternatives --------------------------------------------------------------------
 
 
 def alternatives(found: AlternativesSummary) -> str:
-    """How many other choices there are, and how sure that is."""
+    """How many other choices there are, and how certain the number is."""
     within = percent(found.tolerance)
     if found.n_models == 1 and not found.complete:
         tried = ""
-        # A list of length one may have had no room for those that are.
+        # A list limited to one model may have had no room for others.
         if found.n_exchanges and all(one.role != "replaceable" for one in found.roles):
             tried = (
-                f" None of {found.n_exchanges:,} exchanges of single features that "
+                f" None of the {found.n_exchanges:,} single-feature exchanges that "
                 "were tried is."
             )
         return (
-            f"Whether other choices of features are within {within} of the best fit "
-            f"is not known: the search for them was not completed.{tried}"
+            f"It is not known whether other choices of features are within {within} of "
+            f"the best fit, because the search was not completed.{tried}"
         )
     if found.n_models == 1:
         text = f"One choice of features is within {within} of the best fit"
@@ -324,38 +327,39 @@ def alternatives(found: AlternativesSummary) -> str:
             f"{within} of the best fit"
         )
     if found.complete:
-        return f"{text}. It is proved that there is no other."
+        return f"{text}. It has been proved that there is no other."
     if found.complete_up_to > 0:
         return (
-            f"{text}, as far as was searched. Up to {at_least(found.complete_up_to)} "
-            "it is proved that none is missing."
+            f"{text}, among those searched. Up to {at_least(found.complete_up_to)}, "
+            "the list is proved complete."
         )
-    return f"{text}, as far as was searched. There may be many more."
+    return f"{text}, among those searched. There may be many more."
 
 
 def unproved(found: AlternativesSummary) -> str:
-    """What is proved of features if choices may be missing, and why no more."""
+    """What is proved about features if choices may be missing, and why no more."""
     needed = [one.name for one in found.roles if one.role == "indispensable"]
-    proved = "Of no feature it is proved that all such choices need it"
+    proved = "No feature has been proved to be in all such choices"
     if needed:
-        proved = f"It is proved that all such choices need {listed(tuple(needed))}"
+        names = listed(tuple(needed))
+        proved = f"It has been proved that all such choices need {names}"
     ended = SEARCH_ENDED.get(found.status, "the search was not completed")
     return (
-        f"{proved}; {ended}. The command frugalsvm alternatives searches on, with a "
+        f"{proved}; {ended}. To search further, run frugalsvm alternatives with a "
         "larger --time-limit or --limit, or a smaller --tolerance."
     )
 
 
 def roles(found: AlternativesSummary) -> str:
-    """What the words in the column of roles mean."""
+    """What the roles in the table mean."""
     there = {one.role for one in found.roles}
     return " ".join(text for role, text in ROLES.items() if role in there)
 
 
 def replacements(one: FeatureAlternatives) -> str:
-    """What takes the place of a feature."""
+    """What can replace a feature."""
     if one.role == "replaceable" and not one.replaced_by:
-        return "others, several at a time"
+        return "several others together"
     return listed(one.replaced_by)
 
 
@@ -368,26 +372,26 @@ def warning(kind: str) -> str:
 
 
 def meaning(report: Report, name: str) -> str:
-    """What a score counts."""
+    """What a score measures."""
     first, second = label(report, 0), label(report, 1)
     return {
-        "accuracy": "rows that are classified correctly",
+        "accuracy": "rows classified correctly",
         "balanced accuracy": "mean of sensitivity and specificity",
-        "AUC": f"chance that “{second}” scores above “{first}”",
-        "sensitivity": f"of “{second}”, recognised",
-        "specificity": f"of “{first}”, recognised",
+        "AUC": f"probability that “{second}” scores above “{first}”",
+        "sensitivity": f"“{second}” rows recognised",
+        "specificity": f"“{first}” rows recognised",
     }.get(name, "")
 
 
 def mistakes(report: Report) -> str:
-    """What a confusion matrix says, in words."""
+    """The confusion matrix in words."""
     assert report.validation is not None
     (_, false), (missed, _) = report.validation.confusion.tolist()
     n_first, n_second = report.validation.confusion.sum(axis=1).tolist()
     first, second = label(report, 0), label(report, 1)
     return (
-        f"Of {n_second:,} rows that are “{second}” {_were(missed)} missed. Of "
-        f"{n_first:,} that are “{first}” {_were(false)} taken for “{second}”."
+        f"Of {n_second:,} “{second}” rows, {_were(missed)} missed. Of {n_first:,} "
+        f"“{first}” rows, {_were(false)} classified as “{second}”."
     )
 
 
@@ -407,16 +411,16 @@ def cases(found: CertificateSummary) -> str:
 
 
 def meaning_of_proof(verdict: Verdict) -> str:
-    """What bound and gap are."""
+    """What the bound and the gap mean."""
     text = (
-        "The fit of a model is measured by its objective: mistakes in training plus "
-        "the size of the weights. The bound is a theorem about all choices of "
-        f"{budget(verdict)}, those that were never looked at included."
+        "The fit of a model is measured by its objective: training errors plus the "
+        "size of the weights. The bound is a theorem about all choices of "
+        f"{budget(verdict)}, including those that were never tried."
     )
     if verdict.status != "optimal":
         text += (
-            " Where there are many features to choose from, bounds stay well below the "
-            "best model for a long time, for good models as for others."
+            " With many features to choose from, the bound stays well below the best "
+            "model for a long time, whether that model is good or not."
         )
     return text
 
@@ -424,11 +428,11 @@ def meaning_of_proof(verdict: Verdict) -> str:
 def path(found: BudgetPath) -> str:
     """What the path shows, in a sentence."""
     if found.chosen is None:
-        return "What a larger number of features would bring."
+        return "How the result depends on the number of features."
     if found.scores is None:
         return (
-            f"The model has a budget of {features(found.chosen)}. This is what fewer "
-            "or more would bring."
+            f"The model may use up to {features(found.chosen)}. This is what fewer or "
+            "more would achieve."
         )
     scores = [float(one) for one in found.scores]
     known = [k for k, one in enumerate(scores) if math.isfinite(one)]
@@ -439,6 +443,6 @@ def path(found: BudgetPath) -> str:
     own = scores[budgets.index(found.chosen)]
     name = found.score_name
     return (
-        f"The best mean {name}, {rate(scores[best], name)}, takes "
+        f"The best mean {name}, {rate(scores[best], name)}, needs "
         f"{features(budgets[best])}; {features(found.chosen)} reach {rate(own, name)}."
     )
