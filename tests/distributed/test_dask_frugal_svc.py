@@ -17,7 +17,7 @@ from sklearn.exceptions import NotFittedError
 
 from frugalsvm import FrugalSVC, Problem, verify
 from frugalsvm.distributed import DaskFrugalSVC
-from frugalsvm.engine import gathering
+from frugalsvm.engine import column_generation
 from frugalsvm.problem import sources
 from tests.reference import random_data
 
@@ -36,7 +36,7 @@ PARAMS = {"max_features": 4, "C": 0.5, "effort": "fast", "random_state": 0}
 @pytest.fixture(autouse=True)
 def _small_pools(monkeypatch):
     """Let the working sets of small data be parts of them."""
-    monkeypatch.setattr(gathering, "WHOLE_BYTES", WHOLE_BYTES)
+    monkeypatch.setattr(column_generation, "WHOLE_BYTES", WHOLE_BYTES)
 
 
 def in_memory(data=X, weights=None, **params):
@@ -44,7 +44,7 @@ def in_memory(data=X, weights=None, **params):
     with pytest.MonkeyPatch.context() as patch:
         for name in ("FEW_ENTRIES", "FEW_FEATURES", "FEW_DOUBLES"):
             patch.setattr(sources, name, 0)
-        patch.setattr(gathering, "WHOLE_BYTES", WHOLE_BYTES)
+        patch.setattr(column_generation, "WHOLE_BYTES", WHOLE_BYTES)
         return FrugalSVC(**PARAMS | params).fit(data, Y, weights)
 
 
