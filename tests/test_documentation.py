@@ -138,7 +138,7 @@ def test_the_report_from_python(elsewhere):
     code = directives(PAGES["report"], "python")[0]
     run(code, names | {"names": found.feature_names})
     page = Path("report.html").read_text("utf-8")
-    assert "The model tells “benign” from “malignant” by two of 30 features." in page
+    assert "The model predicts “benign” or “malignant” from 2 of 30 features." in page
 
 
 # Nothing but NumPy, the standard library and the checker can be imported.
