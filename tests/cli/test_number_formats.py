@@ -145,7 +145,7 @@ def test_the_table_of_a_fit_verifies_and_predicts(run, folder):
     """Whole numbers written with zeros, as a feature and as classes."""
     rng = np.random.default_rng(0)
     a, y = rng.integers(20, 60, N), rng.integers(1, 3, N)
-    lines = [f"{a[k] + 9 * y[k]}.000;{k % 7 / 7:.4f};{y[k]}.000" for k in range(N)]
+    lines = [f"{a[k] + 9 * y[k]}.000;{k % 7};{y[k]}.000" for k in range(N)]
     (folder / "data.csv").write_text("\n".join(["a;b;y", *lines]) + "\n")
     fit = ("fit", "data.csv", "-t", "y", "-k", "1", "--folds", "0", "--effort", "fast")
     files = ("--model", "model.json", "--certificate", "proof.npz")

@@ -291,10 +291,11 @@ def test_integers_with_gaps_and_beyond_53_bits_in_parquet(tmp_path):
     from pyarrow import parquet
 
     path = tmp_path / "data.parquet"
-    columns = {"zip": [1, 20, None], "big": [2**60 + 1, 2, 3]}
+    columns = {"zip": [1, 20, None], "big": [2**60 + 1, 2, 3], "part": [1.0, 2.5, None]}
     parquet.write_table(pyarrow.table(columns), path)
     found = read_table(path, as_text=["zip"])
     assert values(found)["zip"] == ["1", "20", None]
+    assert values(read_table(path, as_text=["part"]))["part"] == ["1", "2.5", None]
     assert values(found)["big"][0] == float(2**60)
     assert values(read_table(path, as_text=["big"]))["big"][0] == str(2**60 + 1)
 

@@ -64,7 +64,8 @@ def verify(
     table = read_table(
         data, as_text=preparation.text_columns, encoding=encoding,
         formats=combined(
-            preparation.format_rules, formats, sorted(preparation.number_columns)
+            preparation.format_rules, formats,
+            sorted({*preparation.number_columns, *preparation.format_rules}),
         ),
     )  # fmt: skip
     check_names(formats, table)

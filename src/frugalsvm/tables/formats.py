@@ -415,7 +415,8 @@ def tells_points(values: np.ndarray) -> bool:
     known = np.abs(values[np.isfinite(values)])
     if ((known > 0) & (known < 1)).any():
         return True
-    thousandths = known * 1000
+    # Numbers beyond are none of thousandths, and would overflow.
+    thousandths = known[known < 1e15] * 1000
     return not may_be_dates(values) and bool(
         ((known >= 1000) & (known != np.round(known))).any()
         or (np.abs(thousandths - np.round(thousandths)) > 1e-6 * thousandths).any()

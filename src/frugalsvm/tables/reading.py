@@ -158,5 +158,10 @@ def _of_arrow(array: Any, as_text: bool) -> Column:
         )
     # So that whole numbers in columns with gaps become 1, not 1.0.
     codes, found = factorize(array.to_pandas(integer_object_nulls=True))
-    levels: list[str | None] = [str(one) for one in found]
+    levels: list[str | None] = [_named(one) for one in found]
     return in_order(codes.astype(np.int32), levels, bool(kinds.is_temporal(kind)))
+
+
+def _named(value: Any) -> str:
+    """A value as the name of a category: a number as exports name it, 1.0 as 1."""
+    return f"{value:.15g}" if isinstance(value, float) else str(value)
