@@ -205,9 +205,7 @@ def judge(unit: Unit, base: Base, name: str, arrays, tally: Tally) -> None:
     except Exception as error:
         tally.violate(unit, f"exception of verify: {name}: {error!r}")
         proved = None
-    seconds = time.perf_counter() - started
-    if seconds > SLOW:
-        tally.violate(unit, f"resources: {name}: verify took {seconds:.1f} s")
+    note_time(unit, name, time.perf_counter() - started, tally)
     if proved is not None:
         reference = base.reference(arrays)
         if not (reference.optimum.is_tight and reference.generous.is_tight):
@@ -218,6 +216,11 @@ def judge(unit: Unit, base: Base, name: str, arrays, tally: Tally) -> None:
             tally.violate(unit, f"{text} ({name})")
     if calls[0] > before:
         tally.count(NAME, name, "counted")
+
+
+def note_time(unit: Unit, name: str, seconds: float, tally: Tally) -> None:
+    if seconds > SLOW:
+        tally.violate(unit, f"resources: {name}: verify took {seconds:.1f} s")
 
 
 def objections(proved, reference: Reference):
@@ -262,6 +265,7 @@ def damage_files(unit: Unit, base: Base, tally: Tally) -> None:
         for _ in range(FILES):
             path.write_bytes(damaged(rng, content))
             tally.count(NAME, "file", "tried")
+            started = time.perf_counter()
             try:
                 proved = verify(path, base.X, base.y)
             except InvalidCertificate:
@@ -269,6 +273,8 @@ def damage_files(unit: Unit, base: Base, tally: Tally) -> None:
             except Exception as error:
                 tally.violate(unit, f"exception for a damaged file: {error!r}")
                 continue
+            finally:
+                note_time(unit, "file", time.perf_counter() - started, tally)
             tally.count(NAME, "file", "accepted")
             for text in objections(proved, base.reference(arrays)):
                 tally.violate(unit, f"{text} (file)")

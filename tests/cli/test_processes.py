@@ -162,3 +162,33 @@ def test_help_and_completion_load_nothing_heavy():
         "assert not heavy, heavy"
     )
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there is no such shell there")
+@pytest.mark.parametrize(
+    ("end", "code", "words"),
+    [
+        (">&-", 0, ""),
+        ("--json >&-", 0, ""),
+        ("2>&-", 0, ""),
+        ("> /dev/full", 1, "no space left on device to write standard output"),
+        ("--json > /dev/full", 1, "no space left on device to write standard output"),
+    ],
+)
+def test_files_are_written_even_if_standard_output_is_not(tmp_path, end, code, words):
+    if "full" in end and not Path("/dev/full").exists():
+        pytest.skip("no /dev/full")
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 3)).round(3)
+    table = {f"c{j}": X[:, j] for j in range(3)} | {"y": (X[:, 0] > 0).astype(int)}
+    path = write_csv(tmp_path / "data.csv", table)
+    model = tmp_path / "model.json"
+    what = f"fit {path} -t y -k 1 --folds 0 --model {model} {end}"
+    done = subprocess.run(
+        f"{sys.executable} -m frugalsvm {what}", shell=True, capture_output=True,
+        text=True,
+    )  # fmt: skip
+    assert done.returncode == code, done.stderr
+    assert "Traceback" not in done.stderr
+    assert words in done.stderr
+    assert len(json.loads(model.read_text())["features"]) == 1

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
 from .arithmetic import U, length_bound, repair, square_bounds, sum_of
 from .listing import Listed, check_starts
-from .reading import require
+from .reading import require, within_rounding
 from .statement import Statement
 from .table import SignedRows
 
@@ -17,6 +17,8 @@ from .table import SignedRows
 COST_SLACK = 1e-9
 # Prices beyond this times a cost could overflow.
 LARGEST_PRICE = 1e250
+# Numbers of dual points and their squares that are kept at a time.
+KEPT_NUMBERS = 2**22
 
 
 class ProofData:
@@ -156,15 +158,14 @@ class _Part:
 class ProofTree:
     """The nodes, their fixings and their dual points.
 
-    Products with the data are ``accurate`` or quick; bounds are valid either way.
+    Products with the data are quick where these prove what is claimed, and accurate
+    elsewhere; bounds are valid either way.
     """
 
     def __init__(
-        self, data: ProofData, arrays: Mapping[str, np.ndarray], listed: Listed,
-        accurate: bool = False,
-    ):  # fmt: skip
+        self, data: ProofData, arrays: Mapping[str, np.ndarray], listed: Listed
+    ):
         self.data = data
-        self.accurate = accurate
         self.listed = listed
         self.samples, self.alpha = arrays["point_sample"], arrays["point_alpha"]
         self.point_start = arrays["point_start"]
@@ -194,8 +195,13 @@ class ProofTree:
         self.n_leaves = 0
         # Smallest bound of what is neither a listed set of features nor part of one.
         self.threshold = np.inf
-        # The dual point in hand: neighbours in the tree often share one.
-        self._in_hand: tuple[int, np.ndarray, np.ndarray] | None = None
+        # What each node must prove, and what those outside the list must.
+        self._claim = within_rounding(arrays["lower_bound"])
+        threshold = within_rounding(arrays.get("threshold", -np.inf))
+        self._strict_claim = max(self._claim, threshold)
+        # The last dual points in use: neighbours in the tree often share one.
+        self._kept: dict[tuple[int, bool], tuple[np.ndarray, np.ndarray]] = {}
+        self._n_kept = max(1, KEPT_NUMBERS // (m + n))
 
     def smallest_bound(self) -> float:
         """Smallest bound of a leaf or fixing; the tree is checked along the way."""
@@ -222,12 +228,7 @@ class ProofTree:
             children = self.children[node]
             if children[0] < 0:
                 self.n_leaves += 1
-                part = self._part(self.point[node], self.price[node])
-                bound = part.bound()
-                smallest = min(smallest, bound)
-                # What is above the threshold leaves it where it is, listed or not.
-                if bound < self.threshold and not self._is_listed(part):
-                    self.threshold = bound
+                smallest = min(smallest, self._leaf(node))
             else:
                 decided = np.append(decided, self._split(node, children))
                 self.free[decided] = False
@@ -235,6 +236,28 @@ class ProofTree:
             trail.append((n_forced, decided))
             agenda.extend(child for child in children.tolist() if child >= 0)
         return smallest
+
+    def _leaf(self, node: int) -> float:
+        """The bound of a leaf, which lowers the threshold unless the leaf is listed."""
+        where = int(self.point[node]), float(self.price[node])
+        bound = self._bound(_Part.bound, where, self._claim)
+        # What is above the threshold leaves it where it is, listed or not.
+        if bound < self.threshold and not self._is_listed(self._part(where)):
+            unlisted = self._bound(_Part.bound, where, self._strict_claim)
+            self.threshold = min(self.threshold, unlisted)
+        return bound
+
+    def _bound(
+        self, of: Callable[[_Part], float], where: tuple[int, float], claim: float
+    ) -> float:
+        """A bound from quick products, or from accurate ones if it must prove more."""
+        bound = of(self._part(where))
+        if bound < claim:
+            bound = max(bound, of(self._part(where, accurate=True)))
+            if bound < claim:
+                # Nothing saves what is claimed: quick products do for the rest.
+                self._claim = self._strict_claim = -np.inf
+        return bound
 
     def _is_listed(self, part: _Part) -> bool:
         """Whether all supports of a leaf are parts of one set that is listed."""
@@ -247,8 +270,10 @@ class ProofTree:
         """Carry out the fixings of a node; a bound of what they leave out."""
         if fixings.size == 0:
             return np.inf
-        part = self._part(self.fixing_point[node], self.fixing_price[node])
-        bound = part.bound_without(fixings)
+        where = int(self.fixing_point[node]), float(self.fixing_price[node])
+        bound = self._bound(
+            lambda part: part.bound_without(fixings), where, self._strict_claim
+        )
         self.forced += fixings[fixings >= 0].tolist()
         self.free[np.where(fixings >= 0, fixings, ~fixings)] = False
         return bound
@@ -278,23 +303,33 @@ class ProofTree:
         )
         return feature
 
-    def _part(self, point: int, price: float) -> _Part:
+    def _part(self, where: tuple[int, float], accurate: bool = False) -> _Part:
+        """A dual point and a price at the present node."""
+        point, price = where
         require(
             0 <= point < self.point_start.size - 1, f"there is no dual point {point}"
         )
-        if self._in_hand is None or self._in_hand[0] != point:
-            self._in_hand = (int(point), *self._dual_point(int(point)))
-        _, alpha, squares = self._in_hand
-        return _Part(self.data, alpha, squares, self.forced, self.free, float(price))
+        alpha, squares = self._dual_point(point, accurate)
+        return _Part(self.data, alpha, squares, self.forced, self.free, price)
 
-    def _dual_point(self, point: int) -> tuple[np.ndarray, np.ndarray]:
-        """The repaired point and its squares."""
+    def _dual_point(self, point: int, accurate: bool) -> tuple[np.ndarray, np.ndarray]:
+        """The repaired point and its squares, kept for a while."""
+        kept = self._kept.pop((point, accurate), None)
+        if kept is None:
+            kept = self._repaired(point, accurate)
+            if len(self._kept) == self._n_kept:
+                # The one that was not needed for the longest time.
+                del self._kept[next(iter(self._kept))]
+        self._kept[point, accurate] = kept
+        return kept
+
+    def _repaired(self, point: int, accurate: bool) -> tuple[np.ndarray, np.ndarray]:
         data = self.data
         where = slice(self.point_start[point], self.point_start[point + 1])
         alpha = np.zeros(data.C.size)
         alpha[self.samples[where]] = self.alpha[where]
         alpha = data.repaired(alpha)
-        return alpha, data.squares(alpha, self.accurate)
+        return alpha, data.squares(alpha, accurate)
 
 
 def _inner(starts: np.ndarray) -> np.ndarray:

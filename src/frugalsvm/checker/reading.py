@@ -26,6 +26,9 @@ FREE_BYTES = 2**26
 # Features of data on which the number of nodes is limited by 2^features.
 FEW_FEATURES = 40
 
+# Relative difference that is put down to rounding when claims are compared.
+CLAIM_TOL = 1e-9
+
 # Dtypes of the entries, with their bytes: a text is 64 characters of four each.
 INTEGER, REAL, FLAG, TEXT = ("i4", "i8"), ("f8",), ("b1",), ("U256",)
 BYTE = ("u1",)
@@ -64,6 +67,11 @@ def require(condition: Any, reason: str) -> None:
     """Reject the certificate unless the condition holds."""
     if not condition:
         raise InvalidCertificate(f"invalid certificate: {reason}.")
+
+
+def within_rounding(claim: Any) -> float:
+    """The least that must be proved of a claim."""
+    return float(claim) - CLAIM_TOL * abs(float(claim))
 
 
 class Size(NamedTuple):

@@ -11,8 +11,8 @@ import os
 import re
 import sys
 import traceback
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import wraps
 from typing import Annotated, Any, get_type_hints
@@ -45,6 +45,9 @@ class Session:
     out, err : Console
     has_given : bool
         Whether the JSON object is printed.
+    lost : OSError or None
+        Why output could not be written, for example because the disk is full. The
+        command goes on, because there may be files to write, and fails at the end.
     """
 
     json: bool = False
@@ -54,6 +57,7 @@ class Session:
     out: Console = field(default_factory=lambda: _console(stderr=False))
     err: Console = field(default_factory=lambda: _console(stderr=True))
     has_given: bool = False
+    lost: OSError | None = None
 
     def say(self, text: str) -> None:
         """Print a progress message for a person."""
@@ -72,18 +76,35 @@ class Session:
         """
         if self.json:
             return
-        for thing in things:
-            if isinstance(thing, str):
-                _print_line(self.out, thing)
-            else:
-                self.out.print(thing)
+        with self._may_lose_output():
+            for thing in things:
+                if isinstance(thing, str):
+                    _print_line(self.out, thing)
+                else:
+                    self.out.print(thing)
 
     def give(self, content: dict[str, Any]) -> None:
         """Print the result for a machine: one object, so later ones are ignored."""
         if self.json and not self.has_given:
             self.has_given = True
-            sys.stdout.write(json.dumps(_plain_values(content), allow_nan=False) + "\n")
-            sys.stdout.flush()
+            text = json.dumps(_plain_values(content), allow_nan=False)
+            with self._may_lose_output():
+                sys.stdout.write(text + "\n")
+                sys.stdout.flush()
+
+    @contextmanager
+    def _may_lose_output(self) -> Iterator[None]:
+        """If standard output cannot be written, remember why and go on without it."""
+        try:
+            yield
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            self.lost = self.lost or OSError(
+                error.errno, error.strerror, "standard output"
+            )
+            self.out.quiet = True
+            lose_output()
 
     def table(self, *heads: str) -> Table:
         """Make an empty table; headings that begin with > are right-aligned."""
@@ -275,6 +296,8 @@ def guarded(session: Session, work: Callable[[Session], None]) -> None:
     try:
         work(session)
         sys.stdout.flush()
+        if session.lost is not None:
+            raise session.lost
     except typer.Exit:
         raise
     except BrokenPipeError:
