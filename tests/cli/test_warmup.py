@@ -9,7 +9,6 @@ from frugalsvm.__main__ import main
 AFTERWARDS = """
 import numpy as np
 from frugalsvm import FrugalSVC, Problem, near_optimal, relax
-from frugalsvm.tree.branching import RULES
 from frugalsvm.driver.methods import METHOD_NAMES
 from frugalsvm.paper.models import big_m
 from frugalsvm.search.relaxations import certified_bound
@@ -35,9 +34,6 @@ for method in METHOD_NAMES:
         model.set_params(**setting).fit(X, y, sample_weight=rng.uniform(1, 2, 50))
         more = signatures() - ready
         assert not more, (method, setting, more)
-for rule in RULES:
-    FrugalSVC(4, max_nodes=30, method_options={"branching": rule}).fit(X, y)
-    assert signatures() == ready, (rule, signatures() - ready)
 problem = Problem(X.astype(np.float32), np.where(y, 1, -1), max_features=5)
 point = relax(problem)
 near_optimal(problem, tolerance=0.1, max_nodes=200, certificate=True).minimal()

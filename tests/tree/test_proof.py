@@ -244,6 +244,7 @@ def test_the_checker_stands_alone():
                 assert {name.split(".")[0] for name in names} <= TRUSTED
 
 
+@pytest.mark.filterwarnings("ignore:branching:FutureWarning")
 def test_storing_points_does_not_cost_the_proof():
     # Points used to be rounded for storage, which cost bounds that were just enough.
     problem, X, y = small_problem("separable", 90363)

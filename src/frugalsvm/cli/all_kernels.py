@@ -21,7 +21,6 @@ from ..runtime.stopping import StopCondition
 from ..search.native.certified import FAMILY, WITH_M, certified_bound
 from ..search.relaxations import relax
 from ..search.tempering import warm_up as warm_up_tempering
-from ..tree.branching import RULES
 
 N_SAMPLES, N_FEATURES = 30, 12
 # Enough for a tree with screening, branching and a certificate.
@@ -100,15 +99,13 @@ def _problems() -> Iterator[Problem]:
 
 
 def _solve_in_all_ways(problem: Problem) -> None:
-    for rule in RULES:
-        options = {"branching": rule, "patience": 2}
-        found = solve(
-            problem,
-            max_nodes=MAX_NODES,
-            method_options=options,
-            random_state=0,
-            certificate=True,
-        )
+    found = solve(
+        problem,
+        max_nodes=MAX_NODES,
+        method_options={"patience": 2},
+        random_state=0,
+        certificate=True,
+    )
     for method in ("exact", "heuristic"):
         solve(problem, method=method, max_nodes=MAX_NODES, random_state=0)
     # Imported here because it belongs to the paper's code.

@@ -173,8 +173,7 @@ def run_interruptible(
         initial_support = _check_support(problem, initial_support)
     threads = n_threads(n_jobs)
     seed = np.random.SeedSequence(_entropy(random_state))
-    rule = getattr(options, "branching", None)
-    compilation.ensure(f"{method} {rule}", partial(_warm_up, method, rule))
+    compilation.ensure(method, partial(_warm_up, method))
     if isinstance(options, SwapOptions):
         prepare(problem, options)
     monitor = Monitor(StopCondition(time_limit), gap_tol, verbose, callback)
@@ -235,17 +234,15 @@ def search_limit(
     return max(effort.search_work, effort.least_svms * an_svm)
 
 
-def _warm_up(method: str, rule: str | None, stop: StopCondition) -> None:
+def _warm_up(method: str, stop: StopCondition) -> None:
     """Run a method on a tiny problem, so that everything it needs is compiled.
 
     Options are its own: those of the user may ask for hours of work.
     """
     problem = compilation.tiny_problem()
-    chosen: dict[str, Any] = {"patience": REHEARSAL_PATIENCE, "branching": rule}
     taken = {field.name for field in fields(find_method(method).options)}
-    options = check_method(
-        method, {k: v for k, v in chosen.items() if k in taken}, problem.n_features
-    )
+    chosen = {"patience": REHEARSAL_PATIENCE} if "patience" in taken else {}
+    options = check_method(method, chosen, problem.n_features)
     monitor = Monitor(stop)
     _run(
         problem, method, options, monitor, n_jobs=1, seed=np.random.SeedSequence(0),

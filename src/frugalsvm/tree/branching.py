@@ -258,12 +258,13 @@ def _score(node: Node, pair: Pair) -> float:
     return max(gain_in, least) * max(gain_out, least)
 
 
-RULES = ("most-fractional", "reduced-cost", "strong", "reliability")
+DEFAULT_RULE = "reliability"
+RULES = ("most-fractional", "reduced-cost", "strong", DEFAULT_RULE)
 
 
 def make_rule(name: str, n_features: int) -> MostFractional:
     """The branching rule of a given name."""
-    if name == "reliability":
+    if name == DEFAULT_RULE:
         return Reliability(n_features)
     simple = {
         "most-fractional": MostFractional,

@@ -1,15 +1,15 @@
-"""Evaluation of one node, as a sequence of relaxation requests.
+"""Evaluation of one node.
 
-    relax -> prune? -> round -> fix features -> open node or leaf
+    relax -> pruned? -> round -> fix features -> open node or leaf
 
-The caller solves the pending ``task`` and passes the result to ``take``, which sets the
-next request, until there is none. This way several nodes can be evaluated side by side,
-and one call of the engine solves all pending requests (``work_off``).
+This is a generator: it yields the relaxations that it needs and is sent their results.
+So several nodes can be evaluated side by side, and one call of the engine solves all
+pending requests (``work_off``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Generator, Iterable
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -32,9 +32,9 @@ MAX_ROUNDS = 3
 # Maximum rounds for a leaf, whose bound is final.
 LEAF_ROUNDS = 30
 
-
-def _nothing(found: RelaxationResult) -> None:
-    """The next step in the evaluation of a node."""
+# Requests out, their results in; what comes of it at the end.
+Steps = Generator[RelaxationRequest, RelaxationResult, None]
+Relaxing = Generator[RelaxationRequest, RelaxationResult, RelaxationResult]
 
 
 class Work(Protocol):
@@ -73,33 +73,17 @@ class Evaluation:
         The pending request; None when the node is evaluated.
     """
 
-    __slots__ = (
-        "_active",
-        "_found",
-        "_is_trial",
-        "_max_rounds",
-        "_solver",
-        "_then",
-        "node",
-        "region",
-        "task",
-    )
+    __slots__ = ("_solver", "_steps", "node", "region", "task")
 
     def __init__(
         self, solver: NodeSolver, node: Node, region: Region, active: WorkingSet | None
     ):
         self.node = node
         self.region = region
-        self.task: RelaxationRequest | None = None
         self._solver = solver
-        self._active = active
-        self._is_trial = False
-        self._then: Callable[[RelaxationResult], None] = _nothing
+        self._steps: Steps = self._evaluate(active)
         solver.n_nodes += 1
-        if region.is_decided(solver.problem.costs):
-            self._solve_leaf()
-        else:
-            self._solve(region, active, NODE_TOL, MAX_ROUNDS, self._relaxed)
+        self.task: RelaxationRequest | None = next(self._steps, None)
 
     def due(self) -> list[Evaluation]:
         """Itself while a request is pending."""
@@ -107,101 +91,103 @@ class Evaluation:
 
     def take(self, found: RelaxationResult) -> None:
         """Take the result of the pending request, and set the next one."""
-        solver, task = self._solver, self.task
-        assert task is not None
-        solver.n_iterations += found.iterations
-        if solver.counts_work:
-            solver.work += task_work(solver.engine, task, found)
-        if found.bound > self.node.bound and not self._is_trial:
-            self.node.bound = found.bound
-            self.node.point = self._kept_point(found)
-        is_last = found.finished or task.n_before + found.rounds >= self._max_rounds
-        if is_last or found.bound > task.cutoff or solver.should_stop():
+        try:
+            self.task = self._steps.send(found)
+        except StopIteration:
             self.task = None
-            # Cleared: a bound method would keep the object alive in a reference cycle.
-            then, self._then = self._then, _nothing
-            then(found)
-        else:
-            self.task = task.continued(found)
 
-    def _solve(
+    def _evaluate(self, active: WorkingSet | None) -> Steps:
+        solver, kind = self._solver, self._solver.kind
+        if self._is_decided():
+            yield from self._close(active)
+            return
+        found = yield from self._relax(self.region, active)
+        kind.relaxed(found)
+        if self._is_pruned():
+            return
+        if kind.branchable(self.region).size == 0:
+            yield from self._close(active)
+            return
+        trial = kind.round(solver, self.region, found)
+        if trial is not None:
+            rounded = yield from self._try(trial, active_of(found))
+            kind.solved(solver, rounded)
+        if self._may_be_pruned(found) and kind.wants_finer(self.region, found):
+            active = active_of(found)
+            found = yield from self._relax_finely(active)
+        if self._is_pruned():
+            return
+        self._fix(found)
+        left = kind.branchable(self.region)
+        if left.size == 0 or self._is_decided():
+            yield from self._close(active)
+        else:
+            self._leave_open(left, found)
+
+    def _close(self, active: WorkingSet | None) -> Steps:
+        """Close a leaf, where nothing is left to branch on: its bound is final."""
+        solver = self._solver
+        self.region = self.region.settled(solver.problem.costs)
+        found = yield from self._relax_finely(active)
+        if self.region.free.size == 0 and not self._is_pruned():
+            solver.close(self.node, np.sort(self.region.forced))
+        solver.kind.solved(solver, found)
+
+    # --- relaxations -----------------------------------------------------------------
+
+    def _relax(
         self,
         region: Region,
         active: WorkingSet | None,
-        tol: float,
-        max_rounds: int,
-        then: Callable[[RelaxationResult], None],
-    ) -> None:
-        """Request the relaxation of a region next, and set the step that follows."""
+        tol: float = NODE_TOL,
+        max_rounds: int = MAX_ROUNDS,
+        bounds_node: bool = True,
+    ) -> Relaxing:
+        """Relax a region until it is accurate enough or may be pruned."""
         solver = self._solver
-        self._max_rounds = max_rounds
-        self._then = then
-        self.task = region_task(
-            solver.engine,
-            region,
-            active,
-            tol=tol,
-            fine_tol=solver.fine_tol,
+        request = region_task(
+            solver.engine, region, active, tol=tol, fine_tol=solver.fine_tol,
             cutoff=solver.incumbent.cutoff,
             max_rounds=min(max_rounds, ROUNDS_AT_A_TIME),
-        )
+        )  # fmt: skip
+        while True:
+            found = yield request
+            self._count(request, found)
+            if bounds_node and found.bound > self.node.bound:
+                self.node.bound = found.bound
+                self.node.point = self._kept_point(found)
+            is_last = found.finished or request.n_before + found.rounds >= max_rounds
+            if is_last or found.bound > request.cutoff or solver.should_stop():
+                return found
+            request = request.continued(found)
 
-    def _solve_finely(
-        self,
-        region: Region,
-        active: WorkingSet | None,
-        then: Callable[[RelaxationResult], None],
-    ) -> None:
-        """Request a relaxation to the accuracy of a leaf."""
-        self._solve(region, active, self._solver.fine_tol, LEAF_ROUNDS, then)
+    def _relax_finely(self, active: WorkingSet | None) -> Relaxing:
+        """Relax the node to the accuracy of a leaf."""
+        fine_tol = self._solver.fine_tol
+        return (yield from self._relax(self.region, active, fine_tol, LEAF_ROUNDS))
+
+    def _try(self, trial: Region, active: WorkingSet) -> Relaxing:
+        """Relax a region that rounding suggests; it is only a part of the node."""
+        fine_tol = self._solver.fine_tol
+        return (yield from self._relax(trial, active, fine_tol, LEAF_ROUNDS, False))
+
+    def _count(self, request: RelaxationRequest, found: RelaxationResult) -> None:
+        solver = self._solver
+        solver.n_iterations += found.iterations
+        if solver.counts_work:
+            solver.work += task_work(solver.engine, request, found)
+
+    # --- decisions -------------------------------------------------------------------
+
+    def _is_decided(self) -> bool:
+        return self.region.is_decided(self._solver.problem.costs)
 
     def _is_pruned(self) -> bool:
         return self.node.bound > self._solver.incumbent.cutoff
 
-    def _relaxed(self, found: RelaxationResult) -> None:
-        """Store the bound of the node; unless it is pruned, look for solutions."""
-        solver = self._solver
-        solver.kind.relaxed(found)
-        if self._is_pruned():
-            return
-        if solver.kind.branchable(self.region).size == 0:
-            self._solve_leaf()
-            return
-        self._found = found
-        trial = solver.kind.round(solver, self.region, found)
-        if trial is None:
-            self._refine()
-        else:
-            self._is_trial = True
-            self._solve_finely(trial, active_of(found), self._tried)
-
-    def _tried(self, found: RelaxationResult) -> None:
-        """Take the result for a region suggested by rounding."""
-        self._is_trial = False
-        self._solver.kind.solved(self._solver, found)
-        self._refine()
-
-    def _refine(self) -> None:
-        """Solve the relaxation more accurately if the kind of tree asks for it."""
-        solver, found = self._solver, self._found
-        is_open = not self._is_pruned() and solver.incumbent.cutoff < found.primal
-        if is_open and solver.kind.wants_finer(self.region, found):
-            self._active = active_of(found)
-            self._solve_finely(self.region, self._active, self._settle)
-        else:
-            self._settle(found)
-
-    def _settle(self, found: RelaxationResult) -> None:
-        """Fix features; the node becomes a leaf or stays open."""
-        if self._is_pruned():
-            return
-        solver = self._solver
-        self._fix(found)
-        left = solver.kind.branchable(self.region)
-        if left.size == 0 or self.region.is_decided(solver.problem.costs):
-            self._solve_leaf()
-        else:
-            self._leave_open(left, found)
+    def _may_be_pruned(self, found: RelaxationResult) -> bool:
+        """Whether a more accurate bound than that of the result may prune the node."""
+        return not self._is_pruned() and self._solver.incumbent.cutoff < found.primal
 
     def _fix(self, found: RelaxationResult) -> None:
         """Fix features by screening."""
@@ -228,18 +214,6 @@ class Evaluation:
             active_of(found),
             free if free.shape[0] <= FEW_FEATURES else None,
         )
-
-    def _solve_leaf(self) -> None:
-        """Close a leaf, where nothing is left to branch on: its bound is final."""
-        solver = self._solver
-        self.region = self.region.settled(solver.problem.costs)
-        self._solve_finely(self.region, self._active, self._leaf_solved)
-
-    def _leaf_solved(self, found: RelaxationResult) -> None:
-        solver = self._solver
-        if self.region.free.size == 0 and not self._is_pruned():
-            solver.close(self.node, np.sort(self.region.forced))
-        solver.kind.solved(solver, found)
 
     def _kept_point(self, found: RelaxationResult) -> DualPoint | None:
         if not self._solver.keep_points:

@@ -9,17 +9,15 @@ below the smallest bound of an open node are in the list.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from threading import RLock
 
 import numpy as np
 
 from ..problem.problem import Problem
 from ..runtime.incumbent import Incumbent
-from .branching import MostFractional, make_rule
-from .evaluation import work_off
-from .expansion import Expansion
-from .frontier import Frontier
+from .best_first import BestFirstTree, Policy
+from .branching import DEFAULT_RULE, make_rule
 from .node import DualPoint, Node
 from .node_solver import AllFeatures, NodeSolver
 
@@ -31,7 +29,6 @@ LISTED_TOL = 1e-10
 OVERLENGTH = 1.25
 # An SVM that ends further above the cutoff was stopped early and is inconclusive.
 FAR = 1e-6
-BRANCHING = "reliability"
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,25 +121,29 @@ class Listing:
         self.best = np.inf
         self.is_cut = False
         self._found: dict[tuple[int, ...], Found] = {}
+        # Threads add leaves while another cuts the list.
+        self._lock = RLock()
 
     def __len__(self) -> int:
         return len(self._found)
 
     def add(self, found: Found) -> None:
         """Add a support, known or new."""
-        known = self._found.get(found.key, found)
-        better = min(known, found, key=lambda one: one.objective)
-        bound = max(known.bound, found.bound)
-        self._found[found.key] = replace(better, bound=bound)
-        self.best = min(self.best, found.objective)
+        with self._lock:
+            known = self._found.get(found.key, found)
+            better = min(known, found, key=lambda one: one.objective)
+            bound = max(known.bound, found.bound)
+            self._found[found.key] = replace(better, bound=bound)
+            self.best = min(self.best, found.objective)
         self.threshold.lower_cutoff(found.objective)
 
     def cut(self, length: float) -> None:
         """If the list is too long, keep the best ones and lower the cutoff."""
-        if len(self._found) <= length:
-            return
-        best = self.supports()
-        self._found = {found.key: found for found in best[: self.limit]}
+        with self._lock:
+            if len(self._found) <= length:
+                return
+            best = self.supports()
+            self._found = {found.key: found for found in best[: self.limit]}
         # Supports that are not leaves belong to one, or to an open node.
         dropped = [one.bound for one in best[self.limit :] if one.bound > -np.inf]
         if dropped:
@@ -157,11 +158,13 @@ class Listing:
     def supports(self) -> list[Found]:
         """The supports not proved to be beyond the tolerance, best first."""
         last = self.last
+        with self._lock:
+            all_found = list(self._found.values())
         # The initial support is not a leaf and has no bound; it may be beyond the
         # tolerance.
         kept = [
             found
-            for found in self._found.values()
+            for found in all_found
             if (found.bound if found.bound > -np.inf else found.objective) <= last
         ]
         return sorted(kept, key=lambda found: (found.objective, found.key))
@@ -195,7 +198,31 @@ class _ListingSolver(NodeSolver):
             self.listed.add(node)
 
 
-class ListingTree:
+class ListingPolicy(Policy):
+    """Lists leaves, several nodes at a time, and keeps the list within its limit."""
+
+    def __init__(self, listing: Listing):
+        self._listing = listing
+
+    def batch(self, tree: BestFirstTree) -> int:
+        """Always several: there is no incumbent to wait for."""
+        return BATCH
+
+    def admit(self, solver: NodeSolver, node: Node) -> None:
+        """Listed leaves contain no missing support."""
+        assert isinstance(solver, _ListingSolver)
+        if node in solver.listed:
+            node.bound = np.inf
+
+    def grown(self, tree: BestFirstTree, solver: NodeSolver) -> None:
+        """Cut the list if it has become much too long."""
+        assert isinstance(solver, _ListingSolver)
+        # Leaves of pairs that were tried and not chosen are among them, too.
+        solver.listed.clear()
+        self._listing.cut(OVERLENGTH * self._listing.limit)
+
+
+class ListingTree(BestFirstTree):
     """Lists all supports of a problem within a tolerance.
 
     Parameters
@@ -212,10 +239,6 @@ class ListingTree:
 
     Attributes
     ----------
-    frontier : Frontier
-    n_nodes : int
-    hit_limit : str or None
-        "nodes" or "memory" if that limit ended the search.
     root : Node or None
     """
 
@@ -231,24 +254,30 @@ class ListingTree:
         keep_proof: bool = False,
     ):
         self.listing = listing
-        self.frontier = Frontier(keep_proof)
-        self.n_nodes = 0
-        self.hit_limit: str | None = None
         self.root: Node | None = None
-        self.max_nodes, self.max_bytes = max_nodes, max_bytes
-        self._should_stop = should_stop
-        rule = make_rule(BRANCHING, problem.n_features)
-        self._solvers = [self._solver(problem, rule, keep_proof) for _ in range(n_jobs)]
+        rule = make_rule(DEFAULT_RULE, problem.n_features)
 
-    def _solver(
-        self, problem: Problem, rule: MostFractional, keep_proof: bool
-    ) -> _ListingSolver:
-        solver = _ListingSolver(
-            problem, self.listing.threshold, rule, _Leaves(),
-            should_stop=self._should_stop, keep_points=keep_proof, tried=set(),
+        def make_solver() -> _ListingSolver:
+            solver = _ListingSolver(
+                problem, listing.threshold, rule, _Leaves(), should_stop=should_stop,
+                keep_points=keep_proof, tried=set(),
+            )  # fmt: skip
+            solver.listing, solver.listed = listing, set()
+            return solver
+
+        super().__init__(
+            make_solver, listing.threshold, ListingPolicy(listing),
+            should_stop=should_stop, max_nodes=max_nodes, max_bytes=max_bytes,
+            n_jobs=n_jobs, keep_proof=keep_proof,
         )  # fmt: skip
-        solver.listing, solver.listed = self.listing, set()
-        return solver
+        self._root_solver = make_solver()
+
+    def run(self) -> None:
+        """Search until no node is open or a stop condition holds."""
+        self.root = self._root_solver.make_root()
+        self.add(self._root_solver, self.root)
+        super().run()
+        self.listing.cut(self.listing.limit)
 
     @property
     def proved(self) -> float:
@@ -274,65 +303,9 @@ class ListingTree:
     @property
     def ruled_out(self) -> np.ndarray:
         """Mask of the features that no support below the first cutoff uses."""
-        root = self._solvers[0].root
-        out = np.ones(self._solvers[0].problem.n_features, dtype=bool)
+        root = self._root_solver.root
+        out = np.ones(self._root_solver.problem.n_features, dtype=bool)
         out[root.forced] = out[root.free] = False
         if self.root is not None:
             out[self.root.fixed_out] = True
         return out
-
-    def run(self) -> None:
-        """Search until no node is open or a stop condition holds."""
-        self.root = self._solvers[0].make_root()
-        self._add(self.root)
-        with ThreadPoolExecutor(len(self._solvers)) as pool:
-            while not self._must_stop() and (nodes := self._take()):
-                n_jobs = len(self._solvers)
-                parts = [nodes[t::n_jobs] for t in range(n_jobs)]
-                for done in list(pool.map(_expand, self._solvers, parts)):
-                    self._replace(done)
-                for solver in self._solvers:
-                    solver.listed.clear()
-                self.listing.cut(OVERLENGTH * self.listing.limit)
-        self.n_nodes = sum(solver.n_nodes for solver in self._solvers)
-        self.listing.cut(self.listing.limit)
-
-    def _must_stop(self) -> bool:
-        if sum(solver.n_nodes for solver in self._solvers) >= self.max_nodes:
-            self.hit_limit = "nodes"
-        elif self.frontier.n_bytes > self.max_bytes:
-            self.hit_limit = "memory"
-        return self.hit_limit is not None or self._should_stop()
-
-    def _take(self) -> list[Node]:
-        """The open nodes with the smallest bounds."""
-        nodes: list[Node] = []
-        while len(nodes) < BATCH * len(self._solvers):
-            node = self.frontier.pop(self.listing.threshold.cutoff)
-            if node is None:
-                break
-            self.frontier.start(node)
-            nodes.append(node)
-        return nodes
-
-    def _replace(self, expansions: list[Expansion]) -> None:
-        """Replace parents by their children."""
-        for expansion in expansions:
-            assert expansion.pair is not None
-            for child in expansion.pair:
-                self._add(child)
-            self.frontier.finish(expansion.node)
-
-    def _add(self, node: Node) -> None:
-        if any(node in solver.listed for solver in self._solvers):
-            # It contains no missing support.
-            node.bound = np.inf
-        if self.frontier.add(node, self.listing.threshold.cutoff):
-            self.frontier.push(node)
-
-
-def _expand(solver: NodeSolver, nodes: list[Node]) -> list[Expansion]:
-    """The evaluated children of some nodes."""
-    expansions = [Expansion(solver, node) for node in nodes]
-    work_off(solver.engine, expansions)
-    return expansions

@@ -11,7 +11,8 @@ from ...problem.options import Options
 from ...search.restarts import RestartSearch, SwapOptions
 from ...search.sampled import SampledSearch, is_for_samples
 from ...search.shortlist import ShortlistSearch
-from ...tree.branch_and_bound import BranchAndBound, TreeOptions
+from ...tree.branch_and_bound import TreeOptions
+from ...tree.branch_and_bound import branch_and_bound as grow_tree
 from .contract import Context, Outcome
 
 # A tree of fewer nodes proves next to nothing.
@@ -43,7 +44,7 @@ def branch_and_bound(context: Context, options: TreeOptions) -> Outcome:
         return swap(context, options)
     with ThreadPoolExecutor(context.n_jobs) as pool:
         search = _started_search(context, options, pool)
-        tree = BranchAndBound(
+        tree = grow_tree(
             context.problem,
             context.monitor,
             search,
@@ -53,9 +54,9 @@ def branch_and_bound(context: Context, options: TreeOptions) -> Outcome:
             keep_proof=context.keep_proof,
             max_work=context.tree_work,
         )
-        tree.run()
+    counters = {"nodes": tree.n_nodes, "node iterations": tree.n_iterations}
     return Outcome(
-        search.counters | tree.counters,
+        search.counters | counters,
         bound=tree.frontier.bound,
         nodes=tree.frontier.kept,
         hit_limit=tree.hit_limit,

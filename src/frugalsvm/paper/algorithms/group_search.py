@@ -17,7 +17,7 @@ from ...problem.solution import Solution
 from ...runtime.incumbent import Incumbent
 from ...search.evaluator import Evaluator, Stop
 from ...search.restarts import RestartSearch, SwapOptions, shrink
-from ...tree.branch_and_bound import node_cost
+from ...tree.schedule import node_cost
 
 # Patience of the search if nodes are cheap, as the tree will finish soon.
 LEAST_PATIENCE = 30

@@ -17,13 +17,13 @@ from ...problem.problem import Problem
 from ...problem.solution import Solution
 from ...runtime.incumbent import Incumbent
 from ...search.evaluator import Evaluator
-from ...tree.branch_and_bound import node_cost
-from ...tree.branching import make_rule
+from ...tree.branching import DEFAULT_RULE, make_rule
 from ...tree.frontier import Frontier
 from ...tree.node import Node
 from ...tree.node_solver import AllFeatures, NodeSolver
+from ...tree.schedule import node_cost
 from .group_search import GroupSearch
-from .subtree import Subtree
+from .subtree import grow, make_subtree
 
 # Relative gap to which subproblems are solved.
 SUBPROBLEM_GAP = 1e-6
@@ -72,24 +72,24 @@ class _RestrictedSearch:
         self.solver = NodeSolver(
             problem,
             self.incumbent,
-            make_rule("reliability", problem.n_features),
+            make_rule(DEFAULT_RULE, problem.n_features),
             AllFeatures(),
             should_stop=should_stop,
             keep_points=False,
             tried=set(),
         )
-        self.subtree = Subtree(self.solver, self._after_nodes)
+        self.subtree = make_subtree(self.solver, self._after_nodes)
         self.search = GroupSearch(problem, group, start, should_stop)
         self._watch = watch
 
     def run(self) -> bool:
         """Search; return whether it was completed."""
         if self.group is None:
-            self.subtree.add(self.solver.make_root())
+            self.subtree.add(self.solver, self.solver.make_root())
         elif not self._start_group(self.group):
             return False
-        self.subtree.run()
-        return self.subtree.complete
+        grow(self.subtree, self.solver)
+        return self.subtree.is_exhausted
 
     def _start_group(self, group: np.ndarray) -> bool:
         root = self.solver.root
@@ -100,7 +100,7 @@ class _RestrictedSearch:
             if self.solver.should_stop():
                 return False
             inside, rest = self.solver.split_off(rest, int(feature))
-            self.subtree.add(inside)
+            self.subtree.add(self.solver, inside)
         return True
 
     def _after_nodes(self, frontier: Frontier, n_new: int) -> None:

@@ -18,11 +18,11 @@ from ...kernels.screening import OPEN
 from ...problem.problem import Problem
 from ...problem.solution import Solution
 from ...runtime.incumbent import Incumbent
-from ...tree.branching import make_rule
+from ...tree.branching import DEFAULT_RULE, make_rule
 from ...tree.frontier import Frontier
 from ...tree.node import Node
 from ...tree.node_solver import NodeSolver
-from .subtree import Subtree
+from .subtree import grow, make_subtree
 
 # A node is worth rounding if its z on K are this close to 0 or 1.
 NEARLY_BINARY = 0.05
@@ -183,25 +183,26 @@ def solve_semi_relaxation(
     solver = NodeSolver(
         problem,
         incumbent,
-        make_rule("reliability", problem.n_features),
+        make_rule(DEFAULT_RULE, problem.n_features),
         kind,
-        should_stop=lambda: should_stop() or subtree.n_nodes >= max_nodes,
+        should_stop=should_stop,
         keep_points=keep_proof,
         tried=set(),
     )
-    subtree = Subtree(solver, watch, keep_proof=keep_proof, max_bytes=max_bytes)
-    subtree.add(solver.make_root())
-    subtree.run()
-    hit_limit = "nodes" if subtree.n_nodes >= max_nodes else None
+    tree = make_subtree(
+        solver, watch, max_nodes=max_nodes, max_bytes=max_bytes, keep_proof=keep_proof
+    )
+    tree.add(solver, solver.make_root())
+    grow(tree, solver)
     best = kind.best or kind.at_root
     # If there is neither, all features fit: a plain SVM.
     return SemiRelaxation(
-        bound=subtree.frontier.bound,
+        bound=tree.frontier.bound,
         value=kind.value,
         u=np.zeros(problem.n_features) if best is None else 1.0 - best.z,
         squares=np.zeros(problem.n_features) if best is None else best.squares,
-        complete=subtree.complete,
-        n_nodes=subtree.n_nodes,
-        nodes=subtree.frontier.kept,
-        hit_limit="memory" if subtree.too_large else hit_limit,
+        complete=tree.is_exhausted,
+        n_nodes=tree.n_nodes,
+        nodes=tree.frontier.kept,
+        hit_limit=tree.hit_limit,
     )

@@ -7,90 +7,56 @@ initial nodes.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
-from ...tree.evaluation import work_off
-from ...tree.expansion import Expansion
+from ...tree.best_first import BestFirstTree, Policy
 from ...tree.frontier import Frontier
-from ...tree.node import Node
 from ...tree.node_solver import NodeSolver
 
 # Called after every pair of nodes with the frontier and the number of new nodes.
 Watch = Callable[[Frontier, int], None]
 
 
-class Subtree:
-    """Search from given nodes until all are closed or a stop condition holds.
+class Watching(Policy):
+    """Reports each branching, and never descends from solutions found at nodes."""
+
+    def __init__(self, watch: Watch):
+        self._watch = watch
+        self._n_reported = 0
+
+    def evaluated(self, solver: NodeSolver) -> None:
+        """Forget the solutions; the incumbent has the best one."""
+        solver.improvements.clear()
+
+    def grown(self, tree: BestFirstTree, solver: NodeSolver) -> None:
+        """Report the nodes evaluated since the last call."""
+        n_new = tree.n_nodes - self._n_reported
+        self._n_reported = tree.n_nodes
+        self._watch(tree.frontier, n_new)
+
+
+def make_subtree(solver: NodeSolver, watch: Watch, **limits: Any) -> BestFirstTree:
+    """A tree to which initial nodes are to be added.
 
     Parameters
     ----------
     solver : NodeSolver
         Evaluates nodes; its incumbent determines pruning, its rule branching.
     watch : callable
-        Called with the frontier and the number of new nodes after every branching.
-    keep_proof : bool, default=False
-        Whether all nodes are kept.
-    max_bytes : float, default=inf
-        Memory limit of the nodes, at which the search stops.
+    **limits
+        ``max_nodes``, ``max_bytes`` and ``keep_proof`` of :class:`BestFirstTree`.
 
-    Attributes
-    ----------
-    frontier : Frontier
-    n_nodes : int
-        Nodes evaluated.
-    complete : bool
-        Whether no open node is left.
+    Returns
+    -------
+    BestFirstTree
     """
+    return BestFirstTree(
+        lambda: solver, solver.incumbent, Watching(watch),
+        should_stop=solver.should_stop, **limits,
+    )  # fmt: skip
 
-    def __init__(
-        self,
-        solver: NodeSolver,
-        watch: Watch,
-        *,
-        keep_proof: bool = False,
-        max_bytes: float = float("inf"),
-    ):
-        self.solver = solver
-        self.frontier = Frontier(keep_proof)
-        self.n_nodes = 0
-        self.complete = False
-        self.max_bytes = max_bytes
-        self._watch = watch
 
-    @property
-    def too_large(self) -> bool:
-        """Whether the nodes take more memory than allowed."""
-        return self.frontier.n_bytes > self.max_bytes
-
-    def add(self, node: Node) -> None:
-        """Add an evaluated node."""
-        if self.frontier.add(node, self.solver.incumbent.cutoff):
-            self.frontier.push(node)
-
-    def run(self) -> None:
-        """Replace open nodes by their children, smallest bound first."""
-        solver = self.solver
-        while not (solver.should_stop() or self.too_large):
-            node = self.frontier.pop(solver.incumbent.cutoff)
-            if node is None:
-                self.complete = True
-                break
-            self._branch(node)
-        self._report()
-
-    def _branch(self, node: Node) -> None:
-        self.frontier.start(node)
-        expansion = Expansion(self.solver, node)
-        work_off(self.solver.engine, [expansion])
-        assert expansion.pair is not None
-        for child in expansion.pair:
-            self.add(child)
-        self.frontier.finish(node)
-        self._report()
-
-    def _report(self) -> None:
-        """Report the nodes evaluated since the last call."""
-        new, self.solver.n_nodes = self.solver.n_nodes, 0
-        # There are no descents from solutions found at nodes.
-        self.solver.improvements.clear()
-        self.n_nodes += new
-        self._watch(self.frontier, new)
+def grow(tree: BestFirstTree, solver: NodeSolver) -> None:
+    """Search, and report the nodes since the last branching, too."""
+    tree.run()
+    tree.policy.grown(tree, solver)

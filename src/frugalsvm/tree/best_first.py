@@ -1,0 +1,215 @@
+"""Best-first branch and bound: the loop that all trees share.
+
+Open nodes are taken smallest bound first and replaced by their two children, until none
+is left or a limit is reached. The smallest bound of the open nodes and the leaves is
+always a lower bound, so the loop may stop at any time. A :class:`Policy` says what a
+tree does besides.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+
+from ..runtime.incumbent import Incumbent
+from .evaluation import work_off
+from .expansion import Expansion
+from .frontier import Frontier
+from .node import Node
+from .node_solver import NodeSolver
+
+
+class Policy:
+    """What a tree does besides branching: nothing, one node at a time."""
+
+    def batch(self, tree: BestFirstTree) -> int:
+        """The number of nodes that a thread evaluates side by side."""
+        return 1
+
+    def must_stop(self, tree: BestFirstTree) -> bool:
+        """Whether the tree should end, though no limit is reached."""
+        return False
+
+    def evaluated(self, solver: NodeSolver) -> None:
+        """Called when a thread has evaluated nodes, before they join the tree."""
+
+    def admit(self, solver: NodeSolver, node: Node) -> None:
+        """Called with each evaluated node before it joins the tree."""
+
+    def dive(self, parent: Node, children: list[Node], is_allowed: bool) -> Node | None:
+        """One of the open children of a node, to be taken next, or None."""
+        return None
+
+    def grown(self, tree: BestFirstTree, solver: NodeSolver) -> None:
+        """Called when new nodes have joined the tree; bound and counts are current."""
+
+    def between(self, tree: BestFirstTree) -> None:
+        """Called by a thread before it takes its next nodes."""
+
+
+class BestFirstTree:
+    """A tree that grows until a limit is reached or no node is open.
+
+    Parameters
+    ----------
+    make_solver : callable
+        Makes the solver of a thread, which evaluates nodes.
+    incumbent : Incumbent
+        Determines which nodes are pruned.
+    policy : Policy
+    should_stop : callable
+        Called between nodes.
+    max_nodes, max_bytes : float, default=inf
+        Limits of the number of nodes and of their memory.
+    n_jobs : int, default=1
+    keep_proof : bool, default=False
+        Whether all nodes are kept.
+
+    Attributes
+    ----------
+    frontier : Frontier
+        Holds the bound, and all nodes if proofs are kept.
+    n_nodes, n_iterations, work : int, int, float
+        Work done, see :class:`NodeSolver`.
+    hit_limit : str or None
+        "nodes" or "memory" if that limit ended the search.
+    is_exhausted : bool
+        Whether no open node is left.
+    """
+
+    def __init__(
+        self,
+        make_solver: Callable[[], NodeSolver],
+        incumbent: Incumbent,
+        policy: Policy,
+        *,
+        should_stop: Callable[[], bool],
+        max_nodes: float = np.inf,
+        max_bytes: float = np.inf,
+        n_jobs: int = 1,
+        keep_proof: bool = False,
+    ):
+        self.incumbent = incumbent
+        self.policy = policy
+        self.max_nodes, self.max_bytes = max_nodes, max_bytes
+        self.n_jobs = n_jobs
+        self.frontier = Frontier(keep_proof)
+        self.n_nodes = self.n_iterations = 0
+        self.work = 0.0
+        self.hit_limit: str | None = None
+        self.is_exhausted = False
+        self._make_solver = make_solver
+        self._should_stop = should_stop
+        # Protects everything above.
+        self._changed = threading.Condition()
+        self._error: BaseException | None = None
+
+    def add(self, solver: NodeSolver, *nodes: Node) -> None:
+        """Add evaluated nodes to start from."""
+        self.policy.evaluated(solver)
+        with self._changed:
+            self._count(solver)
+            for node in nodes:
+                if self._is_open(solver, node):
+                    self.frontier.push(node)
+
+    def run(self) -> None:
+        """Replace nodes by their children until a stop condition holds."""
+        if self.n_jobs == 1:
+            self._work()
+        else:
+            with ThreadPoolExecutor(self.n_jobs, "frugalsvm-tree") as pool:
+                for job in [pool.submit(self._work) for _ in range(self.n_jobs)]:
+                    job.result()
+        if self._error is not None:
+            raise self._error
+
+    def _work(self) -> None:
+        """What a thread does."""
+        solver = self._make_solver()
+        dives: list[Node] = []
+        try:
+            while nodes := self._take(dives):
+                expansions = [Expansion(solver, node) for node in nodes]
+                work_off(solver.engine, expansions)
+                self.policy.evaluated(solver)
+                dives = self._replace(solver, expansions)
+                self.policy.between(self)
+        except BaseException as error:
+            with self._changed:
+                self._error = self._error or error
+                self._changed.notify_all()
+
+    def _take(self, dives: list[Node]) -> list[Node]:
+        """The next nodes to work on; none when the search is finished."""
+        with self._changed:
+            nodes = list(dives)
+            while not self._must_stop():
+                self._fill(nodes)
+                if nodes:
+                    break
+                if self.frontier.is_idle:
+                    self.is_exhausted = True
+                    break
+                self._changed.wait(0.1)
+            self._changed.notify_all()
+            return nodes
+
+    def _fill(self, nodes: list[Node]) -> None:
+        while len(nodes) < self.policy.batch(self):
+            node = self.frontier.pop(self.incumbent.cutoff)
+            if node is None:
+                return
+            self.frontier.start(node)
+            nodes.append(node)
+
+    def _must_stop(self) -> bool:
+        """Whether a limit is reached; open nodes then count as leaves."""
+        if self._error is not None or self._should_stop():
+            return True
+        if self.n_nodes >= self.max_nodes:
+            self.hit_limit = "nodes"
+        elif self.frontier.n_bytes > self.max_bytes:
+            self.hit_limit = "memory"
+        return self.hit_limit is not None or self.policy.must_stop(self)
+
+    def _replace(self, solver: NodeSolver, expansions: list[Expansion]) -> list[Node]:
+        """Replace parents by their children; return those to dive into."""
+        with self._changed:
+            self._count(solver)
+            may_dive = not self._must_stop()
+            dives = [self._replace_one(solver, one, may_dive) for one in expansions]
+            self.policy.grown(self, solver)
+            self._changed.notify_all()
+        return [node for node in dives if node is not None]
+
+    def _replace_one(
+        self, solver: NodeSolver, expansion: Expansion, may_dive: bool
+    ) -> Node | None:
+        node, pair = expansion.node, expansion.pair
+        assert pair is not None
+        children = [child for child in pair if self._is_open(solver, child)]
+        dive = self.policy.dive(node, children, may_dive)
+        for child in children:
+            if child is dive:
+                self.frontier.start(child)
+            else:
+                self.frontier.push(child)
+        self.frontier.finish(node)
+        return dive
+
+    def _is_open(self, solver: NodeSolver, node: Node) -> bool:
+        """Record an evaluated node; return whether it is open."""
+        self.policy.admit(solver, node)
+        return self.frontier.add(node, self.incumbent.cutoff)
+
+    def _count(self, solver: NodeSolver) -> None:
+        """Add the counts of a solver."""
+        self.n_nodes += solver.n_nodes
+        self.n_iterations += solver.n_iterations
+        self.work += solver.work
+        solver.n_nodes = solver.n_iterations = 0
+        solver.work = 0.0
