@@ -60,7 +60,9 @@ def test_what_is_left_out_lowers_the_threshold(proof):
     values = Enumeration(Problem(X, y, max_features=3)).values
     for gone in range(len(found)):
         changes = shortened(arrays, gone)
-        with pytest.raises(InvalidCertificate, match=r"threshold .* is claimed, only"):
+        with pytest.raises(
+            InvalidCertificate, match=r"threshold .* is claimed, but only"
+        ):
             verify(sealed(arrays, **changes), X, y)
         little = sealed(arrays, **changes, threshold=np.array(0.0))
         start = arrays["listed_start"]
@@ -80,7 +82,7 @@ def test_what_is_left_out_lowers_the_threshold(proof):
         (lambda a: {"listed_start": a["listed_start"][1:]}, "wrong length"),
         (lambda a: {"listed_start": a["listed_start"] + 1}, "bad listed_start"),
         (lambda a: {"listed_start": a["listed_start"][::-1]}, "bad listed_start"),
-        (lambda a: {"listed_coef": a["listed_coef"][1:]}, "do not fit"),
+        (lambda a: {"listed_coef": a["listed_coef"][1:]}, "inconsistent lengths"),
         (lambda a: {"listed_coef": a["listed_coef"] * np.nan}, "not finite"),
         (lambda a: {"listed_coef": a["listed_coef"].astype("f4")}, "dtype float32"),
         (lambda a: {"listed_feature": a["listed_feature"][::-1]}, "bad features"),

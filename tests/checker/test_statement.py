@@ -58,16 +58,19 @@ def test_parameters_mean_what_they_mean_to_a_fit(data):
 @pytest.mark.parametrize(
     ("other", "words"),
     [
-        ({"C": 2.0}, "another C: 1, not 2"),
-        ({"sample_weight": np.full(40, 2.0)}, "another C or sample_weight"),
-        ({"max_features": 4}, "another max_features: 3, not 4"),
-        ({"max_features": None}, "another max_features: 3"),
-        ({"include": [1]}, "another include"),
-        ({"exclude": [0]}, "another exclude"),
-        ({"max_cost": None}, "another max_cost: 20"),
-        ({"costs": None}, "another costs"),
-        ({"costs": np.ones(8)}, "another costs"),
-        ({"fit_intercept": False}, "another fit_intercept: True, not False"),
+        ({"C": 2.0}, "another problem: C is 1, not 2"),
+        (
+            {"sample_weight": np.full(40, 2.0)},
+            "another problem: C or sample_weight is ",
+        ),
+        ({"max_features": 4}, "another problem: max_features is 3, not 4"),
+        ({"max_features": None}, "another problem: max_features is 3"),
+        ({"include": [1]}, "another problem: include is "),
+        ({"exclude": [0]}, "another problem: exclude is "),
+        ({"max_cost": None}, "another problem: max_cost is 20"),
+        ({"costs": None}, "another problem: costs is "),
+        ({"costs": np.ones(8)}, "another problem: costs is "),
+        ({"fit_intercept": False}, "another problem: fit_intercept is True, not False"),
     ],
 )
 def test_another_problem_is_named(data, other, words):
@@ -230,9 +233,11 @@ def test_weights_are_printed(data):
         assert words in str(verify(proof, *data))
         verify(proof, *data, sample_weight=changed)
         verify(proof, *data, C=2.0, sample_weight=changed / 2)
-        with pytest.raises(InvalidCertificate, match="another C or sample_weight: "):
+        with pytest.raises(
+            InvalidCertificate, match="another problem: C or sample_weight is "
+        ):
             verify(proof, *data, C=2.0, sample_weight=changed)
-        with pytest.raises(InvalidCertificate, match=r"another C: \[\d"):
+        with pytest.raises(InvalidCertificate, match=r"another problem: C is \[\d"):
             verify(proof, *data, C=1.0)
 
 
@@ -240,12 +245,12 @@ def test_differences_are_shown_in_short(data):
     costs = np.arange(1.0, 9.0)
     proof = root(data, costs=costs, max_cost=np.array(50.0))
     for other, words in (
-        ({"costs": np.ones(8)}, r"costs: \[1, 2, 3, 4, 5, 6, 7, 8\], not 1"),
-        ({"costs": None}, r"costs: \[1, 2, 3, 4, 5, 6, 7, 8\], not None"),
-        ({"include": [3, 1]}, r"include: \[\], not \[1, 3\]"),
+        ({"costs": np.ones(8)}, r"costs is \[1, 2, 3, 4, 5, 6, 7, 8\], not 1"),
+        ({"costs": None}, r"costs is \[1, 2, 3, 4, 5, 6, 7, 8\], not None"),
+        ({"include": [3, 1]}, r"include is \[\], not \[1, 3\]"),
         ({"sample_weight": np.arange(40)}, r"not \[0, 1, 2, 3, 4, 5, 6, 7 and 32 more"),
-        ({"max_features": 3}, "max_features: 8, not 3"),
-        ({"max_cost": 49.0}, "max_cost: 50, not 49"),
+        ({"max_features": 3}, r"max_features is 8, not 3"),
+        ({"max_cost": 49.0}, r"max_cost is 50, not 49"),
     ):
         with pytest.raises(InvalidCertificate, match=words):
             verify(proof, *data, **other)
@@ -264,8 +269,8 @@ def test_data_are_read_as_doubles_and_signs():
 @pytest.mark.parametrize(
     ("X", "y", "words"),
     [
-        ([1.0, 2.0], [0, 1], "must be a table"),
-        ([[[1.0]], [[2.0]]], [0, 1], "must be a table"),
+        ([1.0, 2.0], [0, 1], "must be 2D"),
+        ([[[1.0]], [[2.0]]], [0, 1], "must be 2D"),
         ([[1.0], [2.0]], [0, 1, 1], "one label per row"),
         ([[1.0], [2.0]], [[0], [1]], "one label per row"),
         ([[1.0], [2.0]], [1, 1], "two classes, got 1"),

@@ -76,7 +76,7 @@ def test_other_data_are_noticed(blocks, certificate):
     other = X.copy()
     other[1, 39] += 1e-9
     for data in (other, sp.csr_array(other)):
-        with pytest.raises(InvalidCertificate, match="about other data"):
+        with pytest.raises(InvalidCertificate, match="for other data"):
             verify(certificate, data, Y)
     other[1, 39] = np.nan
     for data in (other, sp.csr_array(other)):
