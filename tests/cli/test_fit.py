@@ -13,8 +13,8 @@ FAST = ("-t", "state", "--effort", "fast", "--folds", "3")
 def test_it_says_what_it_understood_and_what_came_out(run, data):
     done = run("fit", data, *FAST, "-k", "3", "--positive", "sick")
     for words in (
-        "80 rows, 8 columns", "(positive)", "left out patient_id: numbers the rows",
-        "left out visit: dates like '2024-01-11'", "categories of colour: blue, green",
+        "80 rows, 8 columns", "(positive)", "dropped patient_id: looks like row",
+        "dropped visit: dates like '2024-01-11'", "categories of colour: blue, green",
         "counts as one feature", "standardised",
     ):  # fmt: skip
         assert words in done.stderr
@@ -104,7 +104,7 @@ def test_include_exclude_and_costs(run_json, folder, data):
     names = [one["name"] for one in found["features"]]
     assert "noise" in names
     assert "age" not in names
-    assert found["data"]["dropped"]["age"] == "excluded by you"
+    assert found["data"]["dropped"]["age"] == "excluded by --exclude"
     costs = {"column": ["age", "dose", "noise", "smoker", "colour"]}
     costs["cost"] = [10, 1, 1, 1, 1]
     prices = write_csv(folder / "costs.csv", costs)
@@ -219,7 +219,7 @@ def test_many_columns_are_not_all_listed(run, folder):
     table["y"] = [0, 1] * 6
     path = write_csv(folder / "wide.csv", table)
     done = run("fit", path, "-t", "y", "-k", "2", "--effort", "fast", "--folds", "0")
-    assert "left out 40 more columns" in done.stderr
+    assert "dropped 40 more columns" in done.stderr
     assert len(done.output.splitlines()) < 40
 
 

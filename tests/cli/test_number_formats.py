@@ -53,7 +53,7 @@ def test_a_german_export(run, run_json, fitted_german, folder):
     said = fitted_german.stderr
     assert "decimal commas and points between thousands, like 1.234,5: 'income'" in said
     assert "decimal points, like 1234.5: 'ratio'" in said
-    assert "left out datum: dates like '01.01.2020'" in said
+    assert "dropped datum: dates like '01.01.2020'" in said
     found = run_json("verify", "proof.npz", "data.csv")
     assert [one["name"] for one in found["features"]] == ["income", "ratio", "n"]
     mean = {one["name"]: one["mean"] for one in found["features"]}

@@ -56,7 +56,7 @@ def test_alternatives(run, run_json, data, folder):
     assert roles["age"] == "indispensable"
     done = run(*options, "--certificate", "all.npz")
     assert "Proved: no choice of features is missing" in done.stdout
-    assert "listed and their parts" in run("verify", "all.npz", data).stdout
+    assert "listed and their subsets" in run("verify", "all.npz", data).stdout
     for options, words in (
         (("--tolerance", "much"), "--tolerance must look like"),
         (("--max-features", "auto"), "must be a number here"),

@@ -26,12 +26,12 @@ def reason(values, name="column", **options):
         ("column", [3.5] * N, "constant"),
         ("column", ["a"] * N, "constant"),
         ("column", [float("nan")] * N, "empty"),
-        ("column", list(range(N)), "numbers the rows"),
-        ("column", list(range(1000, 1000 + 3 * N, 3)), "numbers the rows"),
-        ("column", RNG.permutation(N).tolist(), "numbers the rows"),
-        ("column", (500 - 2 * RNG.permutation(N)).tolist(), "numbers the rows"),
-        ("patient_id", RNG.permutation(10 * N)[:N].tolist(), "numbers the rows"),
-        ("patient", RNG.permutation(10 * N)[:N].tolist(), "numbers the rows"),
+        ("column", list(range(N)), "looks like row"),
+        ("column", list(range(1000, 1000 + 3 * N, 3)), "looks like row"),
+        ("column", RNG.permutation(N).tolist(), "looks like row"),
+        ("column", (500 - 2 * RNG.permutation(N)).tolist(), "looks like row"),
+        ("patient_id", RNG.permutation(10 * N)[:N].tolist(), "looks like row"),
+        ("patient", RNG.permutation(10 * N)[:N].tolist(), "looks like row"),
         ("column", [f"K{j:04d}" for j in range(N)], "identifiers"),
         ("column", [f"patient {j} is well" for j in range(N)], "free text"),
         ("column", [f"2024-01-{j % 28 + 1:02d}" for j in range(N)], "dates"),
@@ -66,7 +66,7 @@ def test_other_columns_are_used(name, values):
 def test_users_know_better():
     ids = list(range(N))
     assert reason(ids, keep=["column"]) is None
-    assert reason(USEFUL, exclude=["column"]) == "excluded by you"
+    assert reason(USEFUL, exclude=["column"]) == "excluded by --exclude"
     texts = [f"text {j // 2}" for j in range(N)]
     assert "free text" in reason(texts)
     assert reason(texts, categorical=["column"]) is None
@@ -101,7 +101,7 @@ def test_infinite_and_huge_values_are_errors():
 
 @pytest.mark.parametrize("value", [np.inf, 1e60])
 def test_excluding_a_column_is_the_remedy_that_it_is_said_to_be(value):
-    assert reason([value, *USEFUL[1:]], exclude=["column"]) == "excluded by you"
+    assert reason([value, *USEFUL[1:]], exclude=["column"]) == "excluded by --exclude"
 
 
 def test_a_spread_that_squares_to_nothing_is_left_out():
@@ -120,7 +120,7 @@ def test_missing_values_are_named():
 def test_wanted_columns_must_be_in_use():
     plan = make_plan(made(a=USEFUL, b=[1.0] * N, y=TARGET), "y")
     check_wanted(plan, "--include", ["a"])
-    with pytest.raises(TableError, match="left out: constant"):
+    with pytest.raises(TableError, match="dropped: constant"):
         check_wanted(plan, "--include", ["b"])
     with pytest.raises(TableError, match="is the target"):
         check_wanted(plan, "--include", ["y"])
