@@ -1,4 +1,4 @@
-"""What all tests need."""
+"""Fixtures for all tests."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""Mutation testing: are the tests able to tell wrong code from right code?
+"""Mutation testing: do the tests detect wrong code?
 
     python -m tests.mutation checker --sample 300 --seed 0
     python -m tests.mutation bounds --sample 300 --seed 0
@@ -22,7 +22,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
 
-# Seconds after which a mutant is said not to end.
+# Seconds after which a mutant counts as killed.
 PATIENCE = 90
 
 # Modules in the order of their imports: all from the changed one on are executed.
@@ -44,14 +44,14 @@ TESTS = {
     ],
     "bounds": ["tests/kernels/test_bounds.py"],
 }  # fmt: skip
-# What takes long and is about something else, or needs kernels that need Numba.
+# Slow tests of other things, and tests that need kernels compiled by Numba.
 SKIPPED = (
     "flipped_bytes", "bombs", "what_is_written_verifies", "raw_wine", "packs_too_well",
     "no_bound_exceeds_the_optimum", "not_even_read", "observes", "no_forgery",
     "to_check", "leaving_out", "from_closing", "prices_are_part", "does_not_cost",
     "without_a_tree",
 )  # fmt: skip
-# What the tests need, to be imported once.
+# Modules that the tests need, imported once.
 WARM = (
     "frugalsvm.cli.demo", "frugalsvm.api.estimators", "frugalsvm.kernels.screening",
     "frugalsvm.paper.models", "clarabel", "hypothesis", "pytest", "scipy.optimize",

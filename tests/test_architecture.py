@@ -1,4 +1,4 @@
-"""Imports point downwards: the layers of CONTRIBUTING.md use those below them only."""
+"""Imports point downwards: the layers of CONTRIBUTING.md use only those below them."""
 
 import ast
 import subprocess
@@ -98,7 +98,7 @@ def objections(file: str, text: str) -> list[str]:
     return wrong
 
 
-def test_the_list_is_short_and_whole():
+def test_the_list_is_short_and_complete():
     assert sorted({layer_of(file) for file in sources()}) == sorted(LAYERS)
     assert len(listed_layers()) <= 15
     entries = [one.name for one in PACKAGE.iterdir() if one.name != "__pycache__"]
@@ -131,7 +131,7 @@ print([name for name in sys.modules if name.startswith("frugalsvm.paper")])
 """
 
 
-def test_a_default_fit_loads_nothing_of_the_wing():
+def test_a_default_fit_does_not_load_the_paper_package():
     done = subprocess.run(
         [sys.executable, "-c", FIT], capture_output=True, text=True, check=True
     )
@@ -180,7 +180,7 @@ if TYPE_CHECKING:
         ("checker/proof.py", UPWARDS.format("  # a type"), 1),
     ],
 )
-def test_what_points_upwards_is_found(file, text, n_wrong):
+def test_imports_that_point_upwards_are_found(file, text, n_wrong):
     assert len(objections(file, text)) == n_wrong
 
 

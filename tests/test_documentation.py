@@ -1,4 +1,4 @@
-"""What the documentation shows is run: docstrings, README, and pages with code."""
+"""Code in the documentation runs: docstrings, README, and pages with code."""
 
 import contextlib
 import csv
@@ -96,7 +96,7 @@ def test_there_are_examples_to_run():
     } <= set(modules_with_examples())
 
 
-def test_the_readme_prints_what_it_says(elsewhere):
+def test_the_readme_shows_the_actual_output(elsewhere):
     codes, outputs = fenced(README, "python"), fenced(README, "")
     assert len(codes) == 2
     names = {}
@@ -125,7 +125,7 @@ def frugalsvm(*arguments):
 # --- pages ---------------------------------------------------------------------------
 
 
-def test_the_landing_page_prints_what_it_says():
+def test_the_landing_page_shows_the_actual_output():
     code = directives(PAGES["index"], "python")[0]
     said = directives(PAGES["index"], "text")[0]
     assert stable_lines(run(code, {})) == stable_lines(said)
@@ -221,7 +221,7 @@ def test_every_page_can_be_reached():
     assert set(PAGES) - listed == set()
 
 
-def test_links_that_lead_nowhere_are_found(tmp_path):
+def test_broken_links_are_found(tmp_path):
     spec = importlib.util.spec_from_file_location("links", ROOT / "docs" / "links.py")
     links = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(links)

@@ -1,4 +1,4 @@
-"""Paths: monotone, valid, and no worse than what is found alone."""
+"""Paths: monotone, valid, and no worse than separate fits."""
 
 import numpy as np
 import pandas as pd
@@ -62,7 +62,7 @@ def test_it_prints_as_a_table(data):
     assert header.split() == ["C", "budget", "objective", "bound", "gap"]
     assert len(lines) == 2
     assert lines[1].split()[:2] == ["1", "2"]
-    assert note.startswith("gap: what another choice could gain at most")
+    assert note.startswith("gap: the most that another choice could gain")
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ def test_costs_and_features_by_name_against_enumeration(data):
     assert path.objectives[0, 1] > free * (1 + 1e-3)
 
 
-def test_names_that_are_not_there(data):
+def test_missing_names(data):
     X, y = data
     table = pd.DataFrame(X, columns=[f"length {j}" for j in range(10)])
     with pytest.raises(ValueError, match="did you mean 'length 3'"):

@@ -1,4 +1,4 @@
-"""Stability selection: halves, counts, and what they say."""
+"""Stability selection: halves, counts and statistics."""
 
 import re
 
@@ -43,7 +43,7 @@ class Witness(SelectorMixin, BaseEstimator):
         return self.mask_
 
 
-def test_what_matters_is_stable(data):
+def test_relevant_features_are_stable(data):
     model = make_pipeline(StandardScaler(), FrugalSVC(3, method="swap"))
     found = stability_selection(model, *data, n_pairs=4, random_state=0)
     assert found.masks.shape == (8, 10)
@@ -82,7 +82,7 @@ def test_halves_are_complementary_and_stratified():
     assert not fixed.masks[:, -1].any()
 
 
-def test_one_of_an_odd_class_is_left_out():
+def test_one_sample_of_an_odd_class_is_omitted():
     labels = np.array([0] * 5 + [1] * 4)
     first, second = _complementary(labels, np.random.RandomState(0))
     assert first.size == second.size == 4
@@ -98,7 +98,7 @@ def test_sparse_data(data):
     assert np.isnan(found.stability)
 
 
-def test_measures_by_hand():
+def test_measures_computed_by_hand():
     masks = np.array([[1, 1, 0, 0], [1, 0, 1, 0], [1, 1, 0, 0], [1, 1, 0, 0]], bool)
     found = StabilitySelection(masks, list("abcd"))
     np.testing.assert_allclose(found.frequencies, [1, 0.75, 0.25, 0])

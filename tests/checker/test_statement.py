@@ -1,4 +1,4 @@
-"""What was proved is said, and compared with what the user has in mind."""
+"""The problem of a proof is printed, and compared with the user's parameters."""
 
 import hashlib
 
@@ -29,7 +29,7 @@ def test_the_problem_is_printed(data):
     assert text.endswith("for: 40 samples, at most 3 of 8 features, C = 0.5, intercept")
 
 
-def test_what_was_excluded_is_printed(data):
+def test_excluded_features_are_printed(data):
     proof = fitted(
         data, max_features=3, exclude=[1, 2, 4], include=[0], fit_intercept=False,
         feature_costs=np.arange(1.0, 9.0), max_cost=9.0, class_weight={1.0: 2.0},
@@ -44,7 +44,7 @@ def test_what_was_excluded_is_printed(data):
     assert not checked.problem.fit_intercept
 
 
-def test_parameters_mean_what_they_mean_to_a_fit(data):
+def test_parameters_have_the_same_meaning_as_in_a_fit(data):
     proof = fitted(data, max_features=10, include=[5, 1])
     for same in (
         {"max_features": 10}, {"max_features": 8}, {"max_features": None},
@@ -97,14 +97,14 @@ def test_numbers_are_printed_with_all_digits(data):
     assert "at most 2.9999999 in total" in text
 
 
-def test_masked_data_are_refused(data):
+def test_masked_data_are_rejected(data):
     X, y = data
     proof = fitted(data, max_features=3)
     with pytest.raises(ValueError, match="masked"):
         verify(proof, np.ma.masked_less(X, -5), y)
 
 
-# --- every check of the problem, alone -----------------------------------------------
+# --- each check of the problem ------------------------------------------------------
 
 
 def root(data, **changes):
@@ -178,11 +178,11 @@ def test_every_check_of_a_problem(data, changes, words):
         {"selected": np.array([0, 7]), "coef": np.zeros(2)},
     ],
 )
-def test_limits_belong_to_what_is_allowed(data, changes):
+def test_limits_are_inclusive(data, changes):
     assert verify(root(data, **changes), *data).lower_bound >= 0.0
 
 
-def test_budgets_beyond_all_features_mean_all(data):
+def test_budgets_above_the_number_of_features_mean_all(data):
     checked = verify(root(data, max_features=np.array(9)), *data)
     assert checked.problem.max_features == 8
     assert checked.problem.n_features == 8
@@ -279,7 +279,7 @@ def test_data_are_read_as_doubles_and_signs():
         (np.ma.masked_equal([[1.0], [2.0]], 5), [0, 1], "masked"),
     ],
 )
-def test_what_is_not_data_is_refused(X, y, words):
+def test_invalid_data_are_rejected(X, y, words):
     with pytest.raises(ValueError, match=words):
         check_data(X, y)
 
@@ -288,7 +288,7 @@ def test_what_is_not_data_is_refused(X, y, words):
 
 
 def old_fingerprint(signed, signs):
-    """As it was when -0.0 and 0.0 had different ones."""
+    """The former fingerprint, which distinguished -0.0 from 0.0."""
     digest = hashlib.sha256()
     digest.update(np.ascontiguousarray(signed).data)
     digest.update(np.ascontiguousarray(signs).data)

@@ -1,4 +1,4 @@
-"""Large and sparse data are read in blocks, and the verdict is the same."""
+"""Large and sparse data are read in blocks, with the same verdict."""
 
 import warnings
 
@@ -34,7 +34,7 @@ def certificate(request):
         max_nodes=50, method_options={"patience": 5},
     )  # fmt: skip
     with warnings.catch_warnings():
-        # Whether the nodes are enough does not matter.
+        # Whether there are enough nodes does not matter.
         warnings.simplefilter("ignore", ConvergenceWarning)
         model.fit(X, Y, sample_weight=WEIGHTS)
     return model.result_.certificate

@@ -1,4 +1,4 @@
-"""Small files, and commands in this process."""
+"""Small files, and commands run in this process."""
 
 import csv
 import json

@@ -1,4 +1,4 @@
-"""Quick fits of many rows, part by part; here the parts are small."""
+"""Quick fits of many rows, one part at a time; here the parts are small."""
 
 import numpy as np
 import pytest

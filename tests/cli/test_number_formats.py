@@ -1,4 +1,4 @@
-"""Numbers of other countries, from fit to predict and verify."""
+"""Number formats of other countries, from fit to predict and verify."""
 
 import csv
 import io
@@ -106,7 +106,7 @@ def test_verify_reads_as_fit_did(run, fitted_german, folder):
     assert "proved" not in said
 
 
-def test_doubtful_columns_are_refused_with_both_readings(run, run_json, folder):
+def test_ambiguous_columns_are_rejected_with_both_readings(run, run_json, folder):
     (folder / "data.csv").write_text(table(lambda value: german(value, 0)))
     fit = ("fit", "data.csv", "-t", "y", "-k", "2", "--folds", "0", "--effort", "fast")
     # The other columns have decimal points: so has this one.
@@ -136,7 +136,7 @@ def test_doubtful_columns_are_refused_with_both_readings(run, run_json, folder):
         (("--decimal", "nothing=,"), "no column 'nothing'"),
     ],
 )
-def test_formats_that_make_no_sense(run, data, options, words):
+def test_invalid_formats(run, data, options, words):
     done = run("fit", data, "-t", "state", "--folds", "0", *options, code=2)
     assert words in done.stderr
 
@@ -154,7 +154,7 @@ def test_the_table_of_a_fit_verifies_and_predicts(run, folder):
     assert len(predictions(run("predict", "model.json", "data.csv"))) == N
 
 
-def test_a_proof_is_checked_against_a_table_written_otherwise(run, folder):
+def test_a_proof_is_checked_against_a_table_in_another_format(run, folder):
     """In another country's format, which the options say."""
     (folder / "data.csv").write_text(table(german))
     run(

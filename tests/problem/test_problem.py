@@ -1,4 +1,4 @@
-"""Problem: what it keeps, and how it refuses bad input."""
+"""Problem: what it stores, and how it rejects invalid input."""
 
 import numpy as np
 import pytest

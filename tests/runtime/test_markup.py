@@ -1,4 +1,4 @@
-"""HTML for notebooks: nothing of a user's reaches the browser as code."""
+"""HTML for notebooks: no user text reaches the browser as code."""
 
 import re
 from html.parser import HTMLParser
@@ -48,7 +48,7 @@ def parsed(text):
         markup.table([EVIL], [[markup.escaped(EVIL)]], "l"),
     ],
 )
-def test_what_users_write_is_text(text):
+def test_user_text_is_not_interpreted(text):
     page = parsed(text)
     assert not {"script", "img"} & set(page.tags)
     assert EVIL in page.text

@@ -1,4 +1,4 @@
-"""Fits through joblib: equal on every backend, and not lost with a worker."""
+"""Fits through joblib: equal on every backend, and robust to lost workers."""
 
 import os
 import signal
@@ -116,14 +116,14 @@ def test_data_are_sent_to_every_worker_once(client):
     assert found == [k * 12497500.0 for k in range(4)]
 
 
-def test_what_is_a_fold_s_own_travels_with_its_job():
+def test_data_of_a_single_fold_are_sent_with_its_job():
     # What can be referred to weakly joblib leaves with one worker if it is large.
     rows = np.arange(1000)
     with pytest.raises(TypeError, match="weak reference"):
         weakref.ref(FoldJob(rows, rows, rows, {}, np.random.SeedSequence(0)))
 
 
-def test_the_same_data_can_be_sent_again_and_again(client):
+def test_the_same_data_can_be_sent_repeatedly(client):
     data = np.arange(5000.0)
     with joblib.parallel_config("dask", client=client):
         for _ in range(5):

@@ -1,4 +1,4 @@
-"""Tables made in memory."""
+"""Tables created in memory."""
 
 import numpy as np
 

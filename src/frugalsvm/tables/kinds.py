@@ -27,7 +27,7 @@ DATE = re.compile(
     r"([T ]\d{1,2}:\d{2}.*)?",
     re.IGNORECASE,
 )
-# Number of texts that are compared with the date pattern.
+# Number of strings that are compared with the date pattern.
 N_DATES = 1000
 # A spread below this fraction of the mean is lost to rounding in standardisation.
 LEAST_SPREAD = 1e-6
@@ -139,7 +139,7 @@ def missing_values(table: Table, plan: Plan) -> dict[str, int]:
 
 
 def _judge(name: str, column: Column, keep: bool, categorical: bool) -> tuple[str, str]:
-    """The kind of a column, and the reason to drop it, or an empty text."""
+    """The kind of a column, and the reason to drop it, or an empty string."""
     if column.missing.all():
         return NUMBER, "empty"
     if isinstance(column, Numbers):

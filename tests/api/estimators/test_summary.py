@@ -53,7 +53,7 @@ def test_summary_of_weights(data, model):
     assert frame["variance_share"].iloc[0] == pytest.approx(share)
 
 
-def test_other_data_have_other_shares(data, model):
+def test_other_data_have_other_variance_shares(data, model):
     X, _ = data
     clf = model[-1]
     some = model[0].transform(X)[:20]

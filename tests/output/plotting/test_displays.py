@@ -1,4 +1,4 @@
-"""Displays: what is drawn is what was given, and into the axes given."""
+"""Displays: they draw the given values, into the given axes."""
 
 import subprocess
 import sys
@@ -180,7 +180,7 @@ def test_supports_are_sorted_by_objective_and_count():
     assert marks[-1] == "+2e+02 %"
 
 
-def test_only_what_is_indispensable_is_marked():
+def test_only_indispensable_features_are_marked():
     roles = [SimpleNamespace(feature=1, role="indispensable"),
              SimpleNamespace(feature=0, role="in all found")]  # fmt: skip
     found = SimpleNamespace(
@@ -273,7 +273,7 @@ def test_bad_input(make, words):
         make()
 
 
-def test_models_without_a_history_are_refused(data):
+def test_models_without_a_history_are_rejected(data):
     with pytest.raises(ValueError, match="LinearSVC has no result_"):
         ProgressDisplay.from_estimator(LinearSVC().fit(*data))
 

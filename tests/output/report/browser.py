@@ -1,4 +1,4 @@
-"""A headless Chromium, spoken to through a pipe with the standard library alone."""
+"""A headless Chromium, controlled through a pipe by the standard library alone."""
 
 import base64
 import json

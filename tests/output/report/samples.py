@@ -1,4 +1,4 @@
-"""Reports for tests, made without fitting anything."""
+"""Sample reports for tests, made without a fit."""
 
 from dataclasses import replace
 

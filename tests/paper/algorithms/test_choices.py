@@ -1,4 +1,4 @@
-"""Choices of docs/algorithms.rst that no other test is about."""
+"""Choices of docs/algorithms.rst that no other test covers."""
 
 import inspect
 

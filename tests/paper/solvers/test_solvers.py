@@ -1,4 +1,4 @@
-"""Adapters: each against the others on all kinds of models that it takes."""
+"""Adapters, compared with each other on all kinds of models that they take."""
 
 import importlib.util
 import subprocess
@@ -68,7 +68,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("name", "solver"), CASES)
-def test_solvers_agree_and_tell_all_they_know(name, solver):
+def test_solvers_agree_and_return_all_results(name, solver):
     model = MODELS[name]
     reference = model.solve(tolerance=1e-9)
     solution = solve(model, solver, tolerance=1e-8)
@@ -123,7 +123,7 @@ def test_defaults_are_open_source():
         ("CoP", "copt", "scip"),
     ],
 )
-def test_a_model_that_a_solver_cannot_take_is_refused(name, solver, remedy):
+def test_a_model_that_a_solver_cannot_take_is_rejected(name, solver, remedy):
     with pytest.raises(UnsupportedModel, match=rf"cannot take {name}.*{remedy}"):
         MODELS[name].solve(solver)
 
@@ -142,7 +142,7 @@ def test_unknown_solvers_are_named():
         ("clarabel", "cvxpy", r"needs the package cvxpy.*frugalsvm\[paper\]"),
     ],
 )
-def test_an_absent_solver_says_what_to_install(monkeypatch, solver, package, message):
+def test_a_missing_solver_says_what_to_install(monkeypatch, solver, package, message):
     found = importlib.util.find_spec
     monkeypatch.setattr(
         registry, "find_spec", lambda name: None if name == package else found(name)
@@ -180,7 +180,7 @@ def test_scip_stops_in_time_and_returns_what_it_has():
     assert solution.bound > 0
 
 
-def test_verbose_shows_the_log_and_silence_is_the_default(capfd):
+def test_verbose_shows_the_log_and_the_default_is_silent(capfd):
     for name, solver in [("SVM", "clarabel"), ("SVM", "highs"), ("BigMP", "scip")]:
         MODELS[name].solve(solver)
         assert capfd.readouterr().out == ""

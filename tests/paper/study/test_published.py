@@ -1,4 +1,4 @@
-"""The published tables against a transcript, and against the source where it is."""
+"""The published tables, compared with a transcript and with the paper's source."""
 
 import os
 import re
@@ -30,7 +30,7 @@ SOURCE = os.environ.get("FRUGALSVM_PAPER")
         (9, "madelon", None, "EN-SVM Feat. sel.", "84"),
     ],
 )
-def test_a_transcript_by_hand(number, name, budget, column, printed):
+def test_a_hand_made_transcript(number, name, budget, column, printed):
     assert PUBLISHED[number].printed(name, budget, column) == printed
 
 

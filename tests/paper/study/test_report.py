@@ -77,7 +77,7 @@ def test_sentences_have_room():
     assert '<td class="words">word word' in html
 
 
-def test_nothing_breaks_out_of_the_page(tmp_path):
+def test_user_text_cannot_inject_html(tmp_path):
     """Names of columns, entries, notes and titles are text, wherever they stand."""
     bad = "\"><script>alert('x')</script>&{title}"
     report = StudyReport(

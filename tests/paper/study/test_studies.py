@@ -144,7 +144,7 @@ def test_bad_arguments(arguments, message, capsys):
     assert message in capsys.readouterr().err
 
 
-def test_data_that_are_not_there(tmp_path, monkeypatch, capsys):
+def test_missing_data_files(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     arguments = ["table1", "--sets", "german", "--data", str(tmp_path)]
     assert run([*arguments, "--out", str(tmp_path)]) == 1
@@ -168,7 +168,7 @@ def test_a_folder_that_cannot_be_written(folder, tmp_path, capsys):
     assert "cannot be read or written" in capsys.readouterr().err
 
 
-def test_experiments_without_the_data_sets_are_left_out(folder, tmp_path, capsys):
+def test_experiments_without_the_data_sets_are_skipped(folder, tmp_path, capsys):
     arguments = command(folder, tmp_path, "table1", "table2", "--sets", "wbc")
     assert run(arguments) == 0
     shown = capsys.readouterr()
@@ -231,7 +231,7 @@ def started(arguments, store):
     return process
 
 
-def test_a_run_that_is_killed_goes_on_where_it_was(folder, tmp_path):
+def test_a_killed_run_resumes(folder, tmp_path):
     arguments = command(folder, tmp_path, "table4", "--sets", "arrhythmia")
     store = tmp_path / "cells.sqlite"
     process = started(arguments, store)

@@ -14,7 +14,7 @@ from ...search.shortlist import ShortlistSearch
 from ...tree.branch_and_bound import BranchAndBound, TreeOptions
 from .contract import Context, Outcome
 
-# A tree of fewer nodes proves next to nothing.
+# A tree with fewer nodes proves next to nothing.
 LEAST_NODES = 16
 
 

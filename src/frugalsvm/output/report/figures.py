@@ -24,7 +24,7 @@ N_STEPS = 400
 
 
 def roc_figure(roc: RocCurve) -> str:
-    """True positives over false positives, with the spread of the folds."""
+    """True positive over false positive rate, with the spread of the folds."""
     title = f"ROC curve, area {words.number(roc.auc)}"
     plot = Plot(
         unit_axis("false positive rate"),
