@@ -5,7 +5,7 @@ import signal
 
 import pytest
 
-# Set by those who run tests side by side: the command line would wrap its lines there.
+# Set by parallel test runners: the command line would wrap its lines.
 os.environ.pop("COLUMNS", None)
 
 

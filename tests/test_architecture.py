@@ -12,11 +12,11 @@ from tests.mutation import TESTS
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "frugalsvm"
-# The front doors: they may know everything.
+# Entry points: they may import everything.
 FRONT = ["__main__", "__init__"]
-# The wing may know everything, too, but others load it when it is asked for.
+# The wing may import everything, too, but others load it on demand.
 WING = "paper"
-# Layers that know nothing of the package but these.
+# Layers that import only these from the package.
 ALONE = {"checker": set(), "kernels": set(), "engine": {"kernels"}}
 # Entries of the package's folder.
 MOST_ENTRIES = 17
@@ -82,7 +82,7 @@ def excused_lines(text: str) -> set[int]:
 
 
 def objections(file: str, text: str) -> list[str]:
-    """Imports that are not as CONTRIBUTING.md says."""
+    """Imports that violate CONTRIBUTING.md."""
     own, excused = layer_of(file), excused_lines(text)
     wrong = []
     for layer, line, is_inside in layer_imports(file, text):
@@ -106,7 +106,7 @@ def test_the_list_is_short_and_complete():
 
 
 def test_tests_are_where_their_modules_are():
-    """But for those that are about the project as a whole."""
+    """Except those of the project as a whole."""
     folders = {one.name for one in (ROOT / "tests").iterdir() if one.is_dir()}
     known = {*listed_layers(), "campaign", "properties", "__pycache__"}
     assert folders - known == set()

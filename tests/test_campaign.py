@@ -109,7 +109,7 @@ def test_arithmetic():
     assert [Fraction(v, determinant) for v in found] == [Fraction(4, 5), Fraction(7, 5)]
 
 
-# --- what the campaign must notice ---------------------------------------------------
+# --- violations to be detected ----------------------------------------------------
 
 
 @pytest.fixture(scope="module")

@@ -29,7 +29,7 @@ VARYING = ("time", "work", "proved")
 
 
 def modules_with_examples():
-    """All modules in which there is something to run."""
+    """All modules with examples to run."""
     files = [f for f in SOURCE.rglob("*.py") if ">>> " in f.read_text("utf-8")]
     return sorted(".".join(f.relative_to(SOURCE).with_suffix("").parts) for f in files)
 
@@ -48,7 +48,7 @@ def directives(text, language):
 
 
 def run(code, names):
-    """What some code prints."""
+    """The output of some code."""
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
         exec(compile(code, "documentation", "exec"), names)
@@ -163,7 +163,7 @@ except ImportError:
 
 
 def audit(code):
-    """What a script says in a process that has the checker and NumPy only."""
+    """The output of a script in a process that has only the checker and NumPy."""
     shutil.copytree(SOURCE / "frugalsvm" / "checker", "checker", dirs_exist_ok=True)
     Path("audit.py").write_text(code, "utf-8")
     done = subprocess.run(

@@ -14,7 +14,7 @@ from tests.reference import brute_force, random_data
 
 @pytest.mark.parametrize("seed", range(12))
 def test_enumeration_finds_the_exact_optimum(seed):
-    """In integers, by pivoting: no code of ours, and no floating point."""
+    """In integers, by pivoting: independent of frugalsvm and of floating point."""
     rng = np.random.default_rng(seed)
     m, n = int(rng.integers(4, 9)), int(rng.integers(2, 5))
     X, y = random_data(rng, m, n, integer=True, separable=seed % 3 == 0)

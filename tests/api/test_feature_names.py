@@ -85,7 +85,7 @@ def test_costs_are_aligned_by_name():
     series = pd.Series({"weight": 3.0, "age": 1.0, "height": 4.0, "dose": 2.0})
     for costs in (series, series.sort_values(ascending=False), series.to_dict()):
         np.testing.assert_array_equal(COLUMNS.costs(costs), [1.0, 2.0, 3.0, 4.0])
-    # Without names the order is all there is.
+    # Without names, values are in order.
     counted = pd.Series([4.0, 3.0, 2.0, 1.0])
     frame = pd.DataFrame({"cost": counted.to_numpy()}, index=NAMES)
     assert COLUMNS.costs(frame) is frame

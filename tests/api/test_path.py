@@ -89,7 +89,7 @@ def test_bad_arguments(data, arguments, words):
 
 
 def test_ctrl_c_ends_the_path(data, monkeypatch):
-    """The second run is told to stop, as Ctrl-C tells it: no third one begins."""
+    """The second run is stopped as by Ctrl-C: no third one begins."""
     begun = []
     run = frugalsvm.api.path.run_interruptible
 
@@ -109,7 +109,7 @@ def test_costs_and_features_by_name_against_enumeration(data):
     names = [f"f{j}" for j in range(10)]
     table = pd.DataFrame(X, columns=names)
     costs = np.arange(1.0, 11.0)
-    # In another order: what counts is the name.
+    # In another order: names count.
     by_name = pd.Series(costs, index=names).sort_values(ascending=False)
     path = frugal_path(
         table, y, max_features=[2, 4], C=[0.5], feature_costs=by_name, max_cost=12.0,
@@ -125,7 +125,7 @@ def test_costs_and_features_by_name_against_enumeration(data):
         assert result.objective == pytest.approx(optimum, rel=1e-4)
         assert problem.admits(np.union1d(result.selected, [4]))
         assert path.names_of(result) == [names[j] for j in result.selected]
-    # The budget of the costs matters here.
+    # The cost budget is binding here.
     free, _ = brute_force(
         Problem(X, y, C=0.5, max_features=4, include=[4], exclude=[0])
     )

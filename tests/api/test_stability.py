@@ -27,7 +27,7 @@ def data():
 
 
 class Witness(SelectorMixin, BaseEstimator):
-    """Notes its samples and its seed as if they were features."""
+    """Records its samples and its seed as if they were features."""
 
     def __init__(self, random_state=None, other=None):
         self.random_state = random_state
@@ -68,7 +68,7 @@ def test_seeds_decide_and_jobs_do_not(data):
 
 
 def test_halves_are_complementary_and_stratified():
-    # Each sample has a column of its own, so a mask shows who was in the half.
+    # Each sample has its own column, so a mask shows the samples of the half.
     y = np.r_[np.zeros(20), np.ones(10)]
     X = np.c_[np.eye(30), np.zeros(30)]
     found = stability_selection(Witness(), X, y, n_pairs=6, random_state=3)
@@ -76,7 +76,7 @@ def test_halves_are_complementary_and_stratified():
     np.testing.assert_array_equal(first, ~second)
     assert (first[:, :20].sum(axis=1) == 10).all()
     assert len({row.tobytes() for row in first}) > 1
-    # Estimators get seeds of their own; a seed that is set stays.
+    # Estimators get their own seeds; a seed that is set stays.
     assert set(found.masks[:, -1]) == {False, True}
     fixed = stability_selection(Witness(random_state=2), X, y, n_pairs=6)
     assert not fixed.masks[:, -1].any()

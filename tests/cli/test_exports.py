@@ -20,7 +20,7 @@ TEXTS = ["", " ", "\t", "yes", "yes ", " no\u00a0", "no", "never seen"]
 
 @pytest.fixture(scope="module")
 def models(tmp_path_factory):
-    """Models that fill gaps in, and one that does not."""
+    """Models that impute missing values, and one that does not."""
     from typer.testing import CliRunner
 
     from frugalsvm.cli.app import app
@@ -239,7 +239,7 @@ def test_numbers_beyond_limits_count_as_missing_everywhere(run, models, folder):
 
 @pytest.mark.parametrize("kind", ["text", ""])
 def test_columns_of_texts_get_no_label_in_sqlite(run, models, folder, kind):
-    """There '-0.5' is above all numbers, or below some: no value stands in for it."""
+    """There '-0.5' is above all numbers, or below some: no value replaces it."""
     rows = [
         (age, dose, "yes") for age in ("-0.5", "1.25", "31", "") for dose in (2.5, 8.0)
     ]

@@ -51,7 +51,7 @@ def test_weights_in_both_units_give_the_same_scores(run_json, data):
 
 
 def test_folds_repeat_imputation_encoding_and_scaling(folder, monkeypatch, run):
-    """Whatever is learned in a fold is learned from its training part."""
+    """Everything learned in a fold is learned from its training rows."""
     from frugalsvm.tables import Preparation
 
     table = columns()

@@ -73,7 +73,7 @@ def test_a_full_device(run, fitted, folder):
     )
     assert "Proved" in done.stdout
     assert "no space left on device to write /dev/full" in done.stderr
-    # What can be written is.
+    # The other files are written.
     assert (folder / "m.json").exists()
 
 
@@ -115,7 +115,7 @@ def test_failed_files_of_other_commands(run_json, fitted, command):
 
 
 def test_temporary_names_are_unpredictable(tmp_path, monkeypatch):
-    """Links that lie in wait are not followed, and names differ each time."""
+    """Planted links are not followed, and names differ each time."""
     victim = tmp_path / "victim"
     victim.write_text("precious")
     seen = []
@@ -132,7 +132,7 @@ def test_temporary_names_are_unpredictable(tmp_path, monkeypatch):
     assert victim.read_text() == "precious"
     assert path.read_text() == "new"
     assert len(set(seen)) == 3
-    # If the one that is drawn is taken by a link, another one is drawn.
+    # If a link has the chosen name, another name is chosen.
     names = iter(["first", "second"])
     monkeypatch.setattr(tempfile, "_get_candidate_names", lambda: names, raising=True)
     other = tmp_path / "out.txt"

@@ -6,7 +6,7 @@ from tests.cli.conftest import write_csv
 
 
 def test_costs_with_a_repeated_column(folder):
-    """To compare each name with each would take hours."""
+    """Comparing all pairs of names would take hours."""
     names = [f"x{k}" for k in range(100_000)]
     table = {"column": names, "cost": [1.5] * len(names)}
     found = read_costs(write_csv(folder / "costs.csv", table))

@@ -144,7 +144,7 @@ def test_a_repeated_column_is_reported(run, fitted, folder):
 
 
 def scored_loans(run, folder):
-    """A model on columns that are called like ours, and its rows."""
+    """A model on columns named like output columns, and its rows."""
     table = columns()
     table = {
         "score": table["age"], "intercept": table["dose"],
@@ -173,7 +173,7 @@ def test_columns_named_like_output_columns_are_renamed(run, run_json, folder):
 
 
 def test_identifiers_stay_as_they_are_written(run, folder):
-    """As numbers, 18 digits would be rounded, and zeros in front lost."""
+    """As numbers, 18 digits would be rounded, and leading zeros lost."""
     table, path = scored_loans(run, folder)
     found = rows(run("predict", "m.json", path, "--id", "prediction").stdout)
     assert [one["prediction (id)"] for one in found] == table["prediction"]

@@ -13,7 +13,7 @@ EVIL = "<script>alert('x')</script>"
 
 @pytest.fixture
 def made(folder):
-    """A report of a table with gaps and an evil name."""
+    """A report of a table with missing values and a malicious name."""
     table = columns()
     table["age"] = ["", *table["age"][1:]]
     table["smoker"] = ["", *table["smoker"][1:]]

@@ -24,7 +24,7 @@ def hostile(break_at="\n"):
 
 
 def sessions(width=80, **options):
-    """Sessions whose output is at hand: of a terminal, and of a file."""
+    """Sessions with captured output: of a terminal, and of a file."""
     for terminal in (True, False):
         streams = [
             Console(
@@ -41,7 +41,7 @@ def printed(session):
 
 
 def check(text):
-    """Nothing of a file begins a line, or does something to a terminal."""
+    """No text from a file begins a line or controls the terminal."""
     lines = text.splitlines()
     assert any(LINE in line for line in lines)
     assert not any(line.startswith(LINE) for line in lines)
@@ -133,7 +133,7 @@ BREAKS = ["\n", "\u2028", "\x1b[31m", "\u202e", " word " * 30]
 
 @pytest.mark.parametrize("control", BREAKS)
 def test_names_and_values_of_a_table_stay_on_one_line(run, folder, control):
-    """The same table in all commands, from the fit to what is said of its rows."""
+    """The same table in all commands, from the fit to explanations of its rows."""
     rng = np.random.default_rng(0)
     words = hostile(control)
     number, kind, target = (f"{word} {words}" for word in ("number", "kind", "target"))

@@ -64,7 +64,7 @@ def test_order_of_columns_and_other_columns_do_not_matter(run, fitted, folder):
 
 
 def forged(fitted, folder, **change):
-    """A proof whose preparation says something else, with a checksum that fits."""
+    """A proof with a changed preparation and a valid checksum."""
     certificate = Certificate.load(fitted / "proof.npz")
     content = json.loads(certificate.preparation) | change
     certificate.with_preparation(json.dumps(content)).save(folder / "forged.npz")
@@ -123,7 +123,7 @@ def test_sizes_are_compared_first(run, fitted, folder, no_work):
 
 
 def test_categories_that_no_row_has_are_rejected(run, fitted, folder, no_work):
-    """Each would take memory for all rows, and none is in an honest preparation."""
+    """Each would take memory for all rows, and none is in a valid preparation."""
     data, many = fitted / "data.csv", [f"c{k}" for k in range(100_000)]
     proof = with_levels(fitted, folder, many)
     assert (
@@ -135,7 +135,7 @@ def test_categories_that_no_row_has_are_rejected(run, fitted, folder, no_work):
 
 
 def test_a_preparation_cannot_claim_a_proof(run, fitted, folder):
-    """A category that no row has is a constant: the proof would be right."""
+    """A category that no row has is a constant: the proof would be valid."""
     line = "proved: 9.99 <= optimum"
     content = json.loads(Certificate.load(fitted / "proof.npz").preparation)
     column = next(one for one in content["columns"] if one["name"] == "colour")

@@ -35,12 +35,12 @@ PARAMS = {"max_features": 4, "C": 0.5, "effort": "fast", "random_state": 0}
 
 @pytest.fixture(autouse=True)
 def _small_pools(monkeypatch):
-    """Let the working sets of small data be parts of them."""
+    """Make working sets smaller than small data."""
     monkeypatch.setattr(column_generation, "WHOLE_BYTES", WHOLE_BYTES)
 
 
 def in_memory(data=X, weights=None, **params):
-    """The fit of the same data in memory, left in place as large ones are."""
+    """The fit of the same data in memory, used in place like large data."""
     with pytest.MonkeyPatch.context() as patch:
         for name in ("FEW_ENTRIES", "FEW_FEATURES", "FEW_DOUBLES"):
             patch.setattr(sources, name, 0)

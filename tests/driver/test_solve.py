@@ -37,7 +37,7 @@ def random_problem(seed, **overrides):
 
 
 def assert_honest(problem, result):
-    """What must hold for any result of any method."""
+    """Checks that any result of any method must pass."""
     used = np.flatnonzero(result.coef)
     np.testing.assert_array_equal(result.selected, used)
     assert problem.admits(np.union1d(used, problem.include).astype(np.int64))

@@ -79,7 +79,7 @@ def test_an_error_restores(before):
 
 
 def test_abandoned_work_restores_when_it_ends(before):
-    """Somebody who presses Ctrl-C twice need not wait for the work."""
+    """After Ctrl-C twice the user need not wait for the work."""
     begun, may_end, ended = (threading.Event() for _ in range(3))
 
     def work():

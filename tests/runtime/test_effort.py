@@ -94,7 +94,7 @@ def test_the_estimator_passes_its_effort_on():
 
 @pytest.fixture
 def tiny_effort(monkeypatch):
-    """An effort that is spent before a tree of the problem is complete."""
+    """An effort that is used up before a tree of the problem is complete."""
     effort = Effort(patience=99, search_work=1e6, least_svms=5, tree_work=2e7)
     monkeypatch.setitem(EFFORTS, "normal", effort)
 
@@ -155,7 +155,7 @@ def test_no_tree_is_started_if_it_would_have_few_nodes(problem, monkeypatch):
     monkeypatch.setattr("frugalsvm.driver.methods.search.node_work", lambda engine: 1e9)
     run = solve(problem, random_state=0)
     assert "nodes" not in run.counters
-    # Who asks for nodes gets them.
+    # Explicitly requested nodes are searched.
     assert solve(problem, max_nodes=5, random_state=0).counters["nodes"] >= 5
 
 

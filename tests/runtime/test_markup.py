@@ -11,7 +11,7 @@ EVIL = "<script>alert(1)</script><img src=x onerror='alert(2)'>\"&"
 
 
 class Balance(HTMLParser):
-    """Collects the tags, and complains of those that are not closed."""
+    """Collects the tags, and reports those that are not closed."""
 
     def __init__(self):
         super().__init__()

@@ -45,7 +45,7 @@ def _compiled():
 
 
 class Watcher:
-    """Somebody to be told; ``gone`` once nobody is interested any more."""
+    """An object to be notified; ``gone`` once the work is abandoned."""
 
     def __init__(self, needs_watching=True):
         self.needs_watching = needs_watching
@@ -85,7 +85,7 @@ def unheard(function):
 
 
 def in_another_thread(function):
-    """In another thread; what it returns or raises is handed on."""
+    """In another thread; its result or exception is passed on."""
     with ThreadPoolExecutor(1) as pool:
         return pool.submit(function).result()
 
@@ -94,12 +94,12 @@ WAYS = [in_main_thread, unheard, in_another_thread]
 
 
 class Alarm(Exception):
-    """What a signal handler of the user's raises."""
+    """Raised by a signal handler of the user."""
 
 
 @pytest.fixture
 def alarm():
-    """Raise Alarm after some seconds, wherever the main thread is then."""
+    """Raise Alarm after some seconds, wherever the main thread is."""
 
     def ring(*_):
         raise Alarm
@@ -230,7 +230,7 @@ def test_a_second_ctrl_c_is_raised():
 
 
 def supervised_thread(watched):
-    """The threads of a caller and of its work, and those that are there meanwhile."""
+    """The threads of a caller and of its work, and all threads alive meanwhile."""
 
     def work():
         return threading.current_thread(), threading.enumerate()
@@ -336,7 +336,7 @@ def test_fits_in_threads_are_those_of_one_thread():
 
 
 def test_compiled_code_looks_at_its_flag():
-    """A set flag ends a relaxation at its first look, with a valid bound."""
+    """A set flag ends a relaxation at its first check, with a valid bound."""
     _, _, problem = hard_problem(60, 80)
     flag = np.zeros(1, dtype=np.uint8)
     engine = problem.watching(flag).engine
@@ -356,7 +356,7 @@ def test_compiled_code_looks_at_its_flag():
 
 
 def test_a_flag_that_is_set_meanwhile_ends_a_long_call():
-    """One relaxation of this size takes minutes; nobody asks between its rounds."""
+    """One relaxation of this size takes minutes, without checks between its rounds."""
     X, y = random_data(np.random.default_rng(1), 2000, 2000)
     flag = np.zeros(1, dtype=np.uint8)
     problem = Problem(X, y, max_features=10).watching(flag)

@@ -106,12 +106,12 @@ def test_ambiguous_cells(column, cells, first, second):
 def test_points_are_decimal_without_evidence_against_it(column):
     cells = ["12.345", "1.234"]
     assert column(cells, ",").values.tolist() == [12.345, 1.234]
-    # Other columns decide for points, or for commas.
+    # Other columns show whether points or commas are decimal separators.
     assert column(cells, ";", {"a": ["0.5", "2"]}).format == PLAIN
     assert isinstance(column(cells, ";", {"a": ["0,5", "2"]}), UnclearNumbers)
     assert isinstance(column(cells, ",", {"a": ["0,5", "2"]}), UnclearNumbers)
     assert isinstance(column(cells, "\t", {"a": ["1.234.567", "2"]}), UnclearNumbers)
-    # Thousands by commas do not make points doubtful.
+    # Commas between thousands do not make points ambiguous.
     assert column(cells, ",", {"a": ["1,234,567", "2"]}).format == PLAIN
 
 
@@ -238,7 +238,7 @@ def test_numbers_are_read_as_written_or_rejected(
         np.testing.assert_allclose(found.values, truth, rtol=1e-12)
     else:
         assert isinstance(found, UnclearNumbers)
-    # What is known decides.
+    # The given rule decides.
     rules = FormatRules(FormatRule.of(form))
     known = read_table(path, formats=rules).columns["x"]
     np.testing.assert_allclose(known.values, truth, rtol=1e-12)
@@ -300,7 +300,7 @@ def test_months_and_days_are_numbers_only_on_request(column):
 
 
 def test_whole_numbers_with_zeros_have_points(column):
-    """What a model remembers of them, or the table of the fit would be refused."""
+    """Without the stored format, the table of the fit would be rejected."""
     assert column(["25.000", "37.000"], ",").format == PLAIN
     assert column(["25.0", "", "37.0"], ",").format == PLAIN
     assert column(["25", "", "37"], ",").format == WHOLE

@@ -105,7 +105,7 @@ def test_excluding_a_column_works_as_the_error_suggests(value):
 
 
 def test_a_spread_whose_square_underflows_is_dropped():
-    """Its scale would be 1 and the features no standardised ones."""
+    """Its scale would be 1, so the feature would not be standardised."""
     tiny = [1e-300 * value for value in USEFUL]
     assert "too little to compute with" in reason(tiny)
 

@@ -157,7 +157,7 @@ def test_equal_names_are_told_apart():
 
 
 def in_turn(names):
-    """Names made different by trying all numbers for each."""
+    """Names made unique by trying all numbers for each."""
     seen, result = set(), []
     for name in names:
         new, k = name, 2
@@ -177,7 +177,7 @@ def test_numbers_behind_equal_names_are_the_first_that_are_free():
 
 
 def test_many_equal_names_take_no_longer_than_others():
-    """To try all numbers for each of them would take hours."""
+    """Trying all numbers for each of them would take hours."""
     n = 300_000
     names = different(["a"] * n + [f"a ({k})" for k in range(2, n)])
     assert len(set(names)) == len(names)
@@ -199,7 +199,7 @@ def test_many_columns_of_one_name_are_rejected():
 
 
 def test_names_are_not_generated_beyond_the_length_of_the_file(monkeypatch):
-    """Of a name of a megabyte with a million categories, they take a terabyte."""
+    """For a name of a megabyte with a million categories, they take a terabyte."""
     monkeypatch.setattr(
         preparation, "different", lambda names: pytest.fail("names were made")
     )

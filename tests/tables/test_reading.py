@@ -106,7 +106,7 @@ def test_names_are_made_unique_with_a_remark(table):
 
 
 def test_very_frequent_names(table):
-    """What is quadratic in these would be seen to hang."""
+    """An algorithm quadratic in these would hang."""
     n = 40_000
     found = table(",".join(["a"] * n) + "\n" + ",".join(["1"] * n) + "\n")
     assert found.names[-1] == f"a ({n})"
@@ -330,7 +330,7 @@ def test_files_that_unpack_to_far_more_are_rejected(tmp_path, monkeypatch):
 
 
 def test_long_names_of_digits_and_names_to_compare(table):
-    """What is quadratic or worse in these would be seen to hang."""
+    """An algorithm quadratic or worse in these would hang."""
     name = "1" * 100_000
     found = table(f"{name}x,y\n1,2\n")
     with pytest.raises(TableError, match="no column"):

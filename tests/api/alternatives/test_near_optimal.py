@@ -19,7 +19,7 @@ def keys(supports):
 
 
 def agrees(found, reference):
-    """Whether a list is what enumeration says, but for rounding at the threshold."""
+    """Whether a list agrees with enumeration, except for rounding at the threshold."""
     limit = (1 + found.tolerance) * reference.best
     sure, possible = (
         {reference.reduced(s) for s in reference.sets(limit * (1 + sign * CLOSE))}
@@ -95,7 +95,7 @@ def test_a_budget_that_fits_all_features():
     found = near_optimal(X, y, max_features=None, tolerance=1.0, certificate=True)
     assert found.complete
     assert keys(found.supports) == {(0, 1, 2, 3)}
-    # No single feature is missed that much.
+    # No single feature makes that much difference.
     assert found.indispensable == []
     assert verify(found.certificate, X, y).alternatives.threshold == np.inf
 

@@ -35,7 +35,7 @@ def blocks(seed=0, n_blocks=40, n_copies=5, n_samples=300, correlation=0.99):
 
 
 def check(found, reference):
-    """Hold what a list concludes against all supports; how many are indispensable."""
+    """Compare the roles of a list with all supports; returns the indispensable ones."""
     limit = found.threshold * (1 - CLOSE)
     within = [s for s, value in reference.values.items() if value <= limit]
     if not within:
@@ -161,7 +161,7 @@ def test_exchanges_stop_on_request():
     listing = Listing(Threshold(0.03), 100)
     listing.add(solve_support(problem, np.array([3, 14, 23, 29, 34]))[0])
     calls = iter(range(1000))
-    # Asked before every SVM, be it of an exchange or of what is left to be ranked.
+    # Called before every SVM, of an exchange or of a ranking.
     exchanges = ExchangeTrials(problem, listing, lambda: next(calls) > 5)
     exchanges.run()
     assert 0 < exchanges.n_tried < 5

@@ -38,7 +38,7 @@ def test_included_features_are_in_the_support(model, data):
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
 def test_a_failing_fit_keeps_the_previous_model(model, data):
-    """Whatever fails: labels, conditions or the search itself."""
+    """Errors in labels, constraints or the search itself."""
     X, y = data
     fresh = clone(model)
     model.fit(X, y)

@@ -313,7 +313,7 @@ def test_auto_grids(table):
 
 
 def test_an_interrupted_fold_leaves_nothing(table, monkeypatch):
-    """The third search is told to stop in its middle, as Ctrl-C tells it."""
+    """The third search is stopped halfway, as by Ctrl-C."""
     begun = []
     search = frugalsvm.api.path._search
 
@@ -332,7 +332,7 @@ def test_an_interrupted_fold_leaves_nothing(table, monkeypatch):
     assert len(begun) == 3
     assert not hasattr(fresh, "cv_results_")
     assert not hasattr(fresh, "coef_")
-    # A model that was there before still predicts, from the columns that it knows.
+    # An earlier model still predicts, from its own columns.
     X, y = table
     labels = model.predict(X)
     begun.clear()
@@ -381,7 +381,7 @@ def test_scorers_of_probabilities_are_rejected_before_any_work(
 
 
 def test_the_trial_of_a_scorer_does_not_reject_others(table):
-    """A made-up model may have no score; those that were fitted have one."""
+    """A trial model may have no score; fitted ones have one."""
     calls = []
 
     def moody(model, X, y):

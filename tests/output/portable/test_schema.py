@@ -23,7 +23,7 @@ def text():
 
 
 def changed(text, path, value):
-    """The text with one place of it replaced; DELETE takes it away."""
+    """The text with one place replaced; DELETE removes it."""
     content = json.loads(text)
     *inner, last = path
     part = content
@@ -124,7 +124,7 @@ N_MANY = 100_000
 
 
 def test_many_fields_and_features_with_repeats(text):
-    """To compare each with each would take hours."""
+    """Comparing all pairs would take hours."""
     fields = ", ".join(f'"{k}": 0' for k in range(N_MANY))
     with pytest.raises(InvalidModel, match=r"'7' appears twice"):
         PortableModel.from_json(f'{{{fields}, "7": 0}}')
@@ -200,7 +200,7 @@ def test_digests_have_no_trailing_line_break(text):
 @given(st.data())
 @settings(max_examples=100, deadline=None)
 def test_the_reader_raises_only_one_kind_of_error(text, data):
-    """Whatever is put wherever: a model, or InvalidModel."""
+    """Any value in any place gives a model or InvalidModel."""
     anything = st.recursive(
         st.none() | st.booleans() | st.floats(allow_nan=False) | st.text(max_size=3)
         | st.integers(),
@@ -220,7 +220,7 @@ def test_unknown_keywords_are_noticed():
 
 
 def test_a_peer_agrees(text):
-    """Another validator takes what we take, and refuses what we refuse by schema."""
+    """Another validator accepts and rejects the same content by schema."""
     jsonschema = pytest.importorskip("jsonschema")
     validator = jsonschema.Draft202012Validator(model_schema())
     jsonschema.Draft202012Validator.check_schema(model_schema())

@@ -154,7 +154,7 @@ def test_claims_of_another_solver_are_not_proved_bounds():
 
 
 class Broken:
-    """A model that takes so many questions."""
+    """A solver that polls a given number of times."""
 
     def __init__(self, model, calls, error):
         self.model, self.calls, self.error = model, calls, error
@@ -194,7 +194,7 @@ def test_a_failing_solver_ends_the_run_with_its_results_so_far(
     assert words in result.message
     assert words in str(result)
     assert_complete(problem, result)
-    # What the first call claimed is not lost.
+    # The claim of the first call is kept.
     assert result.reported_bound > result.lower_bound
 
 

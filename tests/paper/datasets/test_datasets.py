@@ -27,7 +27,7 @@ def places(monkeypatch, tmp_path):
 
 
 class Server:
-    """What scikit-learn asks of OpenML: descriptions in JSON and tables in ARFF."""
+    """OpenML's responses to scikit-learn: descriptions in JSON and tables in ARFF."""
 
     def __init__(self, tables):
         self.tables = tables
@@ -55,7 +55,7 @@ def openml_table(data_id, columns, labels, words):
     nominal = [any(isinstance(v, str) for v in column) for column in columns]
     lines = ["@RELATION test"]
     for name, column, is_nominal in zip(names, columns, nominal, strict=True):
-        # Not in the order of their numbers, as is allowed.
+        # Not in the order of their indices, which is allowed.
         kinds = ",".join(reversed(column)) if is_nominal else ""
         lines.append(f"@ATTRIBUTE {name} " + (f"{{{kinds}}}" if is_nominal else "REAL"))
     lines += [f"@ATTRIBUTE Class {{{','.join(words)}}}", "@DATA"]
@@ -104,7 +104,7 @@ Y6 = np.array([-1.0, 1.0, 1.0, -1.0])
 
 
 def test_a_download_is_converted_and_cached(monkeypatch, places):
-    """A constant column, a row with a missing value and surplus rows go."""
+    """A constant column, a row with a missing value and surplus rows are dropped."""
     columns = [
         [1.5, 3.0, None, 5.0, 0.1, 9.0],
         [7.0] * 6,

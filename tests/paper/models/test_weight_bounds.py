@@ -142,7 +142,7 @@ def test_a_small_working_set_gives_the_same_m(monkeypatch):
 
 @pytest.mark.parametrize("integer", [False, True])
 def test_intervals_contain_all_solutions_for_any_point(integer):
-    """As for bounds: hunted on many problems of awkward scales and poor points."""
+    """Many problems with awkward scales and poor points."""
     tight_ends = 0
     for seed in range(1500):
         rng = np.random.default_rng(seed)
@@ -176,7 +176,7 @@ def test_intervals_contain_all_solutions_for_any_point(integer):
                 assert np.all(coef <= upper)
                 assert np.all(coef >= lower)
                 tight_ends += np.sum(np.abs(coef) > 0.9 * np.maximum(upper, -lower))
-    # The intervals are not true by being huge.
+    # The intervals are not trivially wide.
     assert tight_ends > 100
 
 

@@ -111,7 +111,7 @@ def test_root_bounds(solver, best):
 
 
 class Clock:
-    """Compilation takes so many seconds on this clock."""
+    """Compilation takes a given number of seconds on this clock."""
 
     def __init__(self, monkeypatch, module, seconds):
         real = module.compile_model
@@ -143,7 +143,7 @@ def test_compilation_is_part_of_the_time_limit(monkeypatch, module):
 
 
 def test_cvxpys_solvers_count_compilation_too(monkeypatch):
-    """The time option is what is left; COPT and MOSEK share this road."""
+    """The time option is the remaining time; COPT and MOSEK use the same code."""
     model = dscop(SMALL["random"])
     seen = {}
     real = type(model.program).get_problem_data
@@ -173,7 +173,7 @@ def test_cvxpys_solvers_count_compilation_too(monkeypatch):
 
 @pytest.mark.parametrize("limit", [{"max_iter": 3}, {"time_limit": 1e-9}])
 def test_an_infeasible_iterate_is_not_a_point(monkeypatch, limit):
-    """Of an interior point that is cut short; its multipliers still prove a bound."""
+    """An interior point that is stopped early; its multipliers still prove a bound."""
     package = importlib.import_module("clarabel")
     make = package.DefaultSettings
 

@@ -81,7 +81,7 @@ def test_solvers_agree_and_return_all_results(name, solver):
     assert set(solution.variables) == set(model.variables)
     w, b = solution.variables["w"], solution.variables["b"]
     np.testing.assert_allclose(w, reference.variables["w"], atol=2e-3)
-    # The point is one: its margins hold and its objective is the one reported.
+    # The point is feasible and its objective is the one reported.
     slack = w @ PROBLEM.A + b * PROBLEM.y + solution.variables["xi"] - 1
     assert slack.min() > -1e-6
     if name in ("SVM", "BoxMP", "BigMP", "CoP"):
@@ -152,7 +152,7 @@ def test_a_missing_solver_says_what_to_install(monkeypatch, solver, package, mes
 
 
 def test_gurobi_without_a_licence_says_so():
-    """It takes the small model, and refuses the large one with a remedy."""
+    """It takes the small model, and rejects the large one with a remedy."""
     rng = np.random.default_rng(0)
     X, y = random_data(rng, 2500, 3)
     model = svm(Problem(X, y, max_features=2))
@@ -176,7 +176,7 @@ def test_scip_stops_in_time_and_returns_what_it_has():
     assert solution.seconds < 20
     assert np.sum(np.abs(solution.variables["w"]) > 1e-6) <= 5
     assert solution.bound < solution.objective < np.inf
-    # A claimed bound, but not a silly one.
+    # A claimed bound, but a reasonable one.
     assert solution.bound > 0
 
 

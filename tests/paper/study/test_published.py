@@ -43,7 +43,7 @@ def test_every_data_set_and_budget_has_a_row():
 
 
 def test_columns_that_two_tables_share_agree():
-    """But for madelon's and lymphoma's last digits, and mfeat's CoP, as printed."""
+    """As printed, except for last digits of madelon and lymphoma, and mfeat's CoP."""
     heuristics, starts, exact = PUBLISHED[4], PUBLISHED[5], PUBLISHED[7]
     differ = [
         row

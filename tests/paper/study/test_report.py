@@ -78,7 +78,7 @@ def test_sentences_have_room():
 
 
 def test_user_text_cannot_inject_html(tmp_path):
-    """Names of columns, entries, notes and titles are text, wherever they stand."""
+    """Names of columns, entries, notes and titles are escaped everywhere."""
     bad = "\"><script>alert('x')</script>&{title}"
     report = StudyReport(
         [ReportTable(bad, [bad], [[Marked(bad)]])], [Figure(bad, draw)], [bad]

@@ -18,7 +18,7 @@ def fresh():
 
 @pytest.fixture
 def package(tmp_path, monkeypatch):
-    """A package with one room that computes and one that shows."""
+    """A package with one folder that computes and one that displays."""
     for name in ("kernels/bounds.py", "cli/show.py", "paper/study/studies/table.py"):
         path = tmp_path / name
         path.parent.mkdir(parents=True)
@@ -62,7 +62,7 @@ def test_releases_are_identified_by_their_version(version, is_plain, monkeypatch
 
 
 def test_tasks_do_not_use_display_code():
-    """The rooms above are out of their reach by tests/test_architecture.py."""
+    """tests/test_architecture.py forbids them to import display code."""
     assert all((PACKAGE / name).exists() for name in SHOWING)
     used = {
         node.module.partition(".")[0]

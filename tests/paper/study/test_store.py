@@ -104,7 +104,7 @@ def content(tmp_path_factory):
 
 @pytest.mark.parametrize("seed", range(20))
 def test_any_byte_may_change(path, content, seed):
-    """What comes back is right or missing, and can be put again."""
+    """Stored outcomes are read back correctly or missing, and can be stored again."""
     data = bytearray(content)
     # Behind the head of the file, which has our signature.
     data[random.Random(seed).randrange(100, len(data))] ^= 0xFF

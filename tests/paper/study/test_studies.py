@@ -25,7 +25,7 @@ SMALL_SETS = ["cleveland"]
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory):
-    """One store for all, for studies share cells."""
+    """One store for all, because studies share cells."""
     return tmp_path_factory.mktemp("out")
 
 
@@ -51,7 +51,7 @@ def test_an_experiment_on_miniature_data(name, folder, place, capsys):
         rows = list(csv.DictReader(file))
     assert rows
     assert (place / "index.html").read_text().count("<table>") >= 1
-    # Once more: all is there.
+    # Again: everything is in the store.
     assert run(command(folder, place, name, "--sets", *sets)) == 0
     again = capsys.readouterr()
     assert again.out == shown.out
@@ -208,7 +208,7 @@ def test_limits_by_column():
 
 
 def rows_of(path):
-    """Keys, and when they were stored by SQLite's clock and place."""
+    """Keys with the time and place of their rows in SQLite."""
     if not path.exists():
         return {}
     try:
@@ -220,7 +220,7 @@ def rows_of(path):
 
 
 def started(arguments, store):
-    """A run in a process of its own, with at least one cell in its store."""
+    """A run in a separate process, with at least one cell in its store."""
     start = [sys.executable, "-m", "frugalsvm", "experiment", *arguments]
     process = subprocess.Popen(
         start, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True

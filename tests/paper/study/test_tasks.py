@@ -138,7 +138,7 @@ def test_the_hinge_design():
     np.testing.assert_allclose((made.X**2).mean(axis=0), 1.0)
     # Neighbours share rho of one of them: 0.3 / (1 + 0.09), but for the first.
     assert np.corrcoef(made.X[:, 8:10].T)[0, 1] == pytest.approx(0.3 / 1.09, abs=0.06)
-    # Without noise, the right features separate the classes.
+    # Without noise, the true features separate the classes.
     plain = SVC(kernel="linear", C=1e4).fit(made.X[:, made.support], made.y)
     assert plain.score(made.X[:, made.support], made.y) > 0.995
 

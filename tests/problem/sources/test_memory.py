@@ -26,7 +26,7 @@ def test_memory_is_not_checked_if_it_is_unknown(monkeypatch):
 
 
 def large_problem():
-    """What would take 1.6 TB as a dense matrix."""
+    """Data that would take 1.6 TB as a dense matrix."""
     m, n = 200_000, 1_000_000
     X = sp.csr_array(([1.0, -1.0, 2.0], ([0, 1, 2], [5, 5, 9])), shape=(m, n))
     y = np.ones(m)
