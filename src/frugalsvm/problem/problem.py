@@ -317,7 +317,7 @@ class Problem:
         )
 
     def restrict(self, features: np.ndarray, *, dense: bool = True) -> Problem:
-        """The problem on some of the features, numbered anew in the given order.
+        """The problem on some of the features, renumbered in the given order.
 
         ``features`` must have no duplicates and contain all included features. Only
         their rows of the data are copied, and nothing is validated again. Sparse data

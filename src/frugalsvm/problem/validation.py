@@ -89,7 +89,7 @@ def check_unmasked(name: str, array: ArrayLike) -> None:
     """Refuse masked arrays: masked values would silently count as numbers."""
     if np.ma.isMaskedArray(array):
         raise ValueError(
-            f"{name} is a masked array; fill or drop what is masked first "
+            f"{name} is a masked array; fill or drop masked values first "
             "(numpy.ma.filled, or a scikit-learn imputer)."
         )
 

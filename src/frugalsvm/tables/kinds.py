@@ -174,7 +174,7 @@ def _why_not_numbers(name: str, values: np.ndarray, keep: bool) -> str:
     if _are_days(known):
         return f"dates like {int(known[0])}; convert them to days or years"
     if numbers_rows(name, known):
-        return "looks like row or person numbers; use --keep to use it anyway"
+        return "looks like row or person numbers; --keep uses it anyway"
     return ""
 
 

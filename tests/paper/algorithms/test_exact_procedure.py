@@ -154,7 +154,7 @@ def test_claims_of_another_solver_are_not_proved_bounds():
 
 
 class Broken:
-    """A solver that polls a given number of times."""
+    """A model whose first call succeeds and whose later calls fail."""
 
     def __init__(self, model, calls, error):
         self.model, self.calls, self.error = model, calls, error

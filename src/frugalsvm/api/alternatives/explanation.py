@@ -38,7 +38,7 @@ def _missing(found: NearOptimal) -> str:
     if found.complete_up_to < 0:
         return (
             f"Not complete ({found.status}): the best one is not proved to be optimal; "
-            f"a better one could gain {-100 * found.complete_up_to:.2g} %."
+            f"another may be better by up to {-100 * found.complete_up_to:.2g} %."
         )
     return (
         f"Not complete ({found.status}): proved that none is missing up to "
