@@ -1,1 +1,1 @@
-"""Side-by-side runs against peers. They print ratios: machines are noisy."""
+"""Side-by-side runs against peers; they print ratios, because machines are noisy."""

@@ -1,4 +1,4 @@
-"""Alternatives: how far lists of near-optimal supports are complete, and how soon.
+"""Alternatives: up to which tolerance lists of supports are complete, and how soon.
 
 Times are processor times of one thread. Enumeration is our own SVM on a sample of all
 supports, warm and with the same threshold, times their number.
@@ -20,14 +20,14 @@ from .tables import Table
 BUDGETS = (5, 10)
 WEIGHTS = (1.0, 10.0)
 TOLERANCES = (0.01, 0.05, 0.1)
-# Supports that are solved to know what enumerating them all would take.
+# Number of supports that are solved to estimate the time of enumeration.
 SAMPLE = 2000
-# What is asked for: this part of the time of enumeration.
+# Target: this fraction of the time of enumeration.
 LARGEST_PART = 0.1
 
 
 def run(folder: Path, quick: bool, seconds: float) -> None:
-    """Print what WDBC takes beside enumeration, and how far the small sets go."""
+    """Compare WDBC with enumeration, and print how far the small data sets go."""
     near_optimal(Problem(np.eye(4), np.array([1.0, -1.0, 1.0, -1.0]), max_features=2))
     _against_enumeration()
     _how_far(folder, quick, seconds)
@@ -42,7 +42,7 @@ def _timed(problem: Problem, **options) -> tuple[float, NearOptimal]:
 def _against_enumeration() -> None:
     table = Table(
         "WDBC of scikit-learn, standardised: a list against enumeration",
-        ["B", "C", "tolerance [%]", "models", "list [s]", "enumeration [s]", "part",
+        ["B", "C", "tolerance [%]", "models", "list [s]", "enumeration [s]", "ratio",
          "proof [s]", "verify [s]"],
         width=8,
     )  # fmt: skip
@@ -63,7 +63,7 @@ def _against_enumeration() -> None:
                  f"{everything:,.0f}", f"{spent / everything:.3g}", f"{proving:.2f}",
                  f"{checking:.2f}"]
             )  # fmt: skip
-    print(f"\nAsked for at B = 5: a part of at most {LARGEST_PART:g}.")
+    print(f"\nTarget at B = 5: a ratio of at most {LARGEST_PART:g}.")
 
 
 def _enumeration_time(problem: Problem, threshold: float) -> float:

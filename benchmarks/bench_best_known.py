@@ -1,10 +1,10 @@
-"""Better supports than the best ever seen, by every method.
+"""Search for better supports than the best known ones, with every method.
 
 Each method has ten times the time of the default on every instance, if it does not end
-by itself. What was done is noted under ``searched`` in the file of the best known
-supports, as a multiple of the default's time, and is not done again: a run may be
-stopped, or have a part of the data sets, and others go on. To search anew, delete the
-notes.
+by itself. Finished searches are recorded under ``searched`` in the file of the best
+known supports, as a multiple of the default's time, and are not repeated: a run may be
+stopped, or restricted to some data sets, and a later one continues. To search again,
+delete these entries.
 """
 
 from pathlib import Path
@@ -25,9 +25,9 @@ METHODS = (
     "branch-and-bound",
     "continuation",
 )
-# How often the time of the default.
+# Multiple of the default's time.
 TIMES = 10.0
-# Patience without an end.
+# Unlimited patience.
 LONG = {"swap": {"patience": 10**6}, "branch-and-bound": {"patience": 10**6}}
 # C by which one comes to another, step by step, and the patience on the way.
 CONTINUATION, BRIEF = np.geomspace(1e-3, 10.0, 9), {"patience": 25}
@@ -43,7 +43,7 @@ def run(folder: Path, quick: bool, sets: list[str]) -> None:
             if (sets and name not in sets) or known.is_searched(key, method):
                 continue
             if key not in default:
-                # A seed that the table of seeds has not.
+                # A seed that is not in the table of seeds.
                 found = solve(problem, random_state=SEEDS, n_jobs=1)
                 known.offer(problem, name, C, budget, found.selected)
                 default[key] = found.seconds

@@ -12,14 +12,14 @@ import numpy as np
 from .tables import Table
 
 N_ROWS, N_COLUMNS = 1_000_000, 20
-# Rows that are written at a time.
+# Rows written at a time.
 PIECE = 100_000
-# Peak that is allowed, in tables of doubles.
+# Maximum peak, as a multiple of the table in doubles.
 LIMIT = 4.0
 
 
 def run(quick: bool) -> None:
-    """Write a table, fit it in a process of its own, and print its peak."""
+    """Write a table, fit it in a separate process, and print its peak."""
     n_rows = N_ROWS // 10 if quick else N_ROWS
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "million.csv"
@@ -36,7 +36,7 @@ def run(quick: bool) -> None:
     )
     cells = [f"{n_rows:,}", f"{size:.0f}", f"{peak:.0f}", f"{peak / size:.2f}"]
     table.row([*cells, f"{base:.0f}", f"{seconds:.0f}"])
-    print(f"at most {LIMIT:g} are allowed; idle is a process that only imports.")
+    print(f"Target: at most {LIMIT:g}; 'idle' is a process that only imports.")
 
 
 def write_table(path: Path, n_rows: int) -> None:

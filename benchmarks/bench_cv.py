@@ -17,7 +17,7 @@ from .tables import Table
 WEIGHTS = (0.01, 0.1, 1.0, 10.0, 100.0)
 GRIDS = {"wdbc": tuple(range(1, 16)), "arrhythmia": (5, 10, 20)}
 QUICK_GRIDS = {"wdbc": (2, 4, 6)}
-# A fold's objective may be worse by this part.
+# A fold's objective may be worse by this fraction.
 ALLOWED = 1e-3
 
 
@@ -56,7 +56,7 @@ def run(folder: Path, quick: bool, jobs: int) -> None:
     print(
         "\n'worst' compares objectives fold by fold, budget by budget and C by C; "
         f"'worse' and 'better' count those beyond {100 * ALLOWED:g} %. CPU times are "
-        "of this process: with n_jobs above 1 they say nothing."
+        "of this process: with n_jobs above 1 they are meaningless."
     )
 
 

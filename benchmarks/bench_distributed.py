@@ -1,7 +1,7 @@
 """Rounds and bytes of fits whose data are in blocks on the workers of a cluster.
 
-Two worker processes on this machine; the workers make their blocks themselves. What
-grows with n at home, and what travels, is what an estimate for a large cluster needs.
+Two worker processes on this machine; the workers make their blocks themselves. The work
+of the client and the traffic, as n grows, allow estimates for a large cluster.
 """
 
 import time
@@ -50,7 +50,7 @@ def run(quick: bool) -> None:
 
 
 def measure(client, effort: str, m: int, n: int, width: int) -> list:
-    """One fit, after one of few features that wakes everybody up."""
+    """One fit, after a small one as a warm-up."""
     import dask.array as da
 
     from frugalsvm.distributed import DaskFrugalSVC
@@ -95,7 +95,7 @@ def labels(relevant: np.ndarray) -> np.ndarray:
 
 @contextmanager
 def clocks() -> Iterator[dict[str, list[float]]]:
-    """How long the workers were waited for, by what they were asked."""
+    """Time spent waiting for workers, by kind of request."""
     from frugalsvm.distributed.dask_source import DaskSource
 
     names = ("__init__", "multiply", "price", "columns")

@@ -1,4 +1,4 @@
-"""Efforts against each other: what fast loses, and what normal and thorough take.
+"""Effort levels compared: what fast loses, and how long normal and thorough take.
 
 Times are processor times of one thread.
 """
@@ -17,15 +17,15 @@ from .tables import Table, geometric_mean
 
 BUDGETS = (5, 10)
 WEIGHTS = (0.1, 10.0)
-# Seconds of thorough from which times are compared.
+# Times are compared if thorough takes at least this many seconds.
 LONG = 1.0
-# What is asked of fast: the median loss, and the mean ratio of times.
+# Targets for fast: the median loss, and the mean ratio of times.
 MEDIAN_LOSS = 0.01
 LEAST_RATIO = 10.0
 
 
 class Run(NamedTuple):
-    """What one effort took and found."""
+    """Time and result of one effort level."""
 
     seconds: float
     objective: float
@@ -102,6 +102,6 @@ def _summary(runs: dict[str, list[Run]]) -> None:
                 f"geometric mean, smallest {min(ratios):.1f}"
             )
     print(
-        f"Asked of fast: at most {100 * MEDIAN_LOSS:g} % in the median, at least "
-        f"{LEAST_RATIO:g} times as quick."
+        f"Target for fast: at most {100 * MEDIAN_LOSS:g} % in the median, at least "
+        f"{LEAST_RATIO:g} times as fast."
     )

@@ -27,7 +27,7 @@ def peers() -> dict:
         if importlib.util.find_spec(module):
             found[name] = getattr(mip_solvers, name.lower())
         else:
-            print(f"{name} is left out: {module} is not installed.")
+            print(f"{name} is skipped: {module} is not installed.")
     return found
 
 

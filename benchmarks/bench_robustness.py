@@ -65,7 +65,7 @@ def relaxation_gap(seed: int) -> float:
 def run(quick: bool) -> None:
     table = Table(
         "Robustness: awkward random problems that end above their relative gap",
-        ["kernel", "gap asked", "problems", "above it", "largest gap"],
+        ["kernel", "tolerance", "problems", "above it", "largest gap"],
     )
     count = 300 if quick else 3000
     for name, gap, tol in (

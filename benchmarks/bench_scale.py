@@ -1,8 +1,8 @@
 """Time and memory against samples, features, budget and density, beside peers.
 
-Every case runs in a process of its own, so that its peak of memory is its own. Times
-are those of the processor. A method that has reached the limit once is not tried on
-larger data of the same kind.
+Every case runs in a separate process, to measure its own peak of memory. Times are
+processor times. A method that has reached the limit once is not tried on larger data of
+the same kind.
 """
 
 import json
@@ -27,8 +27,7 @@ NAMES = {
     "select": "SelectFromModel",
     "Clarabel": "Clarabel",
 }
-# Ours may take so many times the limit of the others: nothing is learned of where it
-# ends otherwise.
+# Ours may take this multiple of the others' limit, to see how long it takes.
 OUR_TIMES = 5
 # Exponents in samples and features are fitted from this many entries on: before,
 # constants count.
@@ -139,7 +138,7 @@ def _print_exponents(
 
 
 def run_case(case: dict[str, Any], seconds: float) -> dict[str, Any] | None:
-    """What a case took; None if it took too long or too much."""
+    """Time and memory of a case; None if it took too long or too much."""
     order = json.dumps(case | {"limit": seconds})
     # The process ends itself after its seconds; a busy machine may need many more.
     try:

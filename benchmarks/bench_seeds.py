@@ -1,4 +1,4 @@
-"""Luck: the default method with ten seeds, against the best supports ever seen."""
+"""Seeds: the default method with ten seeds, against the best known supports."""
 
 import time
 from pathlib import Path
@@ -14,7 +14,7 @@ from .tables import Table
 BUDGETS = (10, 20, 30)
 WEIGHTS = (0.1, 10.0)
 SEEDS = 10
-# What is asked for: losses of the worst and of the median seed.
+# Targets: losses of the worst and of the median seed.
 WORST_LOSS, MEDIAN_LOSS = 0.005, 0.001
 
 

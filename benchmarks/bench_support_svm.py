@@ -30,7 +30,7 @@ def run(folder: Path, quick: bool) -> None:
         for p in (5, 10, 20, 30):
             if p > X.shape[1]:
                 continue
-            # The features most correlated with the labels, as a search would meet them.
+            # The features most correlated with the labels, as in a search.
             support = np.sort(np.argsort(-np.abs(X.T @ y), kind="stable")[:p])
             A = np.ascontiguousarray((X[:, support] * y[:, None]).T)
             part = np.ascontiguousarray(X[:, support])

@@ -1,4 +1,4 @@
-"""FrugalSVC against what a user has today: RFE, and an L1-penalised LinearSVC.
+"""FrugalSVC against common alternatives: RFE and an L1-penalised LinearSVC.
 
 Both peers choose a support within the budget; the SVM is then refitted exactly on it,
 so that all three are compared in the same objective.
@@ -20,7 +20,7 @@ from .data import LARGE, load
 from .tables import Table
 
 C = 10.0
-# Given, so that the time limit and not the effort ends long searches.
+# Set explicitly, so that the time limit and not the effort ends long searches.
 PATIENCE = 250
 # Eliminations of RFE: fits, whatever the number of features.
 RFE_FITS = 50

@@ -1,4 +1,4 @@
-"""Branch and bound with two threads against one: what the second core is worth."""
+"""Branch and bound with two threads against one: the gain from the second core."""
 
 from pathlib import Path
 
@@ -49,7 +49,7 @@ def run(folder: Path, quick: bool) -> None:
 
 
 def _solve(problem: Problem, n_jobs: int, max_nodes: int | None) -> Result:
-    # Without restarts of the swap search: the tree is what is compared.
+    # Without restarts of the swap search, since the trees are compared.
     return solve(
         problem, method="branch-and-bound", max_nodes=max_nodes, n_jobs=n_jobs,
         random_state=0, time_limit=300, method_options={"patience": 0},

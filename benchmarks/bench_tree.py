@@ -2,7 +2,7 @@
 
 To compare with an earlier commit, run that one with ``--save FILE`` (these benchmarks
 on its PYTHONPATH) and this one with ``--against FILE``: the last column is the
-processor time until its last bound is reached, as a part of the time that it took.
+processor time until its last bound is reached, as a fraction of the time that it took.
 """
 
 import json
@@ -19,7 +19,7 @@ from frugalsvm.paper.study.tasks.designs import logistic_design
 from .data import load
 from .tables import Table, geometric_mean
 
-# Name, C, B of the trees whose nodes are dear.
+# Name, C, B of the trees with expensive nodes.
 DEAR = (("madelon", 1.0, 10), ("mfeat", 1.0, 10))
 # Samples and features of the correlated Gaussian design, C = 1, B = 10.
 SIZES = (500, 1000, 2000)

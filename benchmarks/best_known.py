@@ -1,7 +1,7 @@
-"""The best supports ever seen on the large data sets, as indices of features.
+"""The best known supports on the large data sets, as indices of features.
 
-``best_known.json`` holds no data. Objectives are recomputed on the data at hand, so a
-support counts for what it is worth there.
+``best_known.json`` holds no data. Objectives are recomputed on the user's copy of the
+data.
 """
 
 import json
@@ -13,7 +13,7 @@ from frugalsvm import Problem
 from frugalsvm.problem.files import write_whole
 
 FILE = Path(__file__).with_name("best_known.json")
-# A support is better if its objective is lower by this part.
+# A support is better if its objective is lower by this fraction.
 BETTER = 1e-7
 TOL = 1e-9
 
@@ -24,7 +24,7 @@ def objective_of(problem: Problem, support: list[int]) -> float:
 
 
 class BestKnown:
-    """The file: read, asked, and written when something better turns up."""
+    """The file, which is updated when a better support is found."""
 
     def __init__(self, path: Path = FILE):
         self.path = path
@@ -46,18 +46,18 @@ class BestKnown:
         return None if entry is None else entry["support"]
 
     def is_searched(self, key: str, method: str) -> bool:
-        """Whether a method has looked for better supports."""
+        """Whether a method has been used to search for better supports."""
         return method in self.entries.get(key, {}).get("searched", {})
 
     def note(self, key: str, method: str, times: float) -> None:
-        """Note that it has, for so many times the time of the default."""
+        """Record such a search, with its time as a multiple of the default's."""
         self.entries[key].setdefault("searched", {})[method] = round(times, 1)
         self._write()
 
     def offer(
         self, problem: Problem, name: str, C: float, budget: int, support: np.ndarray
     ) -> bool:
-        """Keep a support if it is better than what is known; whether it is."""
+        """Store a support if it is better than the known one; return whether it is."""
         features = sorted(int(j) for j in support)
         if not features or len(features) > budget:
             return False
@@ -81,7 +81,7 @@ class BestKnown:
         write_whole(self.path, lambda file: file.write(text.encode()))
 
     def _merge(self) -> None:
-        """Take over what another process has written meanwhile."""
+        """Merge what another process has written meanwhile."""
         for key, theirs in self._read().items():
             ours = self.entries.setdefault(key, theirs)
             searched = theirs.get("searched", {}) | ours.get("searched", {})

@@ -24,7 +24,7 @@ def data_folder(option: str | None) -> Path:
         )
     path = Path(folder)
     if not (path / "wdbc.csv.gz").exists():
-        sys.exit(f"No wdbc.csv.gz in {folder}; is this the folder with the data sets?")
+        sys.exit(f"No wdbc.csv.gz in {folder}; is it the folder of the data sets?")
     return path
 
 

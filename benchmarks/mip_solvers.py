@@ -16,7 +16,7 @@ import numpy as np
 
 
 class Outcome(NamedTuple):
-    """What a solver claims, and how long it took."""
+    """The claims of a solver, and its time."""
 
     objective: float
     bound: float
@@ -63,7 +63,7 @@ def scip(X, y, C, budget, *, gap, seconds) -> Outcome:
 
 @cache
 def _copt_environment():
-    """One environment for all models; its banner is kept out of the tables."""
+    """One environment for all models; its banner is not printed."""
     import coptpy
 
     out = os.dup(1)

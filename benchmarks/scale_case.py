@@ -1,6 +1,6 @@
-"""One case of ``bench_scale``, given as JSON, in a process of its own.
+"""One case of ``bench_scale``, given as JSON, in a separate process.
 
-Prints one line of JSON: seconds of the processor, memory, objective and gap.
+Prints one line of JSON: processor seconds, memory, objective and gap.
 """
 
 import json
@@ -21,11 +21,11 @@ from sklearn.svm import LinearSVC
 
 # Weight of the loss, unless a case has its own.
 WEIGHT = 1.0
-# Rows that are made at a time.
+# Rows generated at a time.
 PIECE = 50_000
 # Fits of the L1 norm until the budget is met.
 L1_FITS = 15
-# Lines of a piece of the standard library, and which of its modules are to be told.
+# Lines per chunk of the standard library, and the modules of the positive class.
 LINES = 12
 CONCURRENT = (
     "asyncio", "concurrent", "multiprocessing", "threading.py", "queue.py",
@@ -43,7 +43,7 @@ def memory(name: str) -> float:
 
 
 def forget_peak() -> None:
-    """Let the peak be what memory is now: what made the data is of no interest."""
+    """Reset the peak to the present memory, so that data generation does not count."""
     Path("/proc/self/clear_refs").write_text("5")
 
 
@@ -137,7 +137,7 @@ def text(m: int, n: int, density: float, seed: int = 0) -> tuple[Any, np.ndarray
 
 
 def library() -> tuple[Any, np.ndarray]:
-    """TF-IDF of the sources of the standard library; which are on concurrency?"""
+    """TF-IDF of the sources of the standard library; the target is concurrency."""
     root = Path(sysconfig.get_paths()["stdlib"])
     pieces, labels = [], []
     for path in sorted(root.rglob("*.py")):
@@ -253,7 +253,7 @@ def refitted(X: Any, y: np.ndarray, selected: np.ndarray, C: float) -> float:
 
 
 def limit_processor(seconds: float) -> None:
-    """Let the system end this process when it has taken so many seconds."""
+    """Let the system end this process after some processor seconds."""
     hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
     limit = -1 if seconds < 0 else int(np.ceil(seconds))
     resource.setrlimit(resource.RLIMIT_CPU, (limit, hard))

@@ -47,7 +47,7 @@ for tolerance in (0.0, 0.005, 0.01, 0.02):
 
 # %%
 # Would fewer than five features do? ``minimal`` gives the smallest sets that
-# are still within the tolerance: here no model can spare any of its features.
+# are still within the tolerance: here no model can do without any of its features.
 
 smallest = found.minimal()
 print(f"{len(smallest)} minimal sets, of {smallest[0].size} features and more")

@@ -40,7 +40,7 @@ for limit in limits:
     print(f"at most {limit:2d}: {costs[names].sum():4g} for {', '.join(names)}")
 
 # %%
-# Left: what more money buys. Right: what it is spent on.
+# Left: what a larger budget gains. Right: what it is spent on.
 figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.8), layout="constrained")
 left.plot(limits, objectives, "o-", label="objective of the model")
 left.plot(limits, bounds, "v-", color="C7", label="proved lower bound")

@@ -3,8 +3,8 @@ Leakage in pipelines
 ====================
 
 Features that are selected on all data have seen the test folds. On pure noise, where
-every honest accuracy is one half, the mistake looks like a discovery. Selection belongs
-inside the folds: in a pipeline, or in ``FrugalSVCCV``.
+every unbiased accuracy is one half, the mistake looks like a discovery. Selection
+belongs inside the folds: in a pipeline, or in ``FrugalSVCCV``.
 """
 
 import matplotlib.pyplot as plt
@@ -20,7 +20,7 @@ N_DRAWS = 8
 
 
 def draw(seed):
-    """Noise: 60 samples, 200 features, and labels that have nothing to do with them."""
+    """Noise: 60 samples, 200 features, and labels unrelated to them."""
     rng = np.random.default_rng(seed)
     return rng.normal(size=(60, 200)), rng.permutation(np.repeat([0, 1], 30))
 

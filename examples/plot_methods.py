@@ -1,6 +1,6 @@
 """
-What the methods do with their time
-===================================
+The methods over time
+=====================
 
 Best objective and lower bound over time for every method on the Wisconsin breast cancer
 data, B = 5, C = 10. The searches improve only the objective; their bound is that of the

@@ -3,7 +3,7 @@ Against recursive elimination and the l1 norm
 =============================================
 
 Recursive feature elimination repeatedly drops the smallest weight; the l1 norm
-shrinks weights until few are left. Both are fast, and neither knows how far from the
+shrinks weights until few are left. Both are fast, but neither says how far from the
 best choice it ends. Here all three choose features, and the same SVM fits their
 weights, so only the choice differs.
 """

@@ -42,7 +42,7 @@ figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4), layout="constrained"
 CalibrationDisplay.from_predictions(
     y_test, probability, n_bins=6, strategy="quantile", ax=left, name="FrugalSVC, B = 3"
 )
-left.set(xlabel="predicted probability of benign", ylabel="part that is benign")
+left.set(xlabel="predicted probability of benign", ylabel="fraction that is benign")
 left.legend(frameon=False, loc="lower right")
 scores = fitted.decision_function(X_test)
 order = np.argsort(scores)

@@ -5,7 +5,7 @@ How tight are the relaxations?
 Lower bounds of all relaxations of the paper and the optimum of FS-SVM on the ten
 "worst" measurements of the Wisconsin breast cancer data as the budget B grows. Bounds
 of relaxations are recomputed from dual points; the optimum and the semi-relaxation
-SR-DLMP(K), which keeps the B + 1 best-ranked features binary, are what SCIP reports.
+SR-DLMP(K), which keeps the B + 1 best-ranked features binary, are reported by SCIP.
 """
 
 import matplotlib.pyplot as plt

@@ -3,7 +3,7 @@ A scorecard that fits on a card
 ===============================
 
 Five features, integer points, a sum: a model for places where there is no computer. The
-card is made from a proved model, and says how much accuracy the rounding costs.
+card is made from a model with a proof, and says how much accuracy the rounding costs.
 """
 
 import matplotlib.pyplot as plt

@@ -5,7 +5,7 @@ Which features can be relied on?
 Two hundred samples and a thousand features: some model with few features will fit well,
 and on other samples a different one will. Stability selection fits many random halves
 of the samples and counts. Here six features matter; two of them have a near-identical
-twin, and twins share the votes: a feature that comes and goes need not be noise.
+twin, and twins split the counts: a feature that comes and goes need not be noise.
 """
 
 import matplotlib.pyplot as plt

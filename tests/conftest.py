@@ -1,11 +1,11 @@
-"""What all tests need."""
+"""Fixtures for all tests."""
 
 import os
 import signal
 
 import pytest
 
-# Set by those who run tests side by side: the command line would wrap its lines there.
+# Set by parallel test runners: the command line would wrap its lines.
 os.environ.pop("COLUMNS", None)
 
 

@@ -1,4 +1,4 @@
-"""Mutation testing: are the tests able to tell wrong code from right code?
+"""Mutation testing: do the tests detect wrong code?
 
     python -m tests.mutation checker --sample 300 --seed 0
     python -m tests.mutation bounds --sample 300 --seed 0
@@ -22,7 +22,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
 
-# Seconds after which a mutant is said not to end.
+# Seconds after which a mutant counts as killed.
 PATIENCE = 90
 
 # Modules in the order of their imports: all from the changed one on are executed.
@@ -44,14 +44,14 @@ TESTS = {
     ],
     "bounds": ["tests/kernels/test_bounds.py"],
 }  # fmt: skip
-# What takes long and is about something else, or needs kernels that need Numba.
+# Slow tests of other things, and tests that need kernels compiled by Numba.
 SKIPPED = (
     "flipped_bytes", "bombs", "what_is_written_verifies", "raw_wine", "packs_too_well",
     "no_bound_exceeds_the_optimum", "not_even_read", "observes", "no_forgery",
     "to_check", "leaving_out", "from_closing", "prices_are_part", "does_not_cost",
     "without_a_tree",
 )  # fmt: skip
-# What the tests need, to be imported once.
+# Modules that the tests need, imported once.
 WARM = (
     "frugalsvm.cli.demo", "frugalsvm.api.estimators", "frugalsvm.kernels.screening",
     "frugalsvm.paper.models", "clarabel", "hypothesis", "pytest", "scipy.optimize",
@@ -102,7 +102,7 @@ class _Bare(ast.NodeTransformer):
 
 
 def meaning(source):
-    """What tells programs apart; None if it is not one."""
+    """A key that distinguishes programs; None for invalid ones."""
     try:
         return ast.dump(_Bare().visit(ast.parse(source)))
     except SyntaxError:
@@ -119,7 +119,7 @@ def all_mutants(target):
             try:
                 operator = get_operator(name)()
             except TypeError:
-                # One that wants to be told which variables to change.
+                # An operator that needs to know which variables to change.
                 continue
             places = sum(len(list(operator.mutation_positions(node))) for node in nodes)
             for occurrence in range(places):
@@ -127,7 +127,7 @@ def all_mutants(target):
 
 
 def sample(target, size, seed):
-    """So many mutants at random: programs, and other ones."""
+    """A number of random mutants: valid programs, and others."""
     mutants = list(all_mutants(target))
     print(f"{len(mutants)} mutants of {target}", flush=True)
     random.Random(seed).shuffle(mutants)
@@ -156,14 +156,14 @@ def put_in_place(target, changed, source):
 
 
 def run_tests(target, changed, source):
-    """What a forked process does: 0 if all tests pass."""
+    """Main function of a forked process: 0 if all tests pass."""
     import pytest
 
     null = os.open(os.devnull, os.O_WRONLY)
     os.dup2(null, 1)
     os.dup2(null, 2)
     put_in_place(target, changed, source)
-    # Its own tests are the most likely to notice.
+    # Its own tests are the most likely to detect it.
     own = f"test_{changed.rpartition('.')[2]}.py"
     files = sorted(TESTS[target], key=lambda file: not file.endswith(own))
     options = ["-x", "-q", "-p", "no:cacheprovider"]

@@ -29,7 +29,7 @@ def signed_rows(X, y):
 
 
 def _compressed(M):
-    """A dense matrix as a sparse one, without the detours that scipy takes."""
+    """A dense matrix as a sparse one, faster than by scipy."""
     is_used = M.T != 0
     ends = np.concatenate([[0], is_used.sum(axis=1).cumsum()])
     return sp.csc_matrix((M.T[is_used], is_used.nonzero()[1], ends), M.shape)
@@ -51,7 +51,7 @@ def svm_value(X, y, C, intercept=True, tol=1e-10):
 
 
 def svm_solution(X, y, C, intercept=True, tol=1e-10):
-    """What Clarabel says of (SVM)."""
+    """The solution of (SVM) by Clarabel."""
     m, n = X.shape
     column = y[:, None] if intercept else np.zeros((m, 0))
     width = n + column.shape[1]
@@ -158,7 +158,7 @@ def evaluate(problem, tried, tol):
 
 
 def check_by_clarabel(problem, support, value):
-    """Hold the value of a support against another solver, where that has one."""
+    """Compare the value of a support with another solver's, if it has one."""
     X = (problem.A[support] * problem.y).T
     found = svm_solution(X, problem.y, problem.C, problem.fit_intercept)
     if found.status == clarabel.SolverStatus.Solved:

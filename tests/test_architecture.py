@@ -1,4 +1,4 @@
-"""Imports point downwards: the layers of CONTRIBUTING.md use those below them only."""
+"""Imports point downwards: the layers of CONTRIBUTING.md use only those below them."""
 
 import ast
 import subprocess
@@ -12,11 +12,11 @@ from tests.mutation import TESTS
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "frugalsvm"
-# The front doors: they may know everything.
+# Entry points: they may import everything.
 FRONT = ["__main__", "__init__"]
-# The wing may know everything, too, but others load it when it is asked for.
+# The wing may import everything, too, but others load it on demand.
 WING = "paper"
-# Layers that know nothing of the package but these.
+# Layers that import only these from the package.
 ALONE = {"checker": set(), "kernels": set(), "engine": {"kernels"}}
 # Entries of the package's folder.
 MOST_ENTRIES = 17
@@ -82,7 +82,7 @@ def excused_lines(text: str) -> set[int]:
 
 
 def objections(file: str, text: str) -> list[str]:
-    """Imports that are not as CONTRIBUTING.md says."""
+    """Imports that violate CONTRIBUTING.md."""
     own, excused = layer_of(file), excused_lines(text)
     wrong = []
     for layer, line, is_inside in layer_imports(file, text):
@@ -98,7 +98,7 @@ def objections(file: str, text: str) -> list[str]:
     return wrong
 
 
-def test_the_list_is_short_and_whole():
+def test_the_list_is_short_and_complete():
     assert sorted({layer_of(file) for file in sources()}) == sorted(LAYERS)
     assert len(listed_layers()) <= 15
     entries = [one.name for one in PACKAGE.iterdir() if one.name != "__pycache__"]
@@ -106,7 +106,7 @@ def test_the_list_is_short_and_whole():
 
 
 def test_tests_are_where_their_modules_are():
-    """But for those that are about the project as a whole."""
+    """Except those of the project as a whole."""
     folders = {one.name for one in (ROOT / "tests").iterdir() if one.is_dir()}
     known = {*listed_layers(), "campaign", "properties", "__pycache__"}
     assert folders - known == set()
@@ -131,7 +131,7 @@ print([name for name in sys.modules if name.startswith("frugalsvm.paper")])
 """
 
 
-def test_a_default_fit_loads_nothing_of_the_wing():
+def test_a_default_fit_does_not_load_the_paper_package():
     done = subprocess.run(
         [sys.executable, "-c", FIT], capture_output=True, text=True, check=True
     )
@@ -180,7 +180,7 @@ if TYPE_CHECKING:
         ("checker/proof.py", UPWARDS.format("  # a type"), 1),
     ],
 )
-def test_what_points_upwards_is_found(file, text, n_wrong):
+def test_imports_that_point_upwards_are_found(file, text, n_wrong):
     assert len(objections(file, text)) == n_wrong
 
 

@@ -1,4 +1,4 @@
-"""The file of the best known supports: what is better stays, whoever writes last."""
+"""The file of the best known supports: better ones are kept, whoever writes last."""
 
 import json
 
@@ -31,7 +31,7 @@ def offer(known, problem, support):
     return known.offer(problem, NAME, C, BUDGET, np.array(support))
 
 
-def test_only_what_is_better_is_kept(tmp_path, problem, pairs):
+def test_only_improvements_are_kept(tmp_path, problem, pairs):
     worse, better = pairs
     known = BestKnown(tmp_path / "known.json")
     assert known.objective(problem, NAME, C, BUDGET) == np.inf
@@ -46,7 +46,7 @@ def test_only_what_is_better_is_kept(tmp_path, problem, pairs):
 
 
 @pytest.mark.parametrize("better_first", [True, False])
-def test_two_processes_lose_nothing(tmp_path, problem, pairs, better_first):
+def test_two_processes_lose_no_results(tmp_path, problem, pairs, better_first):
     worse, better = pairs
     first, second = (BestKnown(tmp_path / "known.json") for _ in range(2))
     for known, support in zip(
@@ -61,7 +61,7 @@ def test_two_processes_lose_nothing(tmp_path, problem, pairs, better_first):
     assert [path.name for path in tmp_path.iterdir()] == ["known.json"]
 
 
-def test_what_was_searched_is_kept_with_a_better_support(tmp_path, problem, pairs):
+def test_searched_supports_are_kept_with_a_better_one(tmp_path, problem, pairs):
     worse, better = pairs
     known = BestKnown(tmp_path / "known.json")
     offer(known, problem, worse)

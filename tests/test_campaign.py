@@ -1,4 +1,4 @@
-"""The campaign's own parts, and a short campaign: no violations."""
+"""The parts of the campaign, and a short campaign without violations."""
 
 import math
 from dataclasses import replace
@@ -46,7 +46,7 @@ def test_small_C_leaves_all_samples_inside_the_margin():
     assert optimum.lower <= value <= optimum.upper
 
 
-def test_without_features_the_smaller_class_pays():
+def test_without_features_only_the_smaller_class_has_losses():
     optimum = Reference(stated([[1], [2], [3]], [1, 1, -1], 3.0, 0)).optimum
     assert (optimum.lower, optimum.upper) == (6, 6)
     no_intercept = stated([[1], [2], [3]], [1, 1, -1], 3.0, 0, intercept=False)
@@ -93,7 +93,7 @@ def test_supports_are_the_largest_within_both_budgets():
     assert Reference(replace(case, max_cost=0.5)).optimum.lower == math.inf
 
 
-def test_sums_of_costs_in_the_window_are_read_both_ways():
+def test_sums_of_costs_near_the_limit_may_count_either_way():
     X, y = [[1, 0], [0, 1], [-1, 0], [0, -1]], [1, 1, -1, -1]
     case = stated(X, y, costs=np.array([0.1, 0.2]), max_cost=0.3)
     # In doubles 0.1 + 0.2 is a little more than 0.3.
@@ -109,7 +109,7 @@ def test_arithmetic():
     assert [Fraction(v, determinant) for v in found] == [Fraction(4, 5), Fraction(7, 5)]
 
 
-# --- what the campaign must notice ---------------------------------------------------
+# --- violations to be detected ----------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -135,7 +135,7 @@ def solved():
         (lambda r: {"certificate": {}}, "certificate rejected"),
     ],
 )
-def test_planted_errors_are_noticed(solved, change, words):
+def test_injected_errors_are_noticed(solved, change, words):
     case, reference, result = solved
     wrong = replace(result, **change(result))
     found = list(problems.objections(case, reference, wrong))
@@ -169,7 +169,7 @@ def test_strong_trees_prove_the_optimum(solved):
     assert optimum * (1 - Fraction(1, 10**9)) < Fraction(proved.lower_bound) <= optimum
 
 
-def test_a_believed_forgery_is_noticed(monkeypatch):
+def test_an_accepted_forgery_is_noticed(monkeypatch):
     base = next(
         base for index in range(9) if (base := forgeries.Base(0, index)).sources
     )
@@ -194,7 +194,7 @@ def test_a_believed_forgery_is_noticed(monkeypatch):
         (lambda a: {"supports": [np.array([0, 1])] * len(a.supports)}, "over budget"),
     ],
 )  # fmt: skip
-def test_a_believed_list_is_noticed(solved, change, words):
+def test_an_accepted_forged_list_is_noticed(solved, change, words):
     case, reference, _ = solved
     problem = Problem(case.X, case.y, **case.arguments)
     found = near_optimal(problem, tolerance=1.0, certificate=True)
@@ -239,7 +239,7 @@ def test_exports_that_differ_are_noticed(monkeypatch):
     assert "exports differ" in tally.violations[0][1]
 
 
-def test_a_model_that_is_believed_is_noticed(monkeypatch):
+def test_an_accepted_damaged_model_is_noticed(monkeypatch):
     wrong = models.PortableModel((), 1.0, (0, 1), 0)
     monkeypatch.setattr(wrong.__class__, "from_json", lambda text: wrong)
     monkeypatch.setattr(wrong.__class__, "to_python", lambda model: "predict = str")
@@ -247,7 +247,7 @@ def test_a_model_that_is_believed_is_noticed(monkeypatch):
     assert "exports differ" in tally.violations[0][1]
 
 
-def test_threads_that_stay_are_noticed():
+def test_leaked_threads_are_noticed():
     import threading
 
     before, stop = set(threading.enumerate()), threading.Event()
@@ -259,7 +259,7 @@ def test_threads_that_stay_are_noticed():
     assert interrupts.still_running(before, 0.1) == []
 
 
-def test_units_can_be_written_down():
+def test_units_can_be_recorded():
     for unit in (Unit("problems", 3, 4), Unit("forgeries", 3, 4, 5)):
         assert Unit.parse(str(unit)) == unit
 
@@ -284,30 +284,30 @@ def test_no_problem_is_solved_wrongly():
     assert tally.total("problems", "verified") > 800
 
 
-def test_no_forgery_is_believed():
+def test_no_forgery_is_accepted():
     tally = run_here("forgeries", SEED, 20)
     assert not tally.violations, tally.table()
     assert tally.total("forgeries", "counted") > 3000
 
 
-def test_tables_are_read_right_or_refused():
+def test_tables_are_read_correctly_or_rejected():
     tally = run_here("tables", SEED, 5)
     assert not tally.violations, tally.table()
     assert tally.total("tables", "read") > 100
     assert tally.total("tables", "rows") > 200
 
 
-def test_model_files_mean_what_they_say_or_are_refused():
+def test_model_files_are_read_correctly_or_rejected():
     tally = run_here("models", SEED, 10)
     assert not tally.violations, tally.table()
     assert tally.total("models", "loaded") > 50
 
 
-def test_nothing_is_left_after_interrupts_and_limits():
+def test_no_threads_are_left_after_interrupts_and_limits():
     tally = run_here("interrupts", SEED, 2)
     assert not tally.violations, tally.table()
 
 
-def test_workers_are_watched_and_ended():
+def test_workers_are_watched_and_terminated():
     tally = run_workers("problems", SEED, 600.0, 1, print, units=3)
     assert tally.total("problems", "tried") == 3

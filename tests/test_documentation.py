@@ -1,4 +1,4 @@
-"""What the documentation shows is run: docstrings, README, and pages with code."""
+"""Code in the documentation runs: docstrings, README, and pages with code."""
 
 import contextlib
 import csv
@@ -29,7 +29,7 @@ VARYING = ("time", "work", "proved")
 
 
 def modules_with_examples():
-    """All modules in which there is something to run."""
+    """All modules with examples to run."""
     files = [f for f in SOURCE.rglob("*.py") if ">>> " in f.read_text("utf-8")]
     return sorted(".".join(f.relative_to(SOURCE).with_suffix("").parts) for f in files)
 
@@ -48,7 +48,7 @@ def directives(text, language):
 
 
 def run(code, names):
-    """What some code prints."""
+    """The output of some code."""
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
         exec(compile(code, "documentation", "exec"), names)
@@ -96,7 +96,7 @@ def test_there_are_examples_to_run():
     } <= set(modules_with_examples())
 
 
-def test_the_readme_prints_what_it_says(elsewhere):
+def test_the_readme_shows_the_actual_output(elsewhere):
     codes, outputs = fenced(README, "python"), fenced(README, "")
     assert len(codes) == 2
     names = {}
@@ -125,7 +125,7 @@ def frugalsvm(*arguments):
 # --- pages ---------------------------------------------------------------------------
 
 
-def test_the_landing_page_prints_what_it_says():
+def test_the_landing_page_shows_the_actual_output():
     code = directives(PAGES["index"], "python")[0]
     said = directives(PAGES["index"], "text")[0]
     assert stable_lines(run(code, {})) == stable_lines(said)
@@ -163,7 +163,7 @@ except ImportError:
 
 
 def audit(code):
-    """What a script says in a process that has the checker and NumPy only."""
+    """The output of a script in a process that has only the checker and NumPy."""
     shutil.copytree(SOURCE / "frugalsvm" / "checker", "checker", dirs_exist_ok=True)
     Path("audit.py").write_text(code, "utf-8")
     done = subprocess.run(
@@ -221,7 +221,7 @@ def test_every_page_can_be_reached():
     assert set(PAGES) - listed == set()
 
 
-def test_links_that_lead_nowhere_are_found(tmp_path):
+def test_broken_links_are_found(tmp_path):
     spec = importlib.util.spec_from_file_location("links", ROOT / "docs" / "links.py")
     links = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(links)

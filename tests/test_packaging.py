@@ -1,4 +1,4 @@
-"""What is promised about versions and files, compared with what is there."""
+"""Promises about versions and files, compared with the package."""
 
 import re
 import tomllib
@@ -23,7 +23,7 @@ def minima():
     return {pair[1]: version(pair[2]) for pair in pairs if pair}
 
 
-def test_the_oldest_versions_that_are_tested_are_those_promised():
+def test_the_oldest_tested_versions_are_the_supported_ones():
     file = ROOT / ".github" / "oldest.txt"
     if not file.exists():
         pytest.skip("the settings of CI are not in the source archive")

@@ -1,4 +1,4 @@
-"""The enumeration that other tests believe: is it right, and does it notice if not?"""
+"""The enumeration that other tests rely on: is it right, and does it detect errors?"""
 
 from fractions import Fraction
 
@@ -14,7 +14,7 @@ from tests.reference import brute_force, random_data
 
 @pytest.mark.parametrize("seed", range(12))
 def test_enumeration_finds_the_exact_optimum(seed):
-    """In integers, by pivoting: no code of ours, and no floating point."""
+    """In integers, by pivoting: independent of frugalsvm and of floating point."""
     rng = np.random.default_rng(seed)
     m, n = int(rng.integers(4, 9)), int(rng.integers(2, 5))
     X, y = random_data(rng, m, n, integer=True, separable=seed % 3 == 0)
@@ -50,7 +50,7 @@ def test_a_solve_that_hides_the_best_support_is_noticed(problem, monkeypatch):
 
 
 @pytest.mark.parametrize("factor", [1.0 - 1e-6, 1.0 + 1e-6])
-def test_values_are_held_against_another_solver(problem, monkeypatch, factor):
+def test_values_agree_with_another_solver(problem, monkeypatch, factor):
     evaluate = reference.evaluate
 
     def wrong(*arguments):

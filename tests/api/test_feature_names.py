@@ -50,7 +50,7 @@ def test_a_mask_with_names_is_aligned_by_name():
         FeatureNames(None, 4).indices("include", mask)
 
 
-def test_a_name_of_several_columns_says_nothing():
+def test_a_name_of_several_columns_is_ambiguous():
     columns = FeatureNames(np.array(["age", "dose", "age"], dtype=object), 3)
     np.testing.assert_array_equal(columns.indices("include", ["dose"]), [1])
     with pytest.raises(ValueError, match="several columns"):
@@ -68,7 +68,7 @@ def test_a_name_of_several_columns_says_nothing():
         ([True, False], "mask of shape"),
     ],
 )
-def test_what_is_wrong_with_features(features, words):
+def test_invalid_features(features, words):
     with pytest.raises(ValueError, match="include") as error:
         COLUMNS.indices("include", features)
     assert words in str(error.value)
@@ -85,7 +85,7 @@ def test_costs_are_aligned_by_name():
     series = pd.Series({"weight": 3.0, "age": 1.0, "height": 4.0, "dose": 2.0})
     for costs in (series, series.sort_values(ascending=False), series.to_dict()):
         np.testing.assert_array_equal(COLUMNS.costs(costs), [1.0, 2.0, 3.0, 4.0])
-    # Without names the order is all there is.
+    # Without names, values are in order.
     counted = pd.Series([4.0, 3.0, 2.0, 1.0])
     frame = pd.DataFrame({"cost": counted.to_numpy()}, index=NAMES)
     assert COLUMNS.costs(frame) is frame
@@ -99,10 +99,10 @@ def test_costs_are_aligned_by_name():
     [
         ({"age": 1.0, "dose": 2.0, "weight": 3.0}, "no entry for 'height'"),
         (dict.fromkeys(NAMES, 1.0) | {"hieght": 1.0}, "did you mean 'height'"),
-        (pd.Series([1.0, 2.0], index=["age", "age"]), "two entries of one name"),
+        (pd.Series([1.0, 2.0], index=["age", "age"]), "two entries with the same name"),
     ],
 )
-def test_what_is_wrong_with_costs(costs, words):
+def test_invalid_costs(costs, words):
     with pytest.raises(ValueError, match=words):
         COLUMNS.costs(costs)
 

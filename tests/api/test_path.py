@@ -1,4 +1,4 @@
-"""Paths: monotone, valid, and no worse than what is found alone."""
+"""Paths: monotone, valid, and no worse than separate fits."""
 
 import numpy as np
 import pandas as pd
@@ -62,7 +62,7 @@ def test_it_prints_as_a_table(data):
     assert header.split() == ["C", "budget", "objective", "bound", "gap"]
     assert len(lines) == 2
     assert lines[1].split()[:2] == ["1", "2"]
-    assert note.startswith("gap: what another choice could gain at most")
+    assert note.startswith("gap: the most that another choice could gain")
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def test_bad_arguments(data, arguments, words):
 
 
 def test_ctrl_c_ends_the_path(data, monkeypatch):
-    """The second run is told to stop, as Ctrl-C tells it: no third one begins."""
+    """The second run is stopped as by Ctrl-C: no third one begins."""
     begun = []
     run = frugalsvm.api.path.run_interruptible
 
@@ -109,7 +109,7 @@ def test_costs_and_features_by_name_against_enumeration(data):
     names = [f"f{j}" for j in range(10)]
     table = pd.DataFrame(X, columns=names)
     costs = np.arange(1.0, 11.0)
-    # In another order: what counts is the name.
+    # In another order: names count.
     by_name = pd.Series(costs, index=names).sort_values(ascending=False)
     path = frugal_path(
         table, y, max_features=[2, 4], C=[0.5], feature_costs=by_name, max_cost=12.0,
@@ -125,14 +125,14 @@ def test_costs_and_features_by_name_against_enumeration(data):
         assert result.objective == pytest.approx(optimum, rel=1e-4)
         assert problem.admits(np.union1d(result.selected, [4]))
         assert path.names_of(result) == [names[j] for j in result.selected]
-    # The budget of the costs matters here.
+    # The cost budget is binding here.
     free, _ = brute_force(
         Problem(X, y, C=0.5, max_features=4, include=[4], exclude=[0])
     )
     assert path.objectives[0, 1] > free * (1 + 1e-3)
 
 
-def test_names_that_are_not_there(data):
+def test_missing_names(data):
     X, y = data
     table = pd.DataFrame(X, columns=[f"length {j}" for j in range(10)])
     with pytest.raises(ValueError, match="did you mean 'length 3'"):

@@ -1,4 +1,4 @@
-"""Stability selection: halves, counts, and what they say."""
+"""Stability selection: halves, counts and statistics."""
 
 import re
 
@@ -27,7 +27,7 @@ def data():
 
 
 class Witness(SelectorMixin, BaseEstimator):
-    """Notes its samples and its seed as if they were features."""
+    """Records its samples and its seed as if they were features."""
 
     def __init__(self, random_state=None, other=None):
         self.random_state = random_state
@@ -43,7 +43,7 @@ class Witness(SelectorMixin, BaseEstimator):
         return self.mask_
 
 
-def test_what_matters_is_stable(data):
+def test_relevant_features_are_stable(data):
     model = make_pipeline(StandardScaler(), FrugalSVC(3, method="swap"))
     found = stability_selection(model, *data, n_pairs=4, random_state=0)
     assert found.masks.shape == (8, 10)
@@ -68,7 +68,7 @@ def test_seeds_decide_and_jobs_do_not(data):
 
 
 def test_halves_are_complementary_and_stratified():
-    # Each sample has a column of its own, so a mask shows who was in the half.
+    # Each sample has its own column, so a mask shows the samples of the half.
     y = np.r_[np.zeros(20), np.ones(10)]
     X = np.c_[np.eye(30), np.zeros(30)]
     found = stability_selection(Witness(), X, y, n_pairs=6, random_state=3)
@@ -76,13 +76,13 @@ def test_halves_are_complementary_and_stratified():
     np.testing.assert_array_equal(first, ~second)
     assert (first[:, :20].sum(axis=1) == 10).all()
     assert len({row.tobytes() for row in first}) > 1
-    # Estimators get seeds of their own; a seed that is set stays.
+    # Estimators get their own seeds; a seed that is set stays.
     assert set(found.masks[:, -1]) == {False, True}
     fixed = stability_selection(Witness(random_state=2), X, y, n_pairs=6)
     assert not fixed.masks[:, -1].any()
 
 
-def test_one_of_an_odd_class_is_left_out():
+def test_one_sample_of_an_odd_class_is_omitted():
     labels = np.array([0] * 5 + [1] * 4)
     first, second = _complementary(labels, np.random.RandomState(0))
     assert first.size == second.size == 4
@@ -98,7 +98,7 @@ def test_sparse_data(data):
     assert np.isnan(found.stability)
 
 
-def test_measures_by_hand():
+def test_measures_computed_by_hand():
     masks = np.array([[1, 1, 0, 0], [1, 0, 1, 0], [1, 1, 0, 0], [1, 1, 0, 0]], bool)
     found = StabilitySelection(masks, list("abcd"))
     np.testing.assert_allclose(found.frequencies, [1, 0.75, 0.25, 0])

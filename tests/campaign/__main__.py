@@ -1,6 +1,6 @@
-"""``python -m tests.campaign --minutes 45 --jobs 2``: attack the library for a while.
+"""``python -m tests.campaign --minutes 45 --jobs 2``: stress-test the library.
 
-Every violation is printed with what ``--replay`` needs to show it again.
+Every violation is printed with the argument for ``--replay`` that reproduces it.
 """
 
 from __future__ import annotations

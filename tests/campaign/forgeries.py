@@ -1,4 +1,4 @@
-"""Forged certificates: none may be believed beyond the optimum of what it states."""
+"""Forged certificates: none may be accepted beyond the optimum of its problem."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ NAME = "forgeries"
 FORGERIES, FILES = 300, 15
 PROBLEMS, STRONG = 3, 3
 SAMPLES, FEATURES = 9, 6
-# Seconds that no tiny proof may take: it asks for more than it can need.
+# Maximum seconds to verify a tiny proof.
 SLOW = 10.0
-# What is called for every bound: a forgery that gets there counts. The first that
-# exists is watched.
+# Candidates for the function that computes bounds; the first that exists is counted,
+# and a forgery that reaches it counts.
 BOUNDS = (
     ("frugalsvm.checker.proof:_Part", "__init__"),
     ("frugalsvm.checker:_Problem", "bound"),
@@ -43,7 +43,7 @@ BOUNDS = (
 
 @functools.cache
 def watch_bounds() -> list[int]:
-    """A list with the number of bounds computed so far; the one place to adapt."""
+    """A list with the number of bounds computed so far."""
     owner, name = _bound_function()
     original, calls = getattr(owner, name), [0]
 
@@ -65,7 +65,7 @@ def _bound_function() -> tuple[type, str]:
 
 @dataclass(frozen=True)
 class Source:
-    """A sound proof, dual points to forge it with, and all proofs on its data."""
+    """A valid proof, dual points to forge it with, and all proofs on its data."""
 
     arrays: dict[str, np.ndarray]
     pool: DualPool
@@ -82,7 +82,7 @@ class Source:
 
 
 class Base:
-    """Data, some problems on them, and sound proofs of these to be forged."""
+    """Data, some problems on them, and valid proofs of these to be forged."""
 
     def __init__(self, seed: int, index: int):
         rng = np.random.default_rng([seed, index])
@@ -147,7 +147,7 @@ def forge(rng, base: Base) -> tuple[str, dict[str, np.ndarray]]:
     names = list(MUTATIONS)
     weights = np.array([weight for _, weight in MUTATIONS.values()])
     source = base.sources[rng.integers(len(base.sources))]
-    # Claim little, so that only the proof is judged.
+    # Claim little, so that only the proof is tested.
     little = {"lower_bound": np.array(-1e300), "threshold": np.array(-1e300)}
     little = {name: value for name, value in little.items() if name in source.arrays}
     arrays = {**source.arrays, **little}
@@ -166,7 +166,7 @@ def sealed(arrays):
 
 
 def _objective(base: Base, arrays) -> float:
-    """What the solution is worth, or the present claim if that makes no sense."""
+    """The objective of the solution, or the present claim if it is invalid."""
     try:
         coef = np.zeros(base.X.shape[1])
         coef[arrays["selected"]] = arrays["coef"]

@@ -15,7 +15,7 @@ def power(rng, low: float, high: float, size=None):
 
 
 def random_data(rng, m: int, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """X and y with both classes; see the parts for what is done to them."""
+    """X and y with both classes, modified by the functions below."""
     kind = rng.choice(["normal", "integer", "heavy", "binary"], p=[0.5, 0.3, 0.1, 0.1])
     if kind == "normal":
         X = rng.normal(size=(m, n))
@@ -105,7 +105,7 @@ def random_max_cost(rng, costs: np.ndarray) -> float | None:
 
 
 def random_constraints(rng, n: int) -> dict:
-    """Budgets and forced sets; some admit nothing and will be refused."""
+    """Budgets and forced sets; some are infeasible and will be rejected."""
     arguments: dict = {"fit_intercept": chance(rng, 0.75)}
     limit = int(rng.integers(0, n + 1)) if chance(rng, 0.2) else int(rng.integers(1, 4))
     arguments["max_features"] = None if chance(rng, 0.1) else limit

@@ -1,7 +1,7 @@
 """Interrupts, limits and alarms at random moments: complete results, nothing left.
 
-Signals go to the main thread, so this runs there. Nothing here judges seconds, but for
-how soon everything must be quiet afterwards.
+Signals go to the main thread, so this runs there. Nothing here depends on seconds,
+except how soon all threads must have ended afterwards.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from .reference import Reference, Stated
 from .tally import Tally, Unit
 
 NAME = "interrupts"
-# Seconds until nothing may be running any more.
+# Seconds until all threads must have ended.
 QUIET = 5.0
-# An interrupt that comes sooner may find nothing to return.
+# After an earlier interrupt there may be no result yet.
 EARLY = 0.05
-# A run that goes on for so many seconds after an interrupt has not heard it.
+# A run that continues for this many seconds after an interrupt has missed it.
 DEAF = 0.5
 # Cases on one problem: they share the best objective.
 CASES = 6
@@ -41,7 +41,7 @@ class Alarm(Exception):
 
 
 class Instance:
-    """A problem that takes a while, and the best objective anybody found."""
+    """A problem that takes a while, and the best objective of all runs."""
 
     def __init__(self, rng):
         m, n = int(rng.integers(40, 250)), int(rng.integers(15, 300))
@@ -68,7 +68,7 @@ class Instance:
 
 @functools.cache
 def warm_up() -> None:
-    """Compile everything: compilation is not what is interrupted here."""
+    """Compile everything, since compilation should not be interrupted here."""
     rng = np.random.default_rng(0)
     # Tempering, which has kernels of its own, is for more than 50 features.
     for n_features in (12, 80):
@@ -115,7 +115,7 @@ def run_case(rng, instance: Instance, tally: Tally) -> Iterator[str]:
         yield from _interrupted_fit(delay, instance, options)
     else:
         yield from _interrupted_solve(kind, delay, instance, options)
-    tally.measure("seconds beyond the moment", time.perf_counter() - started - delay)
+    tally.measure("seconds after the signal", time.perf_counter() - started - delay)
     left = still_running(before)
     if left:
         yield f"still running: {kind}: {left} after {QUIET} s ({options['method']})"
@@ -130,12 +130,12 @@ def _limited(rng, kind, delay, instance, options) -> Iterator[str]:
             options = {**options, "method_options": {"patience": 0}}
     result = solve(instance.problem, **{**options, **limit})
     if result.status == "interrupted":
-        yield f"interrupted by nobody: {kind}"
+        yield f"interrupted without a signal: {kind}"
     yield from instance.objections(result)
 
 
 def _interrupted_solve(kind, delay, instance, options) -> Iterator[str]:
-    """``solve`` returns on a first Ctrl-C; other exceptions may leave it."""
+    """``solve`` returns on a first Ctrl-C; it may raise other exceptions."""
     moments = [delay, delay + 0.02] if kind == "ctrl-c twice" else [delay]
     send = signal.SIGALRM if kind == "alarm" else signal.SIGINT
     outcome = call_with_signals(
@@ -147,7 +147,7 @@ def _interrupted_solve(kind, delay, instance, options) -> Iterator[str]:
         if not isinstance(outcome, expected) or not excused:
             yield f"exception: {kind}: {_described(outcome)}"
         return
-    if kind == "ctrl-c" and was_deaf(outcome, delay):
+    if kind == "ctrl-c" and missed_interrupt(outcome, delay):
         yield f"status: {kind}: {outcome.status} after {outcome.seconds:.1f} s"
     yield from instance.objections(outcome)
 
@@ -159,7 +159,7 @@ def _interrupted_fit(delay, instance, options) -> Iterator[str]:
         lambda: model.fit(instance.X, instance.y), signal.SIGINT, [delay]
     )
     if outcome is model:
-        if model.status_ == "interrupted" or was_deaf(model.result_, delay):
+        if model.status_ == "interrupted" or missed_interrupt(model.result_, delay):
             yield f"fit returned: although it was interrupted ({model.status_})"
     elif not isinstance(outcome, KeyboardInterrupt):
         yield f"exception: ctrl-c fit: {_described(outcome)}"
@@ -173,14 +173,14 @@ def _interrupted_fit(delay, instance, options) -> Iterator[str]:
         yield from instance.objections(model.result_)
 
 
-def was_deaf(result, delay: float) -> bool:
+def missed_interrupt(result, delay: float) -> bool:
     """Whether a run ended late and not because of the interrupt."""
     late = result.seconds > delay + DEAF
     return late and result.status not in ("interrupted", "optimal")
 
 
 def call_with_signals(function: Callable, number: int, moments: list[float]):
-    """What the function returns, or what left it, with signals at given moments."""
+    """The result or exception of the function, with signals at given moments."""
     sent = threading.Event()
 
     def send() -> None:
@@ -201,7 +201,7 @@ def call_with_signals(function: Callable, number: int, moments: list[float]):
         _handle(_nothing, _nothing)
     except BaseException as error:
         _handle(_nothing, _nothing)
-        # A signal may come when the call is over: that is nobody's fault.
+        # A signal may arrive after the call, which is not an error.
         outcome = error if outcome is None else outcome
     sent.wait()
     _handle(*previous)
@@ -214,7 +214,7 @@ def _handle(interrupt, alarm) -> tuple:
 
 
 def _nothing(*_) -> None:
-    """Let a late signal pass."""
+    """Ignore a late signal."""
 
 
 def still_running(before: set[threading.Thread], patience: float = QUIET) -> list[str]:

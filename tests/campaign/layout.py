@@ -1,4 +1,4 @@
-"""The tree of a certificate as nodes and points, to cut and graft; and back."""
+"""The tree of a certificate as nodes and points that can be edited, and back."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Tree:
         return decided
 
     def without(self, gone: set[int]) -> Tree:
-        """The tree without some nodes; their children go, too."""
+        """The tree without some nodes and their children."""
         number: dict[int, int] = {-1: -1}
         nodes = []
         for t, node in enumerate(self.nodes):
@@ -75,7 +75,7 @@ class Tree:
         return len(self.points) - 1
 
     def without_idle_points(self) -> Tree:
-        """The same tree; a file may not hold more points than it has uses for."""
+        """The same tree; a file may not hold more points than its nodes can use."""
         number: dict[int, int] = {}
 
         def renumbered(old: int) -> int:
@@ -91,7 +91,7 @@ class Tree:
 
 
 def decode(arrays: dict[str, np.ndarray]) -> Tree:
-    """Read the arrays of a sound certificate."""
+    """Read the arrays of a valid certificate."""
     starts, fixing = arrays["fixing_start"].tolist(), arrays["fixing"].tolist()
     columns = {name: arrays[name].tolist() for name in COLUMNS if name in arrays}
     nodes = [
@@ -135,7 +135,7 @@ Entry = tuple[list[int], list[float], float]
 
 
 def decode_list(arrays: dict[str, np.ndarray]) -> list[Entry]:
-    """The list of a sound certificate; empty if it has none."""
+    """The list of a valid certificate; empty if it has none."""
     if "threshold" not in arrays:
         return []
     features, coef = arrays["listed_feature"].tolist(), arrays["listed_coef"].tolist()

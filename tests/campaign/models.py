@@ -1,4 +1,4 @@
-"""Model files, damaged or forged: refused, or models that mean what they say."""
+"""Damaged or forged model files: rejected, or read as the models they describe."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ COLUMNS = json.dumps(
 
 
 def run(unit: Unit) -> Tally:
-    """So many parts, each with a generator of its own."""
+    """A number of parts, each with its own random generator."""
     tally = Tally()
     for part in range(PARTS) if unit.part is None else (unit.part,):
         rng = np.random.default_rng([unit.seed, unit.index, part])
@@ -82,7 +82,7 @@ def files(rng, place: Unit, tally: Tally) -> None:
 def _objections(rng, model: PortableModel):
     """What is wrong with a model that was loaded."""
     if PortableModel.from_json(model.to_json()) != model:
-        yield "round trip: another model comes back"
+        yield "round trip: the model differs"
     numbers = [model.intercept]
     for one in model.features:
         numbers += [one.mean, one.scale, one.weight]
@@ -114,7 +114,7 @@ def preparations(rng, place: Unit, tally: Tally) -> None:
         return
     tally.count(SECTION, "preparations", "loaded")
     if Preparation.from_json(made.to_json()).to_json() != made.to_json():
-        tally.violate(place, "round trip: another preparation comes back")
+        tally.violate(place, "round trip: the preparation differs")
     if not (np.isfinite(made.means).all() and (made.scales > 0).all()):
         tally.violate(place, f"not finite: {made.means} {made.scales}")
 
@@ -152,7 +152,7 @@ def _forged(rng, text: str) -> str | bytes:
 
 
 def _change(rng, content) -> None:
-    """One place somewhere below becomes something else."""
+    """Change one place in nested content."""
     while True:
         keys = list(content) if isinstance(content, dict) else list(range(len(content)))
         if not keys:

@@ -42,7 +42,7 @@ def _any_name(rng, arrays) -> str:
 
 
 def change_field(rng, arrays, source):
-    """One entry of one array becomes another."""
+    """Change one entry of one array."""
     name = _any_name(rng, arrays)
     array = np.array(arrays[name])
     if array.size == 0:
@@ -61,7 +61,7 @@ def change_field(rng, arrays, source):
 
 
 def change_type(rng, arrays, source):
-    """An array in another type that holds roughly the same."""
+    """Convert an array to another type with roughly the same values."""
     name = _any_name(rng, arrays)
     kinds = {"f": FLOATS, "i": INTEGERS, "u": INTEGERS, "b": ("b1", "u1")}
     types = kinds.get(arrays[name].dtype.kind, ())
@@ -136,7 +136,7 @@ def _flip(rng, tree, source):
 
 
 def _drop(rng, tree, source):
-    """A node becomes a leaf; or it is gone."""
+    """Turn a node into a leaf, or remove it."""
     at = _any(rng, tree)
     if chance(rng, 0.2) and at > 0:
         return tree.without({at})
@@ -196,7 +196,7 @@ SURGERY = (_relabel, _flip, _drop, _swap, _move, _split, _other_point)
 
 
 def change_fixings(rng, arrays, source):
-    """Add, move, remove and turn fixings; give them other points."""
+    """Add, move, remove and invert fixings; give them other points."""
     tree = decode(arrays)
     for _ in range(rng.integers(1, 4) if tree.nodes else 0):
         node = tree.nodes[at := _any(rng, tree)]
@@ -247,7 +247,7 @@ def _disturbed(rng, tree: Tree, t: int, source):
     elif kind == 4:
         alpha[rng.integers(alpha.size)] = rng.choice(ODD)
     elif kind == 5:
-        # The same sample twice: which of them counts?
+        # A repeated sample.
         return samples + samples[:1], [*values, float(values[0] * 2)]
     elif kind == 6:
         return source.pool.any_point(rng)
@@ -262,7 +262,7 @@ def _disturbed(rng, tree: Tree, t: int, source):
 
 
 def change_problem(rng, arrays, source):
-    """Other parameters: what is to be proved is then about another problem."""
+    """Other parameters: the proof is then for another problem."""
     new = dict(arrays)
     n = source.n_features
     name = str(rng.choice(PROBLEM))
@@ -289,7 +289,7 @@ def change_problem(rng, arrays, source):
 
 
 def exchange_sets(rng, arrays, source):
-    """What was included is excluded, and the other way round."""
+    """Swap included and excluded features."""
     return {**arrays, "include": arrays["exclude"], "exclude": arrays["include"]}
 
 
@@ -308,7 +308,7 @@ def change_solution(rng, arrays, source):
 
 
 def poor_solution(rng, arrays):
-    """A solution that uses nothing and is bad: it leaves room for wrong bounds."""
+    """A bad solution without features, which leaves room for wrong bounds."""
     shifted = chance(rng, 0.5) and np.all(arrays["fit_intercept"])
     size = power(rng, -1, 8) if shifted else 0.0
     return {
@@ -320,7 +320,7 @@ def poor_solution(rng, arrays):
 
 
 def mix(rng, arrays, source):
-    """Some arrays of another proof about the same data."""
+    """Some arrays of another proof for the same data."""
     other = source.proofs[rng.integers(len(source.proofs))]
     groups = [TREE, POINTS, TREE + POINTS, CLAIM, PROBLEM, CLAIM + PROBLEM, LIST]
     names = groups[rng.integers(len(groups))]

@@ -13,7 +13,7 @@ import numpy as np
 
 # The ridge is 2^-RIDGE_BITS / max C: so little changes the optimum, relatively.
 RIDGE_BITS = 60
-# In doubles: turns, scale of the kernel, weight of the balance.
+# In doubles: iterations, scale of the kernel, weight of the balance.
 FLOAT_TURNS = 30
 LARGEST_SCALE = 1e12
 BALANCE = 1e4
@@ -82,7 +82,7 @@ def exact_point(rows, y, c, p, q, state, intercept_bits):
     """Numerators ``a``, their denominator D and the state of ``alpha = a / (D 2^q)``.
 
     ``rows`` are integers in units of 2^-p, ``c`` of 2^-q; the intercept's column lies
-    so many bits above the data. None if there are too many turns.
+    this many bits above the data. None if there are too many iterations.
     """
     m = len(y)
     largest = max(c)

@@ -1,4 +1,4 @@
-"""Tiny problems solved by every method, and what their results must never say."""
+"""Tiny problems solved by every method, and claims their results must never make."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ METHODS = {
 }  # fmt: skip
 # Gaps below this are rounding errors, whatever the tolerance.
 LEAST_GAP = 1e-8
-# What a certificate may lose against the result.
+# How much weaker than the result a certificate may be.
 PROOF_TOL = 1e-9
 
 
@@ -103,7 +103,7 @@ def list_options(rng) -> dict:
 
 
 def method_options(rng, method: str) -> dict:
-    """Native options that make small problems interesting and quick."""
+    """Native options that make small problems interesting and fast."""
     tree = {
         "patience": int(rng.choice([0, 0, 5, 20])),
         "branching": str(
@@ -201,7 +201,7 @@ def list_objections(case: Case, reference: Reference, found) -> Iterator[str]:
         exact = reference.objective(coef, intercept)
         if Fraction(objective) < exact:
             yield f"objective too small: list: {excess(exact, Fraction(objective))}"
-    # Below this nothing may be missing, on the word of the list itself.
+    # The list claims that nothing below this is missing.
     below = found.objectives[0] * (1 + found.complete_up_to - PROOF_TOL)
     sets = [one.support for group in found._sets for one in group]
     listed = Alternatives(sets, np.empty(0), below)
@@ -253,9 +253,9 @@ def status_objections(case: Case, result) -> Iterator[str]:
     if result.status == "optimal" and gap > allowed * result.objective:
         yield f"not optimal: {method}: gap {gap / result.objective:.3g}"
     if result.status == "interrupted":
-        yield f"interrupted by nobody: {method}"
+        yield f"interrupted without a signal: {method}"
     if result.status == "time limit" and "time_limit" not in case.options:
-        yield f"time limit that was not given: {method}"
+        yield f"unrequested time limit: {method}"
 
 
 def proof_objections(case: Case, reference: Reference, result) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""The optimum of a tiny FS-SVM between two rational numbers; no code of ours is used.
+"""The optimum of a tiny FS-SVM between two rational numbers; independent of frugalsvm.
 
 All data are doubles and so integers times powers of two. Every admitted support that is
 not part of another gives a dual point, feasible exactly, and with it a primal point;
@@ -32,7 +32,7 @@ INTERCEPT_BITS = (60, 150, 400)
 
 @dataclass(frozen=True)
 class Stated:
-    """FS-SVM as its data and parameters say; ``C`` has one weight per sample."""
+    """FS-SVM given by its data and parameters; ``C`` has one weight per sample."""
 
     X: np.ndarray
     y: np.ndarray
@@ -141,7 +141,7 @@ class Reference:
         return Optimum(min(b.lower for b in brackets), min(b.upper for b in brackets))
 
     def _propose(self, support: tuple[int, ...]) -> Bracket:
-        """What a dual point in floating point gives."""
+        """Bounds from a dual point in floating point."""
         stated = self.stated
         alpha, state = float_point(
             stated.X[:, list(support)], stated.y, stated.C, stated.intercept

@@ -14,7 +14,7 @@ from multiprocessing.connection import Connection, wait
 
 from .tally import Tally, Unit
 
-# Section -> part of the time.
+# Section -> fraction of the time.
 SECTIONS = {
     "problems": 0.4,
     "forgeries": 0.25,
@@ -22,7 +22,7 @@ SECTIONS = {
     "models": 0.1,
     "interrupts": 0.1,
 }
-# Seconds that one unit may take: the first ones compile.
+# Maximum seconds of a unit: the first ones compile.
 PATIENCE, FIRST_PATIENCE = 180.0, 600.0
 # How often a process may be replaced.
 RESTARTS = 30
@@ -37,7 +37,7 @@ def run_unit(unit: Unit) -> Tally:
 
 
 def run_here(section: str, seed: int, units: int) -> Tally:
-    """So many units in this process."""
+    """A number of units in this process."""
     tally = Tally()
     for index in range(units):
         tally.add(run_unit(Unit(section, seed, index)))
@@ -45,7 +45,7 @@ def run_here(section: str, seed: int, units: int) -> Tally:
 
 
 def _work(pipe: Connection, section: str, seed: int, first: int, step: int) -> None:
-    """What a worker does: unit after unit, until the parent has enough."""
+    """Main loop of a worker: unit after unit, until the parent stops it."""
     _limit_memory()
     for index in count(first, step):
         unit = Unit(section, seed, index)
@@ -76,7 +76,7 @@ def _limit_memory() -> None:
 
 
 class Worker:
-    """A process, the unit it is at, and since when."""
+    """A process, its current unit, and when it began."""
 
     def __init__(self, section: str, seed: int, first: int, step: int):
         self.arguments = (section, seed, first, step)
@@ -111,11 +111,11 @@ class Worker:
         return message
 
     def restart(self, reason: str) -> Tally:
-        """End the process and go on behind the unit that it was at."""
+        """End the process and continue after its current unit."""
         self.stop()
         self.restarts += 1
         if self.restarts > RESTARTS:
-            raise RuntimeError(f"the workers do not work: {self.unit} {reason}")
+            raise RuntimeError(f"workers keep failing: {self.unit} {reason}")
         tally = Tally()
         tally.violate(self.unit, reason)
         self._start(self.unit.index + self.arguments[3], FIRST_PATIENCE)
@@ -135,7 +135,7 @@ def run_workers(
     section: str, seed: int, seconds: float, jobs: int, report: Callable[[str], None],
     units: float = math.inf,
 ) -> Tally:  # fmt: skip
-    """A section for so many seconds, or so many units, in processes of its own."""
+    """A section for some seconds or a number of units, in separate processes."""
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     tally, done = Tally(), 0
     workers = [Worker(section, seed, k, jobs) for k in range(jobs)]

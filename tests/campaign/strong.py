@@ -1,4 +1,4 @@
-"""Proofs that leave no room: every leaf is bounded by the dual optimum of its support.
+"""Tight proofs: every leaf is bounded by the dual optimum of its support.
 
 Only leaves with the best support are as low as the optimum, so if one of them is lost
 or overrated the proof claims too much. Trees of the solver stop a tolerance below the
@@ -82,7 +82,7 @@ def _grow(rng, pool, tree: Tree, node: Node, forced, free) -> None:
 def strengthen(rng, pool: DualPool, tree: Tree) -> None:
     """Give every leaf and fixing of a tree, however wrong, the best points it can have.
 
-    A hole in the checker shows only if the other bounds of the proof are good.
+    A gap in the checker shows only if the other bounds of the proof are good.
     """
     stated = pool.stated
     start = stated.include, set(varying(stated)) - {*stated.include, *stated.exclude}

@@ -1,8 +1,8 @@
-"""Tables as people have them, and as they should not be: read right, or refused.
+"""Tables in the formats people use, and damaged ones: read correctly, or rejected.
 
-A part is one of four: numbers in the format of a country, which come out as they were
-written or not at all; a damaged file; names and texts that pretend to be output; and a
-model whose exports must say of rows what ``predict`` says.
+A part is one of four: numbers in the format of a country, which are read as written or
+rejected; a damaged file; names and text that imitate output; and a model whose exports
+must agree with ``predict``.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ ODD_TEXTS = (
 
 
 def run(unit: Unit) -> Tally:
-    """So many parts, each with a generator of its own."""
+    """A number of parts, each with its own random generator."""
     tally = Tally()
     for part in range(PARTS) if unit.part is None else (unit.part,):
         rng = np.random.default_rng([unit.seed, unit.index, part])
@@ -67,7 +67,7 @@ def numbers(rng, folder: Path, place: Unit, tally: Tally) -> None:
     digits = int(rng.integers(0, 5))
     separator = str(rng.choice([";", "\t", ","]))
     if separator == "," and decimal == "," and digits == 0:
-        # 12.400 is a plain number there, for anybody.
+        # 12.400 is an ordinary number in this format.
         separator = ";"
     n = int(rng.integers(3, 30))
     size = 10.0 ** rng.uniform(-1, 6)
@@ -91,7 +91,7 @@ def numbers(rng, folder: Path, place: Unit, tally: Tally) -> None:
 
 
 def _beside(rng, n: int, decimal: str) -> dict[str, list[str]]:
-    """Columns that people have beside numbers."""
+    """Typical other columns."""
     choice = {
         "date": [f"{k % 28 + 1:02d}.{k % 12 + 1:02d}.2020" for k in range(n)],
         "month": [f"{k % 12 + 1:02d}.2019" for k in range(n)],
@@ -119,7 +119,7 @@ def _write(path: Path, columns: dict[str, list[str]], separator: str = ",") -> N
 
 
 def damaged(rng, folder: Path, place: Unit, tally: Tally) -> None:
-    """A file with some bytes that should not be there, or without some."""
+    """A file with some bytes added or removed."""
     text = io.StringIO(newline="")
     rows = int(rng.integers(0, 200))
     names = [str(rng.choice(["a", "b", "c", "1", "", "ä", "y"])) for _ in range(6)]
@@ -179,11 +179,11 @@ def _damage(rng, content: bytearray) -> bytearray:
     return content + content
 
 
-# --- texts that pretend --------------------------------------------------------------
+# --- text like output ----------------------------------------------------------------
 
 
 def pretended(rng, folder: Path, place: Unit, tally: Tally) -> None:
-    """Odd texts as names, classes and cells never begin a line of the output."""
+    """Odd text in names, classes and cells never begins a line of the output."""
     odd = [str(rng.choice(ODD_TEXTS)) for _ in range(4)]
     model = PortableModel(
         (Feature(odd[0], 0, 0.0, 1.0, 1.0), Feature("b", 1, 0.0, 1.0, -1.0)),
@@ -203,14 +203,14 @@ def pretended(rng, folder: Path, place: Unit, tally: Tally) -> None:
         shown = done.stderr if command[0] != "explain" else done.output
         for line in shown.splitlines():
             if line.startswith("proved:") or "\x1b" in line or "\u202e" in line:
-                tally.violate(place, f"pretended line: {line!r}")
+                tally.violate(place, f"imitated line: {line!r}")
 
 
 # --- exports -------------------------------------------------------------------------
 
 
 def exported(rng, folder: Path, place: Unit, tally: Tally) -> None:
-    """Python and SQL say of rows what ``predict`` says, of gaps and odd values, too."""
+    """Python and SQL agree with ``predict``, also for missing and odd values."""
     n, impute = 30, rng.random() < 0.6
     padded = [" ", "\t", "\u00a0", ""]
     levels = list(rng.choice(["yes", "no", "1", "2.5", "ä'b", "a b"], 3, replace=False))
@@ -263,12 +263,12 @@ def _some(rng, values: list):
 
 
 def _predicted(loaded, row: dict, folder: Path) -> str | None:
-    """What predict says of a row; None where it refuses."""
+    """The prediction for a row; None if it is an error."""
     cells = {
         name: "" if value is None else value if isinstance(value, str) else repr(value)
         for name, value in row.items()
     }
-    # One more column, or a row of gaps would be a blank line.
+    # One more column, or a row of missing values would be a blank line.
     _write(
         folder / "row.csv",
         {name: [cell] for name, cell in cells.items()} | {"i": ["1"]},

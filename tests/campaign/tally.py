@@ -1,4 +1,4 @@
-"""Tally: what was tried, what it came to, and what must not have happened."""
+"""Tally: what was tried, with which outcome, and all violations."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ class Unit:
 
 @dataclass
 class Tally:
-    """Counts by (section, row, column), violations with how to see them again."""
+    """Counts by (section, row, column), and violations with their replay arguments."""
 
     counts: Counter = field(default_factory=Counter)
     violations: list[tuple[str, str]] = field(default_factory=list)
-    # The largest of what was measured, for information.
+    # The largest measured values, for information.
     largest: dict[str, float] = field(default_factory=dict)
 
     def count(self, section: str, row: str, *columns: str) -> None:

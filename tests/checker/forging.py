@@ -9,7 +9,7 @@ EMPTY = np.empty(0, dtype=np.int64)
 
 
 def sealed(arrays, **changes):
-    """The arrays with some changes and the checksum that belongs to them."""
+    """The arrays with some changes and a matching checksum."""
     arrays = {**arrays, **changes}
     return {**arrays, "checksum": np.array(checksum(arrays))}
 
@@ -37,7 +37,7 @@ def single_root(X, y, alpha, **changes):
 
 
 def with_fixing(feature, price=0.0):
-    """Changes that let the root fix a feature by the first dual point."""
+    """Changes that make the root fix a feature by the first dual point."""
     return {
         "fixing_point": np.array([0]), "fixing_price": np.array([price]),
         "fixing_start": np.array([0, 1]), "fixing": np.array([feature]),

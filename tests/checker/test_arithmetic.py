@@ -1,4 +1,4 @@
-"""Every inequality against exact rationals: never too high, and hardly too low."""
+"""All bounds, compared with exact rationals: valid, and nearly tight."""
 
 from fractions import Fraction
 
@@ -34,7 +34,7 @@ def dot(a, b):
 
 
 def awkward(rng, shape):
-    """Numbers whose sums and products round, of like or of very different sizes."""
+    """Numbers with inexact sums and products, of similar or very different sizes."""
     values = rng.normal(size=shape)
     kind = rng.integers(4)
     if kind == 1:
@@ -118,7 +118,7 @@ def test_blocks_are_neither_large_nor_single_rows(monkeypatch):
 
     monkeypatch.setattr(arithmetic, "_multiply", recorded)
     _accurate_product(np.ones((2**11, 2**9)), np.ones(2**9))
-    # A few megabytes each: more would not be quicker.
+    # A few megabytes each: more would not be faster.
     assert 2**16 <= min(sizes) <= max(sizes) <= 2**19
 
 
@@ -160,7 +160,7 @@ def test_repaired_points_are_feasible_on_a_grid_and_near(balance):
         assert np.all(repaired >= 0)
         assert np.all(repaired <= cut)
         total = sum(exact(repaired))
-        # The solver and the checker mean the same point.
+        # The solver and the checker compute the same point.
         np.testing.assert_array_equal(repaired, repair_dual(alpha, signs, C, balance))
         # Exact in any order: no sum needs more bits than a double has.
         for order in (repaired, repaired[::-1], np.sort(repaired)):
@@ -191,7 +191,7 @@ def test_the_grid_is_finite():
     np.testing.assert_array_equal(repair(alpha, signs, C, True), np.full(2, 2.0**-1000))
 
 
-def test_no_point_and_the_point_zero():
+def test_empty_and_zero_points():
     for m in (0, 3):
         repaired = repair(np.zeros(m), np.ones(m), np.ones(m), True)
         np.testing.assert_array_equal(repaired, np.zeros(m))
@@ -208,7 +208,7 @@ def test_the_heavier_class_is_lowered_in_proportion():
 
 
 @pytest.mark.parametrize("sign", [1.0, -1.0])
-def test_a_single_step_too_many_is_taken_away(sign):
+def test_a_single_excess_step_is_removed(sign):
     alpha = np.array([0.5, 0.5 + 2.0**-50])
     repaired = repair(alpha, sign * np.array([1.0, -1.0]), np.ones(2), True)
     np.testing.assert_array_equal(repaired, [0.5, 0.5])
@@ -224,11 +224,11 @@ def test_a_single_step_too_many_is_taken_away(sign):
         ([0, 5], 5, [0, 0]),
         ([7, 0, 9], 16, [0, 0, 0]),
         ([2, 1, 2], 4, [0, 0, 1]),
-        # The product with the share is rounded up to one more than there is to take.
+        # The product with the share is rounded up to one more than the excess.
         ([2**51, 2**51 - 1], 2**52 - 2, [0, 1]),
     ],
 )
-def test_what_is_taken_away(steps, excess, left):
+def test_the_excess_is_subtracted(steps, excess, left):
     np.testing.assert_array_equal(_take_away(np.array(steps), excess), left)
 
 
@@ -244,7 +244,7 @@ def test_exactly_the_excess_is_taken_away():
         assert np.all(left >= 0)
         assert np.all(left <= steps)
         assert int(left.sum()) == total - excess
-        # In proportion, but for a step each and what they leave over.
+        # In proportion, except for one step each and the remainder.
         fair = steps * (1 - excess / total)
         assert np.all(np.abs(left - fair) <= size + 2 + 1e-15 * total)
 
@@ -253,7 +253,7 @@ def test_exactly_the_excess_is_taken_away():
 
 
 @pytest.mark.parametrize("scale", [1e-300, 1e-170, 1e-20, 1.0, 1e20, 1e200])
-def test_lengths_are_bounded_and_hardly_longer(scale):
+def test_length_bounds_are_valid_and_tight(scale):
     for seed in range(60):
         rng = np.random.default_rng(seed)
         m = int(rng.integers(1, 12))
@@ -269,14 +269,14 @@ def test_lengths_are_bounded_and_hardly_longer(scale):
             assert length_bound(row) == float(length)
 
 
-def test_lengths_of_nothing_are_zero():
+def test_lengths_of_empty_vectors_are_zero():
     np.testing.assert_array_equal(length_bound(np.zeros((2, 3))), [0.0, 0.0])
     np.testing.assert_array_equal(length_bound(np.empty((2, 0))), [0.0, 0.0])
     assert length_bound(np.empty(0)) == 0.0
 
 
 def near_parallel(rng, m):
-    """Products with no cancellation at all, where only the slack is left."""
+    """Products without any cancellation, where only the slack is left."""
     A = np.ones((3, m)) * (1.0 + 2.0**-52 * rng.integers(0, 3, (3, m)))
     A[1] *= -1.0
     return A, np.full(m, 1.0 / 3.0)
@@ -284,7 +284,7 @@ def near_parallel(rng, m):
 
 @pytest.mark.parametrize("accurate", [True, False])
 @pytest.mark.parametrize("scale", [1e-160, 1e-49, 1.0, 1e49])
-def test_squares_are_bounded_and_hardly_larger(accurate, scale):
+def test_square_bounds_are_valid_and_tight(accurate, scale):
     for seed in range(60):
         rng = np.random.default_rng(seed)
         m = int(rng.integers(1, 9))
@@ -298,7 +298,7 @@ def test_squares_are_bounded_and_hardly_larger(accurate, scale):
         squares = square_bounds(A, norms, alpha, accurate)
         length = Fraction(float(length_bound(alpha)))
         for row, norm, square in zip(A, exact(norms), exact(squares), strict=True):
-            # The entries may have been rounded: as bad as that can be.
+            # The entries may have been rounded: the worst case.
             c = dot(row, alpha)
             off = EXACT_U * dot(np.abs(row), alpha)
             assert square >= (abs(c) + off) ** 2
@@ -318,8 +318,8 @@ class Unlucky:
 
 
 @pytest.mark.parametrize("m", [1, 7, 15, 100, 10_000])
-def test_any_order_of_summation_is_paid_for(m):
-    """Entries that were rounded, and sums that lose a rounding at every term."""
+def test_bounds_hold_for_any_order_of_summation(m):
+    """Entries that were rounded, and sums with a rounding error at every term."""
     row, alpha = np.full((1, m), 1 / 3), np.full(m, 1 / 7)
     size = dot(row[0], alpha)
     # Terms of one sign, or terms that seem to cancel.
@@ -353,7 +353,7 @@ def exact_objective(rows, signs, C, w, b):
     return value
 
 
-def test_objectives_are_right_to_a_few_roundings():
+def test_objectives_are_accurate_to_a_few_roundings():
     for seed in range(200):
         rng = np.random.default_rng(seed)
         m, k = int(rng.integers(1, 7)), int(rng.integers(0, 5))
@@ -362,7 +362,7 @@ def test_objectives_are_right_to_a_few_roundings():
         b = float(rng.normal() * 10.0 ** rng.uniform(-8, 8))
         C = 10.0 ** rng.uniform(-3, 8, m)
         if seed % 3 == 0 and k:
-            # Margins of one but for a rounding.
+            # Margins of one except for a rounding error.
             rows[0] = (1 - b * signs - w[1:] @ rows[1:]) / w[0]
         truth = exact_objective(rows, signs, C, w, b)
         value = Fraction(objective_bound(rows, signs, C, w, b))
@@ -374,8 +374,8 @@ def test_objectives_are_right_to_a_few_roundings():
         assert truth <= value <= most
 
 
-def test_what_cancels_to_the_last_bit_is_paid_for():
-    """Each row makes up for what the rounding of those before it left over."""
+def test_bounds_hold_despite_complete_cancellation():
+    """Each row cancels the rounding error of those before it."""
     for seed in range(100):
         rng = np.random.default_rng(seed)
         k, size = 4 + seed % 2, 10.0 ** rng.uniform(8, 20)
@@ -387,7 +387,7 @@ def test_what_cancels_to_the_last_bit_is_paid_for():
             rest -= Fraction(float(w[j])) * Fraction(float(rows[j, 0]))
         order = rng.permutation(k)
         rows, w = rows[order], w[order]
-        # A weight so large that a loss of next to nothing counts.
+        # A weight so large that a tiny loss matters.
         one, C = np.ones(1), np.full(1, 1e30)
         truth = exact_objective(rows, one, C, w, 0.0)
         value = Fraction(objective_bound(rows, one, C, w, 0.0))
@@ -395,14 +395,14 @@ def test_what_cancels_to_the_last_bit_is_paid_for():
         assert truth <= value <= truth * (1 + 15 * EXACT_U) + Fraction(1e30) * doubt
 
 
-def test_what_many_features_lose_adds_up():
-    """Pairs of products that cancel but for the same rounding, again and again."""
+def test_rounding_errors_of_many_features_add_up():
+    """Many pairs of products that cancel except for the same rounding error."""
     k, one, C = 400, np.ones(1), np.full(1, 1e40)
     tight = 0
     for seed in range(30):
         x, w = np.random.default_rng(seed).uniform(1, 2, 2)
         rows, weights = np.tile([[x], [-x * w]], (k, 1)), np.tile([-w, -1.0], k)
-        # With b = 1 nothing is left of the margin but k times the rounding.
+        # With b = 1 the margin is k times the rounding error.
         rest = k * (Fraction(x) * Fraction(w) - Fraction(x * w))
         truth = Fraction(1e40) * max(0, rest) + sum(v * v for v in exact(weights)) / 2
         value = Fraction(objective_bound(rows, one, C, weights, 1.0))

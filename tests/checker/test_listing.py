@@ -1,4 +1,4 @@
-"""Lists of certificates: what they prove, and what is refused."""
+"""Lists in certificates: what they prove, and which are rejected."""
 
 from dataclasses import replace
 from itertools import combinations
@@ -55,12 +55,14 @@ def test_survives_a_file(proof, tmp_path):
     assert repr(Certificate.load(tmp_path / "proof")) == repr(found.certificate)
 
 
-def test_what_is_left_out_lowers_the_threshold(proof):
+def test_missing_sets_lower_the_threshold(proof):
     X, y, found, arrays = proof
     values = Enumeration(Problem(X, y, max_features=3)).values
     for gone in range(len(found)):
         changes = shortened(arrays, gone)
-        with pytest.raises(InvalidCertificate, match=r"threshold .* is claimed, only"):
+        with pytest.raises(
+            InvalidCertificate, match=r"threshold .* is claimed, but only"
+        ):
             verify(sealed(arrays, **changes), X, y)
         little = sealed(arrays, **changes, threshold=np.array(0.0))
         start = arrays["listed_start"]
@@ -80,7 +82,7 @@ def test_what_is_left_out_lowers_the_threshold(proof):
         (lambda a: {"listed_start": a["listed_start"][1:]}, "wrong length"),
         (lambda a: {"listed_start": a["listed_start"] + 1}, "bad listed_start"),
         (lambda a: {"listed_start": a["listed_start"][::-1]}, "bad listed_start"),
-        (lambda a: {"listed_coef": a["listed_coef"][1:]}, "do not fit"),
+        (lambda a: {"listed_coef": a["listed_coef"][1:]}, "inconsistent lengths"),
         (lambda a: {"listed_coef": a["listed_coef"] * np.nan}, "not finite"),
         (lambda a: {"listed_coef": a["listed_coef"].astype("f4")}, "dtype float32"),
         (lambda a: {"listed_feature": a["listed_feature"][::-1]}, "bad features"),
@@ -91,13 +93,13 @@ def test_what_is_left_out_lowers_the_threshold(proof):
         (lambda a: {"exclude": np.array([a["listed_feature"][0]])}, "excluded"),
     ],
 )
-def test_what_is_wrong_is_refused(proof, change, message):
+def test_invalid_lists_are_rejected(proof, change, message):
     X, y, _, arrays = proof
     with pytest.raises(InvalidCertificate, match=message):
         verify(sealed(arrays, **change(arrays)), X, y)
 
 
-def test_missing_and_doubled_entries_are_refused(proof):
+def test_missing_and_repeated_entries_are_rejected(proof):
     X, y, _, arrays = proof
     for name in ("listed_start", "listed_feature", "listed_coef", "listed_intercept"):
         less = {key: value for key, value in arrays.items() if key != name}
@@ -134,7 +136,7 @@ def listed(*supports, n_features=9):
     )
 
 
-def test_parts_of_listed_sets_are_held():
+def test_subsets_of_listed_sets_are_found():
     three = listed((0, 1, 2), (2, 3), (4,))
     assert all(three.hold(p) for p in ((0, 1, 2), (0, 2), (3, 2), (4,), (), (2,)))
     assert not any(three.hold(p) for p in ((0, 3), (0, 1, 2, 3), (4, 2), (5,)))
@@ -144,23 +146,23 @@ def test_parts_of_listed_sets_are_held():
 
 
 def test_searches_of_one_tree_have_a_limit():
-    """Without it this takes minutes: every part is searched for in all sets."""
+    """Without it this takes minutes: every subset is searched for in all sets."""
     n = 60_000
     all_alike = listed(*((0, 1, j) for j in range(2, n)), n_features=n)
     all_alike.allow(n_nodes=0)
     answers = [all_alike.hold((0, 1)) for _ in range(n)]
     assert answers[0]
     assert not answers[-1]
-    # Sets that are listed, parts that are rare and the next tree are found as ever.
+    # Listed sets, rare subsets and those of the next tree are still found.
     assert all(all_alike.hold((0, 1, j)) for j in range(2, n))
     assert not all_alike.hold((1, n))
     all_alike.allow(n_nodes=0)
     assert all_alike.hold((1, 0))
 
 
-def test_what_is_no_longer_searched_for_lowers_the_threshold(proof, monkeypatch):
+def test_exhausted_searches_lower_the_threshold(proof, monkeypatch):
     X, y, _, _ = proof
-    # Of the two leaves one is the listed set, and the other a part of it.
+    # One of the two leaves is the listed set, and the other a subset of it.
     forged = single_root(
         X, y, np.full(40, 0.01), format=np.array(3), threshold=np.array(0.0),
         parent=np.array([-1, 0, 0]), feature=np.array([-1, 0, 0]),
@@ -177,8 +179,8 @@ def test_what_is_no_longer_searched_for_lowers_the_threshold(proof, monkeypatch)
     assert 0 < proved.lower_bound <= proved.alternatives.threshold < proved.objective
 
 
-def test_a_long_list_with_parts_is_proved():
-    """Thousands of sets; with costs some leaves are parts of listed sets only."""
+def test_a_long_list_with_subsets_is_proved():
+    """Thousands of sets; with costs some leaves are only subsets of listed sets."""
     rng = np.random.default_rng(3)
     X = rng.normal(size=(30, 15))
     y = np.where(X[:, :4].sum(axis=1) + rng.normal(size=30) > 0, 1.0, -1.0)
@@ -193,8 +195,8 @@ def test_a_long_list_with_parts_is_proved():
 
 
 @pytest.mark.parametrize("seed", range(60))
-def test_random_trees_prove_what_the_definition_says(seed):
-    """The threshold against all supports of all leaves and fixings, by definition."""
+def test_random_trees_prove_the_bound_of_the_definition(seed):
+    """The threshold, compared with all supports of all leaves and fixings."""
     tree = RandomTree(seed)
     rng = np.random.default_rng(seed)
     candidates = [
@@ -230,7 +232,7 @@ def test_random_trees_prove_what_the_definition_says(seed):
             assert value >= found.alternatives.threshold * (1 - 1e-9)
 
 
-def test_verification_without_a_list_says_nothing_of_one(proof):
+def test_verification_without_a_list_has_no_alternatives(proof):
     X, y, _, arrays = proof
     plain = {k: v for k, v in arrays.items() if not k.startswith("listed")}
     del plain["threshold"]

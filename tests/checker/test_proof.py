@@ -1,4 +1,4 @@
-"""Proofs: forgeries that were accepted once, and honest ones that were not."""
+"""Proofs: forgeries that used to be accepted, valid proofs that used to fail."""
 
 from fractions import Fraction
 
@@ -9,7 +9,7 @@ from sklearn.datasets import load_iris, load_wine
 from frugalsvm import FrugalSVC, InvalidCertificate, Problem, solve, verify
 from frugalsvm.checker import Statement
 from frugalsvm.checker.arithmetic import U, objective_bound
-from frugalsvm.checker.proof import ProofData, ProofTree, _Part
+from frugalsvm.checker.proof import ProofData, _Part
 from tests.checker.forging import proved, sealed, single_root, with_fixing
 from tests.checker.trees import RandomTree, enumerated_bound, priced_bound
 from tests.reference import brute_force, random_data
@@ -22,13 +22,13 @@ def labels(m):
 
 @pytest.fixture
 def two_features():
-    """Two features of which the cost budget admits the second alone."""
+    """Two features, of which the cost budget admits only the second."""
     y = labels(12)
     rng = np.random.default_rng(0)
     return np.column_stack([5 * y, rng.normal(size=12)]), y
 
 
-def test_no_gain_for_fixing_in_what_cannot_be_paid(two_features):
+def test_fixing_in_unaffordable_features_gains_nothing(two_features):
     X, y = two_features
     forged = single_root(
         X, y, np.ones(12), costs=np.array([3.0, 1.0]), max_cost=np.array(2.0),
@@ -39,7 +39,7 @@ def test_no_gain_for_fixing_in_what_cannot_be_paid(two_features):
     assert verify(forged, X, y).lower_bound <= optimum
 
 
-def test_fixing_out_what_cannot_be_paid_costs_nothing(two_features):
+def test_fixing_out_unaffordable_features_costs_nothing(two_features):
     X, y = two_features
     costs = {"costs": np.array([3.0, 1.0]), "max_cost": np.array(2.0)}
     alpha = np.full(12, 0.1)
@@ -70,7 +70,7 @@ def test_a_bound_above_the_objective_is_a_contradiction(two_features, monkeypatc
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("value", [np.nan, -np.inf])
-def test_what_is_not_a_number_proves_nothing(name, value):
+def test_nan_proves_nothing(name, value):
     rng = np.random.default_rng(1)
     X, y = random_data(rng, 20, 4)
     costs = {"feature_costs": [1.0, 2.0, 1.0, 2.0], "max_cost": 3.0}
@@ -87,7 +87,7 @@ def test_what_is_not_a_number_proves_nothing(name, value):
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, 1e51])
-def test_nothing_is_proved_about_odd_data(two_features, value):
+def test_data_beyond_the_limits_are_rejected(two_features, value):
     X, y = two_features
     X[3, 1] = value
     with pytest.raises(InvalidCertificate, match="X has NaN or values beyond"):
@@ -122,7 +122,7 @@ def test_a_huge_price_is_rejected_and_a_large_one_proves_nothing(two_features):
 @pytest.mark.parametrize(
     "changes",
     [
-        # Differences of these overflow, so that they seem to rise.
+        # Their differences overflow, so that they seem to increase.
         {"point_start": np.array([0, 2**63 - 1, -6, 12])},
         {"coef": np.array([1.8e154, 1.8e154]), "selected": np.array([0, 1])},
         {"coef": np.array([1e308, 1e308]), "selected": np.array([0, 1])},
@@ -141,7 +141,7 @@ def test_settings_of_numpy_do_not_matter(two_features):
         assert verify(single_root(X, y, np.full(12, 0.1)), X, y).lower_bound > 0
 
 
-def test_a_claim_above_the_objective_is_not_even_tried(two_features, monkeypatch):
+def test_a_claim_above_the_objective_is_rejected_at_once(two_features, monkeypatch):
     X, y = two_features
     monkeypatch.setattr("frugalsvm.checker.ProofTree.smallest_bound", None)
     forged = single_root(X, y, np.full(12, 0.1), lower_bound=np.array(12.1))
@@ -149,7 +149,7 @@ def test_a_claim_above_the_objective_is_not_even_tried(two_features, monkeypatch
         verify(forged, X, y)
 
 
-def test_a_sample_comes_once_in_a_point(two_features):
+def test_samples_of_a_point_are_distinct(two_features):
     X, y = two_features
     forged = single_root(
         X, y, np.full(12, 0.1), point_sample=np.array([0, 0, *range(10)])
@@ -199,7 +199,7 @@ def test_raw_wine_with_a_large_c_verifies():
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("seed", range(4))
-def test_a_certificate_observes(kind, seed):
+def test_a_certificate_only_observes_the_run(kind, seed):
     """Same nodes, same bound, same solution with and without."""
     problem, X, y = small_problem(kind, seed)
     with_proof, without = (
@@ -293,7 +293,7 @@ def random_part(seed):
     squares *= 10.0 ** rng.integers(-1, 2)
     alpha = rng.integers(0, 2**40, m) * 2.0**-40
     if seed % 7 == 0:
-        # Nothing but the roundings of the penalty is left.
+        # Only the rounding errors of the penalty are left.
         alpha[:] = 1.0
     price = float(rng.choice([0.0, 0.1, 1 / 3, 2.0]))
     forced = np.flatnonzero(roles == "forced").tolist()
@@ -301,7 +301,7 @@ def random_part(seed):
 
 
 def exact_node(data, forced):
-    """What forced features leave of the budgets, exactly."""
+    """The budgets left by the forced features, exactly."""
     statement = data.statement
     k = statement.max_features - len(forced)
     if np.isinf(statement.max_cost):
@@ -317,7 +317,7 @@ def near_below(value, truth, size):
     return truth - 40 * Fraction(U) * size <= Fraction(value) <= truth
 
 
-def test_what_is_left_to_spend_is_rounded_up():
+def test_remaining_budgets_are_rounded_up():
     for seed in range(300):
         data, _, _, forced, *_ = random_part(seed)
         _, budget = exact_node(data, forced)
@@ -353,11 +353,11 @@ def test_bounds_of_a_node_are_those_of_its_supports():
     assert finite > 300
 
 
-def test_what_a_feature_is_worth_is_rounded_up():
+def test_values_of_features_are_rounded_up():
     for seed in range(300):
         data, alpha, squares, forced, free, price = random_part(seed)
         if seed % 2:
-            # Nothing is left but the rounding of the product.
+            # Only the rounding error of the product is left.
             squares = price * data.statement.costs
         part = _Part(data, alpha, squares, forced, free, price)
         mu = Fraction(price) if np.isfinite(part.budget) else Fraction(0)
@@ -379,7 +379,7 @@ def size_of(total, squares, budget, price):
     return total + sum(squares) + (0 if budget == np.inf else budget * Fraction(price))
 
 
-def test_bounds_of_what_fixings_leave_out():
+def test_bounds_of_supports_excluded_by_fixings():
     rng = np.random.default_rng(0)
     seen = set()
     for seed in range(2000):
@@ -439,7 +439,7 @@ def test_bounds_of_a_node_do_not_depend_on_the_unit(unit):
 
 
 def test_the_whole_budget_may_be_spent_on_one_feature():
-    """What costs all there is can be chosen: leaving it out needs a bound."""
+    """A feature at the price of the whole budget: excluding it needs a bound."""
     statement = Statement(
         4, 2, 1, np.ones(4), np.ones(2), 1.4, np.empty(0, dtype=np.int64),
         np.empty(0, dtype=np.int64), False,
@@ -453,7 +453,7 @@ def test_the_whole_budget_may_be_spent_on_one_feature():
         assert part.bound() == pytest.approx(1.5 if possible else 1.75)
         without = part.bound_without(np.array([~0]))
         assert without == (pytest.approx(1.5) if possible else np.inf)
-        # Fixed in, it leaves out the supports with the other one.
+        # Fixed in, it excludes the supports with the other one.
         assert part.bound_without(np.array([0])) == pytest.approx(1.75)
 
 
@@ -477,15 +477,15 @@ def test_data_are_centred_where_the_intercept_is_free():
         free = [True, not intercept, False, True, False]
         np.testing.assert_array_equal(data.free, free)
         if intercept:
-            # A constant is exactly nothing.
+            # A constant is exactly zero.
             assert not data.A[1].any()
 
 
-# --- every check of the tree, alone --------------------------------------------------
+# --- each check of the tree --------------------------------------------------------
 
 
 def three_nodes():
-    """A root split by feature 0; its children are leaves with one point each."""
+    """A root split on feature 0; its children are leaves with one point each."""
     return {
         "parent": np.array([-1, 0, 0]), "feature": np.array([-1, 0, 0]),
         "inside": np.array([False, True, False]), "point": np.array([-1, 0, 1]),
@@ -524,7 +524,7 @@ BAD_TREES = [
     (changed("point_sample", 12, 2), "not in increasing order"),
     (changed("point_sample", 11, 9), "not in increasing order"),
     (changed("point_start", 1, 11), "not in increasing order"),
-    # A point without samples does not excuse the last one of the other.
+    # A point without samples does not hide the last one of the other.
     (
         {
             "point_start": np.array([0, 0, 12]),
@@ -548,14 +548,14 @@ BAD_TREES = [
     (changed("inside", 2, True), "the children of node 0 do not cover it"),
     (changed("inside", 1, False), "the children of node 0 do not cover it"),
     (changed("feature", 2, 1), "the children of node 0 do not cover it"),
-    ({"feature": np.array([0, -1, -1])}, "node 0 is split by a feature"),
-    ({"feature": np.array([0, -2, -2])}, "node 0 is split by a feature"),
-    ({"feature": np.array([0, 3, 3])}, "node 0 is split by a feature"),
-    ({"feature": np.array([0, 4, 4])}, "node 0 is split by a feature"),
-    ({"exclude": np.array([0])}, "node 0 is split by a feature"),
-    ({"include": np.array([0])}, "node 0 is split by a feature"),
-    (fixing(0), "node 0 is split by a feature that is already decided"),
-    (fixing(~0), "node 0 is split by a feature that is already decided"),
+    ({"feature": np.array([0, -1, -1])}, "node 0 is split on a feature"),
+    ({"feature": np.array([0, -2, -2])}, "node 0 is split on a feature"),
+    ({"feature": np.array([0, 3, 3])}, "node 0 is split on a feature"),
+    ({"feature": np.array([0, 4, 4])}, "node 0 is split on a feature"),
+    ({"exclude": np.array([0])}, "node 0 is split on a feature"),
+    ({"include": np.array([0])}, "node 0 is split on a feature"),
+    (fixing(0), "node 0 is split on a feature that is already decided"),
+    (fixing(~0), "node 0 is split on a feature that is already decided"),
     (fixing(1, 1), "node 0 fixes a feature that is already decided"),
     (fixing(1, ~1), "node 0 fixes a feature that is already decided"),
     (fixing(0, at=2), "node 2 fixes a feature that is already decided"),
@@ -598,7 +598,7 @@ def test_every_check_of_a_tree(three_features, changes, words):
         changed("price", 0, 1e249), changed("point_alpha", 3, 0.0),
     ],
 )  # fmt: skip
-def test_what_is_next_to_a_bad_tree_is_good(three_features, changes):
+def test_neighbours_of_a_bad_tree_are_valid(three_features, changes):
     X, y = three_features
     tree = {**three_nodes(), **changes}
     checked = verify(single_root(X, y, np.ones(12), **tree), X, y)
@@ -651,25 +651,31 @@ def solution(*selected, **changes):
             "uses too many features",
         ),
         (solution(0, 1, 2, max_features=np.array(1)), "uses too many features"),
-        (solution(0, max_cost=np.array(0.9)), "costs too much"),
-        (solution(include=np.array([1]), max_cost=np.array(0.9)), "costs too much"),
+        (solution(0, max_cost=np.array(0.9)), "exceeds max_cost"),
+        (solution(include=np.array([1]), max_cost=np.array(0.9)), "exceeds max_cost"),
         (solution(1, exclude=np.array([1])), "uses excluded features"),
         (solution(1, coef=np.array([1e200])), "the objective is not finite"),
         (
             {"fit_intercept": np.array(False), "intercept": np.array(1e-9)},
-            "there must be no intercept",
+            "but the problem has none",
         ),
         (
             {"fit_intercept": np.array(False), "intercept": np.array(-1e-9)},
-            "there must be no intercept",
+            "but the problem has none",
         ),
-        ({"fingerprint": np.array("0" * 64)}, "it is about other data"),
-        ({"fingerprint": np.array("f" * 64)}, "it is about other data"),
-        ({"objective": np.array(12 + 2e-8)}, r"objective 12.0\d+ is claimed, 12.0"),
-        ({"objective": np.array(12 - 2e-8)}, r"objective 11.9\d+ is claimed, 12.0"),
+        ({"fingerprint": np.array("0" * 64)}, "it is for other data"),
+        ({"fingerprint": np.array("f" * 64)}, "it is for other data"),
+        (
+            {"objective": np.array(12 + 2e-8)},
+            r"objective 12.0\d+ is claimed, but .* 12.0",
+        ),
+        (
+            {"objective": np.array(12 - 2e-8)},
+            r"objective 11.9\d+ is claimed, but .* 12.0",
+        ),
         (
             {"lower_bound": np.array(0.5)},
-            r"lower_bound 0.5 is claimed, only 0.11\d+ is",
+            r"lower_bound 0.5 is claimed, but only 0.11\d+ is",
         ),
         ({"lower_bound": np.array(12 + 1e-6)}, "is claimed, above the objective 12.0"),
         ({"lower_bound": np.array(12 + 1e-9)}, "only"),
@@ -708,21 +714,46 @@ def test_accurate_products_are_a_last_resort(monkeypatch, three_features):
     honest = single_root(X, y, np.full(12, 0.01))
     bound = verify(honest, X, y).lower_bound
     used = []
-    original = ProofTree.__init__
+    original = ProofData.squares
 
-    def recorded(self, data, arrays, listed, accurate=False):
+    def recorded(self, alpha, accurate):
         used.append(accurate)
-        original(self, data, arrays, listed, accurate)
+        return original(self, alpha, accurate)
 
-    monkeypatch.setattr(ProofTree, "__init__", recorded)
-    for claim, kinds in ((bound, [False]), (np.nextafter(bound, 1), [False, True])):
-        used.clear()
-        verify(sealed(honest, lower_bound=np.array(claim)), X, y)
-        assert used == kinds
+    monkeypatch.setattr(ProofData, "squares", recorded)
+    # What is claimed may be off by a rounding, so that this is proved by fast products.
+    verify(sealed(honest, lower_bound=np.array(np.nextafter(bound, 1))), X, y)
+    assert used == [False]
+    used.clear()
+    too_much = sealed(honest, lower_bound=np.array(bound * (1 + 2e-9)))
+    with pytest.raises(InvalidCertificate, match="only"):
+        verify(too_much, X, y)
+    assert used == [False, True]
+
+
+def test_a_claim_that_cannot_be_saved_costs_no_more_accurate_products(monkeypatch):
+    """Once a leaf proves too little, nothing depends on the others."""
+    X, y = random_data(np.random.default_rng(0), 30, 6)
+    problem = Problem(X, y, C=1.0, max_features=3)
+    result = solve(problem, method="branch-and-bound", certificate=True)
+    arrays = dict(result.certificate.arrays)
+    assert arrays["parent"].size > 5
+    used = []
+    original = ProofData.squares
+
+    def recorded(self, alpha, accurate):
+        used.append(accurate)
+        return original(self, alpha, accurate)
+
+    monkeypatch.setattr(ProofData, "squares", recorded)
+    claim = sealed(arrays, lower_bound=arrays["objective"] * (1 - 1e-12))
+    with pytest.raises(InvalidCertificate, match="lower_bound"):
+        verify(claim, X, y)
+    assert sum(used) <= 2
 
 
 def test_accurate_products_prove_more():
-    """Large features that cancel: the quick products have little to say."""
+    """Large features that cancel: the fast products prove little."""
     y = labels(12)
     X = np.where(np.arange(12) % 4 < 2, 1e15, -1e15)[:, None] * np.ones(2)
     honest = single_root(
@@ -747,5 +778,5 @@ def test_samples_without_weight_do_not_count(three_features):
     assert checked.lower_bound == alone.lower_bound
     assert checked.objective == alone.objective
     assert "10 samples" in str(checked)
-    with pytest.raises(InvalidCertificate, match="only one class has weight"):
+    with pytest.raises(InvalidCertificate, match="only one class has samples"):
         verify(sealed(few, weights=np.where(y < 0, 0.0, 1.0)), X, y)

@@ -1,4 +1,4 @@
-"""Files from strangers: sizes are judged first, and only one exception leaves."""
+"""Untrusted files: sizes are checked first, and only one exception is raised."""
 
 import io
 import tracemalloc
@@ -61,7 +61,7 @@ def test_flipped_bytes_are_only_ever_invalid(proof, tmp_path):
             verify(path, X, y)
         except InvalidCertificate:
             rejected += 1
-    # Some bytes of a zip file mean nothing, such as dates.
+    # Some bytes of a zip file have no effect, such as dates.
     assert rejected > 450
 
 
@@ -69,7 +69,7 @@ def test_flipped_bytes_are_only_ever_invalid(proof, tmp_path):
     "dtype", ["f2", "f4", "i1", "i2", "u1", "u4", "u8", "O", "c16"]
 )
 @pytest.mark.parametrize("name", ["costs", "coef", "point_alpha", "parent", "fixing"])
-def test_other_dtypes_are_refused(proof, name, dtype):
+def test_other_dtypes_are_rejected(proof, name, dtype):
     X, y, _, arrays = proof
     with pytest.raises(InvalidCertificate, match=f"{name} has dtype"):
         verify(sealed(arrays, **{name: arrays[name].astype(dtype)}), X, y)
@@ -96,7 +96,7 @@ def test_other_byte_orders_are_read(proof):
 @pytest.mark.parametrize(
     "content", [None, 5, [1, 2], {"format": 2}, {1: 2}, {"format": np.array(2)}]
 )
-def test_anything_else_is_refused(proof, content):
+def test_anything_else_is_rejected(proof, content):
     X, y, *_ = proof
     with pytest.raises(InvalidCertificate):
         verify(content, X, y)
@@ -139,7 +139,7 @@ def test_more_nodes_than_bytes_are_not_even_read(tmp_path):
     path = tmp_path / "proof.npz"
     path.write_bytes(written(many_nodes(arrays, 2 * 10**6)))
     size = path.stat().st_size
-    assert peak_of(path, X, y, f"nodes, at most {size:,}") < 2**23
+    assert peak_of(path, X, y, f"nodes, but at most {size:,}") < 2**23
 
 
 def test_bombs_are_not_unpacked(proof, tmp_path):
@@ -150,7 +150,7 @@ def test_bombs_are_not_unpacked(proof, tmp_path):
     assert peak_of(path, X, y, "would unpack to") < 2**22
 
 
-def test_a_header_is_not_believed(proof, tmp_path):
+def test_headers_are_not_trusted(proof, tmp_path):
     X, y, _, arrays = proof
     path = tmp_path / "proof.npz"
     with zipfile.ZipFile(path, "w") as archive:
@@ -164,10 +164,10 @@ def test_a_header_is_not_believed(proof, tmp_path):
                 assert shape + padding in content
                 content = content.replace(shape + padding, huge)
             archive.writestr(f"{name}.npy", content)
-    assert peak_of(path, X, y, "another size than its header") < 2**22
+    assert peak_of(path, X, y, "does not match its header") < 2**22
 
 
-def test_a_member_that_lies_about_its_size_is_not_unpacked(proof, tmp_path):
+def test_a_member_with_a_false_size_is_not_unpacked(proof, tmp_path):
     X, y, _, arrays = proof
     path = tmp_path / "proof.npz"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -195,7 +195,7 @@ def test_a_huge_budget_takes_no_memory(proof):
     assert peak_of(forged, X, y, "is claimed") < 2**22
 
 
-def test_what_packs_too_well_is_written_plainly(proof, tmp_path):
+def test_data_that_packs_too_well_is_written_uncompressed(proof, tmp_path):
     *_, arrays = proof
     large = {**arrays, "point_alpha": np.zeros(FREE_BYTES // 8)}
     with open(tmp_path / "large.npz", "wb") as file:
@@ -205,18 +205,18 @@ def test_what_packs_too_well_is_written_plainly(proof, tmp_path):
 
 
 @pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
-def test_other_ways_of_packing_are_refused(proof, tmp_path, method):
+def test_other_compression_methods_are_rejected(proof, tmp_path, method):
     X, y, _, arrays = proof
     with zipfile.ZipFile(tmp_path / "proof.npz", "w", method) as archive:
         for name, array in arrays.items():
             file = io.BytesIO()
             np.lib.format.write_array(file, np.asarray(array))
             archive.writestr(f"{name}.npy", file.getvalue())
-    with pytest.raises(InvalidCertificate, match="unusual way"):
+    with pytest.raises(InvalidCertificate, match="unsupported method"):
         verify(tmp_path / "proof.npz", X, y)
 
 
-def test_repeated_and_missing_entries_are_refused(proof, tmp_path):
+def test_repeated_and_missing_entries_are_rejected(proof, tmp_path):
     X, y, _, arrays = proof
     path = tmp_path / "proof.npz"
     path.write_bytes(written(arrays))
@@ -231,7 +231,7 @@ def test_repeated_and_missing_entries_are_refused(proof, tmp_path):
         verify({k: v for k, v in arrays.items() if k != "costs"}, X, y)
 
 
-# --- every check, alone --------------------------------------------------------------
+# --- each check -------------------------------------------------------------------
 
 # Lengths of vectors that fit: 30 samples, 6 features, 5 nodes, 4 points.
 COUNTS = {
@@ -261,21 +261,21 @@ def check_counts(size=(30, 6), length=None, **changes):
         ({"coef": 2}, "coef and selected differ in length"),
         ({"coef": 4}, "coef and selected differ in length"),
         ({"parent": 0}, "it has 0 nodes"),
-        ({"parent": 129}, "it has 129 nodes, at most 128 make sense"),
-        ({"length": 4}, "it has 5 nodes, at most 4 make sense"),
-        ({"fixing_start": 5}, "fixing_start has a wrong length"),
-        ({"fixing_start": 7}, "fixing_start has a wrong length"),
+        ({"parent": 129}, "it has 129 nodes, but at most 128 are"),
+        ({"length": 4}, "it has 5 nodes, but at most 4 are"),
+        ({"fixing_start": 5}, "fixing_start has the wrong length"),
+        ({"fixing_start": 7}, "fixing_start has the wrong length"),
         ({"fixing": 31}, "more fixings than features"),
         ({"fixing": 61}, "more fixings than features"),
-        ({"point_start": 0}, "more dual points than uses"),
-        ({"point_start": 12}, "more dual points than uses"),
-        ({"point_start": 99}, "more dual points than uses"),
-        ({"point_sample": 49}, "point_sample and point_alpha do not fit"),
-        ({"point_alpha": 49}, "point_sample and point_alpha do not fit"),
-        ({"point_sample": 121, "point_alpha": 121}, "do not fit"),
+        ({"point_start": 0}, "more dual points than nodes"),
+        ({"point_start": 12}, "more dual points than nodes"),
+        ({"point_start": 99}, "more dual points than nodes"),
+        ({"point_sample": 49}, "point_sample and point_alpha have"),
+        ({"point_alpha": 49}, "point_sample and point_alpha have"),
+        ({"point_sample": 121, "point_alpha": 121}, "inconsistent lengths"),
     ]
     + [
-        ({name: count}, f"{name} has another length than parent")
+        ({name: count}, f"{name} and parent differ in length")
         for name in (
             "feature", "inside", "point", "price", "fixing_point", "fixing_price"
         )
@@ -310,8 +310,8 @@ def test_sizes_at_the_limits(changes):
     check_counts(**changes)
 
 
-def test_many_features_do_not_explain_more_nodes_than_memory():
-    with pytest.raises(InvalidCertificate, match="at most 2,199,023,255,552 make"):
+def test_many_features_do_not_allow_more_nodes_than_memory():
+    with pytest.raises(InvalidCertificate, match="at most 2,199,023,255,552 are"):
         check_counts(size=None, costs=60, **nodes(2**41 + 1))
 
 
@@ -320,7 +320,7 @@ def test_the_checksum_is_that_of_every_entry(proof):
     whole = checksum(arrays)
     assert str(arrays["checksum"]) == whole
     assert checksum({**arrays, "checksum": np.array("other")}) == whole
-    # Fixed for good: files that were written are to be read.
+    # Never change this: existing files must remain readable.
     known = {"b": np.array([1, 2]), "a": np.array(0.5), "f": np.array([True])}
     expected = "105d64ef9b19f176fb7e8560f55a9fa7c3c3302991bcaa6c24974e7cca30792d"
     assert checksum(known) == expected
@@ -333,20 +333,20 @@ def test_the_checksum_is_that_of_every_entry(proof):
 
 
 @pytest.mark.parametrize("number", [1, 3])
-def test_other_formats_are_refused(proof, number):
+def test_other_formats_are_rejected(proof, number):
     X, y, _, arrays = proof
     with pytest.raises(InvalidCertificate, match=f"unknown format {number}"):
         verify(sealed(arrays, format=np.array(number)), X, y)
 
 
 @pytest.mark.parametrize("name", ["format", "max_cost", "costs", "parent"])
-def test_other_dimensions_are_refused(proof, name):
+def test_other_dimensions_are_rejected(proof, name):
     X, y, _, arrays = proof
     with pytest.raises(InvalidCertificate, match=rf"{name} has dtype \w+ and 2 dim"):
         verify(sealed(arrays, **{name: np.atleast_2d(arrays[name])}), X, y)
 
 
-def test_numbers_that_are_not_arrays_are_refused(proof):
+def test_numbers_that_are_not_arrays_are_rejected(proof):
     X, y, _, arrays = proof
     with pytest.raises(InvalidCertificate, match="max_cost is not an array"):
         verify({**arrays, "max_cost": float(arrays["max_cost"])}, X, y)
@@ -377,14 +377,14 @@ def rewritten(path, arrays, change):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (lambda content: content + b" ", "another size than its header says"),
-        (lambda content: content[:-1], "another size than its header says"),
+        (lambda content: content + b" ", "does not match its header"),
+        (lambda content: content[:-1], "does not match its header"),
         (lambda content: content[:6] + b"\x02" + content[7:], "unknown version"),
         (lambda content: content[:6] + b"\x00" + content[7:], "unknown version"),
         (lambda content: b"\x00" + content[1:], "cannot be read"),
     ],
 )
-def test_members_that_are_not_arrays_are_refused(proof, tmp_path, name, change, words):
+def test_members_that_are_not_arrays_are_rejected(proof, tmp_path, name, change, words):
     X, y, _, arrays = proof
     path = tmp_path / "proof.npz"
     rewritten(path, arrays, lambda other, content: content)
@@ -394,7 +394,7 @@ def test_members_that_are_not_arrays_are_refused(proof, tmp_path, name, change, 
         verify(path, X, y)
 
 
-def test_a_password_is_refused(proof, tmp_path):
+def test_a_password_is_rejected(proof, tmp_path):
     X, y, _, arrays = proof
     path = tmp_path / "proof.npz"
     path.write_bytes(written(arrays))
@@ -402,11 +402,11 @@ def test_a_password_is_refused(proof, tmp_path):
     # The flag in the central directory.
     content[content.rindex(b"PK\x01\x02") + 8] |= 1
     path.write_bytes(bytes(content))
-    with pytest.raises(InvalidCertificate, match="unusual way"):
+    with pytest.raises(InvalidCertificate, match="unsupported method"):
         verify(path, X, y)
 
 
-def test_what_is_no_file_is_said_so(proof, tmp_path):
+def test_files_of_other_kinds_are_rejected(proof, tmp_path):
     X, y, *_ = proof
     with pytest.raises(FileNotFoundError):
         verify(tmp_path / "nothing", X, y)
@@ -438,8 +438,10 @@ def test_how_well_a_file_may_be_packed(proof, tmp_path, few_bytes):
             unpacked = sum(member.file_size for member in archive.infolist())
         length = path.stat().st_size
         fits = unpacked <= 2**16 + 10 * length
-        words = f"{length:,} bytes would unpack to {unpacked:,}"
-        with pytest.raises(InvalidCertificate, match="do not fit" if fits else words):
+        words = f"{length:,} bytes, but would unpack to {unpacked:,}"
+        with pytest.raises(
+            InvalidCertificate, match="inconsistent lengths" if fits else words
+        ):
             verify(path, X, y)
         seen.add(fits)
     assert seen == {True, False}
@@ -467,7 +469,7 @@ def test_how_well_a_file_is_packed(few_bytes):
     assert seen == {True, False}
 
 
-# --- how the numbers came about ------------------------------------------------------
+# --- the preparation -----------------------------------------------------------------
 
 
 def test_a_preparation_is_kept_and_sealed(proof, tmp_path):
@@ -497,13 +499,13 @@ def test_a_preparation_is_kept_and_sealed(proof, tmp_path):
         (np.zeros(reading.MAX_REMARK + 1, np.uint8), "preparation is too long"),
     ],
 )
-def test_other_preparations_are_refused(proof, note, words):
+def test_other_preparations_are_rejected(proof, note, words):
     X, y, _, arrays = proof
     with pytest.raises(InvalidCertificate, match=words):
         verify(sealed(arrays | {"preparation": note}), X, y)
 
 
-def test_a_preparation_excuses_no_other_entry(proof):
+def test_other_entries_are_required_besides_a_preparation(proof):
     X, y, _, arrays = proof
     note = {"preparation": np.zeros(3, np.uint8)}
     verify(sealed(arrays | note), X, y)

@@ -1,4 +1,4 @@
-"""What was proved is said, and compared with what the user has in mind."""
+"""The problem of a proof is printed, and compared with the user's parameters."""
 
 import hashlib
 
@@ -29,7 +29,7 @@ def test_the_problem_is_printed(data):
     assert text.endswith("for: 40 samples, at most 3 of 8 features, C = 0.5, intercept")
 
 
-def test_what_was_excluded_is_printed(data):
+def test_excluded_features_are_printed(data):
     proof = fitted(
         data, max_features=3, exclude=[1, 2, 4], include=[0], fit_intercept=False,
         feature_costs=np.arange(1.0, 9.0), max_cost=9.0, class_weight={1.0: 2.0},
@@ -44,7 +44,7 @@ def test_what_was_excluded_is_printed(data):
     assert not checked.problem.fit_intercept
 
 
-def test_parameters_mean_what_they_mean_to_a_fit(data):
+def test_parameters_have_the_same_meaning_as_in_a_fit(data):
     proof = fitted(data, max_features=10, include=[5, 1])
     for same in (
         {"max_features": 10}, {"max_features": 8}, {"max_features": None},
@@ -58,16 +58,19 @@ def test_parameters_mean_what_they_mean_to_a_fit(data):
 @pytest.mark.parametrize(
     ("other", "words"),
     [
-        ({"C": 2.0}, "another C: 1, not 2"),
-        ({"sample_weight": np.full(40, 2.0)}, "another C or sample_weight"),
-        ({"max_features": 4}, "another max_features: 3, not 4"),
-        ({"max_features": None}, "another max_features: 3"),
-        ({"include": [1]}, "another include"),
-        ({"exclude": [0]}, "another exclude"),
-        ({"max_cost": None}, "another max_cost: 20"),
-        ({"costs": None}, "another costs"),
-        ({"costs": np.ones(8)}, "another costs"),
-        ({"fit_intercept": False}, "another fit_intercept: True, not False"),
+        ({"C": 2.0}, "another problem: C is 1, not 2"),
+        (
+            {"sample_weight": np.full(40, 2.0)},
+            "another problem: C or sample_weight is ",
+        ),
+        ({"max_features": 4}, "another problem: max_features is 3, not 4"),
+        ({"max_features": None}, "another problem: max_features is 3"),
+        ({"include": [1]}, "another problem: include is "),
+        ({"exclude": [0]}, "another problem: exclude is "),
+        ({"max_cost": None}, "another problem: max_cost is 20"),
+        ({"costs": None}, "another problem: costs is "),
+        ({"costs": np.ones(8)}, "another problem: costs is "),
+        ({"fit_intercept": False}, "another problem: fit_intercept is True, not False"),
     ],
 )
 def test_another_problem_is_named(data, other, words):
@@ -94,14 +97,14 @@ def test_numbers_are_printed_with_all_digits(data):
     assert "at most 2.9999999 in total" in text
 
 
-def test_masked_data_are_refused(data):
+def test_masked_data_are_rejected(data):
     X, y = data
     proof = fitted(data, max_features=3)
     with pytest.raises(ValueError, match="masked"):
         verify(proof, np.ma.masked_less(X, -5), y)
 
 
-# --- every check of the problem, alone -----------------------------------------------
+# --- each check of the problem ------------------------------------------------------
 
 
 def root(data, **changes):
@@ -175,11 +178,11 @@ def test_every_check_of_a_problem(data, changes, words):
         {"selected": np.array([0, 7]), "coef": np.zeros(2)},
     ],
 )
-def test_limits_belong_to_what_is_allowed(data, changes):
+def test_limits_are_inclusive(data, changes):
     assert verify(root(data, **changes), *data).lower_bound >= 0.0
 
 
-def test_budgets_beyond_all_features_mean_all(data):
+def test_budgets_above_the_number_of_features_mean_all(data):
     checked = verify(root(data, max_features=np.array(9)), *data)
     assert checked.problem.max_features == 8
     assert checked.problem.n_features == 8
@@ -230,9 +233,11 @@ def test_weights_are_printed(data):
         assert words in str(verify(proof, *data))
         verify(proof, *data, sample_weight=changed)
         verify(proof, *data, C=2.0, sample_weight=changed / 2)
-        with pytest.raises(InvalidCertificate, match="another C or sample_weight: "):
+        with pytest.raises(
+            InvalidCertificate, match="another problem: C or sample_weight is "
+        ):
             verify(proof, *data, C=2.0, sample_weight=changed)
-        with pytest.raises(InvalidCertificate, match=r"another C: \[\d"):
+        with pytest.raises(InvalidCertificate, match=r"another problem: C is \[\d"):
             verify(proof, *data, C=1.0)
 
 
@@ -240,12 +245,12 @@ def test_differences_are_shown_in_short(data):
     costs = np.arange(1.0, 9.0)
     proof = root(data, costs=costs, max_cost=np.array(50.0))
     for other, words in (
-        ({"costs": np.ones(8)}, r"costs: \[1, 2, 3, 4, 5, 6, 7, 8\], not 1"),
-        ({"costs": None}, r"costs: \[1, 2, 3, 4, 5, 6, 7, 8\], not None"),
-        ({"include": [3, 1]}, r"include: \[\], not \[1, 3\]"),
+        ({"costs": np.ones(8)}, r"costs is \[1, 2, 3, 4, 5, 6, 7, 8\], not 1"),
+        ({"costs": None}, r"costs is \[1, 2, 3, 4, 5, 6, 7, 8\], not None"),
+        ({"include": [3, 1]}, r"include is \[\], not \[1, 3\]"),
         ({"sample_weight": np.arange(40)}, r"not \[0, 1, 2, 3, 4, 5, 6, 7 and 32 more"),
-        ({"max_features": 3}, "max_features: 8, not 3"),
-        ({"max_cost": 49.0}, "max_cost: 50, not 49"),
+        ({"max_features": 3}, r"max_features is 8, not 3"),
+        ({"max_cost": 49.0}, r"max_cost is 50, not 49"),
     ):
         with pytest.raises(InvalidCertificate, match=words):
             verify(proof, *data, **other)
@@ -264,8 +269,8 @@ def test_data_are_read_as_doubles_and_signs():
 @pytest.mark.parametrize(
     ("X", "y", "words"),
     [
-        ([1.0, 2.0], [0, 1], "must be a table"),
-        ([[[1.0]], [[2.0]]], [0, 1], "must be a table"),
+        ([1.0, 2.0], [0, 1], "must be 2D"),
+        ([[[1.0]], [[2.0]]], [0, 1], "must be 2D"),
         ([[1.0], [2.0]], [0, 1, 1], "one label per row"),
         ([[1.0], [2.0]], [[0], [1]], "one label per row"),
         ([[1.0], [2.0]], [1, 1], "two classes, got 1"),
@@ -274,7 +279,7 @@ def test_data_are_read_as_doubles_and_signs():
         (np.ma.masked_equal([[1.0], [2.0]], 5), [0, 1], "masked"),
     ],
 )
-def test_what_is_not_data_is_refused(X, y, words):
+def test_invalid_data_are_rejected(X, y, words):
     with pytest.raises(ValueError, match=words):
         check_data(X, y)
 
@@ -283,7 +288,7 @@ def test_what_is_not_data_is_refused(X, y, words):
 
 
 def old_fingerprint(signed, signs):
-    """As it was when -0.0 and 0.0 had different ones."""
+    """The former fingerprint, which distinguished -0.0 from 0.0."""
     digest = hashlib.sha256()
     digest.update(np.ascontiguousarray(signed).data)
     digest.update(np.ascontiguousarray(signs).data)

@@ -1,4 +1,4 @@
-"""Large and sparse data are read in blocks, and the verdict is the same."""
+"""Large and sparse data are read in blocks, with the same verdict."""
 
 import warnings
 
@@ -34,7 +34,7 @@ def certificate(request):
         max_nodes=50, method_options={"patience": 5},
     )  # fmt: skip
     with warnings.catch_warnings():
-        # Whether the nodes are enough does not matter.
+        # Whether there are enough nodes does not matter.
         warnings.simplefilter("ignore", ConvergenceWarning)
         model.fit(X, Y, sample_weight=WEIGHTS)
     return model.result_.certificate
@@ -76,7 +76,7 @@ def test_other_data_are_noticed(blocks, certificate):
     other = X.copy()
     other[1, 39] += 1e-9
     for data in (other, sp.csr_array(other)):
-        with pytest.raises(InvalidCertificate, match="about other data"):
+        with pytest.raises(InvalidCertificate, match="for other data"):
             verify(certificate, data, Y)
     other[1, 39] = np.nan
     for data in (other, sp.csr_array(other)):

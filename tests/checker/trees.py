@@ -1,6 +1,6 @@
-"""Random proofs with fixings, and what they prove, worked out independently.
+"""Random proofs with fixings, and what they prove, computed independently.
 
-The reference knows a node by what is forced and what is free. It bounds a set of
+The reference represents a node by its forced and its free features. It bounds a set of
 supports by the definition: required features, and the best of those that may be added.
 """
 
@@ -23,7 +23,7 @@ def priced_bound(total, squares, required, optional, k, costs, budget, price):
 
 
 def enumerated_bound(total, squares, forced, free, k, costs, budget, violates):
-    """The smallest value over all supports of a node that violate something."""
+    """The smallest value over all supports of a node that violate a fixing."""
     values = []
     for size in range(max(k, -1) + 1):
         for extra in combinations(free, size):

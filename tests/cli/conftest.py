@@ -1,4 +1,4 @@
-"""Small files, and commands in this process."""
+"""Small files, and commands run in this process."""
 
 import csv
 import json
@@ -73,7 +73,7 @@ def fitted(tmp_path_factory):
 
 @pytest.fixture
 def run():
-    """Run a command; gives its result, and checks the exit code."""
+    """Run a command; return its result, and check the exit code."""
 
     def invoke(*arguments, code=0, stdin=None):
         done = CliRunner().invoke(app, [str(one) for one in arguments], input=stdin)
@@ -85,7 +85,7 @@ def run():
 
 @pytest.fixture
 def run_json(run):
-    """Run a command with --json; gives what it says."""
+    """Run a command with --json; return the object."""
 
     def invoke(*arguments, **options):
         return json.loads(run(*arguments, "--json", **options).stdout)

@@ -32,7 +32,7 @@ def test_demo_as_json(capsys):
     assert found["lower_bound"] <= found["objective"]
 
 
-def test_unknown_command_is_refused(capsys):
+def test_unknown_command_is_rejected(capsys):
     assert main(["dance"]) == 2
     assert "dance" in capsys.readouterr().err
 
@@ -102,6 +102,6 @@ def test_experiments_get_their_own_arguments(capsys):
     assert "--limit" in capsys.readouterr().out
 
 
-def test_other_commands_refuse_what_they_do_not_know(capsys):
+def test_other_commands_reject_unknown_options(capsys):
     assert main(["demo", "--limit", "3"]) == 2
     assert "--limit" in capsys.readouterr().err

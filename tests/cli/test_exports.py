@@ -1,4 +1,4 @@
-"""SQL, Python and ONNX say what predict says, of gaps and padded texts, too."""
+"""SQL, Python and ONNX agree with predict, also for missing values and padded text."""
 
 import csv
 import io
@@ -20,7 +20,7 @@ TEXTS = ["", " ", "\t", "yes", "yes ", " no\u00a0", "no", "never seen"]
 
 @pytest.fixture(scope="module")
 def models(tmp_path_factory):
-    """Models that fill gaps in, and one that does not."""
+    """Models that impute missing values, and one that does not."""
     from typer.testing import CliRunner
 
     from frugalsvm.cli.app import app
@@ -95,7 +95,7 @@ def check_same(found, expected):
 
 
 @pytest.mark.parametrize("name", ["filled", "calibrated"])
-def test_gaps_are_filled_everywhere_as_predict_does(run, models, folder, name):
+def test_exports_impute_as_predict_does(run, models, folder, name):
     model = models[name]
     expected = predicted(run, model, ROWS, folder)
     check_same(python_rows(run, model, ROWS, None), expected)
@@ -103,7 +103,7 @@ def test_gaps_are_filled_everywhere_as_predict_does(run, models, folder, name):
     check_same(sql_rows(run, model, ROWS), expected)
 
 
-def test_a_model_that_fills_nothing_gives_no_label(run, models, folder):
+def test_a_model_without_imputation_gives_no_label(run, models, folder):
     model = models["plain"]
     known = [row for row in ROWS if complete(row)]
     expected = iter(predicted(run, model, known, folder))
@@ -128,7 +128,7 @@ def onnx_rows(model, X):
 
 
 @pytest.mark.parametrize("name", ["filled", "calibrated", "plain"])
-def test_onnx_fills_gaps_or_gives_no_label(run, models, folder, name):
+def test_onnx_imputes_missing_values_or_gives_no_label(run, models, folder, name):
     onnx = pytest.importorskip("onnx")
     run("export", models[name], "--to", "onnx", "-o", "model.onnx")
     model = PortableModel.load(models[name])
@@ -168,7 +168,7 @@ def test_onnx_fills_gaps_or_gives_no_label(run, models, folder, name):
     ],
 )
 @pytest.mark.parametrize("calibration", [None, Sigmoid(-1.0, 0.1)])
-def test_the_label_of_a_gap_is_no_class(classes, none, calibration):
+def test_the_label_of_a_missing_value_is_not_a_class(classes, none, calibration):
     pytest.importorskip("onnx")
     features = (Feature("a", 0, 0.0, 1.0, 1.0),)
     model = PortableModel(features, 0.0, classes, 1, calibration)
@@ -181,7 +181,7 @@ def test_the_label_of_a_gap_is_no_class(classes, none, calibration):
 
 
 @pytest.mark.parametrize("label", [2**63, -(2**63), 2**70])
-def test_classes_beyond_64_bits_are_refused_by_onnx(label):
+def test_classes_beyond_64_bits_are_rejected_by_onnx(label):
     pytest.importorskip("onnx")
     model = PortableModel((Feature("a", 0, 0.0, 1.0, 1.0),), 0.0, (label, 1), 1)
     with pytest.raises(ValueError, match=f"class {label} (needs more|is reserved)"):
@@ -218,7 +218,7 @@ def test_numbers_that_are_categories_may_be_numbers_in_the_data_base(run, folder
 LARGE = [1e120, -1e101, math.inf, 99.0]
 
 
-def test_numbers_beyond_limits_are_gaps_everywhere(run, models, folder):
+def test_numbers_beyond_limits_count_as_missing_everywhere(run, models, folder):
     rows = [(age, 2.5, "yes") for age in LARGE]
     text = predicted(run, models["filled"], rows, folder)
     assert text[0] == text[1] == text[2] != text[3]
@@ -239,7 +239,7 @@ def test_numbers_beyond_limits_are_gaps_everywhere(run, models, folder):
 
 @pytest.mark.parametrize("kind", ["text", ""])
 def test_columns_of_texts_get_no_label_in_sqlite(run, models, folder, kind):
-    """There '-0.5' is above all numbers, or below some: no value stands in for it."""
+    """There '-0.5' is above all numbers, or below some: no value replaces it."""
     rows = [
         (age, dose, "yes") for age in ("-0.5", "1.25", "31", "") for dose in (2.5, 8.0)
     ]

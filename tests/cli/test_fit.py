@@ -10,11 +10,11 @@ from tests.cli.conftest import columns, write_csv
 FAST = ("-t", "state", "--effort", "fast", "--folds", "3")
 
 
-def test_it_says_what_it_understood_and_what_came_out(run, data):
+def test_it_reports_how_it_read_the_table_and_the_result(run, data):
     done = run("fit", data, *FAST, "-k", "3", "--positive", "sick")
     for words in (
-        "80 rows, 8 columns", "(positive)", "left out patient_id: numbers the rows",
-        "left out visit: dates like '2024-01-11'", "categories of colour: blue, green",
+        "80 rows, 8 columns", "(positive)", "dropped patient_id: looks like row",
+        "dropped visit: dates like '2024-01-11'", "categories of colour: blue, green",
         "counts as one feature", "standardised",
     ):  # fmt: skip
         assert words in done.stderr
@@ -51,7 +51,7 @@ def test_weights_in_both_units_give_the_same_scores(run_json, data):
 
 
 def test_folds_repeat_imputation_encoding_and_scaling(folder, monkeypatch, run):
-    """Whatever is learned in a fold is learned from its training part."""
+    """Everything learned in a fold is learned from its training rows."""
     from frugalsvm.tables import Preparation
 
     table = columns()
@@ -104,7 +104,7 @@ def test_include_exclude_and_costs(run_json, folder, data):
     names = [one["name"] for one in found["features"]]
     assert "noise" in names
     assert "age" not in names
-    assert found["data"]["dropped"]["age"] == "excluded by you"
+    assert found["data"]["dropped"]["age"] == "excluded by --exclude"
     costs = {"column": ["age", "dose", "noise", "smoker", "colour"]}
     costs["cost"] = [10, 1, 1, 1, 1]
     prices = write_csv(folder / "costs.csv", costs)
@@ -160,7 +160,7 @@ def test_bad_usage_is_one_clear_line(run, data, options, words):
     assert "Traceback" not in done.output
 
 
-def test_without_a_target_there_is_help(run, data):
+def test_without_a_target_the_option_is_named(run, data):
     assert "--target" in run("fit", data, code=2).output
 
 
@@ -192,7 +192,7 @@ def test_bad_data_is_one_clear_line(run, folder, change, words):
         ("a,b,state\n1,2,yes\n", "only one class"),
     ],
 )
-def test_files_with_next_to_nothing(run, folder, content, words):
+def test_nearly_empty_files(run, folder, content, words):
     (folder / "data.csv").write_text(content)
     assert words in run("fit", "data.csv", "-t", "state", code=1).stderr
 
@@ -219,7 +219,7 @@ def test_many_columns_are_not_all_listed(run, folder):
     table["y"] = [0, 1] * 6
     path = write_csv(folder / "wide.csv", table)
     done = run("fit", path, "-t", "y", "-k", "2", "--effort", "fast", "--folds", "0")
-    assert "left out 40 more columns" in done.stderr
+    assert "dropped 40 more columns" in done.stderr
     assert len(done.output.splitlines()) < 40
 
 
@@ -232,7 +232,7 @@ def test_very_many_rows_have_a_hint(run, data, monkeypatch):
     assert "--effort fast is quicker" not in run(*options, "--effort", "fast").stderr
 
 
-def test_names_that_would_draw_on_the_terminal(run, folder):
+def test_names_with_terminal_escape_codes(run, folder):
     table = columns()
     table["\x1b[31mred[bold]\nline"] = table.pop("age")
     path = write_csv(folder / "data.csv", table)
@@ -284,7 +284,7 @@ def test_ctrl_c_before_there_is_a_model(run, data, monkeypatch):
         (["-k", "all"], "no linear SVM with C = 1 has"),
     ],
 )
-def test_the_proof_says_what_was_chosen(run_json, data, options, words):
+def test_the_proof_lines_name_what_was_chosen(run_json, data, options, words):
     found = run_json(
         "fit", data, "-t", "state", "--effort", "fast", *options, "--folds", "0"
     )
@@ -327,7 +327,7 @@ def test_choosing_prepares_the_table_in_every_inner_fold(folder, monkeypatch, ru
     assert len({made.n_features for made in inside}) == 2
 
 
-def test_a_model_without_the_probabilities_that_were_asked_for_is_said(run, folder):
+def test_missing_probabilities_are_reported(run, folder):
     table = {"a": [1, 2, 3, 4, 9], "b": [2, 3, 1, 7, 9], "state": [*"xxxxz"]}
     path = write_csv(folder / "few.csv", table)
     done = run("fit", path, *FAST, "--calibrate", "--quiet", "--model", "m.json")

@@ -1,4 +1,4 @@
-"""Quick fits of many rows, part by part; here the parts are small."""
+"""Quick fits of many rows, one part at a time; here the parts are small."""
 
 import numpy as np
 import pytest
@@ -35,7 +35,7 @@ def test_model_and_bound_are_nearly_those_of_the_whole(problem):
 
 
 def test_parts_without_the_rarer_class_prove_nothing(problem):
-    """Three samples of one class, five parts; the whole has a model all the same."""
+    """Three samples of one class, five parts; the whole still has a model."""
     _, X, y = problem
     few = np.flatnonzero(y > 0)[:3]
     for rows in (np.r_[few, np.flatnonzero(y < 0)], np.r_[np.flatnonzero(y < 0), few]):

@@ -1,4 +1,4 @@
-"""Numbers of other countries, from fit to predict and verify."""
+"""Number formats of other countries, from fit to predict and verify."""
 
 import csv
 import io
@@ -15,7 +15,7 @@ N = 60
 
 
 def table(form, n=N, seed=0):
-    """Rows whose income decides, written by a function; a date beside it."""
+    """Rows whose class depends on income, formatted by a function; and a date."""
     rng = np.random.default_rng(seed)
     income = rng.integers(20_000, 80_000, n) + 0.5
     ratio = rng.random(n).round(3) * 20
@@ -53,7 +53,7 @@ def test_a_german_export(run, run_json, fitted_german, folder):
     said = fitted_german.stderr
     assert "decimal commas and points between thousands, like 1.234,5: 'income'" in said
     assert "decimal points, like 1234.5: 'ratio'" in said
-    assert "left out datum: dates like '01.01.2020'" in said
+    assert "dropped datum: dates like '01.01.2020'" in said
     found = run_json("verify", "proof.npz", "data.csv")
     assert [one["name"] for one in found["features"]] == ["income", "ratio", "n"]
     mean = {one["name"]: one["mean"] for one in found["features"]}
@@ -75,7 +75,7 @@ def test_the_format_is_kept(fitted_german, folder):
 
 
 def test_predict_reads_as_fit_did(run, fitted_german, folder):
-    """45.000 is what it was, whatever else is in the file."""
+    """45.000 keeps its value, whatever else is in the file."""
     for name, cell in {"a": "45.500,50", "b": "45.500", "c": "45500,5"}.items():
         (folder / f"{name}.csv").write_text(f"income;ratio;n\n{cell};1.5;3\n")
         (found,) = predictions(run("predict", "model.json", f"{name}.csv"))
@@ -85,7 +85,7 @@ def test_predict_reads_as_fit_did(run, fitted_german, folder):
     assert "column 'income': row 2 has '44.5', which is not a number with decimal" in (
         said.lower()
     )
-    # Unless the file is said to be written otherwise.
+    # Unless options say that the file has another format.
     (folder / "e.csv").write_text("income;ratio;n\n45500.5;1.5;3\n")
     (found,) = predictions(run("predict", "model.json", "e.csv", "--decimal", "."))
     assert found["prediction"] == "rich"
@@ -106,10 +106,10 @@ def test_verify_reads_as_fit_did(run, fitted_german, folder):
     assert "proved" not in said
 
 
-def test_doubtful_columns_are_refused_with_both_readings(run, run_json, folder):
+def test_ambiguous_columns_are_rejected_with_both_readings(run, run_json, folder):
     (folder / "data.csv").write_text(table(lambda value: german(value, 0)))
     fit = ("fit", "data.csv", "-t", "y", "-k", "2", "--folds", "0", "--effort", "fast")
-    # The other columns have decimal points: so has this one.
+    # The other columns have decimal points, and so has this one.
     assert run_json(*fit)["features"]
     head, *lines = table(lambda value: german(value, 0)).splitlines()
     lines = [f"{line};{k * k % 31},5" for k, line in enumerate(lines)]
@@ -136,7 +136,7 @@ def test_doubtful_columns_are_refused_with_both_readings(run, run_json, folder):
         (("--decimal", "nothing=,"), "no column 'nothing'"),
     ],
 )
-def test_formats_that_make_no_sense(run, data, options, words):
+def test_invalid_formats(run, data, options, words):
     done = run("fit", data, "-t", "state", "--folds", "0", *options, code=2)
     assert words in done.stderr
 
@@ -154,8 +154,8 @@ def test_the_table_of_a_fit_verifies_and_predicts(run, folder):
     assert len(predictions(run("predict", "model.json", "data.csv"))) == N
 
 
-def test_a_proof_is_checked_against_a_table_written_otherwise(run, folder):
-    """In another country's format, which the options say."""
+def test_a_proof_is_checked_against_a_table_in_another_format(run, folder):
+    """In another country's format, given by options."""
     (folder / "data.csv").write_text(table(german))
     run(
         "fit", "data.csv", "-t", "y", "-k", "2", "--folds", "0", "--effort", "fast",
@@ -170,7 +170,7 @@ def test_a_proof_is_checked_against_a_table_written_otherwise(run, folder):
 
 
 def test_models_of_python_read_plain_numbers(run, folder):
-    """Nothing in the file speaks against points, and the model knows of no format."""
+    """The file has no evidence against decimal points, and the model has no format."""
     model = PortableModel((Feature("x", 0, 0.0, 1.0, 1.0),), 0.0, (0, 1), 1)
     model.save(folder / "model.json")
     (folder / "data.csv").write_text("id,x\n1,1.234\n2,5.678\n")

@@ -56,7 +56,7 @@ def test_alternatives(run, run_json, data, folder):
     assert roles["age"] == "indispensable"
     done = run(*options, "--certificate", "all.npz")
     assert "Proved: no choice of features is missing" in done.stdout
-    assert "listed and their parts" in run("verify", "all.npz", data).stdout
+    assert "listed and their subsets" in run("verify", "all.npz", data).stdout
     for options, words in (
         (("--tolerance", "much"), "--tolerance must look like"),
         (("--max-features", "auto"), "must be a number here"),
@@ -65,7 +65,7 @@ def test_alternatives(run, run_json, data, folder):
         assert words in done.stderr
 
 
-def test_incomplete_alternatives_say_what_is_proved(run, run_json, data):
+def test_incomplete_alternatives_state_what_is_proved(run, run_json, data):
     options = ("alternatives", data, "-t", "state", "-k", "3", "--time-limit", "0")
     found = run_json(*options)
     assert not found["complete"]
@@ -142,7 +142,7 @@ def test_python_takes_the_columns_of_the_table(run, run_json, fitted, folder):
     assert found == scores_by_table(run_json, fitted, fitted / "data.csv")
 
 
-def test_exports_fill_gaps(run, run_json, folder):
+def test_exports_impute_missing_values(run, run_json, folder):
     table = columns()
     gaps = {name: ["", *table[name][1:]] for name in ("age", "dose", "smoker")}
     path = write_csv(folder / "gaps.csv", table | gaps)
@@ -225,7 +225,7 @@ def test_every_command_has_examples_and_the_common_options(run):
             assert option in text
 
 
-def test_a_quiet_demo_for_machines(run, monkeypatch):
+def test_a_quiet_demo_as_json(run, monkeypatch):
     from frugalsvm.cli import demo
 
     def run_demo(*arguments, **options):

@@ -12,7 +12,7 @@ from frugalsvm.cli.outputs import check_output, write_file, write_text
 FULL = Path("/dev/full")
 
 
-def test_a_file_is_there_whole(tmp_path):
+def test_a_file_is_complete(tmp_path):
     path = tmp_path / "out.txt"
     write_text(str(path), "one")
     write_text(str(path), "two")
@@ -20,7 +20,7 @@ def test_a_file_is_there_whole(tmp_path):
     assert os.listdir(tmp_path) == ["out.txt"]
 
 
-def test_what_fails_leaves_the_old_file_and_nothing_else(tmp_path):
+def test_a_failed_write_leaves_only_the_old_file(tmp_path):
     path = tmp_path / "out.txt"
     path.write_text("old")
 
@@ -47,7 +47,7 @@ def test_permissions_and_links_stay(tmp_path):
     assert stat.S_IMODE(path.stat().st_mode) == 0o640
 
 
-def test_folders_are_refused_at_once(tmp_path):
+def test_folders_are_rejected_at_once(tmp_path):
     check_output("--model", None)
     check_output("--model", "-")
     check_output("--model", str(tmp_path / "new.json"))
@@ -73,7 +73,7 @@ def test_a_full_device(run, fitted, folder):
     )
     assert "Proved" in done.stdout
     assert "no space left on device to write /dev/full" in done.stderr
-    # What can be written is.
+    # The other files are written.
     assert (folder / "m.json").exists()
 
 
@@ -82,7 +82,7 @@ def test_a_full_device(run, fitted, folder):
     "command",
     [["fit", "--model"], ["path", "--report"], ["alternatives", "--certificate"]],
 )
-def test_a_failed_file_is_a_part_of_the_one_object(run_json, data, command):
+def test_a_failed_file_is_part_of_the_json_object(run_json, data, command):
     name, option = command
     budget = ["--budgets", "1"] if name == "path" else ["-k", "1"]
     folds = [] if name == "alternatives" else ["--folds", "0"]
@@ -114,8 +114,8 @@ def test_failed_files_of_other_commands(run_json, fitted, command):
     assert "no space left" in found["errors"][0]
 
 
-def test_nobody_can_foresee_where_a_file_is_written_first(tmp_path, monkeypatch):
-    """Links that lie in wait are not followed, and names differ each time."""
+def test_temporary_names_are_unpredictable(tmp_path, monkeypatch):
+    """Planted links are not followed, and names differ each time."""
     victim = tmp_path / "victim"
     victim.write_text("precious")
     seen = []
@@ -132,7 +132,7 @@ def test_nobody_can_foresee_where_a_file_is_written_first(tmp_path, monkeypatch)
     assert victim.read_text() == "precious"
     assert path.read_text() == "new"
     assert len(set(seen)) == 3
-    # If the one that is drawn is taken by a link, another one is drawn.
+    # If a link has the chosen name, another name is chosen.
     names = iter(["first", "second"])
     monkeypatch.setattr(tempfile, "_get_candidate_names", lambda: names, raising=True)
     other = tmp_path / "out.txt"

@@ -39,7 +39,7 @@ def test_before_there_is_a_solution_there_are_no_numbers():
     assert "inf" not in file.getvalue()
 
 
-def test_elsewhere_each_phase_is_a_line():
+def test_without_a_terminal_each_phase_is_a_line():
     made, file = session(False)
     with Panel(made) as panel:
         panel.phase("reading")
@@ -54,7 +54,7 @@ def test_elsewhere_each_phase_is_a_line():
     ]
 
 
-def test_quiet_is_quiet_and_the_log_is_left_as_it_was():
+def test_quiet_prints_nothing_and_keeps_the_logging_configuration():
     made, file = session(True, quiet=True)
     before = (list(logger.handlers), logger.propagate)
     with Panel(made) as panel:

@@ -5,8 +5,8 @@ from frugalsvm.tables import TableError
 from tests.cli.conftest import write_csv
 
 
-def test_costs_of_many_columns_of_which_one_stands_twice(folder):
-    """To compare each name with each would take hours."""
+def test_costs_with_a_repeated_column(folder):
+    """Comparing all pairs of names would take hours."""
     names = [f"x{k}" for k in range(100_000)]
     table = {"column": names, "cost": [1.5] * len(names)}
     found = read_costs(write_csv(folder / "costs.csv", table))

@@ -45,7 +45,7 @@ def test_columns_in_any_order_with_others_and_ids(run, fitted, folder):
     assert [one["score"] for one in again] == [one["score"] for one in found]
 
 
-def test_what_rows_may_lack(run, fitted, folder):
+def test_rows_with_unknown_and_missing_values(run, fitted, folder):
     table = columns()
     model = fitted / "model.json"
     path = write_csv(folder / "new.csv", table | {"smoker": ["pipe"] * 80})
@@ -75,13 +75,13 @@ def test_json_and_standard_input(run_json, fitted):
 
 
 @pytest.mark.parametrize("content", ["{}", "no json", '{"format": "frugalsvm-model"}'])
-def test_what_is_no_model(run, folder, fitted, content):
+def test_files_that_are_not_models(run, folder, fitted, content):
     (folder / "model.json").write_text(content)
     done = run("predict", "model.json", fitted / "data.csv", code=1)
     assert "model.json is not a model" in done.stderr
 
 
-def test_a_forged_preparation_is_refused(run, folder, fitted):
+def test_a_forged_preparation_is_rejected(run, folder, fitted):
     content = json.loads((fitted / "model.json").read_text())
     content["metadata"]["preparation"] = "{}"
     (folder / "model.json").write_text(json.dumps(content))
@@ -128,7 +128,7 @@ def test_contributions_add_up(run, run_json, fitted, folder):
 
 @pytest.mark.parametrize("command", ["predict", "explain", "scorecard"])
 @pytest.mark.parametrize("name", ["smoker", "age"])
-def test_a_column_that_is_not_there_is_named(run, fitted, folder, command, name):
+def test_a_missing_column_is_named(run, fitted, folder, command, name):
     table = columns()
     del table[name]
     path = write_csv(folder / "new.csv", table)
@@ -136,7 +136,7 @@ def test_a_column_that_is_not_there_is_named(run, fitted, folder, command, name)
     assert f"new.csv has no column {name!r}; it needs the columns" in done.stderr
 
 
-def test_a_column_that_is_there_twice_is_told(run, fitted, folder):
+def test_a_repeated_column_is_reported(run, fitted, folder):
     path = folder / "new.csv"
     path.write_text("age,dose,smoker,age\n50,5,yes,60\n")
     done = run("predict", fitted / "model.json", path)
@@ -144,7 +144,7 @@ def test_a_column_that_is_there_twice_is_told(run, fitted, folder):
 
 
 def scored_loans(run, folder):
-    """A model on columns that are called like ours, and its rows."""
+    """A model on columns named like output columns, and its rows."""
     table = columns()
     table = {
         "score": table["age"], "intercept": table["dose"],
@@ -156,7 +156,7 @@ def scored_loans(run, folder):
     return table, path
 
 
-def test_columns_called_like_ours_are_not_lost(run, run_json, folder):
+def test_columns_named_like_output_columns_are_renamed(run, run_json, folder):
     table, path = scored_loans(run, folder)
     run("explain", "m.json", path, "--id", "prediction", "-o", "all.csv")
     for one in rows((folder / "all.csv").read_text()):
@@ -173,7 +173,7 @@ def test_columns_called_like_ours_are_not_lost(run, run_json, folder):
 
 
 def test_identifiers_stay_as_they_are_written(run, folder):
-    """As numbers, 18 digits would be rounded, and zeros in front lost."""
+    """As numbers, 18 digits would be rounded, and leading zeros lost."""
     table, path = scored_loans(run, folder)
     found = rows(run("predict", "m.json", path, "--id", "prediction").stdout)
     assert [one["prediction (id)"] for one in found] == table["prediction"]
@@ -187,7 +187,7 @@ def test_json_and_a_file(run, run_json, fitted, folder, command):
     assert len(run_json(command, model, data, "-o", "-")["rows"]) == 80
 
 
-def test_names_cannot_command_the_terminal(run, folder):
+def test_names_cannot_control_the_terminal(run, folder):
     table = {"\x1b[31mage": columns()["age"], "state": columns()["state"]}
     path = write_csv(folder / "data.csv", table)
     options = ("--effort", "fast", "--folds", "0", "--model", "m.json")

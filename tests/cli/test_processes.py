@@ -1,4 +1,4 @@
-"""Commands as processes of their own: signals, pipes and full devices."""
+"""Commands in separate processes: signals, pipes and full devices."""
 
 import json
 import os
@@ -91,7 +91,7 @@ def test_ctrl_c_while_loading_is_no_traceback(monkeypatch, capsys):
     assert capsys.readouterr().err == "error: interrupted\n"
 
 
-def test_a_pipe_in_and_a_reader_that_leaves(fitted):
+def test_a_pipe_as_input_and_a_reader_that_closes_the_output(fitted):
     head, body = (fitted / "data.csv").read_bytes().split(b"\n", 1)
     # More than a pipe holds.
     text = head + b"\n" + 2_000 * body
@@ -108,7 +108,7 @@ def test_a_pipe_in_and_a_reader_that_leaves(fitted):
     process.stderr.close()
 
 
-def test_files_are_written_though_the_reader_leaves(fitted, tmp_path):
+def test_files_are_written_although_the_reader_closes_the_pipe(fitted, tmp_path):
     model = tmp_path / "model.json"
     process = start(
         "fit", fitted / "data.csv", "-t", "state", "-k", "2", "--effort", "fast",

@@ -1,4 +1,4 @@
-"""What the command line puts into a report."""
+"""The content that the command line puts into a report."""
 
 import pytest
 
@@ -13,7 +13,7 @@ EVIL = "<script>alert('x')</script>"
 
 @pytest.fixture
 def made(folder):
-    """A report of a table with gaps and an evil name."""
+    """A report of a table with missing values and a malicious name."""
     table = columns()
     table["age"] = ["", *table["age"][1:]]
     table["smoker"] = ["", *table["smoker"][1:]]
@@ -58,7 +58,7 @@ def test_the_data_are_described(made):
     assert dict(data.encoded) == {"smoker": 2, "colour": 3}
 
 
-def test_categories_say_where_they_are_from(made):
+def test_categories_know_their_column(made):
     smoker = next(one for one in made[1].features if one.name == "smoker=yes")
     assert (smoker.kind, smoker.column, smoker.category) == (
         "category",
@@ -72,7 +72,7 @@ def test_names_and_values_are_escaped(made):
     assert "&lt;script&gt;" in made[2]
 
 
-def test_a_path_with_costs_keeps_to_them(folder):
+def test_a_path_respects_costs(folder):
     table = columns()
     table["dose"] = [1e6 * float(one) for one in table["dose"]]
     path = write_csv(folder / "data.csv", table)

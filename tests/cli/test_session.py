@@ -1,4 +1,4 @@
-"""What files say is shown, and never obeyed: no line of the output is theirs."""
+"""Text from files is shown but never interpreted, and never begins a line of output."""
 
 import io
 
@@ -24,7 +24,7 @@ def hostile(break_at="\n"):
 
 
 def sessions(width=80, **options):
-    """Sessions whose output is at hand: of a terminal, and of a file."""
+    """Sessions with captured output: of a terminal, and of a file."""
     for terminal in (True, False):
         streams = [
             Console(
@@ -41,7 +41,7 @@ def printed(session):
 
 
 def check(text):
-    """Nothing of a file begins a line, or does something to a terminal."""
+    """No text from a file begins a line or controls the terminal."""
     lines = text.splitlines()
     assert any(LINE in line for line in lines)
     assert not any(line.startswith(LINE) for line in lines)
@@ -49,7 +49,7 @@ def check(text):
 
 
 @pytest.mark.parametrize("words", [*map(hostile, CONTROLS), LONG])
-def test_texts_of_files_make_no_lines(words):
+def test_text_from_files_stays_on_one_line(words):
     for session in sessions():
         session.say(f"reading {words}")
         session.warn(f"{words} is strange")
@@ -62,7 +62,7 @@ def test_texts_of_files_make_no_lines(words):
 
 
 @pytest.mark.parametrize("words", [*map(hostile, CONTROLS), LONG])
-def test_errors_make_no_lines(words):
+def test_errors_stay_on_one_line(words):
     for session in sessions(debug=True):
 
         def fail(session):
@@ -78,7 +78,7 @@ def test_errors_make_no_lines(words):
         assert "test_session.py" in printed(session)
 
 
-def test_lines_that_are_too_wide_for_a_terminal_go_on_indented():
+def test_lines_too_wide_for_a_terminal_continue_indented():
     for session in sessions(width=30):
         session.show("short", " ".join(["word"] * 12), "w" * 50, "字" * 20)
         lines = session.out.file.getvalue().splitlines()
@@ -90,7 +90,7 @@ def test_lines_that_are_too_wide_for_a_terminal_go_on_indented():
             assert lines == ["short", " ".join(["word"] * 12), "w" * 50, "字" * 20]
 
 
-def test_short_entries_of_tables_look_as_ever():
+def test_short_table_entries_are_unchanged():
     for session in sessions():
         table = session.table("feature", ">mean", "")
         table.add_row("age", "1.5", "selected")
@@ -118,7 +118,7 @@ def test_errors_that_quote_a_long_file_are_cut():
         assert words.rstrip().endswith("end")
 
 
-def test_names_of_files_make_no_lines(run, folder, capfd):
+def test_names_of_files_stay_on_one_line(run, folder, capfd):
     for control in CONTROLS[:-4]:
         name = hostile(control).replace("/", "")
         for arguments in (("verify", name, name), ("fit", name, "-t", name)):
@@ -132,8 +132,8 @@ BREAKS = ["\n", "\u2028", "\x1b[31m", "\u202e", " word " * 30]
 
 
 @pytest.mark.parametrize("control", BREAKS)
-def test_names_and_values_of_a_table_make_no_lines(run, folder, control):
-    """The same table in all commands, from the fit to what is said of its rows."""
+def test_names_and_values_of_a_table_stay_on_one_line(run, folder, control):
+    """The same table in all commands, from the fit to explanations of its rows."""
     rng = np.random.default_rng(0)
     words = hostile(control)
     number, kind, target = (f"{word} {words}" for word in ("number", "kind", "target"))
@@ -168,7 +168,7 @@ def test_names_and_values_of_a_table_make_no_lines(run, folder, control):
         check(done.output)
 
 
-def test_plain_keeps_what_can_be_seen():
+def test_plain_keeps_visible_characters():
     assert plain("Größe in m², 字 [1] 'a'") == "Größe in m², 字 [1] 'a'"
     assert plain("a\tb\u3164c\u2800\ufe0f") == "a\\tb\\u3164c\\u2800\\ufe0f"
     assert plain("a\nb\u2028c\x85d\u202ee") == "a\\nb\\u2028c\\x85d\\u202ee"

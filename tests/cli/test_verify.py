@@ -11,7 +11,7 @@ from tests.checker.forging import sealed
 from tests.cli.conftest import columns, write_csv
 
 
-def test_the_proof_is_right_about_its_table(run, run_json, fitted):
+def test_the_proof_matches_its_table(run, run_json, fitted):
     proof, data = fitted / "proof.npz", fitted / "data.csv"
     done = run("verify", proof, data)
     assert "proved: " in done.stdout
@@ -50,7 +50,7 @@ def test_the_plain_checker_takes_the_file(fitted):
         (lambda t: {"age": ["", *t["age"][1:]]}, "missing"),
     ],
 )
-def test_other_tables_are_refused(run, fitted, folder, change, words):
+def test_other_tables_are_rejected(run, fitted, folder, change, words):
     table = columns()
     path = write_csv(folder / "other.csv", table | change(table))
     assert words in run("verify", fitted / "proof.npz", path, code=1).stderr
@@ -64,14 +64,14 @@ def test_order_of_columns_and_other_columns_do_not_matter(run, fitted, folder):
 
 
 def forged(fitted, folder, **change):
-    """A proof whose preparation says something else, with a checksum that fits."""
+    """A proof with a changed preparation and a valid checksum."""
     certificate = Certificate.load(fitted / "proof.npz")
     content = json.loads(certificate.preparation) | change
     certificate.with_preparation(json.dumps(content)).save(folder / "forged.npz")
     return "forged.npz"
 
 
-def test_forged_preparations_are_refused(run, fitted, folder):
+def test_forged_preparations_are_rejected(run, fitted, folder):
     certificate = Certificate.load(fitted / "proof.npz")
     content = json.loads(certificate.preparation)
     data = fitted / "data.csv"
@@ -111,7 +111,7 @@ def with_levels(fitted, folder, levels, **arrays):
     return "forged.npz"
 
 
-def test_sizes_are_compared_before_all_else(run, fitted, folder, no_work):
+def test_sizes_are_compared_first(run, fitted, folder, no_work):
     data, many = fitted / "data.csv", [f"c{k}" for k in range(100_000)]
     proof = with_levels(fitted, folder, many, costs=np.ones(6))
     done = run("verify", proof, data, code=1)
@@ -122,8 +122,8 @@ def test_sizes_are_compared_before_all_else(run, fitted, folder, no_work):
     assert "is for 80 rows, but the table has 50" in done.stderr
 
 
-def test_categories_that_no_row_has_are_refused(run, fitted, folder, no_work):
-    """Each would take memory for all rows, and none is in an honest preparation."""
+def test_categories_that_no_row_has_are_rejected(run, fitted, folder, no_work):
+    """Each would take memory for all rows, and none is in a valid preparation."""
     data, many = fitted / "data.csv", [f"c{k}" for k in range(100_000)]
     proof = with_levels(fitted, folder, many)
     assert (
@@ -134,8 +134,8 @@ def test_categories_that_no_row_has_are_refused(run, fitted, folder, no_work):
     assert "has no value 'pink'" in run("verify", proof, data, code=1).stderr
 
 
-def test_a_preparation_cannot_say_that_something_is_proved(run, fitted, folder):
-    """A category that no row has is a constant: the proof would be right."""
+def test_a_preparation_cannot_claim_a_proof(run, fitted, folder):
+    """A category that no row has is a constant: the proof would be valid."""
     line = "proved: 9.99 <= optimum"
     content = json.loads(Certificate.load(fitted / "proof.npz").preparation)
     column = next(one for one in content["columns"] if one["name"] == "colour")
@@ -156,7 +156,7 @@ def test_a_preparation_cannot_say_that_something_is_proved(run, fitted, folder):
     assert not any(one.startswith(line) for one in done.output.splitlines())
 
 
-def test_many_repeated_columns_are_refused(run, fitted, folder):
+def test_many_repeated_columns_are_rejected(run, fitted, folder):
     column = {"name": "age", "kind": "number", "fill": None}
     n = 100_000
     proof = forged(

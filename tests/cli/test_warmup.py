@@ -1,4 +1,4 @@
-"""Compiling ahead: after it, no native method compiles anything."""
+"""Compiling in advance: afterwards no native method compiles anything."""
 
 import subprocess
 import sys

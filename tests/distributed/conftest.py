@@ -1,4 +1,4 @@
-"""Data in blocks."""
+"""Fixtures for data in blocks."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""DaskFrugalSVC: what FrugalSVC finds, from blocks on the workers of a cluster."""
+"""DaskFrugalSVC: the results of FrugalSVC, from blocks on the workers of a cluster."""
 
 import os
 import pickle
@@ -35,12 +35,12 @@ PARAMS = {"max_features": 4, "C": 0.5, "effort": "fast", "random_state": 0}
 
 @pytest.fixture(autouse=True)
 def _small_pools(monkeypatch):
-    """Let the working sets of small data be parts of them."""
+    """Make working sets smaller than small data."""
     monkeypatch.setattr(column_generation, "WHOLE_BYTES", WHOLE_BYTES)
 
 
 def in_memory(data=X, weights=None, **params):
-    """The fit of the same data in memory, left in place as large ones are."""
+    """The fit of the same data in memory, used in place like large data."""
     with pytest.MonkeyPatch.context() as patch:
         for name in ("FEW_ENTRIES", "FEW_FEATURES", "FEW_DOUBLES"):
             patch.setattr(sources, name, 0)
@@ -217,7 +217,7 @@ def test_the_default_client_is_found(client, local):
         assert_same(DaskFrugalSVC(**PARAMS).fit(blocks(), Y), local)
 
 
-def test_nothing_is_left_on_the_workers(model, client):
+def test_no_data_are_left_on_the_workers(model, client):
     before = set(client.who_has())
     model.fit(blocks(), Y)
     for _ in range(100):
@@ -228,7 +228,7 @@ def test_nothing_is_left_on_the_workers(model, client):
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no such signal")
-def test_a_killed_worker_is_made_up_for(model, local, client):
+def test_a_killed_worker_is_replaced(model, local, client):
     pids = client.run(os.getpid)
     killed = []
 
@@ -319,7 +319,7 @@ def with_large():
         (blocks().map_blocks(listed, meta=np.empty((0, 0))), Y, TypeError, "got list"),
     ],
 )  # fmt: skip
-def test_bad_data_are_refused(model, data, labels, error, message):
+def test_bad_data_are_rejected(model, data, labels, error, message):
     with pytest.raises(error, match=message):
         model.fit(data, labels)
     with pytest.raises(NotFittedError):
@@ -330,11 +330,11 @@ def test_data_that_are_on_the_workers_already(model, client, local):
     assert_same(model.fit(client.persist(blocks()), Y), local)
 
 
-def test_known_chunks_are_enough(model, local):
+def test_known_chunk_sizes_are_enough(model, local):
     assert_same(model.fit(unknown(blocks()).compute_chunk_sizes(), Y), local)
 
 
-def test_data_frames_are_told_what_to_do(model):
+def test_data_frames_raise_an_error_with_the_remedy(model):
     class Frame:
         def to_dask_array(self, lengths=None):
             raise AssertionError
@@ -343,7 +343,7 @@ def test_data_frames_are_told_what_to_do(model):
         model.fit(Frame(), Y)
 
 
-def test_predictions_of_other_features_are_refused(model):
+def test_predictions_of_other_features_are_rejected(model):
     model.fit(blocks(), Y)
     for method in (model.predict, model.decision_function, model.transform):
         with pytest.raises(ValueError, match="expects 700 features"):

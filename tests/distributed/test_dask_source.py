@@ -1,4 +1,4 @@
-"""DaskSource: the facts, products and features of the same data in memory."""
+"""DaskSource: same statistics, products and features as for data in memory."""
 
 import dask.array as da
 import numpy as np
@@ -30,7 +30,7 @@ def distant(form, client, kept, shifts):
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("kept", [None, np.flatnonzero(np.arange(30) % 3)])
 @pytest.mark.parametrize("shifts", [True, False])
-def test_all_is_that_of_data_in_memory(client, form, kept, shifts):
+def test_results_equal_those_of_data_in_memory(client, form, kept, shifts):
     far, near = distant(form, client, kept, shifts), make_source(X, kept, shifts)
     assert (far.n_samples, far.n_features) == (near.n_samples, near.n_features)
     assert far.n_entries <= near.n_entries

@@ -1,4 +1,4 @@
-"""What results look like."""
+"""How results are displayed."""
 
 from dataclasses import replace
 
@@ -40,7 +40,7 @@ def test_names_are_text(result):
     assert page.text.count(EVIL) == 3
 
 
-def test_names_have_to_be_as_many_as_features(result):
+def test_there_must_be_one_name_per_feature(result):
     with pytest.raises(ValueError, match=r"names has 2 entries.*12 features"):
         result.to_html(["a", "b"])
 

@@ -1,4 +1,4 @@
-"""Every method: within the budget, honest about its bound, exact where it can be."""
+"""Every method: within the budget, with a valid bound, exact where possible."""
 
 import threading
 import time
@@ -37,7 +37,7 @@ def random_problem(seed, **overrides):
 
 
 def assert_honest(problem, result):
-    """What must hold for any result of any method."""
+    """Checks that any result of any method must pass."""
     used = np.flatnonzero(result.coef)
     np.testing.assert_array_equal(result.selected, used)
     assert problem.admits(np.union1d(used, problem.include).astype(np.int64))
@@ -97,7 +97,7 @@ def test_no_features_is_the_best_constant(method):
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_a_budget_for_everything_is_the_plain_svm(method):
+def test_a_budget_of_all_features_is_the_plain_svm(method):
     rng = np.random.default_rng(0)
     X, y = random_data(rng, 40, 6)
     result = solve(Problem(X, y, max_features=6), method=method)
@@ -185,13 +185,15 @@ def test_result_prints_as_a_table():
         assert word in text
 
 
-def test_a_gap_is_put_into_words():
+def test_a_gap_is_described_in_words():
     proved = solve(random_problem(4), random_state=0)
     assert proved.verdict.startswith("proved: no choice of features is better")
     X, y = random_data(np.random.default_rng(0), 60, 40)
     found = solve(Problem(X, y, C=5.0, max_features=5), effort="fast", random_state=0)
     assert found.gap > 1e-4
-    assert found.verdict.startswith("no better choice of features was found; how much")
+    assert found.verdict.startswith(
+        "no better choice of features was found; by the bound"
+    )
     assert found.verdict.endswith(f"by at most {100 * found.gap:.3g} %")
     lines = str(found).splitlines()
     assert max(map(len, lines)) <= 90
@@ -240,7 +242,7 @@ def test_bad_arguments_are_explained(arguments, words):
 
 
 @pytest.mark.parametrize("method", ["auto", "swap", "kernel-search"])
-def test_a_result_of_another_budget_is_where_it_starts(method):
+def test_a_result_of_another_budget_is_a_start(method):
     X, y = random_data(np.random.default_rng(4), 60, 25)
     problem = Problem(X, y, C=2.0, max_features=6)
     found = solve(problem, random_state=0)
@@ -272,7 +274,7 @@ def test_a_warm_relaxation_takes_fewer_iterations():
         assert warm.lower_bound == pytest.approx(cold.lower_bound, rel=2e-6)
 
 
-def test_a_warm_result_of_other_samples_is_a_start_all_the_same():
+def test_a_warm_result_of_other_samples_is_still_a_start():
     X, y = random_data(np.random.default_rng(0), 40, 30)
     found = solve(Problem(X, y, max_features=3), method="swap")
     part = Problem(X[:30], y[:30], max_features=3)
@@ -280,7 +282,7 @@ def test_a_warm_result_of_other_samples_is_a_start_all_the_same():
     assert warm.lower_bound <= warm.objective
 
 
-def test_what_is_warm_must_be_a_result():
+def test_warm_must_be_a_result():
     X, y = random_data(np.random.default_rng(0), 20, 6)
     with pytest.raises(TypeError, match="warm must be a Result, got int"):
         solve(Problem(X, y, max_features=2), warm=3)
@@ -289,5 +291,5 @@ def test_what_is_warm_must_be_a_result():
 def test_a_warm_result_must_be_for_the_same_features():
     X, y = random_data(np.random.default_rng(4), 30, 6)
     found = solve(Problem(X, y, max_features=2), method="swap", random_state=0)
-    with pytest.raises(ValueError, match="6 features, this one has 5"):
+    with pytest.raises(ValueError, match="6 features, but this one has 5"):
         solve(Problem(X[:, :5], y, max_features=2), warm=found)

@@ -1,4 +1,4 @@
-"""Options validate themselves, whoever makes them."""
+"""Options validate themselves, however they are created."""
 
 import numpy as np
 import pytest
@@ -36,7 +36,7 @@ from frugalsvm.tree.branch_and_bound import TreeOptions
         (ExactOptions, "max_megabytes", 0),
     ],
 )
-def test_what_is_wrong_is_named(kind, name, value):
+def test_errors_name_the_problem(kind, name, value):
     with pytest.raises(ValueError, match="must be") as error:
         kind(**{name: value})
     assert name in str(error.value)

@@ -1,4 +1,4 @@
-"""Problem: what it keeps, and how it refuses bad input."""
+"""Problem: what it stores, and how it rejects invalid input."""
 
 import numpy as np
 import pytest
@@ -90,7 +90,7 @@ def test_other_budgets_and_weights_share_the_data():
     np.testing.assert_array_equal(other.weights, fresh.weights)
     assert (other.max_features, other.max_cost) == (2, 4.0)
     assert relax(other).bound == relax(fresh).bound
-    # The first one is as it was.
+    # The first one is unchanged.
     assert (problem.max_features, problem.max_cost) == (5, 6.0)
     assert problem.C[0] == 3.0
 
@@ -151,7 +151,7 @@ def test_a_problem_on_some_samples(is_sparse):
     data = sp.csr_array(X) if is_sparse else X
     problem = Problem(data, y, C=3.0, sample_weight=weights, max_features=2)
     small = problem.drawn(80, np.random.default_rng(0))
-    # A class of few samples is there as a whole.
+    # A class of few samples is included completely.
     assert (small.y > 0).sum() == (y > 0).sum() < 20
     assert 75 <= small.n_samples <= 100
     assert small.source is None

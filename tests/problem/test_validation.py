@@ -1,4 +1,4 @@
-"""Whatever is wrong with a problem is said, with its value and what to do."""
+"""Every error about a problem gives the value and a remedy."""
 
 import numpy as np
 import pytest
@@ -46,7 +46,7 @@ Y = np.array([1.0, -1.0, 1.0, -1.0])
         ({"exclude": [0.5]}, TypeError, "exclude"),
         ({"C": 1e154}, ValueError, "between 1e-30 and 1e.30.*1e.154"),
         ({"C": 1e-31}, ValueError, "between 1e-30 and 1e.30.*1e-31"),
-        ({"sample_weight": [1, 1, 1, 1e-320]}, ValueError, "between.*leave a sample"),
+        ({"sample_weight": [1, 1, 1, 1e-320]}, ValueError, "between.*drop a sample"),
         ({"C": 1e-20, "sample_weight": [1, 1, 1, 1e-320]}, ValueError, "got 0"),
         ({"feature_costs": [1e308, 1e308, 1]}, ValueError, "common factor"),
         ({"feature_costs": [1e-60, 1, 1]}, ValueError, "1e-60.*common factor"),

@@ -1,4 +1,4 @@
-"""Names of modules before the layers go on working, with a warning."""
+"""Module names from before the layers keep working, with a warning."""
 
 import pickle
 import subprocess
@@ -26,7 +26,7 @@ SHOWN = {
 
 
 @pytest.mark.parametrize("old", MOVED)
-def test_what_has_moved_is_there(old):
+def test_moved_modules_exist(old):
     assert find_spec(f"{PACKAGE}.{MOVED[old]}") is not None
     assert not MOVED[old].startswith(old)
 

@@ -1,4 +1,4 @@
-"""However runs end, and if they overlap, BLAS has as many threads as before."""
+"""However runs end or overlap, the number of BLAS threads is restored."""
 
 import signal
 import threading
@@ -40,7 +40,7 @@ def before():
 
 
 @pytest.mark.parametrize("order", [[0, 1], [1, 0]])
-def test_the_last_to_leave_restores_from_any_thread(before, order):
+def test_the_last_run_restores_from_any_thread(before, order):
     runs = [single_threaded_blas() for _ in order]
     # Both threads live on.
     threads = [ThreadPoolExecutor(1) for _ in order]
@@ -79,7 +79,7 @@ def test_an_error_restores(before):
 
 
 def test_abandoned_work_restores_when_it_ends(before):
-    """Somebody who presses Ctrl-C twice need not wait for the work."""
+    """After Ctrl-C twice the user need not wait for the work."""
     begun, may_end, ended = (threading.Event() for _ in range(3))
 
     def work():

@@ -74,7 +74,7 @@ def test_ctrl_c_while_compiling_is_raised_at_once(problem, monkeypatch):
     assert compilation._ready == set()
 
 
-def test_a_warm_up_does_not_take_the_users_patience(problem):
+def test_a_warm_up_ignores_the_users_patience(problem):
     result = solve(
         problem, method="swap", method_options={"patience": 10**9}, time_limit=0.2
     )

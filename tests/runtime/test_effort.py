@@ -1,4 +1,4 @@
-"""Effort: the same words everywhere, more work for more effort, limits win."""
+"""Effort: same names everywhere, more work at higher levels, explicit limits win."""
 
 import warnings
 
@@ -26,7 +26,7 @@ def test_known_words():
 
 
 @pytest.mark.parametrize("effort", ["quick", None, 3, ["fast"]])
-def test_unknown_words_are_refused(effort, problem):
+def test_unknown_words_are_rejected(effort, problem):
     with pytest.raises(ValueError, match=r"effort must be one of 'fast', .*, got"):
         solve(problem, effort=effort)
     X, y = random_data(np.random.default_rng(0), 20, 4)
@@ -46,7 +46,7 @@ def test_more_effort_is_more_work_and_no_worse(problem):
 
 
 @pytest.mark.parametrize("effort", EFFORTS)
-def test_effort_is_work_so_that_runs_can_be_repeated(effort, problem):
+def test_effort_is_work_so_that_runs_are_reproducible(effort, problem):
     first, second = (
         solve(problem, effort=effort, random_state=1, max_nodes=60) for _ in range(2)
     )
@@ -54,7 +54,7 @@ def test_effort_is_work_so_that_runs_can_be_repeated(effort, problem):
     np.testing.assert_array_equal(first.coef, second.coef)
 
 
-def test_what_is_given_wins(problem):
+def test_explicit_limits_take_precedence(problem):
     single = {"patience": 0}
     run = solve(problem, effort="thorough", method="swap", method_options=single)
     assert run.counters["restarts"] == 0
@@ -63,7 +63,7 @@ def test_what_is_given_wins(problem):
     assert limited.status is Status.NODE_LIMIT
 
 
-def test_patience_that_is_given_does_not_ask_for_the_gap():
+def test_a_given_patience_does_not_depend_on_the_gap():
     """The relaxation is nearly tight, so that the patience of the effort is short."""
     X, y = random_data(np.random.default_rng(0), 200, 12)
     tight = Problem(X, y, C=1e-3, max_features=11)
@@ -77,7 +77,7 @@ def test_patience_that_is_given_does_not_ask_for_the_gap():
     assert own.counters["restarts"] < given.counters["restarts"]
 
 
-def test_methods_with_rules_of_their_own_do_not_ask(problem):
+def test_methods_with_their_own_stopping_rules_ignore_the_effort(problem):
     small = problem.with_budget(1)
     runs = [
         solve(small, method="branch-and-bound", effort=effort, random_state=0)
@@ -86,7 +86,7 @@ def test_methods_with_rules_of_their_own_do_not_ask(problem):
     assert all(run.counters == runs[0].counters for run in runs)
 
 
-def test_the_estimator_hands_its_effort_on():
+def test_the_estimator_passes_its_effort_on():
     X, y = random_data(np.random.default_rng(0), 60, 12)
     assert "nodes" not in FrugalSVC(3, effort="fast").fit(X, y).result_.counters
     assert "nodes" in FrugalSVC(3).fit(X, y).result_.counters
@@ -94,7 +94,7 @@ def test_the_estimator_hands_its_effort_on():
 
 @pytest.fixture
 def tiny_effort(monkeypatch):
-    """An effort that is spent before a tree of the problem is complete."""
+    """An effort that is used up before a tree of the problem is complete."""
     effort = Effort(patience=99, search_work=1e6, least_svms=5, tree_work=2e7)
     monkeypatch.setitem(EFFORTS, "normal", effort)
 
@@ -124,7 +124,7 @@ def test_the_search_ends_with_its_work(problem):
     assert 1 <= run.counters["SVM solves"] <= 2 * limit / svm_work(60, 3) + 8
 
 
-def test_dear_svms_raise_the_limit(monkeypatch, problem):
+def test_expensive_svms_raise_the_limit(monkeypatch, problem):
     solves = []
     for least_svms in (5, 200):
         effort = Effort(99, search_work=0.0, least_svms=least_svms, tree_work=0.0)
@@ -150,12 +150,12 @@ def test_limits_that_are_not_reached_do_not_warn():
     assert clf.status_ == "optimal"
 
 
-def test_no_tree_is_planted_where_it_would_have_few_nodes(problem, monkeypatch):
+def test_no_tree_is_started_if_it_would_have_few_nodes(problem, monkeypatch):
     assert "nodes" in solve(problem, random_state=0).counters
     monkeypatch.setattr("frugalsvm.driver.methods.search.node_work", lambda engine: 1e9)
     run = solve(problem, random_state=0)
     assert "nodes" not in run.counters
-    # Who asks for nodes gets them.
+    # Explicitly requested nodes are searched.
     assert solve(problem, max_nodes=5, random_state=0).counters["nodes"] >= 5
 
 

@@ -1,4 +1,4 @@
-"""The incumbent: the best solution, its cutoff, and those who listen."""
+"""The incumbent: the best solution, its cutoff and its listeners."""
 
 import threading
 
@@ -14,7 +14,7 @@ def solution(objective):
     return Solution(np.empty(0, dtype=np.int64), nothing, 0.0, nothing, objective)
 
 
-def test_only_what_is_better_is_taken():
+def test_only_improvements_are_accepted():
     incumbent = Incumbent()
     assert incumbent.objective == np.inf
     first = solution(3.0)
@@ -36,7 +36,7 @@ def test_the_cutoff_is_within_the_gap(gap_tol):
     assert 0.0 < gap <= max(gap_tol, LEAST_GAP)
 
 
-def test_a_limit_refuses_solutions_and_is_the_first_cutoff():
+def test_a_limit_rejects_solutions_and_is_the_first_cutoff():
     incumbent = Incumbent(1e-4, limit=5.0)
     assert incumbent.cutoff == 5.0
     assert not incumbent.offer(solution(5.1))
@@ -63,7 +63,7 @@ def test_values_cut_like_objectives():
     assert by_value.solution is None
 
 
-def test_listeners_hear_of_improvements_only():
+def test_listeners_are_notified_of_improvements_only():
     heard = []
     incumbent = Incumbent()
     incumbent.listen(lambda solution, event: heard.append((solution.objective, event)))
@@ -73,7 +73,7 @@ def test_listeners_hear_of_improvements_only():
     assert heard == [(2.0, "first"), (1.0, "second")]
 
 
-def test_offers_from_many_threads_leave_the_best():
+def test_offers_from_many_threads_keep_the_best():
     incumbent = Incumbent()
     values = np.random.default_rng(0).permutation(4000) + 1.0
 

@@ -1,4 +1,4 @@
-"""HTML for notebooks: nothing of a user's reaches the browser as code."""
+"""HTML for notebooks: no user text reaches the browser as code."""
 
 import re
 from html.parser import HTMLParser
@@ -11,7 +11,7 @@ EVIL = "<script>alert(1)</script><img src=x onerror='alert(2)'>\"&"
 
 
 class Balance(HTMLParser):
-    """Collects the tags, and complains of those that are not closed."""
+    """Collects the tags, and reports those that are not closed."""
 
     def __init__(self):
         super().__init__()
@@ -48,7 +48,7 @@ def parsed(text):
         markup.table([EVIL], [[markup.escaped(EVIL)]], "l"),
     ],
 )
-def test_what_users_write_is_text(text):
+def test_user_text_is_not_interpreted(text):
     page = parsed(text)
     assert not {"script", "img"} & set(page.tags)
     assert EVIL in page.text

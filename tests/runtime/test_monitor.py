@@ -1,4 +1,4 @@
-"""The monitor joins incumbent, bound, history, log and callback."""
+"""The monitor combines incumbent, bound, history, log and callback."""
 
 import numpy as np
 import pytest
@@ -43,7 +43,7 @@ def test_history_has_improvements_and_notable_bounds():
     assert len(monitor.history) == 5
 
 
-def test_the_callback_is_told_and_can_stop():
+def test_the_callback_gets_progress_and_can_stop():
     told = []
 
     def callback(progress):

@@ -1,4 +1,4 @@
-"""Fits through joblib: equal on every backend, and not lost with a worker."""
+"""Fits through joblib: equal on every backend, and robust to lost workers."""
 
 import os
 import signal
@@ -25,7 +25,7 @@ BACKENDS = ["loky", "multiprocessing", "threading", "dask"]
 
 @pytest.fixture(params=BACKENDS)
 def backend(request):
-    """What makes joblib use a backend with two workers."""
+    """Settings for joblib to use a backend with two workers."""
     if request.param == "dask":
         return {"backend": "dask", "client": request.getfixturevalue("client")}
     return {"backend": request.param, "n_jobs": 2}
@@ -111,19 +111,19 @@ def test_data_are_sent_to_every_worker_once(client):
         found = joblib.Parallel()(
             joblib.delayed(total)(shared, (k, np.zeros(1000))) for k in range(4)
         )
-        # Nothing else is left with a single worker.
+        # No other data are on a single worker.
         assert len(client.who_has()) <= n_keys + 4
     assert found == [k * 12497500.0 for k in range(4)]
 
 
-def test_what_is_a_fold_s_own_travels_with_its_job():
-    # What can be referred to weakly joblib leaves with one worker if it is large.
+def test_data_of_a_single_fold_are_sent_with_its_job():
+    # joblib sends large objects that support weak references to one worker only.
     rows = np.arange(1000)
     with pytest.raises(TypeError, match="weak reference"):
         weakref.ref(FoldJob(rows, rows, rows, {}, np.random.SeedSequence(0)))
 
 
-def test_the_same_data_can_be_sent_again_and_again(client):
+def test_the_same_data_can_be_sent_repeatedly(client):
     data = np.arange(5000.0)
     with joblib.parallel_config("dask", client=client):
         for _ in range(5):

@@ -1,4 +1,4 @@
-"""What ends a run, and who notices."""
+"""Stop conditions, and who is notified."""
 
 import time
 

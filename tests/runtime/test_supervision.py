@@ -1,4 +1,4 @@
-"""Ctrl-C, limits and threads: what is stopped stops, what was found is kept."""
+"""Ctrl-C, limits and threads: work stops, and results so far are kept."""
 
 import os
 import pickle
@@ -45,7 +45,7 @@ def _compiled():
 
 
 class Watcher:
-    """Somebody to be told; ``gone`` once nobody is interested any more."""
+    """An object to be notified; ``gone`` once the work is abandoned."""
 
     def __init__(self, needs_watching=True):
         self.needs_watching = needs_watching
@@ -85,7 +85,7 @@ def unheard(function):
 
 
 def in_another_thread(function):
-    """In another thread; what it returns or raises is handed on."""
+    """In another thread; its result or exception is passed on."""
     with ThreadPoolExecutor(1) as pool:
         return pool.submit(function).result()
 
@@ -94,12 +94,12 @@ WAYS = [in_main_thread, unheard, in_another_thread]
 
 
 class Alarm(Exception):
-    """What a signal handler of the user's raises."""
+    """Raised by a signal handler of the user."""
 
 
 @pytest.fixture
 def alarm():
-    """Raise Alarm after some seconds, wherever the main thread is then."""
+    """Raise Alarm after some seconds, wherever the main thread is."""
 
     def ring(*_):
         raise Alarm
@@ -185,7 +185,7 @@ def test_ctrl_c_stops_cross_validation(ctrl_c):
     assert still_running() == []
 
 
-def test_a_callback_that_says_stop_does_not_raise():
+def test_a_callback_that_stops_does_not_raise():
     X, y, _ = hard_problem()
     clf = FrugalSVC(10, C=10.0, callback=lambda progress: True).fit(X, y)
     assert clf.status_ == "interrupted"
@@ -230,7 +230,7 @@ def test_a_second_ctrl_c_is_raised():
 
 
 def supervised_thread(watched):
-    """The threads of a caller and of its work, and those that are there meanwhile."""
+    """The threads of a caller and of its work, and all threads alive meanwhile."""
 
     def work():
         return threading.current_thread(), threading.enumerate()
@@ -240,12 +240,12 @@ def supervised_thread(watched):
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_work_leaves_only_a_thread_that_hears_signals(way):
+def test_work_leaves_only_the_thread_that_receives_signals(way):
     caller, worker, _ = way(lambda: supervised_thread(Watcher()))
     assert (worker is caller) == (way is not in_main_thread)
 
 
-def test_any_handler_of_a_signal_is_a_reason_to_leave(alarm):
+def test_any_signal_handler_moves_the_work_to_a_thread(alarm):
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         caller, worker, _ = supervised_thread(Watcher())
@@ -270,7 +270,7 @@ def test_a_run_without_limit_and_callback_needs_no_clock():
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_somebody_looks_at_the_clock_while_the_work_goes_on(way):
+def test_the_clock_is_watched_during_the_work(way):
     watcher = Watcher()
     assert way(lambda: supervise(lambda: watcher.watched.wait(30), watcher)[0])
 
@@ -287,7 +287,7 @@ def test_errors_of_the_work_reach_the_caller(way, error):
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_a_run_keeps_its_limit(way):
+def test_a_run_respects_its_limit(way):
     _, _, problem = hard_problem()
     options = {"patience": 10**9}
     result = way(lambda: solve(problem, time_limit=0.3, method_options=options))
@@ -296,7 +296,7 @@ def test_a_run_keeps_its_limit(way):
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_a_limit_is_heard_inside_one_compiled_call(way):
+def test_a_limit_takes_effect_inside_one_compiled_call(way):
     X, y = random_data(np.random.default_rng(1), 1500, 1500)
     problem = Problem(X, y, max_features=10)
     relaxation = way(lambda: relax(problem, tol=1e-9, time_limit=0.5))
@@ -316,7 +316,7 @@ def test_an_exception_of_a_callback_ends_the_run(way):
     assert still_running() == []
 
 
-def test_work_of_two_threads_goes_on_at_once():
+def test_work_of_two_threads_runs_concurrently():
     together = threading.Barrier(2)
     work = partial(together.wait, 30)
     found = Parallel(n_jobs=2, backend="threading")(
@@ -336,7 +336,7 @@ def test_fits_in_threads_are_those_of_one_thread():
 
 
 def test_compiled_code_looks_at_its_flag():
-    """A set flag ends a relaxation at its first look, with a valid bound."""
+    """A set flag ends a relaxation at its first check, with a valid bound."""
     _, _, problem = hard_problem(60, 80)
     flag = np.zeros(1, dtype=np.uint8)
     engine = problem.watching(flag).engine
@@ -356,7 +356,7 @@ def test_compiled_code_looks_at_its_flag():
 
 
 def test_a_flag_that_is_set_meanwhile_ends_a_long_call():
-    """One relaxation of this size takes minutes; nobody asks between its rounds."""
+    """One relaxation of this size takes minutes, without checks between its rounds."""
     X, y = random_data(np.random.default_rng(1), 2000, 2000)
     flag = np.zeros(1, dtype=np.uint8)
     problem = Problem(X, y, max_features=10).watching(flag)
@@ -370,7 +370,7 @@ def test_a_flag_that_is_set_meanwhile_ends_a_long_call():
     assert stopped.bound >= 0.0
 
 
-def test_relax_keeps_its_limit_on_a_copied_problem():
+def test_relax_respects_its_limit_on_a_copied_problem():
     X, y = random_data(np.random.default_rng(1), 1500, 1500)
     problem = pickle.loads(pickle.dumps(Problem(X, y, max_features=10)))
     relaxation = relax(problem, tol=1e-9, time_limit=0.5)

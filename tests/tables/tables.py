@@ -1,4 +1,4 @@
-"""Tables made in memory."""
+"""Tables created in memory."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from frugalsvm.tables.columns import texts_of
 
 
 def made(**columns):
-    """A table from lists: of numbers, or of texts and None."""
+    """A table from lists of numbers, or of strings and None."""
     found = {}
     for name, values in columns.items():
         is_text = any(isinstance(one, str) for one in values)

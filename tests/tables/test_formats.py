@@ -1,4 +1,4 @@
-"""Numbers as they are written in other countries: read right, or refused."""
+"""Number formats of other countries: read correctly, or rejected."""
 
 import re
 
@@ -61,7 +61,7 @@ def column(tmp_path):
         (["12345678901234567890123", "1"], [12345678901234567890123.0, 1], WHOLE),
     ],
 )
-def test_cells_that_tell(column, cells, values, written):
+def test_unambiguous_cells(column, cells, values, written):
     found = column(cells)
     assert isinstance(found, Numbers)
     np.testing.assert_array_equal(found.values, values)
@@ -83,7 +83,7 @@ def test_cells_that_tell(column, cells, values, written):
         ["12:30", "13:45"],
     ],
 )
-def test_what_is_no_number_stays_text(column, cells):
+def test_cells_that_are_not_numbers_stay_text(column, cells):
     assert isinstance(column(cells), Texts)
 
 
@@ -95,7 +95,7 @@ def test_what_is_no_number_stays_text(column, cells):
         (["8,500", "1"], "is 8500 ", "8.5"),
     ],
 )
-def test_cells_that_do_not_tell(column, cells, first, second):
+def test_ambiguous_cells(column, cells, first, second):
     found = column(cells)
     assert isinstance(found, UnclearNumbers)
     assert first in found.doubt
@@ -103,15 +103,15 @@ def test_cells_that_do_not_tell(column, cells, first, second):
     assert len(found) == 2
 
 
-def test_points_are_plain_where_nothing_speaks_against_it(column):
+def test_points_are_decimal_without_evidence_against_it(column):
     cells = ["12.345", "1.234"]
     assert column(cells, ",").values.tolist() == [12.345, 1.234]
-    # Other columns decide for points, or for commas.
+    # Other columns show whether points or commas are decimal separators.
     assert column(cells, ";", {"a": ["0.5", "2"]}).format == PLAIN
     assert isinstance(column(cells, ";", {"a": ["0,5", "2"]}), UnclearNumbers)
     assert isinstance(column(cells, ",", {"a": ["0,5", "2"]}), UnclearNumbers)
     assert isinstance(column(cells, "\t", {"a": ["1.234.567", "2"]}), UnclearNumbers)
-    # Thousands by commas do not make points doubtful.
+    # Commas between thousands do not make points ambiguous.
     assert column(cells, ",", {"a": ["1,234,567", "2"]}).format == PLAIN
 
 
@@ -129,7 +129,7 @@ def test_points_are_plain_where_nothing_speaks_against_it(column):
         (FormatRule(","), ["3", "4"], [3, 4]),
     ],
 )
-def test_what_the_user_says_decides(column, rule, cells, values):
+def test_the_users_format_decides(column, rule, cells, values):
     for rules in (FormatRules(rule), FormatRules(columns={"x": rule})):
         assert column(cells, formats=rules).values.tolist() == values
 
@@ -159,7 +159,7 @@ def test_a_cell_that_contradicts_is_named(column, rule, cells, words):
     assert re.search(words, found.doubt), found.doubt
 
 
-def test_formats_that_were_kept_are_applied(column):
+def test_stored_formats_are_applied(column):
     def known(written, cells):
         rules = FormatRules(columns={"x": FormatRule.of(written)})
         return column(cells, ",", formats=rules).values.tolist()
@@ -171,7 +171,7 @@ def test_formats_that_were_kept_are_applied(column):
     assert known(WHOLE, ["45", "45.5"]) == [45, 45.5]
 
 
-def test_what_pieces_do_not_tell_alone_all_cells_tell(column, monkeypatch):
+def test_kinds_are_decided_from_all_chunks(column, monkeypatch):
     monkeypatch.setattr(text_table, "CELLS", 100)
     start, end = ["1.234"] * 150, ["2.5"] * 150
     assert column(start + end).format == PLAIN
@@ -186,7 +186,7 @@ def test_what_pieces_do_not_tell_alone_all_cells_tell(column, monkeypatch):
     assert "'45.000' in row 251" in doubt
 
 
-def test_doubtful_columns_are_an_error_only_if_they_are_used(tmp_path):
+def test_ambiguous_columns_are_an_error_only_if_they_are_used(tmp_path):
     path = tmp_path / "data.csv"
     rows = [f"{1 + k % 7}.{k:03d};{k % 5},5;{'ab'[k % 2]}" for k in range(100, 140)]
     path.write_text("\n".join(["pay;size;y", *rows]), encoding="utf-8")
@@ -201,7 +201,7 @@ def test_doubtful_columns_are_an_error_only_if_they_are_used(tmp_path):
     assert plan.kinds == {"pay": "category", "size": "number"}
 
 
-def test_the_table_says_what_was_decided(tmp_path):
+def test_remarks_name_number_formats(tmp_path):
     path = tmp_path / "data.csv"
     path.write_text("a;b;c;d\n1.234,5;0.5;1;x\n", encoding="utf-8")
     remarks = " | ".join(read_table(path).remarks)
@@ -223,7 +223,7 @@ def written(value, form, digits):
     st.integers(0, 5),
     st.sampled_from([";", ",", "\t"]),
 )
-def test_numbers_are_read_as_they_were_written_or_refused(
+def test_numbers_are_read_as_written_or_rejected(
     tmp_path_factory, values, form, digits, separator
 ):
     path = tmp_path_factory.mktemp("formats") / "data.csv"
@@ -238,7 +238,7 @@ def test_numbers_are_read_as_they_were_written_or_refused(
         np.testing.assert_allclose(found.values, truth, rtol=1e-12)
     else:
         assert isinstance(found, UnclearNumbers)
-    # What is known decides.
+    # The given rule decides.
     rules = FormatRules(FormatRule.of(form))
     known = read_table(path, formats=rules).columns["x"]
     np.testing.assert_allclose(known.values, truth, rtol=1e-12)
@@ -255,7 +255,7 @@ def test_numbers_are_read_as_they_were_written_or_refused(
         ([1e6], False),
     ],
 )
-def test_values_that_cannot_have_been_thousands(values, tells):
+def test_values_that_cannot_have_thousands_separators(values, tells):
     assert tells_points(np.array(values)) is tells
 
 
@@ -277,7 +277,7 @@ INCOMES = ["12.400", "750", "45.300"]
     ],
     ids=lambda beside: next(iter(beside)),
 )
-def test_what_is_no_number_does_not_vouch_for_points(column, beside):
+def test_other_text_is_no_evidence_about_points(column, beside):
     found = column(INCOMES, separator=";", beside=beside.items())
     assert isinstance(found, UnclearNumbers)
     assert "12.4 with decimal points but 12400 with decimal commas" in found.doubt
@@ -286,7 +286,7 @@ def test_what_is_no_number_does_not_vouch_for_points(column, beside):
     np.testing.assert_array_equal(found.values, [12400, 750, 45300])
 
 
-def test_months_and_days_are_no_numbers_unless_they_are_said_to_be(column):
+def test_months_and_days_are_numbers_only_on_request(column):
     for cells in (MONTHS, ["14.05", "01.06", "30.11"], ["09.30", "12.00", "11.45"]):
         for separator in (";", ","):
             assert isinstance(column(cells, separator), Texts)
@@ -300,7 +300,7 @@ def test_months_and_days_are_no_numbers_unless_they_are_said_to_be(column):
 
 
 def test_whole_numbers_with_zeros_have_points(column):
-    """What a model remembers of them, or the table of the fit would be refused."""
+    """Without the stored format, the table of the fit would be rejected."""
     assert column(["25.000", "37.000"], ",").format == PLAIN
     assert column(["25.0", "", "37.0"], ",").format == PLAIN
     assert column(["25", "", "37"], ",").format == WHOLE

@@ -26,12 +26,12 @@ def reason(values, name="column", **options):
         ("column", [3.5] * N, "constant"),
         ("column", ["a"] * N, "constant"),
         ("column", [float("nan")] * N, "empty"),
-        ("column", list(range(N)), "numbers the rows"),
-        ("column", list(range(1000, 1000 + 3 * N, 3)), "numbers the rows"),
-        ("column", RNG.permutation(N).tolist(), "numbers the rows"),
-        ("column", (500 - 2 * RNG.permutation(N)).tolist(), "numbers the rows"),
-        ("patient_id", RNG.permutation(10 * N)[:N].tolist(), "numbers the rows"),
-        ("patient", RNG.permutation(10 * N)[:N].tolist(), "numbers the rows"),
+        ("column", list(range(N)), "looks like row"),
+        ("column", list(range(1000, 1000 + 3 * N, 3)), "looks like row"),
+        ("column", RNG.permutation(N).tolist(), "looks like row"),
+        ("column", (500 - 2 * RNG.permutation(N)).tolist(), "looks like row"),
+        ("patient_id", RNG.permutation(10 * N)[:N].tolist(), "looks like row"),
+        ("patient", RNG.permutation(10 * N)[:N].tolist(), "looks like row"),
         ("column", [f"K{j:04d}" for j in range(N)], "identifiers"),
         ("column", [f"patient {j} is well" for j in range(N)], "free text"),
         ("column", [f"2024-01-{j % 28 + 1:02d}" for j in range(N)], "dates"),
@@ -41,7 +41,7 @@ def reason(values, name="column", **options):
         ("column", [1e9 + 1e-3 * j for j in range(N)], "hardly varies"),
     ],
 )
-def test_what_nothing_can_be_learned_from_is_dropped_with_a_word(name, values, words):
+def test_useless_columns_are_dropped_with_a_reason(name, values, words):
     assert words in reason(values, name)
 
 
@@ -63,10 +63,10 @@ def test_other_columns_are_used(name, values):
     assert reason(values, name) is None
 
 
-def test_users_know_better():
+def test_explicit_settings_override_the_effort():
     ids = list(range(N))
     assert reason(ids, keep=["column"]) is None
-    assert reason(USEFUL, exclude=["column"]) == "excluded by you"
+    assert reason(USEFUL, exclude=["column"]) == "excluded by --exclude"
     texts = [f"text {j // 2}" for j in range(N)]
     assert "free text" in reason(texts)
     assert reason(texts, categorical=["column"]) is None
@@ -75,7 +75,7 @@ def test_users_know_better():
             reason(USEFUL, **{option: ["Column"]})
 
 
-def test_more_categories_than_can_be_told_apart_are_refused(monkeypatch):
+def test_more_categories_than_can_be_told_apart_are_rejected(monkeypatch):
     texts = [f"text {j}" for j in range(N)]
     assert reason(texts, categorical=["column"]) is None
     monkeypatch.setattr(kinds, "MOST_LEVELS", N - 1)
@@ -87,7 +87,7 @@ def test_more_categories_than_can_be_told_apart_are_refused(monkeypatch):
     assert "identifiers" in reason([f"text{j}" for j in range(N)])
 
 
-def test_nothing_left_is_an_error():
+def test_an_empty_table_after_dropping_columns_is_an_error():
     with pytest.raises(TableError, match="no usable column"):
         make_plan(made(a=[1.0] * N, y=TARGET), "y")
 
@@ -100,12 +100,12 @@ def test_infinite_and_huge_values_are_errors():
 
 
 @pytest.mark.parametrize("value", [np.inf, 1e60])
-def test_excluding_a_column_is_the_remedy_that_it_is_said_to_be(value):
-    assert reason([value, *USEFUL[1:]], exclude=["column"]) == "excluded by you"
+def test_excluding_a_column_works_as_the_error_suggests(value):
+    assert reason([value, *USEFUL[1:]], exclude=["column"]) == "excluded by --exclude"
 
 
-def test_a_spread_that_squares_to_nothing_is_left_out():
-    """Its scale would be 1 and the features no standardised ones."""
+def test_a_spread_whose_square_underflows_is_dropped():
+    """Its scale would be 1, so the feature would not be standardised."""
     tiny = [1e-300 * value for value in USEFUL]
     assert "too little to compute with" in reason(tiny)
 
@@ -120,7 +120,7 @@ def test_missing_values_are_named():
 def test_wanted_columns_must_be_in_use():
     plan = make_plan(made(a=USEFUL, b=[1.0] * N, y=TARGET), "y")
     check_wanted(plan, "--include", ["a"])
-    with pytest.raises(TableError, match="left out: constant"):
+    with pytest.raises(TableError, match="dropped: constant"):
         check_wanted(plan, "--include", ["b"])
     with pytest.raises(TableError, match="is the target"):
         check_wanted(plan, "--include", ["y"])

@@ -52,7 +52,7 @@ def test_only_the_rows_given_are_learned_from(table):
     np.testing.assert_array_equal(preparation.transform(table)[rows], X)
 
 
-def test_gaps_are_filled_with_what_was_learned():
+def test_missing_values_are_imputed_from_the_training_rows():
     numbers, colours = [NAN, *NUMBERS[1:]], [None, *COLOURS[1:]]
     table = made(number=numbers, colour=colours, sex=SEX, y=TARGET)
     with pytest.raises(TableError, match="'number' has 1 missing value"):
@@ -119,14 +119,14 @@ def test_json_keeps_every_bit(table):
         {"columns": [{"name": "number", "kind": "number", "fill": "x"}]},
     ],
 )
-def test_json_of_strangers_is_not_believed(table, change):
+def test_untrusted_json_is_checked(table, change):
     content = json.loads(prepared(table).to_json()) | change
     with pytest.raises(TableError, match="preparation"):
         Preparation.from_json(json.dumps(content))
 
 
 @pytest.mark.parametrize("text", ["", "{}", "[]", "3", "[" * 10_000])
-def test_what_is_no_json_is_refused(text):
+def test_invalid_json_is_rejected(text):
     with pytest.raises(TableError, match="preparation"):
         Preparation.from_json(text)
 
@@ -157,7 +157,7 @@ def test_equal_names_are_told_apart():
 
 
 def in_turn(names):
-    """Names made different by trying all numbers for each."""
+    """Names made unique by trying all numbers for each."""
     seen, result = set(), []
     for name in names:
         new, k = name, 2
@@ -177,7 +177,7 @@ def test_numbers_behind_equal_names_are_the_first_that_are_free():
 
 
 def test_many_equal_names_take_no_longer_than_others():
-    """To try all numbers for each of them would take hours."""
+    """Trying all numbers for each of them would take hours."""
     n = 300_000
     names = different(["a"] * n + [f"a ({k})" for k in range(2, n)])
     assert len(set(names)) == len(names)
@@ -191,15 +191,15 @@ def content_with(columns, features):
     })  # fmt: skip
 
 
-def test_many_columns_of_one_name_are_refused():
+def test_many_columns_of_one_name_are_rejected():
     column = {"name": "a", "kind": "number", "fill": None}
     n = 200_000
     with pytest.raises(TableError, match="a column appears twice"):
         Preparation.from_json(content_with([column] * n, ["a"] * n))
 
 
-def test_names_are_not_made_if_they_cannot_be_those_of_the_file(monkeypatch):
-    """Of a name of a megabyte with a million categories, they take a terabyte."""
+def test_names_are_not_generated_beyond_the_length_of_the_file(monkeypatch):
+    """For a name of a megabyte with a million categories, they take a terabyte."""
     monkeypatch.setattr(
         preparation, "different", lambda names: pytest.fail("names were made")
     )

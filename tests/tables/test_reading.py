@@ -1,4 +1,4 @@
-"""Files as they are found in the wild."""
+"""Files as they occur in practice."""
 
 import gzip
 import io
@@ -70,7 +70,7 @@ def test_ways_to_write_the_same_table(table, content, remark):
     assert bool(words) == (remark is not None)
 
 
-def test_a_mark_is_no_part_of_a_name_whatever_the_user_says(table):
+def test_byte_order_marks_are_not_part_of_names(table):
     content = "\ufeffa,b\n1.5,x\n2,y\n"
     assert values(table(content, encoding="UTF-8")) == PLAIN
     assert values(table(content.lstrip("\ufeff"), encoding="utf8")) == PLAIN
@@ -97,7 +97,7 @@ def test_quoted_line_feeds_and_separators(table):
     assert values(found) == {"a": [1, 2], "long\nname": ["one, two", "three\nfour"]}
 
 
-def test_names_are_made_different_with_a_word(table):
+def test_names_are_made_unique_with_a_remark(table):
     found = table("a,a,,a (2),a\n1,2,3,4,5\n")
     assert found.names == ["a", "a (3)", "column 3", "a (2)", "a (4)"]
     assert values(found)["a (4)"] == [5]
@@ -105,8 +105,8 @@ def test_names_are_made_different_with_a_word(table):
     assert "without a name" in " ".join(found.remarks)
 
 
-def test_names_that_stand_very_often(table):
-    """What is quadratic in these would be seen to hang."""
+def test_very_frequent_names(table):
+    """An algorithm quadratic in these would hang."""
     n = 40_000
     found = table(",".join(["a"] * n) + "\n" + ",".join(["1"] * n) + "\n")
     assert found.names[-1] == f"a ({n})"
@@ -126,7 +126,7 @@ def test_a_first_line_of_more_than_a_mebibyte(table, monkeypatch):
     assert found.columns[names[-1]].values.tolist() == [k + 0.25 for k in range(5)]
 
 
-def test_texts_are_stripped_of_stated_characters_only(table):
+def test_strings_are_stripped_of_documented_characters_only(table):
     found = table('a,b\n"x \t\u00a0",1\n" x",2\n"x\u2003",3\n"NA ",4\n')
     assert values(found)["a"] == ["x", "x", "x\u2003", None]
 
@@ -142,7 +142,7 @@ def test_old_windows_text(table):
         table("ä\n1\n" * 9, encoding="ascii")
 
 
-def test_a_bad_byte_far_behind_is_found(table):
+def test_a_bad_byte_late_in_the_file_is_found(table):
     rows = b"a,b\n" + b"1,x\n" * 400_000 + b"2,\xe4\n"
     found = table(rows)
     assert values(found)["b"][-1] == "ä"
@@ -154,7 +154,7 @@ def test_missing_values(table):
     np.testing.assert_array_equal(found.columns["b"].missing, [1, 0, 1, 0])
 
 
-def test_categories_are_what_stands_in_the_file(table):
+def test_categories_are_the_text_in_the_file(table):
     found = table("a,b,c\nTRUE,007,1\nFALSE,x,2\n,8,3\n", as_text={"c"})
     assert values(found) == {
         "a": ["TRUE", "FALSE", None],
@@ -210,7 +210,7 @@ def test_numbers_are_read_exactly(table):
         (gzip.compress(b"a,b\n1,2\n" * 1000, mtime=0)[:-30], "damaged or truncated"),
     ],
 )
-def test_what_is_no_table_is_refused_in_words(table, content, words):
+def test_files_that_are_not_tables_are_rejected_with_a_reason(table, content, words):
     with pytest.raises(TableError, match=words):
         table(content)
 
@@ -241,7 +241,7 @@ def test_standard_input(monkeypatch):
     assert found.source == "standard input"
 
 
-def test_folders_and_files_that_are_not_there(tmp_path):
+def test_missing_folders_and_files(tmp_path):
     with pytest.raises(TableError, match="is a folder"):
         read_table(tmp_path)
     with pytest.raises(FileNotFoundError):
@@ -319,7 +319,7 @@ def test_commas_in_names_and_numbers_separate_nothing(table, text):
     assert table(text).names[-1] == "y"
 
 
-def test_files_that_unpack_to_far_more_are_refused(tmp_path, monkeypatch):
+def test_files_that_unpack_to_far_more_are_rejected(tmp_path, monkeypatch):
     monkeypatch.setattr(source, "LEAST_LIMIT", 2**20)
     path = tmp_path / "data.csv.gz"
     path.write_bytes(gzip.compress(b"x,y\n" + b"1,0\n" * 2**20))
@@ -330,7 +330,7 @@ def test_files_that_unpack_to_far_more_are_refused(tmp_path, monkeypatch):
 
 
 def test_long_names_of_digits_and_names_to_compare(table):
-    """What is quadratic or worse in these would be seen to hang."""
+    """An algorithm quadratic or worse in these would hang."""
     name = "1" * 100_000
     found = table(f"{name}x,y\n1,2\n")
     with pytest.raises(TableError, match="no column"):

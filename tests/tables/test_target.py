@@ -58,7 +58,7 @@ def test_other_classes_than_those_of_the_model():
         known_target(made(y=["a", None]), "y", ("a", "b"))
 
 
-def test_classes_that_doubles_cannot_tell_apart_are_refused():
+def test_classes_that_doubles_cannot_tell_apart_are_rejected():
     table = made(y=[2.0**53 + 2, 2.0**53 + 4])
     with pytest.raises(TableError, match="beyond 9,007,199,254,740,991"):
         find_target(table, "y")

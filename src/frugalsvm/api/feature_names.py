@@ -219,7 +219,7 @@ def _named(parameter: str, values: Any) -> dict[Any, Any] | None:
     if all(isinstance(name, str) for name in index):
         if len(set(index)) < len(index):
             raise ValueError(
-                f"{parameter} has two entries of one name; give one per column."
+                f"{parameter} has two entries with the same name; give one per column."
             )
         return dict(zip(index, values, strict=True))
     return None

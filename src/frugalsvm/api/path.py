@@ -103,7 +103,7 @@ class FrugalPath:
                 f"{C:10.4g} {budget:7d} {objective:13.7g} {bound:13.7g} "
                 f"{100 * gap:7.2f}%"
             )
-        lines.append("gap: what another choice could gain at most; none was found.")
+        lines.append("gap: the most that another choice could gain; none was found.")
         return "\n".join(lines)
 
 
@@ -167,7 +167,7 @@ def frugal_path(
     )  # fmt: skip
     for name in ("warm", "initial_support"):
         if name in options:
-            raise ValueError(f"{name} is set by the path itself; leave it out.")
+            raise ValueError(f"{name} is set by the path itself; do not pass it.")
     for name in options.keys() - _defaults().keys():
         raise TypeError(f"frugal_path got {name!r}, which solve does not take.")
     rows: list[_Row] = []

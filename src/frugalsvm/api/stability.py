@@ -169,10 +169,10 @@ def stability_selection(
 ) -> StabilitySelection:
     """Fit an estimator to complementary half-samples and count selected features.
 
-    A feature that is selected on every half of the data can be relied on; one that is
-    selected only on some halves has substitutes, or is noise. Half-samples are
-    stratified by class. Each pair splits all samples in two; one sample is left out if
-    a class has an odd number of them.
+    A feature that is selected on every half of the data is reliable; one that is
+    selected on only some halves has substitutes, or is noise. Half-samples are
+    stratified by class. Each pair splits all samples in two; one sample is omitted if a
+    class has an odd number of them.
 
     Parameters
     ----------
@@ -285,6 +285,6 @@ def _check_threshold(threshold: float, low: float) -> None:
     is_number = isinstance(threshold, Real) and not isinstance(threshold, bool)
     if not (is_number and low < threshold <= 1):
         raise ValueError(
-            f"threshold must be a number above {low:g} and at most 1, the part of the "
+            f"threshold must be a number above {low:g} and at most 1, the fraction of "
             f"half-samples that select a feature, got {threshold!r}."
         )

@@ -1,27 +1,27 @@
 """verify: check the proof of a lower bound, without trusting anything in it.
 
-This package imports nothing of the solver. A certificate is a tree. Its root stands for
-all supports that the problem admits. A node may *fix* features: it claims that supports
-with a feature that is fixed out, or without one that is fixed in, are no better than
-some bound. Then it is split by one feature into the supports with and without it, or it
-is a leaf. So fixings and leaves together cover every support, and the smallest of their
+This package imports nothing from the solver. A certificate is a tree. Its root stands
+for all feasible supports. A node may *fix* features: it claims that supports with a
+feature that is fixed out, or without one that is fixed in, are no better than some
+bound. Then it is split on one feature into the supports with and without it, or it is a
+leaf. So fixings and leaves together cover every support, and the smallest of their
 bounds is a lower bound of the optimum. Each is recomputed from a dual point alpha: if
 0 <= alpha <= C and, with an intercept, y alpha = 0, then
 
     1'alpha - 1/2 [ sum of c_j^2 over forced j + the k largest c_j^2 over free j ]
 
 with c = A alpha, A_ji = y_i x_ij, bounds the objective of every support that contains
-the forced features and at most k free ones. A cost budget Q comes with a price mu >= 0:
-then "k largest" is of max(0, c_j^2 - mu cost_j), plus Q mu. Any mu makes it valid.
+the forced features and at most k free ones. A cost budget Q has a multiplier mu >= 0,
+the price: then "k largest" is of max(0, c_j^2 - mu cost_j), plus Q mu. Any mu is valid.
 
-Arithmetic: alpha is moved to a grid on which sums are exact and the classes balance
-exactly; products carry an error bound that holds for any order of summation; every
-other rounding is paid for by a factor. A number that is not one means rejection.
+Arithmetic: alpha is rounded to a grid on which sums are exact and the classes balance
+exactly; products have an error bound that holds for any order of summation; every other
+rounding error is covered by a factor. NaN means rejection.
 
 File: ``.npz`` with the arrays
 
 * ``format``, ``fingerprint`` (SHA-256 of A and y in double precision, samples of weight
-  zero left out, -0.0 as 0.0; older files tell the two apart), ``weights`` (C_i of all
+  zero omitted, -0.0 as 0.0; older files distinguish the two), ``weights`` (C_i of all
   samples), ``fit_intercept``, ``max_features``, ``costs``, ``max_cost``, ``include``,
   ``exclude``: the problem;
 * ``selected``, ``coef``, ``intercept``, ``objective``, ``lower_bound``: the claim;
@@ -31,23 +31,23 @@ File: ``.npz`` with the arrays
   each node, j for in and ~j for out, with one dual point and price for all of them;
 * ``point_start``, ``point_sample``, ``point_alpha``: dual points without their zeros;
   alpha above C_i means C_i;
-* ``checksum``: SHA-256 of all of the above, against damage, not against malice.
+* ``checksum``: SHA-256 of all of the above, to detect damage but not forgery.
 
 A certificate may also prove that a list of sets of features is complete: format 3, with
 the arrays ``listed_start``, ``listed_feature``, ``listed_coef``, ``listed_intercept``,
-the sets with weights for each, and ``threshold``, the claim. A leaf all of whose
-supports are parts of one listed set is as good as listed (it is if it is found in the
-time that ``listing`` allows; else the threshold is lower); the smallest bound of all
-other leaves and of the fixings is a threshold, and no choice of features below it is
-missing from the list. The objectives of listed sets are recomputed from their weights.
+the sets with weights for each, and ``threshold``, the claim. A leaf counts as listed if
+all its supports are subsets of one listed set (and ``listing`` finds that set within
+its work limit; otherwise the threshold is lower). The smallest bound of all other
+leaves and of the fixings is a threshold, and no choice of features below it is missing
+from the list. The objectives of listed sets are recomputed from their weights.
 
-The array ``preparation`` may be there or not: bytes that say how the numbers were made
-from a table (the command line writes JSON). It is covered by the checksum, and nothing
-here looks at it: what is proved is proved of the numbers in X and y.
+The array ``preparation`` is optional: bytes that say how the numbers were computed from
+a table (the command line writes JSON). It is covered by the checksum but otherwise
+ignored here: the proof is about the numbers in X and y.
 
-``reading`` guards against files that are damaged or too large, ``statement`` holds the
-problem, ``table`` reads large and sparse data in blocks, ``arithmetic`` has the
-roundings, ``proof`` the tree and ``listing`` the list.
+``reading`` rejects files that are damaged or too large, ``statement`` holds the
+problem, ``table`` reads large and sparse data in blocks, ``arithmetic`` does the
+directed rounding, ``proof`` checks the tree and ``listing`` the list.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ class Verification:
     gap : float
         ``(objective - lower_bound) / objective``.
     problem : Statement
-        The problem whose optimum is meant: budgets, C, forced and excluded features.
+        The problem that the bounds refer to: budgets, C, forced and excluded features.
     selected : ndarray of int
         The features of the solution.
     n_nodes, n_leaves, n_fixings : int
@@ -141,18 +141,18 @@ class Verification:
         if np.isinf(threshold):
             return (
                 f"\nand: every choice of features is one of the "
-                f"{len(self.alternatives.supports):,} listed, or a part of one"
+                f"{len(self.alternatives.supports):,} listed, or a subset of one"
             )
         excess = 100 * (threshold / self.objective - 1) if self.objective > 0 else 0.0
         return (
-            f"\nand: the optimum of every choice of features other than the "
-            f"{len(self.alternatives.supports):,} listed and their parts is at least "
-            f"{threshold:.9g} ({excess:+.3g} %)"
+            f"\nand: every choice of features other than the "
+            f"{len(self.alternatives.supports):,} listed and their subsets has an "
+            f"objective of at least {threshold:.9g} ({excess:+.3g} %)"
         )
 
 
 def verify(certificate: Any, X: Any, y: Any, **expected: Any) -> Verification:
-    """Check a certificate against the data and the problem it is about.
+    """Check a certificate against its data and its problem.
 
     Parameters
     ----------
@@ -163,10 +163,10 @@ def verify(certificate: Any, X: Any, y: Any, **expected: Any) -> Verification:
     y : array-like of shape (n_samples,)
         Labels of two classes; the larger label counts as +1.
     **expected
-        The problem you have in mind: ``C``, ``sample_weight``, ``max_features``,
-        ``costs``, ``max_cost``, ``include``, ``exclude``, ``fit_intercept``, as they
-        were given to the fit. What is not given is taken from the file, and is part of
-        what is proved: read ``Verification.problem``.
+        The problem you expect: ``C``, ``sample_weight``, ``max_features``, ``costs``,
+        ``max_cost``, ``include``, ``exclude``, ``fit_intercept``, as they were passed
+        to the fit. Anything else is taken from the file, so check
+        ``Verification.problem`` to see what was proved.
 
     Returns
     -------
@@ -175,10 +175,10 @@ def verify(certificate: Any, X: Any, y: Any, **expected: Any) -> Verification:
     Raises
     ------
     InvalidCertificate
-        If the certificate is damaged, is about other data or another problem, or does
+        If the certificate is damaged, is for other data or another problem, or does
         not prove what it claims.
     """
-    # Whatever overflows is noticed; nobody else's settings should make it an error.
+    # Overflow is detected below; the caller's NumPy settings must not make it an error.
     with np.errstate(all="ignore"):
         return _verify(certificate, X, y, expected)
 
@@ -191,7 +191,7 @@ def _verify(certificate: Any, X: Any, y: Any, expected: dict[str, Any]) -> Verif
     statement.check(expected)
     kept = statement.weights > 0
     signs = signs[kept]
-    require(np.unique(signs).size == 2, "only one class has weight")
+    require(np.unique(signs).size == 2, "only one class has samples of positive weight")
     rows: Any = (
         data[kept].signed(signs)
         if isinstance(data, DataMatrix)
@@ -199,7 +199,7 @@ def _verify(certificate: Any, X: Any, y: Any, expected: dict[str, Any]) -> Verif
     )
     require(
         is_about(str(arrays["fingerprint"]), rows, signs),
-        "it is about other data (or differently scaled or ordered data)",
+        "it is for other data (or the data are scaled or ordered differently)",
     )
     C = statement.weights[kept]
     objective_of = partial(_objective, statement, rows, signs, C)
@@ -229,12 +229,15 @@ def _objective(
 ) -> float:  # fmt: skip
     """Objective of a solution, rounded up; its budgets are checked."""
     intercept = float(intercept)
-    require(statement.fit_intercept or intercept == 0.0, "there must be no intercept")
+    require(
+        statement.fit_intercept or intercept == 0.0,
+        "the solution has an intercept, but the problem has none",
+    )
     used = np.union1d(selected, statement.include)
     require(used.size <= statement.max_features, "the solution uses too many features")
     cost = float(statement.costs[used].sum())
     allowed = statement.max_cost * (1 + COST_SLACK)
-    require(cost <= allowed, "the solution costs too much")
+    require(cost <= allowed, "the solution exceeds max_cost")
     excluded = np.intersect1d(selected, statement.exclude)
     require(excluded.size == 0, "the solution uses excluded features")
     value = objective_bound(rows[selected], signs, C, coef, intercept)
@@ -246,7 +249,7 @@ def _check_claims(arrays: dict[str, np.ndarray], objective: float) -> None:
     claimed = float(arrays["objective"])
     require(
         abs(objective - claimed) <= CLAIM_TOL * objective,
-        f"objective {claimed!r} is claimed, {objective!r} is recomputed",
+        f"objective {claimed!r} is claimed, but recomputing it gives {objective!r}",
     )
     claimed = float(arrays["lower_bound"])
     require(
@@ -259,7 +262,7 @@ def _check_bound(
     arrays: dict[str, np.ndarray], objective: float, lower_bound: float
 ) -> None:
     _check_proved("lower_bound", arrays, lower_bound)
-    # Cannot happen if this package is right; if it is not, nothing is proved.
+    # Cannot happen unless this package has a bug; then nothing is proved.
     require(
         lower_bound <= objective,
         f"the bound {lower_bound!r} exceeds the objective {objective!r}",
@@ -270,5 +273,5 @@ def _check_proved(name: str, arrays: dict[str, np.ndarray], proved: float) -> No
     claimed = float(arrays[name])
     require(
         proved >= within_rounding(claimed),
-        f"{name} {claimed!r} is claimed, only {proved!r} is proved",
+        f"{name} {claimed!r} is claimed, but only {proved!r} is proved",
     )

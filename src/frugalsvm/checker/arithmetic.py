@@ -1,7 +1,7 @@
-"""Arithmetic that errs on the safe side: dual points, squares, objectives.
+"""Arithmetic with directed rounding: dual points, squares, objectives.
 
-Everything here assumes numbers within the limits of ``statement``: then nothing
-overflows, and what underflows is paid for by ``TINY``.
+All numbers are within the limits of ``statement``, so nothing overflows, and ``TINY``
+covers any underflow.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ import numpy as np
 
 # Unit roundoff of double precision.
 U = 2.0**-53
-# More than all underflows of a sum together, and far below anything that matters.
+# More than the total underflow of a sum, and negligible.
 TINY = 1e-300
 # Splits a double into two halves of 26 bits.
 _SPLITTER = 2.0**27 + 1.0
-# Numbers that are multiplied accurately at a time.
+# Number of products computed accurately at a time.
 _BLOCK = 2**18
 # The grid of dual points is no finer than this.
 _FINEST = -1000
@@ -39,10 +39,10 @@ def repair(
 ) -> np.ndarray:
     """The point on a grid with exact sums, feasible in exact arithmetic.
 
-    Entries are cut to C and rounded down to multiples of a power of two so large that
-    sums of all of them have fewer than 53 bits. Then, to balance the classes, the
-    heavier one is lowered: in proportion, rounded down, and what that leaves over from
-    the first entries on.
+    Entries are clipped to C and rounded down to multiples of a power of two so large
+    that sums of all of them have fewer than 53 bits. Then, to balance the classes, the
+    heavier one is lowered: in proportion, rounded down, and the rest is taken from the
+    first entries.
     """
     alpha = np.minimum(alpha, C)
     largest = float(alpha.max(initial=0.0))
@@ -64,7 +64,7 @@ def _take_away(steps: np.ndarray, excess: int) -> np.ndarray:
         return steps
     share = excess / int(steps.sum())
     part = np.minimum(steps, (steps * share).astype(np.int64))
-    # Never more than there is to take.
+    # No more than the excess in total.
     part = np.diff(np.minimum(np.cumsum(part), excess), prepend=0)
     left = steps - part
     before = np.cumsum(left) - left
@@ -72,7 +72,7 @@ def _take_away(steps: np.ndarray, excess: int) -> np.ndarray:
 
 
 def length_bound(values: np.ndarray) -> np.ndarray:
-    """Upper bounds of the Euclidean lengths of rows (or of one vector)."""
+    """Upper bounds of the Euclidean norms of rows (or of one vector)."""
     largest = np.abs(values).max(axis=-1, initial=0.0)
     scale = np.where(largest > 0.0, largest, 1.0)
     squares = ((values / scale[..., None]) ** 2).sum(axis=-1)
@@ -85,8 +85,9 @@ def square_bounds(
 ) -> np.ndarray:
     """Upper bounds of the exact ``c_j^2`` for ``c = A alpha``.
 
-    A may be off by a rounding of each entry. The product may be summed in any order;
-    if that is not good enough, ``accurate`` ones take some twenty times as long.
+    Each entry of A may have a rounding error. The product may be summed in any order;
+    ``accurate`` products have smaller error bounds, but take about twenty times as
+    long.
     """
     m = alpha.size
     if accurate:
@@ -125,8 +126,8 @@ def objective_bound(
     """Upper bound of ``1/2 ||w||^2 + sum C max(0, 1 - w rows - b signs)``.
 
     Margins are summed as if in twice the precision (products and sums with their
-    errors, after Ogita, Rump and Oishi), everything else is rounded up: the value is
-    right to 15 digits even if as many cancel. Infinite or NaN if something overflows.
+    errors, after Ogita, Rump and Oishi), everything else is rounded up: the value has
+    15 correct digits even if as many cancel. Infinite or NaN on overflow.
     """
     with np.errstate(all="ignore"):
         high, low = _add(np.ones(C.size), -b * signs)

@@ -10,7 +10,7 @@ import numpy as np
 from .reading import require
 from .statement import is_increasing_within
 
-# How often all leaves together may ask whether a listed set has a feature.
+# Maximum number of comparisons of sets with leaves: a constant, and more per node.
 LOOKS, LOOKS_PER_NODE = 10**7, 2000
 _NONE: set[int] = set()
 
@@ -27,7 +27,7 @@ class Alternatives:
         Recomputed from their weights: the optimum of a set is at most this.
     threshold : float
         A choice of features whose objective is below this is one of ``supports``, or a
-        part of one (but for features that are constant, which change nothing).
+        subset of one (except for constant features, which make no difference).
     """
 
     supports: list[np.ndarray]
@@ -36,7 +36,7 @@ class Alternatives:
 
 
 class Listed:
-    """The sets of features of a certificate; none if it is about a bound alone."""
+    """The sets of features of a certificate; none if it proves only a bound."""
 
     def __init__(self, arrays: Mapping[str, np.ndarray], n_features: int):
         self.supports: list[np.ndarray] = []
@@ -64,15 +64,15 @@ class Listed:
         )
 
     def allow(self, n_nodes: int) -> None:
-        """Begin to search on behalf of a tree, which may take so much and no more."""
+        """Set the work limit for the search on behalf of a tree."""
         self._looks = LOOKS + LOOKS_PER_NODE * n_nodes
 
     def hold(self, features: Sequence[int]) -> bool:
-        """Whether one of the listed sets is found that has all of some features.
+        """Whether a listed set that contains all the given features is found.
 
-        A leaf is a listed set itself or, now and then, a part of one, for which the
-        sets with its rarest feature are searched. When that has taken too long there
-        is no more searching; what is not found is less that is proved, never more.
+        A leaf is usually a listed set itself. Otherwise the sets with its rarest
+        feature are searched, up to the work limit. A set that is not found can only
+        weaken what is proved.
         """
         # Features are 64-bit integers here and in the list.
         if np.sort(np.array(features, dtype=np.int64)).tobytes() in self._known:
@@ -91,7 +91,7 @@ class Listed:
 
 
 def check_starts(starts: np.ndarray, end: int, name: str) -> None:
-    """Where parts begin when they are joined, and the end."""
+    """Check the start positions of concatenated parts, and the end."""
     require(
         # Compared, not subtracted: differences may overflow.
         starts[0] == 0 and starts[-1] == end and (starts[1:] >= starts[:-1]).all(),

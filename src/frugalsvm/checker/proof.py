@@ -13,20 +13,20 @@ from .reading import require, within_rounding
 from .statement import Statement
 from .table import SignedRows
 
-# Sums of costs may exceed max_cost by this factor: they are rounded, too.
+# Sums of costs may exceed max_cost by this fraction because of rounding.
 COST_SLACK = 1e-9
-# Prices beyond this times a cost could overflow.
+# Larger prices could overflow when multiplied by a cost.
 LARGEST_PRICE = 1e250
 # Numbers of dual points and their squares that are kept at a time.
 KEPT_NUMBERS = 2**22
 
 
 class ProofData:
-    """The samples that count, and what bounds need to know of the problem.
+    """The samples of positive weight, and the data that bounds depend on.
 
-    A free intercept makes dual points blind to the means of the features: then rows are
-    centred, which keeps the error bounds of their products small. Rows of large data
-    come in blocks, and are centred whenever they are needed.
+    With a free intercept, products with dual points do not depend on the means of the
+    features: then rows are centred, which keeps the error bounds of the products small.
+    Rows of large data come in blocks, and are centred each time they are read.
     """
 
     def __init__(
@@ -57,11 +57,11 @@ class ProofData:
         return useless
 
     def _centred(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Signed rows as products take them, and bounds of their norms."""
+        """Signed rows as used in products, and bounds of their norms."""
         A = rows
         if self.statement.fit_intercept:
             unsigned = rows * self.signs
-            # By one rounding per entry; to exactly zero where a feature is constant.
+            # One rounding error per entry; constant features become exactly zero.
             first = unsigned[:, :1]
             unsigned -= first + (unsigned - first).mean(axis=1, keepdims=True)
             A = unsigned * self.signs
@@ -81,7 +81,7 @@ class ProofData:
         return repair(alpha, self.signs, self.C, self.statement.fit_intercept)
 
     def left_to_spend(self, forced: list[int]) -> float:
-        """The part of the cost budget that forced features leave, rounded up."""
+        """The cost budget left by the forced features, rounded up."""
         if np.isinf(self.budget):
             return np.inf
         spent = sum_of(self.statement.costs[forced])
@@ -116,7 +116,7 @@ class _Part:
         self.penalty *= 1 + 8 * U
 
     def _worth(self, features: np.ndarray) -> np.ndarray:
-        """What features add to the penalty beyond their price, rounded up."""
+        """What features add to the penalty in excess of their cost, rounded up."""
         square = self.squares[features]
         charge = self.price * self.costs[features] * (1 - 4 * U)
         worth = square - charge
@@ -125,7 +125,7 @@ class _Part:
     def _bound(self, penalty: float) -> float:
         value = self.total - 0.5 * penalty
         value -= 8 * U * (self.total + self.penalty)
-        require(not math.isnan(value), "a bound is not a number")
+        require(not math.isnan(value), "a bound is NaN")
         # No objective is negative.
         return max(0.0, float(value))
 
@@ -134,20 +134,20 @@ class _Part:
         return np.inf if self.is_empty else self._bound(self.penalty)
 
     def bound_without(self, fixings: np.ndarray) -> float:
-        """Bound of the supports that violate one of the fixings at least."""
+        """Bound of the supports that violate at least one of the fixings."""
         if self.is_empty:
             return np.inf
         smallest = np.inf
         out = ~fixings[fixings < 0]
         out = out[self.costs[out] <= self.budget]
         if self.k > 0 and out.size:
-            # Such a feature takes the place of the last one that was chosen.
+            # Such a feature replaces the last one that was chosen.
             last = self.largest[-1] if self.largest.size == self.k else 0.0
             loss = last - float(self._worth(out).max())
             smallest = self._bound(self.penalty - max(loss, 0.0))
         inside = fixings[fixings >= 0]
         if inside.size:
-            # The next one takes its place; where it had none, nothing changes.
+            # The next one replaces it; if it was not chosen, nothing changes.
             had_one = self.affordable[inside]
             worth = np.where(had_one, np.maximum(self._worth(inside), 0.0), 0.0)
             loss = float(worth.min()) - self.following
@@ -183,7 +183,7 @@ class ProofTree:
             require(((price >= 0) & (price < LARGEST_PRICE)).all(), "bad price")
         m, n = data.C.size, data.statement.n_features
         require(((self.samples >= 0) & (self.samples < m)).all(), "bad point_sample")
-        # A sample twice in one point would mean nothing, and could take for ever.
+        # Repeated samples have no meaning, and could take forever to read.
         rises = self.samples[1:] > self.samples[:-1]
         rises[self.point_start[1:-1][_inner(self.point_start)] - 1] = True
         require(rises.all(), "samples of a dual point are not in increasing order")
@@ -193,7 +193,7 @@ class ProofTree:
         self.children = _children(arrays["parent"])
         listed.allow(self.point.size)
         self.n_leaves = 0
-        # Smallest bound of what is neither a listed set of features nor part of one.
+        # Smallest bound of leaves that are neither listed sets nor subsets of one.
         self.threshold = np.inf
         # What each node must prove, and what those outside the list must.
         self._claim = within_rounding(arrays["lower_bound"])
@@ -204,11 +204,11 @@ class ProofTree:
         self._n_kept = max(1, KEPT_NUMBERS // (m + n))
 
     def smallest_bound(self) -> float:
-        """Smallest bound of a leaf or fixing; the tree is checked along the way."""
+        """Smallest bound of all leaves and fixings; also checks the tree."""
         smallest = np.inf
         self.forced = self.data.statement.include.tolist()
         self.free = self.data.free.copy()
-        # Nodes to enter and, as ~node, to leave: one path at a time is in memory.
+        # Nodes to enter and, as ~node, to leave: only one path is in memory at a time.
         agenda = [0]
         trail: list[tuple[int, np.ndarray]] = []
         while agenda:
@@ -260,14 +260,14 @@ class ProofTree:
         return bound
 
     def _is_listed(self, part: _Part) -> bool:
-        """Whether all supports of a leaf are parts of one set that is listed."""
+        """Whether all supports of a leaf are subsets of one listed set."""
         choice = np.flatnonzero(part.affordable).tolist() if part.k > 0 else []
-        # More than may be chosen is in no listed set.
+        # No listed set has more features than the budget.
         few = len(choice) <= part.k
         return few and self.listed.hold([*self.forced, *choice])
 
     def _fix(self, node: int, fixings: np.ndarray) -> float:
-        """Carry out the fixings of a node; a bound of what they leave out."""
+        """Apply the fixings of a node; return a bound of the supports they exclude."""
         if fixings.size == 0:
             return np.inf
         where = int(self.fixing_point[node]), float(self.fixing_price[node])
@@ -288,7 +288,7 @@ class ProofTree:
         return fixings
 
     def _split(self, node: int, children: np.ndarray) -> int:
-        """The feature by which the children of a node differ."""
+        """The feature on which the children of a node differ."""
         first, second = children.tolist()
         covers = (
             second >= 0
@@ -299,7 +299,7 @@ class ProofTree:
         feature = int(self.feature[first])
         require(
             0 <= feature < self.free.size and self.free[feature],
-            f"node {node} is split by a feature that is already decided",
+            f"node {node} is split on a feature that is already decided",
         )
         return feature
 
@@ -333,7 +333,7 @@ class ProofTree:
 
 
 def _inner(starts: np.ndarray) -> np.ndarray:
-    """Which of the starts but first and last have entries on both sides."""
+    """Which of the starts, except first and last, have entries on both sides."""
     inner = starts[1:-1]
     return (inner > 0) & (inner < starts[-1])
 

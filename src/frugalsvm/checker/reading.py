@@ -1,8 +1,8 @@
-"""Reading a certificate from a stranger: sizes first, then content, nothing executed.
+"""Reading an untrusted certificate: sizes first, then content; nothing is executed.
 
-A ``.npz`` file is a zip archive of arrays with a header each. All headers are read and
-judged before any array is: an array may take no more room than the data it is about and
-the length of the file can explain.
+A ``.npz`` file is a zip archive of arrays with a header each. All headers are checked
+before any array is read: the sizes of the data and of the file limit those of the
+arrays.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from typing import IO, Any, NamedTuple
 
 import numpy as np
 
-# Of a proof of a bound, and of a proof that a list is complete.
+# Format of a proof of a bound, and of a proof that a list is complete.
 FORMAT, LIST_FORMAT = 2, 3
-# Bytes that a file may unpack to for each of its own: a bomb unpacks to far more. The
-# writer keeps to it, see ``save_arrays``.
+# Maximum ratio of unpacked to packed size: a zip bomb has a far larger one. The writer
+# respects it, see ``save_arrays``.
 MAX_RATIO = 100
-# Bytes that any file may unpack to.
+# Unpacked size in bytes that any file may have.
 FREE_BYTES = 2**26
-# Features of data on which the number of nodes is limited by 2^features.
+# Up to this many features, their number limits the number of nodes.
 FEW_FEATURES = 40
 
 # Relative difference that is put down to rounding when claims are compared.
@@ -45,16 +45,16 @@ VECTORS = {
     "point_start": INTEGER, "point_sample": INTEGER, "point_alpha": REAL,
 }  # fmt: skip
 ENTRIES = {**SCALARS, **VECTORS}
-# What a list has in addition.
+# Additional entries of a list.
 LIST_ENTRIES = {
     "threshold": REAL, "listed_start": INTEGER, "listed_feature": INTEGER,
     "listed_coef": REAL, "listed_intercept": REAL,
 }  # fmt: skip
-# How the numbers came about, in words of whoever wrote the file. No proof looks at it.
+# How the numbers were computed, according to the author of the file; not proved.
 REMARK = "preparation"
-# Bytes of it at most.
+# Its maximum size in bytes.
 MAX_REMARK = 2**24
-# Characters of a file that a message shows at most.
+# Maximum number of characters from a file in a message.
 MAX_SHOWN = 1000
 KNOWN = {**ENTRIES, **LIST_ENTRIES, REMARK: BYTE}
 
@@ -75,7 +75,7 @@ def within_rounding(claim: Any) -> float:
 
 
 class Size(NamedTuple):
-    """Samples and features of the data that a certificate is about."""
+    """Samples and features of the data of a certificate."""
 
     n_samples: int
     n_features: int
@@ -84,8 +84,8 @@ class Size(NamedTuple):
 def read_arrays(certificate: Any, size: Size | None = None) -> dict[str, np.ndarray]:
     """All arrays of a file, Certificate or mapping, of the expected kinds and sizes.
 
-    Numbers come out as doubles and 64-bit integers. Without the size of the data only
-    the length of the file limits the arrays.
+    Numbers are returned as doubles and 64-bit integers. If the size of the data is
+    unknown, only the length of the file limits the arrays.
     """
     if isinstance(certificate, (str, os.PathLike)):
         arrays = _read_file(certificate, size)
@@ -93,7 +93,10 @@ def read_arrays(certificate: Any, size: Size | None = None) -> dict[str, np.ndar
         arrays = _read_mapping(getattr(certificate, "arrays", certificate), size)
     known = LIST_FORMAT if "threshold" in arrays else FORMAT
     require(int(arrays["format"]) == known, f"unknown format {arrays['format']}")
-    require(str(arrays["checksum"]) == checksum(arrays), "it was damaged or changed")
+    require(
+        str(arrays["checksum"]) == checksum(arrays),
+        "its checksum is wrong, so it was damaged or changed",
+    )
     return arrays
 
 
@@ -108,7 +111,7 @@ def checksum(arrays: Mapping[str, np.ndarray]) -> str:
 
 
 def save_arrays(file: IO[bytes], arrays: Mapping[str, np.ndarray]) -> None:
-    """Write arrays such that ``read_arrays`` takes them: packed, but not too well."""
+    """Write arrays that ``read_arrays`` accepts: compressed, unless too well."""
     start = file.tell()
     np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
     unpacked = sum(np.asarray(array).nbytes for array in arrays.values())
@@ -130,7 +133,7 @@ def _standard(array: np.ndarray) -> np.ndarray:
 
 
 class _Header(NamedTuple):
-    """What a file says about an array, and how many bytes say it."""
+    """The header of an array in a file, and its length in bytes."""
 
     shape: tuple[int, ...]
     dtype: np.dtype
@@ -138,7 +141,7 @@ class _Header(NamedTuple):
 
     @property
     def n_bytes(self) -> int:
-        """Length of the array itself."""
+        """Size of the array itself."""
         return math.prod(self.shape) * self.dtype.itemsize
 
 
@@ -151,7 +154,7 @@ def _read_file(path: Any, size: Size | None) -> dict[str, np.ndarray]:
     except (InvalidCertificate, FileNotFoundError, IsADirectoryError, PermissionError):
         raise
     except Exception as error:
-        # zipfile, zlib, struct and NumPy's parser of headers raise what they like.
+        # zipfile, zlib, struct and NumPy's header parser raise many kinds of errors.
         raise InvalidCertificate(
             f"invalid certificate: the file cannot be read ({str(error)[:MAX_SHOWN]})."
         ) from error
@@ -164,14 +167,17 @@ def _read_archive(
     names = [member.filename.removesuffix(".npy") for member in members]
     _check_names(names)
     for member in members:
-        # Others need other modules, or a password.
+        # Other methods need other modules, or a password.
         usual = member.compress_type in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
         plain = usual and not member.flag_bits & 1
-        require(plain, f"{member.filename} is packed in an unusual way")
+        require(
+            plain,
+            f"{member.filename} is encrypted or compressed by an unsupported method",
+        )
     unpacked = sum(member.file_size for member in members)
     require(
         unpacked <= FREE_BYTES + MAX_RATIO * length,
-        f"{length:,} bytes would unpack to {unpacked:,}",
+        f"it is {length:,} bytes, but would unpack to {unpacked:,}",
     )
     headers = {}
     for name, member in zip(names, members, strict=True):
@@ -180,9 +186,9 @@ def _read_archive(
         _check_kind(name, headers[name].dtype, headers[name].shape)
         require(
             headers[name].n_bytes == member.file_size - headers[name].length,
-            f"{name} has another size than its header says",
+            f"the size of {name} does not match its header",
         )
-    # A node takes a byte at least, however well it is packed.
+    # Even compressed, a node takes at least a byte.
     _check_sizes({name: header.shape for name, header in headers.items()}, size, length)
     return {
         name: _read_array(archive, member, headers[name])
@@ -195,7 +201,7 @@ def _read_array(
 ) -> np.ndarray:
     with archive.open(member) as stream:
         stream.read(header.length)
-        # Never all there is: what is said about the size need not be true.
+        # Never read to the end: the stated size may be false.
         content = stream.read(header.n_bytes)
     return _standard(np.frombuffer(content, header.dtype).reshape(header.shape))
 
@@ -227,7 +233,7 @@ def _read_mapping(mapping: Any, size: Size | None) -> dict[str, np.ndarray]:
     return arrays
 
 
-# --- what both have in common --------------------------------------------------------
+# --- checks of both --------------------------------------------------------------
 
 
 def _check_names(names: list[Any]) -> None:
@@ -252,13 +258,13 @@ def _check_kind(name: str, dtype: np.dtype, shape: tuple[int, ...]) -> None:
 def _check_sizes(
     shapes: Mapping[str, tuple[int, ...]], size: Size | None, length: int | None
 ) -> None:
-    """Judge the lengths of all vectors by each other, the data and the file."""
+    """Check the lengths of all vectors against each other, the data and the file."""
     count = {name: shape[0] for name, shape in shapes.items() if shape}
     require(count.get(REMARK, 0) <= MAX_REMARK, f"{REMARK} is too long")
     m, n = size or Size(count["weights"], count["costs"])
     require(
         (count["weights"], count["costs"]) == (m, n),
-        f"it is about data of shape ({count['weights']}, {count['costs']}), not "
+        f"it is for data of shape ({count['weights']}, {count['costs']}), not "
         f"({m}, {n})",
     )
     for name in ("include", "exclude", "selected"):
@@ -268,22 +274,30 @@ def _check_sizes(
     limit = 2 ** (min(n, FEW_FEATURES) + 1)
     if length is not None:
         limit = min(limit, length)
-    require(0 < nodes <= limit, f"it has {nodes:,} nodes, at most {limit:,} make sense")
+    require(
+        0 < nodes <= limit,
+        f"it has {nodes:,} nodes, but at most {limit:,} are possible",
+    )
     for name in ("feature", "inside", "point", "price", "fixing_point", "fixing_price"):
-        require(count[name] == nodes, f"{name} has another length than parent")
-    require(count["fixing_start"] == nodes + 1, "fixing_start has a wrong length")
+        require(count[name] == nodes, f"{name} and parent differ in length")
+    require(count["fixing_start"] == nodes + 1, "fixing_start has the wrong length")
     require(count["fixing"] <= nodes * n, "there are more fixings than features")
     points = count["point_start"] - 1
-    require(0 <= points <= 2 * nodes, "there are more dual points than uses for them")
+    require(0 <= points <= 2 * nodes, "there are more dual points than nodes can use")
     require(
         count["point_sample"] == count["point_alpha"] <= points * m,
-        "point_sample and point_alpha do not fit",
+        "point_sample and point_alpha have inconsistent lengths",
     )
     if "threshold" in shapes:
         listed = count["listed_intercept"]
-        require(listed <= limit, f"it lists {listed:,} sets of features")
-        require(count["listed_start"] == listed + 1, "listed_start has a wrong length")
+        require(
+            listed <= limit,
+            f"it lists {listed:,} sets of features, but at most {limit:,} are possible",
+        )
+        require(
+            count["listed_start"] == listed + 1, "listed_start has the wrong length"
+        )
         require(
             count["listed_feature"] == count["listed_coef"] <= listed * n,
-            "listed_feature and listed_coef do not fit",
+            "listed_feature and listed_coef have inconsistent lengths",
         )

@@ -1,4 +1,4 @@
-"""What a certificate is about: the problem it states, and the data of the user."""
+"""Statement: the problem of a certificate, and the check of the user's data."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import numpy as np
 from .reading import require
 from .table import BLOCK, DataMatrix, SignedRows, read_table
 
-# Numbers beyond these are refused: within them nothing overflows, and what underflows
-# is accounted for.
+# Numbers outside these limits are rejected: within them nothing overflows, and error
+# bounds cover any underflow.
 LARGEST_VALUE = 1e50
 WEIGHTS = (1e-30, 1e30)
 COSTS = (1e-50, 1e50)
@@ -31,8 +31,8 @@ class Statement:
         C times the sample weights.
     costs : ndarray of shape (n_features,)
     max_cost : float
-        Infinite if costs do not matter. Sums may exceed it by a relative 1e-9, for
-        they are rounded.
+        Infinite without a cost budget. Sums may exceed it by a relative 1e-9 because
+        of rounding.
     include, exclude : ndarrays of int
     fit_intercept : bool
     """
@@ -89,7 +89,7 @@ class Statement:
         return ", ".join(parts)
 
     def check(self, expected: Mapping[str, Any]) -> None:
-        """Compare with the parameters that the user has in mind."""
+        """Compare with the parameters that the user expects."""
         expected = dict(expected)
         self._check_weights(
             expected.pop("C", None), expected.pop("sample_weight", None)
@@ -101,7 +101,7 @@ class Statement:
             wanted = _MEANINGS[name](self, value)
             require(
                 np.array_equal(wanted, own),
-                f"it is about a problem with another {name}: {_short(own)}, not "
+                f"it is for another problem: {name} is {_short(own)}, not "
                 f"{_short(value)}",
             )
 
@@ -113,7 +113,7 @@ class Statement:
         name = "C" if sample_weight is None else "C or sample_weight"
         require(
             np.array_equal(wanted, self.weights),
-            f"it is about a problem with another {name}: {_short(self.weights)}, not "
+            f"it is for another problem: {name} is {_short(self.weights)}, not "
             f"{_short(wanted)}",
         )
 
@@ -123,7 +123,7 @@ def _features(statement: Statement, value: Any) -> np.ndarray:
 
 
 def _costs(statement: Statement, value: Any) -> np.ndarray:
-    # Without a limit costs do not matter, and None means just that.
+    # None means that there is no cost budget.
     if value is None:
         return statement.costs if np.isinf(statement.max_cost) else np.empty(0)
     return np.asarray(value, dtype=np.float64)
@@ -134,7 +134,7 @@ def _max_features(statement: Statement, value: Any) -> int:
     return n if value is None else min(value, n)
 
 
-# How the parameters of a fit are to be read.
+# Converts the parameters of a fit to the form in certificates.
 _MEANINGS: dict[str, Callable[[Statement, Any], Any]] = {
     "max_features": _max_features,
     "costs": _costs,
@@ -150,7 +150,7 @@ def _within(values: np.ndarray, limits: tuple[float, float]) -> bool:
 
 
 def is_increasing_within(values: np.ndarray, end: int) -> bool:
-    """Whether they are different features in increasing order."""
+    """Whether the values are distinct features in increasing order."""
     return bool(
         (values[1:] > values[:-1]).all()
         and (values.size == 0 or (values[0] >= 0 and values[-1] < end))
@@ -185,25 +185,25 @@ def _listed(values: np.ndarray) -> str:
 
 
 def check_data(X: Any, y: Any) -> tuple[np.ndarray | DataMatrix, np.ndarray]:
-    """The table in double precision, or in blocks, and the labels as -1 and +1."""
+    """X in double precision, or in blocks, and the labels as -1 and +1."""
     if np.ma.isMaskedArray(X) or np.ma.isMaskedArray(y):
-        raise ValueError("X and y must not be masked arrays; fill or drop the gaps.")
+        raise ValueError("X and y must not be masked; fill or drop masked values.")
     data = read_table(X)
     labels = np.asarray(y)
     if len(data.shape) != 2 or labels.shape != data.shape[:1]:
         raise ValueError(
-            f"X must be a table and y have one label per row, got shapes {data.shape} "
+            f"X must be 2D and y have one label per row, got shapes {data.shape} "
             f"and {labels.shape}."
         )
     classes = np.unique(labels)
     if classes.size != 2:
         raise ValueError(f"y must have two classes, got {classes.size}.")
     for block in data.blocks() if isinstance(data, DataMatrix) else [data]:
-        # NaN compares false.
+        # Comparisons with NaN are false.
         require(
             (np.abs(block) <= LARGEST_VALUE).all(),
-            f"X has NaN or values beyond {LARGEST_VALUE:g}, about which nothing is "
-            "proved",
+            f"X has NaN or values beyond {LARGEST_VALUE:g}, which certificates do not "
+            "cover",
         )
     return data, np.where(labels == classes[1], 1.0, -1.0)
 
@@ -223,9 +223,9 @@ def fingerprint(signed: Iterable[np.ndarray], signs: np.ndarray) -> str:
 
 
 def is_about(mark: str, signed: np.ndarray | SignedRows, signs: np.ndarray) -> bool:
-    """Whether a fingerprint is that of the data, as it is made now or as it once was.
+    """Whether a fingerprint is that of the data, in its present or its older form.
 
-    The older one told -0.0 from 0.0.
+    The older form distinguished -0.0 from 0.0.
     """
     if mark == fingerprint(signed, signs):
         return True
@@ -237,9 +237,9 @@ def is_about(mark: str, signed: np.ndarray | SignedRows, signs: np.ndarray) -> b
 
 
 def _blocks(signed: Iterable[np.ndarray]) -> Iterator[np.ndarray]:
-    """Some rows at a time: a copy of all of them could be too much."""
+    """Some rows at a time, because a copy of all of them could be too large."""
     for rows in [signed] if isinstance(signed, np.ndarray) else signed:
-        # What comes row by row has one dimension.
+        # Single rows have one dimension.
         step = max(1, BLOCK // max(1, rows[:1].size))
         for start in range(0, len(rows), step):
             yield rows[start : start + step]

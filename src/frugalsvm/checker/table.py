@@ -1,7 +1,6 @@
-"""Large and sparse data: signed features, of which a few at a time are dense.
+"""Large and sparse data: signed features, only a few of them dense at a time.
 
-Blocks are made anew whenever they are needed, so that what is proved of large data
-takes longer and no more memory.
+Blocks are recomputed whenever they are needed: slower, but without more memory.
 """
 
 from __future__ import annotations
@@ -11,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-# Entries of a table that is dense as a whole, of one that is doubles in memory already,
-# and of the blocks of a larger one.
+# Maximum number of entries of a table that is made dense as a whole, of one that is
+# already an array of doubles in memory, and of a block of a larger one.
 WHOLE, WHOLE_DOUBLES, BLOCK = 2**24, 2**26, 2**22
 
 
 class DataMatrix:
-    """Real numbers, one row per sample, as somebody gave them.
+    """Real numbers, one row per sample, as the user passed them.
 
     Parameters
     ----------
@@ -53,7 +52,7 @@ class DataMatrix:
 
 
 class SignedRows:
-    """What ``rows * signs`` would be, given the features of a table as rows."""
+    """Like ``rows * signs`` for features of a table as rows, computed on demand."""
 
     def __init__(self, table: DataMatrix, signs: np.ndarray):
         self._table, self._signs = table, signs
@@ -83,7 +82,7 @@ def read_table(X: Any) -> np.ndarray | DataMatrix:
 
 
 def _columns(X: Any) -> Any:
-    """Sparse columns in which every entry is there once."""
+    """Compressed sparse columns without duplicate entries."""
     columns = X.tocsc()
     if not columns.has_canonical_format:
         columns = columns.copy()

@@ -29,9 +29,12 @@ def alternatives(
         str, typer.Option("--max-features", "-k", help="Maximum number of features.")
     ] = "5",
     tolerance: Annotated[
-        str, typer.Option(help="How much worse than the best model, like 1% or 0.01.")
+        str,
+        typer.Option(
+            help="How much worse than the best one a model may be: 1% or 0.01."
+        ),
     ] = "1%",
-    C: Annotated[float, typer.Option("--C", help="Weight of the loss.")] = 1.0,
+    C: Annotated[float, typer.Option("--C", help="Weight of the hinge loss.")] = 1.0,
     time_limit: Annotated[
         float | None,
         typer.Option(help="Time limit in seconds; the list may then be incomplete."),
@@ -119,7 +122,7 @@ def _show(session: Session, found: Any) -> None:
         models.add_row(f"{100 * excess:.2f} %", names or "(none)")
     session.show("", models)
     if n > N_MODELS:
-        session.show(f"and {n - N_MODELS:,} more models (--json lists them all)")
+        session.show(f"and {n - N_MODELS:,} more models (--json lists all of them)")
 
 
 def _role(one: Any) -> str:

@@ -51,12 +51,17 @@ def _main(
 
 for _name, _function, _examples, _words in (
     ("fit", fit.fit, fit.EXAMPLES, "Fit a model to a table, with a proof."),
-    ("path", path.path, path.EXAMPLES, "What additional features would gain."),
+    (
+        "path",
+        path.path,
+        path.EXAMPLES,
+        "Show how accuracy depends on the number of features.",
+    ),
     (
         "alternatives",
         alternatives.alternatives,
         alternatives.EXAMPLES,
-        "Other choices of features that are about as good.",
+        "List other choices of features that are about as good.",
     ),
     (
         "predict",
@@ -68,13 +73,13 @@ for _name, _function, _examples, _words in (
         "explain",
         predict.explain,
         predict.EXPLAIN_EXAMPLES,
-        "What each feature adds to a row's score.",
+        "Show what each feature adds to a row's score.",
     ),
     (
         "scorecard",
         scorecard.scorecard,
         scorecard.EXAMPLES,
-        "Integer points to add up by hand.",
+        "Turn a model into a scorecard of integer points.",
     ),
     (
         "export",
@@ -83,19 +88,24 @@ for _name, _function, _examples, _words in (
         "Export a model as SQL, Python or ONNX.",
     ),
     ("verify", verify.verify, verify.EXAMPLES, "Check a proof against the table."),
-    ("demo", builtin.demo, builtin.DEMO_EXAMPLES, "Try it on built-in data."),
+    ("demo", builtin.demo, builtin.DEMO_EXAMPLES, "Fit a model to built-in data."),
     (
         "warmup",
         builtin.warmup,
         builtin.WARMUP_EXAMPLES,
-        "Compile everything in advance.",
+        "Compile all kernels in advance.",
     ),
-    ("info", info.info, info.EXAMPLES, "Versions, solvers, threads, cache."),
+    (
+        "info",
+        info.info,
+        info.EXAMPLES,
+        "Show versions, solvers, threads and the cache.",
+    ),
 ):
     command(app, _name, examples=_examples, short_help=_words)(_function)
 app.command(
     "experiment",
-    short_help="The paper's tables and figures.",
+    short_help="Regenerate the paper's tables and figures.",
     add_help_option=False,
     context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
 )(builtin.experiment)

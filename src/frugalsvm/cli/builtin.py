@@ -35,7 +35,7 @@ def warmup(session: Session) -> None:
     """Compile all kernels in advance and cache them, for images and clusters."""
     from .all_kernels import warmup as compile_all
 
-    session.say("Compiling what is not in the cache ...")
+    session.say("Compiling kernels that are not in the cache ...")
     done = compile_all()
     session.show(
         f"{done.compiled} kernels compiled, {done.loaded} loaded, "

@@ -67,7 +67,7 @@ def run(arguments: list[str]) -> int:
 
 
 def _refused(error: Any, as_json: bool) -> int:
-    """Print one line about invalid options; returns the exit code."""
+    """Print one line about invalid options; return the exit code."""
     from .session import plain, shortened
 
     context = getattr(error, "ctx", None)
@@ -155,8 +155,8 @@ def _mend_streams() -> None:
 def _give_back_memory() -> None:
     """Return the memory of large arrays to the system as soon as they are freed.
 
-    By default, glibc comes to keep freed blocks of several megabytes, and these can add
-    up to the size of the table.
+    By default, glibc keeps freed blocks of several megabytes, which can add up to the
+    size of the table.
     """
     if sys.platform == "linux":
         with suppress(OSError, AttributeError):

@@ -55,7 +55,7 @@ def fit(
     model: Annotated[
         str | None,
         typer.Option(
-            metavar="FILE", help="Write the model (JSON) for the other commands."
+            metavar="FILE", help="Write the model (JSON), for the other commands."
         ),
     ] = None,
     certificate: Annotated[
@@ -69,8 +69,8 @@ def fit(
 ) -> None:
     """Fit a model on at most B features of a table, and prove how good the choice is.
 
-    Numbers are standardised, and categories become 0/1 features. Columns that nothing
-    can be learned from are left out, and reported.
+    Numbers are standardised, and categories become 0/1 features. Columns without useful
+    information (constants, identifiers, free text) are dropped and listed.
     """
     from .formats import parse_formats
     from .parsing import check_search, parse_budget, parse_C
@@ -197,7 +197,7 @@ class Run:
     calibrate: bool = False
 
     def start(self, source: DataOptions, conditions: Any) -> None:
-        """Read, fit, validate, show, save."""
+        """Read, fit, cross-validate, show and save."""
         from . import large
         from .study import fit_all
         from .validation import possible_folds
@@ -208,7 +208,7 @@ class Run:
             conditions.check(data.plan)
             if data.n_rows > large.MANY and self.search.effort != "fast":
                 self.session.say(
-                    "this many rows take a long time; --effort fast is quicker"
+                    "fitting this many rows takes a long time; --effort fast is quicker"
                 )
             folds = possible_folds(data.target, self.folds)
             if folds < self.folds:

@@ -1,4 +1,4 @@
-"""Quick fits of very many rows, part by part.
+"""Quick fits of very many rows, one part at a time.
 
 A relaxation of a million rows takes more memory than the rows themselves. Here the rows
 are split into parts. A search on one part finds the features. Each part's relaxation,
@@ -60,7 +60,7 @@ class LargeFit:
         # Rows of the rarer class come first and are spread evenly over the parts, so
         # that the first part has both classes.
         rarer = 1.0 if np.count_nonzero(problem.y > 0) * 2 < problem.y.size else -1.0
-        self._dealing = np.argsort(problem.y != rarer, kind="stable")
+        self._order = np.argsort(problem.y != rarer, kind="stable")
         self._coef = np.zeros(problem.n_features)
         self._intercept = 0.0
         self._objective, self._bound = np.inf, -np.inf
@@ -132,7 +132,7 @@ class LargeFit:
 
     def _rows(self, k: int) -> np.ndarray:
         """The rows of a part, spread over the whole table."""
-        return self._dealing[k :: self._n_parts]
+        return self._order[k :: self._n_parts]
 
     @property
     def _seconds(self) -> float:

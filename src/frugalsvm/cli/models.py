@@ -139,7 +139,7 @@ class Loaded:
         return np.array(self.model.classes, dtype=object)[positive.astype(int)]
 
     def warnings(self, table: Table) -> list[str]:
-        """What a user should know about a table."""
+        """Warnings about a table, for the user."""
         if self.preparation is None:
             return self._said_twice(table, self.model.names)
         words = self._said_twice(table, [one.name for one in self.preparation.columns])

@@ -41,7 +41,8 @@ LossWeight = Annotated[
     typer.Option(
         "--C",
         metavar="C",
-        help="Weight of the loss: a number or auto (cross-validation).",
+        help="The SVM's C, the weight of the hinge loss: a number or auto "
+        "(cross-validation).",
     ),
 ]
 Effort = Annotated[
@@ -53,7 +54,7 @@ TimeLimit = Annotated[
     typer.Option(
         metavar="SECONDS",
         help="Time limit in seconds for search and proof; cross-validation may take "
-        "as long again.",
+        "just as long.",
     ),
 ]
 Include = Annotated[
@@ -62,7 +63,7 @@ Include = Annotated[
 ]
 Exclude = Annotated[
     list[str] | None,
-    typer.Option(metavar="COLUMN", help="Column to leave out. Repeatable."),
+    typer.Option(metavar="COLUMN", help="Column to drop. Repeatable."),
 ]
 Keep = Annotated[
     list[str] | None,
@@ -90,14 +91,14 @@ MaxCost = Annotated[
 ]
 Positive = Annotated[
     str | None,
-    typer.Option(metavar="CLASS", help="Class that a positive score stands for."),
+    typer.Option(metavar="CLASS", help="Class to treat as positive (score above 0)."),
 ]
 Impute = Annotated[
     str | None,
     typer.Option(
         metavar="median",
-        help="median: fill in missing numbers with the median, missing categories "
-        "with the most frequent one. Without it, missing values are an error.",
+        help="median: impute missing numbers by the median, missing categories by the "
+        "most frequent one. Without it, missing values are an error.",
     ),
 ]
 Encoding = Annotated[
@@ -135,7 +136,7 @@ Jobs = Annotated[
 ReportFile = Annotated[
     str | None,
     typer.Option(
-        "--report", metavar="FILE", help="Write a report: a single HTML file."
+        "--report", metavar="FILE", help="Write a report as a single HTML file."
     ),
 ]
 Output = Annotated[

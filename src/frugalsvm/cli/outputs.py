@@ -1,4 +1,4 @@
-"""Output files: checked before the work, written completely or not at all."""
+"""Output files: checked before the fit, written completely or not at all."""
 
 from __future__ import annotations
 

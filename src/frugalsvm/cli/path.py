@@ -1,4 +1,4 @@
-"""``frugalsvm path``: what more features would gain."""
+"""``frugalsvm path``: accuracy by number of features."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ N_NAMED = 4
 
 @dataclass(frozen=True)
 class Scores:
-    """Accuracies along budgets.
+    """Cross-validated accuracy of each budget.
 
     Attributes
     ----------
@@ -58,9 +58,9 @@ def path(
     data: opt.DataFile,
     target: opt.TargetName,
     budgets: Annotated[
-        str, typer.Option(help="Feature limits to try, like 1-20 or 1,2,5,10.")
+        str, typer.Option(help="Numbers of features to try, like 1-20 or 1,2,5,10.")
     ] = "1-20",
-    C: Annotated[float, typer.Option("--C", help="Weight of the loss.")] = 1.0,
+    C: Annotated[float, typer.Option("--C", help="Weight of the hinge loss.")] = 1.0,
     effort: opt.Effort = "fast",
     time_limit: Annotated[
         float | None, typer.Option(help="Time limit in seconds for each budget.")
@@ -81,7 +81,7 @@ def path(
     """Show how accuracy depends on the number of features.
 
     For each budget: the best model found on all rows, the proved bound, and the
-    cross-validated accuracy. The mark < is at the fewest features within one standard
+    cross-validated accuracy. The mark < shows the fewest features within one standard
     error of the best accuracy.
     """
     from .formats import parse_formats
@@ -155,7 +155,7 @@ def _solve(
 def _score(
     data: Any, conditions: Any, budgets: list[int], search: Any, folds: int, panel: Any
 ) -> Scores | None:
-    """Repeat all steps in every fold; accuracy on the rows left out."""
+    """Repeat all steps in every fold; accuracy on the held-out rows."""
     from .validation import possible_folds, splits
 
     folds = possible_folds(data.target, folds)
@@ -177,7 +177,7 @@ def _score_fold(
     data: Any, conditions: Any, budgets: list[int], effort: str, train: np.ndarray,
     test: np.ndarray, seed: np.random.SeedSequence,
 ) -> list[float]:  # fmt: skip
-    """Accuracies on the rows that are left out, budget by budget."""
+    """Accuracies on the held-out rows, budget by budget."""
     from ..api.estimators.cross_validation import svm_on
     from ..api.path import search_grid
 
@@ -275,7 +275,7 @@ def _content(
 def _report(
     data: Any, preparation: Any, conditions: Any, found: Any, scores: Any, seed: int
 ) -> str:
-    """A page about the model at the mark, with the path."""
+    """A report on the model at the mark, with the path."""
     from ..output.report import BudgetPath, render
     from .reporting import report_of
     from .study import Fit

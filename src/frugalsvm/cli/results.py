@@ -53,7 +53,7 @@ def show_fit(
     if fit.result.certificate is not None and certificate is not None:
         mark = str(fit.result.certificate.arrays["fingerprint"])
         session.show(
-            f"Certificate: data {mark[:16]}...; anyone can check it with",
+            f"Certificate for data with fingerprint {mark[:16]}...; check it with",
             f"  {verify_command(certificate, data)}",
         )
 
@@ -120,7 +120,7 @@ def _score_lines(data: PreparedTable, fit: Fit, validation: Validation) -> list[
         f"cross-validated accuracy {100 * accuracy.mean:.1f} % "
         f"(+/- {100 * accuracy.spread:.1f}), AUC {auc.mean:.3f} "
         f"(+/- {auc.spread:.3f}), {validation.n_folds} folds",
-        f"  (always predicting the larger class: {100 * share:.1f} %; repeated in "
+        f"  (always predicting the majority class: {100 * share:.1f} %; repeated in "
         f"every fold: {', '.join(steps)})",
     ]
 
@@ -145,10 +145,12 @@ def proof_lines(fit: Fit) -> list[str]:
         lines.append("The search was interrupted; it might have found a better model.")
     elif result.status is Status.TIME_LIMIT:
         lines.append(
-            "The search stopped at the time limit; raise --time-limit to go on."
+            "The search stopped at the time limit; raise --time-limit to continue."
         )
     elif result.status is Status.FEASIBLE:
-        lines.append("--effort thorough or a larger --time-limit can prove more.")
+        lines.append(
+            "--effort thorough or a larger --time-limit may prove a better bound."
+        )
     return lines
 
 
@@ -177,7 +179,7 @@ def _gap_words(result: Result) -> str:
 def content_of(
     data: PreparedTable, fit: Fit, validation: Validation | None, interrupted: bool
 ) -> dict[str, Any]:
-    """The same content as JSON."""
+    """The same content for JSON."""
     result, preparation = fit.result, fit.preparation
     origins = preparation.origins()
     features = []

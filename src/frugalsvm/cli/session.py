@@ -241,9 +241,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only the result.")]
 Seed = Annotated[
     int,
-    typer.Option(
-        "--seed", min=0, max=2**32 - 1, metavar="N", help="Seed of the random numbers."
-    ),
+    typer.Option("--seed", min=0, max=2**32 - 1, metavar="N", help="Random seed."),
 ]
 Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
 

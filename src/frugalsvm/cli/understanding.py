@@ -17,7 +17,7 @@ N_NAMED = 10
 
 
 def understood(data: PreparedTable, preparation: Preparation) -> list[str]:
-    """Lines that say what was read, left out, encoded and filled in."""
+    """Lines that say what was read, dropped, encoded and imputed."""
     table, target = data.table, data.target
     n_columns = len(table.columns)
     first, second = target.classes
@@ -35,7 +35,7 @@ def understood(data: PreparedTable, preparation: Preparation) -> list[str]:
         shown = ", ".join(f"{name} ({n:,})" for name, n in list(gaps.items())[:N_NAMED])
         more = f" and {len(gaps) - N_NAMED:,} more" * (len(gaps) > N_NAMED)
         lines.append(
-            "  missing values filled in (numbers: median, categories: most frequent): "
+            "  missing values imputed (numbers: median, categories: most frequent): "
             f"{shown}{more}"
         )
     lines.append(
@@ -47,9 +47,9 @@ def understood(data: PreparedTable, preparation: Preparation) -> list[str]:
 
 def _dropped(data: PreparedTable) -> list[str]:
     dropped = data.plan.dropped
-    lines = [f"  left out {name}: {reason}" for name, reason in dropped[:N_NAMED]]
+    lines = [f"  dropped {name}: {reason}" for name, reason in dropped[:N_NAMED]]
     if len(dropped) > N_NAMED:
-        lines.append(f"  left out {len(dropped) - N_NAMED:,} more columns")
+        lines.append(f"  dropped {len(dropped) - N_NAMED:,} more columns")
     return lines
 
 
@@ -63,8 +63,8 @@ def _rising(data: PreparedTable) -> list[str]:
     if not names:
         return []
     return [
-        f"  may be row numbers, since the rows are sorted by them: {listed(names)}; "
-        "use --exclude to leave them out"
+        f"  possibly row numbers, since the rows are sorted by them: {listed(names)}; "
+        "use --exclude to drop them"
     ]
 
 
@@ -85,7 +85,7 @@ def _categories(preparation: Preparation) -> list[str]:
 
 
 def as_dict(data: PreparedTable, preparation: Preparation) -> dict[str, Any]:
-    """The same content as JSON."""
+    """The same content for JSON."""
     first, second = data.target.classes
     return {
         "source": data.table.source,

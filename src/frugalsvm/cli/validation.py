@@ -1,4 +1,4 @@
-"""Cross-validation: predictions for rows that a model has not seen."""
+"""Cross-validation: predictions for held-out rows."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ INNER_FOLDS = 3
 
 @dataclass(frozen=True)
 class Validation:
-    """Predictions for rows that a model had not seen.
+    """Predictions for held-out rows.
 
     Attributes
     ----------
@@ -53,7 +53,7 @@ class Validation:
         return sum(feature in one for one in self.selected)
 
     def calibration(self, positive: np.ndarray) -> Sigmoid:
-        """The calibration of scores, learned from the scores of unseen rows."""
+        """The calibration of scores, learned from the scores of held-out rows."""
         return fit_sigmoid(self.scores, positive)
 
 
@@ -72,7 +72,7 @@ def cross_validate(
     on_fold: Callable[[int, int], None] = lambda k, n: None,
     probabilities: bool = False,
 ) -> Validation:
-    """Repeat all steps in every fold, and score the rows that were left out.
+    """Repeat all steps in every fold, and score the held-out rows.
 
     The searches use the effort of the fit, but prove nothing.
     """

@@ -37,8 +37,8 @@ def verify(
     """Check a proof against its table, without trusting the proof file.
 
     The file says how columns became features. The same steps are applied to the table,
-    to the last bit. Means and scales are checked to standardise it to 1e-9. Then every
-    bound is recomputed. All printed values are the recomputed ones.
+    exact to the last bit. Its means and scales must standardise the table to within
+    1e-9. Then every bound is recomputed; all printed values are the recomputed ones.
     """
     from ..checker import InvalidCertificate
     from ..checker import verify as check
@@ -52,8 +52,8 @@ def verify(
     text = certificate.preparation
     if text is None:
         raise InvalidCertificate(
-            f"{proof} does not say how it was made from a table: it was written from "
-            "Python. Check it there, with frugalsvm.verify(proof, X, y)."
+            f"{proof} does not say how it was made from a table: it was written "
+            "from Python. Check it there with frugalsvm.verify(proof, X, y)."
         )
     preparation = Preparation.from_json(text)
     if target is not None and target != preparation.target:
@@ -79,7 +79,7 @@ def verify(
 
 
 def _check_size(proof: str, what: str, told: Any, made: int) -> None:
-    """Check sizes first: a forged preparation could use too much memory."""
+    """Check sizes first, because a forged preparation could use too much memory."""
     from ..checker import InvalidCertificate
 
     if told.size != made:
@@ -123,7 +123,7 @@ def _show(
         f"{proof} is a valid proof for {table.source}.",
         *str(checked).split("\n"),
         f"target {preparation.target}: +1 is {second}, -1 is {first}",
-        "The proof is about the features below, standardised: (value - mean) / scale. "
+        "The proof is for the features below, standardised: (value - mean) / scale. "
         f"Their mean is 0 and their variance 1, to within {off:.1g}.",
         "",
     )
@@ -148,7 +148,7 @@ def _show(
     filled = [one for one in preparation.columns if one.fill is not None]
     if filled:
         words = ", ".join(f"{one.name}: {one.fill}" for one in filled[:N_SHOWN])
-        session.show(f"missing values were filled in with: {words}")
+        session.show(f"missing values were imputed by: {words}")
 
 
 def _content(

@@ -1,4 +1,4 @@
-"""Versions of this package and of those it computes with."""
+"""Versions of this package and its dependencies."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from .all_kernels import warmup
 
 def run_warmup() -> int:
     """Compile and report; the exit code is 1 if nothing could be cached."""
-    print("Compiling what is not in the cache ...", flush=True)
+    print("Compiling kernels that are not in the cache ...", flush=True)
     done = warmup()
     print(
         f"{done.compiled} kernels compiled, {done.loaded} loaded, {done.seconds:.1f} s."

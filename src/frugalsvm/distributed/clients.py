@@ -20,8 +20,8 @@ def find_client(client: Client | None) -> Client:
             client = default_client()
         except ValueError as error:
             raise ValueError(
-                "there is no dask client; make one before, such as "
-                "client = dask.distributed.Client(), or give client."
+                "there is no dask client; create one first, such as "
+                "client = dask.distributed.Client(), or pass client."
             ) from error
     if not isinstance(client, Client):
         raise TypeError(
@@ -33,7 +33,7 @@ def find_client(client: Client | None) -> Client:
         )
     if client.asynchronous:
         raise ValueError(
-            "client is asynchronous, but a fit waits for its workers; make a client "
+            "client is asynchronous, but a fit waits for its workers; create a client "
             "without asynchronous=True."
         )
     _await_worker(client)
@@ -54,8 +54,8 @@ def _await_worker(client: Client) -> None:
         ) from error
 
 
-def at_home(values: Any, client: Client) -> Any:
-    """Labels or weights, computed if they are on the cluster."""
+def fetched(values: Any, client: Client) -> Any:
+    """Labels or weights in local memory, computed if they are on the cluster."""
     if not dask.is_dask_collection(values):
         return values
     return np.asarray(client.compute(values).result())

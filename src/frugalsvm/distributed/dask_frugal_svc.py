@@ -19,7 +19,7 @@ from ..api.estimators import parameters as may_be
 from ..api.estimators.parameters import Constraint, check_parameters
 from ..api.estimators.summary import Moments
 from ..runtime.progress import Callback
-from .clients import at_home, find_client
+from .clients import fetched, find_client
 from .column_blocks import ColumnBlocks
 from .predicting import check_features, labels_of, scores_of
 
@@ -138,7 +138,7 @@ class DaskFrugalSVC(FrugalSVC):
         y : array-like or dask array of shape (n_samples,)
             Labels of exactly two classes.
         sample_weight : array-like or dask array of shape (n_samples,), default=None
-            Factors of C; samples of weight zero are left out.
+            Multipliers of C; samples of weight zero are dropped.
 
         Returns
         -------
@@ -153,7 +153,7 @@ class DaskFrugalSVC(FrugalSVC):
         client = find_client(self.client)
         blocks: Any = ColumnBlocks(X, client)
         try:
-            super().fit(blocks, at_home(y, client), at_home(sample_weight, client))
+            super().fit(blocks, fetched(y, client), fetched(sample_weight, client))
         finally:
             blocks.let_go()
         return self
@@ -226,8 +226,8 @@ class DaskFrugalSVC(FrugalSVC):
         """
         if isinstance(X, da.Array):
             client = find_client(self.client)
-            y, sample_weight = at_home(y, client), at_home(sample_weight, client)
-            predicted = at_home(self.predict(X), client)
+            y, sample_weight = fetched(y, client), fetched(sample_weight, client)
+            predicted = fetched(self.predict(X), client)
             return float(accuracy_score(y, predicted, sample_weight=sample_weight))
         return super().score(X, y, sample_weight)
 

@@ -120,7 +120,7 @@ class DaskSource:
         self._blocks.clear()
 
     def _send(self, v: np.ndarray) -> list[Any]:
-        """A vector for all blocks; workers pass it on to each other."""
+        """Send a vector to all blocks; workers pass it on to each other."""
         self._traffic.count(sent=v.nbytes * len(self._client.nthreads()))
         sent = self._client.submit(on_worker.same, v, pure=False)
         return [sent] * len(self._blocks)

@@ -112,8 +112,8 @@ class Result:
         if self.status is Status.OPTIMAL:
             return f"proved: no choice of features is better by more than {gap}"
         return (
-            "no better choice of features was found; how much better one could be is "
-            f"not known beyond the bound: by at most {gap}"
+            "no better choice of features was found; by the bound, one could be better "
+            f"by at most {gap}"
         )
 
     def save_certificate(self, path: str | PathLike[str]) -> None:

@@ -306,7 +306,7 @@ def _finish(context: Context, method: str, outcome: Outcome) -> Result:
     monitor.close(objective, bound, str(status))
     failure = monitor.stop.failure
     if failure is not None:
-        warnings.warn(f"the run ends early: {failure}", stacklevel=2)
+        warnings.warn(f"the run ended early: {failure}", stacklevel=2)
     proof = None
     if context.keep_proof:
         # A tree that proves no more than its root is omitted from the certificate.
@@ -399,7 +399,7 @@ def _warm_supports(problem: Problem, warm: Result | None) -> list[np.ndarray]:
         return []
     if warm.coef.size != problem.n_features:
         raise ValueError(
-            f"warm is of a problem with {warm.coef.size} features, this one has "
+            f"warm is for a problem with {warm.coef.size} features, but this one has "
             f"{problem.n_features}; give a result for the same features."
         )
     return [warm.selected, *warm.elites]

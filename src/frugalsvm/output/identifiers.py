@@ -1,4 +1,4 @@
-"""Columns that identify rows or persons, and so say nothing about new ones."""
+"""Columns that identify rows or persons, and so are useless for new ones."""
 
 from __future__ import annotations
 

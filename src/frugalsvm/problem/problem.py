@@ -74,8 +74,8 @@ class Problem:
     C : float, default=1.0
         Weight of the hinge loss.
     sample_weight : array-like of shape (n_samples,), default=None
-        Factors of C, sample by sample. Samples of weight zero are dropped; otherwise C
-        times the weight must lie between 1e-30 and 1e30.
+        Multipliers of C, one per sample. Samples of weight zero are dropped; otherwise
+        C times the weight must lie between 1e-30 and 1e30.
     max_features : int, default=None
         Maximum number of features; None for no limit.
     feature_costs : array-like of shape (n_features,), default=None
@@ -183,13 +183,13 @@ class Problem:
             )
         if self.include.size > self.max_features:
             raise ValueError(
-                f"include has {self.include.size} features but max_features is "
+                f"include has {self.include.size} features, but max_features is "
                 f"{self.max_features}; raise max_features or include fewer."
             )
         price = self.costs[self.include].sum()
         if not price <= self.cost_budget:
             raise ValueError(
-                f"the features in include cost {price:g} but max_cost is "
+                f"the features in include cost {price:g}, but max_cost is "
                 f"{self.max_cost:g}; raise max_cost or include fewer."
             )
 
@@ -234,7 +234,7 @@ class Problem:
     def candidates(self) -> np.ndarray:
         """Features that may be chosen freely, in increasing order.
 
-        With an intercept, constant features are left out: they cannot improve any
+        With an intercept, constant features are omitted: they cannot improve any
         solution, so this changes neither optimum nor bounds.
         """
         allowed = np.ones(self.n_features, dtype=bool)
@@ -317,7 +317,7 @@ class Problem:
         )
 
     def restrict(self, features: np.ndarray, *, dense: bool = True) -> Problem:
-        """The problem on some of the features, numbered anew in the given order.
+        """The problem on some of the features, renumbered in the given order.
 
         ``features`` must have no duplicates and contain all included features. Only
         their rows of the data are copied, and nothing is validated again. Sparse data

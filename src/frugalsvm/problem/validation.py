@@ -40,7 +40,7 @@ def check_shape(X: Any) -> Any:
 
 def _check_real(X: Any) -> None:
     if hasattr(X, "dtype") and np.iscomplexobj(X):
-        raise ValueError("X has complex numbers; give real ones.")
+        raise ValueError("X has complex numbers; it must be real.")
 
 
 def _check_table(shape: tuple[int, ...]) -> None:
@@ -89,7 +89,7 @@ def check_unmasked(name: str, array: ArrayLike) -> None:
     """Refuse masked arrays: masked values would silently count as numbers."""
     if np.ma.isMaskedArray(array):
         raise ValueError(
-            f"{name} is a masked array; fill or drop what is masked first "
+            f"{name} is a masked array; fill or drop masked values first "
             "(numpy.ma.filled, or a scikit-learn imputer)."
         )
 
@@ -138,7 +138,7 @@ def check_weights(C: float, sample_weight: ArrayLike | None, m: int) -> np.ndarr
         wrong = weights[~(np.isfinite(weights) & (weights >= 0))][0]
         raise ValueError(
             f"sample_weight must be finite and not negative, got {wrong:g}; use 0 to "
-            "leave a sample out."
+            "drop a sample."
         )
     return _check_range(float(C) * weights, weights > 0)
 
@@ -149,7 +149,7 @@ def _check_range(weights: np.ndarray, kept: np.ndarray) -> np.ndarray:
     if wrong.size:
         raise ValueError(
             f"C times sample_weight must lie between {low:g} and {high:g}, or be 0 to "
-            f"leave a sample out; got {wrong[0]:g}. Rescale X instead: scaling it by s "
+            f"drop a sample; got {wrong[0]:g}. Rescale X instead: scaling it by s "
             "is like scaling C by 1/s^2."
         )
     return weights

@@ -2,8 +2,8 @@
 
 The setting is global to the process, and runs may overlap: the first one to start
 changes it and the last one to end restores it, however they end. A run enters the
-context in its worker thread, where no signal can strike between the change and its
-undoing; abandoned work restores the setting when it notices the stop.
+context in its worker thread, where no signal can arrive between changing and restoring
+it; abandoned work restores the setting when it notices the stop.
 
 In threadpoolctl a setting belongs to the thread that made it: while that thread lives,
 others cannot change or restore it. The first and the last run may be in different

@@ -80,8 +80,8 @@ class Interrupts:
         self._watched = watched
         self._patient = patient
 
-    def strike(self, *_: Any) -> None:
-        """Request the best result so far; raise the second time, or if not patient."""
+    def count_one(self, *_: Any) -> None:
+        """Request the best result so far; raise at the second, or if not patient."""
         self.count += 1
         self._watched.interrupt()
         if self.count > 1 or not self._patient:
@@ -144,7 +144,7 @@ def _supervise_thread(
         finally:
             _end(job, watched, patient)
     finally:
-        # Again: another signal may have struck inside the clause above.
+        # Again: another signal may have arrived inside the clause above.
         _end(job, watched, patient)
     if job.error is not None:
         raise job.error
@@ -159,12 +159,12 @@ def _handled(interrupts: Interrupts) -> Iterator[None]:
         return
     try:
         try:
-            signal.signal(signal.SIGINT, interrupts.strike)
+            signal.signal(signal.SIGINT, interrupts.count_one)
             yield
         finally:
             signal.signal(signal.SIGINT, signal.default_int_handler)
     finally:
-        # Again: a pending signal strikes before a handler is changed.
+        # Again: a pending signal is delivered before a handler is changed.
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
@@ -197,7 +197,7 @@ def _held_signals() -> Iterator[None]:
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
     finally:
-        # Again: a signal that arrived earlier may strike inside the clause above.
+        # Again: an earlier signal may be delivered inside the clause above.
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
@@ -212,7 +212,7 @@ def _wait(job: _Job[Any], watched: Watched, interrupts: Interrupts) -> None:
             # From the user's handler; ours counts before it raises.
             if interrupts.count > 0:
                 raise
-            interrupts.strike()
+            interrupts.count_one()
 
 
 def _end(job: _Job[Any], watched: Watched, patient: bool) -> None:

@@ -24,10 +24,10 @@ class Kind(Enum):
     EMPTY = "empty"
     # Numbers in the usual format of programs.
     PLAIN = "plain"
-    # Texts that are numbers in another format.
+    # Strings that are numbers in another format.
     WRITTEN = "written"
     TEXT = "text"
-    # Numbers and texts; the column must be read again as text.
+    # Numbers and strings; the column must be read again as text.
     MIXED = "mixed"
 
 
@@ -39,7 +39,7 @@ class ColumnBuilder:
     rule : FormatRule, default=OPEN
         What is known about its numbers.
     is_text : bool, default=False
-        Whether cells come as texts, and are to be kept as such.
+        Whether cells are strings, and are to be kept as such.
 
     Attributes
     ----------
@@ -124,7 +124,7 @@ class ColumnBuilder:
             self.kind = Kind.MIXED
 
     def _are_numbers(self, found: Any, codes: np.ndarray) -> bool:
-        """Whether texts are numbers, like those so far."""
+        """Whether strings are numbers, like those so far."""
         if self._is_text or self.may_have_points:
             return False
         for values in self._numbers:
@@ -147,12 +147,12 @@ class ColumnBuilder:
         return np.concatenate(self._numbers)
 
     def texts(self) -> Texts:
-        """The texts."""
+        """The strings."""
         return in_order(np.concatenate(self._codes), list(self._place))
 
 
 def _without_blanks(codes: np.ndarray, found: Any) -> tuple[np.ndarray, Any]:
-    """Stripped and unique texts, without those that mean a missing value."""
+    """Stripped and unique strings, without those that mean a missing value."""
     from pandas import Series, factorize
 
     if found.empty:

@@ -11,10 +11,10 @@ import numpy as np
 from .errors import TableError, unknown_column
 from .formats import PLAIN, NumberFormat
 
-# Characters stripped from both ends of texts, here and in exported models: space, tab
+# Characters stripped from both ends of strings, here and in exported models: space, tab
 # and no-break space.
 STRIPPED = " \t\u00a0"
-# Stripped texts that mean a missing value in a text table.
+# Stripped strings that mean a missing value in a text table.
 MISSING_WORDS = (
     "", "?", "NA", "N/A", "n/a", "#N/A", "#N/A N/A", "#NA", "<NA>", "NaN", "nan",
     "-NaN", "-nan", "NULL", "null", "None", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN",
@@ -101,12 +101,12 @@ class StoredNumbers(Numbers):
 
 @dataclass(frozen=True, eq=False)
 class Texts:
-    """A column of texts; each distinct text is stored once.
+    """A column of strings; each distinct string is stored once.
 
     Attributes
     ----------
     codes : ndarray of int32
-        For each row, the position of its text in ``levels``; -1 if it is missing.
+        For each row, the position of its string in ``levels``; -1 if it is missing.
     levels : list of str
         In alphabetical order.
     are_dates : bool
@@ -213,7 +213,7 @@ class Table:
 
 
 def texts_of(values: Iterable[str | None], are_dates: bool = False) -> Texts:
-    """A column of texts from one text, or None, per row."""
+    """A column of strings from one string, or None, per row."""
     place: dict[str | None, int] = {}
     codes = np.array([place.setdefault(one, len(place)) for one in values], np.int32)
     return in_order(codes, list(place), are_dates)

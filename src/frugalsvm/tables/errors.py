@@ -1,4 +1,4 @@
-"""Errors in a table, worded for the person who has the file."""
+"""Errors in a table, worded for the owner of the file."""
 
 from __future__ import annotations
 

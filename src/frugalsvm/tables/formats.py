@@ -20,7 +20,7 @@ DECIMALS = (".", ",")
 # Thousands separators, and characters that look like them.
 GROUPS = {".": ".", ",": ",", " ": " \u00a0\u202f", "'": "'\u2019"}
 NO_GROUPS = ""
-# Number of texts of a column that are checked for decimal commas.
+# Number of strings of a column that are checked for decimal commas.
 N_LOOKED_AT = 1000
 _SIGNS = {".": "points", ",": "commas", " ": "spaces", "'": "apostrophes"}
 
@@ -155,7 +155,7 @@ class Readings:
         self.rule = rule
         self.doubt: Doubt | None = None
         self._size = 0
-        # Whether all texts may be dates, and whether some certainly are.
+        # Whether all strings may be dates, and whether some certainly are.
         self._may_be_dates, self._has_dates = True, False
         self._thousands = _Signs()
         signs = DECIMALS if rule.decimal is None else (rule.decimal,)
@@ -212,7 +212,7 @@ class Readings:
 
     @property
     def may_be_dates(self) -> bool:
-        """Whether all texts may be months, days or times: 06.2019, 14.05, 11.45."""
+        """Whether all strings may be months, days or times: 06.2019, 14.05, 11.45."""
         return self._may_be_dates and self._size > 0
 
     @property
@@ -265,13 +265,13 @@ class Readings:
 
 
 class _Signs:
-    """Evidence about the meaning of points, from the look of the numbers."""
+    """Evidence on whether points are decimal or thousands separators."""
 
     def __init__(self) -> None:
         self._have_three, self._has_zero, self._has_none = True, False, False
 
     def add(self, texts: Sequence[str]) -> None:
-        """Add more texts."""
+        """Add more strings."""
         if self._have_three:
             pointed = [one for one in texts if "." in one]
             self._has_none = self._has_none or len(pointed) < len(texts)
@@ -304,12 +304,12 @@ class _Reading:
         return NumberFormat(self.decimal, self.thousands)
 
     def admits(self, texts: Sequence[str]) -> np.ndarray:
-        """Which texts are numbers with this separator and any thousands separator."""
+        """Which strings are numbers with this separator and any thousands separator."""
         each = [_fits(texts, self.decimal, one) for one in (None, *self._others)]
         return np.logical_or.reduce(each)
 
     def values(self, texts: Sequence[str]) -> np.ndarray | None:
-        """The numbers; None unless all texts are numbers."""
+        """The numbers; None unless all strings are numbers."""
         fits = _fits(texts, self.decimal, self.thousands).all()
         return self._converted(texts) if fits or self._find_groups(texts) else None
 
@@ -332,12 +332,12 @@ class _Reading:
 
 
 def _fits(texts: Sequence[str], decimal: str, thousands: str | None) -> np.ndarray:
-    """Which texts are numbers in a format."""
+    """Which strings are numbers in a format."""
     return _matches(_pattern(decimal, thousands), texts)
 
 
 def _matches(pattern: str, texts: Sequence[str]) -> np.ndarray:
-    """Which texts match a regular expression in full."""
+    """Which strings match a regular expression in full."""
     fullmatch = re.compile(pattern).fullmatch
     return np.fromiter((fullmatch(one) is not None for one in texts), bool, len(texts))
 
@@ -371,14 +371,14 @@ _FOREIGN = (
 
 
 def have_commas(texts: Sequence[str]) -> bool:
-    """Whether at least half of the texts look like numbers with decimal commas."""
+    """Whether at least half of the strings look like numbers with decimal commas."""
     some = texts[:N_LOOKED_AT]
     n = sum(re.fullmatch(_FOREIGN, one) is not None for one in some)
     return 0 < len(some) <= 2 * n
 
 
 def are_all_numbers(texts: Sequence[str]) -> bool:
-    """Whether each text is a number in some format, not necessarily the same."""
+    """Whether each string is a number in some format, not necessarily the same."""
     return all(any(re.fullmatch(one, text) for one in _any()) for text in texts)
 
 
@@ -415,7 +415,7 @@ def tells_points(values: np.ndarray) -> bool:
     known = np.abs(values[np.isfinite(values)])
     if ((known > 0) & (known < 1)).any():
         return True
-    # Numbers beyond are none of thousandths, and would overflow.
+    # Larger numbers have no thousandths, and would overflow.
     thousandths = known[known < 1e15] * 1000
     return not may_be_dates(values) and bool(
         ((known >= 1000) & (known != np.round(known))).any()

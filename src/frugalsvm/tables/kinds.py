@@ -1,6 +1,6 @@
 """Classify the columns of a table: numbers, categories, or nothing to learn from.
 
-Every column that is left out gets a reason.
+Every column that is dropped gets a reason.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ DATE = re.compile(
     r"([T ]\d{1,2}:\d{2}.*)?",
     re.IGNORECASE,
 )
-# Number of texts that are compared with the date pattern.
+# Number of strings that are compared with the date pattern.
 N_DATES = 1000
 # A spread below this fraction of the mean is lost to rounding in standardisation.
 LEAST_SPREAD = 1e-6
@@ -73,7 +73,7 @@ def make_plan(
     target : str
         The column to predict.
     exclude : collection of str, default=()
-        Columns to leave out.
+        Columns to drop.
     keep : collection of str, default=()
         Columns to use even if they look like identifiers or dates.
     categorical : collection of str, default=()
@@ -93,7 +93,7 @@ def make_plan(
         {name: table.columns[name] for name in used},
         table.source,
         ". Alternatively, use --categorical to read them as text, or --exclude to "
-        "leave them out",
+        "drop them",
     )
     kinds: dict[str, str] = {}
     dropped = []
@@ -102,7 +102,7 @@ def make_plan(
             continue
         if name in exclude:
             # It is not inspected at all, so that bad columns can be excluded.
-            dropped.append((name, "excluded by you"))
+            dropped.append((name, "excluded by --exclude"))
             continue
         kind, reason = _judge(name, column, name in keep, name in categorical)
         if reason:
@@ -127,7 +127,7 @@ def check_missing(table: Table, plan: Plan) -> None:
     shown = ", ".join(names[:8]) + (f" and {len(names) - 8:,} more" * (len(names) > 8))
     raise TableError(
         f"missing values in {len(gaps):,} column{'s' * (len(gaps) > 1)} of "
-        f"{table.source}: {shown}. Fill them in (--impute median), leave out the "
+        f"{table.source}: {shown}. Impute them (--impute median), drop the "
         "columns (--exclude NAME), or remove the rows."
     )
 
@@ -139,7 +139,7 @@ def missing_values(table: Table, plan: Plan) -> dict[str, int]:
 
 
 def _judge(name: str, column: Column, keep: bool, categorical: bool) -> tuple[str, str]:
-    """The kind of a column, and the reason to drop it, or an empty text."""
+    """The kind of a column, and the reason to drop it, or an empty string."""
     if column.missing.all():
         return NUMBER, "empty"
     if isinstance(column, Numbers):
@@ -154,7 +154,7 @@ def _why_not_numbers(name: str, values: np.ndarray, keep: bool) -> str:
     if infinite:
         raise TableError(
             f"column {name!r} has {infinite:,} infinite "
-            f"value{'s' * (infinite > 1)}; remove these rows, or leave the column out "
+            f"value{'s' * (infinite > 1)}; remove these rows, or drop the column "
             f"(--exclude {name!r})."
         )
     low, high = known.min(), known.max()
@@ -174,7 +174,7 @@ def _why_not_numbers(name: str, values: np.ndarray, keep: bool) -> str:
     if _are_days(known):
         return f"dates like {int(known[0])}; convert them to days or years"
     if numbers_rows(name, known):
-        return "numbers the rows or persons; use --keep to include it anyway"
+        return "looks like row or person numbers; --keep uses it anyway"
     return ""
 
 
@@ -197,7 +197,7 @@ def _why_not_texts(name: str, column: Texts, wanted: bool) -> str:
             raise TableError(
                 f"column {name!r} has {len(levels):,} different values, each of which "
                 f"would be a feature; at most {most:,} are allowed here. Merge the "
-                f"rare ones into one, or leave the column out (--exclude {name!r})."
+                f"rare ones into one, or drop the column (--exclude {name!r})."
             )
         return ""
     if column.are_dates or _are_dates(levels):
@@ -231,7 +231,7 @@ def check_wanted(plan: Plan, option: str, names: Collection[str]) -> None:
             raise TableError(f"{option}: {name!r} is the target.")
         if name in reasons:
             raise TableError(
-                f"{option} {name!r}: this column is left out: {reasons[name]}."
+                f"{option} {name!r}: this column is dropped: {reasons[name]}."
             )
         if name not in plan.kinds:
             raise unknown_column(option, name, known)

@@ -351,7 +351,8 @@ def _column(content: Any) -> PreparedColumn:
     levels = tuple(_text(one) for one in content["levels"])
     _require(len(set(levels)) == len(levels), f"{brief(name)} repeats a category")
     _require(
-        fill is None or fill in levels, f"the fill of {brief(name)} is no category"
+        fill is None or fill in levels,
+        f"the fill value of {brief(name)} is not one of its categories",
     )
     return CategoryColumn(name, levels, fill)
 

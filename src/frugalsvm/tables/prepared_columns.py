@@ -60,8 +60,8 @@ class NumberColumn:
         if large.any():
             return (
                 f"column {self.name!r} has the value {values[large][0]:g}; infinite "
-                f"values, and values beyond {LARGEST_VALUE:g}, count as missing. Leave "
-                "these rows out, or fit with --impute median."
+                f"values, and values beyond {LARGEST_VALUE:g}, count as missing. Drop "
+                "these rows, or fit with --impute median."
             )
         return _gap(self.name, int((~known).sum()))
 

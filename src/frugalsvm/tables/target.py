@@ -151,15 +151,15 @@ def _wrong_number(name: str, labels: list[Label], n_rows: int) -> str:
     if len(labels) == 1:
         return (
             f"the target {name!r} has only one class ({shown}) in {n_rows:,} "
-            f"row{'s' * (n_rows > 1)}; a classifier needs rows of two classes."
+            f"row{'s' * (n_rows > 1)}; a classifier needs rows of both classes."
         )
     if len(labels) > 20:
         return (
             f"the target {name!r} has {len(labels):,} different values, not two "
-            "classes; make a column of yes and no."
+            "classes; convert it to a yes/no column."
         )
     return (
-        f"the target {name!r} has {len(labels)} classes ({shown}), but a model "
-        "separates two; make a column with one class against the others, or keep only "
-        "the rows of two classes."
+        f"the target {name!r} has {len(labels)} classes ({shown}), but must have "
+        "two; make a column with one class against the others, or keep only the rows "
+        "of two classes."
     )

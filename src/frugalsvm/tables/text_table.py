@@ -71,7 +71,7 @@ class TextTable:
         self._source, self._encoding, self._dialect = source, encoding, dialect
         self._as_text, self._rules = as_text, rules
         self._builders: dict[str, ColumnBuilder] = {}
-        # Text columns, and their numbers if all their texts are numbers.
+        # Text columns, and their numbers if all their strings are numbers.
         self._texts: dict[str, Texts] = {}
         self._readings: dict[str, Readings] = {}
 
@@ -82,7 +82,7 @@ class TextTable:
         self._builders = self._built(names, self._as_text | written, self._as_text)
         self._take_texts(self._builders)
         self._read_again(self._of_kind(Kind.MIXED))
-        # Their text may say more than their values: 750 beside 12.400.
+        # Their text may contain more than their values: 750 beside 12.400.
         doubtful = self._dialect.separator != "," or self._are_points_foreign()
         self._read_again([*{*self._with_points(doubtful), *self._with_zeros()}])
         # The columns read again may settle the format.
@@ -246,7 +246,7 @@ def _two_ways(doubt: Doubt | None) -> str:
     points, commas = doubt.values
     return (
         f"{doubt.text!r} in row {doubt.row + 1:,} is {points:.15g} with decimal points "
-        f"but {commas:.15g} with decimal commas, and no other cell settles it"
+        f"but {commas:.15g} with decimal commas, and no other cell decides it"
     )
 
 

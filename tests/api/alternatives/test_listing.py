@@ -1,4 +1,4 @@
-"""What a list says of its models and features, and how it shows itself."""
+"""Lists of alternatives: their models, roles and displays."""
 
 import matplotlib
 import numpy as np
@@ -51,7 +51,7 @@ def test_tables(found):
     assert "+0.00 %  needed, other" in str(found)
 
 
-def test_the_page_is_sound(found):
+def test_the_page_is_valid_html(found):
     page = found._repr_html_()
     parsed(page)
     assert EVIL not in page
@@ -62,7 +62,7 @@ def test_it_can_be_drawn(found):
     assert display.ax_.get_yticklabels()[0].get_text() == "needed"
 
 
-def test_a_certificate_has_to_be_asked_for(found, tmp_path):
+def test_certificates_are_only_kept_on_request(found, tmp_path):
     with pytest.raises(ValueError, match="certificate=True"):
         found.save_certificate(tmp_path / "proof")
 
@@ -83,7 +83,7 @@ def test_the_most_frequent_substitute_comes_first():
     assert roles[4].replaced_by == ["f"]
 
 
-def test_what_is_not_proved_is_said(found):
+def test_missing_proofs_are_stated(found):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(40, 12))
     y = np.where(X[:, :5].sum(axis=1) + rng.normal(size=40) > 0, 1, 0)

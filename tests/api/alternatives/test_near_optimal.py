@@ -1,4 +1,4 @@
-"""near_optimal against enumeration, its limits, and what it refuses."""
+"""near_optimal, compared with enumeration; its limits and its errors."""
 
 import numpy as np
 import pandas as pd
@@ -19,7 +19,7 @@ def keys(supports):
 
 
 def agrees(found, reference):
-    """Whether a list is what enumeration says, but for rounding at the threshold."""
+    """Whether a list agrees with enumeration, except for rounding at the threshold."""
     limit = (1 + found.tolerance) * reference.best
     sure, possible = (
         {reference.reduced(s) for s in reference.sets(limit * (1 + sign * CLOSE))}
@@ -90,17 +90,17 @@ def test_indispensable_equals_enumeration(kind, seed):
     assert {int(name[1:]) for name in found.indispensable} == expected
 
 
-def test_everything_fits():
+def test_a_budget_that_fits_all_features():
     X, y = random_data(np.random.default_rng(3), 30, 4)
     found = near_optimal(X, y, max_features=None, tolerance=1.0, certificate=True)
     assert found.complete
     assert keys(found.supports) == {(0, 1, 2, 3)}
-    # No single feature is missed that much.
+    # No single feature makes that much difference.
     assert found.indispensable == []
     assert verify(found.certificate, X, y).alternatives.threshold == np.inf
 
 
-def test_a_weight_of_zero_is_no_feature():
+def test_a_weight_of_zero_is_not_a_feature():
     # The last feature is zero wherever it could matter.
     X = np.array([[1.0, 0.0], [2.0, 0.0], [-1.0, 0.0], [-2.0, 0.0], [90.0, 1.0]])
     y = np.array([1, 1, -1, -1, 1])
@@ -112,7 +112,7 @@ def test_a_weight_of_zero_is_no_feature():
     assert found.never == ["x1"]
 
 
-def test_a_start_that_is_no_leaf_is_dropped_without_harm():
+def test_a_start_that_is_not_a_leaf_is_dropped():
     # A start without weights has no features, its leaf has; there is room for one.
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(12, 4)), np.where(np.arange(12) < 10, 1.0, -1.0)
@@ -150,7 +150,7 @@ def whole():
 
 @pytest.mark.parametrize("limits", [{"limit": 5}, {"limit": 1}, {"max_nodes": 30},
                                     {"max_nodes": 1}, {"time_limit": 0.0}])  # fmt: skip
-def test_limits_leave_a_list_that_says_how_far_it_goes(whole, limits):
+def test_limits_leave_a_list_that_is_complete_up_to_a_tolerance(whole, limits):
     problem, X, y = hard()
     assert len(whole) > 12
     found = near_optimal(problem, tolerance=0.2, certificate=True, **limits)
@@ -268,7 +268,7 @@ def test_sparse_data():
     np.testing.assert_allclose(sparse.objectives, dense.objectives, rtol=1e-8)
 
 
-def test_data_that_are_no_table_of_numbers():
+def test_data_that_are_not_a_numeric_table():
     _, X, y = hard()
     with pytest.raises(ValueError, match="complex numbers"):
         near_optimal(X + 1j, y)
@@ -283,7 +283,7 @@ def test_costs_that_limit_nothing():
     assert caught[0].filename == __file__
 
 
-def test_features_by_the_names_that_are_given():
+def test_features_by_given_names():
     X, y = random_data(np.random.default_rng(2), 40, 4)
     given = {"max_features": 2, "tolerance": 0.3, "feature_names": list("abcd")}
     found = near_optimal(X, y, include=["c"], exclude=["a"], **given)
@@ -295,7 +295,7 @@ def test_features_by_the_names_that_are_given():
     np.testing.assert_array_equal(found.problem.costs, [1.0, 2.0, 3.0, 4.0])
 
 
-def test_labels_that_are_missing():
+def test_missing_labels():
     X, y = random_data(np.random.default_rng(2), 40, 4)
     for missing in (np.nan, None, pd.NA):
         labels = np.where(y > 0, 1.0, 0.0).astype(object)
@@ -307,7 +307,7 @@ def test_labels_that_are_missing():
     with pytest.raises(ValueError, match="y is a masked array"):
         near_optimal(X, np.ma.masked_equal(y, 1))
     mixed = np.array([1 if one > 0 else "a" for one in y], dtype=object)
-    with pytest.raises(ValueError, match="labels of one kind, got int and str"):
+    with pytest.raises(ValueError, match="labels of one type, got int and str"):
         near_optimal(X, mixed)
 
 

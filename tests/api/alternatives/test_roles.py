@@ -1,4 +1,4 @@
-"""Roles of incomplete lists: nothing is concluded that enumeration denies."""
+"""Roles in incomplete lists never contradict enumeration."""
 
 import numpy as np
 import pytest
@@ -35,7 +35,7 @@ def blocks(seed=0, n_blocks=40, n_copies=5, n_samples=300, correlation=0.99):
 
 
 def check(found, reference):
-    """Hold what a list concludes against all supports; how many are indispensable."""
+    """Compare the roles of a list with all supports; returns the indispensable ones."""
     limit = found.threshold * (1 - CLOSE)
     within = [s for s, value in reference.values.items() if value <= limit]
     if not within:
@@ -57,7 +57,7 @@ def check(found, reference):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("seed", range(6))
-def test_what_incomplete_lists_conclude_is_true(kind, seed):
+def test_conclusions_from_incomplete_lists_are_true(kind, seed):
     problem, X, y = small_problem(kind, seed)
     reference = Enumeration(problem)
     for tolerance in (0.01, 0.3, 1.0):
@@ -87,7 +87,7 @@ def test_some_incomplete_lists_prove_something():
 
 @pytest.mark.parametrize("make", [np.asarray, csr_array])
 @pytest.mark.parametrize("seed", range(3))
-def test_a_twin_is_found_before_anything_is_concluded(make, seed):
+def test_a_duplicate_is_found_before_roles_are_decided(make, seed):
     X, y = blocks(seed)
     found = near_optimal(
         make(X), y, max_features=5, tolerance=0.03, max_nodes=1, random_state=0,
@@ -106,7 +106,7 @@ def test_a_twin_is_found_before_anything_is_concluded(make, seed):
     np.testing.assert_allclose(np.sort(checked.objectives), found.objectives)
 
 
-def test_what_is_not_proved_has_roles_of_its_own():
+def test_unproved_features_have_separate_roles():
     X, y = blocks()
     found = near_optimal(X, y, max_features=5, tolerance=1e-4, max_nodes=1)
     assert len(found) == 1
@@ -121,7 +121,7 @@ def test_what_is_not_proved_has_roles_of_its_own():
     assert "in all found" in str(found)
 
 
-def test_a_feature_without_which_nothing_goes_is_proved():
+def test_a_feature_that_every_model_needs_is_proved():
     rng = np.random.default_rng(1)
     X = rng.normal(size=(200, 30))
     y = np.where(4 * X[:, 7] + 0.3 * X[:, :5].sum(axis=1) > 0, 1.0, -1.0)
@@ -132,7 +132,7 @@ def test_a_feature_without_which_nothing_goes_is_proved():
     assert found.within(0.2).indispensable[0] == "x7"
 
 
-def test_what_the_list_has_no_room_for_is_not_forgotten():
+def test_substitutes_cut_from_the_list_are_reported():
     X, y = blocks()
     whole = near_optimal(X, y, max_features=5, tolerance=0.03, max_nodes=1)
     cut = near_optimal(X, y, max_features=5, tolerance=0.03, max_nodes=1, limit=1)
@@ -155,13 +155,13 @@ def test_a_smaller_tolerance_follows_the_same_rule():
     assert given.indispensable == ["x3"]
 
 
-def test_exchanges_end_when_they_are_told_to():
+def test_exchanges_stop_on_request():
     X, y = blocks()
     problem = Problem(X, y, max_features=5)
     listing = Listing(Threshold(0.03), 100)
     listing.add(solve_support(problem, np.array([3, 14, 23, 29, 34]))[0])
     calls = iter(range(1000))
-    # Asked before every SVM, be it of an exchange or of what is left to be ranked.
+    # Called before every SVM, of an exchange or of a ranking.
     exchanges = ExchangeTrials(problem, listing, lambda: next(calls) > 5)
     exchanges.run()
     assert 0 < exchanges.n_tried < 5

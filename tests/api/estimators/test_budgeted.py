@@ -1,4 +1,4 @@
-"""Both classifiers with a budget say the same of costs, and point at who called."""
+"""Both budgeted classifiers handle costs alike, and warnings point at the caller."""
 
 import numpy as np
 import pytest
@@ -37,8 +37,8 @@ def test_included_features_are_in_the_support(model, data):
 
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
-def test_a_fit_that_fails_leaves_the_model_before_it(model, data):
-    """Whatever fails: labels, conditions or the search itself."""
+def test_a_failing_fit_keeps_the_previous_model(model, data):
+    """Errors in labels, constraints or the search itself."""
     X, y = data
     fresh = clone(model)
     model.fit(X, y)
@@ -64,7 +64,7 @@ def test_a_fit_that_fails_leaves_the_model_before_it(model, data):
     np.testing.assert_array_equal(model.predict(X), labels)
 
 
-def test_a_callback_that_fails_leaves_the_model_before_it(data):
+def test_a_failing_callback_keeps_the_previous_model(data):
     X, y = data
     model = FrugalSVC(2, effort="fast", random_state=0).fit(X, y)
     labels = model.predict(X)

@@ -1,4 +1,4 @@
-"""Opening fitted estimators: columns, names, weights."""
+"""Unwrapping fitted estimators: columns, names, weights."""
 
 import numpy as np
 import pandas as pd
@@ -68,7 +68,7 @@ def test_names_of_steps_that_mix_columns_are_scikit_learns(data):
         fitted.columns()
 
 
-def test_what_is_no_linear_model_of_two_classes_is_refused(data):
+def test_other_than_binary_linear_models_are_rejected(data):
     X, y = data
     knn = open_fitted(KNeighborsClassifier().fit(X, y))
     with pytest.raises(ValueError, match="neither get_support nor coef_"):

@@ -1,4 +1,4 @@
-"""FrugalSVC as a citizen of scikit-learn."""
+"""FrugalSVC follows scikit-learn's conventions."""
 
 import pickle
 
@@ -208,7 +208,7 @@ def test_bad_data_are_explained(X, words):
         ([1, 1, 1], "inconsistent"),
         ([[1]] * 4, "shape"),
         ([1, 1, 1, np.nan], "NaN"),
-        ([0, 0, 0, 0], "all samples are left out"),
+        ([0, 0, 0, 0], "all are zero"),
     ],
 )
 def test_bad_weights_are_explained(weights, words):
@@ -216,12 +216,12 @@ def test_bad_weights_are_explained(weights, words):
         FrugalSVC().fit(X4, Y4, sample_weight=weights)
 
 
-def test_negative_weights_are_refused():
+def test_negative_weights_are_rejected():
     with pytest.raises(ValueError, match=r"sample_weight.*-1"):
         FrugalSVC().fit(X4, Y4, sample_weight=[1, 1, -1, 1])
 
 
-def test_masked_arrays_are_refused():
+def test_masked_arrays_are_rejected():
     masked = np.ma.masked_greater(X4, 1.0)
     with pytest.raises(ValueError, match="X is a masked array"):
         FrugalSVC(1).fit(masked, Y4)

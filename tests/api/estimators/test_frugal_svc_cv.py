@@ -1,4 +1,4 @@
-"""FrugalSVCCV: the choice, the folds, and what scikit-learn asks of it."""
+"""FrugalSVCCV: the choice, the folds, and scikit-learn's conventions."""
 
 import pickle
 
@@ -70,7 +70,7 @@ def test_folds_agree_with_pipelines_fitted_fold_by_fold(fitted, table):
                 assert results[f"split{k}_test_score"][t] == pytest.approx(score)
 
 
-def test_results_are_those_of_the_splits(fitted):
+def test_results_match_the_splits(fitted):
     results = fitted.cv_results_
     scores = np.array([results[f"split{k}_test_score"] for k in range(5)])
     np.testing.assert_allclose(results["mean_test_score"], scores.mean(axis=0))
@@ -222,7 +222,7 @@ def test_bad_parameters_are_explained(table, parameters, words):
         FrugalSVCCV(**(options | parameters)).fit(*table)
 
 
-def test_costs_and_names_are_handed_on(table):
+def test_costs_and_names_are_passed_on(table):
     X, y = table
     costs = pd.Series(dict.fromkeys("hgfedcba", 1.0)) + pd.Series({"a": 4.0}).reindex(
         list("abcdefgh"), fill_value=0.0
@@ -282,11 +282,11 @@ def test_metadata_are_routed(table):
     assert plain.best_score_ == without.best_score_
 
 
-def test_a_number_of_folds_is_cut_to_the_rarer_class(table):
+def test_the_number_of_folds_is_reduced_to_the_rarer_class(table):
     X, y = table
     rows = np.r_[np.flatnonzero(y == "yes")[:3], np.flatnonzero(y == "no")[:20]]
     model = FrugalSVCCV([1], [1.0], scale=True, **QUICK)
-    with pytest.warns(UserWarning, match="3 folds are made"):
+    with pytest.warns(UserWarning, match="using 3 folds"):
         model.fit(X.iloc[rows], y[rows])
     assert model.n_splits_ == 3
     sorted_ = np.argsort(y)
@@ -313,7 +313,7 @@ def test_auto_grids(table):
 
 
 def test_an_interrupted_fold_leaves_nothing(table, monkeypatch):
-    """The third search is told to stop in its middle, as Ctrl-C tells it."""
+    """The third search is stopped halfway, as by Ctrl-C."""
     begun = []
     search = frugalsvm.api.path._search
 
@@ -332,7 +332,7 @@ def test_an_interrupted_fold_leaves_nothing(table, monkeypatch):
     assert len(begun) == 3
     assert not hasattr(fresh, "cv_results_")
     assert not hasattr(fresh, "coef_")
-    # A model that was there before still predicts, from the columns that it knows.
+    # An earlier model still predicts, from its own columns.
     X, y = table
     labels = model.predict(X)
     begun.clear()
@@ -341,7 +341,7 @@ def test_an_interrupted_fold_leaves_nothing(table, monkeypatch):
     np.testing.assert_array_equal(model.predict(X), labels)
 
 
-def test_the_summary_is_that_of_the_data_as_given(fitted, table):
+def test_the_summary_describes_the_data_as_given(fitted, table):
     X, _ = table
     summary = fitted.summary()
     features = fitted.get_support(indices=True)
@@ -369,7 +369,9 @@ def needs_probabilities(model, X, y):
 @pytest.mark.parametrize(
     "scoring", ["neg_log_loss", "neg_brier_score", needs_probabilities]
 )
-def test_probabilities_are_refused_before_any_work(table, monkeypatch, scoring):
+def test_scorers_of_probabilities_are_rejected_before_any_work(
+    table, monkeypatch, scoring
+):
     begun = []
     monkeypatch.setattr(frugalsvm.api.path, "_search", lambda *_: begun.append(1))
     model = FrugalSVCCV([1], [1.0], scoring=scoring, scale=True, **QUICK)
@@ -378,8 +380,8 @@ def test_probabilities_are_refused_before_any_work(table, monkeypatch, scoring):
     assert not begun
 
 
-def test_the_trial_of_a_scorer_does_not_refuse_others(table):
-    """A made-up model may have no score; those that were fitted have one."""
+def test_the_trial_of_a_scorer_does_not_reject_others(table):
+    """A trial model may have no score; fitted ones have one."""
     calls = []
 
     def moody(model, X, y):

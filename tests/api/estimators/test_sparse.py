@@ -131,7 +131,7 @@ def test_cross_validation_of_sparse_data():
     np.testing.assert_allclose(other.coef_, one.coef_, rtol=1e-6, atol=1e-10)
 
 
-def test_scaling_sparse_data_is_refused():
+def test_scaling_sparse_data_is_rejected():
     with pytest.raises(ValueError, match=r"scale=True.*sparse.*MaxAbsScaler"):
         FrugalSVCCV([1], [1.0], scale=True).fit(sp.csr_array(X), Y)
     model = make_pipeline(MaxAbsScaler(), FrugalSVCCV([1], [1.0], cv=2))

@@ -1,4 +1,4 @@
-"""Folds that nothing can be learned from or scored on are refused in words."""
+"""Folds that cannot be trained on or scored are rejected with a clear message."""
 
 import numpy as np
 import pytest

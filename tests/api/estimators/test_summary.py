@@ -45,7 +45,7 @@ def test_summary_of_weights(data, model):
         assert row["standardised_weight"] == pytest.approx(row["weight"])
     assert frame.attrs["intercept"] == clf.intercept_[0]
     assert frame["variance_share"].sum() == pytest.approx(1.0)
-    # The share by its meaning: regress the score on what the feature contributes.
+    # The share by its definition: regress the score on the contribution of the feature.
     scaled = scaler.transform(X)
     score = clf.decision_function(scaled)
     j = NAMES.index(frame.index[0])
@@ -53,7 +53,7 @@ def test_summary_of_weights(data, model):
     assert frame["variance_share"].iloc[0] == pytest.approx(share)
 
 
-def test_other_data_have_other_shares(data, model):
+def test_other_data_have_other_variance_shares(data, model):
     X, _ = data
     clf = model[-1]
     some = model[0].transform(X)[:20]

@@ -1,4 +1,4 @@
-"""All methods keep one contract."""
+"""All methods satisfy one interface."""
 
 from dataclasses import fields
 
@@ -31,7 +31,7 @@ def context_of(problem, initial_support=None):
 
 
 @pytest.mark.parametrize("name", METHOD_NAMES)
-def test_what_a_method_leaves_behind(name, problem):
+def test_outcomes_of_methods(name, problem):
     context = context_of(problem)
     outcome = find_method(name).run(context, find_method(name).options())
     best = context.incumbent.solution
@@ -42,7 +42,7 @@ def test_what_a_method_leaves_behind(name, problem):
     assert outcome.reported_bound is None
 
 
-def test_starts_are_offered_and_the_given_one_comes_first(problem):
+def test_starts_are_offered_and_the_users_comes_first(problem):
     given = np.array([1, 4, 7])
     context = context_of(problem, given)
     start = context.given_start()

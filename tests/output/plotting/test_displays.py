@@ -1,4 +1,4 @@
-"""Displays: what is drawn is what was given, and into the axes given."""
+"""Displays: they draw the given values, into the given axes."""
 
 import subprocess
 import sys
@@ -81,7 +81,7 @@ def test_axes_in_axes_out(model, data):
         own = draw(None)
         assert own.ax_ is not ax
         assert own.figure_ is own.ax_.figure
-        # Names that are no formulas are drawn all the same.
+        # Names that are not formulas are drawn unchanged.
         own.figure_.canvas.draw()
 
 
@@ -173,14 +173,14 @@ def test_supports_are_sorted_by_objective_and_count():
     assert ticks(display.ax_) == ["d", "a", "b", "c"]
     assert notes(display.ax_) == ["all", "2", "1", "1"]
     cells = np.asarray(display.mesh_.get_array()).reshape(4, 3)
-    # What all models use is marked.
+    # Features of all models are marked.
     np.testing.assert_array_equal(cells, [[2, 2, 2], [0, 1, 1], [1, 0, 0], [0, 1, 0]])
     marks = [tick.get_text() for tick in display.ax_.get_xticklabels()]
     assert marks[0] == "best"
     assert marks[-1] == "+2e+02 %"
 
 
-def test_only_what_is_indispensable_is_marked():
+def test_only_indispensable_features_are_marked():
     roles = [SimpleNamespace(feature=1, role="indispensable"),
              SimpleNamespace(feature=0, role="in all found")]  # fmt: skip
     found = SimpleNamespace(
@@ -273,7 +273,7 @@ def test_bad_input(make, words):
         make()
 
 
-def test_models_without_a_history_are_refused(data):
+def test_models_without_a_history_are_rejected(data):
     with pytest.raises(ValueError, match="LinearSVC has no result_"):
         ProgressDisplay.from_estimator(LinearSVC().fit(*data))
 

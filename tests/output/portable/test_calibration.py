@@ -1,4 +1,4 @@
-"""Sigmoids against scikit-learn's."""
+"""Sigmoids, compared with scikit-learn's."""
 
 import numpy as np
 import pytest
@@ -42,7 +42,7 @@ def test_expit_at_the_ends():
         )
 
 
-def test_unknown_calibrators_are_refused():
+def test_unknown_calibrators_are_rejected():
     with pytest.raises(ValueError, match="calibration int is not supported"):
         from_calibrator(3)
     assert from_calibrator(Sigmoid(1.0, 2.0)) == Sigmoid(1.0, 2.0)

@@ -1,4 +1,4 @@
-"""PortableModel: what is taken over, what is kept, what is refused."""
+"""PortableModel: what is converted, what is stored, and what is rejected."""
 
 import json
 import subprocess
@@ -159,7 +159,7 @@ def test_scalers_become_means_and_scales(steps):
         ([FunctionTransformer(np.abs)], "FunctionTransformer"),
     ],
 )
-def test_other_steps_are_refused(steps, words):
+def test_other_steps_are_rejected(steps, words):
     X, y = data()
     estimator = make_pipeline(*steps, LinearSVC()).fit(X, y)
     with pytest.raises(ValueError, match=words):
@@ -202,7 +202,7 @@ def test_labels_keep_their_kind(kind):
     assert model.names == [f"x{j}" for j in estimator.get_support(indices=True)]
 
 
-def test_columns_are_found_by_name_or_by_place():
+def test_columns_are_found_by_name_or_by_position():
     X, _ = data()
     model = PortableModel.from_estimator(fitted(3))
     expected = model.decision_function(X)
@@ -250,7 +250,7 @@ def test_pipelines_predict_alike_and_can_be_taken_over_again(method):
     assert "frugalsvm" in repr(type(pipeline)) or "sk-" in pipeline._repr_html_()
 
 
-def test_a_constant_classifier_travels_but_is_no_pipeline():
+def test_a_constant_classifier_is_portable_but_not_a_pipeline():
     X, y = data()
     model = PortableModel.from_estimator(FrugalSVC(0).fit(X, y))
     again = PortableModel.from_json(model.to_json())
@@ -294,7 +294,7 @@ def test_predicting_loads_no_numba_and_no_scikit_learn(tmp_path):
     subprocess.run([sys.executable, "-W", "ignore", "-c", code], check=True)
 
 
-def test_bad_parts_are_refused():
+def test_bad_parts_are_rejected():
     good = Feature("a", 0, 0.0, 1.0, 1.0)
     with pytest.raises(InvalidModel, match="'a' twice"):
         PortableModel((good, Feature("a", 1, 0.0, 1.0, 1.0)), 0.0, (0, 1), 2)

@@ -1,4 +1,4 @@
-"""ONNX: the same answers in another runtime, where there is one."""
+"""ONNX: the same predictions in another runtime, if there is one."""
 
 import sys
 
@@ -33,7 +33,7 @@ def test_the_runtime_gives_the_same(method, kind):
         )
 
 
-def test_isotonic_calibration_is_refused():
+def test_isotonic_calibration_is_rejected():
     pytest.importorskip("onnx")
     model = PortableModel.from_estimator(fitted(2, "isotonic"))
     with pytest.raises(ValueError, match="only sigmoid calibration"):

@@ -23,7 +23,7 @@ def text():
 
 
 def changed(text, path, value):
-    """The text with one place of it replaced; DELETE takes it away."""
+    """The text with one place replaced; DELETE removes it."""
     content = json.loads(text)
     *inner, last = path
     part = content
@@ -85,7 +85,7 @@ DELETE = object()
         (["surprise"], "x" * 500, "the file has unknown field 'surprise'"),
     ],
 )
-def test_what_is_wrong_is_said(text, path, value, words):
+def test_errors_state_the_problem(text, path, value, words):
     with pytest.raises(InvalidModel, match=words) as failure:
         PortableModel.from_json(changed(text, path, value))
     assert len(str(failure.value)) < 300
@@ -107,12 +107,12 @@ def test_what_is_wrong_is_said(text, path, value, words):
         ('{"a": -' + "9" * 10**6 + "}", "not a JSON file"),
     ],
 )
-def test_what_is_no_json_is_refused(text, words):
+def test_invalid_json_is_rejected(text, words):
     with pytest.raises(InvalidModel, match=words):
         PortableModel.from_json(text)
 
 
-def test_numbers_beyond_double_precision_are_refused(text):
+def test_numbers_beyond_double_precision_are_rejected(text):
     huge = changed(text, ["intercept"], 0.5).replace(
         '"intercept": 0.5', '"intercept": 1e999'
     )
@@ -123,8 +123,8 @@ def test_numbers_beyond_double_precision_are_refused(text):
 N_MANY = 100_000
 
 
-def test_many_fields_and_features_of_which_some_stand_twice(text):
-    """To compare each with each would take hours."""
+def test_many_fields_and_features_with_repeats(text):
+    """Comparing all pairs would take hours."""
     fields = ", ".join(f'"{k}": 0' for k in range(N_MANY))
     with pytest.raises(InvalidModel, match=r"'7' appears twice"):
         PortableModel.from_json(f'{{{fields}, "7": 0}}')
@@ -164,7 +164,7 @@ def test_messages_show_little_of_long_and_deep_files(text, path, value):
 
 
 @pytest.mark.parametrize("pair", [("[", "]"), ('{"a": ', "}")])
-def test_what_can_just_be_read_is_not_too_deep_for_a_message(text, pair):
+def test_deeply_nested_files_can_be_quoted_in_messages(text, pair):
     shallow = changed(text, ["features"], "here")
     for depth in range(800, 1100):
         inner = pair[0] * depth + "0" + pair[1] * depth
@@ -173,7 +173,7 @@ def test_what_can_just_be_read_is_not_too_deep_for_a_message(text, pair):
         assert len(str(failure.value)) < 300
 
 
-def test_little_is_shown_of_what_stands_twice(text):
+def test_repeated_values_are_shortened_in_messages(text):
     pair = f'"{LONG}": 0'
     with pytest.raises(InvalidModel, match="appears twice") as failure:
         PortableModel.from_json(f"{{{pair}, {pair}}}")
@@ -189,7 +189,7 @@ def test_little_is_shown_of_what_stands_twice(text):
     assert len(str(failure.value)) < 300
 
 
-def test_digests_end_where_they_end(text):
+def test_digests_have_no_trailing_line_break(text):
     place = ["proof", "certificate", "checksum"]
     digest = json.loads(text)["proof"]["certificate"]["checksum"]
     PortableModel.from_json(changed(text, place, digest))
@@ -199,8 +199,8 @@ def test_digests_end_where_they_end(text):
 
 @given(st.data())
 @settings(max_examples=100, deadline=None)
-def test_only_one_error_leaves_the_reader(text, data):
-    """Whatever is put wherever: a model, or InvalidModel."""
+def test_the_reader_raises_only_one_kind_of_error(text, data):
+    """Any value in any place gives a model or InvalidModel."""
     anything = st.recursive(
         st.none() | st.booleans() | st.floats(allow_nan=False) | st.text(max_size=3)
         | st.integers(),
@@ -214,13 +214,13 @@ def test_only_one_error_leaves_the_reader(text, data):
         PortableModel.from_json(json.dumps(content))
 
 
-def test_keywords_that_are_not_known_are_noticed():
+def test_unknown_keywords_are_noticed():
     with pytest.raises(KeyError, match="oneOf"):
         check(1, {"oneOf": []})
 
 
 def test_a_peer_agrees(text):
-    """Another validator takes what we take, and refuses what we refuse by schema."""
+    """Another validator accepts and rejects the same content by schema."""
     jsonschema = pytest.importorskip("jsonschema")
     validator = jsonschema.Draft202012Validator(model_schema())
     jsonschema.Draft202012Validator.check_schema(model_schema())
@@ -240,7 +240,7 @@ def test_a_peer_agrees(text):
         PortableModel.from_json(altered)
 
 
-def test_numbers_of_a_calibration_beyond_double_precision_are_refused(text):
+def test_numbers_of_a_calibration_beyond_double_precision_are_rejected(text):
     content = json.loads(text)
     content["calibration"] = {"method": "sigmoid", "a": 10**400, "b": 0}
     with pytest.raises(InvalidModel):

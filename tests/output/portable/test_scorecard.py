@@ -1,4 +1,4 @@
-"""Scorecards: integers, thresholds, and an honest count."""
+"""Scorecards: integer points, thresholds, and the accuracy they lose."""
 
 import numpy as np
 import pandas as pd
@@ -32,7 +32,7 @@ def test_points_follow_the_weights(card):
         assert (signs[one.name] * np.diff(one.points) > 0).all()
 
 
-def test_totals_by_hand(card):
+def test_totals_computed_by_hand(card):
     X, _ = data()
     row = X.iloc[[0]]
     by_hand = 0
@@ -64,7 +64,7 @@ def test_the_threshold_is_the_most_accurate(card):
     assert card.accuracy == pytest.approx(best)
 
 
-def test_more_points_and_bins_lose_less():
+def test_more_points_and_bins_lose_less_accuracy():
     model = PortableModel.from_estimator(fitted(4))
     coarse = model.to_scorecard(*data(), points=3, bins=2)
     fine = model.to_scorecard(*data(), points=10_000, bins=100)

@@ -1,4 +1,4 @@
-"""Python and SQL text: run as it is, it gives what the model gives."""
+"""Python and SQL source: executed, it predicts like the model."""
 
 import sqlite3
 import subprocess
@@ -62,7 +62,7 @@ def test_python_text_needs_no_package(tmp_path):
 
 @given(st.text(min_size=1), st.text(), st.floats(-1e9, 1e9))
 @settings(max_examples=100, deadline=None)
-def test_whatever_the_names_text_is_only_text(name, label, value):
+def test_user_text_is_escaped_in_any_field(name, label, value):
     model = PortableModel(
         (Feature(name, 0, 1.0, 2.0, 3.0),), 0.5, (label, label + "'"), 1
     )
@@ -142,7 +142,7 @@ def test_names_and_labels_are_quoted_for_each_dialect():
     assert "THEN 1 " in switch.to_sql("label", dialect="sqlserver")
 
 
-def test_what_sql_cannot_say_is_refused():
+def test_names_that_sql_does_not_allow_are_rejected():
     model = PortableModel((Feature("a", 0, 0.0, 1.0, 1.0),), 0.0, ("x", "y"), 1)
     with pytest.raises(ValueError, match="dialect must be one of 'ansi'"):
         model.to_sql(dialect="basic")

@@ -1,4 +1,4 @@
-"""A headless Chromium, spoken to through a pipe with the standard library alone."""
+"""A headless Chromium, controlled through a pipe by the standard library alone."""
 
 import base64
 import json
@@ -29,7 +29,7 @@ class Browser:
         self._read, from_child = os.pipe()
 
         def use_pipes():
-            # Chromium reads from 3 and writes to 4; first out of each other's way.
+            # Chromium reads from 3 and writes to 4; avoid overlaps first.
             source, sink = os.dup(to_child), os.dup(from_child)
             os.dup2(source, 3)
             os.dup2(sink, 4)
@@ -63,7 +63,7 @@ class Browser:
         self._folder.cleanup()
 
     def call(self, method, **parameters):
-        """Send a command and wait for its answer; what else is said is kept."""
+        """Send a command and wait for its answer; other messages are stored."""
         self._number += 1
         message = {"id": self._number, "method": method, "params": parameters}
         if self._session is not None:
@@ -89,7 +89,7 @@ class Browser:
         return json.loads(message)
 
     def open(self, path, *, width=1280, height=900, scheme="light", media="screen"):
-        """Show a file and wait until it is there."""
+        """Open a file and wait until it is loaded."""
         self.call(
             "Emulation.setDeviceMetricsOverride", width=width, height=height,
             deviceScaleFactor=1, mobile=False,
@@ -112,12 +112,12 @@ class Browser:
         return answer["result"].get("value")
 
     def screenshot(self, path):
-        """Take a picture of the whole page."""
+        """Take a screenshot of the whole page."""
         picture = self.call("Page.captureScreenshot", captureBeyondViewport=True)
         path.write_bytes(base64.b64decode(picture["data"]))
 
     def problems(self):
-        """What the console complains of, and dialogues."""
+        """Console errors and dialogs."""
         complaints = []
         for one in self.events:
             method, parameters = one.get("method"), one.get("params", {})
@@ -132,7 +132,7 @@ class Browser:
         return complaints
 
     def requests(self):
-        """Addresses that the page asked for."""
+        """Addresses that the page requested."""
         sent = (
             one for one in self.events if one.get("method", "").endswith("WillBeSent")
         )

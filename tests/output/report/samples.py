@@ -1,4 +1,4 @@
-"""Reports for tests, made without fitting anything."""
+"""Sample reports for tests, made without a fit."""
 
 from dataclasses import replace
 
@@ -117,23 +117,23 @@ def whole(**changes):
 
 
 def bare():
-    """A report with nothing but what must be there."""
+    """A report with only the required content."""
     verdict = Verdict(4, 30, 46.0, 30.0, "time limit", 1.0, 4)
     return Report("a model", ("0", "1"), verdict, features(), 0.5)
 
 
 def nasty():
-    """A report all of whose texts try to break out."""
+    """A report whose strings all try to inject HTML."""
     return filled_with(NASTY)
 
 
 def long():
-    """A report all of whose texts are one long word."""
+    """A report whose strings are all one long word."""
     return filled_with("x" * 200)
 
 
 def filled_with(text):
-    """A report all of whose texts are the same."""
+    """A report whose strings are all the same."""
     verdict = replace(whole().verdict, chosen_by=text)
     validation_ = replace(validation(), repeated=(text,))
     return whole(

@@ -1,4 +1,4 @@
-"""The page in a real browser: it fits, it is readable, and it is silent."""
+"""The page in a real browser: it fits, is readable, and logs no errors."""
 
 import os
 
@@ -81,7 +81,7 @@ def pages(tmp_path_factory):
 
 @pytest.mark.parametrize("name", ["whole", "bare", "nasty", "long"])
 @pytest.mark.parametrize("width", [360, 768, 1280])
-def test_it_fits_and_is_silent(browser, pages, name, width):
+def test_it_fits_without_output(browser, pages, name, width):
     browser.open(pages / f"{name}.html", width=width)
     assert browser.evaluate("document.documentElement.scrollWidth") <= width
     assert browser.evaluate(OUTSIDE) == []
@@ -90,14 +90,14 @@ def test_it_fits_and_is_silent(browser, pages, name, width):
 
 
 @pytest.mark.parametrize("width", [360, 768, 1280])
-def test_no_text_of_a_picture_is_cut(browser, pages, width):
+def test_no_text_of_a_figure_is_cut_off(browser, pages, width):
     browser.open(pages / "whole.html", width=width)
     assert browser.evaluate(CUT) == []
 
 
 @pytest.mark.parametrize("media", ["screen", "print"])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_every_text_can_be_read(browser, pages, scheme, media):
+def test_all_text_has_enough_contrast(browser, pages, scheme, media):
     browser.open(pages / "whole.html", scheme=scheme, media=media)
     found = browser.evaluate(CONTRAST)
     assert len(found) > 100
@@ -125,13 +125,13 @@ def test_a_reader_finds_the_sections(browser, pages):
     assert browser.evaluate("document.querySelectorAll('main svg.plot').length") == 5
 
 
-def test_what_is_hidden_in_names_does_not_run(browser, pages):
+def test_code_hidden_in_names_does_not_run(browser, pages):
     browser.open(pages / "nasty.html")
     assert browser.evaluate("document.scripts.length + document.images.length") == 0
     assert "<script>" in browser.evaluate("document.querySelector('h1').textContent")
 
 
-def test_a_complaint_would_be_heard(browser, tmp_path):
+def test_the_browser_detects_problems(browser, tmp_path):
     page = tmp_path / "bad.html"
     page.write_text(
         "<body style='width: 900px'><script>console.error('x')</script>"

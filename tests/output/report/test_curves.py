@@ -40,7 +40,7 @@ def test_sensitivity_and_specificity_are_not_exchanged():
     assert scores["specificity"] == 0.75
 
 
-def test_rows_without_a_fold_are_left_out():
+def test_rows_without_a_fold_are_ignored():
     truth, decisions = outcomes()
     folds = np.where(np.arange(500) < 100, -1, np.arange(500) % 4)
     found = cross_validation_of(truth, decisions, folds, probabilities=truth * 0.5)

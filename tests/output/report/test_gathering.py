@@ -66,7 +66,7 @@ def test_roles_are_those_of_the_list(data):
     assert sorted(named) == sorted(found.indispensable)
 
 
-def test_an_incomplete_list_is_handed_on_as_one(data):
+def test_an_incomplete_list_stays_marked_as_incomplete(data):
     found = near_optimal(*data, max_features=2, tolerance=0.5, max_nodes=1)
     assert not found.complete
     summary = alternatives_of(found)

@@ -20,7 +20,7 @@ def kinds(found):
     return {one.kind: one.columns for one in found}
 
 
-def test_clean_data_raise_no_questions(generator):
+def test_clean_data_give_no_warnings(generator):
     table = generator.normal(size=(200, 5))
     assert inspect_table(list("abcde"), table, generator.random(200) < 0.4) == ()
 
@@ -81,7 +81,7 @@ def test_names_of_identifiers(generator, name, is_id):
     assert is_identifier(name, numbers) is is_id
 
 
-def test_numbers_in_order_are_identifiers_whatever_their_name():
+def test_consecutive_numbers_are_identifiers_whatever_their_name():
     assert is_identifier("weight", np.arange(100.0))
     assert is_identifier("weight", np.arange(100.0)[::-1])
     assert not is_identifier("weight", np.arange(100.0) + 0.5)

@@ -91,14 +91,14 @@ def test_a_bare_report_has_a_page():
     assert {"verdict", "model", "proof"} <= ids(page)
 
 
-def test_links_within_the_page_lead_somewhere():
+def test_links_within_the_page_have_targets():
     page = render(samples.whole())
     targets = re.findall(r'href="#([^"]+)"', page)
     assert targets
     assert set(targets) <= ids(page)
 
 
-def test_nothing_is_loaded_and_nothing_runs():
+def test_the_page_loads_and_runs_nothing():
     for tag, attributes in Elements(render(samples.whole())).found:
         assert tag != "script"
         assert "src" not in attributes
@@ -202,7 +202,7 @@ def test_others_may_read_what_the_mask_allows(tmp_path):
     assert (tmp_path / "report.html").stat().st_mode & 0o777 == 0o644
 
 
-def test_a_folder_that_is_not_there_is_an_error(tmp_path):
+def test_a_missing_folder_is_an_error(tmp_path):
     with pytest.raises(FileNotFoundError):
         write_report(samples.bare(), tmp_path / "nowhere" / "report.html")
 
@@ -221,14 +221,14 @@ def test_without_jinja_the_error_says_what_to_install(monkeypatch):
         render(samples.bare())
 
 
-def test_what_a_solver_leaves_of_zero_is_shown_as_zero():
+def test_solver_noise_is_shown_as_zero():
     tiny = replace(samples.features()[1], weight=3e-11, standardised=-2e-10)
     page = render(samples.whole(features=(samples.features()[0], tiny)))
     assert "practically no weight" in page
     assert "e\N{MINUS SIGN}1" not in page
 
 
-def test_an_incomplete_list_does_not_say_what_is_indispensable():
+def test_an_incomplete_list_claims_no_unproved_indispensable_feature():
     whole = samples.alternatives()
     assert "ndispensable" in render(samples.whole())
     first = replace(whole.roles[0], role="in all found")
@@ -252,7 +252,7 @@ def test_an_incomplete_list_does_not_say_what_is_indispensable():
     assert "The role of each feature in these choices" not in page
 
 
-def test_an_incomplete_list_says_what_is_proved_all_the_same():
+def test_an_incomplete_list_still_says_what_is_proved():
     some = replace(samples.alternatives(), complete_up_to=0.003, status="limit")
     page = render(samples.whole(alternatives=some))
     assert "It has been proved that all such choices need worst area" in page

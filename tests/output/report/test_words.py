@@ -42,7 +42,7 @@ def test_large_numbers_keep_the_digits_asked_for():
 
 
 @pytest.mark.parametrize("part", [0.0, 1e-9, 2.51e-5, 0.000052, 0.1, 0.347, 0.9999])
-def test_promises_are_rounded_to_the_safe_side(part):
+def test_bounds_are_rounded_to_the_safe_side(part):
     def read(text):
         return float(text.split("\N{NO-BREAK SPACE}")[0].replace(MINUS, "-")) / 100
 
@@ -56,7 +56,7 @@ def verdict(**changes):
     return replace(Verdict(4, 30, 100.0, 99.99, "optimal", 1.0, 5), **changes)
 
 
-def test_a_proof_is_put_into_words():
+def test_a_proof_is_described_in_words():
     text = words.proof(verdict())
     assert "no other choice of at most five features fits these data better" in text
     assert "by more than 0.01" in text
@@ -121,7 +121,7 @@ def test_directions():
     assert "2.35 per standard deviation (569" in words.one_step(report.features[0])
 
 
-def test_alternatives_say_how_sure_they_are():
+def test_alternatives_state_how_certain_they_are():
     sure = AlternativesSummary(0.01, 0.01, 4, ())
     assert "proved that there is no other" in words.alternatives(sure)
     partly = words.alternatives(replace(sure, complete_up_to=0.00567))
@@ -143,7 +143,7 @@ def test_paths_in_words():
     assert "depends on the number" in words.path(BudgetPath(budgets))
 
 
-def test_what_takes_the_place_of_a_feature():
+def test_substitutes_of_a_feature():
     one = FeatureAlternatives("a", "replaceable", 2, tuple("bcdefg"))
     assert words.replacements(one) == "b, c, d, e and 2 more"
     assert "several" in words.replacements(replace(one, replaced_by=()))

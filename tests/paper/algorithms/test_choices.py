@@ -1,4 +1,4 @@
-"""Choices of docs/algorithms.rst that no other test is about."""
+"""Choices of docs/algorithms.rst that no other test covers."""
 
 import inspect
 
@@ -109,7 +109,7 @@ def test_runs_inside_the_exact_procedure_are_from_the_incumbent(monkeypatch):
 def test_an_integral_semi_relaxation_is_a_solution(monkeypatch):
     problem = problem_of(n=12)
     optimum = solve(problem, method="branch-and-bound", gap_tol=1e-9).objective
-    # The searches find nothing: what there is comes from SR-DLMP(K).
+    # The searches find nothing: all solutions come from SR-DLMP(K).
     monkeypatch.setattr(Strategy, "__call__", lambda self, ranked, start, limit: start)
     monitor = Monitor(gap_tol=1e-6)
     procedure = ExactProcedure(

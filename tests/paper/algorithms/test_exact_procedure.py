@@ -1,4 +1,4 @@
-"""Algorithm 4: exact, monotone, finite, and complete whenever it is stopped."""
+"""Algorithm 4: exact, monotone, finite, and with a complete result if stopped."""
 
 import os
 import signal
@@ -143,7 +143,7 @@ def test_ties_in_fractionality_follow_the_ranking():
     )
 
 
-def test_another_solver_claims_and_we_do_not_vouch():
+def test_claims_of_another_solver_are_not_proved_bounds():
     problem, _, _ = small_problem("random", 0)
     optimum, _ = brute_force(problem)
     result = solve(problem, method="exact", method_options={"semi_solver": "scip"})
@@ -154,7 +154,7 @@ def test_another_solver_claims_and_we_do_not_vouch():
 
 
 class Broken:
-    """A model that takes so many questions."""
+    """A model whose first call succeeds and whose later calls fail."""
 
     def __init__(self, model, calls, error):
         self.model, self.calls, self.error = model, calls, error
@@ -174,10 +174,12 @@ class Broken:
     [
         (SolverFailed("out of numbers"), "out of numbers"),
         (SolverNotAvailable("no licence"), "no licence"),
-        ("failed", "scip gave up on SR-DLMP"),
+        ("failed", "scip failed on SR-DLMP"),
     ],
 )
-def test_a_solver_that_fails_ends_the_run_with_what_it_has(monkeypatch, error, words):
+def test_a_failing_solver_ends_the_run_with_its_results_so_far(
+    monkeypatch, error, words
+):
     problem, _, _ = small_problem("random", 0)
     calls = []
     real = models.sr_dlmp
@@ -192,11 +194,11 @@ def test_a_solver_that_fails_ends_the_run_with_what_it_has(monkeypatch, error, w
     assert words in result.message
     assert words in str(result)
     assert_complete(problem, result)
-    # What the first call claimed is not lost.
+    # The claim of the first call is kept.
     assert result.reported_bound > result.lower_bound
 
 
-def test_so_does_one_that_fails_in_a_subproblem(monkeypatch):
+def test_a_solver_that_fails_in_a_subproblem_ends_the_run(monkeypatch):
     problem, _, _ = small_problem("random", 0)
     calls, error = [], SolverFailed("out of numbers")
     real = models.cop
@@ -239,7 +241,7 @@ def test_node_limit():
 
 @pytest.mark.parametrize("method", PAPER)
 @pytest.mark.parametrize("limit", [0.0, 1e-3, 1.0])
-def test_time_limits_are_kept(method, limit):
+def test_time_limits_are_respected(method, limit):
     problem = hard_problem()
     options = {} if method == "local-search" else {"subproblem_time_limit": 30}
     if method == "local-search":

@@ -75,7 +75,7 @@ def test_a_big_m_that_is_nearly_small_enough_is_worth_some_programs(options, ran
 
 
 @pytest.mark.usefixtures("_many_features")
-def test_a_big_m_that_is_far_too_large_is_not(monkeypatch):
+def test_a_big_m_that_is_far_too_large_is_worth_no_programs(monkeypatch):
     problem = spread_problem(C=0.02)
     objective = solve(problem, method="kernel-search").objective
     useful = big_m(problem, objective, max_programs=0) / 1.6
@@ -94,7 +94,7 @@ def test_a_large_big_m_does_not():
     assert result.counters["rankings"] == 1
 
 
-def test_a_heavy_incumbent_spares_the_big_m(monkeypatch):
+def test_a_large_weight_makes_the_big_m_unnecessary(monkeypatch):
     X, y = random_data(np.random.default_rng(1), 40, 6, separable=True)
     problem = Problem(X, y, C=10.0, max_features=5)
     best = Evaluator(problem).solve(brute_force(problem)[1])

@@ -140,7 +140,7 @@ def test_an_equally_good_solution_with_a_new_feature_enters_the_kernel():
     assert (kernels[1] >= 6).any()
 
 
-def test_a_start_is_the_first_kernel_and_never_lost():
+def test_a_start_is_the_first_kernel_and_is_kept():
     problem = medium_problem(3)
     best = solve(problem, method="branch-and-bound", random_state=0)
     for method in ("local-search", "kernel-search", "heuristic"):
@@ -181,7 +181,7 @@ def test_scip_solves_the_same_subproblems():
     np.testing.assert_allclose(ours.lower_bound, scips.lower_bound, rtol=1e-6)
 
 
-def test_the_last_groups_get_their_turn():
+def test_the_last_groups_are_tried():
     X, y = random_data(np.random.default_rng(6), 150, 80)
     problem = Problem(X, y, C=10.0, max_features=12)
     solve(problem, method="local-search", time_limit=0.1)
@@ -247,7 +247,7 @@ def test_groups_double_from_pass_to_pass():
     assert any(5 < size < sizes[-1] for size in sizes)
 
 
-def test_more_passes_never_lose_and_end_when_a_cycle_brings_nothing():
+def test_more_passes_are_never_worse_and_end_without_improvement():
     problem = medium_problem(2, n=30)
     ranked = ranking(problem)[::-1]
     values = [

@@ -1,4 +1,4 @@
-"""Rankings and groups: the choices where the paper is silent or contradicts itself."""
+"""Rankings and groups: our choices where the paper is unclear or contradicts itself."""
 
 import numpy as np
 import pytest
@@ -39,7 +39,7 @@ def test_only_features_that_may_be_chosen_are_ranked():
     [(20, 10, [10, 10]), (25, 10, [10, 15]), (9, 10, [9]), (10, 10, [10]),
      (7, 2, [2, 2, 3]), (3, 1, [1, 1, 1]), (0, 10, [])],
 )  # fmt: skip
-def test_the_last_group_takes_what_is_left_over(n, rho, sizes):
+def test_the_last_group_takes_the_remainder(n, rho, sizes):
     groups = make_groups(np.arange(n), rho)
     assert [group.size for group in groups] == sizes
     if n:

@@ -1,4 +1,4 @@
-"""CoP(K) by our tree: as enumeration and as SCIP, with and without the cuts."""
+"""CoP(K) by our tree, compared with enumeration and SCIP, with and without the cuts."""
 
 import numpy as np
 import pytest
@@ -79,7 +79,7 @@ def test_upper_bound_admits_equal_objectives_and_nothing_worse():
     assert below.solution is None
 
 
-def test_a_twin_in_the_group_is_an_equally_good_solution():
+def test_a_duplicate_in_the_group_is_an_equally_good_solution():
     X, y = random_data(np.random.default_rng(3), 30, 5)
     problem = Problem(np.hstack([X, X]), y, C=2.0, max_features=2)
     first = solve_restricted(problem, np.arange(5)).solution
@@ -97,7 +97,7 @@ def test_fewer_features_than_the_budget_are_all_used():
     np.testing.assert_array_equal(outcome.solution.support, np.arange(10))
 
 
-def test_a_stop_returns_what_there_is():
+def test_a_stop_returns_the_results_so_far():
     X, y = random_data(np.random.default_rng(5), 120, 60)
     problem = Problem(X, y, C=10.0, max_features=8)
     nodes = []

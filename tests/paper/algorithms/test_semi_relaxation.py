@@ -1,4 +1,4 @@
-"""SR-DLMP(K) by our tree: as SCIP, and between the relaxation and the optimum."""
+"""SR-DLMP(K) by our tree: equal to SCIP's, between the relaxation and the optimum."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""ElasticNetSVC: against plain CVXPY, its optimality conditions, and the plain SVM."""
+"""ElasticNetSVC, compared with plain CVXPY, optimality conditions and the plain SVM."""
 
 import numpy as np
 import pytest
@@ -101,7 +101,7 @@ def test_the_papers_alphas_are_the_default():
     assert (path.objectives >= path.lower_bounds * (1 - 1e-12)).all()
 
 
-def test_what_is_not_accurate_is_said(monkeypatch):
+def test_inaccurate_solutions_give_a_warning(monkeypatch):
     monkeypatch.setattr(elastic_net, "SMALLEST_TOLERANCE", 1e-2)
     with pytest.warns(ConvergenceWarning, match=r"relative gap of .* > tol=1e-09"):
         ElasticNetSVC(0.5, tol=1e-9).fit(*data(0))
@@ -114,7 +114,7 @@ def test_a_solver_without_an_answer_is_an_error(monkeypatch):
         ElasticNetSVC(0.5).fit(*data(0))
 
 
-def test_what_is_not_installed_is_named(monkeypatch):
+def test_missing_packages_are_named(monkeypatch):
     monkeypatch.setattr("frugalsvm.paper.solvers.registry.find_spec", lambda name: None)
     words = r"ElasticNetSVC runs on clarabel.*pip install 'frugalsvm\[paper\]'"
     with pytest.raises(ImportError, match=words):

@@ -1,4 +1,4 @@
-"""L1FrugalSVC: against enumeration by SciPy's LPs and against SciPy's MILP."""
+"""L1FrugalSVC, compared with enumeration by SciPy's LPs and with SciPy's MILP."""
 
 import numpy as np
 import pytest
@@ -99,7 +99,7 @@ def test_limits_of_weights_hold_all_good_solutions(seed):
         assert (np.abs(solution.w) <= tight[list(support)]).all()
 
 
-def test_late_linear_programs_bound_nothing():
+def test_late_linear_programs_give_no_bounds():
     X, y = data(0)
     search = subproblems(X, y)
     model = l1_search.l1_fs_svm(search.problem, 5.0, upper_bound=10.0, binary=False)
@@ -124,7 +124,7 @@ def test_a_time_limit_gives_a_model():
     assert model.lower_bound_ <= model.objective_
 
 
-def test_groups_that_there_was_no_time_for_are_not_passed_over(monkeypatch):
+def test_groups_without_time_left_end_with_time_limit(monkeypatch):
     """The last moments of a limit, too short for a program, are not its end."""
     monkeypatch.setattr(l1_search, "LEAST_SECONDS", 1e6)
     model = L1FrugalSVC(2, method="kernel-search", rho=2, time_limit=1e5).fit(*data(1))
@@ -144,7 +144,7 @@ class Broken:
         raise SolverFailed("out of numbers")
 
 
-def test_a_solver_that_fails_leaves_what_there_is(monkeypatch):
+def test_a_failing_solver_keeps_the_results_so_far(monkeypatch):
     real = l1_search.l1_fs_svm
 
     def build(*given, **options):
@@ -159,7 +159,7 @@ def test_a_solver_that_fails_leaves_what_there_is(monkeypatch):
 
 
 @pytest.mark.parametrize("package", ["cvxpy", "highspy"])
-def test_what_is_not_installed_is_named(monkeypatch, package):
+def test_missing_packages_are_named(monkeypatch, package):
     monkeypatch.setattr(
         "frugalsvm.paper.solvers.registry.find_spec",
         lambda name: name != package or None,

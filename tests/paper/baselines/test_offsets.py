@@ -1,4 +1,4 @@
-"""Features far from zero: the intercept belongs to the data as they were given."""
+"""Features far from zero: the intercept is for the data as given."""
 
 import numpy as np
 import pytest

@@ -27,7 +27,7 @@ def places(monkeypatch, tmp_path):
 
 
 class Server:
-    """What scikit-learn asks of OpenML: descriptions in JSON and tables in ARFF."""
+    """OpenML's responses to scikit-learn: descriptions in JSON and tables in ARFF."""
 
     def __init__(self, tables):
         self.tables = tables
@@ -55,7 +55,7 @@ def openml_table(data_id, columns, labels, words):
     nominal = [any(isinstance(v, str) for v in column) for column in columns]
     lines = ["@RELATION test"]
     for name, column, is_nominal in zip(names, columns, nominal, strict=True):
-        # Not in the order of their numbers, as is allowed.
+        # Not in the order of their indices, which is allowed.
         kinds = ",".join(reversed(column)) if is_nominal else ""
         lines.append(f"@ATTRIBUTE {name} " + (f"{{{kinds}}}" if is_nominal else "REAL"))
     lines += [f"@ATTRIBUTE Class {{{','.join(words)}}}", "@DATA"]
@@ -103,8 +103,8 @@ X6 = np.array([[1.5, 2.0], [3.0, 4.0], [5.0, 6.0], [0.1, 8.0]])
 Y6 = np.array([-1.0, 1.0, 1.0, -1.0])
 
 
-def test_a_download_is_made_into_our_table_and_kept(monkeypatch, places):
-    """A constant column, a row with a missing value and surplus rows go."""
+def test_a_download_is_converted_and_cached(monkeypatch, places):
+    """A constant column, a row with a missing value and surplus rows are dropped."""
     columns = [
         [1.5, 3.0, None, 5.0, 0.1, 9.0],
         [7.0] * 6,
@@ -169,7 +169,7 @@ def test_a_damaged_download_is_not_accepted(monkeypatch):
         datasets.load("tiny")
 
 
-def test_offline_the_message_says_what_is_expected_where(monkeypatch, places):
+def test_offline_the_message_says_which_file_is_expected_where(monkeypatch, places):
     def unreachable(*_, **__):
         raise URLError("no route to host")
 
@@ -188,7 +188,7 @@ def test_offline_the_message_says_what_is_expected_where(monkeypatch, places):
 @pytest.mark.parametrize(
     "name", ["wpbc", "cleveland", "german", "wholesale", "colorectal", "dlbcl"]
 )
-def test_sets_without_a_source_say_so(name):
+def test_data_sets_without_a_source_are_reported(name):
     with pytest.raises(DatasetNotFound, match=rf"no automatic source.*{name}.csv.gz"):
         datasets.load(name)
 
@@ -226,7 +226,7 @@ def test_files_keep_every_digit(places):
     np.testing.assert_array_equal(read_table(places / "t.csv.gz").X, X)
 
 
-def test_files_that_are_no_data_sets_are_refused(monkeypatch, places):
+def test_files_that_are_no_data_sets_are_rejected(monkeypatch, places):
     catalogued(monkeypatch, X6, Y6, ())
     write_table(places / "data/tiny.csv.gz", LabelledTable(X6, 2 * Y6, ["a", "b"]))
     with pytest.raises(ValueError, match="target must be -1 or 1"):
@@ -253,13 +253,13 @@ def test_wdbc_needs_no_file():
 
 @pytest.mark.skipif(not DATA, reason="needs the data sets: FRUGALSVM_DATA")
 @pytest.mark.parametrize("name", CATALOGUE)
-def test_our_copies_are_what_the_catalogue_says(name):
+def test_our_copies_match_the_catalogue(name):
     found = datasets.load(name, data_home=DATA, download_missing=False)
     assert datasets.digest(found.data, found.target) == found.info.sha256
     assert found.data.shape == found.info.shape
 
 
-def test_describe_marks_what_differs(capsys):
+def test_describe_marks_differences(capsys):
     datasets.describe()
     lines = capsys.readouterr().out.splitlines()
     rows = {line[2:].split()[0]: line for line in lines if line[2:].strip()}
@@ -267,5 +267,5 @@ def test_describe_marks_what_differs(capsys):
     marked = {name for name in CATALOGUE if rows[name].startswith("!")}
     assert marked == {"wpbc", "lymphoma"}
     assert "65/35    198    33    76/24" in rows["wpbc"]
-    assert "other order" in rows["lymphoma"]
+    assert "classes swapped" in rows["lymphoma"]
     assert "standardise" in lines[-1]

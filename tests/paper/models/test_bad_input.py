@@ -1,4 +1,4 @@
-"""What is refused, and that the error says what to do."""
+"""Invalid input is rejected, with an error that says what to do."""
 
 import numpy as np
 import pytest
@@ -62,7 +62,7 @@ def test_k_of_cop():
         cop(PROBLEM, [0, 1], upper_bound=-1.0)
 
 
-def test_shor_relaxations_refuse_what_would_not_fit():
+def test_shor_relaxations_reject_what_would_not_fit():
     rng = np.random.default_rng(0)
     X, y = random_data(rng, 10, 400)
     large = Problem(X, y, max_features=3)
@@ -117,7 +117,7 @@ def test_an_upper_bound_that_no_solution_has_bounds_nothing(form, share):
             function(PROBLEM, impossible, form=form)
 
 
-def test_nor_does_one_that_leaves_no_feature():
+def test_an_objective_that_leaves_no_feature_is_rejected():
     """Above the relaxation, but dual points show that no feature can be used."""
     X, y = random_data(np.random.default_rng(0), 12, 3)
     problem = Problem(X, y, C=1e-3, max_features=1)
@@ -150,7 +150,7 @@ def test_limits():
         model.solve(tolerance=0)
 
 
-def test_relax_says_what_a_model_needs():
+def test_relax_names_what_a_model_needs():
     with pytest.raises(ValueError, match=r"model must be one of .*DSCoP"):
         relax(PROBLEM, "SDP")
     with pytest.raises(ValueError, match=r"DSCoMP needs M.*big_m"):

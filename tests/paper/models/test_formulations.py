@@ -1,4 +1,4 @@
-"""BigMP, CoP and CoP(K) against enumeration of all supports."""
+"""BigMP, CoP and CoP(K), compared with enumeration of all supports."""
 
 import numpy as np
 import pytest
@@ -52,7 +52,7 @@ def test_the_box_relaxation_of_cop_is_cop(name):
     assert value(cop(problem, binary=False)) == pytest.approx(best, rel=MIP_RTOL)
 
 
-def test_an_m_below_the_optimal_weights_cuts_the_optimum_off():
+def test_an_m_below_the_optimal_weights_cuts_off_the_optimum():
     problem = SMALL["separable"]
     best, support = brute_force(problem)
     largest = np.abs(problem.engine.solve_svm(support, tol=1e-9).w).max()

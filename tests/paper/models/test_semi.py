@@ -1,4 +1,4 @@
-"""The semi-relaxations: by enumeration of their binary variables, and as a ladder."""
+"""The semi-relaxations, compared with enumeration; they rise with K."""
 
 from itertools import pairwise, product
 
@@ -36,7 +36,7 @@ def test_semidefinite_and_second_order_forms_agree(name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_ladder_from_dscop_to_the_optimum(name):
+def test_values_rise_from_dscop_to_the_optimum(name):
     problem, best, support, M = with_big_m(name)
     order = np.r_[support, np.setdiff1d(np.arange(problem.n_features), support)]
     steps = [value(sr_dlmp(problem, order[:k], M)) for k in range(order.size + 1)]

@@ -1,4 +1,4 @@
-"""Valid big-M values: against all supports, and against the bound problems."""
+"""Valid big-M values, compared with all supports and with the bound problems."""
 
 from importlib import import_module
 
@@ -122,7 +122,7 @@ def test_few_programs_settle_m():
     assert settled.M < loose.M
 
 
-def test_a_small_working_set_settles_the_same_m(monkeypatch):
+def test_a_small_working_set_gives_the_same_m(monkeypatch):
     """As with thousands of features: no descent, and programs that have to grow."""
     problem = random_problem(3, m=20, n=30, B=3, include=(7,), exclude=(2,))
     objective = solve(problem, random_state=0).objective
@@ -141,8 +141,8 @@ def test_a_small_working_set_settles_the_same_m(monkeypatch):
 
 
 @pytest.mark.parametrize("integer", [False, True])
-def test_no_interval_excludes_a_solution_whatever_the_point(integer):
-    """As for bounds: hunted on many problems of awkward scales and poor points."""
+def test_intervals_contain_all_solutions_for_any_point(integer):
+    """Many problems with awkward scales and poor points."""
     tight_ends = 0
     for seed in range(1500):
         rng = np.random.default_rng(seed)
@@ -176,11 +176,11 @@ def test_no_interval_excludes_a_solution_whatever_the_point(integer):
                 assert np.all(coef <= upper)
                 assert np.all(coef >= lower)
                 tight_ends += np.sum(np.abs(coef) > 0.9 * np.maximum(upper, -lower))
-    # The intervals are not true by being huge.
+    # The intervals are not trivially wide.
     assert tight_ends > 100
 
 
-def test_a_big_m_that_is_too_large_is_known_early():
+def test_a_big_m_that_is_too_large_is_detected_early():
     X, y = random_data(np.random.default_rng(3), 60, 40)
     problem = Problem(X, y, C=1.0, max_features=4)
     upper_bound = 1.05 * solve(problem, method="swap", random_state=0).objective

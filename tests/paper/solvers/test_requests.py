@@ -1,4 +1,4 @@
-"""What can be asked of a solver: starts, limits on time and nodes; and failures."""
+"""Requests to solvers: starts, limits on time and nodes; and failures."""
 
 import ctypes
 import importlib
@@ -73,7 +73,7 @@ def test_highs_takes_a_start():
     assert warm.objective == pytest.approx(optimum.objective, rel=1e-6)
 
 
-def test_another_solution_is_a_start_and_features_left_out_do_not_matter(best):
+def test_another_solution_is_a_start_and_omitted_features_do_not_matter(best):
     K = np.union1d(best.selected, np.arange(10))
     model = cop(HARD, K)
     start = model.start_from(best.coef, best.intercept)
@@ -85,7 +85,7 @@ def test_another_solution_is_a_start_and_features_left_out_do_not_matter(best):
     assert np.isfinite(point).all()
 
 
-def test_starts_that_make_no_sense_are_refused(best):
+def test_invalid_starts_are_rejected(best):
     model = cop(HARD)
     with pytest.raises(ValueError, match=r"start has 'v'.*variables of CoP are"):
         model.solve(start={"v": np.zeros(25)})
@@ -111,7 +111,7 @@ def test_root_bounds(solver, best):
 
 
 class Clock:
-    """Compilation takes so many seconds on this clock."""
+    """Compilation takes a given number of seconds on this clock."""
 
     def __init__(self, monkeypatch, module, seconds):
         real = module.compile_model
@@ -143,7 +143,7 @@ def test_compilation_is_part_of_the_time_limit(monkeypatch, module):
 
 
 def test_cvxpys_solvers_count_compilation_too(monkeypatch):
-    """The time option is what is left; COPT and MOSEK share this road."""
+    """The time option is the remaining time; COPT and MOSEK use the same code."""
     model = dscop(SMALL["random"])
     seen = {}
     real = type(model.program).get_problem_data
@@ -172,8 +172,8 @@ def test_cvxpys_solvers_count_compilation_too(monkeypatch):
 
 
 @pytest.mark.parametrize("limit", [{"max_iter": 3}, {"time_limit": 1e-9}])
-def test_an_iterate_that_satisfies_nothing_is_no_point(monkeypatch, limit):
-    """Of an interior point that is cut short; its multipliers still prove a bound."""
+def test_an_infeasible_iterate_is_not_a_point(monkeypatch, limit):
+    """An interior point that is stopped early; its multipliers still prove a bound."""
     package = importlib.import_module("clarabel")
     make = package.DefaultSettings
 
@@ -201,7 +201,7 @@ def test_an_iterate_that_satisfies_nothing_is_no_point(monkeypatch, limit):
         ("numerical trouble", SolverFailed, r"numerical trouble.*small models.*scip"),
     ],
 )
-def test_failures_say_why_and_who_else_could(text, error, words):
+def test_failures_give_the_reason_and_other_solvers(text, error, words):
     """For a program with binary variables that is SCIP, not Clarabel."""
     model = sr_dlmp(SMALL["random"], (0, 1), 3.0)
     raised = bridge.failure("copt", model, RuntimeError(text))
@@ -211,7 +211,7 @@ def test_failures_say_why_and_who_else_could(text, error, words):
     assert "clarabel" not in str(raised)
 
 
-def test_ctrl_c_is_heard_after_a_solver_that_takes_the_signal():
+def test_ctrl_c_works_after_a_solver_that_replaces_the_handler():
     """COPT leaves the default handler behind, which ends the process."""
     read = ctypes.pythonapi.PyOS_getsig
     read.restype, read.argtypes = ctypes.c_void_p, [ctypes.c_int]
@@ -242,7 +242,7 @@ def test_building_for_scip_makes_no_expression_per_coefficient(monkeypatch):
     np.testing.assert_array_equal(form.A.toarray(), before)
 
 
-def test_errors_of_scip_arrive_as_ours():
+def test_errors_of_scip_become_solver_failed():
     """Coefficients that SCIP takes for infinite."""
     X, y = random_data(np.random.default_rng(0), 12, 3)
     problem = Problem(1e30 * X, y, max_features=2)

@@ -1,4 +1,4 @@
-"""Adapters: each against the others on all kinds of models that it takes."""
+"""Adapters, compared with each other on all kinds of models that they take."""
 
 import importlib.util
 import subprocess
@@ -68,7 +68,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("name", "solver"), CASES)
-def test_solvers_agree_and_tell_all_they_know(name, solver):
+def test_solvers_agree_and_return_all_results(name, solver):
     model = MODELS[name]
     reference = model.solve(tolerance=1e-9)
     solution = solve(model, solver, tolerance=1e-8)
@@ -81,7 +81,7 @@ def test_solvers_agree_and_tell_all_they_know(name, solver):
     assert set(solution.variables) == set(model.variables)
     w, b = solution.variables["w"], solution.variables["b"]
     np.testing.assert_allclose(w, reference.variables["w"], atol=2e-3)
-    # The point is one: its margins hold and its objective is the one reported.
+    # The point is feasible and its objective is the one reported.
     slack = w @ PROBLEM.A + b * PROBLEM.y + solution.variables["xi"] - 1
     assert slack.min() > -1e-6
     if name in ("SVM", "BoxMP", "BigMP", "CoP"):
@@ -123,7 +123,7 @@ def test_defaults_are_open_source():
         ("CoP", "copt", "scip"),
     ],
 )
-def test_a_model_that_a_solver_cannot_take_is_refused(name, solver, remedy):
+def test_a_model_that_a_solver_cannot_take_is_rejected(name, solver, remedy):
     with pytest.raises(UnsupportedModel, match=rf"cannot take {name}.*{remedy}"):
         MODELS[name].solve(solver)
 
@@ -142,7 +142,7 @@ def test_unknown_solvers_are_named():
         ("clarabel", "cvxpy", r"needs the package cvxpy.*frugalsvm\[paper\]"),
     ],
 )
-def test_an_absent_solver_says_what_to_install(monkeypatch, solver, package, message):
+def test_a_missing_solver_says_what_to_install(monkeypatch, solver, package, message):
     found = importlib.util.find_spec
     monkeypatch.setattr(
         registry, "find_spec", lambda name: None if name == package else found(name)
@@ -152,7 +152,7 @@ def test_an_absent_solver_says_what_to_install(monkeypatch, solver, package, mes
 
 
 def test_gurobi_without_a_licence_says_so():
-    """It takes the small model, and refuses the large one with a remedy."""
+    """It takes the small model, and rejects the large one with a remedy."""
     rng = np.random.default_rng(0)
     X, y = random_data(rng, 2500, 3)
     model = svm(Problem(X, y, max_features=2))
@@ -176,11 +176,11 @@ def test_scip_stops_in_time_and_returns_what_it_has():
     assert solution.seconds < 20
     assert np.sum(np.abs(solution.variables["w"]) > 1e-6) <= 5
     assert solution.bound < solution.objective < np.inf
-    # A claimed bound, but not a silly one.
+    # A claimed bound, but a reasonable one.
     assert solution.bound > 0
 
 
-def test_verbose_shows_the_log_and_silence_is_the_default(capfd):
+def test_verbose_shows_the_log_and_the_default_is_silent(capfd):
     for name, solver in [("SVM", "clarabel"), ("SVM", "highs"), ("BigMP", "scip")]:
         MODELS[name].solve(solver)
         assert capfd.readouterr().out == ""

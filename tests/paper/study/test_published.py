@@ -1,4 +1,4 @@
-"""The published tables against a transcript, and against the source where it is."""
+"""The published tables, compared with a transcript and with the paper's source."""
 
 import os
 import re
@@ -30,7 +30,7 @@ SOURCE = os.environ.get("FRUGALSVM_PAPER")
         (9, "madelon", None, "EN-SVM Feat. sel.", "84"),
     ],
 )
-def test_a_transcript_by_hand(number, name, budget, column, printed):
+def test_a_hand_made_transcript(number, name, budget, column, printed):
     assert PUBLISHED[number].printed(name, budget, column) == printed
 
 
@@ -43,7 +43,7 @@ def test_every_data_set_and_budget_has_a_row():
 
 
 def test_columns_that_two_tables_share_agree():
-    """But for madelon's and lymphoma's last digits, and mfeat's CoP, as printed."""
+    """As printed, except for last digits of madelon and lymphoma, and mfeat's CoP."""
     heuristics, starts, exact = PUBLISHED[4], PUBLISHED[5], PUBLISHED[7]
     differ = [
         row

@@ -77,8 +77,8 @@ def test_sentences_have_room():
     assert '<td class="words">word word' in html
 
 
-def test_nothing_breaks_out_of_the_page(tmp_path):
-    """Names of columns, entries, notes and titles are text, wherever they stand."""
+def test_user_text_cannot_inject_html(tmp_path):
+    """Names of columns, entries, notes and titles are escaped everywhere."""
     bad = "\"><script>alert('x')</script>&{title}"
     report = StudyReport(
         [ReportTable(bad, [bad], [[Marked(bad)]])], [Figure(bad, draw)], [bad]

@@ -1,4 +1,4 @@
-"""Cells are computed again when code under a development version has changed."""
+"""Cells are computed again after a change of the code of a development version."""
 
 import ast
 
@@ -18,7 +18,7 @@ def fresh():
 
 @pytest.fixture
 def package(tmp_path, monkeypatch):
-    """A package with one room that computes and one that shows."""
+    """A package with one folder that computes and one that displays."""
     for name in ("kernels/bounds.py", "cli/show.py", "paper/study/studies/table.py"):
         path = tmp_path / name
         path.parent.mkdir(parents=True)
@@ -44,7 +44,7 @@ def test_changed_code_changes_the_key(package, monkeypatch):
     assert key() not in (before, after)
 
 
-def test_what_only_shows_does_not_count(package):
+def test_display_code_does_not_change_the_key(package):
     before = sources_digest(package)
     for name in ("cli/show.py", "paper/study/studies/table.py"):
         (package / name).write_text("x = 2\n")
@@ -56,13 +56,13 @@ def test_what_only_shows_does_not_count(package):
     [("0.1.0", True), ("1.2rc1", True), ("0.1.0.dev0", False), ("unknown", False),
      ("0.1.0+local", False)],
 )  # fmt: skip
-def test_releases_stand_for_themselves(version, is_plain, monkeypatch):
+def test_releases_are_identified_by_their_version(version, is_plain, monkeypatch):
     monkeypatch.setattr(module, "package_version", lambda: version)
     assert (revision() == version) == is_plain
 
 
-def test_tasks_use_nothing_of_what_shows():
-    """The rooms above are out of their reach by tests/test_architecture.py."""
+def test_tasks_do_not_use_display_code():
+    """tests/test_architecture.py forbids them to import display code."""
     assert all((PACKAGE / name).exists() for name in SHOWING)
     used = {
         node.module.partition(".")[0]

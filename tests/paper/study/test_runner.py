@@ -1,4 +1,4 @@
-"""Cells run once, in order of need; errors, limits and Ctrl-C leave a clean store."""
+"""Cells run once, dependencies first; errors, limits and Ctrl-C leave a clean store."""
 
 import os
 import signal
@@ -54,7 +54,7 @@ def run(cells, store, jobs=1):
     return run_cells("test", cells, DatasetSource(), store, jobs)
 
 
-def test_what_is_stored_is_not_computed_again(store):
+def test_stored_cells_are_not_computed_again(store):
     cells = [cell("count", number=k) for k in range(3)]
     first = run([*cells, *cells], store)
     assert [first[one].values["value"] for one in cells] == [0, 1, 2]
@@ -62,7 +62,7 @@ def test_what_is_stored_is_not_computed_again(store):
     assert CALLS == [0, 1, 2, 3]
 
 
-def test_cells_are_given_what_they_need(store):
+def test_cells_get_the_values_they_need(store):
     low = cell("count", number=1)
     middle = cell("count", needs=(low,), number=10)
     high = cell("count", needs=(middle, low), number=100)
@@ -70,7 +70,7 @@ def test_cells_are_given_what_they_need(store):
     assert CALLS == [1, 10, 100]
 
 
-def test_an_error_is_told_and_not_stored(store):
+def test_an_error_is_reported_and_not_stored(store):
     bad, good = cell("fail"), cell("count")
     needy = cell("count", needs=(bad,), number=5)
     outcomes = run([bad, needy, good], store)
@@ -81,7 +81,7 @@ def test_an_error_is_told_and_not_stored(store):
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs an alarm")
-def test_a_task_that_ignores_its_limit_is_ended_and_marked(store, monkeypatch):
+def test_a_task_that_ignores_its_limit_is_stopped_and_marked(store, monkeypatch):
     monkeypatch.setattr(runner, "OVERTIME_SECONDS", 0.2)
     slow = cell("sleep", limit=0.1)
     outcome = run([slow], store)[slow]
@@ -90,7 +90,7 @@ def test_a_task_that_ignores_its_limit_is_ended_and_marked(store, monkeypatch):
     assert len(store) == 1
 
 
-def test_ctrl_c_keeps_what_has_ended(store):
+def test_ctrl_c_keeps_finished_cells(store):
     cells = [cell("count", number=1), cell("press"), cell("count", number=2)]
     with pytest.raises(KeyboardInterrupt):
         run(cells, store)
@@ -98,7 +98,7 @@ def test_ctrl_c_keeps_what_has_ended(store):
     assert CALLS == [1]
 
 
-def test_a_process_that_is_killed_is_told(store, monkeypatch):
+def test_a_killed_process_is_reported(store, monkeypatch):
     def killed(calls):
         function, arguments, _ = next(iter(calls))
         yield function(*arguments)

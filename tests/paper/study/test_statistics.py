@@ -50,7 +50,7 @@ def test_stability():
     assert nogueira(np.ones((3, 2), dtype=bool)) is None
 
 
-def test_rounding_leaves_words_alone():
+def test_rounding_does_not_change_text():
     assert rounded(1.256, 1) == 1.3
     assert rounded(None, 1) is None
     assert rounded("failed", 1) == "failed"

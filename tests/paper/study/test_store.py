@@ -23,7 +23,7 @@ def change(path, statement, *values):
     connection.close()
 
 
-def test_what_was_put_is_there_after_opening_again(path):
+def test_stored_outcomes_persist(path):
     with CellStore(path) as store:
         assert store.get(SPEC) is None
         store.put(SPEC, OUTCOME)
@@ -45,7 +45,7 @@ def test_what_was_put_is_there_after_opening_again(path):
         "UPDATE cells SET digest = ''",
     ],
 )
-def test_a_damaged_entry_is_as_if_it_were_not_there(path, damage):
+def test_a_damaged_entry_counts_as_missing(path, damage):
     words = []
     with CellStore(path) as store:
         store.put(SPEC, OUTCOME)
@@ -104,7 +104,7 @@ def content(tmp_path_factory):
 
 @pytest.mark.parametrize("seed", range(20))
 def test_any_byte_may_change(path, content, seed):
-    """What comes back is right or missing, and can be put again."""
+    """Stored outcomes are read back correctly or missing, and can be stored again."""
     data = bytearray(content)
     # Behind the head of the file, which has our signature.
     data[random.Random(seed).randrange(100, len(data))] ^= 0xFF
@@ -118,7 +118,7 @@ def test_any_byte_may_change(path, content, seed):
             assert store.get(spec) == outcome
 
 
-def test_sound_rows_of_a_damaged_file_are_kept(path, content):
+def test_intact_rows_of_a_damaged_file_are_kept(path, content):
     words = []
     path.parent.mkdir()
     path.write_bytes(content[: -len(content) // 4])
@@ -143,7 +143,7 @@ def test_an_empty_file_is_a_new_store(path):
         assert len(store) == 0
 
 
-def test_a_store_that_another_keeps_locked(path, monkeypatch):
+def test_a_store_locked_by_another_run(path, monkeypatch):
     monkeypatch.setattr("frugalsvm.paper.study.store.PATIENCE", 0.05)
     with CellStore(path) as store, sqlite3.connect(path) as other:
         other.execute("BEGIN EXCLUSIVE")
@@ -161,10 +161,10 @@ def test_two_may_write(path):
         assert len(first) == len(second) == 6
 
 
-def test_a_database_of_something_else_is_left_alone(path):
+def test_a_database_of_another_application_is_left_alone(path):
     path.parent.mkdir()
     change(path, "CREATE TABLE letters (text)")
-    with pytest.raises(StoreNotUsable, match="something else"):
+    with pytest.raises(StoreNotUsable, match="another application"):
         CellStore(path)
     with sqlite3.connect(path) as connection:
         tables = connection.execute("SELECT name FROM sqlite_master").fetchall()

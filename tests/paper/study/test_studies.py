@@ -25,7 +25,7 @@ SMALL_SETS = ["cleveland"]
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory):
-    """One store for all, for studies share cells."""
+    """One store for all, because studies share cells."""
     return tmp_path_factory.mktemp("out")
 
 
@@ -51,7 +51,7 @@ def test_an_experiment_on_miniature_data(name, folder, place, capsys):
         rows = list(csv.DictReader(file))
     assert rows
     assert (place / "index.html").read_text().count("<table>") >= 1
-    # Once more: all is there.
+    # Again: everything is in the store.
     assert run(command(folder, place, name, "--sets", *sets)) == 0
     again = capsys.readouterr()
     assert again.out == shown.out
@@ -144,7 +144,7 @@ def test_bad_arguments(arguments, message, capsys):
     assert message in capsys.readouterr().err
 
 
-def test_data_that_are_not_there(tmp_path, monkeypatch, capsys):
+def test_missing_data_files(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     arguments = ["table1", "--sets", "german", "--data", str(tmp_path)]
     assert run([*arguments, "--out", str(tmp_path)]) == 1
@@ -168,7 +168,7 @@ def test_a_folder_that_cannot_be_written(folder, tmp_path, capsys):
     assert "cannot be read or written" in capsys.readouterr().err
 
 
-def test_experiments_without_the_data_sets_are_left_out(folder, tmp_path, capsys):
+def test_experiments_without_the_data_sets_are_skipped(folder, tmp_path, capsys):
     arguments = command(folder, tmp_path, "table1", "table2", "--sets", "wbc")
     assert run(arguments) == 0
     shown = capsys.readouterr()
@@ -208,7 +208,7 @@ def test_limits_by_column():
 
 
 def rows_of(path):
-    """Keys, and when they were stored by SQLite's clock and place."""
+    """Keys with the time and place of their rows in SQLite."""
     if not path.exists():
         return {}
     try:
@@ -220,7 +220,7 @@ def rows_of(path):
 
 
 def started(arguments, store):
-    """A run in a process of its own, with at least one cell in its store."""
+    """A run in a separate process, with at least one cell in its store."""
     start = [sys.executable, "-m", "frugalsvm", "experiment", *arguments]
     process = subprocess.Popen(
         start, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
@@ -231,7 +231,7 @@ def started(arguments, store):
     return process
 
 
-def test_a_run_that_is_killed_goes_on_where_it_was(folder, tmp_path):
+def test_a_killed_run_resumes(folder, tmp_path):
     arguments = command(folder, tmp_path, "table4", "--sets", "arrhythmia")
     store = tmp_path / "cells.sqlite"
     process = started(arguments, store)

@@ -1,4 +1,4 @@
-"""Tasks against what scikit-learn and enumeration say."""
+"""Tasks, compared with scikit-learn and enumeration."""
 
 from itertools import combinations
 
@@ -92,7 +92,7 @@ def test_the_elastic_net_on_a_split(data):
 
 
 @pytest.mark.parametrize("method", peers.installed_methods())
-def test_a_peer_keeps_to_its_budget_and_learns(data, method):
+def test_a_peer_respects_its_budget_and_learns(data, method):
     found = peers.nested(
         data, limit=60, method=method, B=2, fold=0, folds=3, repeat=0, inner=2,
         Cs=(0.1, 10.0),
@@ -104,7 +104,7 @@ def test_a_peer_keeps_to_its_budget_and_learns(data, method):
     assert not found["capped"]
 
 
-def test_a_peer_out_of_time_has_tried_less(data):
+def test_a_peer_out_of_time_has_tried_fewer_values(data):
     found = peers.nested(
         data, limit=1e-6, method="SelectKBest", B=2, fold=0, folds=3, repeat=0,
         inner=2, Cs=(0.1, 10.0),
@@ -113,7 +113,7 @@ def test_a_peer_out_of_time_has_tried_less(data):
     assert found["C"] == 0.1
 
 
-def test_nothing_selected_is_the_larger_class():
+def test_without_features_the_majority_class_is_predicted():
     X = np.zeros((9, 2))
     y = np.array([1.0] * 6 + [-1.0] * 3)
     with pytest.MonkeyPatch.context() as patch:
@@ -138,7 +138,7 @@ def test_the_hinge_design():
     np.testing.assert_allclose((made.X**2).mean(axis=0), 1.0)
     # Neighbours share rho of one of them: 0.3 / (1 + 0.09), but for the first.
     assert np.corrcoef(made.X[:, 8:10].T)[0, 1] == pytest.approx(0.3 / 1.09, abs=0.06)
-    # Without noise, the right features separate the classes.
+    # Without noise, the true features separate the classes.
     plain = SVC(kernel="linear", C=1e4).fit(made.X[:, made.support], made.y)
     assert plain.score(made.X[:, made.support], made.y) > 0.995
 
@@ -153,7 +153,7 @@ def test_recovery_is_counted(method):
     assert found["objective"] == pytest.approx(found["true objective"], rel=1e-5)
 
 
-def test_facts_say_what_differs(folder):
+def test_facts_list_differences(folder):
     found = methods.facts(DatasetSource(str(folder)).load("wdbc"), limit=None)
     assert (found["m"], found["n"], found["constant"]) == (40, 5, 0)
     assert "shape" in found["differences"]

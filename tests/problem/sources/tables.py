@@ -1,4 +1,4 @@
-"""The same numbers in many forms."""
+"""The same numbers in many formats."""
 
 import numpy as np
 import scipy.sparse as sp

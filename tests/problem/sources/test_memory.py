@@ -13,20 +13,20 @@ def test_there_is_some_memory():
     assert room is None or room > 2**20
 
 
-def test_what_fits_and_what_does_not(monkeypatch):
+def test_arrays_that_fit_and_arrays_that_do_not(monkeypatch):
     monkeypatch.setattr(memory, "available_bytes", lambda: 3 * 2**30)
     memory.check_room(2**31, "this", "buy more.")
     with pytest.raises(MemoryError, match=r"this .*4\.0 GiB.*3\.0 GiB.*buy more\."):
         memory.check_room(2**32, "this", "buy more.")
 
 
-def test_nobody_asks_where_nobody_knows(monkeypatch):
+def test_memory_is_not_checked_if_it_is_unknown(monkeypatch):
     monkeypatch.setattr(memory, "available_bytes", lambda: None)
     memory.check_room(2**60, "this", "buy more.")
 
 
 def large_problem():
-    """What would take 1.6 TB as a dense matrix."""
+    """Data that would take 1.6 TB as a dense matrix."""
     m, n = 200_000, 1_000_000
     X = sp.csr_array(([1.0, -1.0, 2.0], ([0, 1, 2], [5, 5, 9])), shape=(m, n))
     y = np.ones(m)
@@ -34,7 +34,7 @@ def large_problem():
     return Problem(X, y, max_features=1)
 
 
-def test_large_data_say_what_would_not_fit():
+def test_large_data_raise_memory_error_with_an_estimate():
     problem = large_problem()
     with pytest.raises(MemoryError, match=r"dense matrix.*1,490\.1 GiB.*swap"):
         _ = problem.A

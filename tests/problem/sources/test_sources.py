@@ -1,4 +1,4 @@
-"""Sources: the same facts and products as those of a dense matrix, in every form."""
+"""Sources: same statistics and products as for a dense matrix, in every format."""
 
 import copy
 
@@ -31,7 +31,7 @@ def form(request):
 
 @pytest.mark.parametrize("kept", [None, np.flatnonzero(np.arange(30) % 3)])
 @pytest.mark.parametrize("shifts", [True, False])
-def test_facts_are_those_of_a_dense_problem(form, kept, shifts):
+def test_facts_equal_those_of_a_dense_problem(form, kept, shifts):
     source = make_source(form(X), kept, shifts)
     some = slice(None) if kept is None else kept
     problem = Problem(X[some], Y[some], fit_intercept=shifts)
@@ -123,7 +123,7 @@ def test_values_that_are_too_large():
             make_source(wrong)
 
 
-def test_which_tables_are_left_where_they_are(tmp_path):
+def test_which_tables_are_used_in_place(tmp_path):
     wide = np.zeros((1, 2**23), dtype=np.float32)
     assert sources.is_for_source(wide)
     assert not sources.is_for_source(wide.T)

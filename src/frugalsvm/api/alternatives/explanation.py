@@ -37,8 +37,8 @@ def _missing(found: NearOptimal) -> str:
     """What may be missing from an incomplete list."""
     if found.complete_up_to < 0:
         return (
-            f"Not complete ({found.status}): not even the best one is proved to be the "
-            f"best; a better one could gain {-100 * found.complete_up_to:.2g} %."
+            f"Not complete ({found.status}): the best one is not proved to be optimal; "
+            f"another may be better by up to {-100 * found.complete_up_to:.2g} %."
         )
     return (
         f"Not complete ({found.status}): proved that none is missing up to "
@@ -72,7 +72,7 @@ def _advice(found: NearOptimal, options: bool) -> str:
         names = [f"--{name.replace('_', '-')}" for name in names]
         smaller = "--tolerance"
     larger = "".join(f"a larger {name} or " for name in names)
-    sentence = f"{larger}a smaller {smaller} lets more be proved."
+    sentence = f"{larger}a smaller {smaller} may prove more."
     return sentence[0].upper() + sentence[1:]
 
 

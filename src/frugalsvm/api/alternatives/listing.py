@@ -39,7 +39,7 @@ class NearOptimal:
     Attributes
     ----------
     supports : list of ndarrays of int
-        Features of each model; those with weight zero are left out unless they are in
+        Features of each model, without those of weight zero unless they are in
         ``include``.
     coefs : list of ndarrays
         Weights of these features.

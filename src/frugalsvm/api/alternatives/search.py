@@ -91,8 +91,8 @@ def near_optimal(
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features), or Problem
-        Data; they are not scaled. A :class:`Problem` brings its own budgets and C; none
-        of its parameters may be given as well.
+        Data; they are not scaled. A :class:`Problem` has its own budgets and C; none of
+        its parameters may be given as well.
     y : array-like of shape (n_samples,)
         Labels of two classes; the larger label counts as +1.
     max_features : int or None, default=5
@@ -401,7 +401,7 @@ def _signs(y: Any) -> np.ndarray:
     except TypeError as error:
         kinds = sorted({type(one).__name__ for one in labels.ravel()})
         raise ValueError(
-            f"y must have labels of one kind, got {' and '.join(kinds)}."
+            f"y must have labels of one type, got {' and '.join(kinds)}."
         ) from error
     if classes.size != 2:
         raise ValueError(f"y must have two classes, got {classes.size}.")

@@ -153,11 +153,10 @@ def check_sample_weight(sample_weight: ArrayLike | None, X: Any) -> np.ndarray:
     if (weights < 0).any():
         raise ValueError(
             f"sample_weight must not be negative, got {weights.min():g}; use 0 to "
-            "leave a sample out."
+            "drop a sample."
         )
     if not weights.any():
         raise ValueError(
-            "Sample weights must contain at least one non-zero number: all samples "
-            "are left out."
+            "Sample weights must contain at least one non-zero number: all are zero."
         )
     return weights

@@ -121,7 +121,7 @@ def choose(mean: np.ndarray, se: np.ndarray, rule: str) -> tuple[int, int]:
     least = usable[row, column]
     if not np.isfinite(least):
         raise ValueError(
-            "the scores of all candidates are not finite; look at cv and scoring."
+            "the scores of all candidates are not finite; check cv and scoring."
         )
     if rule == "one-se":
         least = least - se[row, column]

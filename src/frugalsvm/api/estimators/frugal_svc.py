@@ -83,7 +83,7 @@ class FrugalSVC(BudgetedClassifier):
         is aligned with the columns. Included features count against the budgets and are
         in ``get_support`` even if their weight is zero.
     class_weight : dict or "balanced", default=None
-        Factors of C by class.
+        Multipliers of C by class.
     fit_intercept : bool, default=True
         Whether to fit an intercept; it is not penalised.
     initial_support : sequence of int or str, default=None
@@ -235,7 +235,7 @@ class FrugalSVC(BudgetedClassifier):
         y : array-like of shape (n_samples,)
             Labels of exactly two classes.
         sample_weight : array-like of shape (n_samples,), default=None
-            Factors of C; samples of weight zero are left out.
+            Multipliers of C; samples of weight zero are dropped.
 
         Returns
         -------

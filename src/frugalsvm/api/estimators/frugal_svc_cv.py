@@ -61,8 +61,8 @@ class FrugalSVCCV(BudgetedClassifier):
         10, which suit standardised data. Time grows with C: 100 takes about as long as
         all of these together.
     cv : int, splitter or iterable of splits, default=5
-        As in scikit-learn. An integer is cut to the number of samples of the rarer
-        class.
+        As in scikit-learn. An integer is reduced to the number of samples of the
+        rarer class.
     scoring : str or callable, default=None
         As in scikit-learn; one score only. None for accuracy, weighted by
         ``sample_weight``.
@@ -231,7 +231,8 @@ class FrugalSVCCV(BudgetedClassifier):
         y : array-like of shape (n_samples,)
             Labels of exactly two classes.
         sample_weight : array-like of shape (n_samples,), default=None
-            Factors of C; samples of weight zero are left out. Scores are weighted, too.
+            Multipliers of C; samples of weight zero are dropped. They also weight the
+            scores.
         **params
             ``groups`` for the splitter. With scikit-learn's metadata routing enabled,
             whatever the splitter and the scorer request.

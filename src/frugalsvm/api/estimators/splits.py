@@ -106,7 +106,7 @@ def _fewer_folds(cv: Any, signs: np.ndarray, stacklevel: int) -> Any:
     if not isinstance(cv, (int, np.integer)) or rarer < 2 or cv <= rarer:
         return cv
     warnings.warn(
-        f"cv={cv} is more than the rarer class has samples; {rarer} folds are made.",
+        f"cv={cv} exceeds the samples of the rarer class; using {rarer} folds.",
         UserWarning,
         stacklevel=stacklevel,
     )

@@ -109,7 +109,7 @@ class SummaryMixin:
         """Store the moments of the training data for ``summary``.
 
         Class weights apply to the loss and not to the spread: ``sample_weight``
-        excludes them, but is zero for samples that were left out.
+        excludes them, but is zero for samples that were dropped.
         """
         support = np.flatnonzero(self._get_support_mask())  # type: ignore[attr-defined]
         kept = sample_weight > 0
@@ -184,7 +184,7 @@ def _scales(scaler: Any, estimator: Any) -> np.ndarray:
     check_is_fitted(scaler)
     if not hasattr(scaler, "scale_"):
         raise ValueError(
-            f"scaler must have scale_, as StandardScaler has, got {scaler!r}."
+            f"scaler must have scale_, like StandardScaler, got {scaler!r}."
         )
     n_features = estimator.coef_.shape[1]
     scales = scaler.scale_

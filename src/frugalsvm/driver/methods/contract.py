@@ -1,4 +1,4 @@
-"""The contract of methods: options and a context in, an outcome out.
+"""The interface of methods: options and a context in, an outcome out.
 
 The solution of a method is the incumbent of its monitor: methods offer every solution
 there.

@@ -15,7 +15,7 @@ from ...tree.branch_and_bound import TreeOptions
 from ...tree.branch_and_bound import branch_and_bound as grow_tree
 from .contract import Context, Outcome
 
-# A tree of fewer nodes proves next to nothing.
+# A tree with fewer nodes proves next to nothing.
 LEAST_NODES = 16
 
 

@@ -27,7 +27,7 @@ class WeightsDisplay:
     Parameters
     ----------
     weights : array-like of shape (n_features,)
-        Zero weights are left out.
+        Zero weights are omitted.
     names : sequence of str
     classes : pair of labels, default=None
         What negative and positive scores mean.

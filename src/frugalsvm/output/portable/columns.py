@@ -17,7 +17,9 @@ def select_columns(model: PortableModel, X: Any) -> np.ndarray:
     if table is None:
         table = _by_place(model, X)
     if not np.isfinite(table).all():
-        raise ValueError("X has NaN or infinite values; fill or drop such samples.")
+        raise ValueError(
+            "X has NaN or infinite values; impute them or drop these samples."
+        )
     return table
 
 

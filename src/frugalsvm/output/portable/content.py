@@ -1,4 +1,4 @@
-"""model.json as plain content: models into it, and out of it again."""
+"""Conversion of models to and from the content of model.json."""
 
 from __future__ import annotations
 

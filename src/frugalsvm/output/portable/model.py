@@ -84,7 +84,7 @@ class PortableModel:
                 f"{shown(first)} and {shown(second)}."
             )
 
-    # --- making and reading ------------------------------------------------------
+    # --- creating and reading ----------------------------------------------------
 
     @classmethod
     def from_estimator(
@@ -194,7 +194,7 @@ class PortableModel:
             positive = self.predict_proba(X)[:, 1] > 0.5
         return _labels(self.classes)[positive.astype(np.intp)]
 
-    # --- turning into other things -----------------------------------------------
+    # --- conversions ------------------------------------------------------------
 
     def to_pipeline(self) -> Any:
         """A fitted scikit-learn pipeline of a scaler and a FrugalSVC.
@@ -250,8 +250,8 @@ class PortableModel:
             Its input ``X`` has the model's features as columns, in the order of
             :attr:`names`; its outputs are ``label``, ``score`` and, with a sigmoid
             calibration, ``probability``. If a feature is NaN or infinite, the score is
-            NaN and the label is none of the classes: an empty text, -2^63 for integers,
-            or NaN for floats. Booleans become 0 and 1.
+            NaN and the label is none of the classes: an empty string, -2^63 for
+            integers, or NaN for floats. Booleans become 0 and 1.
 
         Raises
         ------
@@ -306,7 +306,7 @@ class PortableModel:
         frame.attrs["intercept"] = self.intercept
         return frame[["weight", "weight_per_unit", "mean", "scale", "unit", "index"]]
 
-    # --- looking -----------------------------------------------------------------
+    # --- display -----------------------------------------------------------------
 
     def __repr__(self) -> str:
         first, second = self.classes

@@ -107,8 +107,8 @@ class Origin(NamedTuple):
     fill : str, float or None
         Replacement for a missing value.
     stripped : str
-        Characters stripped from both ends of texts before they are compared; a text
-        that is then empty is missing.
+        Characters stripped from both ends of strings before they are compared; a
+        string that is then empty is missing.
     """
 
     column: str
@@ -146,7 +146,7 @@ def python_text(model: PortableModel, origins: Origins | None = None) -> str:
     modules = {Sigmoid: "import math", Isotonic: "import bisect"}
     module = modules.get(type(calibration))
     text = _PYTHON.format(
-        columns="columns to numbers, or to texts for categories"
+        columns="columns to numbers, or to strings for categories"
         if categories
         else "features to numbers",
         imports=f"\n{module}\n" if module else "",
@@ -219,7 +219,7 @@ def _sql_score(
 
 
 def _sql_value(name: str, dialect: str, origins: Origins | None) -> str:
-    """The value of a feature; NULL if its column is, unless it is filled in."""
+    """The value of a feature; NULL if its column is, unless it is imputed."""
     origin = origin_of(name, origins)
     value, fill = _quoted(origin.column, dialect), origin.fill_value
     if origin.category is None:
@@ -242,7 +242,7 @@ def _sql_value(name: str, dialect: str, origins: Origins | None) -> str:
 
 
 def _sql_stripped(value: str, origin: Origin, dialect: str) -> str:
-    """A stripped text; NULL if nothing is left."""
+    """A stripped string; NULL if nothing is left."""
     if not origin.stripped:
         return value
     characters = _literal(origin.stripped, dialect)

@@ -67,10 +67,9 @@ class SelectedFeature:
     ----------
     name : str
     weight : float
-        What one unit more, as measured, adds to the score. Positive scores mean the
-        second class.
+        Score change per unit, as measured. Positive scores mean the second class.
     standardised : float
-        What one standard deviation more adds to the score.
+        Score change per standard deviation.
     mean, scale : float or None
         Mean and standard deviation in the training data.
     unit : str or None
@@ -355,7 +354,7 @@ class DataSummary:
     encoded : tuple of (column, n_categories)
         Categorical columns, each value of which became a feature.
     imputed : tuple of (column, n_values)
-        Columns with missing values that were filled in.
+        Columns with imputed missing values.
     imputation : str or None
         How: "median".
     standardised : bool
@@ -411,7 +410,7 @@ class Report:
     created : str or None
         Date and time, as shown.
     validation, path, alternatives, progress, certificate, data, reproduction
-        Sections; None leaves one out.
+        Sections; None omits one.
     """
 
     title: str

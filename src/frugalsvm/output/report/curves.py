@@ -1,4 +1,4 @@
-"""Scores, confusion matrix, ROC and calibration from predictions for unseen rows."""
+"""Scores, confusion matrix, ROC and calibration from predictions for held-out rows."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def cross_validation_of(
     probabilities: ArrayLike | None = None,
     repeated: tuple[str, ...] = (),
 ) -> CrossValidation:
-    """The section on cross-validation, from predictions for unseen rows.
+    """The section on cross-validation, from predictions for held-out rows.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ def cross_validation_of(
     decisions : array-like of shape (n_samples,)
         Score of each row, from a model that has not seen it.
     folds : array-like of int of shape (n_samples,)
-        Fold of each row; rows with a negative number are left out.
+        Fold of each row; rows with a negative number are ignored.
     predicted : array-like of bool, default=None
         Whether the second class is predicted; by default, if the score is positive.
     probabilities : array-like, default=None

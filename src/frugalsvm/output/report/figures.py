@@ -24,9 +24,14 @@ N_STEPS = 400
 
 
 def roc_figure(roc: RocCurve) -> str:
-    """True positives over false positives, with the spread of the folds."""
+    """True positive over false positive rate, with the spread of the folds."""
     title = f"ROC curve, area {words.number(roc.auc)}"
-    plot = Plot(unit_axis("false alarms"), unit_axis("recognised"), title, height=300)
+    plot = Plot(
+        unit_axis("false positive rate"),
+        unit_axis("true positive rate"),
+        title,
+        height=300,
+    )
     rates = roc.false_positives.tolist()
     middle = roc.true_positives
     upper = np.minimum(middle + roc.spread, 1.0).tolist()

@@ -228,7 +228,7 @@ def usual_class(found: CrossValidation) -> tuple[int, float]:
 def proof(verdict: Verdict) -> str:
     """What is proved about the choice of features.
 
-    The wording avoids that a large gap sounds like a bad model.
+    The wording makes clear that a large gap does not mean a bad model.
     """
     within = budget(verdict)
     if verdict.status == "optimal":
@@ -285,7 +285,7 @@ def direction(report: Report, feature: SelectedFeature) -> str:
 
 
 def one_unit(feature: SelectedFeature) -> str:
-    """How much one unit more changes the score."""
+    """The score change per unit."""
     change = signed(feature.weight)
     if feature.kind == CATEGORY:
         return f"{change} if it has this value"
@@ -293,7 +293,7 @@ def one_unit(feature: SelectedFeature) -> str:
 
 
 def one_step(feature: SelectedFeature) -> str:
-    """How much one standard deviation more changes the score."""
+    """The score change per standard deviation."""
     change = signed(feature.standardised)
     if feature.scale is None or feature.kind == CATEGORY:
         return change

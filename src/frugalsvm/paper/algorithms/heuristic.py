@@ -164,7 +164,7 @@ def second_ranking(
     if find_spec("cvxpy") is None:
         warnings.warn(
             f"M = {M:g} is small enough for the paper's second ranking, but DSCoMP "
-            "needs CVXPY: pip install 'frugalsvm[paper]'. Going on with the first.",
+            "needs CVXPY: pip install 'frugalsvm[paper]'. Continuing with the first.",
             UserWarning,
             stacklevel=2,
         )

@@ -192,7 +192,9 @@ def ask_solver(
         monitor.stop.failure = str(error)
         return None
     if answer.status == "failed":
-        monitor.stop.failure = f"{solver} gave up on {model.name} without saying why."
+        monitor.stop.failure = (
+            f"{solver} failed on {model.name} without giving a reason."
+        )
         return None
     if answer.status == "interrupted" and not monitor.should_stop():
         # Some solvers catch Ctrl-C themselves; it is meant for the whole run.

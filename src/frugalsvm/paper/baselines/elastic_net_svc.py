@@ -49,7 +49,7 @@ class ElasticNetSVC(BinaryLinearClassifier):
     tol : float, default=1e-6
         Relative gap between objective and dual value.
     class_weight : dict or "balanced", default=None
-        Factors of C by class.
+        Multipliers of C by class.
     fit_intercept : bool, default=True
         Whether to fit an intercept; it is not penalised.
 
@@ -121,7 +121,7 @@ class ElasticNetSVC(BinaryLinearClassifier):
         y : array-like of shape (n_samples,)
             Labels of exactly two classes.
         sample_weight : array-like of shape (n_samples,), default=None
-            Factors of C; samples of weight zero are left out.
+            Multipliers of C; samples of weight zero are dropped.
 
         Returns
         -------

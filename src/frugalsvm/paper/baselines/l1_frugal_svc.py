@@ -77,7 +77,7 @@ class L1FrugalSVC(BinaryLinearClassifier):
     subproblem_time_limit : float or None, default=60
         Seconds for each subproblem of the kernel search.
     class_weight : dict or "balanced", default=None
-        Factors of C by class.
+        Multipliers of C by class.
     fit_intercept : bool, default=True
         Whether to fit an intercept; it is not penalised.
 
@@ -168,7 +168,7 @@ class L1FrugalSVC(BinaryLinearClassifier):
         y : array-like of shape (n_samples,)
             Labels of exactly two classes.
         sample_weight : array-like of shape (n_samples,), default=None
-            Factors of C; samples of weight zero are left out.
+            Multipliers of C; samples of weight zero are dropped.
 
         Returns
         -------
@@ -203,7 +203,7 @@ class L1FrugalSVC(BinaryLinearClassifier):
             self.status_ = self._status(monitor, outcome.is_cut_short)
             self.n_iter_ = max(1, outcome.programs)
         if monitor.stop.failure is not None:
-            warnings.warn(f"the fit ends early: {monitor.stop.failure}", stacklevel=2)
+            warnings.warn(f"the fit ended early: {monitor.stop.failure}", stacklevel=2)
         return self
 
     def _run(self, problem: Problem, monitor: Monitor) -> Any:

@@ -153,7 +153,7 @@ def _what_is_expected(info: DatasetInfo, places: list[Path], reason: str) -> str
 
 
 def describe(file: TextIO | None = None) -> None:
-    """Print the paper's two data tables beside the actual m, n and class shares.
+    """Print the paper's two data tables beside the actual m, n and class proportions.
 
     Differences are marked with ``!``.
 
@@ -187,11 +187,11 @@ def _row(info: DatasetInfo) -> str:
     shares = tuple(round(100 * count / sum(info.counts)) for count in info.counts)
     remarks = []
     if info.shape != (m, n):
-        remarks.append("another shape")
+        remarks.append("different shape")
     if shares == (second, first) and first != second:
-        remarks.append("classes in the other order")
+        remarks.append("classes swapped")
     elif shares != (first, second):
-        remarks.append("other class shares")
+        remarks.append("different class proportions")
     mark = "!" if remarks else " "
     if info.remark:
         remarks.append(info.remark)

@@ -117,7 +117,7 @@ def elastic_net_svm(
     Parameters
     ----------
     problem : Problem
-        Excluded features are left out; its budgets are ignored.
+        Excluded features are omitted; its budgets are ignored.
     alpha : float
         Weight of the penalty, not negative.
     K : iterable of int, default=None

@@ -61,7 +61,7 @@ def usable_features(problem: Problem) -> np.ndarray:
 def draft(problem: Problem, features: np.ndarray | None = None, w: Any = None) -> Draft:
     """``Xi = {(w, b, xi): y_i (w x_i + b) >= 1 - xi_i, xi >= 0}`` (eq. ``eq:xi``).
 
-    Features that no solution can use are left out. ``w`` may be an expression, e.g.
+    Features that no solution can use are omitted. ``w`` may be an expression, e.g.
     part of a matrix.
     """
     cp = modelling()

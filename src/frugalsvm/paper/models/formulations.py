@@ -38,7 +38,7 @@ def svm(problem: Problem) -> Model:
     Parameters
     ----------
     problem : Problem
-        Features that are excluded or alone exceed ``max_cost`` are left out; otherwise
+        Features that are excluded or alone exceed ``max_cost`` are omitted; otherwise
         its budgets are ignored.
 
     Returns

@@ -52,7 +52,7 @@ def run(arguments: list[str]) -> int:
     try:
         return _run(studies, settings, given)
     except (DatasetNotFound, UnreadableData) as error:
-        print(f"{error} Or leave it out by --sets.", file=sys.stderr)
+        print(f"{error} Or exclude it with --sets.", file=sys.stderr)
         return 1
     except StoreNotUsable as error:
         print(error, file=sys.stderr)
@@ -79,13 +79,15 @@ def _go_on(given: argparse.Namespace) -> str:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="frugalsvm experiment",
-        description="Regenerate the paper's tables and figures, ours beside published.",
+        description="The paper's tables and figures, beside the published ones.",
     )
     parser.add_argument(
         "names", nargs="+", metavar="NAME", help=f"{LIST}, {ALL}, {', '.join(STUDIES)}"
     )
     parser.add_argument("--data", metavar="DIR", help="folder of NAME.csv.gz files")
-    parser.add_argument("--grid", choices=GRIDS, default="quick", help="how much to do")
+    parser.add_argument(
+        "--grid", choices=GRIDS, default="quick", help="size of the grid"
+    )
     parser.add_argument(
         "--sets", nargs="+", default=[], metavar="SET", help="only these data sets"
     )
@@ -95,17 +97,17 @@ def _parser() -> argparse.ArgumentParser:
     )  # fmt: skip
     parser.add_argument("--jobs", type=int, default=1, help="processes (joblib)")
     parser.add_argument(
-        "--out", metavar="DIR", default="experiments", help="folder for what is written"
+        "--out", metavar="DIR", default="experiments", help="output folder"
     )
     parser.add_argument(
-        "--store", metavar="FILE", help="cells that are done (DIR/cells.sqlite)"
+        "--store", metavar="FILE", help="file of finished cells (DIR/cells.sqlite)"
     )
     parser.add_argument(
         "--json", action="store_true",
         help="tables, notes and files as one JSON object instead of text",
     )  # fmt: skip
     parser.add_argument(
-        "--quiet", action="store_true", help="only write files; say what went wrong"
+        "--quiet", action="store_true", help="only write files; print only errors"
     )
     return parser
 
@@ -127,7 +129,7 @@ def _print_list(as_json: bool) -> None:
         parts.append(f"quick took us {duration(QUICK_SECONDS[study.name])}")
         print(f"{'':10} {'; '.join(parts)}")
         if study.columns:
-            print(f"{'':10} --limit knows {', '.join(study.columns)}")
+            print(f"{'':10} --limit accepts {', '.join(study.columns)}")
     took = duration(sum(QUICK_SECONDS.values()))
     print(
         "\n'At most' is the time of all cells at their limits, one after the other. "
@@ -201,7 +203,7 @@ def _run(studies: list[Study], settings: Settings, given: argparse.Namespace) ->
         for study in studies:
             cells = study.plan(settings)
             if not cells:
-                _say(f"{study.name} has none of these data sets: left out.")
+                _say(f"{study.name} has none of these data sets: skipped.")
                 continue
             outcomes = run_cells(
                 study.name, cells, settings.source, store, jobs, given.quiet
@@ -221,7 +223,7 @@ def _run(studies: list[Study], settings: Settings, given: argparse.Namespace) ->
     if given.json:
         _print_json({"studies": shown, "failed": failed, "page": _page(out)})
     elif not given.quiet:
-        print(f"\nAll of it on one page: {_page(out)}")
+        print(f"\nEverything on one page: {_page(out)}")
     return 1 if failed else 0
 
 
@@ -262,7 +264,7 @@ def _about_cells(settings: Settings, outcomes: Outcomes) -> list[str]:
         {f"{cell}: {one.error}" for cell, one in outcomes.items() if one.error}
     )
     if errors:
-        notes.append(f"{len(errors)} cells failed, the first of them {errors[0]}")
+        notes.append(f"{len(errors)} cells failed; the first one is {errors[0]}")
     return notes
 
 
@@ -275,8 +277,8 @@ def _write_page(
     out: Path, settings: Settings, sections: list[tuple[str, str, str]]
 ) -> None:
     about = (
-        f"frugalsvm {revision()}, grid {settings.grid}. Entries with * are of "
-        "cells that their limit ended."
+        f"frugalsvm {revision()}, grid {settings.grid}. Entries with * come "
+        "from cells that ended at their limit."
     )
     text = page("The paper's study", about, sections)
     write_whole(out / "index.html", lambda file: file.write(text.encode("utf-8")))

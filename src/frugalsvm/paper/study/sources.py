@@ -80,7 +80,7 @@ def _load(folder: str | None, name: str) -> DataSet:
             raise
         except (OSError, EOFError, ValueError, zlib.error) as error:
             raise UnreadableData(
-                f"{name} cannot be read ({error}); is its file whole? Get it again."
+                f"{name} cannot be read ({error}); if it is truncated, get it again."
             ) from error
     return DataSet(name, found.data, found.target)
 

@@ -42,7 +42,7 @@ class StoreNotUsable(RuntimeError):
 
 
 class CellStore:
-    """Outcomes by key; a context that closes the file.
+    """Outcomes by key; a context manager that closes the file.
 
     Parameters
     ----------
@@ -155,7 +155,7 @@ def _opened(path: Path) -> sqlite3.Connection:
         (owner,) = connection.execute("PRAGMA application_id").fetchone()
         if owner != APPLICATION and tables:
             raise StoreNotUsable(
-                f"{path} is a database of something else; give another --store."
+                f"{path} belongs to another application; give another --store."
             )
         with connection:
             connection.execute(f"PRAGMA application_id = {APPLICATION}")

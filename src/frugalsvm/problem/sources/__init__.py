@@ -30,7 +30,7 @@ __all__ = [
 ]
 
 # Tables with at most this many entries are copied, and so are those with at most this
-# many features: their working sets are not much smaller than the data.
+# many features, whose working sets are not much smaller than the data.
 FEW_ENTRIES, FEW_FEATURES = 2**22, 1000
 # Arrays of doubles in memory are copied up to this many entries.
 FEW_DOUBLES = 2**26

@@ -76,7 +76,7 @@ class ArraySource:
                 out[:, rows] = self._X[rows, features].T
             else:
                 out[:, rows] = self._X[np.ix_(self._kept[rows], features)].T
-            _let_go(self._X)
+            _release_pages(self._X)
         return out
 
     def first(self, is_such: Property) -> tuple[int, int, float]:
@@ -119,7 +119,7 @@ class ArraySource:
                 stops = [min(start + width, self.n_features) for start in some]
                 each = map if n_threads == 1 or len(some) == 1 else pool.map
                 list(each(work, some, stops))
-                _let_go(self._X)
+                _release_pages(self._X)
 
 
 def _product_for(X: np.ndarray) -> Any:
@@ -131,7 +131,7 @@ def _product_for(X: np.ndarray) -> Any:
     return column_by_column if X.flags.f_contiguous else None
 
 
-def _let_go(array: np.ndarray) -> None:
+def _release_pages(array: np.ndarray) -> None:
     """Release the pages of a mapped file from the memory of the process.
 
     The system may keep them cached. Copy-on-write maps are skipped, since changes would

@@ -87,7 +87,7 @@ class SparseSource:
         return out
 
     def part(self, features: np.ndarray) -> SparseSource:
-        """Some of the features, numbered anew in their order."""
+        """Some of the features, renumbered in their order."""
         shape = self.n_samples, self.n_features
         whole = sp.csc_array((self._values, self._rows, self._starts), shape=shape)
         # Shifts do not change: each depends on its own feature only.

@@ -26,15 +26,15 @@ def _remarks(name: str, found: dict[str, Any]) -> str:
     m, n, first, second = info.paper
     remarks = [info.remark, found["differences"]]
     if (found["m"], found["n"]) != (m, n):
-        remarks.insert(0, "another shape")
+        remarks.insert(0, "different shape")
     if found["shares"] == [second, first] and first != second:
-        remarks.insert(0, "classes in the other order")
+        remarks.insert(0, "classes swapped")
     elif found["shares"] != [first, second]:
-        remarks.insert(0, "other class shares")
+        remarks.insert(0, "different class proportions")
     return "; ".join(filter(None, remarks))
 
 
-TITLE = "m, n and class shares, as printed and of the copies at hand"
+TITLE = "m, n and class proportions, as printed and in our copies"
 
 
 def _report(
@@ -62,7 +62,7 @@ def _study(number: int, words: str, label: str, names: tuple[str, ...]) -> Study
     return Study(
         f"table{number}",
         f"Table {number}: {words}",
-        "The data: what the paper says of them, and what is at hand.",
+        "The data: as described in the paper, and our copies.",
         partial(_plan, names),
         partial(_report, names),
         label,

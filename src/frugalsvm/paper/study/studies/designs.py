@@ -86,23 +86,23 @@ def _report(settings: Settings, outcomes: Outcomes) -> StudyReport:
     columns = (
         "data", "B", "method", "recovered %", "gap %", "objective / true", "seconds",
     )  # fmt: skip
-    title = "Right features found, proved gap and time; means over seeds"
+    title = "True features found, proved gap and time; means over seeds"
     names = [f"{shape.kind} {shape.m}, {shape.rho:g}" for shape in shapes]
     return StudyReport(
         [ReportTable(title, columns, rows)],
-        [Figure(title, lambda: bars(names, series, "right features found [%]"))],
+        [Figure(title, lambda: bars(names, series, "true features found [%]"))],
         [
-            f"C = {C:g}, B as many features as made the labels. 'objective / true' "
-            "compares with the SVM on the right features: below 1 means that other "
-            "features fit the sample better, so that recovery is not what the "
-            "objective asks for. Seconds are those of whole cells."
+            f"C = {C:g}, B = number of true features. 'objective / true' compares with "
+            "the SVM on the true features: below 1 means that other features fit the "
+            "sample better, so that the objective does not favour recovery. Seconds "
+            "are those of whole cells."
         ],
     )
 
 
 DESIGNS = Study(
     "designs",
-    "Generators of the field: are the right features found?",
+    "Synthetic data: are the true features found?",
     "Beyond the paper: the correlated Gaussian design with logistic labels (OKRidge, "
     "Liu et al.), and the hinge design of SubsetSelectionCIO's experiments.",
     _plan,

@@ -63,8 +63,8 @@ _NOTE = (
     "Stratified splits, 80 % for training, scaled by it. EN-SVM: the best training "
     "accuracy among alpha = 2^0..2^10 with 1 to B features, else the fewest features. "
     "Paths go from large alpha to small; where the limit ended one, smaller alphas "
-    "were not tried. Intervals are those of Nadeau and Bengio for training sets that "
-    "overlap; means with splits that ended at their limit are marked. "
+    "were not tried. Intervals are those of Nadeau and Bengio for overlapping training "
+    "sets; means with splits that ended at their limit are marked. "
     "The paper's split is not known. Its accuracies are not those of a fifth of the "
     "samples: see the documentation."
 )

@@ -43,9 +43,9 @@ def _report(settings: Settings, outcomes: Outcomes) -> StudyReport:
         notes=[
             "Objectives are those of the SVM on the features that SCIP selects; a gap "
             "is a fraction of it, 1 where there is no solution or no bound. The limit "
-            "counts from building the program on. M is the largest weight that dual "
+            "includes the time to build the program. M is the largest weight that dual "
             "points allow a solution as good as that of a fast swap search; the paper "
-            "does not say which M it has."
+            "does not say which M it uses."
         ],
     )
 

@@ -102,11 +102,11 @@ _COLUMNS = (
 )  # fmt: skip
 _NOTE = (
     "Repeated stratified folds, features scaled inside. +- are half 95 % intervals of "
-    "Nadeau and Bengio, which allow for training sets that overlap; those of "
+    "Nadeau and Bengio, which allow for overlapping training sets; those of "
     "differences are paired by fold. Ranks, and Nemenyi's critical difference, take "
-    "data sets as the sample: with few of them hardly anything differs. A cell at its "
-    "limit has tried fewer values of C. Seconds are those of a cell, all inner fits "
-    "included."
+    "data sets as the sample: with few of them, few differences are significant. A "
+    "cell at its limit has tried fewer values of C. Seconds are those of a cell, all "
+    "inner fits included."
 )
 
 
@@ -229,7 +229,7 @@ def _masks(
 STABILITY = Study(
     "stability",
     "Stability of the selected features",
-    "Beyond the paper: how far folds agree on features (Nogueira's measure), from the "
+    "Beyond the paper: how well folds agree on features (Nogueira's measure), from the "
     "cells of the experiment peers.",
     _plan,
     _stability_report,

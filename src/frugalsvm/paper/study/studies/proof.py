@@ -103,7 +103,7 @@ def _draw(gaps: dict[str, list[float]], scores: dict[str, list[float]]) -> Any:
 
 PROOF = Study(
     "proof",
-    "Where proofs are to be had: gap and accuracy as C changes",
+    "Where proofs are within reach: gap and accuracy as C changes",
     f"Beyond the paper: our tree on the large data sets, B = {BUDGET}, C = 0.001..10.",
     _plan,
     _report,

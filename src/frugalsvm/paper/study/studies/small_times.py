@@ -82,8 +82,8 @@ _M_RULE = (
     "M of BigMP: the largest weight that dual points of DSCoP, of SVM and of a joint "
     "descent allow any solution as good as that of a fast swap search (the paper's "
     "bound problems in their tight form, none of them solved); it is not part of the "
-    "time. Times of SCIP have the building of its program by CVXPY in them, 0.1 s or "
-    "so. Cells at their limit count with the time they took, so that such means are "
+    "time. Times of SCIP include building the program with CVXPY, about 0.1 "
+    "s. Cells at their limit count with the time they took, so that such means are "
     "too small. The paper's source has no numbers of this figure."
 )
 

@@ -55,7 +55,7 @@ def _report(settings: Settings, outcomes: Outcomes) -> StudyReport:
     return StudyReport(
         [ReportTable(title, COLUMNS, rows)],
         notes=[
-            "CoP* is CoP by SCIP that is given the solution of H-KS; the time of H-KS "
+            "CoP* is CoP by SCIP, started from the solution of H-KS; the time of H-KS "
             "is not part of its limit. d_f is empty where CoP alone finds no solution."
         ],
     )
