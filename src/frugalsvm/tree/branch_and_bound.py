@@ -22,7 +22,7 @@ from ..search.evaluator import Evaluator, Stop
 from ..search.restarts import RestartSearch, SwapOptions
 from ..search.swap import swap_search
 from .branching import RULES, MostFractional, make_rule
-from .evaluation import work_off
+from .evaluation import run_evaluations
 from .expansion import Expansion
 from .frontier import Frontier
 from .node import Node
@@ -34,7 +34,7 @@ BATCH = 8
 # Nodes between the starts of two dives.
 DIVE_PERIOD = 64
 # Maximum fraction of nodes in dives, which are long with many features.
-DIVE_PART = 0.15
+DIVE_FRACTION = 0.15
 # Nodes before restarts of the swap search begin: easy trees finish earlier.
 SEARCH_AFTER = 50
 # SVM solves of the swap search per cheap node.
@@ -185,7 +185,7 @@ class BranchAndBound:
         try:
             while nodes := self._take(dives):
                 expansions = [Expansion(solver, node) for node in nodes]
-                work_off(solver.engine, expansions)
+                run_evaluations(solver.engine, expansions)
                 self._improve(solver)
                 dives = self._replace(solver, expansions)
                 self._search_in_between()
@@ -233,7 +233,7 @@ class BranchAndBound:
             self.hit_limit = "nodes"
         elif self.frontier.n_bytes > 1e6 * self.options.max_megabytes:
             self.hit_limit = "memory"
-        elif self.work >= self._payoff.next_look:
+        elif self.work >= self._payoff.next_check:
             self._is_spent |= self._payoff.is_over(self.work, self._open_gap())
         return self._is_spent or self.hit_limit is not None
 
@@ -253,16 +253,16 @@ class BranchAndBound:
     def _replace_one(self, expansion: Expansion, may_dive: bool) -> Node | None:
         node, pair = expansion.node, expansion.pair
         assert pair is not None
-        assert node.scratch is not None
+        assert node.branching_data is not None
         self._n_taken += 1
-        dives = node.scratch.dives or self._is_dive_due()
+        dives = node.branching_data.dives or self._is_dive_due()
         cutoff = self.incumbent.cutoff
         still_open = [child for child in pair if self.frontier.add(child, cutoff)]
         dive = None
         if dives and may_dive and still_open:
             dive = still_open.pop(0)
-            assert dive.scratch is not None
-            dive.scratch.dives = True
+            assert dive.branching_data is not None
+            dive.branching_data.dives = True
             self._n_dived += 1
             self.frontier.start(dive)
         for child in still_open:
@@ -271,7 +271,7 @@ class BranchAndBound:
         return dive
 
     def _is_dive_due(self) -> bool:
-        few = self._n_dived <= DIVE_PART * self._n_taken
+        few = self._n_dived <= DIVE_FRACTION * self._n_taken
         return self._n_taken % DIVE_PERIOD == 0 and few
 
     def _count(self, solver: NodeSolver) -> None:

@@ -2,9 +2,9 @@
 
     relax -> prune? -> round -> fix features -> open node or leaf
 
-The caller solves the pending ``task`` and passes the result to ``take``, which sets the
-next request, until there is none. This way several nodes can be evaluated side by side,
-and one call of the engine solves all pending requests (``work_off``).
+The caller solves the pending ``request`` and passes the result to ``take``, which sets
+the next request, until there is none. This way several nodes can be evaluated side by
+side, and one call of the engine solves all pending requests (``run_evaluations``).
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from ..engine.perspective import ROUNDS_AT_A_TIME, region_task
+from ..engine.perspective import ROUNDS_AT_A_TIME, region_request
 from ..engine.protocol import Engine, RelaxationRequest, RelaxationResult, WorkingSet
 from ..engine.region import Region
-from ..engine.work import task_work
+from ..engine.work import request_work
 from ..kernels.screening import FIXED_IN, FIXED_OUT, OPEN
 from .branching import expected_gains
-from .node import FEW_FEATURES, BranchingData, DualPoint, Node, active_of
+from .node import FEW_FEATURES, BranchingData, DualPoint, Node, working_set_of
 
 if TYPE_CHECKING:  # circular import: node solvers make evaluations
     from .node_solver import NodeSolver
@@ -44,12 +44,12 @@ class Work(Protocol):
         """The evaluations that await a result; none when the work is done."""
 
 
-def work_off(engine: Engine, works: Iterable[Work]) -> None:
+def run_evaluations(engine: Engine, jobs: Iterable[Work]) -> None:
     """Solve all requests; each engine call solves all that are pending."""
-    works = list(works)
-    while due := [evaluation for work in works for evaluation in work.due()]:
-        answers = engine.solve([e.task for e in due if e.task is not None])
-        for evaluation, found in zip(due, answers, strict=True):
+    jobs = list(jobs)
+    while due := [evaluation for job in jobs for evaluation in job.due()]:
+        results = engine.solve([e.request for e in due if e.request is not None])
+        for evaluation, found in zip(due, results, strict=True):
             evaluation.take(found)
 
 
@@ -64,70 +64,74 @@ class Evaluation:
         Receives the bound, fixings and, if it stays open, the branching data.
     region : Region
         The decisions left at the node.
-    active : WorkingSet or None
+    working_set : WorkingSet or None
         The working set of the parent.
 
     Attributes
     ----------
-    task : RelaxationRequest or None
+    request : RelaxationRequest or None
         The pending request; None when the node is evaluated.
     """
 
     __slots__ = (
-        "_active",
         "_found",
         "_is_trial",
         "_max_rounds",
         "_solver",
         "_then",
+        "_working_set",
         "node",
         "region",
-        "task",
+        "request",
     )
 
     def __init__(
-        self, solver: NodeSolver, node: Node, region: Region, active: WorkingSet | None
+        self,
+        solver: NodeSolver,
+        node: Node,
+        region: Region,
+        working_set: WorkingSet | None,
     ):
         self.node = node
         self.region = region
-        self.task: RelaxationRequest | None = None
+        self.request: RelaxationRequest | None = None
         self._solver = solver
-        self._active = active
+        self._working_set = working_set
         self._is_trial = False
         self._then: Callable[[RelaxationResult], None] = _nothing
         solver.n_nodes += 1
         if region.is_decided(solver.problem.costs):
             self._solve_leaf()
         else:
-            self._solve(region, active, NODE_TOL, MAX_ROUNDS, self._relaxed)
+            self._solve(region, working_set, NODE_TOL, MAX_ROUNDS, self._relaxed)
 
     def due(self) -> list[Evaluation]:
         """Itself while a request is pending."""
-        return [] if self.task is None else [self]
+        return [] if self.request is None else [self]
 
     def take(self, found: RelaxationResult) -> None:
         """Take the result of the pending request, and set the next one."""
-        solver, task = self._solver, self.task
-        assert task is not None
+        solver, request = self._solver, self.request
+        assert request is not None
         solver.n_iterations += found.iterations
         if solver.counts_work:
-            solver.work += task_work(solver.engine, task, found)
+            solver.work += request_work(solver.engine, request, found)
         if found.bound > self.node.bound and not self._is_trial:
             self.node.bound = found.bound
             self.node.point = self._kept_point(found)
-        is_last = found.finished or task.n_before + found.rounds >= self._max_rounds
-        if is_last or found.bound > task.cutoff or solver.should_stop():
-            self.task = None
+        is_last = found.finished or request.n_before + found.rounds >= self._max_rounds
+        if is_last or found.bound > request.cutoff or solver.should_stop():
+            self.request = None
             # Cleared: a bound method would keep the object alive in a reference cycle.
             then, self._then = self._then, _nothing
             then(found)
         else:
-            self.task = task.continued(found)
+            self.request = request.continued(found)
 
     def _solve(
         self,
         region: Region,
-        active: WorkingSet | None,
+        working_set: WorkingSet | None,
         tol: float,
         max_rounds: int,
         then: Callable[[RelaxationResult], None],
@@ -136,10 +140,10 @@ class Evaluation:
         solver = self._solver
         self._max_rounds = max_rounds
         self._then = then
-        self.task = region_task(
+        self.request = region_request(
             solver.engine,
             region,
-            active,
+            working_set,
             tol=tol,
             fine_tol=solver.fine_tol,
             cutoff=solver.incumbent.cutoff,
@@ -149,11 +153,11 @@ class Evaluation:
     def _solve_finely(
         self,
         region: Region,
-        active: WorkingSet | None,
+        working_set: WorkingSet | None,
         then: Callable[[RelaxationResult], None],
     ) -> None:
         """Request a relaxation to the accuracy of a leaf."""
-        self._solve(region, active, self._solver.fine_tol, LEAF_ROUNDS, then)
+        self._solve(region, working_set, self._solver.fine_tol, LEAF_ROUNDS, then)
 
     def _is_pruned(self) -> bool:
         return self.node.bound > self._solver.incumbent.cutoff
@@ -173,7 +177,7 @@ class Evaluation:
             self._refine()
         else:
             self._is_trial = True
-            self._solve_finely(trial, active_of(found), self._tried)
+            self._solve_finely(trial, working_set_of(found), self._tried)
 
     def _tried(self, found: RelaxationResult) -> None:
         """Take the result for a region suggested by rounding."""
@@ -186,8 +190,8 @@ class Evaluation:
         solver, found = self._solver, self._found
         is_open = not self._is_pruned() and solver.incumbent.cutoff < found.primal
         if is_open and solver.kind.wants_finer(self.region, found):
-            self._active = active_of(found)
-            self._solve_finely(self.region, self._active, self._settle)
+            self._working_set = working_set_of(found)
+            self._solve_finely(self.region, self._working_set, self._settle)
         else:
             self._settle(found)
 
@@ -221,11 +225,11 @@ class Evaluation:
         cutoff = self._solver.incumbent.cutoff
         ranked = self._solver.rule.rank(features, found, cutoff)
         free = self.region.free
-        self.node.scratch = BranchingData(
+        self.node.branching_data = BranchingData(
             ranked,
             found.z[ranked].tolist(),
             expected_gains(found.z[ranked], found.curvature[ranked]),
-            active_of(found),
+            working_set_of(found),
             free if free.shape[0] <= FEW_FEATURES else None,
         )
 
@@ -233,7 +237,7 @@ class Evaluation:
         """Close a leaf, where nothing is left to branch on: its bound is final."""
         solver = self._solver
         self.region = self.region.settled(solver.problem.costs)
-        self._solve_finely(self.region, self._active, self._leaf_solved)
+        self._solve_finely(self.region, self._working_set, self._leaf_solved)
 
     def _leaf_solved(self, found: RelaxationResult) -> None:
         solver = self._solver

@@ -17,7 +17,7 @@ import numpy as np
 from ..problem.problem import Problem
 from ..runtime.incumbent import Incumbent
 from .branching import MostFractional, make_rule
-from .evaluation import work_off
+from .evaluation import run_evaluations
 from .expansion import Expansion
 from .frontier import Frontier
 from .node import DualPoint, Node
@@ -334,5 +334,5 @@ class ListingTree:
 def _expand(solver: NodeSolver, nodes: list[Node]) -> list[Expansion]:
     """The evaluated children of some nodes."""
     expansions = [Expansion(solver, node) for node in nodes]
-    work_off(solver.engine, expansions)
+    run_evaluations(solver.engine, expansions)
     return expansions

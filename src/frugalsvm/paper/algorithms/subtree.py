@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ...tree.evaluation import work_off
+from ...tree.evaluation import run_evaluations
 from ...tree.expansion import Expansion
 from ...tree.frontier import Frontier
 from ...tree.node import Node
@@ -80,7 +80,7 @@ class Subtree:
     def _branch(self, node: Node) -> None:
         self.frontier.start(node)
         expansion = Expansion(self.solver, node)
-        work_off(self.solver.engine, [expansion])
+        run_evaluations(self.solver.engine, [expansion])
         assert expansion.pair is not None
         for child in expansion.pair:
             self.add(child)
