@@ -102,7 +102,7 @@ def test_relaxations_on_growing_working_sets_are_exact(
     dense, sparse = both(X, y, C=0.5, max_features=budget, **arguments_of(kind, 800))
     wanted = relaxed_as_a_whole(dense)
     found = perspective(sparse.engine, sparse.root_region(), tol=TOL)
-    # Interior points end at gaps of 1e-9 to 1e-8, depending on the processor.
+    # Interior points end at gaps of 1e-9 to 1e-8, depending on compilation.
     np.testing.assert_allclose(found.bound, wanted.bound, rtol=1e-7)
     np.testing.assert_allclose(found.primal, wanted.primal, rtol=1e-7)
     assert found.bound <= wanted.primal * (1 + 1e-12)

@@ -36,7 +36,7 @@ UNNEEDED = {
     "DumpParforDiagnostics",
 }
 
-# Numba's internal functions as compiled for fast and for strict code.
+# Numba's internal functions as compiled for strict and for fast code.
 _helpers: dict[bool, dict[Any, Any]] = {False: {}, True: {}}
 
 

@@ -2,9 +2,9 @@
 
 With weights to start from, the dual variables of samples far from the margin stay at
 their bounds: they seldom change if the support differs by one feature. If a sample
-turns out to be on the other side, it becomes active and the SVM is solved again. If the
-dual value has to exceed a cutoff, the first solve mostly decides, since a dual point
-with some variables at their bounds is valid.
+turns out to be on the other side, it becomes active and the SVM is solved again. To see
+that a cutoff is exceeded, the first solve mostly suffices: a dual point with some
+variables at their bounds is still a dual point.
 """
 
 from typing import NamedTuple
