@@ -25,7 +25,7 @@ from ..runtime.stopping import StopCondition
 from ..runtime.supervision import supervise
 from ..search.evaluator import Stop
 from ..search.native.relaxation import relax_natively
-from ..search.path_search import GridSolutions, PathSearch, Place
+from ..search.path_search import CellIndex, GridSolutions, PathSearch
 from ..search.restarts import SwapOptions, prepare
 from .feature_names import FeatureNames
 
@@ -202,7 +202,7 @@ def search_grid(
     effort: str,
     seed: np.random.SeedSequence,
     n_jobs: int = 1,
-    seeds: dict[Place, list[np.ndarray]] | None = None,
+    seeds: dict[CellIndex, list[np.ndarray]] | None = None,
 ) -> GridSolutions:
     """Good solutions for all budgets and C, by swap search only.
 
@@ -247,7 +247,7 @@ def _search(
     max_work: Callable[[Problem], float],
     seed: np.random.SeedSequence,
     n_jobs: int,
-    seeds: dict[Place, list[np.ndarray]] | None,
+    seeds: dict[CellIndex, list[np.ndarray]] | None,
     stop: StopCondition,
 ) -> GridSolutions | None:
     """The solutions; None if the search was stopped."""
@@ -301,7 +301,7 @@ def bounded_grid(
     effort: str,
     seed: np.random.SeedSequence,
     n_jobs: int | None = None,
-    seeds: dict[Place, list[np.ndarray]] | None = None,
+    seeds: dict[CellIndex, list[np.ndarray]] | None = None,
 ) -> BoundedGrid:
     """``search_grid`` with the bounds of all relaxations."""
     found = search_grid(

@@ -414,7 +414,7 @@ class Problem:
             return self.A[features]
         cache = self._cache
         if cache is not None and 8 * features.size * self.n_samples <= cache.max_bytes:
-            return self.engine.gather(features)
+            return self.engine.signed_rows(features)
         return signed_columns(self.source, features, self.y)
 
     def _at_samples(self, samples: np.ndarray) -> np.ndarray:
@@ -447,7 +447,7 @@ class Problem:
             features = np.arange(self.n_features)
             rows = self.A
         else:
-            rows = self.engine.gather(features)
+            rows = self.engine.signed_rows(features)
         if not self.shift.any():
             return rows
         rows = np.array(rows)

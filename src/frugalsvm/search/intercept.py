@@ -20,5 +20,5 @@ def best_intercept(problem: Problem, coef: np.ndarray) -> float:
     order = np.argsort(breaks, kind="stable")
     slopes = np.cumsum(C[order]) - C[y > 0].sum()
     # Rounding must not push the index beyond the last breakpoint.
-    place = min(np.searchsorted(slopes, 0.0), breaks.size - 1)
-    return float(breaks[order[place]])
+    position = min(np.searchsorted(slopes, 0.0), breaks.size - 1)
+    return float(breaks[order[position]])

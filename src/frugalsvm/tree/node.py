@@ -58,7 +58,7 @@ class BranchingData:
         Their z.
     gains : tuple of two lists
         Expected gains of the bound if they are used, and if they are not.
-    active : WorkingSet
+    working_set : WorkingSet
         The working set of the node, from which its children start.
     free : ndarray or None
         Its free features, if there are few.
@@ -69,14 +69,14 @@ class BranchingData:
     features: np.ndarray
     z: list[float]
     gains: tuple[list[float], list[float]]
-    active: WorkingSet
+    working_set: WorkingSet
     free: np.ndarray | None
     dives: bool = False
 
     @property
     def n_bytes(self) -> int:
         """Bytes of the arrays."""
-        size = self.active.side.nbytes + self.active.features.nbytes
+        size = self.working_set.side.nbytes + self.working_set.features.nbytes
         return size + (0 if self.free is None else self.free.nbytes)
 
 
@@ -86,8 +86,8 @@ class Node:
 
     Branching at the parent put ``feature`` ``inside`` or not. ``bound`` is valid for
     all supports of the node; ``point`` proves it if proofs are kept. The fixings follow
-    from ``fixing_point`` and the incumbent. The branching data in ``scratch`` exist
-    while the node is open.
+    from ``fixing_point`` and the incumbent. ``branching_data`` exist while the node is
+    open.
     """
 
     parent: Node | None
@@ -100,7 +100,7 @@ class Node:
     fixed_out: np.ndarray = field(default_factory=_nothing)
     fixing_point: DualPoint | None = None
     is_leaf: bool = True
-    scratch: BranchingData | None = None
+    branching_data: BranchingData | None = None
 
     @classmethod
     def root(cls, region: Region) -> Node:
@@ -128,8 +128,8 @@ class Node:
 
     def region(self, problem: Problem, root: Region) -> Region:
         """The region of this node, given that of the root."""
-        if self.scratch is not None and self.scratch.free is not None:
-            return region_of(problem, root, self.forced, self.scratch.free)
+        if self.branching_data is not None and self.branching_data.free is not None:
+            return region_of(problem, root, self.forced, self.branching_data.free)
         open_ = np.zeros(problem.n_features, dtype=bool)
         open_[root.free] = True
         node: Node | None = self
@@ -145,7 +145,7 @@ class Node:
     def n_bytes(self) -> int:
         """Approximate memory of the node."""
         size = NODE_BYTES + self.forced.nbytes + self.fixed_out.nbytes
-        for part in (self.scratch, self.point, self.fixing_point):
+        for part in (self.branching_data, self.point, self.fixing_point):
             size += 0 if part is None else part.n_bytes
         return size
 
@@ -167,6 +167,6 @@ def region_of(
     return Region(forced, free, root.k - (forced.shape[0] - n_forced), budget)
 
 
-def active_of(found: RelaxationResult) -> WorkingSet:
+def working_set_of(found: RelaxationResult) -> WorkingSet:
     """The working set of a node, copied: results are views of larger arrays."""
-    return WorkingSet(found.active.features.copy(), found.active.side.copy())
+    return WorkingSet(found.working_set.features.copy(), found.working_set.side.copy())
