@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..driver.compiling import ensure_compiled
 from ..driver.result import Result
 from ..driver.solving import run_interruptible, search_limit, solve
 from ..problem.problem import Problem
@@ -26,7 +27,7 @@ from ..runtime.supervision import supervise
 from ..search.evaluator import Stop
 from ..search.native.relaxation import relax_natively
 from ..search.path_search import CellIndex, GridSolutions, PathSearch
-from ..search.restarts import SwapOptions, prepare
+from ..search.restarts import SwapOptions
 from .feature_names import FeatureNames
 
 # Relative improvements below this count as none.
@@ -226,8 +227,7 @@ def search_grid(
     """
     chosen = check_effort(effort)
     options = SwapOptions(patience=chosen.path_patience)
-    compilation.ensure("path", _warm_up)
-    prepare(problem, options)
+    ensure_compiled(problem, options, "path", _warm_up)
     stop = StopCondition()
     limit = partial(search_limit, chosen)
     work = partial(

@@ -28,11 +28,11 @@ from ..runtime.stopping import StopCondition
 from ..runtime.supervision import supervise
 from ..search.evaluator import Evaluator
 from ..search.native.relaxation import relax_natively
-from ..search.restarts import SwapOptions, prepare
 from ..search.rounding import fit_budgets
 from ..search.sampled import n_searched
 from ..tree.node import DualPoint
 from ..tree.proof import build_certificate
+from .compiling import ensure_compiled
 from .methods import Context, Outcome, check_method, find_method
 from .result import Result, Status
 
@@ -173,9 +173,7 @@ def run_interruptible(
         initial_support = _check_support(problem, initial_support)
     threads = n_threads(n_jobs)
     seed = np.random.SeedSequence(_entropy(random_state))
-    compilation.ensure(method, partial(_warm_up, method))
-    if isinstance(options, SwapOptions):
-        prepare(problem, options)
+    ensure_compiled(problem, options, method, partial(_warm_up, method))
     monitor = Monitor(StopCondition(time_limit), gap_tol, verbose, callback)
     work = partial(
         _run, problem, method, options, monitor, n_jobs=threads, seed=seed,

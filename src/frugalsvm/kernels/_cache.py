@@ -66,6 +66,11 @@ class KernelCache(_Cache):
         """The folder that was last loaded from or saved into."""
         return None if self._folder is None else str(self._folder)
 
+    @property
+    def is_kept(self) -> bool:
+        """Whether there is a file for any signature."""
+        return any(any(folder.glob(f"{self._name}-*.nbc")) for folder in folders())
+
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """The kernel for this signature, or None."""
         target_context.refresh()

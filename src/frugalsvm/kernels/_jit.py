@@ -73,6 +73,11 @@ def _keep(dispatcher: Any) -> None:
         _keep_by_numba(dispatcher)
 
 
+def is_kept(kernel: Any) -> bool:
+    """Whether a compiled form of a kernel is on disk; True if that is unknown."""
+    return getattr(getattr(kernel, "_cache", None), "is_kept", True)
+
+
 def _keep_by_numba(dispatcher: Any) -> None:
     try:
         dispatcher.enable_caching()

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ._jit import jit, jit_new, jit_nogil
+from ._jit import is_kept, jit, jit_new, jit_nogil
 from .active_set_steps import FAILED, SOLVED, StepGoal
 from .arrays import new_indices, new_marks, new_vector
 from .data import Data
@@ -367,3 +367,8 @@ def _run(*parts):
 def run_chain(data, task):
     """Run a chain in compiled code; it ends early once the flag of the data is set."""
     return _run(*data, *task)
+
+
+def is_compiled():
+    """Whether chains have been compiled, by this process or an earlier one."""
+    return bool(_run.signatures) or is_kept(_run)

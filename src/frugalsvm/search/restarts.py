@@ -27,12 +27,11 @@ from ..engine.work import svm_work
 from ..problem.options import Options, check_integer
 from ..problem.problem import Problem
 from ..problem.solution import Solution
-from ..runtime import compilation
 from ..runtime.incumbent import Incumbent
 from ..runtime.progress import SINCE_BEST
 from .evaluator import IMPROVEMENT, Evaluator, Stop
 from .swap import begins_by_estimates, fill, swap_search
-from .tempering import Tempering, can_temper, may_temper, warm_up
+from .tempering import Tempering, can_temper, may_temper
 
 # Number of restarts in a batch, after which they share elite solutions.
 BATCH = 4
@@ -83,10 +82,13 @@ class SwapOptions(Options):
         check_integer("n_elites", self.n_elites, 1)
 
 
-def prepare(problem: Problem, options: SwapOptions) -> None:
-    """Compile the code for tempering, if it may be used, before the clock starts."""
-    if may_temper(problem) and options.patience >= LEAST_PATIENCE:
-        compilation.ensure("tempering", warm_up)
+def tempers(problem: Problem, options: Options) -> bool:
+    """Whether a search with these options may use tempering."""
+    return (
+        isinstance(options, SwapOptions)
+        and may_temper(problem)
+        and options.patience >= LEAST_PATIENCE
+    )
 
 
 class ElitePool:

@@ -27,7 +27,6 @@ from ..problem.problem import Problem
 from ..problem.solution import Solution
 from ..runtime import compilation
 from ..runtime.stopping import StopCondition
-from .evaluator import Evaluator
 
 # Number of temperature levels, and acceptance rates of the coldest and the warmest one.
 # Temperatures between them form a geometric progression.
@@ -62,8 +61,12 @@ def can_temper(problem: Problem) -> bool:
 def warm_up(stop: StopCondition) -> None:
     """Temper a tiny problem, so that all code is compiled."""
     problem = compilation.tiny_problem().watching(stop.flag)
-    first = Evaluator(problem, stop.should_stop).solve(np.arange(problem.max_features))
-    assert first is not None
+    size = problem.max_features
+    # Without an SVM, whose kernel may be compiled by another process at the same time.
+    first = Solution(
+        np.arange(size), np.zeros(size), 0.0, np.zeros(problem.n_samples),
+        float(problem.C.sum()),
+    )  # fmt: skip
     tempering = Tempering(problem, [first], np.random.default_rng(0))
     with ThreadPoolExecutor(1) as pool:
         tempering.run(pool, 1e6, stop.should_stop, 1)
