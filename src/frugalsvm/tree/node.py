@@ -13,7 +13,8 @@ import numpy as np
 
 from ..engine.protocol import RelaxationResult, WorkingSet
 from ..engine.region import Region
-from ..problem.problem import LEFT_SLACK, Problem
+from ..problem.constraints import left_of
+from ..problem.problem import Problem
 
 _NOTHING = np.empty(0, dtype=np.int64)
 # Bytes of a node without its arrays (measured).
@@ -160,9 +161,7 @@ def region_of(
     n_forced = root.forced.shape[0]
     budget = root.budget
     if np.isfinite(budget):
-        spent = problem.costs[forced[n_forced:]].sum()
-        # Rounded up, so that the bound cannot profit from the subtraction.
-        budget = float((budget - spent) + LEFT_SLACK * (budget + spent))
+        budget = left_of(budget, problem.costs[forced[n_forced:]].sum())
         free = free[problem.costs[free] <= budget]
     return Region(forced, free, root.k - (forced.shape[0] - n_forced), budget)
 
