@@ -40,6 +40,7 @@ def scorecard(
     Ranges and probabilities are learned from the table. On the rows that the model was
     fitted to, the result is optimistic: use other rows if you have enough.
     """
+    from ..output.portable.origins import read_origins
     from ..tables.target import known_target
     from .errors import UsageProblem
     from .formats import parse_formats
@@ -59,8 +60,8 @@ def scorecard(
     values = loaded.features(table)
     labels = [loaded.model.classes[int(one)] for one in known.positive]
     card = loaded.model.to_scorecard(values, labels, points=points, bins=bins)
-    origins = loaded.origins()
-    categories = {name for name in origins if origins[name].category is not None}
+    origins = zip(loaded.model.names, read_origins(loaded.model), strict=True)
+    categories = {name for name, one in origins if one.category is not None}
     _show(session, card, categories)
     session.give(_content(card))
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from .columns import MISSING_WORDS, STRIPPED, Texts, in_order
+from ..output.portable.categories import MISSING_WORDS, STRIPPED
+from .columns import Texts, in_order
 from .formats import (
     OPEN,
     FormatRule,

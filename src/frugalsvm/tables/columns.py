@@ -8,18 +8,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ..output.portable.categories import STRIPPED
 from .errors import TableError, unknown_column
 from .formats import PLAIN, NumberFormat
-
-# Characters stripped from both ends of strings, here and in exported models: space, tab
-# and no-break space.
-STRIPPED = " \t\u00a0"
-# Stripped strings that mean a missing value in a text table.
-MISSING_WORDS = (
-    "", "?", "NA", "N/A", "n/a", "#N/A", "#N/A N/A", "#NA", "<NA>", "NaN", "nan",
-    "-NaN", "-nan", "NULL", "null", "None", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN",
-)  # fmt: skip
-
 
 # Maximum number of ambiguous columns that an error describes.
 N_DOUBTS = 3

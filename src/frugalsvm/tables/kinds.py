@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..output.identifiers import numbers_rows
+from ..output.portable.categories import is_written_differently
 from .columns import Column, Numbers, Table, Texts, check_clear
 from .errors import TableError, unknown_column
 
@@ -191,6 +192,14 @@ def _why_not_texts(name: str, column: Texts, wanted: bool) -> str:
     levels = column.levels
     if len(levels) == 1 and not column.missing.any():
         return f"constant ({levels[0]!r})"
+    odd = next((one for one in levels if is_written_differently(one)), None)
+    if odd is not None and wanted:
+        raise TableError(
+            f"column {name!r} has the category {odd!r}, a number that other programs "
+            f"write in another way; round it, or drop the column (--exclude {name!r})."
+        )
+    if odd is not None:
+        return f"numbers like {odd!r} as text; round them to use them as categories"
     if wanted:
         most = most_levels(len(column))
         if len(levels) > most:

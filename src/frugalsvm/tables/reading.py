@@ -164,4 +164,5 @@ def _of_arrow(array: Any, as_text: bool) -> Column:
 
 def _named(value: Any) -> str:
     """A value as the name of a category: a number as exports name it, 1.0 as 1."""
-    return f"{value:.15g}" if isinstance(value, float) else str(value)
+    is_real = isinstance(value, (float, np.floating))
+    return f"{float(value):.15g}" if is_real else str(value)

@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
+from ..output.portable.categories import MISSING_WORDS
 from .builder import ColumnBuilder, Kind
 from .columns import (
-    MISSING_WORDS,
     Column,
     ColumnStore,
     Numbers,

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .calibration import Sigmoid
-from .text import LARGEST_VALUE, Origins, origin_of
+from .origins import fills
+from .text import LARGEST_VALUE
 
 if TYPE_CHECKING:
     from .model import PortableModel
@@ -18,8 +19,8 @@ OPSET, IR_VERSION = 17, 8
 _NONE = 2
 
 
-def build_onnx(model: PortableModel, origins: Origins | None = None) -> Any:
-    """See :meth:`PortableModel.to_onnx`; ``origins`` replace missing values."""
+def build_onnx(model: PortableModel) -> Any:
+    """See :meth:`PortableModel.to_onnx`."""
     helper, numpy_helper = _onnx("onnx.helper"), _onnx("onnx.numpy_helper")
     kinds = _onnx("onnx").TensorProto
     constants: dict[str, np.ndarray] = {
@@ -30,7 +31,8 @@ def build_onnx(model: PortableModel, origins: Origins | None = None) -> Any:
         "flat": np.array([-1], dtype=np.int64),
         "zero": np.array(0.0),
         "most": np.array(LARGEST_VALUE),
-        "fill": _fills(model, origins),
+        "fill": fills(model),
+        "nan": np.array(np.nan),
         "none": np.array(_NONE),
         "classes": _labels(model),
     }
@@ -43,7 +45,9 @@ def build_onnx(model: PortableModel, origins: Origins | None = None) -> Any:
         ("Div", ["centred", "scale"], "scaled"),
         ("MatMul", ["scaled", "weight"], "products"),
         ("Reshape", ["products", "flat"], "sums"),
-        ("Add", ["sums", "intercept"], "score"),
+        ("Add", ["sums", "intercept"], "total"),
+        ("IsInf", ["total"], "overflows"),
+        ("Where", ["overflows", "nan", "total"], "score"),
     ]
     outputs = [("score", kinds.DOUBLE)]
     decider = "score"
@@ -83,12 +87,6 @@ def build_onnx(model: PortableModel, origins: Origins | None = None) -> Any:
     proto.ir_version = IR_VERSION
     _onnx("onnx.checker").check_model(proto)
     return proto
-
-
-def _fills(model: PortableModel, origins: Origins | None) -> np.ndarray:
-    """Replacements for missing values; NaN if there is none."""
-    fills = [origin_of(name, origins).fill_value for name in model.names]
-    return np.array([np.nan if one is None else one for one in fills], dtype=float)
 
 
 def _labels(model: PortableModel) -> np.ndarray:
