@@ -210,7 +210,8 @@ def test_numbers_that_are_categories_may_be_numbers_in_the_data_base(run, folder
     connection.executemany("INSERT INTO t VALUES (?)", given)
     text = run("export", "model.json", "--to", "sql").stdout
     found = [row[0] for row in connection.execute(f"SELECT {text} FROM t")]
-    assert len(set(found[:4])) == 1 and found[0] not in found[4:]
+    assert len(set(found[:4])) == 1
+    assert found[0] not in found[4:]
     space = {}
     exec(run("export", "model.json", "--to", "python").stdout, space)
     scores = [space["decision"]({"code": one}) for (one,) in given]

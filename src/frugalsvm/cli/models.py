@@ -83,6 +83,7 @@ class Loaded:
         encoding: str | None = None,
         id_column: str | None = None,
         formats: FormatRules = ALL_OPEN,
+        target: str | None = None,
     ) -> Table:
         """Read a table; categories and identifiers stay text.
 
@@ -94,7 +95,11 @@ class Loaded:
             texts = {*texts, id_column}
         known = {} if self.preparation is None else self.preparation.format_rules
         rules = combined(known, formats, sorted(self._number_columns))
-        table = read_table(path, as_text=texts, encoding=encoding, formats=rules)
+        needed = {*self._number_columns, *texts}
+        needed |= {one for one in (id_column, target) if one is not None}
+        table = read_table(
+            path, as_text=texts, encoding=encoding, formats=rules, only=needed
+        )
         check_names(formats, table)
         return table
 

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
+from ..tables.columns import check_usable
 from . import options as opt
 from .outputs import STDOUT, check_output, given_with_errors, write_text
 from .session import Session, plain
@@ -175,6 +176,7 @@ def _names(table: Any, id_column: str | None) -> dict[str, np.ndarray]:
     if id_column is None:
         return {ROW: np.arange(1, table.n_rows + 1)}
     column = table.column(id_column, "--id")
+    check_usable({id_column: column}, table.source)
     if hasattr(column, "levels"):
         levels = np.array([*column.levels, ""], dtype=object)
         return {id_column: levels[column.codes]}

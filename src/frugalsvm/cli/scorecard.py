@@ -53,7 +53,7 @@ def scorecard(
     if name is None:
         raise UsageProblem(f"{model} does not name its target; give --target.")
     formats = parse_formats(decimal, thousands)
-    table = loaded.read(data, encoding, formats=formats)
+    table = loaded.read(data, encoding, formats=formats, target=name)
     for words in loaded.warnings(table):
         session.warn(words)
     known = known_target(table, name, loaded.model.classes, "--target")

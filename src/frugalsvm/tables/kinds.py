@@ -13,7 +13,15 @@ import numpy as np
 
 from ..output.identifiers import numbers_rows
 from ..output.portable.categories import is_written_differently
-from .columns import Column, Numbers, Table, Texts, check_clear
+from .columns import (
+    Column,
+    Numbers,
+    Table,
+    Texts,
+    UnusableColumn,
+    check_clear,
+    check_usable,
+)
 from .errors import TableError, unknown_column
 
 NUMBER, CATEGORY = "number", "category"
@@ -89,16 +97,23 @@ def make_plan(
         for name in names:
             if name not in table.columns:
                 raise unknown_column(f"--{option}", name, table.names)
-    used = [one for one in table.names if one != target and one not in exclude]
+    wanted = {name: table.columns[name] for name in (*keep, *categorical)}
+    check_usable(wanted, table.source)
+    columns = table.columns.items()
+    used = {
+        name: one
+        for name, one in columns
+        if name not in (target, *exclude) and not isinstance(one, UnusableColumn)
+    }
     check_clear(
-        {name: table.columns[name] for name in used},
+        used,
         table.source,
         ". Alternatively, use --categorical to read them as text, or --exclude to "
         "drop them",
     )
     kinds: dict[str, str] = {}
     dropped = []
-    for name, column in table.columns.items():
+    for name, column in columns:
         if name == target:
             continue
         if name in exclude:
@@ -141,6 +156,8 @@ def missing_values(table: Table, plan: Plan) -> dict[str, int]:
 
 def _judge(name: str, column: Column, keep: bool, categorical: bool) -> tuple[str, str]:
     """The kind of a column, and the reason to drop it, or an empty string."""
+    if isinstance(column, UnusableColumn):
+        return NUMBER, column.reason
     if column.missing.all():
         return NUMBER, "empty"
     if isinstance(column, Numbers):
