@@ -182,6 +182,24 @@ def test_the_label_of_a_missing_value_is_not_a_class(classes, none, calibration)
     assert np.isnan(found["score"][2:]).all()
 
 
+def test_the_label_of_a_score_that_overflows_is_not_a_class():
+    pytest.importorskip("onnx")
+    model = PortableModel((Feature("a", 0, 0.0, 1e-200, 1e200),), 0.0, ("n", "y"), 1)
+    assert model.predict([[1e-99]]) == "y"
+    found = onnx_rows(model.to_onnx(), np.array([[1.0], [-1.0], [0.0], [1e-99]]))
+    assert found["label"].tolist() == ["", "", "n", "y"]
+    assert np.isnan(found["score"]).tolist() == [True, True, False, False]
+
+
+@pytest.mark.parametrize("scale", [3.0, 1e-30])
+def test_a_single_feature_is_in_double_precision(scale):
+    pytest.importorskip("onnx")
+    model = PortableModel((Feature("a", 0, 0.2, scale, 1.0 / 3.0),), 0.0, (0, 1), 1)
+    X = np.array([[1.0], [-1.0 / 7.0]])
+    score = onnx_rows(model.to_onnx(), X)["score"]
+    np.testing.assert_allclose(score, model.decision_function(X), rtol=1e-14)
+
+
 @pytest.mark.parametrize("label", [2**63, -(2**63), 2**70])
 def test_classes_beyond_64_bits_are_rejected_by_onnx(label):
     pytest.importorskip("onnx")

@@ -26,9 +26,10 @@ def build_onnx(model: PortableModel) -> Any:
     constants: dict[str, np.ndarray] = {
         "mean": model.column("mean"),
         "scale": model.column("scale"),
-        "weight": model.column("weight").reshape(-1, 1),
+        "weight": model.column("weight"),
         "intercept": np.array([model.intercept]),
         "flat": np.array([-1], dtype=np.int64),
+        "features": np.array([1], dtype=np.int64),
         "zero": np.array(0.0),
         "most": np.array(LARGEST_VALUE),
         "fill": fills(model),
@@ -43,8 +44,11 @@ def build_onnx(model: PortableModel) -> Any:
         ("Where", ["known", "X", "fill"], "filled"),
         ("Sub", ["filled", "mean"], "centred"),
         ("Div", ["centred", "scale"], "scaled"),
-        ("MatMul", ["scaled", "weight"], "products"),
-        ("Reshape", ["products", "flat"], "sums"),
+        # ONNX Runtime may merge a MatMul with the scale of a single feature, in single
+        # precision.
+        ("Mul", ["scaled", "weight"], "products"),
+        ("ReduceSum", ["products", "features"], "column"),
+        ("Reshape", ["column", "flat"], "sums"),
         ("Add", ["sums", "intercept"], "total"),
         ("IsInf", ["total"], "overflows"),
         ("Where", ["overflows", "nan", "total"], "score"),
