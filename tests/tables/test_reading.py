@@ -20,6 +20,7 @@ from frugalsvm.tables import (
     text_table,
 )
 from frugalsvm.tables.columns import StoredNumbers
+from frugalsvm.tables.formats import FormatRule, FormatRules
 
 
 @pytest.fixture
@@ -410,3 +411,25 @@ def test_names_are_stripped_like_cells(table):
     found = table(" a\t,\u2003b\u3000,\u00a0c\nx\u2003,2,3\n")
     assert found.names == ["a", "\u2003b\u3000", "c"]
     assert found.columns["a"].levels == ["x\u2003"]
+
+
+def test_a_short_file_may_not_have_very_many_columns(table):
+    n = 100_000
+    header, row = "a" + ",b" * (n - 1), "1" + ",2" * (n - 1)
+    content = f"{header}\n{row}\n"
+    for packed in (content.encode(), gzip.compress(content.encode())):
+        with pytest.raises(TableError, match=r"a row of 100,000 cells, but its length"):
+            table(packed)
+    # Separators in quotes do not count, and many rows make a file long.
+    quoted = '"' + "," * n + '"'
+    assert table(f"a,b\n{quoted},2\n").n_rows == 1
+
+
+@pytest.mark.parametrize("cells", ["1.5 inf 2", "-Infinity 1,5 3,25", "INF +inf 1"])
+def test_infinite_cells_are_missing_in_columns_that_must_be_numbers(table, cells):
+    rules = FormatRules(columns={"a": FormatRule(is_number=True)})
+    rows = "".join(f"{one};x\n" for one in cells.split())
+    found = table(f"a;b\n{rows}", formats=rules).columns["a"]
+    assert isinstance(found, Numbers)
+    known = np.abs(found.values) <= 1e100
+    assert known.tolist() == ["inf" not in one.lower() for one in cells.split()]

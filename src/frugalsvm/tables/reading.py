@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 from dataclasses import replace
+from itertools import islice
 from os import PathLike
 
 from .columns import Table
-from .dialect import Dialect, guess
+from .dialect import N_ROWS, SEPARATORS, Dialect, guess
 from .errors import TableError
 from .formats import ALL_OPEN, FormatRules
 from .parquet import read_parquet
@@ -18,6 +20,9 @@ from .text_table import TextTable
 SAMPLE, MOST_SAMPLE = 2**20, 2**28
 # Minimum number of lines in a sample.
 N_LINES = 3
+# A text table may have this many columns, and one more for so many bytes of its file.
+LEAST_COLUMNS, BYTES_PER_COLUMN = 40_000, 20
+_QUOTED = re.compile('"[^"]*"')
 
 
 def read_table(
@@ -95,7 +100,23 @@ def _dialect(source: TableFile, encoding: str) -> Dialect:
         raise TableError(
             f"unknown encoding {encoding!r}; try utf-8, latin-1 or cp1252."
         ) from error
+    _check_width(text, source)
     return guess(text, source.name, is_whole)
+
+
+def _check_width(text: str, source: TableFile) -> None:
+    """Raise an error if the first rows have far more cells than the file has bytes."""
+    most = LEAST_COLUMNS + source.size // BYTES_PER_COLUMN
+    if len(text) <= most:
+        return
+    for line in islice(text.splitlines(), N_ROWS):
+        n = max(map(_QUOTED.sub("", line).count, SEPARATORS)) + 1
+        if n > most:
+            raise TableError(
+                f"{source.name} has a row of {n:,} cells, but its length allows only "
+                f"{most:,} columns; if this is intended, unpack it first or keep only "
+                "the columns that are needed."
+            )
 
 
 def _sample(source: TableFile) -> tuple[bytes, bool]:
