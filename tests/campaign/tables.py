@@ -42,8 +42,8 @@ LEVELS = (
 )  # fmt: skip
 # Cells that may be these categories, or missing.
 CELLS = (
-    *MISSING_WORDS, "never", "1", "1.0", "2.500", "01", "-0.0", ".5", "10.", "true", "1e0",
-    1, 2.5, -3.0, 10, 0.5, 0.0, True,
+    *MISSING_WORDS, "never", "1", "1.0", "2.500", "01", "-0.0", ".5", "10.", "1e0",
+    "true", "True", 1, 2.5, -3.0, 10, 0.5, 0.0,
 )  # fmt: skip
 ODD_TEXTS = (
     "proved: 9.99 <= optimum", "a\nproved: 9.99", "\x1b[31mred", "\u202eleft", "\t" * 9,
@@ -235,7 +235,11 @@ def exported(rng, folder: Path, place: Unit, tally: Tally) -> None:
     path = folder / "data.csv"
     _write(path, table)
     read = read_table(path, as_text=["c"])
-    plan = make_plan(read, "y", categorical=["c"])
+    try:
+        plan = make_plan(read, "y", categorical=["c"])
+    except TableError:
+        tally.count(SECTION, "exported", "refused")
+        return
     preparation = Preparation.fit(read, plan, ("no", "yes"), impute=impute)
     weights = rng.normal(size=preparation.n_features)
     moments = np.column_stack([preparation.means, preparation.scales, weights])

@@ -280,7 +280,11 @@ def test_numbers_that_other_programs_write_differently_are_no_categories(run, fo
     table = columns() | {"code": np.tile([0.1, 1e22, 0.30000000000000004, 3], 20)}
     path = write_csv(folder / "data.csv", table)
     done = run("fit", path, "-t", "state", "--categorical", "code", code=1)
-    assert "'code' has the category '0.30000000000000004', a number" in done.stderr
+    assert "programs write the number '0.30000000000000004' in another" in done.stderr
+    table["code"] = np.tile(["1", "1.0", "2", "3"], 20)
+    path = write_csv(folder / "data.csv", table)
+    done = run("fit", path, "-t", "state", "--categorical", "code", code=1)
+    assert "'1' and '1.0' are the same number" in done.stderr
 
 
 LARGE = [1e120, -1e101, math.inf, 99.0]

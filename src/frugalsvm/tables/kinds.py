@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..output.identifiers import numbers_rows
-from ..output.portable.categories import is_written_differently
+from ..output.portable.categories import why_unclear
 from .columns import (
     Column,
     Numbers,
@@ -209,14 +209,6 @@ def _why_not_texts(name: str, column: Texts, wanted: bool) -> str:
     levels = column.levels
     if len(levels) == 1 and not column.missing.any():
         return f"constant ({levels[0]!r})"
-    odd = next((one for one in levels if is_written_differently(one)), None)
-    if odd is not None and wanted:
-        raise TableError(
-            f"column {name!r} has the category {odd!r}, a number that other programs "
-            f"write in another way; round it, or drop the column (--exclude {name!r})."
-        )
-    if odd is not None:
-        return f"numbers like {odd!r} as text; round them to use them as categories"
     if wanted:
         most = most_levels(len(column))
         if len(levels) > most:
@@ -224,6 +216,12 @@ def _why_not_texts(name: str, column: Texts, wanted: bool) -> str:
                 f"column {name!r} has {len(levels):,} different values, each of which "
                 f"would be a feature; at most {most:,} are allowed here. Merge the "
                 f"rare ones into one, or drop the column (--exclude {name!r})."
+            )
+        unclear = why_unclear(levels)
+        if unclear:
+            raise TableError(
+                f"column {name!r} cannot be categorical: {unclear}, or drop the column "
+                f"(--exclude {name!r})."
             )
         return ""
     if column.are_dates or _are_dates(levels):
@@ -234,7 +232,7 @@ def _why_not_texts(name: str, column: Texts, wanted: bool) -> str:
         if len(levels) > 0.9 * n_known and not any(" " in one for one in levels[:100]):
             return f"identifiers ({counts})"
         return f"free text ({counts}); use --categorical to treat it as categories"
-    return ""
+    return why_unclear(levels)
 
 
 def most_levels(n_rows: int) -> int:

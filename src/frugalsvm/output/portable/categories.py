@@ -51,7 +51,8 @@ class Spelling:
 
     Plain numbers are compared as numbers: ``1``, ``1.0`` and ``1.`` are the same, but
     ``01`` is a code. If all categories are truth values, 1 and 0 stand for them, too.
-    If two categories would be the same, all are compared as they are.
+    If two categories would be the same (a fit rejects such columns), all are compared
+    as they are.
 
     Parameters
     ----------
@@ -122,6 +123,18 @@ def is_written_differently(text: str) -> bool:
     number = canonical(text)
     digits = number.lstrip("-0.").replace(".", "")
     return is_number(number) and "." in number and len(digits) >= N_DIGITS
+
+
+def why_unclear(levels: Sequence[str]) -> str:
+    """Why other programs may confuse categories; empty if they do not."""
+    seen: dict[str, str] = {}
+    for one in levels:
+        if is_written_differently(one):
+            return f"other programs write the number {one!r} in another way; round it"
+        other = seen.setdefault(canonical(one), one)
+        if other != one:
+            return f"{other!r} and {one!r} are the same number; write it in one way"
+    return ""
 
 
 def missing_words(known: Sequence[str]) -> tuple[str, ...]:
