@@ -16,7 +16,7 @@ from frugalsvm.output.portable import (
     PortableModel,
     Sigmoid,
 )
-from frugalsvm.output.portable.origins import PREPARATION
+from frugalsvm.output.portable.origins import PREPARATION, read_origins
 from frugalsvm.tables import Preparation, TableError
 
 from .tally import Tally, Unit
@@ -95,10 +95,12 @@ def _objections(rng, model: PortableModel):
     row = dict(zip(model.names, values[0].tolist(), strict=True))
     code: dict = {}
     try:
-        exec(model.to_python(), code)
+        columns = [one.column for one in read_origins(model)]
     except InvalidModel:
-        # Its preparation cannot be read.
         return
+    if columns != model.names:
+        return
+    exec(model.to_python(), code)
     said = code["predict"](row)
     with np.errstate(all="ignore"):
         try:

@@ -80,6 +80,8 @@ def _origins(content: Mapping[str, Any]) -> dict[str, Origin]:
         if one["kind"] == "number":
             made.append(Origin(name, None, None if fill is None else _real(fill)))
             continue
+        if one["kind"] != "category":
+            raise ValueError(f"unknown kind {shown(one['kind'])}")
         levels = [_text(level) for level in one["levels"]]
         fill = None if fill is None else _text(fill)
         spelling, missing = Spelling(levels), missing_words(levels)
