@@ -107,3 +107,23 @@ def test_words_that_mean_missing_may_be_categories():
     found = [code["decision"]({"c": one}) for one in ("a", "NA", "null", "other")]
     assert found == [1.0, 0.0, None, 0.0]
     assert "'NA'" not in model.to_sql()
+
+
+@pytest.mark.parametrize(
+    ("dialect", "zeros"),
+    [
+        ("ansi", ", '0') IN ('1.')"),
+        ("mysql", "TRIM(TRAILING '0' FROM "),
+        ("sqlserver", "LIKE '1.%' AND "),
+    ],
+)
+def test_zeros_at_the_end_are_skipped_in_each_dialect(dialect, zeros):
+    model = with_preparation(
+        '{"columns": [{"name": "c", "kind": "category", "levels": ["0", "1"], '
+        '"fill": null}], "features": ["c=a"]}'
+    )
+    text = model.to_sql(dialect=dialect)
+    assert zeros in text
+    assert "NOT IN ('?', 'NA', " in text
+    # An empty string in a list is NULL in Oracle, and nothing is outside such a list.
+    assert "''," not in text.split("NOT IN")[1]
