@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from ..engine.perspective import ROUNDS_AT_A_TIME, region_request
+from ..engine.perspective import region_request
 from ..engine.protocol import Engine, RelaxationRequest, RelaxationResult, WorkingSet
 from ..engine.region import Region
 from ..engine.work import request_work
@@ -152,7 +152,7 @@ class Evaluation:
         request = region_request(
             solver.engine, region, working_set, tol=tol, fine_tol=solver.fine_tol,
             cutoff=solver.incumbent.cutoff,
-            max_rounds=min(max_rounds, ROUNDS_AT_A_TIME),
+            max_rounds=min(max_rounds, solver.engine.parameters.rounds_at_a_time),
         )  # fmt: skip
         while True:
             found = yield request
