@@ -11,10 +11,11 @@ from frugalsvm import Problem, relax
 from frugalsvm.engine.column_generation import ColumnGenerationEngine
 from frugalsvm.engine.parameters import EngineParameters
 from frugalsvm.kernels.svm import MOST_SAMPLES
+from frugalsvm.tree.parameters import TreeParameters
 from tests.reference import random_data
 
 X, Y = random_data(np.random.default_rng(0), 30, 6)
-KINDS = [EngineParameters]
+KINDS = [EngineParameters, TreeParameters]
 
 
 @dataclass(frozen=True)
@@ -112,4 +113,19 @@ def test_the_defaults_of_engines():
         "child_keep_above": 0.6, "first_round_tol": 0.01, "fraction_of_gap": 0.1,
         "continued_progress": 0.3, "freeze_below_gap": 0.05, "inner_tol": 0.5,
         "inner_rounds": 30,
+    }  # fmt: skip
+
+
+def test_the_defaults_of_trees():
+    assert vars(TreeParameters()) == {
+        "node_tol": 2e-3, "node_max_rounds": 3, "leaf_max_rounds": 30,
+        "max_stored_free": 200, "always_rounded": 100, "round_period": 8, "batch": 8,
+        "max_ranked": 12, "look_ahead_max_features": 100, "near_cutoff": 0.05,
+        "near_ranked_by_z": 8, "near_max_tried": 2, "min_gain": 1e-6,
+        "min_distance": 0.05, "gain_ratio_limits": (0.05, 20.0), "dive_period": 64,
+        "dive_fraction": 0.15, "search_after": 50, "search_rate": 0.1,
+        "cheap_max_candidates": 50, "max_rate_factor": 100, "counts_work_above": 100,
+        "search_share": 0.25, "first_check": 1.875e8, "min_payoff": 0.3,
+        "bad_checks": 2, "listed_tol": 1e-10, "overlength": 1.25,
+        "conclusive_above": 1e-6,
     }  # fmt: skip
