@@ -11,11 +11,19 @@ from frugalsvm import Problem, relax
 from frugalsvm.engine.column_generation import ColumnGenerationEngine
 from frugalsvm.engine.parameters import EngineParameters
 from frugalsvm.kernels.svm import MOST_SAMPLES
+from frugalsvm.search.parameters import (
+    EstimateParameters,
+    SearchParameters,
+    TemperingParameters,
+)
 from frugalsvm.tree.parameters import TreeParameters
 from tests.reference import random_data
 
 X, Y = random_data(np.random.default_rng(0), 30, 6)
-KINDS = [EngineParameters, TreeParameters]
+KINDS = [
+    EngineParameters, EstimateParameters, SearchParameters, TemperingParameters,
+    TreeParameters,
+]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -128,4 +136,30 @@ def test_the_defaults_of_trees():
         "search_share": 0.25, "first_check": 1.875e8, "min_payoff": 0.3,
         "bad_checks": 2, "listed_tol": 1e-10, "overlength": 1.25,
         "conclusive_above": 1e-6,
+    }  # fmt: skip
+
+
+def test_the_defaults_of_searches():
+    assert vars(SearchParameters()) == {
+        "svm_tol": 1e-6, "min_improvement": 1e-6, "estimates_above_width": 5,
+        "estimates_above": 100, "n_exchanges": 40, "estimates": EstimateParameters(),
+        "restart_batch": 4, "optimum_costs": (1, 5), "full_patience_gain": 0.01,
+        "max_seen": 500_000, "tempering": TemperingParameters(), "n_drawn": 20_000,
+        "sampled_min_samples": 50_000, "n_refitted": 6, "refitted_within": 5e-3,
+        "max_listed": 2000, "max_listed_bytes": 2**26, "listed_per_choice": 4,
+        "max_dense_bytes": 2**24, "n_priced": 4, "max_updates": 5,
+        "exchange_rounds": 6, "rounded_tol": 1e-2, "n_taken": 6, "n_offered": 4,
+        "started_within": 0.02, "large_support": (3, 20),
+    }  # fmt: skip
+    assert vars(EstimateParameters()) == {
+        "rough_tol": 0.2, "smoothing": 4.0, "min_gap": 1e-3, "min_theta": 1e-6,
+        "max_moving": 0.5, "max_roughness": 0.3, "roughness_rate": 0.04,
+        "estimated": 400, "exchanged": 200,
+    }  # fmt: skip
+    assert vars(TemperingParameters()) == {
+        "features_above": 50, "n_levels": 8, "acceptance": (0.01, 0.2),
+        "first_temperatures": (1e-3, 8e-3), "temperature_limits": (1e-4, 1.0),
+        "adaptation": 0.5, "min_adaptation": 0.05, "tries": 200, "swaps": 30,
+        "min_last_round": 0.2, "width": 200, "accuracy": 3e-5, "cost": 40,
+        "work_fraction": 0.05, "min_svms": 160, "rounds": 3, "min_patience": 80,
     }  # fmt: skip

@@ -7,7 +7,7 @@ What the two have in common is taken from there.
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, is_dataclass
 from numbers import Integral, Real
 from typing import Any
 
@@ -24,6 +24,9 @@ def check_numbers(parameters: Any, may_be_zero: Collection[str] = ()) -> None:
     """
     for name, value in vars(parameters).items():
         default = getattr(type(parameters), name)
+        if is_dataclass(default) and isinstance(value, type(default)):
+            # It checks itself.
+            continue
         if not (_is_like(value, default) and np.all(np.greater_equal(value, 0))):
             raise ValueError(f"{name} must be like {default!r}, got {value!r}.")
         if name not in may_be_zero and not np.all(value):

@@ -12,7 +12,7 @@ from ..engine.region import Region
 from ..problem.problem import Problem
 from ..problem.solution import Solution
 from ..runtime.incumbent import Incumbent
-from ..search.evaluator import SEARCH_TOL, Evaluator, Stop
+from ..search.evaluator import Evaluator, Stop
 from ..search.rounding import fit_budgets
 from .branching import MostFractional, Pair
 from .evaluation import Evaluation, run_evaluations
@@ -177,7 +177,7 @@ class NodeSolver:
         if key in self._tried or not self._is_affordable(support):
             return
         self._tried.add(key)
-        tol = min(SEARCH_TOL, self.fine_tol)
+        tol = min(self.evaluator.parameters.svm_tol, self.fine_tol)
         try:
             solution = self.evaluator.solve(support, self.incumbent.objective, tol=tol)
         except Stop:
