@@ -1,11 +1,13 @@
 import numpy as np
 import pytest
 
-from frugalsvm.engine.ordering import FEW, smallest
+from frugalsvm.engine.ordering import SORTED_UP_TO, smallest
 
 
-@pytest.mark.parametrize("count", [0, 1, 5, 40, 41, FEW, FEW + 1, FEW + 2])
-@pytest.mark.parametrize("size", [40, FEW + 1])
+@pytest.mark.parametrize(
+    "count", [0, 1, 5, 40, 41, SORTED_UP_TO, SORTED_UP_TO + 1, SORTED_UP_TO + 2]
+)
+@pytest.mark.parametrize("size", [40, SORTED_UP_TO + 1])
 def test_smallest_agrees_with_sorting(count, size):
     rng = np.random.default_rng(0)
     for values in (

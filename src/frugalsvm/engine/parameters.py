@@ -46,8 +46,8 @@ class EngineParameters:
 
     # --- relaxations of dense data -------------------------------------------------
 
-    # Up to this many free features are solved all at once.
-    solved_at_once: int = 300
+    # Up to this many free features are solved all at once, as in children.
+    solved_at_once: int = working_set.ALL_FREE_UP_TO
     # Size of the first working set otherwise.
     first_working_set: int = 150
     # Rounds between two checks of the clock.
