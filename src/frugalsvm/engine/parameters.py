@@ -24,16 +24,21 @@ def check_numbers(parameters: Any, may_be_zero: Collection[str] = ()) -> None:
     """
     for name, value in vars(parameters).items():
         default = getattr(type(parameters), name)
-        if is_dataclass(default) and isinstance(value, type(default)):
-            # It checks itself.
-            continue
-        if not (_is_like(value, default) and np.all(np.greater_equal(value, 0))):
+        if not _is_like(value, default):
             raise ValueError(f"{name} must be like {default!r}, got {value!r}.")
-        if name not in may_be_zero and not np.all(value):
+        if is_dataclass(default):
+            # It has checked itself.
+            continue
+        if name in may_be_zero:
+            if not np.all(np.greater_equal(value, 0)):
+                raise ValueError(f"{name} must not be negative, got {value!r}.")
+        elif not np.all(np.greater(value, 0)):
             raise ValueError(f"{name} must be positive, got {value!r}.")
 
 
 def _is_like(value: Any, default: Any) -> bool:
+    if is_dataclass(default):
+        return type(value) is type(default)
     if isinstance(default, tuple):
         same = isinstance(value, tuple) and len(value) == len(default)
         return same and all(map(_is_like, value, default))
