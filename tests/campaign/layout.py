@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from frugalsvm.checker import LIST_FORMAT
+from frugalsvm.checker import FORMAT
 
 # Arrays with one entry per node. (Files of format 1 have no prices.)
 COLUMNS = ("parent", "feature", "inside", "point", "price", "fixing_point",
@@ -149,7 +149,7 @@ def encode_list(listed: list[Entry], arrays: dict[str, np.ndarray]):
     """``arrays`` with another list that claims nothing."""
     return {
         **arrays,
-        "format": np.array(LIST_FORMAT),
+        "format": np.array(FORMAT),
         "threshold": np.array(-1e300),
         "listed_start": np.array(starts_of(listed, lambda entry: entry[0])),
         "listed_feature": np.array([j for entry in listed for j in entry[0]], np.int64),

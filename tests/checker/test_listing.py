@@ -78,7 +78,7 @@ def test_missing_sets_lower_the_threshold(proof):
         (lambda a: {"threshold": np.array(np.nan)}, "threshold nan is claimed"),
         (lambda a: {"threshold": np.array(np.inf)}, "threshold inf is claimed"),
         (lambda a: {"format": np.array(2)}, "unknown format 2"),
-        (lambda a: {"format": np.array(4)}, "unknown format 4"),
+        (lambda a: {"format": np.array(5)}, "unknown format 5"),
         (lambda a: {"listed_start": a["listed_start"][1:]}, "wrong length"),
         (lambda a: {"listed_start": a["listed_start"] + 1}, "bad listed_start"),
         (lambda a: {"listed_start": a["listed_start"][::-1]}, "bad listed_start"),

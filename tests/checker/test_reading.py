@@ -418,7 +418,7 @@ def test_files_of_other_kinds_are_rejected(proof, tmp_path):
 
 def test_limits_are_part_of_the_format():
     """With lower ones files that were written could not be read."""
-    assert (reading.FORMAT, FREE_BYTES, MAX_RATIO) == (2, 2**26, 100)
+    assert (reading.FORMAT, FREE_BYTES, MAX_RATIO) == (4, 2**26, 100)
 
 
 @pytest.fixture

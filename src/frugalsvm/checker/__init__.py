@@ -31,10 +31,24 @@ File: ``.npz`` with the arrays
   each node, j for in and ~j for out, with one dual point and price for all of them;
 * ``point_start``, ``point_sample``, ``point_alpha``: dual points without their zeros;
   alpha above C_i means C_i;
-* ``checksum``: SHA-256 of all of the above, to detect damage but not forgery.
+* ``checksum``: SHA-256 of all of the above and below, to detect damage but not forgery.
 
-A certificate may also prove that a list of sets of features is complete: format 3, with
-the arrays ``listed_start``, ``listed_feature``, ``listed_coef``, ``listed_intercept``,
+Optional sections, of which a file has all entries or none (format 4; without the last
+two, older files have format 2, or 3 with a list):
+
+* a list, see below;
+* a refit: the SVM on the features ``selected`` or ``include``, with weights of the loss
+  of its own: ``refit_weights`` (like ``weights``), ``refit_coef``,
+  ``refit_intercept``, ``refit_objective``, ``refit_lower_bound``, and a dual point
+  without its zeros, ``refit_sample`` and ``refit_alpha``;
+* a scaling: ``mean`` and ``scale`` of all features. The problem is about ``(X - mean) /
+  scale``, and the fingerprint, too, so that X is given as it was given to the fit.
+
+Sections for feature groups, signs, several classes and packed dual points are reserved:
+a file with an entry that is not known here is rejected.
+
+A certificate may also prove that a list of sets of features is complete, with the
+arrays ``listed_start``, ``listed_feature``, ``listed_coef``, ``listed_intercept``,
 the sets with weights for each, and ``threshold``, the claim. A leaf counts as listed if
 all its supports are subsets of one listed set (and ``listing`` finds that set within
 its work limit; otherwise the threshold is lower). The smallest bound of all other
@@ -64,7 +78,6 @@ from .proof import COST_SLACK, ProofData, ProofTree
 from .reading import (
     CLAIM_TOL,
     FORMAT,
-    LIST_FORMAT,
     InvalidCertificate,
     Size,
     checksum,
@@ -73,14 +86,22 @@ from .reading import (
     save_arrays,
     within_rounding,
 )
-from .statement import Statement, check_data, fingerprint, is_about
-from .table import DataMatrix
+from .refit import Refit, check_refit
+from .statement import (
+    Statement,
+    check_data,
+    check_limits,
+    fingerprint,
+    is_about,
+    loss_in_words,
+)
+from .table import DataMatrix, Units, standardised
 
 __all__ = [
     "FORMAT",
-    "LIST_FORMAT",
     "Alternatives",
     "InvalidCertificate",
+    "Refit",
     "Statement",
     "Verification",
     "checksum",
@@ -110,6 +131,9 @@ class Verification:
         The features of the solution.
     n_nodes, n_leaves, n_fixings : int
         Size of the proof.
+    refit : Refit or None
+        What is proved about the weights of the model, if they were computed with
+        another C than the one that selected the features.
     alternatives : Alternatives or None
         What is proved about other choices of features, if the certificate has a list.
     """
@@ -123,15 +147,27 @@ class Verification:
     n_leaves: int
     n_fixings: int
     alternatives: Alternatives | None = None
+    refit: Refit | None = None
 
     def __str__(self) -> str:
-        return self._bounds() + self._list() + f"\nfor: {self.problem}"
+        return self._bounds() + self._list() + f"\nfor: {self.problem}" + self._refit()
 
     def _bounds(self) -> str:
         return (
             f"proved: {self.lower_bound:.9g} <= optimum <= {self.objective:.9g} "
             f"(gap {100 * self.gap:.3g} %) by {self.n_leaves:,} leaves and "
             f"{self.n_fixings:,} fixings"
+        )
+
+    def _refit(self) -> str:
+        if self.refit is None:
+            return ""
+        refit = self.refit
+        return (
+            f"\nproved: {refit.lower_bound:.9g} <= optimum on these "
+            f"{self.selected.size:,} features <= {refit.objective:.9g} "
+            f"(gap {100 * refit.gap:.3g} %)\nfor: the weights of the model, "
+            f"{loss_in_words(refit.weights)}"
         )
 
     def _list(self) -> str:
@@ -159,13 +195,13 @@ def verify(certificate: Any, X: Any, y: Any, **expected: Any) -> Verification:
     certificate : path, Certificate or mapping of arrays
         As written by ``Result.save_certificate``.
     X : array-like or sparse matrix of shape (n_samples, n_features)
-        The data the model was fitted to (scaled, if it was scaled for fitting).
+        The data the model was fitted to, as they were given to the fit.
     y : array-like of shape (n_samples,)
         Labels of two classes; the larger label counts as +1.
     **expected
-        The problem you expect: ``C``, ``sample_weight``, ``max_features``, ``costs``,
-        ``max_cost``, ``include``, ``exclude``, ``fit_intercept``, as they were passed
-        to the fit. Anything else is taken from the file, so check
+        The problem you expect: ``C``, ``refit_C``, ``sample_weight``, ``max_features``,
+        ``costs``, ``max_cost``, ``include``, ``exclude``, ``fit_intercept``, as they
+        were passed to the fit. Anything else is taken from the file, so check
         ``Verification.problem`` to see what was proved.
 
     Returns
@@ -188,7 +224,9 @@ def _verify(certificate: Any, X: Any, y: Any, expected: dict[str, Any]) -> Verif
     size: Any = data.shape
     arrays = read_arrays(certificate, Size(*size))
     statement = Statement.of(arrays)
-    statement.check(expected)
+    statement.check(expected, arrays.get("refit_weights"))
+    if "mean" in arrays:
+        data = _standardised(data, arrays)
     kept = statement.weights > 0
     signs = signs[kept]
     require(np.unique(signs).size == 2, "only one class has samples of positive weight")
@@ -202,7 +240,8 @@ def _verify(certificate: Any, X: Any, y: Any, expected: dict[str, Any]) -> Verif
         "it is for other data (or the data are scaled or ordered differently)",
     )
     C = statement.weights[kept]
-    objective_of = partial(_objective, statement, rows, signs, C)
+    objective_with = partial(_objective, statement, rows, signs)
+    objective_of = partial(objective_with, C)
     objective = objective_of(arrays["selected"], arrays["coef"], arrays["intercept"])
     _check_claims(arrays, objective)
     samples = ProofData(statement, rows, signs, C)
@@ -216,11 +255,28 @@ def _verify(certificate: Any, X: Any, y: Any, expected: dict[str, Any]) -> Verif
         each = zip(listed.supports, listed.coefs, listed.intercepts, strict=True)
         objectives = np.array([objective_of(*one) for one in each])
         alternatives = Alternatives(listed.supports, objectives, threshold)
+    refit = None
+    if "refit_coef" in arrays:
+        refit = check_refit(arrays, statement, rows, signs, objective_with)
     gap = (objective - lower_bound) / objective if objective > 0 else 0.0
     return Verification(
         objective, lower_bound, gap, statement, arrays["selected"].copy(),
         arrays["parent"].size, proof.n_leaves, arrays["fixing"].size, alternatives,
+        refit,
     )  # fmt: skip
+
+
+def _standardised(
+    data: np.ndarray | DataMatrix, arrays: dict[str, np.ndarray]
+) -> np.ndarray | DataMatrix:
+    """The data in the units of the problem."""
+    units = Units(arrays["mean"], arrays["scale"])
+    require(
+        np.isfinite(units.mean).all() and (units.scale > 0).all(), "bad mean or scale"
+    )
+    scaled = standardised(data, units)
+    check_limits(scaled)
+    return scaled
 
 
 def _objective(

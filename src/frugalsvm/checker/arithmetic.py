@@ -71,6 +71,15 @@ def _take_away(steps: np.ndarray, excess: int) -> np.ndarray:
     return left - np.clip(excess - part.sum() - before, 0, left)
 
 
+def centred(rows: np.ndarray, signs: np.ndarray) -> np.ndarray:
+    """Signed rows without their means: products with balanced points are the same."""
+    unsigned = rows * signs
+    # One rounding error per entry; constant features become exactly zero.
+    first = unsigned[:, :1]
+    unsigned -= first + (unsigned - first).mean(axis=1, keepdims=True)
+    return unsigned * signs
+
+
 def length_bound(values: np.ndarray) -> np.ndarray:
     """Upper bounds of the Euclidean norms of rows (or of one vector)."""
     largest = np.abs(values).max(axis=-1, initial=0.0)

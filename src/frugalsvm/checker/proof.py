@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from .arithmetic import U, length_bound, repair, square_bounds, sum_of
+from .arithmetic import U, centred, length_bound, repair, square_bounds, sum_of
 from .listing import Listed, check_starts
 from .reading import require, within_rounding
 from .statement import Statement
@@ -58,13 +58,7 @@ class ProofData:
 
     def _centred(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Signed rows as used in products, and bounds of their norms."""
-        A = rows
-        if self.statement.fit_intercept:
-            unsigned = rows * self.signs
-            # One rounding error per entry; constant features become exactly zero.
-            first = unsigned[:, :1]
-            unsigned -= first + (unsigned - first).mean(axis=1, keepdims=True)
-            A = unsigned * self.signs
+        A = centred(rows, self.signs) if self.statement.fit_intercept else rows
         return A, length_bound(A)
 
     def squares(self, alpha: np.ndarray, accurate: bool) -> np.ndarray:

@@ -16,8 +16,9 @@ from typing import IO, Any, NamedTuple
 
 import numpy as np
 
-# Format of a proof of a bound, and of a proof that a list is complete.
-FORMAT, LIST_FORMAT = 2, 3
+# Format of new files, which may have sections. Older ones had none in format 2, and a
+# list in format 3.
+FORMAT, BOUND_FORMAT, LIST_FORMAT = 4, 2, 3
 # Maximum ratio of unpacked to packed size: a zip bomb has a far larger one. The writer
 # respects it, see ``save_arrays``.
 MAX_RATIO = 100
@@ -45,18 +46,31 @@ VECTORS = {
     "point_start": INTEGER, "point_sample": INTEGER, "point_alpha": REAL,
 }  # fmt: skip
 ENTRIES = {**SCALARS, **VECTORS}
-# Additional entries of a list.
+# Sections: a file has all entries of one or none.
 LIST_ENTRIES = {
     "threshold": REAL, "listed_start": INTEGER, "listed_feature": INTEGER,
     "listed_coef": REAL, "listed_intercept": REAL,
 }  # fmt: skip
+REFIT_ENTRIES = {
+    "refit_weights": REAL, "refit_coef": REAL, "refit_intercept": REAL,
+    "refit_objective": REAL, "refit_lower_bound": REAL, "refit_sample": INTEGER,
+    "refit_alpha": REAL,
+}  # fmt: skip
+SCALING_ENTRIES = {"mean": REAL, "scale": REAL}
+SECTIONS = (LIST_ENTRIES, REFIT_ENTRIES, SCALING_ENTRIES)
+# Their entries that are single numbers.
+SECTION_SCALARS = (
+    "threshold", "refit_intercept", "refit_objective", "refit_lower_bound",
+)  # fmt: skip
 # How the numbers were computed, according to the author of the file; not proved.
 REMARK = "preparation"
 # Its maximum size in bytes.
 MAX_REMARK = 2**24
 # Maximum number of characters from a file in a message.
 MAX_SHOWN = 1000
-KNOWN = {**ENTRIES, **LIST_ENTRIES, REMARK: BYTE}
+KNOWN = {
+    **ENTRIES, **LIST_ENTRIES, **REFIT_ENTRIES, **SCALING_ENTRIES, REMARK: BYTE
+}  # fmt: skip
 
 
 class InvalidCertificate(ValueError):
@@ -91,13 +105,20 @@ def read_arrays(certificate: Any, size: Size | None = None) -> dict[str, np.ndar
         arrays = _read_file(certificate, size)
     else:
         arrays = _read_mapping(getattr(certificate, "arrays", certificate), size)
-    known = LIST_FORMAT if "threshold" in arrays else FORMAT
-    require(int(arrays["format"]) == known, f"unknown format {arrays['format']}")
+    _check_format(int(arrays["format"]), arrays)
     require(
         str(arrays["checksum"]) == checksum(arrays),
         "its checksum is wrong, so it was damaged or changed",
     )
     return arrays
+
+
+def _check_format(format: int, arrays: Mapping[str, np.ndarray]) -> None:
+    """Older formats are known by their number, and have no newer sections."""
+    old = LIST_FORMAT if "threshold" in arrays else BOUND_FORMAT
+    is_new = "refit_coef" in arrays or "mean" in arrays
+    known = (FORMAT,) if is_new else (FORMAT, old)
+    require(format in known, f"unknown format {format}")
 
 
 def checksum(arrays: Mapping[str, np.ndarray]) -> str:
@@ -237,8 +258,10 @@ def _read_mapping(mapping: Any, size: Size | None) -> dict[str, np.ndarray]:
 
 
 def _check_names(names: list[Any]) -> None:
-    entries = [*ENTRIES, *(LIST_ENTRIES if "threshold" in names else ())]
-    entries += [REMARK] * (REMARK in names)
+    entries = [*ENTRIES, *([REMARK] * (REMARK in names))]
+    for section in SECTIONS:
+        if any(name in names for name in section):
+            entries += section
     missing = [name for name in entries if name not in names]
     require(not missing, f"{', '.join(missing)} missing")
     require(
@@ -250,7 +273,7 @@ def _check_names(names: list[Any]) -> None:
 def _check_kind(name: str, dtype: np.dtype, shape: tuple[int, ...]) -> None:
     right = f"{dtype.kind}{dtype.itemsize}" in KNOWN[name]
     require(
-        right and len(shape) == (0 if name in (*SCALARS, "threshold") else 1),
+        right and len(shape) == (0 if name in (*SCALARS, *SECTION_SCALARS) else 1),
         f"{name} has dtype {dtype} and {len(shape)} dimension(s)",
     )
 
@@ -288,6 +311,15 @@ def _check_sizes(
         count["point_sample"] == count["point_alpha"] <= points * m,
         "point_sample and point_alpha have inconsistent lengths",
     )
+    if "refit_coef" in shapes:
+        require(count["refit_weights"] == m, "refit_weights has the wrong length")
+        require(count["refit_coef"] <= n, "refit_coef is too long")
+        require(
+            count["refit_sample"] == count["refit_alpha"] <= m,
+            "refit_sample and refit_alpha have inconsistent lengths",
+        )
+    if "mean" in shapes:
+        require(count["mean"] == count["scale"] == n, "mean or scale is too short")
     if "threshold" in shapes:
         listed = count["listed_intercept"]
         require(

@@ -68,15 +68,10 @@ class Statement:
         )  # fmt: skip
 
     def __str__(self) -> str:
-        kept = self.weights[self.weights > 0]
-        if kept.size == self.n_samples and (kept == kept[0]).all():
-            loss = f"C = {_exact(kept[0])}"
-        else:
-            loss = f"C times sample weights {_range(kept)}"
         parts = [
-            f"{kept.size:,} samples",
+            f"{np.count_nonzero(self.weights):,} samples",
             f"at most {self.max_features:,} of {self.n_features:,} features",
-            loss,
+            loss_in_words(self.weights),
             "intercept" if self.fit_intercept else "no intercept",
         ]
         if np.isfinite(self.max_cost):
@@ -88,12 +83,21 @@ class Statement:
                 parts.append(f"{what} feature{plural} {_listed(features)}")
         return ", ".join(parts)
 
-    def check(self, expected: Mapping[str, Any]) -> None:
+    def check(
+        self, expected: Mapping[str, Any], refit_weights: np.ndarray | None = None
+    ) -> None:
         """Compare with the parameters that the user expects."""
         expected = dict(expected)
-        self._check_weights(
-            expected.pop("C", None), expected.pop("sample_weight", None)
-        )
+        C, refit_C = expected.pop("C", None), expected.pop("refit_C", None)
+        sample_weight = expected.pop("sample_weight", None)
+        self._check_weights("C", self.weights, C, sample_weight)
+        if refit_C is not None:
+            require(
+                refit_weights is not None, "it proves nothing about a refit, but "
+                f"refit_C={_short(refit_C)} is expected",
+            )  # fmt: skip
+        if refit_weights is not None:
+            self._check_weights("refit_C", refit_weights, refit_C, sample_weight)
         for name, value in expected.items():
             if name not in _MEANINGS:
                 raise TypeError(f"verify() has no parameter {name!r}.")
@@ -105,17 +109,27 @@ class Statement:
                 f"{_short(value)}",
             )
 
-    def _check_weights(self, C: Any, sample_weight: Any) -> None:
-        if C is None and sample_weight is None:
+    def _check_weights(
+        self, name: str, weights: np.ndarray, C: Any, sample_weight: Any
+    ) -> None:
+        if C is None and (sample_weight is None or name != "C"):
             return
         factors = 1.0 if sample_weight is None else np.asarray(sample_weight, float)
         wanted = np.broadcast_to((1.0 if C is None else C) * factors, self.n_samples)
-        name = "C" if sample_weight is None else "C or sample_weight"
+        what = name if sample_weight is None else f"{name} or sample_weight"
         require(
-            np.array_equal(wanted, self.weights),
-            f"it is for another problem: {name} is {_short(self.weights)}, not "
+            np.array_equal(wanted, weights),
+            f"it is for another problem: {what} is {_short(weights)}, not "
             f"{_short(wanted)}",
         )
+
+
+def loss_in_words(weights: np.ndarray) -> str:
+    """What C is, with or without sample weights."""
+    kept = weights[weights > 0]
+    if kept.size == weights.size and (kept == kept[0]).all():
+        return f"C = {_exact(kept[0])}"
+    return f"C times sample weights {_range(kept)}"
 
 
 def _features(statement: Statement, value: Any) -> np.ndarray:
@@ -143,6 +157,11 @@ _MEANINGS: dict[str, Callable[[Statement, Any], Any]] = {
     "exclude": _features,
     "fit_intercept": lambda _, value: bool(value),
 }
+
+
+def is_within_limits(weights: np.ndarray) -> bool:
+    """Whether C times sample weights are such that nothing overflows."""
+    return _within(weights, WEIGHTS)
 
 
 def _within(values: np.ndarray, limits: tuple[float, float]) -> bool:
@@ -198,6 +217,12 @@ def check_data(X: Any, y: Any) -> tuple[np.ndarray | DataMatrix, np.ndarray]:
     classes = np.unique(labels)
     if classes.size != 2:
         raise ValueError(f"y must have two classes, got {classes.size}.")
+    check_limits(data)
+    return data, np.where(labels == classes[1], 1.0, -1.0)
+
+
+def check_limits(data: np.ndarray | DataMatrix) -> None:
+    """Reject data with which something could overflow."""
     for block in data.blocks() if isinstance(data, DataMatrix) else [data]:
         # Comparisons with NaN are false.
         require(
@@ -205,7 +230,6 @@ def check_data(X: Any, y: Any) -> tuple[np.ndarray | DataMatrix, np.ndarray]:
             f"X has NaN or values beyond {LARGEST_VALUE:g}, which certificates do not "
             "cover",
         )
-    return data, np.where(labels == classes[1], 1.0, -1.0)
 
 
 def fingerprint(signed: Iterable[np.ndarray], signs: np.ndarray) -> str:

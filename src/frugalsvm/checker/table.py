@@ -6,7 +6,7 @@ Blocks are recomputed whenever they are needed: slower, but without more memory.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,24 +15,39 @@ import numpy as np
 WHOLE, WHOLE_DOUBLES, BLOCK = 2**24, 2**26, 2**22
 
 
+class Units(NamedTuple):
+    """Means and scales of all features."""
+
+    mean: np.ndarray
+    scale: np.ndarray
+
+
 class DataMatrix:
     """Real numbers, one row per sample, as the user passed them.
 
     Parameters
     ----------
     X : array of real numbers, or sparse matrix or array of SciPy
+    units : Units, default=None
+        Means and scales to standardise with.
     """
 
-    def __init__(self, X: Any):
+    def __init__(self, X: Any, units: Units | None = None):
         self.is_sparse = hasattr(X, "tocsc")
         self._X = _columns(X) if self.is_sparse else X
+        self._units = units
         self.shape: tuple[int, int] = X.shape
 
     def __getitem__(self, kept: np.ndarray) -> DataMatrix:
         """Some of the samples, given by a mask."""
         if kept.all():
             return self
-        return DataMatrix(self._X.tocsr()[kept] if self.is_sparse else self._X[kept])
+        some = self._X.tocsr()[kept] if self.is_sparse else self._X[kept]
+        return DataMatrix(some, self._units)
+
+    def standardised(self, units: Units) -> DataMatrix:
+        """The same table in other units."""
+        return DataMatrix(self._X, units)
 
     def signed(self, signs: np.ndarray) -> SignedRows:
         """The features, one row each, times the labels."""
@@ -42,7 +57,11 @@ class DataMatrix:
         """Some features, one row each."""
         some = self._X[:, features]
         dense = some.toarray() if self.is_sparse else some
-        return np.array(dense.T, dtype=np.float64, order="C")
+        rows = np.array(dense.T, dtype=np.float64, order="C")
+        if self._units is not None:
+            rows -= self._units.mean[features][:, None]
+            rows /= self._units.scale[features][:, None]
+        return rows
 
     def blocks(self) -> Iterator[np.ndarray]:
         """All features in order, some of them at a time."""
@@ -79,6 +98,15 @@ def read_table(X: Any) -> np.ndarray | DataMatrix:
         if X.shape[0] * X.shape[1] > (WHOLE_DOUBLES if in_memory else WHOLE):
             return DataMatrix(X)
     return np.asarray(X.toarray() if is_sparse else X, dtype=np.float64)
+
+
+def standardised(
+    table: np.ndarray | DataMatrix, units: Units
+) -> np.ndarray | DataMatrix:
+    """``(x - mean) / scale``, rounded like this wherever it is computed."""
+    if isinstance(table, DataMatrix):
+        return table.standardised(units)
+    return (table - units.mean) / units.scale
 
 
 def _columns(X: Any) -> Any:

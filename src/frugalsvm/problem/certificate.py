@@ -14,7 +14,7 @@ from typing import IO
 
 import numpy as np
 
-from ..checker import checksum, read_arrays, save_arrays
+from ..checker import FORMAT, checksum, read_arrays, save_arrays
 from .files import write_whole
 
 
@@ -50,8 +50,57 @@ class Certificate:
         -------
         Certificate
         """
-        note = np.frombuffer(text.encode(), dtype=np.uint8)
-        arrays = {**self.arrays, "preparation": note}
+        return self._with(preparation=np.frombuffer(text.encode(), dtype=np.uint8))
+
+    def with_scaling(self, mean: np.ndarray, scale: np.ndarray) -> Certificate:
+        """The same proof for data that were standardised for it.
+
+        Parameters
+        ----------
+        mean, scale : ndarrays of shape (n_features,)
+            The proof is about ``(X - mean) / scale``.
+
+        Returns
+        -------
+        Certificate
+        """
+        return self._with(mean=mean, scale=scale)
+
+    def with_refit(
+        self,
+        weights: np.ndarray,
+        coef: np.ndarray,
+        intercept: float,
+        objective: float,
+        lower_bound: float,
+        alpha: np.ndarray,
+    ) -> Certificate:
+        """The same proof, and one about weights that were computed with another C.
+
+        Parameters
+        ----------
+        weights : ndarray
+            That C times the sample weights, for all samples.
+        coef : ndarray
+            Weights of the features selected or included, in increasing order.
+        intercept, objective, lower_bound : float
+        alpha : ndarray
+            The dual point of the bound, for samples of positive weight.
+
+        Returns
+        -------
+        Certificate
+        """
+        samples = np.flatnonzero(alpha)
+        return self._with(
+            refit_weights=weights, refit_coef=coef, refit_sample=samples,
+            refit_alpha=alpha[samples], refit_intercept=np.array(intercept),
+            refit_objective=np.array(objective),
+            refit_lower_bound=np.array(lower_bound),
+        )  # fmt: skip
+
+    def _with(self, **entries: np.ndarray) -> Certificate:
+        arrays = {**self.arrays, **entries, "format": np.array(FORMAT)}
         return Certificate(arrays | {"checksum": np.array(checksum(arrays))})
 
     @property

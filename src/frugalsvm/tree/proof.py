@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..checker import FORMAT, LIST_FORMAT, checksum, fingerprint
+from ..checker import FORMAT, checksum, fingerprint
 from ..problem.certificate import Certificate
 from ..problem.problem import Problem
 from .node import DualPoint, Node
@@ -66,7 +66,7 @@ def build_certificate(
         **_tree_arrays(nodes),
     }
     if alternatives is not None:
-        arrays |= {"format": np.array(LIST_FORMAT), **_list_arrays(alternatives)}
+        arrays |= _list_arrays(alternatives)
     return Certificate({**arrays, "checksum": np.array(checksum(arrays))})
 
 
