@@ -198,7 +198,6 @@ class Run:
 
     def start(self, source: DataOptions, conditions: Any) -> None:
         """Read, fit, cross-validate, show and save."""
-        from . import large
         from .study import fit_all
         from .validation import possible_folds
 
@@ -206,7 +205,7 @@ class Run:
             data, _, costs = source.load(self.session, panel)
             conditions = replace(conditions, costs=costs)
             conditions.check(data.plan)
-            if data.n_rows > large.MANY and self.search.effort != "fast":
+            if self.search.is_slow_for(data.n_rows):
                 self.session.say(
                     "fitting this many rows takes a long time; --effort fast is quicker"
                 )

@@ -8,7 +8,7 @@ a cross-validation, from its training rows alone.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from ..api.estimators import FrugalSVCCV
 from ..api.estimators.choice import ScoredPath
 from ..api.estimators.cross_validation import Samples
 from ..api.estimators.grid import AUTO_C
+from ..driver.options import PartSizes, SolveOptions
 from ..driver.result import Result
 from ..driver.solving import run_interruptible
 from ..problem.problem import Problem
@@ -35,12 +36,10 @@ from ..tables import (
 from ..tables.errors import listed
 from ..tables.formats import ALL_OPEN, FormatRules
 from ..tables.kinds import check_missing, check_wanted, missing_values
-from . import large
 from .errors import UsageProblem
 from .formats import check_names
 
 AUTO = "auto"
-GAP_TOL = 1e-4
 
 
 @dataclass(frozen=True)
@@ -195,33 +194,29 @@ class Search:
     time_limit : float or None
     n_jobs : int
     seed : int
+    part_sizes : PartSizes
     """
 
     effort: str = "normal"
     time_limit: float | None = None
     n_jobs: int = 1
     seed: int = 0
+    part_sizes: PartSizes = field(default_factory=PartSizes)
 
-    def run(
-        self, problem: Problem, *, whole: bool = False, **options: Any
-    ) -> tuple[Result, bool]:
-        """Solve a problem; also returns whether Ctrl-C was pressed.
+    @property
+    def options(self) -> SolveOptions:
+        """The same for the driver."""
+        return SolveOptions(
+            effort=self.effort,
+            time_limit=self.time_limit,
+            n_jobs=self.n_jobs,
+            random_state=self.seed,
+            part_sizes=self.part_sizes,
+        )
 
-        Quick fits of very many rows are done in parts, unless ``whole`` is set.
-        """
-        if self.effort == "fast" and problem.n_samples > large.MANY and not whole:
-            fit = large.LargeFit(problem, self, options.get("callback"))
-            # A search alone proves nothing.
-            prove = options.get("method") != "swap"
-            return fit.run(GAP_TOL, options.get("certificate", False), prove)
-        usual: dict[str, Any] = {
-            "method": "auto", "effort": self.effort, "gap_tol": GAP_TOL,
-            "time_limit": self.time_limit, "max_nodes": None, "initial_support": None,
-            "method_options": None, "n_jobs": self.n_jobs, "random_state": self.seed,
-            "verbose": 0, "callback": None, "certificate": False,
-        }  # fmt: skip
-        outcome = run_interruptible(problem, **(usual | options))
-        return outcome.result, outcome.was_interrupted
+    def is_slow_for(self, n_rows: int) -> bool:
+        """Whether another effort would be much quicker."""
+        return n_rows > self.part_sizes.many and self.effort != "fast"
 
     @property
     def choosing_effort(self) -> str:
@@ -285,9 +280,8 @@ def fit_all(
     on_phase("searching and proving")
     X = preparation.transform(data.table)
     problem = conditions.problem(preparation, X, data.target.signs)
-    result, interrupted = search.run(
-        problem, callback=callback, certificate=certificate
-    )
+    options = replace(search.options, callback=callback, certificate=certificate)
+    result, interrupted = run_interruptible(problem, options)
     return Fit(preparation, result, conditions, choice, chosen, interrupted)
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..api.estimators.cross_validation import svm_on
+from ..driver.solving import run_or_raise
 from ..output.portable.calibration import Sigmoid, fit_sigmoid
 from ..problem.problem import Problem
 from ..tables import (
@@ -109,9 +110,8 @@ def _fold_model(
 ) -> tuple[np.ndarray, float]:
     X = preparation.transform(data.table, train)
     problem = conditions.problem(preparation, X, data.target.signs[train])
-    result, interrupted = search.run(problem, method="swap")
-    if interrupted:
-        raise KeyboardInterrupt
+    options = replace(search.options, method="swap", proof=False)
+    result = run_or_raise(problem, options)
     return result.coef, result.intercept
 
 

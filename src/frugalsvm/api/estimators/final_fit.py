@@ -13,7 +13,9 @@ from .cross_validation import Fold, FoldWork, Linear, Samples, svm_on
 
 
 class FinalModel(NamedTuple):
-    """The result of the fit to all data. Attributes
+    """The result of the fit to all data.
+
+    Attributes
     ----------
     path : ScoredPath
     result : Result
@@ -57,7 +59,8 @@ class FinalFit:
         seeds: np.random.SeedSequence,
     ) -> FinalModel:
         """The path on all data, and the model of the chosen budget and C."""
-        from ...driver.solving import run_interruptible
+        from ...driver.options import SolveOptions
+        from ...driver.solving import run_or_raise
         from ..path import bounded_grid
 
         work = self.work
@@ -69,24 +72,18 @@ class FinalFit:
             problem, work.budgets, work.weights, effort=work.effort,
             seed=seeds.spawn(1)[0], n_jobs=self.n_jobs, seeds=_supports_of(folds),
         )  # fmt: skip
-        outcome = run_interruptible(
-            problem.with_C(float(work.weights[i])).with_budget(int(work.budgets[j])),
-            method="auto",
+        options = SolveOptions(
             effort=work.effort,
             gap_tol=self.gap_tol,
-            time_limit=None,
-            max_nodes=None,
             initial_support=grid.supports[i][j],
-            method_options=None,
             n_jobs=self.n_jobs,
             random_state=int(seeds.generate_state(1)[0]),
             verbose=self.verbose,
-            callback=None,
-            certificate=False,
         )
-        if outcome.was_interrupted:
-            raise KeyboardInterrupt
-        result = outcome.result
+        result = run_or_raise(
+            problem.with_C(float(work.weights[i])).with_budget(int(work.budgets[j])),
+            options,
+        )
         grid = grid.knowing(i, j, result)
         model = Linear(result.coef, result.intercept)
         if work.refit_weights is not None:
