@@ -138,9 +138,10 @@ def _finish(context: Context, method: str, outcome: Outcome) -> Result:
     objective = problem.objective(coef, intercept)
     root_bound, point = _root_proof(context, final)
     counters = {"relaxation iterations": context.relaxation.iterations}
+    model = PrimalPoint(coef, intercept, objective)
     return conclude(
-        problem, context.monitor, PrimalPoint(coef, intercept, objective), method, outcome,
-        counters, root_bound, point, context.keep_proof,
+        problem, context.monitor, model, method, outcome, counters, root_bound, point,
+        context.keep_proof,
     )  # fmt: skip
 
 
