@@ -261,7 +261,7 @@ def test_ctrl_c_while_cross_validating_shows_and_saves_the_model(
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(validation, "_fold_model", interrupted)
+    monkeypatch.setattr(validation, "run_or_raise", interrupted)
     done = run("fit", data, *FAST, "-k", "2", "--model", "m.json", code=130)
     assert "interrupted: this is the best model found so far" in done.stderr
     assert "Proved" in done.stdout

@@ -198,8 +198,8 @@ class Run:
 
     def start(self, source: DataOptions, conditions: Any) -> None:
         """Read, fit, cross-validate, show and save."""
+        from ..api.validation.splits import possible_folds
         from .study import fit_all
-        from .validation import possible_folds
 
         with Panel(self.session) as panel:
             data, _, costs = source.load(self.session, panel)
@@ -209,7 +209,7 @@ class Run:
                 self.session.say(
                     "fitting this many rows takes a long time; --effort fast is quicker"
                 )
-            folds = possible_folds(data.target, self.folds)
+            folds = possible_folds(data.target.positive, self.folds)
             if folds < self.folds:
                 self._say_of_folds(folds)
             fitted = fit_all(

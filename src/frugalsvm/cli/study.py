@@ -13,10 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from ..api.estimators import FrugalSVCCV
-from ..api.estimators.choice import ScoredPath
-from ..api.estimators.cross_validation import Samples
-from ..api.estimators.grid import AUTO_C
+from ..api.estimators import FrugalSVC
+from ..api.validation.choice import Choice, ScoredPath
+from ..api.validation.final_fit import FinalFit
+from ..api.validation.folds import FoldJob, run_folds
+from ..api.validation.grid import GridFold, GridWork, budgets_of, weights_of
+from ..api.validation.samples import ProblemMaker, Samples
+from ..api.validation.scoring import Scoring
+from ..api.validation.splits import possible_folds, stratified_splits
 from ..driver.options import PartSizes, SolveOptions
 from ..driver.result import Result
 from ..driver.solving import run_interruptible
@@ -40,6 +44,8 @@ from .errors import UsageProblem
 from .formats import check_names
 
 AUTO = "auto"
+# How budget and C are chosen, and the gap at which the fit of all rows is finished.
+RULE, GAP_TOL = "one-se", SolveOptions().gap_tol
 
 
 @dataclass(frozen=True)
@@ -276,7 +282,8 @@ def fit_all(
     preparation = data.prepare()
     if conditions.is_open:
         on_phase("choosing feature limit and C by cross-validation")
-        conditions, choice = choose(data, conditions, search, folds)
+        found = choose(data, conditions, search, folds)
+        conditions, choice = found.conditions, found.path()
     on_phase("searching and proving")
     X = preparation.transform(data.table)
     problem = conditions.problem(preparation, X, data.target.signs)
@@ -291,95 +298,136 @@ def choose(
     search: Search,
     folds: int,
     rows: np.ndarray | None = None,
-) -> tuple[Conditions, ScoredPath]:
+) -> GridChoice:
     """Choose budget and C on some rows by cross-validation inside them."""
+    if rows is None:
+        rows = np.arange(data.n_rows)
     preparation = data.prepare(rows)
     X = preparation.transform(data.table, rows)
-    labels = data.target.positive if rows is None else data.target.positive[rows]
-    weights = AUTO_C if conditions.C == AUTO else [conditions.loss]
+    positive = data.target.positive[rows]
+    possible = possible_folds(positive, max(2, folds))
+    if possible == 0:
+        rarer = min(int(positive.sum()), int((~positive).sum()))
+        raise TableError(
+            f"the rarer class has only {rarer} row{'s' * (rarer != 1)}, but choosing "
+            "the feature limit and C needs at least 2; give both "
+            "(--max-features 5 --C 1)."
+        )
+    samples = Samples(X, X, positive, np.where(positive, 1.0, -1.0), np.ones(rows.size))
+    splits = stratified_splits(positive, possible, search.seed)
+    work = _grid_work(conditions, search, preparation)
+    seeds = np.random.SeedSequence(
+        int(np.random.RandomState(search.seed).randint(2**31 - 1))
+    )
+    jobs = (
+        FoldJob(k, train, test, seeds.spawn(1)[0])
+        for k, (train, test) in enumerate(splits)
+    )
+    found = run_folds(
+        work, samples, jobs, preparation=TableFolds(data, preparation, rows),
+        n_jobs=search.n_jobs,
+    )  # fmt: skip
+    return GridChoice(
+        conditions, search, work, samples, found, Choice.of(found, RULE), seeds
+    )
+
+
+def _grid_work(
+    conditions: Conditions, search: Search, preparation: Preparation
+) -> GridWork:
+    """What every fold of a choice does."""
+    sides = conditions.sides(preparation)
+    included = np.unique(np.array(sides["include"], dtype=np.int64))
+    n = preparation.n_features
     budgets: Any = AUTO
     if conditions.max_features != AUTO:
-        budgets = [
-            X.shape[1] if conditions.max_features is None else conditions.max_features
-        ]
-    chooser = _Chooser(
-        budgets,
-        weights,
-        cv=splitter(labels, max(2, folds), search.seed),
-        effort=search.choosing_effort,
-        scale=True,
-        n_jobs=search.n_jobs,
-        random_state=search.seed,
-        **conditions.sides(preparation),
-    )
-    chooser.source = (
-        data,
-        preparation,
-        np.arange(data.n_rows) if rows is None else rows,
-    )
-    chooser.fit(X, labels)
-    chosen: int | None = chooser.best_max_features_
-    if conditions.max_features is None:
-        chosen = None
-    return (
-        replace(conditions, max_features=chosen, C=chooser.best_C_),
-        chooser.path_,
+        given = conditions.max_features
+        budgets = [n if given is None else given]
+    return GridWork(
+        budgets_of(budgets, n, included.size),
+        weights_of(AUTO if conditions.C == AUTO else [conditions.loss]),
+        None,
+        search.choosing_effort,
+        ProblemMaker(sides, scale=True),
+        Scoring(None, FrugalSVC(), np.array([False, True]), None, included),
     )
 
 
-class _Chooser(FrugalSVCCV):
-    """FrugalSVCCV that prepares the table again in each of its folds.
+@dataclass(frozen=True)
+class GridChoice:
+    """Budget and C, chosen by cross-validation.
+
+    Attributes
+    ----------
+    given : Conditions
+        With what was to be chosen.
+    search : Search
+    work : GridWork
+    samples : Samples
+    folds : list of GridFold
+    choice : Choice
+    seeds : SeedSequence
+    """
+
+    given: Conditions
+    search: Search
+    work: GridWork
+    samples: Samples
+    folds: list[GridFold]
+    choice: Choice
+    seeds: np.random.SeedSequence
+
+    @property
+    def conditions(self) -> Conditions:
+        """With the budget and the C that were chosen."""
+        i, j = self.choice.place
+        budget: int | None = int(self.work.budgets[j])
+        if self.given.max_features is None:
+            budget = None
+        return replace(self.given, max_features=budget, C=float(self.work.weights[i]))
+
+    def path(self) -> ScoredPath:
+        """The scores, with objectives and bounds on all rows; this fits them."""
+        final = FinalFit(self.work, GAP_TOL, self.search.n_jobs, verbose=0)
+        weight = self.samples.sample_weight
+        fitted = final.run(self.samples, weight, self.folds, self.choice, self.seeds)
+        return fitted.path
+
+
+@dataclass(frozen=True)
+class TableFolds:
+    """Prepares the table again in each fold of a choice.
 
     Fill values and categories, not only means and scales, are learned from the training
     rows of a fold.
 
     Attributes
     ----------
-    source : tuple of Data, Preparation and ndarray of int
-        The table, the preparation of all rows in use, and these rows.
+    data : PreparedTable
+    whole : Preparation
+        Of all rows in use.
+    rows : ndarray of int
+        These rows.
     """
 
-    source: tuple[PreparedTable, Preparation, np.ndarray]
+    data: PreparedTable
+    whole: Preparation
+    rows: np.ndarray
 
-    def _for_fold(self, shared: Shared[Samples], train: np.ndarray) -> Shared[Samples]:
-        data, whole, rows = self.source
-        own = data.prepare(rows[train])
-        return Shared(_prepared(shared.value, data, own, whole, rows))
+    def for_fold(self, data: Shared[Samples], train: np.ndarray) -> Shared[Samples]:
+        """All samples with the features of the training rows, where ``whole`` has them.
 
-
-def _prepared(
-    samples: Samples,
-    data: PreparedTable,
-    own: Preparation,
-    whole: Preparation,
-    rows: np.ndarray,
-) -> Samples:
-    """Samples with the features of ``own``, at the positions they have in ``whole``.
-
-    A category that is missing in a fold becomes a constant feature.
-    """
-    place = {key: j for j, key in enumerate(_keys(whole))}
-    known = [(k, place[key]) for k, key in enumerate(_keys(own)) if key in place]
-    X = np.zeros((rows.size, whole.n_features), order="F")
-    features = own.transform(data.table, rows)
-    for k, j in known:
-        X[:, j] = features[:, k]
-    return replace(samples, X=X, data=X)
+        A category that is missing in a fold becomes a constant feature.
+        """
+        own = self.data.prepare(self.rows[train])
+        place = {key: j for j, key in enumerate(_keys(self.whole))}
+        known = [(k, place[key]) for k, key in enumerate(_keys(own)) if key in place]
+        X = np.zeros((self.rows.size, self.whole.n_features), order="F")
+        features = own.transform(self.data.table, self.rows)
+        for k, j in known:
+            X[:, j] = features[:, k]
+        return Shared(replace(data.value, X=X, data=X))
 
 
 def _keys(preparation: Preparation) -> list[tuple[str, str | None]]:
     return [(column.name, level) for column, level in preparation.origins()]
-
-
-def splitter(positive: np.ndarray, folds: int, seed: int) -> Any:
-    """Stratified folds, as many as the rarer class allows."""
-    from sklearn.model_selection import StratifiedKFold
-
-    rarer = int(min(positive.sum(), (~positive).sum()))
-    if rarer < 2:
-        raise TableError(
-            f"the rarer class has only {rarer} row{'s' * (rarer != 1)}, but choosing "
-            "the feature limit and C needs at least 2; give both "
-            "(--max-features 5 --C 1)."
-        )
-    return StratifiedKFold(min(folds, rarer), shuffle=True, random_state=seed)

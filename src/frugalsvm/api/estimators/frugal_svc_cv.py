@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -16,30 +16,20 @@ from sklearn.utils.metadata_routing import (
     MethodMapping,
     process_routing,
 )
-from sklearn.utils.parallel import Parallel, delayed
 
 from ...runtime.effort import EFFORTS
-from ...runtime.parallel import Shared, sent_once
+from ..validation.choice import RULES, Choice
+from ..validation.final_fit import FinalFit, FinalModel
+from ..validation.folds import FoldJob, Split, run_folds
+from ..validation.grid import GridFold, GridWork, budgets_of, is_word, weights_of
+from ..validation.samples import ProblemMaker, Samples, take
+from ..validation.scoring import Scorer, Scoring, takes_sample_weight
+from ..validation.splits import make_splits
 from . import parameters as may_be
 from .binary_linear import all_or_nothing, check_sample_weight
 from .budgeted import BudgetedClassifier
-from .choice import RULES, Choice
-from .cross_validation import (
-    Fold,
-    FoldJob,
-    FoldWork,
-    ProblemMaker,
-    Samples,
-    Scorer,
-    Scoring,
-    take,
-    takes_sample_weight,
-)
-from .final_fit import FinalFit, FinalModel
 from .frugal_svc import FrugalSVC
-from .grid import budgets_of, is_word, weights_of
 from .parameters import Constraint
-from .splits import Split, make_splits
 
 
 class FrugalSVCCV(BudgetedClassifier):
@@ -270,7 +260,8 @@ class FrugalSVCCV(BudgetedClassifier):
         splits = make_splits(self.cv, samples, routed["split"], stacklevel=4)
         first = splits[0][1]
         work.scoring.try_out(samples.part(first), _part(routed["score"], first))
-        folds = self._run_folds(work, samples, splits, routed["score"], seeds)
+        jobs = self._jobs(samples, splits, routed["score"], seeds)
+        folds = run_folds(work, samples, jobs, n_jobs=self.n_jobs)
         choice = Choice.of(folds, self.rule)
         loss_weight = self._weights(data, labels, samples.sample_weight)
         final = FinalFit(work, self.gap_tol, self.n_jobs, self.verbose)
@@ -353,7 +344,7 @@ class FrugalSVCCV(BudgetedClassifier):
         random_state = check_random_state(self.random_state)
         return np.random.SeedSequence(int(random_state.randint(2**31 - 1)))
 
-    def _work(self, maker: ProblemMaker) -> FoldWork:
+    def _work(self, maker: ProblemMaker) -> GridWork:
         template = FrugalSVC(class_weight=self.class_weight)
         scoring = Scoring(
             self._scorer(),
@@ -364,7 +355,7 @@ class FrugalSVCCV(BudgetedClassifier):
         )
         n_included = scoring.included.size
         refit = None if is_word(self.refit_C, "same") else weights_of(self.refit_C)
-        return FoldWork(
+        return GridWork(
             budgets_of(self.max_features, self.n_features_in_, n_included),
             weights_of(self.C),
             refit,
@@ -373,38 +364,28 @@ class FrugalSVCCV(BudgetedClassifier):
             scoring,
         )
 
-    def _run_folds(
+    def _jobs(
         self,
-        work: FoldWork,
         samples: Samples,
         splits: list[Split],
         score_params: dict[str, Any],
         seeds: np.random.SeedSequence,
-    ) -> list[Fold]:
-        shared = Shared(samples)
-        jobs = (
-            delayed(work.run)(
-                self._for_fold(shared, train),
-                FoldJob(
-                    train,
-                    test,
-                    self._weights(
-                        train, samples.y[train], samples.sample_weight[train]
-                    ),
-                    _part(score_params, test),
-                    seeds.spawn(1)[0],
-                ),
+    ) -> Iterator[FoldJob]:
+        """The jobs of the folds, made as they are needed."""
+        for k, (train, test) in enumerate(splits):
+            weights = samples.sample_weight[train]
+            yield FoldJob(
+                k,
+                train,
+                test,
+                seeds.spawn(1)[0],
+                self._weights(train, samples.y[train], weights),
+                _part(score_params, test),
             )
-            for train, test in splits
-        )
-        with sent_once(shared):
-            return Parallel(n_jobs=self.n_jobs)(jobs)
 
-    def _for_fold(self, shared: Shared[Samples], train: np.ndarray) -> Shared[Samples]:
-        """All samples as the folds use them; subclasses may preprocess them here."""
-        return shared
-
-    def _take_choice(self, work: FoldWork, folds: list[Fold], choice: Choice) -> None:
+    def _take_choice(
+        self, work: GridWork, folds: list[GridFold], choice: Choice
+    ) -> None:
         """Set the attributes that come from the folds."""
         i, j = choice.place
         self.n_splits_ = len(folds)

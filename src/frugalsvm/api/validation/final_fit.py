@@ -9,7 +9,9 @@ import numpy as np
 
 from ...driver.result import Result
 from .choice import Choice, ScoredPath
-from .cross_validation import Fold, FoldWork, Linear, Samples, svm_on
+from .grid import GridFold, GridWork
+from .models import Linear, svm_on
+from .samples import Samples
 
 
 class FinalModel(NamedTuple):
@@ -39,13 +41,13 @@ class FinalFit:
 
     Attributes
     ----------
-    work : FoldWork
+    work : GridWork
     gap_tol : float
     n_jobs : int or None
     verbose : int
     """
 
-    work: FoldWork
+    work: GridWork
     gap_tol: float
     n_jobs: int | None
     verbose: int
@@ -54,7 +56,7 @@ class FinalFit:
         self,
         samples: Samples,
         loss_weight: np.ndarray,
-        folds: list[Fold],
+        folds: list[GridFold],
         choice: Choice,
         seeds: np.random.SeedSequence,
     ) -> FinalModel:
@@ -98,7 +100,7 @@ class FinalFit:
         )
 
 
-def _supports_of(folds: list[Fold]) -> dict[tuple[int, int], list[np.ndarray]]:
+def _supports_of(folds: list[GridFold]) -> dict[tuple[int, int], list[np.ndarray]]:
     """The supports selected on the folds, by C and budget."""
     n_rows, n_columns = folds[0].objectives.shape
     return {
