@@ -13,13 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from ..api.estimators import FrugalSVC
 from ..api.validation.choice import Choice, ScoredPath
 from ..api.validation.final_fit import FinalFit
-from ..api.validation.folds import FoldJob, run_folds
+from ..api.validation.folds import FoldJob, fold_seeds, run_folds
 from ..api.validation.grid import GridFold, GridWork, budgets_of, weights_of
 from ..api.validation.samples import ProblemMaker, Samples
-from ..api.validation.scoring import Scoring
+from ..api.validation.scoring import Accuracy
 from ..api.validation.splits import possible_folds, stratified_splits
 from ..driver.options import PartSizes, SolveOptions
 from ..driver.result import Result
@@ -282,14 +281,21 @@ def fit_all(
     preparation = data.prepare()
     if conditions.is_open:
         on_phase("choosing feature limit and C by cross-validation")
-        found = choose(data, conditions, search, folds)
-        conditions, choice = found.conditions, found.path()
+        conditions, choice = _chosen_on_all(data, conditions, search, folds)
     on_phase("searching and proving")
     X = preparation.transform(data.table)
     problem = conditions.problem(preparation, X, data.target.signs)
     options = replace(search.options, callback=callback, certificate=certificate)
     result, interrupted = run_interruptible(problem, options)
     return Fit(preparation, result, conditions, choice, chosen, interrupted)
+
+
+def _chosen_on_all(
+    data: PreparedTable, conditions: Conditions, search: Search, folds: int
+) -> tuple[Conditions, ScoredPath]:
+    """Budget and C chosen on all rows, and what they were chosen from."""
+    found = choose(data, conditions, search, folds)
+    return found.conditions, found.path()
 
 
 def choose(
@@ -300,11 +306,10 @@ def choose(
     rows: np.ndarray | None = None,
 ) -> GridChoice:
     """Choose budget and C on some rows by cross-validation inside them."""
-    if rows is None:
-        rows = np.arange(data.n_rows)
     preparation = data.prepare(rows)
     X = preparation.transform(data.table, rows)
-    positive = data.target.positive[rows]
+    used = np.arange(data.n_rows) if rows is None else rows
+    positive = data.target.positive[used]
     possible = possible_folds(positive, max(2, folds))
     if possible == 0:
         rarer = min(int(positive.sum()), int((~positive).sum()))
@@ -313,18 +318,16 @@ def choose(
             "the feature limit and C needs at least 2; give both "
             "(--max-features 5 --C 1)."
         )
-    samples = Samples(X, X, positive, np.where(positive, 1.0, -1.0), np.ones(rows.size))
+    samples = Samples(X, X, positive, np.where(positive, 1.0, -1.0), np.ones(used.size))
     splits = stratified_splits(positive, possible, search.seed)
     work = _grid_work(conditions, search, preparation)
-    seeds = np.random.SeedSequence(
-        int(np.random.RandomState(search.seed).randint(2**31 - 1))
-    )
+    seeds = fold_seeds(search.seed)
     jobs = (
         FoldJob(k, train, test, seeds.spawn(1)[0])
         for k, (train, test) in enumerate(splits)
     )
     found = run_folds(
-        work, samples, jobs, preparation=TableFolds(data, preparation, rows),
+        work, samples, jobs, preparation=TableFolds(data, preparation, used),
         n_jobs=search.n_jobs,
     )  # fmt: skip
     return GridChoice(
@@ -349,7 +352,7 @@ def _grid_work(
         None,
         search.choosing_effort,
         ProblemMaker(sides, scale=True),
-        Scoring(None, FrugalSVC(), np.array([False, True]), None, included),
+        Accuracy(),
     )
 
 

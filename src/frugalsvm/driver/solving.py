@@ -59,6 +59,8 @@ def solve(
         How much work ``auto`` and ``swap`` do; the other methods have their own
         stopping rules. ``fast`` has few restarts and no tree, ``thorough`` has more of
         both than ``normal``. Explicit limits and ``method_options`` take precedence.
+        ``auto`` with effort ``fast`` does dense data of more than 200,000 samples in
+        parts, unless ``max_nodes`` asks for a tree: the search sees one part.
     gap_tol : float, default=1e-4
         Relative gap at which a solution counts as optimal.
     time_limit : float, default=None

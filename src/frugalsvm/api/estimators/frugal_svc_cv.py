@@ -10,7 +10,7 @@ import sklearn
 from numpy.typing import ArrayLike
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import Tags
 from sklearn.utils.metadata_routing import (
     MetadataRouter,
     MethodMapping,
@@ -20,10 +20,16 @@ from sklearn.utils.metadata_routing import (
 from ...runtime.effort import EFFORTS
 from ..validation.choice import RULES, Choice
 from ..validation.final_fit import FinalFit, FinalModel
-from ..validation.folds import FoldJob, Split, run_folds
+from ..validation.folds import FoldJob, Split, fold_seeds, run_folds
 from ..validation.grid import GridFold, GridWork, budgets_of, is_word, weights_of
 from ..validation.samples import ProblemMaker, Samples, take
-from ..validation.scoring import Scorer, Scoring, takes_sample_weight
+from ..validation.scoring import (
+    Accuracy,
+    ByScorer,
+    Scorer,
+    Scoring,
+    takes_sample_weight,
+)
 from ..validation.splits import make_splits
 from . import parameters as may_be
 from .binary_linear import all_or_nothing, check_sample_weight
@@ -255,7 +261,7 @@ class FrugalSVCCV(BudgetedClassifier):
         )
         maker = ProblemMaker(self._problem_constraints(stacklevel=4), self.scale)
         routed = self._route(sample_weight, params)
-        seeds = self._seeds()
+        seeds = fold_seeds(self.random_state)
         work = self._work(maker)
         splits = make_splits(self.cv, samples, routed["split"], stacklevel=4)
         first = splits[0][1]
@@ -340,23 +346,16 @@ class FrugalSVCCV(BudgetedClassifier):
             score = {}
         return {"split": given, "score": score}
 
-    def _seeds(self) -> np.random.SeedSequence:
-        random_state = check_random_state(self.random_state)
-        return np.random.SeedSequence(int(random_state.randint(2**31 - 1)))
-
     def _work(self, maker: ProblemMaker) -> GridWork:
-        template = FrugalSVC(class_weight=self.class_weight)
-        scoring = Scoring(
-            self._scorer(),
-            template,
-            self.classes_,
-            getattr(self, "feature_names_in_", None),
-            np.unique(maker.constraints["include"]),
-        )
-        n_included = scoring.included.size
+        scorer, included = self._scorer(), np.unique(maker.constraints["include"])
+        scoring: Scoring = Accuracy()
+        if scorer is not None:
+            template = FrugalSVC(class_weight=self.class_weight)
+            names = getattr(self, "feature_names_in_", None)
+            scoring = ByScorer(scorer, template, self.classes_, names, included)
         refit = None if is_word(self.refit_C, "same") else weights_of(self.refit_C)
         return GridWork(
-            budgets_of(self.max_features, self.n_features_in_, n_included),
+            budgets_of(self.max_features, self.n_features_in_, included.size),
             weights_of(self.C),
             refit,
             self.effort,

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
+from sklearn.utils import check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 
 from ...runtime.parallel import Shared, sent_once
@@ -64,6 +65,14 @@ class AsGiven:
     def for_fold(self, data: Shared[T], train: np.ndarray) -> Shared[T]:
         """The same samples."""
         return data
+
+
+def fold_seeds(
+    random_state: int | np.random.RandomState | None,
+) -> np.random.SeedSequence:
+    """The sequence from which each fold, and the fit after them, spawn their seeds."""
+    generator = check_random_state(random_state)
+    return np.random.SeedSequence(int(generator.randint(2**31 - 1)))
 
 
 def run_folds(

@@ -6,7 +6,7 @@ import inspect
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -24,14 +24,48 @@ class NoProbabilitiesError(ValueError):
     """A scorer asks for probabilities, which an SVM does not have."""
 
 
+class Scoring(Protocol):
+    """How models are scored."""
+
+    def score(
+        self,
+        model: Linear,
+        settings: dict[str, Any],
+        test: Samples,
+        params: dict[str, Any],
+    ) -> float:
+        """The score of a model; ``settings`` are its budget and C."""
+
+    def try_out(self, test: Samples, params: dict[str, Any]) -> None:
+        """Refuse what cannot be scored, before any work is done."""
+
+
+class Accuracy:
+    """Accuracy with the weights of the samples."""
+
+    def score(
+        self,
+        model: Linear,
+        settings: dict[str, Any],
+        test: Samples,
+        params: dict[str, Any],
+    ) -> float:
+        """The accuracy of a model."""
+        positive = test.data @ model.coef + model.intercept > 0
+        hits = positive == (test.signs > 0)
+        return float(np.average(hits, weights=_some_weight(test.sample_weight)))
+
+    def try_out(self, test: Samples, params: dict[str, Any]) -> None:
+        """There is always an accuracy."""
+
+
 @dataclass(frozen=True)
-class Scoring:
-    """How models are scored.
+class ByScorer:
+    """A scorer of scikit-learn, which is given a fitted classifier.
 
     Attributes
     ----------
-    scorer : callable or None
-        None for accuracy with the weights of the samples.
+    scorer : callable
     template : FrugalSVC
         Gets the weights of a model and is passed to the scorer.
     classes : ndarray
@@ -40,7 +74,7 @@ class Scoring:
     included : ndarray of int
     """
 
-    scorer: Scorer | None
+    scorer: Scorer
     template: FrugalSVC
     classes: np.ndarray
     names: np.ndarray | None
@@ -54,10 +88,6 @@ class Scoring:
         params: dict[str, Any],
     ) -> float:
         """The score of a model; ``settings`` are its budget and C."""
-        if self.scorer is None:
-            positive = test.data @ model.coef + model.intercept > 0
-            hits = positive == (test.signs > 0)
-            return float(np.average(hits, weights=_some_weight(test.sample_weight)))
         value = self._value(model, settings, test, params)
         if np.ndim(value) or not np.isreal(value) or isinstance(value, dict):
             raise ValueError(
@@ -72,8 +102,6 @@ class Scoring:
         A model of the first feature is scored. Other errors are ignored: they may not
         occur with other models.
         """
-        if self.scorer is None:
-            return
         model = Linear(np.eye(1, test.data.shape[1])[0], 0.0)
         try:
             with warnings.catch_warnings():
@@ -93,7 +121,6 @@ class Scoring:
         params: dict[str, Any],
     ) -> Any:
         """The value of the scorer."""
-        assert self.scorer is not None
         estimator = self._estimator(model, settings)
         try:
             return self.scorer(estimator, test.X, test.y, **params)
