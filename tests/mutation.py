@@ -48,7 +48,7 @@ TESTS = {
 SKIPPED = (
     "flipped_bytes", "bombs", "what_is_written_verifies", "raw_wine", "packs_too_well",
     "no_bound_exceeds_the_optimum", "not_even_read", "observes", "no_forgery",
-    "to_check", "leaving_out", "from_closing", "prices_are_part", "does_not_cost",
+    "to_check", "missing_nodes", "from_closing", "prices_are_part", "stored_points",
     "without_a_tree",
 )  # fmt: skip
 # Modules that the tests need, imported once.

@@ -1,4 +1,4 @@
-"""GatheringEngine: the answers of the native engine, with few dense rows at a time."""
+"""ColumnGenerationEngine gives the results of the native engine with few dense rows."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from frugalsvm import Problem, relax, solve, verify
 from frugalsvm.engine import column_generation
 from frugalsvm.engine.column_generation import ColumnGenerationEngine
-from frugalsvm.engine.perspective import perspective, region_task
+from frugalsvm.engine.perspective import perspective, region_request
 from frugalsvm.engine.protocol import WorkingSet
 from tests.reference import brute_force, random_data
 
@@ -37,8 +37,8 @@ def both(X, y, **arguments):
 
 
 @pytest.fixture
-def pools(monkeypatch):
-    """Nothing is gathered as a whole, and pools begin small."""
+def small_working_sets(monkeypatch):
+    """No region is fetched as a whole, and few features join at once."""
     monkeypatch.setattr(column_generation, "WHOLE_BYTES", 0)
     monkeypatch.setattr(column_generation, "FEW_LONG", 10)
 
@@ -58,7 +58,7 @@ KINDS = ["plain", "no intercept", "sets", "costs", "weights"]
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_answers_are_those_of_the_native_engine(kind):
+def test_results_agree_with_the_native_engine(kind):
     X, y = wide_data(0)
     dense, sparse = both(X, y, C=0.5, max_features=5, **arguments_of(kind, 800))
     np.testing.assert_array_equal(sparse.candidates, dense.candidates)
@@ -69,7 +69,7 @@ def test_answers_are_those_of_the_native_engine(kind):
         other.products(alpha), one.products(alpha), rtol=1e-12, atol=1e-11
     )
     some = np.array([6, 0, 7, 99])
-    np.testing.assert_array_equal(other.gather(some), one.gather(some))
+    np.testing.assert_array_equal(other.signed_rows(some), one.signed_rows(some))
     region = dense.root_region()
     a, b = one.bound(region, alpha), other.bound(region, alpha)
     np.testing.assert_allclose(b.bound, a.bound, rtol=1e-12, atol=1e-12)
@@ -82,32 +82,34 @@ def test_answers_are_those_of_the_native_engine(kind):
     )
 
 
-def relaxed_in_one_piece(problem):
+def relaxed_as_a_whole(problem):
     region = problem.root_region().affordable(problem.costs).settled(problem.costs)
     side = np.zeros(problem.n_samples, dtype=np.int8)
-    task = region_task(
+    request = region_request(
         problem.engine, region, None, tol=TOL, fine_tol=TOL, cutoff=np.inf,
         max_rounds=9,
     )  # fmt: skip
-    whole = task._replace(start=WorkingSet(region.free, side), rough=False)
+    whole = request._replace(start=WorkingSet(region.free, side), rough=False)
     return problem.engine.solve([whole])[0]
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("budget", [2, 5, 30])
-def test_relaxations_by_pools(pools, kind, budget):
+def test_relaxations_on_growing_working_sets_are_exact(
+    small_working_sets, kind, budget
+):
     X, y = wide_data(3)
     dense, sparse = both(X, y, C=0.5, max_features=budget, **arguments_of(kind, 800))
-    wanted = relaxed_in_one_piece(dense)
+    wanted = relaxed_as_a_whole(dense)
     found = perspective(sparse.engine, sparse.root_region(), tol=TOL)
-    # Interior points end at gaps of 1e-9 to 1e-8, by how kernels were compiled.
+    # Interior points end at gaps of 1e-9 to 1e-8, depending on compilation.
     np.testing.assert_allclose(found.bound, wanted.bound, rtol=1e-7)
     np.testing.assert_allclose(found.primal, wanted.primal, rtol=1e-7)
     assert found.bound <= wanted.primal * (1 + 1e-12)
     assert found.bound <= sparse.dual_bound(found.alpha) * (1 + 1e-12)
     used = found.z > 0
     assert found.rounds > 1 or sparse.root_region().k == 0
-    # The relaxed solution has the value that is said.
+    # The relaxed solution has the reported value.
     margins = dense.A[used].T @ found.w[used]
     norm = (found.w[used] ** 2 / found.z[used]).sum()
     if kind == "no intercept":
@@ -115,50 +117,50 @@ def test_relaxations_by_pools(pools, kind, budget):
         np.testing.assert_allclose(value, found.primal, rtol=1e-3)
 
 
-def test_pools_stay_small(pools, monkeypatch):
+def test_working_sets_stay_small(small_working_sets, monkeypatch):
     asked = []
     native = ColumnGenerationEngine.native
 
-    def noticing(self, features):
+    def recording(self, features):
         asked.append(features.size)
         return native(self, features)
 
-    monkeypatch.setattr(ColumnGenerationEngine, "native", noticing)
+    monkeypatch.setattr(ColumnGenerationEngine, "native", recording)
     X, y = wide_data(3, n=5000)
     sparse = Problem(sp.csc_array(X), y, C=0.5, max_features=5)
     relax(sparse)
     assert 0 < max(asked) < 1000
 
 
-def test_tasks_can_be_continued_and_cut(pools):
+def test_requests_can_be_continued_and_cut_off(small_working_sets):
     X, y = wide_data(4)
     dense, sparse = both(X, y, max_features=6)
     engine, region = sparse.engine, sparse.root_region()
-    task = region_task(
+    request = region_request(
         engine, region, None, tol=1e-7, fine_tol=1e-7, cutoff=np.inf, max_rounds=1
     )
     whole = relax(dense, tol=1e-9)
     for _ in range(99):
-        found = engine.solve([task])[0]
+        found = engine.solve([request])[0]
         assert found.rounds == 1
         assert found.bound <= whole.value * (1 + 1e-9)
         if found.finished:
             break
-        task = task.continued(found)
+        request = request.continued(found)
     np.testing.assert_allclose(found.bound, whole.bound, rtol=1e-6)
-    beyond = engine.solve([task._replace(cutoff=0.5 * whole.bound, tol=0.9)])[0]
+    beyond = engine.solve([request._replace(cutoff=0.5 * whole.bound, tol=0.9)])[0]
     assert beyond.bound > 0.5 * whole.bound
 
 
-def test_a_finer_tolerance_where_it_decides_about_the_cutoff(pools):
+def test_the_fine_tolerance_is_used_if_it_may_exceed_the_cutoff(small_working_sets):
     X, y = wide_data(4)
     engine = Problem(sp.csc_array(X), y, max_features=6).engine
     region = Problem(sp.csc_array(X), y, max_features=6).root_region()
-    task = region_task(
+    request = region_request(
         engine, region, None, tol=1e-8, fine_tol=1e-8, cutoff=np.inf, max_rounds=50
     )
-    exact = engine.solve([task])[0]
-    coarse = task._replace(tol=0.3)
+    exact = engine.solve([request])[0]
+    coarse = request._replace(tol=0.3)
     assert coarse.fine_tol < coarse.tol
     rough = engine.solve([coarse._replace(fine_tol=0.3)])[0]
     assert rough.primal - rough.bound > 1e-5 * rough.primal
@@ -166,26 +168,26 @@ def test_a_finer_tolerance_where_it_decides_about_the_cutoff(pools):
     assert beyond.bound > (1 - 1e-6) * exact.bound
 
 
-def test_screening_is_that_of_the_native_engine(pools):
+def test_screening_agrees_with_the_native_engine(small_working_sets):
     X, y = wide_data(5)
     dense, sparse = both(X, y, C=0.1, max_features=3)
     cutoff = solve(dense, random_state=0, effort="fast").objective
     answers = []
     for problem in (dense, sparse):
         engine, region = problem.engine, problem.root_region()
-        task = region_task(
+        request = region_request(
             engine, region, None, tol=1e-9, fine_tol=1e-9, cutoff=cutoff, max_rounds=50
         )
-        answers.append(engine.solve([task])[0])
+        answers.append(engine.solve([request])[0])
     one, other = answers
     assert one.decides
     assert other.decides
     assert (one.decision != other.decision).mean() < 0.01
 
 
-def test_a_pool_that_has_no_room_gives_a_valid_bound(pools, monkeypatch):
-    monkeypatch.setattr(column_generation, "MAX_POOL", 8)
-    monkeypatch.setattr(column_generation, "POOL_RATE", 0)
+def test_a_full_working_set_gives_a_valid_bound(small_working_sets, monkeypatch):
+    monkeypatch.setattr(column_generation, "MAX_WORKING_SET", 8)
+    monkeypatch.setattr(column_generation, "WORKING_SET_RATE", 0)
     X, y = wide_data(6)
     dense, sparse = both(X, y, max_features=6)
     value = relax(dense, tol=1e-9).value
@@ -194,23 +196,23 @@ def test_a_pool_that_has_no_room_gives_a_valid_bound(pools, monkeypatch):
     assert found.value >= value * (1 - 1e-9)
 
 
-def test_a_stop_is_noticed_between_rounds(pools):
+def test_a_stop_ends_relaxations_between_rounds(small_working_sets):
     X, y = wide_data(6)
     flag = np.zeros(1, dtype=np.uint8)
     sparse = Problem(sp.csc_array(X), y, max_features=6).watching(flag)
     engine, region = sparse.engine, sparse.root_region()
-    task = region_task(
+    request = region_request(
         engine, region, None, tol=1e-9, fine_tol=1e-9, cutoff=np.inf, max_rounds=50
     )
     flag[0] = 1
-    found = engine.solve([task])[0]
+    found = engine.solve([request])[0]
     assert not found.finished
     assert found.rounds == 1
     assert found.bound <= relax(Problem(X, y, max_features=6)).value
 
 
 @pytest.mark.parametrize("method", ["swap", "branch-and-bound", "auto"])
-def test_the_same_model_as_from_dense_data(method):
+def test_sparse_and_dense_data_give_the_same_model(method):
     X, y = wide_data(7, m=60, n=60)
     dense, sparse = both(X, y, C=0.2, max_features=3)
     one, other = (
@@ -223,7 +225,7 @@ def test_the_same_model_as_from_dense_data(method):
     np.testing.assert_allclose(other.coef, one.coef, rtol=1e-6, atol=1e-9)
     assert one.certificate is not None
     assert other.certificate is not None
-    # A proof from sparse data is one for dense data, and the other way round.
+    # A proof from sparse data holds for dense data, and vice versa.
     for result in (one, other):
         for data in (X, sp.csr_array(X)):
             proved = verify(result.certificate, data, y, C=0.2, max_features=3)

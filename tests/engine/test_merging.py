@@ -1,4 +1,4 @@
-"""Merged samples: the same SVM with fewer of them."""
+"""Merging samples gives the same SVM with fewer samples."""
 
 import numpy as np
 import pytest
@@ -22,7 +22,7 @@ def _always(monkeypatch):
     monkeypatch.setattr(merging, "LEAST_SAMPLES", 0)
 
 
-def test_samples_of_a_class_become_one():
+def test_zero_samples_of_a_class_are_merged():
     X, y, C = sparse_rows()
     A = (X * y[:, None]).T
     merged = merge_zeros(A, y, C)
@@ -33,12 +33,12 @@ def test_samples_of_a_class_become_one():
     np.testing.assert_array_equal(merged.y[-2:], [1.0, -1.0])
     np.testing.assert_allclose(merged.C.sum(), C.sum())
     np.testing.assert_allclose(merged.C[-2], C[is_zero & (y > 0)].sum())
-    # Shares are within the bounds, and add up.
+    # Shares are within the bounds and add up to the merged value.
     alpha = merged.spread(0.5 * merged.C)
     np.testing.assert_allclose(alpha, 0.5 * C)
 
 
-def test_one_class_may_have_no_such_samples():
+def test_one_class_may_have_no_zero_samples():
     X, y, C = sparse_rows()
     X[y > 0] += 1.0
     merged = merge_zeros((X * y[:, None]).T, y, C)
@@ -46,7 +46,7 @@ def test_one_class_may_have_no_such_samples():
     assert merged.y[-1] == -1.0
 
 
-def test_few_such_samples_are_left_alone(monkeypatch):
+def test_few_zero_samples_are_not_merged(monkeypatch):
     X, y, C = sparse_rows()
     assert merge_zeros((X + 1.0).T * y, y, C) is None
     monkeypatch.setattr(merging, "LEAST_SAMPLES", 81)
@@ -54,7 +54,7 @@ def test_few_such_samples_are_left_alone(monkeypatch):
 
 
 @pytest.mark.parametrize("intercept", [True, False])
-def test_the_same_svm(intercept):
+def test_merging_does_not_change_the_svm(intercept):
     X, y, C = sparse_rows(3, m=200)
     arguments = {"sample_weight": C, "fit_intercept": intercept, "C": 2.0}
     dense, sparse = (Problem(data, y, **arguments) for data in (X, sp.csr_array(X)))

@@ -6,7 +6,7 @@ from frugalsvm.engine import ordering
 
 @pytest.mark.parametrize("count", [0, 1, 5, 40, 41, 100])
 @pytest.mark.parametrize("few", [0, 1000])
-def test_the_same_as_sorting_all(monkeypatch, count, few):
+def test_smallest_agrees_with_sorting(monkeypatch, count, few):
     monkeypatch.setattr(ordering, "FEW", few)
     rng = np.random.default_rng(0)
     for values in (

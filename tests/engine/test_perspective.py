@@ -29,8 +29,8 @@ def test_forced_excluded_and_costs_agree_with_clarabel():
     rng = np.random.default_rng(0)
     X, y = random_data(rng, 40, 10, separable=True)
     costs = rng.uniform(0.5, 2.0, 10)
-    # Enough for any single feature: those that cost too much would be left out,
-    # which is tighter than the relaxation as such.
+    # Enough for any single feature: leaving out unaffordable features would be tighter
+    # than the relaxation.
     left = 2.2
     problem = Problem(
         X, y, C=2.0, max_features=5, feature_costs=costs,
@@ -66,7 +66,7 @@ def test_working_sets_with_unequal_costs_close_the_gap(seed, share):
     X = rng.standard_normal((m, n))
     y = np.where(X[:, :2].sum(1) + 0.3 * rng.standard_normal(m) > 0, 1, -1)
     costs = rng.uniform(0.1, 10, n) ** 2
-    # With a share of 1 only the number of features counts.
+    # With a share of 1 only the number of features is limited.
     problem = Problem(
         X, y, C=1.0, max_features=k, feature_costs=costs,
         max_cost=share * np.sort(costs)[-k:].sum(),

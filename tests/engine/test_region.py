@@ -1,4 +1,4 @@
-"""Regions: what is decided, what fits, what can be afforded."""
+"""Regions know what is decided and which features fit the budgets."""
 
 import numpy as np
 import pytest
@@ -22,19 +22,19 @@ def region_of(free, k, budget=np.inf):
         (region_of([], 0), True),
     ],
 )
-def test_all_fit_or_not(region, fits):
+def test_fits_checks_count_and_costs(region, fits):
     assert region.fits(COSTS) == fits
     assert region.is_decided(COSTS) == fits
 
 
-def test_without_room_nothing_is_left_to_decide():
+def test_a_region_without_room_is_decided():
     region = region_of([1, 2], 0)
     assert not region.fits(COSTS)
     assert region.is_decided(COSTS)
     np.testing.assert_array_equal(region.settled(COSTS).forced, [0])
 
 
-def test_what_costs_too_much_is_left_out():
+def test_unaffordable_features_are_left_out():
     np.testing.assert_array_equal(
         region_of([1, 2, 3, 4], 2, 4.0).affordable(COSTS).free, [1, 2, 3]
     )

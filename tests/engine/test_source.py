@@ -1,4 +1,4 @@
-"""Two sources side by side are a source: what data in blocks elsewhere rely on."""
+"""Two sources side by side form a source, as data in distributed blocks do."""
 
 import numpy as np
 import pytest
@@ -6,14 +6,14 @@ import pytest
 from frugalsvm import Problem
 from frugalsvm.engine import column_generation
 from frugalsvm.engine.column_generation import ColumnGenerationEngine
-from frugalsvm.engine.perspective import perspective, region_task
+from frugalsvm.engine.perspective import perspective, region_request
 from frugalsvm.engine.source import Prices
 from frugalsvm.problem.sources import make_source
 from tests.reference import random_data
 
 
 class SideBySide:
-    """All that the protocol asks for, from parts that know nothing of each other."""
+    """A source that consists of independent parts."""
 
     def __init__(self, parts):
         self.parts = parts
@@ -37,7 +37,7 @@ class SideBySide:
 
 
 @pytest.mark.parametrize("whole_bytes", [0, 2**24])
-def test_parts_make_a_whole(monkeypatch, whole_bytes):
+def test_sources_side_by_side_form_a_source(monkeypatch, whole_bytes):
     monkeypatch.setattr(column_generation, "WHOLE_BYTES", whole_bytes)
     X, y = random_data(np.random.default_rng(3), 40, 600)
     X[:, 20] += 900.0
@@ -54,7 +54,7 @@ def test_parts_make_a_whole(monkeypatch, whole_bytes):
 
 
 class Distant(SideBySide):
-    """Parts that tell no more than they have to, and count what they are asked."""
+    """A distant source that returns as few prices as allowed, and counts requests."""
 
     def __init__(self, parts):
         super().__init__(parts)
@@ -89,7 +89,7 @@ CONDITIONS = [
 
 
 @pytest.mark.parametrize("conditions", CONDITIONS)
-def test_a_distant_source_tells_what_matters_only(monkeypatch, conditions):
+def test_a_distant_source_transfers_only_relevant_prices(monkeypatch, conditions):
     monkeypatch.setattr(column_generation, "WHOLE_BYTES", 0)
     monkeypatch.setattr(column_generation, "FEW_LONG", 5)
     conditions = {"max_features": 4} | conditions
@@ -106,10 +106,10 @@ def test_a_distant_source_tells_what_matters_only(monkeypatch, conditions):
     assert (found.rounds, found.iterations) == (wanted.rounds, wanted.iterations)
     assert found.bound == pytest.approx(wanted.bound, rel=1e-12)
     assert source.n_products == 0
-    # Rows travel once a round, also if there is no cache.
+    # Rows are transferred once per round, even without a cache.
     assert source.n_gathers <= found.rounds + 1
-    # Others are worth no more than it is said, and less than what was chosen. The two
-    # dual points are as near to each other as interior points are in any compilation.
+    # Other features have at most the returned bound, and less than the chosen ones. The
+    # two dual points agree up to the accuracy of interior points.
     assert (found.squares >= wanted.squares * (1 - 1e-6)).all()
     one, other = (e.bound(region, wanted.alpha) for e in (near, far))
     assert other.bound == pytest.approx(one.bound, rel=1e-12)
@@ -131,15 +131,15 @@ def test_costs_and_screening_need_all_prices(monkeypatch, has_costs):
     parts = [make_source(X)]
     source, region = Distant(parts), problem.root_region()
     relaxed = perspective(problem.engine, region).primal
-    # So low that much can be left out.
+    # So low that many features are missing.
     cutoff = np.inf if has_costs else 1.01 * relaxed
     answers = []
     for engine in (SideBySide(parts), source):
         engine = ColumnGenerationEngine(engine, *data)
-        task = region_task(
+        request = region_request(
             engine, region, None, tol=1e-3, fine_tol=1e-3, cutoff=cutoff, max_rounds=9
         )
-        answers += engine.solve([task])
+        answers += engine.solve([request])
     wanted, found = answers
     assert found.bound == wanted.bound
     np.testing.assert_array_equal(found.squares, wanted.squares)

@@ -1,4 +1,4 @@
-"""Samples drawn at random: of both classes, and as heavy as all."""
+"""Subsamples have both classes and the total weight of all samples."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ def drawn(m=1000, size=100, share=0.3, least=1, seed=0):
 
 @pytest.mark.parametrize("share", [0.002, 0.3, 0.9])
 @pytest.mark.parametrize("least", [1, 20])
-def test_classes_weigh_what_they_did(share, least):
+def test_classes_keep_their_weight(share, least):
     y, C, found = drawn(share=share, least=least)
     assert (np.diff(found.samples) > 0).all()
     assert found.C.shape == found.samples.shape
@@ -34,12 +34,12 @@ def test_weights_within_a_class_keep_their_ratios():
     np.testing.assert_allclose(ratios[~positive], ratios[~positive][0])
 
 
-def test_the_same_seed_draws_the_same():
+def test_the_same_seed_draws_the_same_samples():
     assert (drawn(seed=3)[2].samples == drawn(seed=3)[2].samples).all()
     assert (drawn(seed=3)[2].samples[:20] != drawn(seed=4)[2].samples[:20]).any()
 
 
-def test_all_of_them():
+def test_all_samples_can_be_drawn():
     _, C, found = drawn(m=50, size=50)
     np.testing.assert_array_equal(found.samples, np.arange(50))
     np.testing.assert_allclose(found.C, C)

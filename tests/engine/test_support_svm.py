@@ -1,4 +1,4 @@
-"""The SVM kernel against Clarabel and against what duality demands."""
+"""The SVM kernel agrees with Clarabel and satisfies duality."""
 
 import numpy as np
 import pytest
@@ -45,20 +45,20 @@ def test_agrees_with_clarabel(m, p, separable, intercept):
 @pytest.mark.parametrize("C", [1e-4, 1.0, 1e3, 1e6])
 @pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
 @pytest.mark.parametrize("separable", [True, False])
-def test_reaches_its_gap_on_any_scale(C, scale, separable):
+def test_reaches_the_gap_on_any_scale(C, scale, separable):
     rng = np.random.default_rng(0)
     X, y = random_data(rng, 120, 6, separable=separable)
     assert_solved(scale * X, y, C)
 
 
 @pytest.mark.parametrize("C", [1e-2, 10.0, 1e4])
-def test_features_of_very_different_scale(C):
+def test_features_of_very_different_scales_are_solved(C):
     rng = np.random.default_rng(1)
     X, y = random_data(rng, 100, 6)
     assert_solved(X * 10.0 ** np.arange(-6, 6, 2), y, C)
 
 
-def test_large_means_do_not_cost_digits():
+def test_large_means_lose_no_digits():
     rng = np.random.default_rng(2)
     X, y = random_data(rng, 80, 4)
     centred = assert_solved(X, y, 10.0)
@@ -70,14 +70,14 @@ def test_large_means_do_not_cost_digits():
 
 
 @pytest.mark.parametrize("C", [1e-4, 1.0, 1e6])
-def test_duplicate_and_constant_columns(C):
+def test_duplicate_and_constant_features_are_solved(C):
     rng = np.random.default_rng(3)
     X, y = random_data(rng, 50, 3)
     X = np.column_stack([X, X[:, 0], np.ones(50), np.zeros(50)])
     assert_solved(X, y, C)
 
 
-def test_repeated_rows():
+def test_repeated_samples_count_with_their_weight():
     rng = np.random.default_rng(4)
     X, y = random_data(rng, 10, 3)
     once = assert_solved(X, y, 3.0)
@@ -99,7 +99,7 @@ def test_no_features_gives_the_best_constant():
     np.testing.assert_allclose([b, primal, dual], [1.0, 4.0, 4.0], rtol=1e-6)
 
 
-def test_many_samples():
+def test_many_samples_are_solved():
     rng = np.random.default_rng(5)
     X, y = random_data(rng, 100_000, 5)
     y = np.where(X[:, 0] + rng.normal(size=y.size) > 0, 1.0, -1.0)

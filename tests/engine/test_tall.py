@@ -1,4 +1,4 @@
-"""TallEngine: the answers of all samples, though few of them are solved for."""
+"""TallEngine gives the results of all samples with few active ones."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from frugalsvm import Problem, relax, solve, verify
 from frugalsvm.engine import tall
 from frugalsvm.engine.native import NativeEngine
-from frugalsvm.engine.perspective import region_task
+from frugalsvm.engine.perspective import region_request
 from frugalsvm.engine.tall import TallEngine
 from frugalsvm.search.native.relaxation import relax_natively
 from tests.reference import brute_force, svm_value
@@ -16,9 +16,9 @@ from tests.reference import brute_force, svm_value
 
 @pytest.fixture(autouse=True)
 def _small(monkeypatch):
-    """Sizes at which a few hundred samples are very many."""
+    """Limits at which a few hundred samples count as very many."""
     monkeypatch.setattr(tall, "MANY_SAMPLES", 60)
-    monkeypatch.setattr(tall, "LEAST_DRAWN", 10)
+    monkeypatch.setattr(tall, "LEAST_PER_CLASS", 10)
 
 
 def data(m=900, n=6, seed=0, share=0.5):
@@ -34,14 +34,14 @@ def ordinary(problem):
 
 
 def counted(monkeypatch):
-    """Samples of the interior points, call by call."""
+    """The number of active samples in each call."""
     sizes = []
     inner = NativeEngine.solve
 
-    def solve(self, tasks):
-        for task in tasks:
-            sizes.append((self.n_samples, np.count_nonzero(task.start.side == 0)))
-        return inner(self, tasks)
+    def solve(self, requests):
+        for request in requests:
+            sizes.append((self.n_samples, np.count_nonzero(request.start.side == 0)))
+        return inner(self, requests)
 
     monkeypatch.setattr(NativeEngine, "solve", solve)
     return sizes
@@ -50,7 +50,7 @@ def counted(monkeypatch):
 @pytest.mark.parametrize("intercept", [True, False])
 @pytest.mark.parametrize("share", [0.5, 0.05])
 @pytest.mark.parametrize("support", [[0], [0, 2, 4], range(6)])
-def test_svms_are_those_of_all_samples(intercept, share, support):
+def test_svms_are_exact_for_all_samples(intercept, share, support):
     X, y, weights = data(share=share)
     problem = Problem(X, y, C=0.3, sample_weight=weights, fit_intercept=intercept)
     assert isinstance(problem.engine, TallEngine)
@@ -64,7 +64,7 @@ def test_svms_are_those_of_all_samples(intercept, share, support):
     np.testing.assert_allclose(
         problem.objective(coef, found.b), found.primal, rtol=1e-9
     )
-    # The dual value is one of a feasible point.
+    # The dual value belongs to a feasible point.
     part = problem.restrict(support).with_budget(None)
     np.testing.assert_allclose(part.dual_bound(found.alpha), found.dual, rtol=1e-9)
     assert found.dual <= found.primal <= found.dual * (1 + 1.1e-8)
@@ -76,7 +76,7 @@ def test_svms_agree_with_another_solver():
     np.testing.assert_allclose(found.primal, svm_value(X, y, 0.3 * weights), rtol=1e-6)
 
 
-def test_few_samples_are_solved_for(monkeypatch):
+def test_few_samples_are_active(monkeypatch):
     monkeypatch.setattr(tall, "MANY_SAMPLES", 1000)
     X, y, _ = data(m=20_000)
     problem = Problem(X, y, C=0.3)
@@ -89,7 +89,7 @@ def test_few_samples_are_solved_for(monkeypatch):
     assert active < 0.2 * m
 
 
-def test_a_cutoff_ends_an_svm():
+def test_svms_end_above_the_cutoff():
     X, y, _ = data()
     problem = Problem(X, y, C=0.3)
     best = problem.engine.solve_svm(np.arange(2)).primal
@@ -106,7 +106,7 @@ def test_rough_svms_are_on_the_central_path():
     np.testing.assert_array_equal(found.alpha, wanted.alpha)
 
 
-def test_no_feature():
+def test_svms_without_features_are_solved():
     X, y, _ = data(share=0.2)
     found = Problem(X, y, C=0.3).engine.solve_svm(np.arange(0))
     np.testing.assert_allclose(found.primal, 0.3 * 2 * (y > 0).sum())
@@ -121,7 +121,7 @@ def test_no_feature():
         {"max_features": 2, "fit_intercept": False},
     ],
 )
-def test_relaxations_are_those_of_all_samples(conditions, monkeypatch):
+def test_relaxations_are_exact_for_all_samples(conditions, monkeypatch):
     X, y, weights = data()
     problem = Problem(X, y, C=0.3, sample_weight=weights, **conditions)
     found = relax(problem)
@@ -136,7 +136,7 @@ def test_relaxations_are_those_of_all_samples(conditions, monkeypatch):
 
 @pytest.mark.parametrize("scale", [1e-3, 1.0, 1e3])
 @pytest.mark.parametrize("kind", ["separable", "binary", "copies", "constant"])
-def test_awkward_data(kind, scale):
+def test_difficult_data_are_solved(kind, scale):
     X, y, _ = data(m=400, n=4)
     if kind == "separable":
         y = np.where(X[:, 0] > 0, 1.0, -1.0)
@@ -176,7 +176,7 @@ def test_bounds_are_never_above_the_optimum(seed, m, C, share, intercept):
     )  # fmt: skip
 
 
-def test_a_flag_ends_it():
+def test_it_ends_if_the_flag_is_set():
     X, y, _ = data()
     flag = np.ones(1, dtype=np.uint8)
     problem = Problem(X, y, C=0.3, max_features=2).watching(flag)
@@ -185,17 +185,17 @@ def test_a_flag_ends_it():
     assert np.isfinite(found.w).all()
 
 
-def test_a_flag_ends_relaxations(monkeypatch):
+def test_relaxations_end_if_the_flag_is_set(monkeypatch):
     X, y, _ = data()
     flag = np.ones(1, dtype=np.uint8)
     problem = Problem(X, y, C=0.3, max_features=2)
     engine = problem.watching(flag).engine
-    task = region_task(
+    request = region_request(
         engine, problem.root_region(), None, tol=1e-6, fine_tol=1e-6, cutoff=np.inf,
         max_rounds=3,
     )  # fmt: skip
     sizes = counted(monkeypatch)
-    found = engine.solve([task])[0]
-    # One call for all samples, and one for each part that was drawn.
+    found = engine.solve([request])[0]
+    # One call for all samples, and one for each subsample.
     assert len(sizes) <= 3
     assert found.bound <= brute_force(problem)[0]

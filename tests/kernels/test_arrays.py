@@ -8,7 +8,7 @@ filled, join, new_marks, part = map(
 )
 
 
-def test_arrays_are_made_and_copied():
+def test_arrays_are_created_and_copied():
     np.testing.assert_array_equal(filled(3, 2.5), [2.5, 2.5, 2.5])
     np.testing.assert_array_equal(new_marks(4), np.zeros(4, dtype=np.int8))
     numbers = np.arange(10)

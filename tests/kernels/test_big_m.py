@@ -64,7 +64,7 @@ def box_penalty(c, M, k):
 
 
 @pytest.mark.parametrize("seed", range(150))
-def test_huber_values_are_above_their_exact_ones(seed):
+def test_huber_values_are_upper_bounds(seed):
     rng, _, c, squares, truth = instance(seed)
     M = np.abs(c) * rng.choice([0.1, 0.9, 1.0, 1.1, 5.0], c.size) + 1e-9
     values = huber_values(squares, M)
@@ -74,7 +74,7 @@ def test_huber_values_are_above_their_exact_ones(seed):
 
 
 @pytest.mark.parametrize("seed", range(150))
-def test_box_bound_is_below_its_exact_value(seed):
+def test_box_bound_is_a_lower_bound(seed):
     rng, alpha, c, squares, truth = instance(seed)
     n = c.size
     M = np.abs(c) * 10.0 ** rng.uniform(-1, 1, n) + 1e-6
@@ -91,7 +91,7 @@ def test_box_bound_is_below_its_exact_value(seed):
 
 
 @pytest.mark.parametrize("seed", range(150))
-def test_intervals_contain_their_exact_ones(seed):
+def test_weight_intervals_contain_the_exact_ones(seed):
     """The ends satisfy ``(end - c_j)^2 >= 2 (UB - LB_j)`` as fractions."""
     rng, alpha, c, squares, truth = instance(seed)
     n = c.size

@@ -1,4 +1,4 @@
-"""Bounds are compared with exact rational arithmetic and with enumeration."""
+"""Bounds agree with exact rational arithmetic and with enumeration."""
 
 from fractions import Fraction
 
@@ -55,7 +55,7 @@ def random_alpha(rng, C):
 
 
 @pytest.mark.parametrize("seed", range(300))
-def test_repair_is_exactly_feasible(seed):
+def test_repaired_points_are_exactly_feasible(seed):
     rng = np.random.default_rng(seed)
     m = int(rng.integers(2, 40))
     y = np.where(rng.random(m) < 0.4, 1.0, -1.0)
@@ -69,7 +69,7 @@ def test_repair_is_exactly_feasible(seed):
     assert Fraction(float(repaired.sum())) == sum(exact(repaired))
 
 
-def test_repair_changes_a_balanced_point_little():
+def test_repair_hardly_changes_a_balanced_point():
     rng = np.random.default_rng(0)
     y = np.repeat([1.0, -1.0], 50)
     alpha = np.tile(rng.uniform(0.1, 1, 50), 2)
@@ -78,7 +78,7 @@ def test_repair_changes_a_balanced_point_little():
 
 
 @pytest.mark.parametrize("seed", range(100))
-def test_bound_is_below_its_exact_value(seed):
+def test_bounds_are_at_most_the_exact_value(seed):
     rng = np.random.default_rng(seed)
     m, n = int(rng.integers(2, 12)), int(rng.integers(1, 6))
     A = rng.normal(size=(n, m)) * 10.0 ** rng.uniform(-3, 3, (n, 1))
@@ -94,15 +94,15 @@ def test_bound_is_below_its_exact_value(seed):
     top = sorted((v * v for v in c), reverse=True)[:k]
     truth = sum(exact(alpha)) - sum(top) / 2
     assert Fraction(bound) <= truth
-    # Valid, and not by being useless.
+    # Valid, but also tight.
     scale = float(sum(exact(alpha)) + sum(top)) + 1e-12
     assert float(truth) - bound <= 1e-11 * scale
 
 
 @pytest.mark.parametrize("exponent", [-300, -170, -90, -50, 20, 49])
 @pytest.mark.parametrize("tiny_alpha", [False, True])
-def test_bounds_hold_at_every_scale(exponent, tiny_alpha):
-    """Squares that underflow used to take the error bounds with them."""
+def test_square_bounds_hold_at_every_scale(exponent, tiny_alpha):
+    """Also if squares underflow, which once made error bounds too small."""
     for seed in range(60):
         rng = np.random.default_rng(seed)
         m, n = int(rng.integers(2, 12)), int(rng.integers(1, 6))
@@ -112,7 +112,7 @@ def test_bounds_hold_at_every_scale(exponent, tiny_alpha):
         C = 10.0 ** rng.uniform(-15, 15, m)
         start = rng.uniform(0, 1, m) * C
         if tiny_alpha:
-            # Where alpha would be if it had to pay for c^2.
+            # The scale at which alpha balances c^2.
             start *= 10.0 ** min(0.0, -2.0 * exponent - rng.uniform(10, 25))
         alpha = repair_dual(start, y, C, True)
         squares = square_bounds(A @ alpha, row_norm_bounds(A), alpha)
@@ -122,14 +122,14 @@ def test_bounds_hold_at_every_scale(exponent, tiny_alpha):
 
 
 @pytest.mark.parametrize("scale", [1e20, 1e49])
-def test_no_bound_is_below_zero(scale):
+def test_bounds_are_never_negative(scale):
     X, y = random_data(np.random.default_rng(0), 30, 4)
     problem = Problem(X * scale, y, max_features=2)
     assert problem.dual_bound(problem.C) == 0.0
 
 
 @pytest.mark.parametrize("seed", range(60))
-def test_knapsack_bound_is_the_linear_program(seed):
+def test_knapsack_bound_equals_the_linear_program(seed):
     rng = np.random.default_rng(seed)
     n = int(rng.integers(1, 9))
     values = rng.uniform(0, 5, n)
@@ -156,7 +156,7 @@ def test_largest_sum_counts_ties_once():
 @pytest.mark.parametrize("integer", [False, True])
 @pytest.mark.parametrize("intercept", [True, False])
 def test_no_bound_exceeds_the_optimum(integer, intercept):
-    """The worst bug there could be, hunted on thousands of problems."""
+    """The most important property, tested on thousands of problems."""
     for seed in range(600):
         rng = np.random.default_rng(seed)
         m, n = int(rng.integers(2, 9)), int(rng.integers(1, 5))
@@ -179,7 +179,7 @@ def test_no_bound_exceeds_the_optimum(integer, intercept):
             assert bound <= optimum * (1 + 1e-12)
 
 
-# --- each inequality: valid, and by a few roundings only -----------------------------
+# --- each inequality is valid and tight up to a few roundings ------------------------
 
 
 @pytest.mark.parametrize("seed", range(100))
@@ -197,20 +197,20 @@ def test_the_checker_repairs_points_in_the_same_way(seed, intercept):
 
 
 @pytest.mark.parametrize(("m", "bits"), [(1, 51), (3, 50), (4, 49), (15, 48)])
-def test_the_grid_leaves_room_for_the_sum(m, bits):
+def test_sums_are_exact_on_the_grid(m, bits):
     full = np.full(m, 1.0 - 2.0**-53)
     repaired = repair_dual(full, np.ones(m), np.ones(m), False)
     np.testing.assert_array_equal(repaired, 1.0 - 2.0**-bits)
 
 
-def test_the_grid_is_finite():
+def test_the_grid_has_a_smallest_step():
     alpha = np.array([2.0**-999, 3 * 2.0**-1001])
     repaired = repair_dual(alpha, np.ones(2), np.ones(2), False)
     np.testing.assert_array_equal(repaired, [2.0**-999, 2.0**-1000])
 
 
 @pytest.mark.parametrize("sign", [1.0, -1.0])
-def test_the_heavier_class_is_lowered_in_proportion(sign):
+def test_the_larger_class_is_scaled_down(sign):
     y = sign * np.array([1.0, 1.0, -1.0])
     for alpha, expected in (
         ([3.0, 1.0, 2.0], [1.5, 0.5, 2.0]),
@@ -225,19 +225,19 @@ def test_the_heavier_class_is_lowered_in_proportion(sign):
 
 
 @pytest.mark.parametrize("sign", [1.0, -1.0])
-def test_a_single_step_too_many_is_taken_away(sign):
+def test_an_excess_of_one_step_is_removed(sign):
     alpha = np.array([0.5, 0.5 + 2.0**-50])
     repaired = repair_dual(alpha, sign * np.array([1.0, -1.0]), np.ones(2), True)
     np.testing.assert_array_equal(repaired, [0.5, 0.5])
 
 
-def test_what_is_left_over_is_taken_from_the_first():
-    """On a grid of 2^-50 a third of it is nothing."""
+def test_the_rest_of_an_excess_is_taken_from_the_first_samples():
+    """A third of a step on a grid of 2^-50 is rounded to zero."""
     step = 2.0**-50
     alpha = np.array([0.5 + step, 0.5, 0.25, 1.25 - 2 * step])
     y = np.array([1.0, 1.0, 1.0, -1.0])
     repaired = repair_dual(alpha, y, np.full(4, 2.0), True)
-    # The grid is of 2^-48 here: the largest is in [1, 2) and there are four.
+    # The grid is 2^-48 here: the largest entry is in [1, 2), and there are four.
     np.testing.assert_array_equal(
         repaired, [0.5 - 4 * step, 0.5, 0.25, 1.25 - 4 * step]
     )
@@ -251,7 +251,7 @@ def near(rng, m):
 
 
 @pytest.mark.parametrize("scale", [1e-300, 1e-170, 1.0, 1e200])
-def test_lengths_are_bounded_and_hardly_longer(scale):
+def test_length_bounds_are_valid_and_tight(scale):
     for seed in range(60):
         rng = np.random.default_rng(seed)
         m = int(rng.integers(1, 12))
@@ -267,13 +267,13 @@ def test_lengths_are_bounded_and_hardly_longer(scale):
 
 
 @pytest.mark.parametrize("scale", [1e-160, 1.0, 1e49])
-def test_squares_are_bounded_and_hardly_larger(scale):
+def test_square_bounds_are_valid_and_tight(scale):
     for seed in range(90):
         rng = np.random.default_rng(seed)
         m = int(rng.integers(1, 9))
         A, alpha = rng.normal(size=(3, m)), rng.uniform(0, 1, m)
         if seed % 3 == 0:
-            # Nothing cancels: only the slack is left.
+            # Nothing cancels: only the error bound is left.
             A, alpha = np.vstack([near(rng, m), -np.ones((2, m))]), np.full(m, 1 / 3)
         elif seed % 3 == 1 and m > 1:
             A[:, 0] = -(A[:, 1:] @ alpha[1:]) / alpha[0]
@@ -287,13 +287,13 @@ def test_squares_are_bounded_and_hardly_larger(scale):
             assert square >= (c + U * sum(abs(a) * b for a, b in pairs)) ** 2
             most = c * (1 + 27 * U) + (m + 10) * U * norm * length + 2 * EXACT_TINY
             assert square <= most**2 + 3 * EXACT_TINY
-        # It proves whatever is claimed here.
+        # The checker confirms every bound that is claimed here.
         accurate = arithmetic.square_bounds(A, norms, alpha, True)
         assert np.all(accurate <= squares)
 
 
 @pytest.mark.parametrize("m", [1, 15, 100, 1000, 10_000])
-def test_any_order_of_summation_is_paid_for(m):
+def test_square_bounds_cover_any_order_of_summation(m):
     """Entries that were rounded, and sums that lose a rounding at every term."""
     row, alpha = np.full((1, m), 1 / 3), np.full(m, 1 / 7)
     size = m * Fraction(1 / 3) * Fraction(1 / 7)
@@ -314,7 +314,7 @@ def test_squares_that_underflow_are_not_zero():
 
 
 @pytest.mark.parametrize("sign", [1.0, -1.0])
-def test_rows_that_vary(sign):
+def test_varying_rows_are_found_for_any_labels(sign):
     y = sign * np.array([1.0, -1.0, -1.0])
     X = np.array([[1, 1, 1], [1, -1, 1], [0, 0, 0], [1, 1, 2], [1, 2, 1], [2, 1, 1]])
     for scale in (1.0, 0.3):
@@ -323,7 +323,7 @@ def test_rows_that_vary(sign):
     assert not varying_rows(np.ones((1, 1)), np.ones(1)).any()
 
 
-def test_largest_sums_are_bounded_and_hardly_larger():
+def test_largest_sum_bounds_are_valid_and_tight():
     for seed in range(300):
         rng = np.random.default_rng(seed)
         n = int(rng.integers(0, 9))
@@ -333,7 +333,7 @@ def test_largest_sums_are_bounded_and_hardly_larger():
         for k in range(-1, n + 3):
             truth = sum(sorted(exact(values), reverse=True)[: max(k, 0)])
             value = Fraction(largest_sum_bound(values, k))
-            # A rounding up of each sum, be it of zeros.
+            # Each sum is rounded up, even of zeros.
             most = truth * (1 + 4 * (n + 2) * U) + (n + 2) * Fraction(5e-324)
             assert truth <= value <= most
 
@@ -345,7 +345,7 @@ def test_reduced_values_are_rounded_up():
         costs = rng.choice([0.1, 0.3, 0.7, 1e9], 9)
         mu = float(rng.choice([0.0, 0.1, 1 / 3, 1e-9]))
         if seed % 2:
-            # What is left is the rounding of the product.
+            # Only the rounding of the product is left.
             values = mu * costs
         reduced = reduced_values(values, costs, mu)
         for v, c, r in zip(exact(values), exact(costs), exact(reduced), strict=True):
@@ -376,7 +376,7 @@ def random_knapsack(seed):
     return values, costs, k, budget
 
 
-def test_knapsack_bounds_are_those_of_their_price():
+def test_knapsack_bounds_match_their_price():
     priced = 0
     for seed in range(300):
         values, costs, k, budget = random_knapsack(seed)
@@ -391,7 +391,7 @@ def test_knapsack_bounds_are_those_of_their_price():
     assert priced > 50
 
 
-def test_knapsacks_that_need_no_price():
+def test_the_price_is_zero_if_the_budget_does_not_bind():
     values, costs = np.array([3.0, 1.0, 2.0]), np.array([1.0, 2.0, 3.0])
     for k, budget, best in (
         (2, np.inf, 5.0), (2, 4.0, 5.0), (3, 6.0, 6.0), (0, 1.0, 0.0), (1, 1.0, 3.0),
@@ -405,7 +405,7 @@ def test_knapsacks_that_need_no_price():
     assert knapsack_bound(NONE * 1.0, NONE * 1.0, 2, 0.5) == (0.0, 0.0)
 
 
-def test_what_is_affordable():
+def test_affordable_keeps_features_within_the_budget():
     squares, costs = np.array([1.0, 2.0, 3.0, 4.0]), np.array([5.0, 6.0, 7.0, 8.0])
     for free, budget, values, prices in (
         ([0, 2, 3], 7.0, [1.0, 3.0], [5.0, 7.0]),
@@ -418,7 +418,7 @@ def test_what_is_affordable():
         np.testing.assert_array_equal(result[1], prices)
 
 
-def test_bounds_of_nodes_are_those_of_their_price():
+def test_node_bounds_match_their_price():
     negative = 0
     for seed in range(300):
         rng = np.random.default_rng(seed)
@@ -445,7 +445,7 @@ def test_bounds_of_nodes_are_those_of_their_price():
 
 
 @pytest.mark.parametrize("unit", [2.0**-60, 2.0**60])
-def test_bounds_of_nodes_do_not_depend_on_the_unit(unit):
+def test_node_bounds_do_not_depend_on_the_unit(unit):
     for seed in range(60):
         rng = np.random.default_rng(seed)
         values, costs, k, budget = random_knapsack(seed)
@@ -457,7 +457,7 @@ def test_bounds_of_nodes_do_not_depend_on_the_unit(unit):
 
 
 @pytest.mark.parametrize("intercept", [True, False])
-def test_dual_bounds_are_made_of_their_parts(intercept):
+def test_dual_bound_combines_its_parts(intercept):
     for seed in range(60):
         rng = np.random.default_rng(seed)
         m, n = int(rng.integers(2, 9)), int(rng.integers(1, 6))

@@ -1,4 +1,4 @@
-"""What is compiled is kept, found again, and never mistaken for something else.
+"""Compiled kernels are cached, found again, and never mistaken for others.
 
 Everything happens in processes of their own, with a small package that is compiled like
 the kernels: ``caller`` contains a kernel of another file, ``callee``.
@@ -56,7 +56,7 @@ def package(tmp_path):
 
 @pytest.fixture
 def start(package, tmp_path):
-    """Starts a process that sees the package and a home of its own."""
+    """Starts a process with the package and its own home folder."""
     home = tmp_path / "home"
     home.mkdir()
     known = {k: v for k, v in os.environ.items() if not k.startswith(("NUMBA", "XDG"))}
@@ -77,7 +77,7 @@ def start(package, tmp_path):
 
 @pytest.fixture
 def run(start):
-    """Runs a process to its end: what it printed, and what it warned of."""
+    """Runs a process; returns what it printed and its warnings."""
 
     def run(*args, **environment):
         process = start(*args, **environment)
@@ -89,7 +89,7 @@ def run(start):
 
 
 def block(folder):
-    """Put a file where a folder would be: root could write to a read-only one."""
+    """Put a file in place of a folder: root could write to a read-only folder."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.write_text("")
 
@@ -104,7 +104,7 @@ def test_the_second_process_loads_what_the_first_compiled(run, package):
     assert run() == (["2.0", "0", "1"], "")
 
 
-def test_a_change_in_another_file_is_noticed(run, package):
+def test_a_change_in_another_file_recompiles_the_kernel(run, package):
     run()
     (package / "callee.py").write_text(CALLEE.format(2))
     assert run()[0] == ["3.0", "1", "0"]
@@ -112,7 +112,7 @@ def test_a_change_in_another_file_is_noticed(run, package):
     assert run()[0] == ["2.0", "0", "1"]
 
 
-def test_folders_of_old_sources_are_dropped(run, package):
+def test_folders_of_old_sources_are_deleted(run, package):
     folder = package / "__pycache__"
     for number in range(6):
         (folder / f"frugalsvm-{number}").mkdir(parents=True)
@@ -132,14 +132,14 @@ def test_a_damaged_file_is_compiled_again(run, package):
 
 
 @needs_home
-def test_a_read_only_installation_uses_the_home(run, package, tmp_path):
+def test_a_read_only_installation_uses_the_home_folder(run, package, tmp_path):
     block(package / "__pycache__")
     assert run() == (["2.0", "1", "0"], "")
     assert kept(tmp_path / "home")
     assert run()[0] == ["2.0", "0", "1"]
 
 
-def test_what_was_kept_is_loaded_where_nothing_can_be_written(run, package, tmp_path):
+def test_cached_kernels_load_from_read_only_folders(run, package, tmp_path):
     run()
     block(tmp_path / "home")
     folders = [package / "__pycache__", *(package / "__pycache__").iterdir()]
@@ -151,7 +151,7 @@ def test_what_was_kept_is_loaded_where_nothing_can_be_written(run, package, tmp_
 
 
 @needs_home
-def test_without_any_folder_it_compiles_and_says_what_to_do(run, package, tmp_path):
+def test_without_a_writable_folder_it_compiles_and_warns(run, package, tmp_path):
     block(package / "__pycache__")
     block(tmp_path / "home")
     values, warnings = run()
@@ -162,7 +162,7 @@ def test_without_any_folder_it_compiles_and_says_what_to_do(run, package, tmp_pa
     assert run(NUMBA_CACHE_DIR=str(folder))[0] == ["2.0", "0", "1"]
 
 
-def test_the_package_imports_where_nothing_can_be_written(run, tmp_path):
+def test_the_package_imports_without_a_writable_folder(run, tmp_path):
     shutil.copytree(KERNELS.parent, tmp_path / "frugalsvm")
     block(tmp_path / "frugalsvm" / "kernels" / "__pycache__")
     block(tmp_path / "home")
@@ -170,7 +170,7 @@ def test_the_package_imports_where_nothing_can_be_written(run, tmp_path):
     assert run(code) == ([str(tmp_path / "frugalsvm" / "__init__.py")], "")
 
 
-def test_processes_that_start_at_once_do_not_disturb_each_other(start, run, package):
+def test_concurrent_processes_do_not_interfere(start, run, package):
     # Two signatures, so that there are two files of the same kernel to mix up.
     of_integers = RUN.replace("1.0", "1")
     started = [start(code) for code in (RUN, of_integers, RUN, of_integers)]
@@ -181,7 +181,7 @@ def test_processes_that_start_at_once_do_not_disturb_each_other(start, run, pack
         assert output.split()[0] == value
         printed.append(output.split())
     if sys.platform != "win32":
-        # Where files can be locked, one of each two compiles.
+        # If files can be locked, one of each two processes compiles.
         expected = [["2", "0", "1"], ["2", "1", "0"], ["2.0", "0", "1"]]
         assert sorted(printed) == [*expected, ["2.0", "1", "0"]]
         assert not list(package.rglob("*.lock"))
@@ -190,7 +190,7 @@ def test_processes_that_start_at_once_do_not_disturb_each_other(start, run, pack
     assert not list(package.rglob("*.tmp"))
 
 
-# Compiling never comes to an end.
+# Compilation never ends.
 STUCK = """
 import time
 import numba.core.compiler
@@ -205,7 +205,7 @@ needs_locks = pytest.mark.skipif(sys.platform == "win32", reason="no locks of fi
 
 
 @needs_locks
-def test_a_killed_process_keeps_nobody_waiting(start, run, package):
+def test_a_killed_process_does_not_block_others(start, run, package):
     process = start(STUCK + RUN)
     assert process.stdout.readline() == "here\n"
     assert list(package.rglob("*.lock"))
@@ -215,7 +215,7 @@ def test_a_killed_process_keeps_nobody_waiting(start, run, package):
 
 
 @needs_locks
-def test_a_kernel_that_cannot_be_compiled_can_be_tried_again(run):
+def test_a_failed_compilation_can_be_repeated(run):
     failing = """
 from small.caller import shifted
 for _ in range(2):
@@ -229,7 +229,7 @@ print(shifted(1.0))
 
 
 @needs_home
-def test_another_numba_inside_leaves_the_cache_to_numba(run, package, tmp_path):
+def test_an_unsupported_numba_uses_its_own_cache(run, package, tmp_path):
     different = "import numba.core.caching as c; del c._Cache\n"
     assert run(different + RUN) == (["2.0", "1", "0"], "")
     assert list(package.rglob("*.nbi"))
@@ -241,13 +241,13 @@ def test_another_numba_inside_leaves_the_cache_to_numba(run, package, tmp_path):
     assert warnings.count("set NUMBA_CACHE_DIR") == 1
 
 
-def test_another_compiler_inside_leaves_parts_to_numba(run):
+def test_an_unsupported_numba_uses_its_own_compiler(run):
     different = "import numba.core.codegen as c; del c.JITCodeLibrary\n"
     assert run(different + RUN)[0] == ["2.0", "1", "0"]
     assert run(different + RUN)[0] == ["2.0", "0", "1"]
 
 
-def test_plain_python_when_compilation_is_switched_off(run, package):
+def test_kernels_are_plain_python_if_compilation_is_off(run, package):
     code = "from small.caller import shifted; print(shifted(1.0))"
     assert run(code, NUMBA_DISABLE_JIT="1") == (["2.0"], "")
     assert not kept(package)

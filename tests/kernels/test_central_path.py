@@ -1,4 +1,4 @@
-"""Starts are central, and loops come to an end whatever numbers they are given."""
+"""Starts are central, and loops terminate for all values."""
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ def choice_of(z, n_rows):
 
 
 @pytest.mark.parametrize("value", [1.0, 1e200, np.inf, np.nan])
-def test_z_is_centred_in_a_bounded_number_of_steps(value):
+def test_centring_z_terminates_for_any_value(value):
     R, h = np.ones((1, 3)), np.array([2.0])
     choice = choice_of(np.full(3, 0.5), 1)
     product = centre_choice(R, h, np.array([value, 1.0, 2.0]), 0.1, choice, np.empty(3))
@@ -30,7 +30,7 @@ def test_z_is_centred_in_a_bounded_number_of_steps(value):
 
 
 @pytest.mark.parametrize("n_rows", [1, 2])
-def test_all_products_of_z_are_equal(n_rows):
+def test_centred_z_has_equal_complementarity_products(n_rows):
     rng = np.random.default_rng(n_rows)
     R = np.vstack([np.ones(8), rng.uniform(1, 2, 8)])[:n_rows]
     h = np.array([3.0, 4.0])[:n_rows]
@@ -46,7 +46,7 @@ def test_all_products_of_z_are_equal(n_rows):
 
 
 @pytest.mark.parametrize("warm", [True, False])
-def test_a_start_violates_nothing_but_c(warm):
+def test_a_start_violates_only_the_condition_on_c(warm):
     program = program_of(n_forced=4, n_rows=0)
     m = program.y.size
     weight = program.C / program.C.mean()
@@ -65,7 +65,7 @@ def test_a_start_violates_nothing_but_c(warm):
 
 
 @pytest.mark.parametrize("wrong", [np.nan, np.inf, -np.inf])
-def test_selection_ends_on_odd_numbers(wrong):
+def test_selection_terminates_on_nan_and_infinity(wrong):
     values = np.array([1.0, wrong, 3.0, wrong, 2.0, 5.0])
     y = np.array([1.0, -1.0, 1.0, 1.0, -1.0, -1.0])
     best_intercept(values, y, np.ones(6), 0.0)

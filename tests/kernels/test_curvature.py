@@ -1,4 +1,4 @@
-"""Curvatures: both ways to compute them agree with solving for each feature."""
+"""Both ways to compute curvatures agree with solving for each feature."""
 
 import numpy as np
 import pytest
@@ -65,13 +65,13 @@ def by_hand(program, point, scaling):
 @pytest.mark.parametrize("n_rows", [1, 2])
 @pytest.mark.parametrize("intercept", [True, False])
 @pytest.mark.parametrize("by_feature", [True, False])
-def test_curvatures(n_rows, intercept, by_feature):
+def test_curvatures_agree_with_solving_for_each_feature(n_rows, intercept, by_feature):
     program = program_of(n_rows=n_rows, intercept=intercept, m=25)
     found, point, scaling = curvatures_at(program, by_feature, NEVER)
     np.testing.assert_allclose(found, by_hand(program, point, scaling), rtol=1e-6)
 
 
-def test_only_the_largest_z_are_candidates():
+def test_only_features_with_large_z_have_a_curvature():
     program = program_of(n_rows=1, intercept=True, m=30, free=CANDIDATES + 20)
     found, point, _ = curvatures_at(program, True, NEVER)
     assert np.count_nonzero(found) == CANDIDATES

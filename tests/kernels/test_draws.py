@@ -1,4 +1,4 @@
-"""Random numbers: uniform, and the same for the same seed."""
+"""Random numbers are uniform and depend only on the seed."""
 
 import numpy as np
 
@@ -13,7 +13,7 @@ def drawn(seed, count=20_000):
     return np.array([draw(state) for _ in range(count)])
 
 
-def test_they_are_uniform():
+def test_draws_are_uniform():
     values = drawn(987_654_321_987)
     assert values.min() >= 0.0
     assert values.max() < 1.0
@@ -22,6 +22,6 @@ def test_they_are_uniform():
     assert abs(np.corrcoef(values[1:], values[:-1])[0, 1]) < 0.03
 
 
-def test_they_depend_on_the_seed_alone():
+def test_draws_depend_only_on_the_seed():
     np.testing.assert_array_equal(drawn(5, 10), drawn(5, 10))
     assert not np.array_equal(drawn(5, 10), drawn(6, 10))

@@ -27,20 +27,20 @@ def test_best_intercept_is_the_best_breakpoint(seed):
 
 
 @pytest.mark.parametrize("seed", range(50))
-def test_best_intercept_gives_way_to_a_pull(seed):
+def test_best_intercept_accounts_for_a_linear_term(seed):
     rng = np.random.default_rng(seed)
     m = rng.integers(2, 12)
     scores = rng.normal(size=m)
     y = np.where(np.arange(m) % 2 == 0, 1.0, -1.0)
     C = rng.choice([1.0, 2.0, 0.3], m)
-    # Less than either class can hold.
+    # Less than the capacity of either class.
     pull = rng.uniform(-1, 1) * min(C[y > 0].sum(), C[y < 0].sum())
     best = min(loss(scores, y, C, b) - pull * b for b in y - scores)
     b = best_intercept(scores, y, C, pull)
     np.testing.assert_allclose(loss(scores, y, C, b) - pull * b, best, rtol=1e-12)
 
 
-def test_balance_only_lowers():
+def test_balance_only_lowers_alpha_without_an_offset():
     y = np.array([1.0, 1.0, -1.0])
     alpha = np.array([1.0, 2.0, 1.5])
     balanced = alpha.copy()
@@ -56,12 +56,12 @@ def test_the_longest_step_ends_at_the_boundary():
 
 
 @pytest.mark.parametrize("seed", range(50))
-def test_balance_makes_up_for_an_offset(seed):
+def test_balance_compensates_for_an_offset(seed):
     rng = np.random.default_rng(seed)
     y = np.where(rng.random(8) < 0.5, 1.0, -1.0)
     C = rng.uniform(1, 2, 8)
     alpha = C * rng.random(8)
-    # As much as the classes can hold, and as one of them lacks.
+    # Up to the capacity of the classes, and more than one of them has.
     offset = rng.uniform(-1, 1) * C[y > 0].sum() + rng.uniform(-1, 1) * C[y < 0].sum()
     offset = np.clip(offset, -C[y > 0].sum(), C[y < 0].sum())
     balance(alpha, y, C, offset)
@@ -69,5 +69,5 @@ def test_balance_makes_up_for_an_offset(seed):
     assert np.all((alpha >= 0) & (alpha <= C * (1 + 1e-15)))
 
 
-def test_losses_are_weighted():
+def test_hinge_losses_are_weighted():
     assert hinge_sum(np.array([2.0, 0.0, -1.0]), np.array([5.0, 3.0, 0.5])) == 4.0

@@ -7,7 +7,7 @@ from frugalsvm.kernels.intercept import intercept_of
 
 
 @pytest.mark.parametrize("m", [2, 9, 200])
-def test_no_breakpoint_is_better(m):
+def test_intercept_is_the_best_breakpoint(m):
     rng = np.random.default_rng(m)
     scores, C = rng.normal(size=m), rng.uniform(0.1, 2.0, m)
     y = np.where(np.arange(m) % 2, 1.0, -1.0)

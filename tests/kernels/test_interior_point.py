@@ -1,4 +1,4 @@
-"""The interior point closes the gap, whatever the program and the start."""
+"""The interior point closes the gap for all programs and starts."""
 
 import numpy as np
 import pytest
@@ -46,7 +46,7 @@ def primal_value(program, solution):
 @pytest.mark.parametrize("n_rows", [0, 1, 2])
 @pytest.mark.parametrize("intercept", [True, False])
 @pytest.mark.parametrize("m", [12, 40])
-def test_primal_and_dual_meet(n_rows, intercept, m):
+def test_primal_and_dual_values_agree(n_rows, intercept, m):
     program = program_of(n_rows=n_rows, intercept=intercept, m=m)
     found = solve(program, COLD, 1, 1e-7, np.inf, NEVER)
     assert found.primal - found.dual <= 1e-7 * found.primal
@@ -62,7 +62,7 @@ def test_primal_and_dual_meet(n_rows, intercept, m):
 
 
 @pytest.mark.parametrize("attempt", range(UNITS.size))
-def test_all_starts_find_the_same(attempt):
+def test_all_starts_find_the_same_solution(attempt):
     program = program_of()
     first = solve(program, COLD, 1, 1e-7, np.inf, NEVER)
     found = solve(program, COLD, attempt, 1e-7, np.inf, NEVER)
@@ -77,7 +77,7 @@ def test_a_warm_start_takes_fewer_iterations():
     assert warm.dual == pytest.approx(cold.dual, rel=1e-7)
 
 
-def test_the_cutoff_ends_it_early():
+def test_it_ends_early_above_the_cutoff():
     program = program_of()
     whole = solve(program, COLD, 1, 1e-7, np.inf, NEVER)
     found = solve(program, COLD, 1, 1e-7, 0.5 * whole.dual, NEVER)
@@ -85,7 +85,7 @@ def test_the_cutoff_ends_it_early():
     assert found.iterations < whole.iterations
 
 
-def test_the_flag_ends_it_at_once():
+def test_it_ends_at_once_if_the_flag_is_set():
     found = solve(program_of(), COLD, 1, 1e-7, np.inf, np.ones(1, dtype=np.uint8))
     assert found.iterations == 0
     assert np.isfinite(found.primal)
@@ -98,8 +98,8 @@ def test_many_features_are_solved_by_sample():
     assert dual_value(program, found.solution.alpha) == pytest.approx(found.dual)
 
 
-def test_what_one_start_leaves_another_improves():
-    """Values never get worse from start to start, and belong to the pair returned."""
+def test_a_second_start_never_makes_the_pair_worse():
+    """Values never get worse with another start, and belong to the returned pair."""
     program = program_of(n_rows=1)
     first = solve(program, COLD, 1, 1e-7, np.inf, NEVER)
     # A gap that no start can close.

@@ -1,4 +1,4 @@
-"""What the decorators promise, tried in processes of their own."""
+"""The decorators compile as documented; each test runs in its own process."""
 
 import os
 import shutil
@@ -11,7 +11,7 @@ import pytest
 import frugalsvm
 
 KERNELS = Path(frugalsvm.__file__).parent / "kernels"
-# Reordered, (x + y) - x is y; as it stands, a small y is lost.
+# If reordered, (x + y) - x is y; otherwise a small y is lost.
 SOURCE = """
 from ._jit import jit_entry, jit_nogil, jit_strict
 
@@ -54,7 +54,7 @@ def run(tmp_path):
     return run
 
 
-def test_the_test_tells_reordered_sums_from_others(run):
+def test_the_test_detects_reordered_sums(run):
     code = "from small.kernels import fast, strict; print({}(1e16, 1.0))"
     assert run(code.format("fast")) == ["1.0"]
     assert run(code.format("strict")) == ["0.0"]
@@ -71,7 +71,7 @@ def test_strict_code_stays_strict_when_a_fast_caller_compiled_it(run):
     assert run(code + "print(strict(1e16, 1.0))") == ["0.0"]
 
 
-# Squares and maxima are functions of Numba, which are compiled once in a process.
+# Squares and maxima use Numba's own functions, compiled once per process.
 SQUARES = """
 from ._jit import jit_entry, jit_strict
 
@@ -86,8 +86,8 @@ def fast_square(x, y):
 
 
 @pytest.mark.parametrize("first", ["strict", "fast"])
-def test_code_does_not_depend_on_what_was_compiled_before(run, tmp_path, first):
-    """A process that was killed leaves some kernels to the next one."""
+def test_compiled_code_does_not_depend_on_earlier_compilations(run, tmp_path, first):
+    """The process after a killed one compiles only some kernels."""
     (tmp_path / "small" / "squares.py").write_text(SQUARES)
     second = {"strict": "fast", "fast": "strict"}[first]
     printed = run(

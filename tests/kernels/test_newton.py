@@ -82,7 +82,7 @@ def moved(point, step, length):
 @pytest.mark.parametrize("n_rows", [0, 1, 2])
 @pytest.mark.parametrize("intercept", [True, False])
 @pytest.mark.parametrize("by_feature", [True, False])
-def test_a_step_leaves_only_second_order_terms(n_rows, intercept, by_feature):
+def test_a_step_leaves_only_second_order_residuals(n_rows, intercept, by_feature):
     program = program_of(n_rows=n_rows, intercept=intercept)
     point = random_point(program)
     weight, tau, kappa = np.ones(program.y.size), 0.1, 0.7
@@ -99,14 +99,14 @@ def test_a_step_leaves_only_second_order_terms(n_rows, intercept, by_feature):
         # First order: the violation shrinks in proportion to the step.
         error = np.abs(violation(length) - (1 - length) * before).max()
         assert error < 300 * length**2 * (1 + np.abs(before).max())
-    # Nothing is left of what is linear.
+    # The linear terms vanish.
     after = violation(1.0)[: program.rows.dense.shape[0]]
     np.testing.assert_allclose(after, 0.0, atol=1e-9)
 
 
 @pytest.mark.parametrize("n_rows", [0, 1, 2])
 @pytest.mark.parametrize("intercept", [True, False])
-def test_by_feature_and_by_sample_are_the_same_step(n_rows, intercept):
+def test_both_eliminations_give_the_same_step(n_rows, intercept):
     program = program_of(n_rows=n_rows, intercept=intercept, seed=1)
     point = random_point(program, seed=1)
     weight = np.linspace(0.5, 1.5, program.y.size)
@@ -125,7 +125,7 @@ def test_by_feature_and_by_sample_are_the_same_step(n_rows, intercept):
             np.testing.assert_allclose(a, b, rtol=1e-7, atol=1e-9)
 
 
-def test_the_smaller_matrix_is_factored():
+def test_the_smaller_matrix_is_factorised():
     is_by_feature = njit(lambda program: newton.is_by_feature(program))
     assert is_by_feature(program_of(free=100, m=30))
     assert not is_by_feature(program_of(free=300, m=30))

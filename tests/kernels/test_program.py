@@ -1,4 +1,4 @@
-"""The program on some features and samples belongs to the data."""
+"""Programs on some features and samples match the data."""
 
 import numpy as np
 import pytest
@@ -23,7 +23,7 @@ def random_data(intercept=True, m=30, n=6):
     return data_of(rng.normal(size=(n, m)) * y, y, rng.uniform(1, 2, m), intercept)
 
 
-def test_large_means_cost_no_digits():
+def test_large_means_lose_no_digits():
     rng = np.random.default_rng(0)
     y = np.where(rng.random(30) < 0.5, 1.0, -1.0)
     spread = rng.integers(-3, 4, (2, 30)).astype(float)
@@ -39,7 +39,7 @@ def test_large_means_cost_no_digits():
 
 
 @pytest.mark.parametrize("intercept", [True, False])
-def test_frozen_samples_are_in_the_offset(intercept):
+def test_frozen_samples_contribute_to_the_offset(intercept):
     data = random_data(intercept)
     side = np.zeros(30, dtype=np.int8)
     side[:4], side[20:] = 1, -1
@@ -56,7 +56,7 @@ def test_frozen_samples_are_in_the_offset(intercept):
     assert own.mass == pytest.approx(data.C[:4].sum())
     expected = data.A[features] @ whole
     if intercept:
-        # The means belong to features, so with signs they multiply the balance.
+        # The means are those of unsigned features, so they multiply the balance.
         expected -= part.means * (data.y @ whole)
         expected = np.append(expected, data.y @ whole)
     np.testing.assert_allclose(
@@ -65,7 +65,7 @@ def test_frozen_samples_are_in_the_offset(intercept):
 
 
 @pytest.mark.parametrize("intercept", [True, False])
-def test_what_cannot_be_balanced_is_made_active(intercept):
+def test_samples_become_active_if_they_cannot_be_balanced(intercept):
     data = random_data(intercept)
     # All samples of one class at C, and only two left of the other.
     side = np.where(data.y > 0, 1, -1).astype(np.int8)

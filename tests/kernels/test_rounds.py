@@ -1,11 +1,11 @@
-"""Rounds on a part of a relaxation end where solving the whole does."""
+"""Rounds on a growing working set give the solution of the whole relaxation."""
 
 import numpy as np
 import pytest
 
 from frugalsvm import Problem
 from frugalsvm.kernels import rounds
-from frugalsvm.kernels.data import ActiveSet, RegionArrays
+from frugalsvm.kernels.data import RegionArrays, WorkingSetArrays
 from frugalsvm.kernels.rounds import RelaxationGoal
 from tests.kernels.compiled import compiled
 from tests.reference import random_data
@@ -34,18 +34,18 @@ def region_of(problem):
 
 
 def whole(region, m):
-    return ActiveSet(region.free, np.zeros(m, dtype=np.int8))
+    return WorkingSetArrays(region.free, np.zeros(m, dtype=np.int8))
 
 
 @pytest.mark.parametrize("costs", [True, False])
-def test_a_part_grows_until_the_whole_is_solved(costs):
+def test_the_working_set_grows_until_the_relaxation_is_solved(costs):
     problem = problem_of(costs)
     data, region = problem.engine.data, region_of(problem)
     at_once = relax(data, region, whole(region, 120), GOAL)
     assert at_once.rounds == 1
     assert at_once.finished
     side = np.where(np.arange(120) % 3 == 0, 0, -1).astype(np.int8)
-    part = relax(data, region, ActiveSet(region.free[:6].copy(), side), GOAL)
+    part = relax(data, region, WorkingSetArrays(region.free[:6].copy(), side), GOAL)
     assert part.rounds > 1
     assert part.finished
     for found in (at_once, part):
@@ -54,20 +54,20 @@ def test_a_part_grows_until_the_whole_is_solved(costs):
     assert part.bound == pytest.approx(at_once.bound, rel=2e-6)
 
 
-def test_bounds_hold_after_every_number_of_rounds():
+def test_bounds_are_valid_after_any_number_of_rounds():
     problem = problem_of()
     data, region = problem.engine.data, region_of(problem)
     value = relax(data, region, whole(region, 120), GOAL).last.value
     before = -np.inf
     for limit in (1, 2, 3, 30):
-        start = ActiveSet(region.free[:6].copy(), np.zeros(120, dtype=np.int8))
+        start = WorkingSetArrays(region.free[:6].copy(), np.zeros(120, dtype=np.int8))
         found = relax(data, region, start, GOAL._replace(max_rounds=limit))
         assert found.rounds <= limit
         assert before <= found.bound <= value
         before = found.bound
 
 
-def test_a_finer_tolerance_is_used_where_it_decides():
+def test_the_fine_tolerance_is_used_if_it_may_decide():
     problem = problem_of()
     data, region = problem.engine.data, region_of(problem)
     exact = relax(data, region, whole(region, 120), GOAL).bound
@@ -79,7 +79,7 @@ def test_a_finer_tolerance_is_used_where_it_decides():
     assert found.bound > cutoff
 
 
-def test_the_flag_leaves_a_valid_bound():
+def test_a_stop_leaves_a_valid_bound():
     problem = problem_of().watching(np.ones(1, dtype=np.uint8))
     data, region = problem.engine.data, region_of(problem)
     found = relax(data, region, whole(region, 120), GOAL)

@@ -1,4 +1,4 @@
-"""Rows that are kept as entries give what dense rows give."""
+"""Rows kept as entries give the same results as dense rows."""
 
 import numpy as np
 import pytest
@@ -49,7 +49,7 @@ def expected_rows(data, features, samples):
 
 
 @pytest.mark.parametrize("intercept", [True, False])
-def test_entries_give_what_dense_rows_give(intercept):
+def test_entries_and_dense_rows_give_the_same_results(intercept):
     data = sparse_data(intercept)
     rng = np.random.default_rng(1)
     features, samples = rng.permutation(30)[:25], np.flatnonzero(rng.random(3000) < 0.9)
@@ -72,17 +72,17 @@ def test_entries_give_what_dense_rows_give(intercept):
 
 
 @pytest.mark.parametrize(("density", "is_sparse"), [(0.08, True), (0.12, False)])
-def test_only_few_entries_are_kept_as_such(density, is_sparse):
+def test_rows_are_kept_as_entries_only_if_sparse(density, is_sparse):
     rows = stacked(sparse_data(True, density=density), np.arange(30), np.arange(3000))
     assert (rows.dense.size == 0) == is_sparse
 
 
-def test_neither_are_few_samples():
+def test_small_programs_have_dense_rows():
     data = sparse_data(True)
     assert stacked(data, np.arange(30), np.arange(1000)).dense.shape == (31, 1000)
 
 
-def test_nor_more_features_than_samples():
+def test_programs_with_more_features_than_samples_have_dense_rows():
     """The matrix of the samples needs dense rows."""
     data = sparse_data(True, m=300, n=400, density=0.02)
     assert kernels.LARGE <= 300 * 400
@@ -90,15 +90,15 @@ def test_nor_more_features_than_samples():
     assert rows.dense.shape == (401, 300)
 
 
-def test_nor_a_few_samples_with_very_many_entries():
-    """Pairs of entries are what the Gram matrix costs."""
+def test_samples_with_very_many_entries_make_rows_dense():
+    """The work for the Gram matrix is proportional to the pairs of entries."""
     data = sparse_data(True, density=0.05)
     data.A[:, :120] = np.random.default_rng(0).normal(size=(30, 120))
     assert np.count_nonzero(data.A) < kernels.FEW * data.A.size
     assert stacked(data, np.arange(30), np.arange(3000)).dense.size
 
 
-def test_the_gram_matrix_ends_when_it_is_told_to():
+def test_the_gram_matrix_ends_if_the_flag_is_set():
     rows = stacked(sparse_data(True), np.arange(30), np.arange(3000))
     whole, part = np.empty((31, 31)), np.empty((31, 31))
     gram(rows, np.ones(3000), whole, NEVER)
@@ -106,8 +106,8 @@ def test_the_gram_matrix_ends_when_it_is_told_to():
     assert np.all(np.diagonal(part)[:30] < 0.2 * np.diagonal(whole)[:30])
 
 
-def test_nor_large_means():
-    """One feature that is the same nearly everywhere: centring entries costs digits."""
+def test_large_means_make_rows_dense():
+    """One feature is nearly constant: centring its entries would lose digits."""
     data = sparse_data(True)
     data.A[3] = 1e6 * data.y + 1e-3 * np.random.default_rng(0).normal(size=3000)
     rows = stacked(data, np.arange(30), np.arange(3000))
@@ -116,7 +116,7 @@ def test_nor_large_means():
     )
 
 
-def test_features_that_no_sample_has():
+def test_features_without_entries_have_zero_products():
     data = sparse_data(True)
     samples = np.flatnonzero(data.A[7] == 0)
     rows = stacked(data, np.arange(30), samples)

@@ -1,4 +1,4 @@
-"""Screening may only decide what every better solution agrees with."""
+"""Screening only makes decisions that hold in every better solution."""
 
 import numpy as np
 import pytest
@@ -58,11 +58,11 @@ def test_decisions_hold_in_every_better_solution():
                 for support, value in values:
                     if value < upper:
                         assert (j in support) == (decision == FIXED_IN)
-    # The test means nothing if nothing is ever decided.
+    # The test is only meaningful if some features are decided.
     assert min(decided.values()) > 50
 
 
-def test_nothing_left_to_spend_fixes_everything_out():
+def test_an_empty_budget_fixes_all_features_out():
     problem = random_problem(1)
     alpha = relax(problem).alpha
     node = problem.root_region()
@@ -74,7 +74,7 @@ def test_nothing_left_to_spend_fixes_everything_out():
 
 
 @pytest.mark.parametrize("k", [1, 2])
-def test_fixes_what_the_rules_say(k):
+def test_decisions_follow_the_rules(k):
     """Hand-made squares: sum(alpha) = 10 and squares 8, 6, 1."""
     alpha = np.full(4, 2.5)
     squares = np.array([8.0, 6.0, 1.0])

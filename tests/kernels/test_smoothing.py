@@ -1,4 +1,4 @@
-"""The smooth SVM: it is optimal, and exchanges are ranked by it."""
+"""The smoothed SVM is optimal and ranks exchanges."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,12 @@ from frugalsvm.engine.native import NativeEngine
 from frugalsvm.kernels import smoothing
 from frugalsvm.kernels.data import NEVER
 from tests.kernels.compiled import compiled
-from tests.kernels.test_pivots import all_near, cold, near_part, random_data
+from tests.kernels.test_active_set_steps import (
+    all_near,
+    cold,
+    random_data,
+    select_near_samples,
+)
 
 smoothen, exchange_model, barrier_weight = map(
     compiled,
@@ -39,14 +44,14 @@ def smooth_objective(data, support, tau):
 @pytest.mark.parametrize("intercept", [True, False])
 @pytest.mark.parametrize("C", [0.1, 10.0])
 @pytest.mark.parametrize("tau", [1e-3, 1e-1])
-def test_it_minimises_the_smooth_objective(tau, C, intercept):
+def test_smoothen_minimises_the_smoothed_objective(tau, C, intercept):
     data = random_data(0, C=C, intercept=intercept)
-    _, _, near, vertex, _ = cold(data, SUPPORT)
-    found = smoothen(near, vertex, intercept, tau, NEVER)
+    _, _, near, point, _ = cold(data, SUPPORT)
+    found = smoothen(near, point, intercept, tau, NEVER)
     # The dual point belongs to weights that are nearly optimal.
     c = data.A[SUPPORT] @ found.alpha
     value = smooth_objective(data, SUPPORT, tau)
-    start = np.append(c, vertex.numbers[0]) if intercept else c
+    start = np.append(c, point.numbers[0]) if intercept else c
     best = minimize(value, start, method="BFGS", options={"gtol": 1e-8})
     np.testing.assert_allclose(c, best.x[:4], atol=0.05 * np.abs(best.x).max())
     if intercept:
@@ -55,32 +60,32 @@ def test_it_minimises_the_smooth_objective(tau, C, intercept):
 
 def test_theta_is_the_slope_of_alpha():
     data = random_data(1)
-    _, _, near, vertex, _ = cold(data, SUPPORT)
+    _, _, near, point, _ = cold(data, SUPPORT)
     tau = 0.05
-    found = smoothen(near, vertex, True, tau, NEVER)
+    found = smoothen(near, point, True, tau, NEVER)
     room = data.C - found.alpha
     inside = (found.alpha > 0) & (room > 0)
     slope = 1.0 / (tau / found.alpha**2 + tau / room**2)
-    # Theta is of the point before the last, small step.
+    # Theta belongs to the point before the last, small step.
     np.testing.assert_allclose(found.theta[inside], slope[inside], rtol=0.7)
 
 
-def model_of(data, support, near, vertex, features):
-    tau = barrier_weight(vertex.numbers[1], data.y.size, support.size)
-    smooth = smoothen(near, vertex, data.intercept, tau, NEVER)
+def model_of(data, support, near, point, features):
+    tau = barrier_weight(point.numbers[1], data.y.size, support.size)
+    smooth = smoothen(near, point, data.intercept, tau, NEVER)
     alpha = np.zeros(data.y.size)
     alpha[near.samples] = smooth.alpha
     return exchange_model(data, near, smooth, features, data.A[features] @ alpha)
 
 
 @pytest.mark.parametrize("intercept", [True, False])
-def test_exchanges_are_ranked(intercept):
+def test_exchange_costs_rank_like_the_true_ones(intercept):
     correlations = []
     for seed in range(4):
         data = random_data(seed, m=60, n=30, C=10.0, intercept=intercept)
         support, others = np.arange(6), np.arange(6, 30)
-        _, _, near, vertex, _ = cold(data, support)
-        losses = model_of(data, support, near, vertex, others).losses
+        _, _, near, point, _ = cold(data, support)
+        losses = model_of(data, support, near, point, others).losses
         engine = NativeEngine(data)
         true = np.array(
             [
@@ -93,32 +98,32 @@ def test_exchanges_are_ranked(intercept):
     assert np.mean(correlations) > 0.6
 
 
-def test_a_copy_of_what_goes_costs_nothing():
+def test_exchanging_a_feature_for_its_copy_costs_nothing():
     data = random_data(0, n=12, C=1.0)
     data.A[11] = data.A[2]
     support = np.arange(5)
-    _, _, near, vertex, _ = cold(data, support)
-    losses = model_of(data, support, near, vertex, np.array([8, 11])).losses
-    assert losses[2, 1] == pytest.approx(0.0, abs=1e-6 * vertex.numbers[1])
-    assert losses[2, 0] > 1e-3 * vertex.numbers[1]
+    _, _, near, point, _ = cold(data, support)
+    losses = model_of(data, support, near, point, np.array([8, 11])).losses
+    assert losses[2, 1] == pytest.approx(0.0, abs=1e-6 * point.numbers[1])
+    assert losses[2, 0] > 1e-3 * point.numbers[1]
 
 
-def test_samples_that_are_far_change_little():
+def test_far_samples_change_estimates_little():
     data = random_data(3, m=200, C=0.05)
     support = np.arange(5)
-    _, _, near, vertex, _ = cold(data, support)
+    _, _, near, point, _ = cold(data, support)
     others = np.arange(5, 12)
-    whole = model_of(data, support, near, vertex, others).losses
-    slack = 1.0 - vertex.w @ data.A[support] - vertex.numbers[0] * data.y
-    part = near_part(data, support, slack, vertex.alpha, 120)
+    whole = model_of(data, support, near, point, others).losses
+    slack = 1.0 - point.w @ data.A[support] - point.numbers[0] * data.y
+    part = select_near_samples(data, support, slack, point.alpha, 120)
     assert part.samples.size < 200
-    near_vertex = vertex._replace(
-        alpha=vertex.alpha[part.samples], side=vertex.side[part.samples],
-        free=np.searchsorted(part.samples, vertex.free),
+    near_point = point._replace(
+        alpha=point.alpha[part.samples], side=point.side[part.samples],
+        free=np.searchsorted(part.samples, point.free),
     )  # fmt: skip
-    tau = barrier_weight(vertex.numbers[1], 200, 5)
-    smooth = smoothen(part, near_vertex, True, tau, NEVER)
-    alpha = vertex.alpha.copy()
+    tau = barrier_weight(point.numbers[1], 200, 5)
+    smooth = smoothen(part, near_point, True, tau, NEVER)
+    alpha = point.alpha.copy()
     alpha[part.samples] = smooth.alpha
     found = exchange_model(data, part, smooth, others, data.A[others] @ alpha).losses
     assert spearmanr(found.ravel(), whole.ravel())[0] > 0.9

@@ -1,4 +1,4 @@
-"""The SVM on a support: values that belong to what is returned."""
+"""The SVM on a support: values belong to the returned weights and dual points."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ def objective(data, support, w, b):
 
 @pytest.mark.parametrize("intercept", [True, False])
 @pytest.mark.parametrize("size", [0, 1, 4])
-def test_primal_and_dual_meet(intercept, size):
+def test_primal_and_dual_values_agree(intercept, size):
     data = random_data(intercept)
     support = np.array([5, 0, 3, 1])[:size]
     found = solve_svm(data, SVMTask(support, 1e-9, np.inf, np.empty(0), ALL))
@@ -32,7 +32,7 @@ def test_primal_and_dual_meet(intercept, size):
         assert found.b == 0.0
 
 
-def test_a_warm_start_finds_the_same():
+def test_a_warm_start_finds_the_same_solution():
     data = random_data()
     support = np.array([0, 1, 4])
     cold = solve_svm(data, SVMTask(support, 1e-9, np.inf, np.empty(0), ALL))
@@ -44,8 +44,8 @@ def test_a_warm_start_finds_the_same():
 @pytest.mark.parametrize("intercept", [True, False])
 @pytest.mark.parametrize("n_near", [1, 10, 60])
 @pytest.mark.parametrize("seed", range(8))
-def test_samples_left_out_wrongly_join(intercept, n_near, seed):
-    """Whatever the weights to start from are, and however few samples are near."""
+def test_wrongly_frozen_samples_become_active(intercept, n_near, seed):
+    """For any weights to start from and any number of near samples."""
     rng = np.random.default_rng(seed)
     data = random_data(intercept, m=200)
     support = rng.permutation(6)[:4]
@@ -71,7 +71,7 @@ def test_active_samples_of_one_class_are_balanced():
 
 
 @pytest.mark.parametrize("n_near", [1, 10, 60])
-def test_few_samples_exceed_a_cutoff_only_if_all_do(n_near):
+def test_a_cutoff_is_exceeded_only_if_all_samples_exceed_it(n_near):
     data = random_data(m=200)
     support = np.array([0, 1, 4])
     whole = solve_svm(data, SVMTask(support, 1e-9, np.inf, np.empty(0), ALL))
@@ -85,7 +85,7 @@ def test_few_samples_exceed_a_cutoff_only_if_all_do(n_near):
         assert np.all((found.alpha >= 0) & (found.alpha <= data.C))
 
 
-def test_the_cutoff_ends_it_early():
+def test_it_ends_early_above_the_cutoff():
     data = random_data()
     support = np.array([0, 1, 4])
     whole = solve_svm(data, SVMTask(support, 1e-9, np.inf, np.empty(0), ALL))

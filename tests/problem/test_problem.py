@@ -1,5 +1,8 @@
 """Problem: what it stores, and how it rejects invalid input."""
 
+import pickle
+from dataclasses import FrozenInstanceError
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -34,6 +37,49 @@ def test_is_immutable_and_leaves_the_input_alone():
         problem.A[0, 0] = 7.0
     data[0, 0] = 7.0
     assert problem.A[0, 0] == 0.0
+
+
+def test_nothing_of_a_problem_can_be_set():
+    problem = Problem(X, Y)
+    for name in ("C", "data", "max_features", "new"):
+        with pytest.raises(AttributeError, match="with_budget and with_C"):
+            setattr(problem, name, 1)
+    with pytest.raises(FrozenInstanceError):
+        problem.constraints.max_features = 1
+
+
+def test_pickles_hold_the_parts_and_no_run():
+    problem = Problem(X, Y, C=2.0, max_features=2)
+    flag = np.zeros(1, dtype=np.uint8)
+    watched = problem.watching(flag, 2)
+    assert relax(watched).bound == relax(problem).bound
+    again = pickle.loads(pickle.dumps(watched))
+    assert not again.is_watched
+    assert vars(again).keys() == {"data", "loss", "constraints", "context"}
+    assert relax(again).bound == relax(problem).bound
+
+
+def test_pickles_of_problems_without_parts_are_read():
+    """Those made by versions before 0.1, whose attributes were all in one object."""
+    problem = Problem(X, Y, C=2.0, max_features=2, include=[1])
+    state = {
+        "_A": problem.A, "source": None, "_cache": None, "_unshifted": {2: X[:, 2] * Y},
+        "_sample_weight": None, "_has_unit_costs": True, "stop_flag": None,
+        "is_watched": False, "n_threads": 1,
+    }  # fmt: skip
+    names = ("y", "C", "weights", "fit_intercept", "shift", "max_features", "costs")
+    names += ("max_cost", "include", "exclude", "norms", "candidates")
+    old = object.__new__(Problem)
+    old.__setstate__(state | {name: getattr(problem, name) for name in names})
+    assert relax(old).bound == relax(problem).bound
+    np.testing.assert_array_equal(old.signed_rows(), problem.signed_rows())
+    assert old.with_C(1.0).with_budget(1).max_features == 1
+
+
+def test_the_engine_of_a_problem_is_made_once():
+    problem = Problem(X, Y)
+    assert problem.engine is problem.engine
+    assert problem.with_C(3.0).engine is not problem.engine
 
 
 def test_constant_features_are_candidates_only_without_intercept():

@@ -1,5 +1,9 @@
 """Compilation happens before the clock of a run starts."""
 
+import importlib
+import os
+import subprocess
+import sys
 import threading
 import time
 from _thread import interrupt_main
@@ -10,13 +14,15 @@ import pytest
 from frugalsvm import Problem, solve
 from frugalsvm.driver import solving as driver
 from frugalsvm.runtime import compilation
+from frugalsvm.runtime.compilation import N_FUNCTIONS, estimated_seconds
 from tests.reference import random_data
 
 
 @pytest.fixture
 def problem(monkeypatch):
-    """A problem, in a process that has warmed_up nothing yet."""
+    """A problem, in a process that has warmed up nothing yet."""
     monkeypatch.setattr(compilation, "_ready", set())
+    monkeypatch.setattr(compilation, "_has_announced", False)
     X, y = random_data(np.random.default_rng(0), 20, 5)
     return Problem(X, y, max_features=2)
 
@@ -43,6 +49,74 @@ def test_long_compilation_is_announced_once(problem, monkeypatch, caplog):
     solve(problem)
     said = [text for text in caplog.messages if "compiling" in text]
     assert len(said) == 1
+
+
+def test_the_estimate_is_what_the_first_functions_suggest():
+    # The first functions are short.
+    assert estimated_seconds(3.0, N_FUNCTIONS) == 10
+    assert estimated_seconds(3.0, N_FUNCTIONS // 4) == 25
+    # Other processes may compile everything.
+    assert estimated_seconds(3.0, 0) == 300
+
+
+WARM_UP = """
+import os, time
+from pathlib import Path
+
+def write(stop):
+    Path(__file__).with_name("written").write_text("")
+
+def sleep(stop):
+    Path(__file__).with_name("pid").write_text(str(os.getpid()))
+    time.sleep(60)
+"""
+
+
+@pytest.fixture
+def warm_ups(tmp_path, monkeypatch):
+    """A module that a second process can import, and no second process yet."""
+    (tmp_path / "warm_ups.py").write_text(WARM_UP)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(compilation, "_second_process", None)
+    return importlib.import_module("warm_ups")
+
+
+def test_a_second_process_compiles_beside(warm_ups, tmp_path, monkeypatch):
+    monkeypatch.setattr(compilation, "_has_idle_core", lambda: True)
+    compilation.compile_beside(warm_ups.write)
+    first = compilation._second_process
+    assert first.wait(60) == 0
+    assert (tmp_path / "written").exists()
+    compilation.compile_beside(warm_ups.write)
+    assert compilation._second_process is first
+
+
+def test_without_an_idle_core_there_is_no_second_process(warm_ups, monkeypatch):
+    monkeypatch.setattr(compilation, "_has_idle_core", lambda: False)
+    compilation.compile_beside(warm_ups.write)
+    assert compilation._second_process is None
+
+
+@pytest.mark.skipif(os.name == "nt", reason="processes are looked up differently there")
+def test_the_second_process_ends_with_the_first(warm_ups, tmp_path):
+    code = (
+        "import time, warm_ups\n"
+        "from pathlib import Path\n"
+        "from frugalsvm.runtime import compilation\n"
+        "compilation._has_idle_core = lambda: True\n"
+        "compilation.compile_beside(warm_ups.sleep)\n"
+        f"while not Path({str(tmp_path / 'pid')!r}).exists(): time.sleep(0.05)\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+    pid = int((tmp_path / "pid").read_text())
+    for _ in range(100):
+        try:
+            os.kill(pid, 0)
+        except ProcessLookupError:
+            return
+        time.sleep(0.1)
+    pytest.fail("it is still running")
 
 
 def test_ctrl_c_while_compiling_is_raised_at_once(problem, monkeypatch):

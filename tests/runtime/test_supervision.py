@@ -16,7 +16,7 @@ from joblib import Parallel, delayed, parallel_config
 from sklearn.model_selection import cross_val_score
 
 from frugalsvm import FrugalSVC, Problem, relax, solve
-from frugalsvm.engine.perspective import region_task
+from frugalsvm.engine.perspective import region_request
 from frugalsvm.runtime.monitor import Monitor
 from frugalsvm.runtime.stopping import StopCondition
 from frugalsvm.runtime.supervision import supervise
@@ -340,7 +340,7 @@ def test_compiled_code_looks_at_its_flag():
     _, _, problem = hard_problem(60, 80)
     flag = np.zeros(1, dtype=np.uint8)
     engine = problem.watching(flag).engine
-    task = region_task(
+    task = region_request(
         engine, problem.root_region(), None, tol=1e-6, fine_tol=1e-6, cutoff=np.inf,
         max_rounds=30,
     )  # fmt: skip
@@ -360,7 +360,7 @@ def test_a_flag_that_is_set_meanwhile_ends_a_long_call():
     X, y = random_data(np.random.default_rng(1), 2000, 2000)
     flag = np.zeros(1, dtype=np.uint8)
     problem = Problem(X, y, max_features=10).watching(flag)
-    task = region_task(
+    task = region_request(
         problem.engine, problem.root_region(), None, tol=1e-9, fine_tol=1e-9,
         cutoff=np.inf, max_rounds=1000,
     )  # fmt: skip

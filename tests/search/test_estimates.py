@@ -1,4 +1,4 @@
-"""Estimates of additions and exchanges: they rank well, and never fail."""
+"""Estimates of additions and exchanges rank well and are always finite."""
 
 import numpy as np
 import pytest
@@ -17,13 +17,13 @@ def problem_of(m=40, n=150, seed=0, C=10.0, **arguments):
 
 
 def ranks_of_the_best(values, true, count=10):
-    """Ranks that the values give to the features that are best in truth."""
+    """Ranks by the given values of the truly best features."""
     ranks = np.empty(values.size)
     ranks[np.argsort(values)] = np.arange(values.size)
     return ranks[np.argsort(true)[:count]]
 
 
-def test_the_best_additions_rank_higher_by_estimates_than_by_prices():
+def test_estimates_rank_the_best_additions_higher_than_prices():
     means = []
     for seed in range(6):
         problem = problem_of(seed=seed)
@@ -57,7 +57,7 @@ def test_a_feature_that_adds_nothing_gains_little():
 
 @pytest.mark.parametrize("fit_intercept", [True, False])
 @pytest.mark.parametrize("C", [1e-6, 1e6])
-def test_extreme_data_have_finite_gains(fit_intercept, C):
+def test_gains_are_finite_on_extreme_data(fit_intercept, C):
     problem = problem_of(m=12, n=30, C=C, fit_intercept=fit_intercept)
     for support in (np.arange(0), np.arange(8)):
         gains = addition_gains(problem, support.astype(np.int64), np.arange(8, 30))
@@ -81,11 +81,11 @@ def test_features_beyond_the_shortlist_keep_the_order_of_their_prices(monkeypatc
     assert np.all(np.diff(prices[~short][order]) >= 0.0)
 
 
-def test_the_best_exchanges_rank_higher_by_estimates_than_by_their_parts():
+def test_estimates_rank_exchanges_higher_than_separate_terms():
     ranks = []
     for seed in range(4):
         evaluator = Evaluator(problem_of(seed=seed))
-        # At swap optima: elsewhere the best addition is what matters.
+        # At swap optima: elsewhere the best addition decides.
         solution = swap_search(evaluator, evaluator.solve(np.arange(8)))
         features = evaluator.outside(solution.support)[:60]
         features, losses = evaluator.exchange_losses(solution, features)
@@ -104,7 +104,7 @@ def test_the_best_exchanges_rank_higher_by_estimates_than_by_their_parts():
     assert as_such < 0.75 * by_parts
 
 
-def test_a_feature_can_stand_for_its_copy():
+def test_exchanging_a_feature_for_its_copy_costs_nothing():
     rng = np.random.default_rng(0)
     X, y = random_data(rng, 40, 30)
     X = np.column_stack([X, X[:, 3]])
@@ -112,14 +112,14 @@ def test_a_feature_can_stand_for_its_copy():
     features, losses = exchange_losses(problem, np.arange(8), np.arange(8, 31))
     copy = features.tolist().index(30)
     assert losses[3, copy] == pytest.approx(0.0, abs=1e-9)
-    # Without another feature it is of little use to have this one twice.
+    # Exchanging any other feature for the copy gains little.
     assert np.all(np.delete(losses[:, copy], 3) > -0.1)
     assert np.median(losses[:, copy]) > 1.0
 
 
 @pytest.mark.parametrize("fit_intercept", [True, False])
 @pytest.mark.parametrize("C", [1e-6, 1e6])
-def test_extreme_data_have_finite_losses(fit_intercept, C):
+def test_losses_are_finite_on_extreme_data(fit_intercept, C):
     problem = problem_of(m=12, n=30, C=C, fit_intercept=fit_intercept)
     for support in (np.arange(0), np.arange(8)):
         _, losses = exchange_losses(problem, support, np.arange(8, 30))

@@ -1,4 +1,4 @@
-"""Exchanges by rank, and descents that look closely at what is good only."""
+"""Ranked exchanges, and descents with and without a full neighbourhood search."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,7 @@ import pytest
 from frugalsvm import Problem
 from frugalsvm.search import swap
 from frugalsvm.search.evaluator import Evaluator
-from frugalsvm.search.exchanges import exchanged, ranked_exchanges
+from frugalsvm.search.exchanges import after_exchange, ranked_exchanges
 from frugalsvm.search.swap import add_drop, drop_add, swap_search
 from tests.reference import random_data
 
@@ -16,7 +16,7 @@ def problem_of(m=40, n=150, seed=0, **arguments):
     return Problem(X, y, **{"C": 10.0, "max_features": 6, **arguments})
 
 
-def test_features_that_must_stay_or_may_not_come_are_in_no_exchange():
+def test_included_and_excluded_features_are_not_exchanged():
     problem = problem_of(include=[3], exclude=[7, 8])
     evaluator = Evaluator(problem)
     solution = evaluator.solve(np.arange(6))
@@ -26,7 +26,7 @@ def test_features_that_must_stay_or_may_not_come_are_in_no_exchange():
     assert len({*zip(dropped.tolist(), added.tolist(), strict=True)}) == dropped.size
 
 
-def test_the_first_of_many_exchanges_are_the_same():
+def test_the_ranking_does_not_depend_on_the_count():
     evaluator = Evaluator(problem_of())
     solution = evaluator.solve(np.arange(6))
     few, many = (ranked_exchanges(evaluator, solution, k) for k in (5, 500))
@@ -34,40 +34,40 @@ def test_the_first_of_many_exchanges_are_the_same():
     np.testing.assert_array_equal(few.dropped, many.dropped[:5])
 
 
-def test_an_exchange_beyond_the_cost_budget_is_none():
+def test_exchanges_beyond_the_cost_budget_are_rejected():
     costs = np.ones(150)
     costs[20] = 100.0
     evaluator = Evaluator(problem_of(feature_costs=costs, max_cost=6.0))
     solution = evaluator.solve(np.arange(6))
-    assert exchanged(evaluator, solution, 0, 20) is None
-    found = exchanged(evaluator, solution, 0, 21)
+    assert after_exchange(evaluator, solution, 0, 20) is None
+    found = after_exchange(evaluator, solution, 0, 21)
     np.testing.assert_array_equal(found, [1, 2, 3, 4, 5, 21])
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_a_close_descent_leaves_nothing_to_improve(seed):
+def test_a_full_neighbourhood_search_leaves_nothing_to_improve(seed):
     evaluator = Evaluator(problem_of(seed=seed))
     found = swap_search(evaluator, evaluator.solve(np.arange(6)))
     assert add_drop(evaluator, found, 20, 3) is None
     assert drop_add(evaluator, found, 20) is None
 
 
-def test_a_rough_descent_ends_before(monkeypatch):
+def test_a_descent_by_estimates_skips_the_full_neighbourhood_search(monkeypatch):
     evaluator = Evaluator(problem_of())
     start = evaluator.solve(np.arange(6))
 
-    def closely(*args):
-        raise AssertionError("looked closely")
+    def full_neighbourhood(*args):
+        raise AssertionError("looked full_neighbourhood")
 
-    monkeypatch.setattr(swap, "add_drop", closely)
-    found = swap_search(evaluator, start, closely=False)
+    monkeypatch.setattr(swap, "add_drop", full_neighbourhood)
+    found = swap_search(evaluator, start, full_neighbourhood=False)
     assert found.objective < start.objective
-    with pytest.raises(AssertionError, match="looked closely"):
+    with pytest.raises(AssertionError, match="looked full_neighbourhood"):
         swap_search(evaluator, start)
 
 
-def test_with_few_features_all_descents_are_close():
+def test_with_few_features_all_descents_search_the_full_neighbourhood():
     evaluator = Evaluator(problem_of(n=12))
     start = evaluator.solve(np.arange(6))
-    found = swap_search(evaluator, start, closely=False)
+    found = swap_search(evaluator, start, full_neighbourhood=False)
     assert drop_add(evaluator, found, 20) is None

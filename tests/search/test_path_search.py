@@ -20,7 +20,7 @@ def search(problem, budgets, weights, should_stop=lambda: False, patience=0):
         ).run()  # fmt: skip
 
 
-def test_optima_of_tiny_problems():
+def test_optima_of_tiny_problems_are_found():
     X, y = random_data(np.random.default_rng(3), 40, 9)
     problem = Problem(X, y, include=[2], exclude=[0])
     found = search(problem, [1, 2, 4], [0.1, 2.0], patience=20)
@@ -40,7 +40,7 @@ def test_objectives_do_not_rise_with_the_budget():
     assert found.n_solves > 8
 
 
-def test_what_is_stopped_raises():
+def test_a_stopped_search_raises():
     X, y = random_data(np.random.default_rng(5), 50, 40)
     asked = []
 

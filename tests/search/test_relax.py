@@ -1,4 +1,4 @@
-"""relax: whoever solves, the bound is ours."""
+"""relax recomputes the bound of every solver."""
 
 import dataclasses
 import importlib.util
@@ -61,8 +61,8 @@ def test_bounds_with_costs_and_forced_features(model):
 
 
 @pytest.mark.parametrize("model", ["SVM", "BoxMP", "DSCoP", "DSCoMP"])
-def test_no_point_gives_a_bound_above_the_value(model):
-    """Random points, poor and broken ones, small and large M."""
+def test_no_dual_point_gives_a_bound_above_the_value(model):
+    """Random points, inaccurate and invalid ones, small and large M."""
     rng = np.random.default_rng(0)
     close = 0
     for seed in range(12):
@@ -119,7 +119,7 @@ def test_all_solvers_agree_on_dscop(make, solver):
     accuracy = 5e-5 if solver == "scip" else 1e-5
     assert other.value == pytest.approx(native.value, rel=accuracy)
     assert other.reported_bound == pytest.approx(native.bound, rel=accuracy)
-    # Gurobi's multipliers of cone programs are good to three digits or so.
+    # Gurobi's multipliers of cone programs have about three correct digits.
     accuracy = 1e-2 if solver == "gurobi" else 1e-5
     assert other.bound == pytest.approx(native.bound, rel=accuracy)
     np.testing.assert_allclose(other.u, native.u, atol=2e-2)
@@ -135,7 +135,7 @@ def test_native_and_clarabel_on_wdbc(budget):
 
 
 @pytest.mark.parametrize("model", ["SR-DSCoP", "SR-DLMP"])
-def test_semi_relaxations_claim_more_than_we_vouch_for(model):
+def test_bounds_of_semi_relaxations_do_not_rely_on_the_solver(model):
     problem = SMALL["separable"]
     best, _ = brute_force(problem)
     plain = relax(problem)
@@ -146,7 +146,7 @@ def test_semi_relaxations_claim_more_than_we_vouch_for(model):
     assert set(np.round(semi.u[:4], 9)) <= {0.0, 1.0}
 
 
-def test_a_solver_that_lies_changes_nothing(monkeypatch):
+def test_wrong_claims_of_a_solver_do_not_change_the_bound(monkeypatch):
     """A claim ten times too high, and a point that is far from optimal."""
     honest = relax(SMALL["random"], "DSCoMP", M=0.5)
     solve = Clarabel.solve
@@ -193,6 +193,6 @@ def test_options_reach_the_model():
         relax(problem, "DSCoP", solver="native", cardinality="=")
 
 
-def test_alpha_must_fit():
+def test_alpha_must_have_one_entry_per_sample():
     with pytest.raises(ValueError, match="one entry per sample"):
         certified_bound(SMALL["random"], np.zeros(3))

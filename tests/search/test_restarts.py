@@ -1,4 +1,4 @@
-"""Restarts: elites, patience, and an outcome that does not depend on threads."""
+"""Restarts: elite pool, patience, and results that do not depend on threads."""
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -9,20 +9,21 @@ import pytest
 
 from frugalsvm import Problem
 from frugalsvm.runtime.incumbent import Incumbent
+from frugalsvm.search import restarts
 from frugalsvm.search.evaluator import IMPROVEMENT, Evaluator, Stop
 from frugalsvm.search.restarts import (
     COSTS,
     FULL_GAIN,
-    STRETCH_COST,
-    STRETCH_PART,
-    STRETCHES,
-    Elites,
+    TEMPERING_COST,
+    TEMPERING_FRACTION,
+    TEMPERING_ROUNDS,
+    ElitePool,
     RestartSearch,
     SwapOptions,
     shrink,
 )
 from frugalsvm.search.swap import swap_search
-from frugalsvm.search.tempering import Tempered
+from frugalsvm.search.tempering import TemperingResult
 from tests.reference import brute_force, random_data
 
 
@@ -57,36 +58,36 @@ def test_finds_the_optimum_of_a_small_problem():
 def test_threads_do_not_change_the_outcome():
     problem = problem_of(n=40, max_features=6)
     searches = [run(problem, n_jobs=n, patience=20)[0] for n in (1, 3)]
-    one, three = ([s.key for s in search.elites.solutions] for search in searches)
+    one, three = ([s.key for s in search.elite_pool.solutions] for search in searches)
     assert one == three
     assert searches[0].counters == searches[1].counters
 
 
 def test_threads_do_not_change_what_tempering_finds():
     searches = [run(wide(), n_jobs=n, patience=100, max_work=2e9)[0] for n in (1, 3)]
-    one, three = ([s.key for s in search.elites.solutions] for search in searches)
+    one, three = ([s.key for s in search.elite_pool.solutions] for search in searches)
     assert one == three
     assert searches[0].counters == searches[1].counters
     assert searches[0]._tempering is not None
 
 
-def test_tempering_keeps_to_the_work():
+def test_tempering_respects_the_work_limit():
     search, _ = run(wide(), patience=10**6, max_work=1e9)
     assert search._tempering is not None
     assert 1e9 <= search.work < 1.2e9
 
 
-def test_only_full_elites_are_tempered():
+def test_chains_start_only_from_supports_of_full_size():
     problem = wide()
     with ThreadPoolExecutor(1) as pool:
         search = searching(problem, pool, np.inf)
     small = Evaluator(problem).solve(np.arange(2))
-    search.elites.add(replace(small, objective=0.5 * small.objective))
-    assert {one.support.size for one in search.elites.solutions} == {2, 5}
+    search.elite_pool.add(replace(small, objective=0.5 * small.objective))
+    assert {one.support.size for one in search.elite_pool.solutions} == {2, 5}
     assert {one.support.size for one in search._full_elites()} == {5}
 
 
-def test_patience_is_shorter_where_little_can_be_gained():
+def test_patience_is_shorter_if_little_can_be_gained():
     problem = problem_of(n=40, max_features=6)
     idle = [
         run(problem, patience=200, gain=gain)[0].idle
@@ -97,21 +98,21 @@ def test_patience_is_shorter_where_little_can_be_gained():
     assert idle[2] == 0
 
 
-def test_elites_are_swap_optima_and_admitted():
+def test_elite_solutions_are_admissible_swap_optima():
     costs = np.linspace(1.0, 2.0, 14)
     problem = problem_of(feature_costs=costs, max_cost=6.0)
     search, incumbent = run(problem, patience=10)
-    for solution in search.elites.solutions[:3]:
+    for solution in search.elite_pool.solutions[:3]:
         assert problem.admits(solution.support)
     best = incumbent.solution
     assert swap_search(Evaluator(problem), best).key == best.key
 
 
-def test_elites_are_distinct_sorted_and_few():
+def test_the_elite_pool_is_distinct_sorted_and_limited():
     problem = problem_of()
     evaluator = Evaluator(problem)
     solutions = [evaluator.solve(np.array([0, 1, j])) for j in range(2, 9)]
-    elites = Elites(3)
+    elites = ElitePool(3)
     improved = [elites.add(solution) for solution in solutions]
     assert improved[0]
     assert not any(elites.add(solution) for solution in elites.solutions)
@@ -133,7 +134,7 @@ def test_patience_counts_from_the_last_improvement():
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_noise_of_a_known_support_is_no_event(seed):
+def test_noise_of_a_known_support_is_not_reported(seed):
     told = []
 
     def listener(solution, event):
@@ -144,23 +145,23 @@ def test_noise_of_a_known_support_is_no_event(seed):
     assert events
     for before, after in pairwise(events):
         assert after < before * (1 - IMPROVEMENT)
-    assert incumbent.solution is search.elites.solutions[0]
+    assert incumbent.solution is search.elite_pool.solutions[0]
 
 
-def test_a_stopped_search_keeps_what_it_reached():
+def test_a_stopped_search_keeps_its_best_solution():
     count = iter(range(10**9))
     _, incumbent = run(problem_of(n=40), should_stop=lambda: next(count) > 40)
     assert incumbent.solution is not None
 
 
-def test_shrinking_ends_within_the_budgets_and_keeps_what_is_included():
+def test_shrinking_respects_budgets_and_included_features():
     problem = problem_of(include=(3,))
     solution = shrink(Evaluator(problem), np.arange(14))
     assert problem.admits(solution.support)
     assert solution.support.size == problem.max_features
 
 
-def test_work_is_counted_and_ends_the_search():
+def test_the_search_ends_at_its_work_limit():
     problem = problem_of(n=40, max_features=6)
     search, _ = run(problem, patience=10**6, max_work=2e7)
     assert search.is_idle
@@ -172,7 +173,7 @@ def test_work_is_counted_and_ends_the_search():
     assert one.counters == three.counters == search.counters
 
 
-def test_an_evaluator_stops_beyond_its_work():
+def test_an_evaluator_stops_above_its_work_limit():
     problem = problem_of()
     evaluator = Evaluator(problem, max_work=1.0)
     assert evaluator.solve(np.arange(3)) is not None
@@ -197,76 +198,76 @@ def searching(problem, pool, max_work, **options):
 
 
 def spy_on_tempering(monkeypatch, fails=False, found=lambda: []):
-    """A list that takes the work of temperings, which find what they are told to."""
+    """Replace tempering rounds by given results; return the list of their work."""
     work = []
 
     def spy(self, pool, max_work, should_stop, n_best):
         work.append(max_work)
-        self.fails = fails
-        return Tempered(found(), 0, 0.0)
+        self.failed = fails
+        return TemperingResult(found(), 0, 0.0)
 
     monkeypatch.setattr("frugalsvm.search.tempering.Tempering.run", spy)
     return work
 
 
-def temperings(problem, monkeypatch, max_work=np.inf, **options):
-    """Work of the temperings in two rounds of restarts and stretches."""
+def work_of_tempering(problem, monkeypatch, max_work=np.inf, **options):
+    """Work of the tempering rounds after two batches of restarts."""
     work = spy_on_tempering(monkeypatch)
     with ThreadPoolExecutor(1) as pool:
         search = searching(problem, pool, max_work, **options)
-        for _ in range(2 * (1 + STRETCHES)):
+        for _ in range(2 * (1 + TEMPERING_ROUNDS)):
             search.restart()
     return work
 
 
-def test_elites_are_tempered_after_each_batch_of_restarts(monkeypatch):
-    found = temperings(wide(), monkeypatch, patience=2500)
-    assert found == [np.inf] * (2 * STRETCHES)
+def test_tempering_rounds_follow_each_batch_of_restarts(monkeypatch):
+    found = work_of_tempering(wide(), monkeypatch, patience=2500)
+    assert found == [np.inf] * (2 * TEMPERING_ROUNDS)
 
 
-def test_where_features_are_few_none_are_tempered(monkeypatch):
-    assert temperings(wide(n=20), monkeypatch, patience=250) == []
+def test_problems_with_few_features_are_not_tempered(monkeypatch):
+    assert work_of_tempering(wide(n=20), monkeypatch, patience=250) == []
 
 
-def test_nothing_is_tempered_beyond_patience_or_work(monkeypatch):
-    assert temperings(wide(), monkeypatch, patience=40) == []
-    assert temperings(wide(), monkeypatch, patience=250, max_work=1e8) == []
-    some = temperings(wide(), monkeypatch, patience=2500, max_work=1e10)
-    assert some == [STRETCH_PART * 1e10] * (2 * STRETCHES)
+def test_tempering_respects_patience_and_work_limit(monkeypatch):
+    assert work_of_tempering(wide(), monkeypatch, patience=40) == []
+    assert work_of_tempering(wide(), monkeypatch, patience=250, max_work=1e8) == []
+    some = work_of_tempering(wide(), monkeypatch, patience=2500, max_work=1e10)
+    assert some == [TEMPERING_FRACTION * 1e10] * (2 * TEMPERING_ROUNDS)
 
 
 @pytest.mark.parametrize("fails", [False, True])
-def test_a_stretch_takes_patience_unless_it_comes_to_nothing(fails, monkeypatch):
-    spy_on_tempering(monkeypatch, fails, lambda: search.elites.solutions[:1])
-    monkeypatch.setattr("frugalsvm.search.restarts.begins_roughly", lambda _: False)
+def test_a_tempering_round_uses_patience_unless_it_fails(fails, monkeypatch):
+    spy_on_tempering(monkeypatch, fails, lambda: search.elite_pool.solutions[:1])
+    monkeypatch.setattr(restarts, "begins_by_estimates", lambda _: False)
     with ThreadPoolExecutor(1) as pool:
         search = searching(wide(), pool, 1e10, patience=250)
-        search._stretches_due = 1
+        search._tempering_rounds_due = 1
         search.restart()
-    assert search.idle == (COSTS[1] if fails else STRETCH_COST)
+    assert search.idle == (COSTS[1] if fails else TEMPERING_COST)
 
 
-def test_tempering_that_comes_to_nothing_is_not_repeated(monkeypatch):
+def test_failed_tempering_is_not_repeated(monkeypatch):
     work = spy_on_tempering(monkeypatch, fails=True)
     with ThreadPoolExecutor(1) as pool:
         search = searching(wide(), pool, np.inf)
         for _ in range(3):
-            search._stretches_due = 1
+            search._tempering_rounds_due = 1
             search.restart()
     assert len(work) == 1
 
 
-def test_what_tempering_meets_is_descended_from(monkeypatch):
+def test_descents_start_from_solutions_of_tempering(monkeypatch):
     problem = wide()
-    best = run(problem, patience=250)[0].elites.solutions[0]
+    best = run(problem, patience=250)[0].elite_pool.solutions[0]
     spy_on_tempering(monkeypatch, found=lambda: [best])
     with ThreadPoolExecutor(1) as pool:
         search = searching(problem, pool, np.inf, patience=250)
-        before = search.elites.solutions[0]
+        before = search.elite_pool.solutions[0]
         assert before.objective > best.objective * (1 + IMPROVEMENT)
-        search._stretches_due = 1
+        search._tempering_rounds_due = 1
         search.restart()
-    assert search.elites.solutions[0].key == best.key
+    assert search.elite_pool.solutions[0].key == best.key
     assert search.idle == 0
 
 
@@ -274,22 +275,22 @@ def test_restarts_since_the_best_are_counted():
     search, _ = run(problem_of(n=40, max_features=6), patience=20)
     since = search.counters["restarts since the best"]
     assert 4 <= since <= search.counters["restarts"]
-    best = search.elites.solutions[0]
+    best = search.elite_pool.solutions[0]
     search.learn(
         replace(best, support=best.support[1:], objective=0.5 * best.objective)
     )
     assert search.counters["restarts since the best"] == 0
 
 
-def looks(problem, monkeypatch, patience=250, batches=3):
-    """Which descents of the start and of some batches look closely."""
+def neighbourhood_searches(problem, monkeypatch, patience=250, batches=3):
+    """Which descents of the start and of some batches search the full neighbourhood."""
     found = []
 
-    def spy(evaluator, solution, *, closely, **options):
-        found.append(closely)
-        return swap_search(evaluator, solution, closely=closely, **options)
+    def spy(evaluator, solution, **options):
+        found.append(options["full_neighbourhood"])
+        return swap_search(evaluator, solution, **options)
 
-    monkeypatch.setattr("frugalsvm.search.restarts.swap_search", spy)
+    monkeypatch.setattr(restarts, "swap_search", spy)
     with ThreadPoolExecutor(1) as pool:
         search = RestartSearch(
             problem, Incumbent(), SwapOptions(patience=patience), pool,
@@ -301,25 +302,27 @@ def looks(problem, monkeypatch, patience=250, batches=3):
     return np.array(found), search
 
 
-def test_only_a_best_that_stays_is_looked_at_closely(monkeypatch):
-    found, search = looks(wide(n=300, max_features=8), monkeypatch, batches=6)
+def test_only_the_best_solution_gets_a_full_neighbourhood_search(monkeypatch):
+    found, search = neighbourhood_searches(
+        wide(n=300, max_features=8), monkeypatch, batches=6
+    )
     assert not found[:5].any()
     assert 1 <= found.sum() <= 6
-    best = search.elites.solutions[0]
-    if best.key in search._close:
+    best = search.elite_pool.solutions[0]
+    if best.key in search._fully_searched:
         again = swap_search(Evaluator(search.problem), best)
         assert again.key == best.key
 
 
-def test_a_single_descent_looks_closely(monkeypatch):
+def test_a_single_descent_searches_the_full_neighbourhood(monkeypatch):
     problem = wide(n=300, max_features=8)
-    found, search = looks(problem, monkeypatch, patience=0, batches=0)
+    found, search = neighbourhood_searches(problem, monkeypatch, patience=0, batches=0)
     assert found.tolist() == [False, True]
-    best = search.elites.solutions[0]
+    best = search.elite_pool.solutions[0]
     assert swap_search(Evaluator(problem), best).key == best.key
 
 
-def test_with_few_features_descents_are_close_anyway(monkeypatch):
-    found, _ = looks(problem_of(n=6, max_features=3), monkeypatch)
+def test_with_few_features_no_extra_neighbourhood_search_is_needed(monkeypatch):
+    found, _ = neighbourhood_searches(problem_of(n=6, max_features=3), monkeypatch)
     assert found.size == 13
     assert not found.any()

@@ -1,4 +1,4 @@
-"""SampledSearch: supports come from some samples, and nothing else does."""
+"""SampledSearch takes supports from a subsample, and nothing else."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -23,7 +23,7 @@ def _small(monkeypatch):
     monkeypatch.setattr(sampled, "MANY_SAMPLES", 300)
     monkeypatch.setattr(sampled, "N_DRAWN", 150)
     monkeypatch.setattr(tall, "MANY_SAMPLES", 300)
-    monkeypatch.setattr(tall, "LEAST_DRAWN", 20)
+    monkeypatch.setattr(tall, "LEAST_PER_CLASS", 20)
 
 
 def made(m=1500, n=12, share=0.5, **arguments):
@@ -49,12 +49,12 @@ def run(problem, start=(0, 1, 2), should_stop=lambda: False):
 
 
 @pytest.mark.parametrize("share", [0.5, 0.1])
-def test_it_finds_what_all_samples_do(share):
+def test_it_finds_the_same_support_as_all_samples(share):
     problem = made(share=share)
     search, incumbent = run(problem)
     best, _ = brute_force(problem)
     assert incumbent.objective <= best * 1.005
-    # What it offers are solutions of all samples.
+    # It offers solutions of all samples.
     solution = incumbent.solution
     assert solution.alpha.shape == (1500,)
     again = Evaluator(problem).solve(solution.support)
@@ -64,13 +64,13 @@ def test_it_finds_what_all_samples_do(share):
     np.testing.assert_allclose(
         problem.objective(coef, solution.b), solution.objective, rtol=1e-9
     )
-    for elite in search.elites.solutions:
+    for elite in search.elite_pool.solutions:
         assert elite.alpha.shape == (1500,)
     assert search.counters["restarts"] > 0
     assert search.work > 0
 
 
-def test_nothing_of_the_samples_is_reported():
+def test_reported_solutions_are_of_all_samples():
     problem = made()
     result = solve(problem, random_state=0, certificate=True, effort="fast")
     coef, b = result.coef, result.intercept
@@ -82,12 +82,12 @@ def test_nothing_of_the_samples_is_reported():
     )
 
 
-def test_a_run_can_be_repeated():
+def test_runs_are_reproducible():
     results = [solve(made(), random_state=3, effort="fast") for _ in range(2)]
     np.testing.assert_array_equal(results[0].coef, results[1].coef)
 
 
-def test_conditions_are_kept():
+def test_constraints_are_respected():
     rng = np.random.default_rng(0)
     problem = made(
         include=[7], exclude=[1], feature_costs=rng.uniform(1, 2, 12), max_cost=5.0
@@ -96,7 +96,7 @@ def test_conditions_are_kept():
     assert problem.admits(incumbent.solution.support)
 
 
-def test_features_that_are_constant_on_the_samples():
+def test_features_constant_on_the_subsample_are_handled():
     rng = np.random.default_rng(1)
     X = rng.normal(size=(2000, 4))
     y = np.where(X[:, 0] + rng.normal(size=2000) > 0, 1.0, -1.0)
@@ -107,23 +107,23 @@ def test_features_that_are_constant_on_the_samples():
     assert 0 in incumbent.solution.support
 
 
-def test_solutions_from_elsewhere_are_taken_in():
+def test_solutions_from_elsewhere_are_added():
     problem = made()
     search, _ = run(problem)
     other = Evaluator(problem).solve(np.array([9, 10, 11]))
     search.learn(other)
-    known = [one.key for one in search.elites.solutions]
+    known = [one.key for one in search.elite_pool.solutions]
     full = len(known) == OPTIONS.n_elites
     assert other.key in known or full
 
 
-def test_a_stop_ends_it():
+def test_it_ends_if_a_stop_is_requested():
     search, incumbent = run(made(), should_stop=lambda: True)
     assert search.counters["restarts"] == 0
     assert incumbent.solution.alpha.shape == (1500,)
 
 
-def test_sparse_problems_are_searched_on_some_samples():
+def test_sparse_problems_are_searched_on_a_subsample():
     rng = np.random.default_rng(2)
     X = rng.normal(size=(1200, 30)) * (rng.random((1200, 30)) < 0.3)
     score = X[:, [3, 11, 20]] @ [2.0, -2.0, 1.5] + 0.5 * rng.normal(size=1200)
@@ -140,7 +140,7 @@ def test_sparse_problems_are_searched_on_some_samples():
     np.testing.assert_allclose(found.lower_bound, dense.lower_bound, rtol=1e-5)
 
 
-def test_small_problems_are_searched_as_they_are():
+def test_small_problems_are_searched_on_all_samples():
     assert not is_for_samples(made(m=299))
     assert n_searched(made(m=299)) == 299
     assert n_searched(made()) == 150

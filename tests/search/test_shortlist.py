@@ -1,4 +1,4 @@
-"""ShortlistSearch: a search on few features that finds what a search on all does."""
+"""ShortlistSearch finds the same solutions as a search on all features."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -40,34 +40,34 @@ def run(problem, length, monkeypatch, start=(0, 1, 2, 3)):
 
 
 @pytest.mark.parametrize("length", [16, 60, 1000])
-def test_a_short_list_is_enough(monkeypatch, length):
+def test_a_shortlist_finds_the_best_support(monkeypatch, length):
     problem = made()
     search, incumbent = run(problem, length, monkeypatch)
     dense = Problem(problem.A.T * problem.y[:, None], problem.y, C=0.3, max_features=4)
     wanted = solve(dense, method="swap", effort="fast", random_state=0)
     assert incumbent.objective <= wanted.objective * (1 + 1e-5)
-    # It is a solution of all data, in their numbers.
+    # It is a solution of all data, in the numbering of all features.
     support = incumbent.solution.support
     again = Evaluator(problem).solve(support)
     np.testing.assert_allclose(again.objective, incumbent.objective, rtol=1e-5)
-    np.testing.assert_array_equal(search.elites.supports[0], support)
+    np.testing.assert_array_equal(search.elite_pool.supports[0], support)
     assert search.counters["restarts"] > 0
     assert search.work > 0
 
 
 @pytest.mark.parametrize("short", [True, False])
-def test_small_problems_are_small(monkeypatch, short):
+def test_the_problem_of_a_shortlist_is_small(monkeypatch, short):
     monkeypatch.setattr(shortlist, "SHORT_BYTES", 2**24 if short else 0)
     search, incumbent = run(made(), 30, monkeypatch)
     assert search._search.problem.n_features < 100
     assert (search._search.problem.source is None) == short
     other, _ = run(made(), 60, monkeypatch)
     np.testing.assert_allclose(
-        other.elites.solutions[0].objective, incumbent.objective, rtol=1e-4
+        other.elite_pool.solutions[0].objective, incumbent.objective, rtol=1e-4
     )
 
 
-def test_conditions_are_kept(monkeypatch):
+def test_constraints_are_respected(monkeypatch):
     rng = np.random.default_rng(0)
     problem = made(
         include=[7], exclude=[399], feature_costs=rng.uniform(1, 2, 400), max_cost=6.0
@@ -77,19 +77,19 @@ def test_conditions_are_kept(monkeypatch):
     assert 7 in incumbent.solution.support
 
 
-def test_solutions_from_elsewhere_are_taken_in(monkeypatch):
+def test_solutions_from_elsewhere_are_added(monkeypatch):
     problem = made()
     search, _ = run(problem, 20, monkeypatch)
     outside = np.setdiff1d(np.arange(400), search._list.features)[:4]
     other = Evaluator(problem).solve(outside)
     search.learn(other)
     assert search._list.holds(other)
-    worst = search.elites.solutions[-1]
-    known = [one.key for one in search.elites.solutions]
+    worst = search.elite_pool.solutions[-1]
+    known = [one.key for one in search.elite_pool.solutions]
     assert other.key in known or worst.objective <= other.objective
 
 
-def test_a_stop_ends_it(monkeypatch):
+def test_it_ends_if_a_stop_is_requested(monkeypatch):
     problem = made()
     incumbent = Incumbent()
     with ThreadPoolExecutor(1) as pool:

@@ -1,4 +1,4 @@
-"""The swap search: what it may and may not do."""
+"""The swap search: valid bounds, local optima and constraints."""
 
 import numpy as np
 
@@ -15,7 +15,7 @@ def make(seed=0, **arguments):
     return Problem(X, y, C=5.0, **{"max_features": 4, **arguments})
 
 
-def test_addition_bounds_are_bounds():
+def test_addition_bounds_are_valid():
     problem = make()
     evaluator = Evaluator(problem)
     solution = evaluator.solve(np.array([1, 5]))
@@ -26,7 +26,7 @@ def test_addition_bounds_are_bounds():
         assert bound <= larger.objective * (1 + 1e-9)
 
 
-def test_dropping_costs_half_the_squared_weight():
+def test_dropping_a_feature_costs_at_least_half_its_squared_weight():
     problem = make()
     evaluator = Evaluator(problem)
     solution = evaluator.solve(np.array([1, 3, 5, 9]), tol=1e-9)
@@ -58,7 +58,7 @@ def test_fill_respects_both_budgets():
     assert evaluator.addable(filled.support).size == 0
 
 
-def test_seen_supports_are_not_solved_again():
+def test_known_supports_are_not_solved_again():
     problem = make()
     first = Evaluator(problem)
     value = first.solve(np.array([1, 2])).objective

@@ -1,4 +1,4 @@
-"""Tempering: finds optima, keeps to all conditions, and can be stopped."""
+"""Tempering finds optima, respects all constraints, and can be stopped."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -11,9 +11,9 @@ from frugalsvm.engine.native import NativeEngine
 from frugalsvm.search.evaluator import Evaluator
 from frugalsvm.search.tempering import (
     ACCEPTED,
-    ROUNDS,
-    RUNGS,
-    TURNS,
+    N_LEVELS,
+    SWAPS,
+    TRIES,
     Tempering,
     can_temper,
     may_temper,
@@ -46,7 +46,7 @@ def keys(found):
 
 
 @pytest.mark.parametrize("fit_intercept", [True, False])
-def test_the_optimum_of_a_small_problem_is_met(fit_intercept):
+def test_tempering_visits_the_optimum_of_a_small_problem(fit_intercept):
     for seed in range(3):
         problem = problem_of(seed=seed, fit_intercept=fit_intercept)
         optimum, _ = brute_force(problem)[:2]
@@ -57,7 +57,7 @@ def test_the_optimum_of_a_small_problem_is_met(fit_intercept):
         assert found.solutions[0].objective == pytest.approx(optimum, rel=1e-4)
 
 
-def test_all_conditions_hold():
+def test_all_constraints_hold():
     costs = np.linspace(1.0, 2.0, 14)
     problem = problem_of(feature_costs=costs, max_cost=5.5, include=[0], exclude=[13])
     for seed in range(3):
@@ -69,7 +69,7 @@ def test_all_conditions_hold():
             assert np.all(np.diff(solution.support) > 0)
 
 
-def test_the_best_that_were_met_are_found_best_first():
+def test_the_best_visited_solutions_are_returned_best_first():
     problem = problem_of(n=60, max_features=6)
     tempering = tempering_of(problem)
     found = run(tempering, work=1e8).solutions
@@ -84,7 +84,7 @@ def test_the_best_that_were_met_are_found_best_first():
         assert 0.5 * one.w @ one.w + loss == pytest.approx(one.objective, rel=1e-4)
 
 
-def test_neither_time_nor_threads_matter_but_the_seed():
+def test_the_result_depends_only_on_the_seed():
     problem = problem_of(n=40)
     one, again, three, other = (
         run(tempering_of(problem, seed), n_jobs=n)
@@ -96,57 +96,57 @@ def test_neither_time_nor_threads_matter_but_the_seed():
     assert one[1:] != other[1:]
 
 
-def test_temperatures_rise_and_accept_what_they_are_meant_to():
+def test_temperatures_reach_their_acceptance_rates():
     problem = problem_of(n=60, max_features=6)
     tempering = tempering_of(problem)
     run(tempering, work=1.5e8)
-    temperatures = [rung.temperature for rung in tempering._rungs]
-    assert len(temperatures) == RUNGS
+    temperatures = [level.temperature for level in tempering._levels]
+    assert len(temperatures) == N_LEVELS
     assert np.all(np.diff(temperatures) > 0)
     accepted = []
-    for rung in (tempering._rungs[0], tempering._rungs[-1]):
-        walks = [tempering.walk(rung, np.inf) for _ in range(20)]
-        accepted.append(np.mean([w.accepted / w.counts[0] for w in walks]))
+    for level in (tempering._levels[0], tempering._levels[-1]):
+        results = [tempering.run_chain(level, np.inf) for _ in range(20)]
+        accepted.append(np.mean([w.accepted / w.counts[0] for w in results]))
     assert accepted[0] < 3 * ACCEPTED[0]
     assert 0.5 * ACCEPTED[1] < accepted[1] < 2 * ACCEPTED[1]
 
 
-def test_neighbours_change_places_by_the_rule_of_metropolis():
+def test_neighbours_swap_states_by_the_metropolis_rule():
     tempering = tempering_of(problem_of(n=40))
-    lower, upper = tempering._rungs[:2]
-    tempering._rungs = [lower, upper]
+    lower, upper = tempering._levels[:2]
+    tempering._levels = [lower, upper]
     lower.temperature, upper.temperature = 0.01, 0.02
-    replica = lower.replica
+    chain = lower.chain
     changes = 0
     for _ in range(2000):
-        lower.replica = replica._replace(objective=1.0)
-        upper.replica = replica._replace(objective=1.02)
-        tempering._change_places()
-        changes += lower.replica.objective == 1.02
+        lower.chain = chain._replace(objective=1.0)
+        upper.chain = chain._replace(objective=1.02)
+        tempering._swap_states()
+        changes += lower.chain.objective == 1.02
     expected = np.exp((1 / 0.01 - 1 / 0.02) * np.log(1.0 / 1.02))
     assert changes / 2000 == pytest.approx(expected, abs=0.05)
-    lower.replica = replica._replace(objective=1.02)
-    upper.replica = replica._replace(objective=1.0)
-    tempering._change_places()
-    assert lower.replica.objective == 1.0
+    lower.chain = chain._replace(objective=1.02)
+    upper.chain = chain._replace(objective=1.0)
+    tempering._swap_states()
+    assert lower.chain.objective == 1.0
 
 
-def test_a_better_solution_from_elsewhere_is_gone_on_from():
+def test_chains_continue_from_a_better_solution():
     problem = problem_of(n=40)
     best = first_of(problem, run(tempering_of(problem), work=1e8).solutions[0].support)
     tempering = tempering_of(problem)
     assert first_of(problem).objective > best.objective
     tempering.visit(best)
-    walked = tempering.walk(tempering._rungs[0], np.inf)
-    assert walked.best_objective == pytest.approx(best.objective, rel=1e-4)
-    # Once it was met there is no need to begin there again.
+    result = tempering.run_chain(tempering._levels[0], np.inf)
+    assert result.best_objective == pytest.approx(best.objective, rel=1e-4)
+    # Once visited, it is not a start again.
     run(tempering)
-    before = tempering._rungs[0].replica
+    before = tempering._levels[0].chain
     tempering.visit(best)
-    assert tempering._rungs[0].replica is before
+    assert tempering._levels[0].chain is before
 
 
-def test_without_features_to_exchange_it_stays():
+def test_chains_stay_without_features_to_exchange():
     problem = problem_of(n=4, max_features=4)
     found = run(tempering_of(problem), work=1e6)
     assert keys(found) == [(0, 1, 2, 3)]
@@ -154,24 +154,25 @@ def test_without_features_to_exchange_it_stays():
 
 def test_a_run_without_a_limit_ends():
     found = run(tempering_of(problem_of(n=40)), np.inf)
-    assert 0.5 * ROUNDS * RUNGS * TURNS < found.n_svms <= 1.1 * ROUNDS * RUNGS * TURNS
+    tries = SWAPS * N_LEVELS * TRIES
+    assert 0.5 * tries < found.n_svms <= 1.1 * tries
 
 
-def test_what_it_does_is_counted_and_ends_it():
+def test_work_is_counted_and_limited():
     problem = problem_of(n=40)
     found = run(tempering_of(problem), work=3e7)
     assert 3e7 <= found.work < 1.3 * 3e7
     assert found.n_svms > 1000
 
 
-def test_what_is_left_of_the_work_does_not_make_it_fail():
+def test_little_remaining_work_does_not_make_it_fail():
     tempering = tempering_of(problem_of(n=40))
     for work in (1e6, 2e6, 3e6, 5e6):
-        assert run(tempering, work).n_svms > RUNGS
-        assert not tempering.fails
+        assert run(tempering, work).n_svms > N_LEVELS
+        assert not tempering.failed
 
 
-def test_it_ends_when_somebody_says_so():
+def test_it_ends_if_a_stop_is_requested():
     count = iter(range(10))
     found = run(
         tempering_of(problem_of(n=40)), np.inf, should_stop=lambda: next(count) > 2
@@ -179,49 +180,49 @@ def test_it_ends_when_somebody_says_so():
     assert found.solutions
 
 
-def test_a_flag_ends_walks():
+def test_the_flag_ends_chains():
     problem = problem_of(n=40).watching(np.ones(1, dtype=np.uint8))
     # The first solution is made without the flag.
     first = first_of(problem_of(n=40))
     tempering = Tempering(problem, [first], np.random.default_rng(0))
     found = run(tempering, np.inf)
-    assert found.n_svms <= ROUNDS * RUNGS
-    assert not tempering.fails
+    assert found.n_svms <= SWAPS * N_LEVELS
+    assert not tempering.failed
 
 
-def test_replicas_that_come_to_nothing_are_replaced():
+def test_failed_chains_are_replaced():
     tempering = tempering_of(problem_of(n=40))
-    walks = [tempering.walk(rung, np.inf) for rung in tempering._rungs]
-    dead = walks[3]._replace(objective=np.inf)
-    tempering._take_in([*walks[:3], dead, *walks[4:]])
-    values = [rung.replica.objective for rung in tempering._rungs]
+    results = [tempering.run_chain(level, np.inf) for level in tempering._levels]
+    dead = results[3]._replace(objective=np.inf)
+    tempering._update_chains([*results[:3], dead, *results[4:]])
+    values = [level.chain.objective for level in tempering._levels]
     assert np.isfinite(values).all()
     assert values[3] in [*values[:3], *values[4:]]
 
 
-def test_temperatures_do_not_follow_walks_that_come_to_nothing():
+def test_failed_chains_do_not_change_temperatures():
     tempering = tempering_of(problem_of(n=40))
-    walked = tempering.walk(tempering._rungs[0], np.inf)
+    result = tempering.run_chain(tempering._levels[0], np.inf)
     before = tempering._ends.copy()
-    dead = walked._replace(objective=np.inf, accepted=0, counts=np.ones(4, dtype=int))
+    dead = result._replace(objective=np.inf, accepted=0, counts=np.ones(4, dtype=int))
     tempering._adapt(dead, dead)
     np.testing.assert_array_equal(tempering._ends, before)
-    # Nor those that had nothing to exchange.
+    # Nor do chains that had nothing to exchange.
     idle = dead._replace(objective=1.0)
     tempering._adapt(idle, idle)
     np.testing.assert_allclose(tempering._ends, before)
 
 
-def test_where_walks_come_to_nothing_it_fails():
+def test_it_fails_if_most_chains_fail():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(3000, 60)), np.resize([-1, 1], 3000)
     problem = Problem(X, y, C=1e3, max_features=4)
     tempering = tempering_of(problem)
     run(tempering, np.inf)
-    assert tempering.fails
+    assert tempering.failed
 
 
-def test_only_many_features_of_dense_data_are_tempered():
+def test_only_dense_data_with_many_features_are_tempered():
     assert not may_temper(problem_of(n=14))
     assert can_temper(problem_of(n=60))
     X, y = random_data(np.random.default_rng(0), 40, 60)

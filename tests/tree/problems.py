@@ -1,4 +1,4 @@
-"""Small problems of all kinds that enumeration can solve."""
+"""Small problems of several kinds that enumeration can solve."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ KINDS = ("random", "duplicated", "separable", "tied", "costs", "constrained")
 
 
 def small_problem(kind, seed):
-    """A problem with at most 12 features; the data behind it as well."""
+    """A problem with at most 12 features, and its data."""
     rng = np.random.default_rng([seed, KINDS.index(kind)])
     m, n = int(rng.integers(8, 40)), int(rng.integers(4, 13))
     X, y = random_data(rng, m, n, separable=kind == "separable", integer=kind == "tied")

@@ -121,8 +121,8 @@ def test_dives_begin_now_and_then_and_go_on():
     tree = grow(problem, Recorder(most=1))
     (parent,) = tree.frontier.waiting
     diving = Diving()
-    child = parent.child(int(parent.scratch.features[0]), True)
-    child.scratch = parent.scratch
+    child = parent.child(int(parent.branching_data.features[0]), True)
+    child.branching_data = parent.branching_data
     first = [diving.follow(parent, [child], True) for _ in range(DIVE_PERIOD)]
     assert first == [None] * (DIVE_PERIOD - 1) + [child]
     assert diving.follow(child, [parent], True) is parent

@@ -1,4 +1,4 @@
-"""The tree: optimal by enumeration, honest whenever and however it is stopped."""
+"""Branch and bound finds the optimum; its bound is valid whenever it stops."""
 
 import threading
 import time
@@ -15,7 +15,7 @@ from tests.tree.problems import KINDS, small_problem
 
 
 def hard_problem(seed=0):
-    """More than a second's work, and far from closed after a hundred nodes."""
+    """A problem of more than a second, far from solved after a hundred nodes."""
     rng = np.random.default_rng(seed)
     X, y = random_data(rng, 120, 60)
     return Problem(X, y, C=10.0, max_features=8), X, y
@@ -66,7 +66,7 @@ def test_rules_that_lose_are_deprecated():
             TreeOptions(branching=rule)
 
 
-def test_without_tolerance_the_gap_is_rounding():
+def test_without_tolerance_only_rounding_is_left_of_the_gap():
     problem, _, _ = small_problem("random", 3)
     result = solve(problem, method="branch-and-bound", gap_tol=0.0)
     assert result.status is Status.OPTIMAL
@@ -84,7 +84,7 @@ def test_one_thread_is_deterministic():
     np.testing.assert_array_equal(runs[0].coef, runs[1].coef)
 
 
-def test_two_threads_prove_the_same():
+def test_two_threads_prove_the_same_optimum():
     for seed in range(3):
         problem, X, y = small_problem("random", 200 + seed)
         result = solve(problem, method="branch-and-bound", n_jobs=2, certificate=True)
@@ -101,7 +101,7 @@ def test_a_node_limit_leaves_a_valid_bound(n_jobs):
         certificate=True, method_options={"patience": 5},
     )  # fmt: skip
     assert result.status is Status.NODE_LIMIT
-    # Nodes that are being worked on when the limit is reached are completed.
+    # Nodes in progress when the limit is reached are completed.
     assert 101 <= result.counters["nodes"] <= 101 + 20 * n_jobs
     assert_bounds(problem, result)
     proved = verify(result.certificate, X, y)
@@ -134,7 +134,7 @@ def test_a_memory_limit_leaves_a_valid_bound():
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
-def test_a_callback_sees_progress_and_can_stop(n_jobs):
+def test_a_callback_receives_progress_and_can_stop(n_jobs):
     problem, X, y = hard_problem()
     seen = []
 
@@ -168,7 +168,7 @@ def test_an_error_in_a_callback_reaches_the_caller():
 
 
 @pytest.mark.parametrize("moment", [0.02, 0.1, 0.3, 0.8])
-def test_interruption_at_any_moment(moment):
+def test_interruption_at_any_moment_leaves_a_valid_result(moment):
     problem, X, y = hard_problem(7)
     timer = threading.Timer(moment, interrupt_main)
     timer.start()
@@ -185,7 +185,7 @@ def test_interruption_at_any_moment(moment):
 
 
 @pytest.mark.parametrize("limit", [0.0, 1e-3, 0.2])
-def test_time_limits(limit):
+def test_time_limits_are_respected(limit):
     problem, X, y = hard_problem()
     result = solve(
         problem, method="branch-and-bound", time_limit=limit, certificate=True
@@ -195,7 +195,7 @@ def test_time_limits(limit):
     verify(result.certificate, X, y)
 
 
-def test_auto_takes_no_more_nodes_than_it_is_given():
+def test_auto_respects_the_node_limit():
     problem, _, _ = hard_problem()
     result = solve(problem, max_nodes=11, method_options={"patience": 5})
     assert result.status is Status.NODE_LIMIT
@@ -203,7 +203,7 @@ def test_auto_takes_no_more_nodes_than_it_is_given():
         solve(problem, max_nodes=0)
 
 
-def test_the_initial_support_is_where_it_starts():
+def test_the_search_starts_from_the_initial_support():
     problem, _, _ = hard_problem()
     best = solve(problem, method="swap", random_state=0)
     result = solve(

@@ -1,4 +1,4 @@
-"""Branching rules: what they propose, learn and pick."""
+"""Branching rules propose features, learn from children and pick pairs."""
 
 from typing import NamedTuple
 
@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import spearmanr
 
 from frugalsvm import Problem
-from frugalsvm.engine.perspective import region_task
+from frugalsvm.engine.perspective import region_request
 from frugalsvm.engine.protocol import WorkingSet
 from frugalsvm.tree.branching import (
     FEW_FEATURES,
@@ -21,7 +21,7 @@ from frugalsvm.tree.branching import (
 )
 from frugalsvm.tree.node import BranchingData, Node
 
-# A cutoff that no node here is near to.
+# A cutoff far from all nodes here.
 FAR = 100.0
 
 
@@ -31,12 +31,12 @@ def node_of(features, gains=None, bound=10.0, z=0.5):
     ones = [1.0] * len(features)
     z = [z] * len(features)
     gains = gains or (ones, ones)
-    node.scratch = BranchingData(np.array(features), z, gains, active, None)
+    node.branching_data = BranchingData(np.array(features), z, gains, active, None)
     return node
 
 
 class Found(NamedTuple):
-    """What rankings look at of an answer."""
+    """The part of a result that rankings use."""
 
     z: np.ndarray
     squares: np.ndarray
@@ -47,13 +47,13 @@ class Found(NamedTuple):
 def pair_of(node, gain_in, gain_out, is_open=True):
     inside, outside = node.child(0, True), node.child(0, False)
     for child in (inside, outside):
-        child.scratch = node.scratch if is_open else None
+        child.branching_data = node.branching_data if is_open else None
     inside.bound += gain_in
     outside.bound += gain_out
     return inside, outside
 
 
-def test_rankings():
+def test_rules_rank_by_z_prices_and_expected_gains():
     free = np.arange(30)
     rng = np.random.default_rng(0)
     found = Found(rng.random(30), rng.random(30), rng.random(30))
@@ -67,11 +67,11 @@ def test_rankings():
     product = np.prod(expected_gains(found.z, found.curvature), axis=0)
     expected = np.argsort(-product, kind="stable")[:MAX_RANKED]
     np.testing.assert_array_equal(rule.rank(free, found, FAR), expected)
-    # Where no curvature is known, z decides.
+    # If no curvature is known, z decides.
     unknown = found._replace(curvature=np.zeros(30))
     np.testing.assert_array_equal(rule.rank(free, unknown, FAR), by_closeness)
-    # Next to the cutoff the most fractional come first, then those that gain most,
-    # unless features are few.
+    # Near the cutoff the most fractional features come first, then those with large
+    # gains, unless there are few features.
     np.testing.assert_array_equal(rule.rank(free, found, found.bound), expected)
     near = make_rule("reliability", FEW_FEATURES + 1).rank(free, found, found.bound)
     np.testing.assert_array_equal(near[:RANKED_BY_Z], by_closeness[:RANKED_BY_Z])
@@ -80,7 +80,7 @@ def test_rankings():
 
 
 @pytest.mark.parametrize("name", ["most-fractional", "reduced-cost"])
-def test_rules_that_do_not_look_ahead_take_the_first(name):
+def test_rules_without_lookahead_take_the_first_feature(name):
     rule = make_rule(name, 10)
     node = node_of([7, 3])
     proposal = rule.propose(node, FAR)
@@ -100,7 +100,7 @@ def test_strong_branching_picks_the_largest_product():
     assert rule.pick(node, proposal, pairs) is pairs[2]
 
 
-def test_reliability_tries_what_it_does_not_know():
+def test_reliability_branching_tries_unknown_features():
     rule = Reliability(10, width=2)
     node = node_of([4, 5, 6])
     proposal = rule.propose(node, FAR)
@@ -110,8 +110,8 @@ def test_reliability_tries_what_it_does_not_know():
     for feature, pair in pairs.items():
         rule.learn(node, feature, pair)
     assert rule.pick(node, proposal, pairs) is pairs[5]
-    # Two are known now: the better one is the favourite. The third, of which nothing
-    # but the estimate is known, is tried where that is among the best two.
+    # Two are known now: the better one is the favourite. The third, with nothing but an
+    # estimate, is tried if that is among the best two.
     proposal = rule.propose(node, FAR)
     assert proposal == ([], 5, pytest.approx(4.0))
     promising = node_of([4, 5, 6], ([1.0, 1.0, 3.0], [1.0, 1.0, 1.0]))
@@ -137,21 +137,21 @@ def test_estimates_are_corrected_by_the_mean_ratio():
     )
 
 
-def test_closed_children_gained_as_much_as_expected_at_least():
+def test_closed_children_count_as_at_least_the_expected_gain():
     rule = Reliability(10)
     node = node_of([4], ([1.0], [1.0]))
     rule.learn(node, 4, pair_of(node, 0.2, 3.0, is_open=False))
     assert rule.propose(node, FAR).expected == pytest.approx(1.0 * 3.0)
 
 
-def test_next_to_the_cutoff_averages_per_unit_of_z_count():
+def test_near_the_cutoff_average_gains_per_unit_of_z_decide():
     rule = Reliability(FEW_FEATURES + 1)
     node = node_of([4], z=0.2)
     rule.learn(node, 4, pair_of(node, 0.8, 0.4))
-    # 0.8 for moving z by 0.8 up, 0.4 for 0.2 down; half a unit of each now.
+    # Gains of 0.8 for moving z up by 0.8, of 0.4 for 0.2 down; now by 0.5 each.
     later = node_of([4], ([9.0], [9.0]), z=0.5)
     assert rule.propose(later, 10.2).expected == pytest.approx(0.5 * 1.0)
-    # Of a feature that was not tried there is nothing but the estimate.
+    # Features that were not tried have no average.
     assert rule.propose(node_of([5]), 10.2).features == [5]
 
 
@@ -159,26 +159,26 @@ def test_ratios_are_limited():
     rule = Reliability(10)
     node = node_of([4], ([1e-9], [1e-9]))
     rule.learn(node, 4, pair_of(node, 5.0, 5.0))
-    # Of a bound of 10 the least gain that counts is 1e-5.
+    # The least gain for a bound of 10 is 1e-5.
     expected = (RATIOS[1] * 1e-3) ** 2
     later = node_of([4], ([1e-3], [1e-3]))
     assert rule.propose(later, FAR).expected == pytest.approx(expected)
 
 
-def test_bounds_and_gains_of_zero():
+def test_bounds_and_gains_of_zero_are_handled():
     rule = Reliability(10)
     node = node_of([4], ([0.0], [0.0]), bound=0.0)
     rule.learn(node, 4, pair_of(node, 0.0, 0.0))
     assert rule.propose(node, FAR).favourite == 4
 
 
-def test_few_features_are_compared_many_are_not():
+def test_features_are_compared_only_if_they_are_few():
     assert Reliability(30).width == 2
     assert Reliability(3000).width == 1
 
 
 @pytest.mark.parametrize(("m", "n"), [(120, 20), (200, 30), (40, 90)])
-def test_what_is_ranked_first_gains_much(m, n):
+def test_first_ranked_features_gain_much(m, n):
     rng = np.random.default_rng(2)
     X = rng.standard_normal((m, n)) + rng.standard_normal((m, 1))
     y = np.where(X[:, :4].sum(1) + rng.standard_normal(m) > 0, 1, -1)
@@ -186,10 +186,10 @@ def test_what_is_ranked_first_gains_much(m, n):
     engine, root = problem.engine, problem.root_region()
 
     def relax(region, tol=1e-7):
-        task = region_task(
+        request = region_request(
             engine, region, None, tol=tol, fine_tol=tol, cutoff=np.inf, max_rounds=9
         )
-        return engine.solve([task])[0]
+        return engine.solve([request])[0]
 
     found, bound = relax(root, 1e-3), relax(root).bound
     tried = np.flatnonzero((found.curvature > 0) & (found.z > 0.01))
@@ -205,6 +205,6 @@ def test_what_is_ranked_first_gains_much(m, n):
     assert products[np.argmax(expected)] > 0.5 * products.max()
 
 
-def test_every_name_has_a_rule():
+def test_every_rule_name_is_known():
     for name in RULES:
         assert make_rule(name, 3).propose(node_of([1]), FAR).features == [1]

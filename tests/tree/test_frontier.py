@@ -1,4 +1,4 @@
-"""The frontier: the bound counts every node, wherever it is."""
+"""The bound of the frontier accounts for every node."""
 
 import numpy as np
 
@@ -11,11 +11,13 @@ def node_of(bound, is_open=True):
     node = Node(None, -1, True, np.empty(0, dtype=np.int64), bound)
     if is_open:
         active = WorkingSet(np.arange(1), np.zeros(3, dtype=np.int8))
-        node.scratch = BranchingData(np.arange(1), [0.5], ([1.0], [1.0]), active, None)
+        node.branching_data = BranchingData(
+            np.arange(1), [0.5], ([1.0], [1.0]), active, None
+        )
     return node
 
 
-def test_open_busy_and_closed_nodes_all_count():
+def test_open_busy_and_closed_nodes_all_bound():
     frontier = Frontier(keep_proof=False)
     assert frontier.bound == np.inf
     for bound in (3.0, 1.0, 2.0):
@@ -30,20 +32,20 @@ def test_open_busy_and_closed_nodes_all_count():
     frontier.finish(first)
     assert frontier.is_idle
     assert not first.is_leaf
-    assert first.scratch is None
+    assert first.branching_data is None
     assert frontier.bound == 2.0
     assert not frontier.add(node_of(1.5, is_open=False), cutoff=10.0)
     assert frontier.bound == 1.5
 
 
-def test_nodes_beyond_the_cutoff_are_leaves():
+def test_nodes_above_the_cutoff_are_leaves():
     frontier = Frontier(keep_proof=True)
     late = node_of(5.0)
     assert frontier.add(late, 10.0)
     frontier.push(late)
     closed = node_of(6.0)
     assert not frontier.add(closed, 5.5)
-    assert closed.scratch is None
+    assert closed.branching_data is None
     assert frontier.pop(4.0) is None
     assert len(frontier) == 0
     assert frontier.bound == 5.0
@@ -61,7 +63,7 @@ def test_fixings_rely_on_the_cutoff():
     assert frontier.bound == 4.0
 
 
-def test_memory_is_counted_for_what_is_there():
+def test_memory_is_counted_for_stored_nodes():
     frontier = Frontier(keep_proof=False)
     node = node_of(1.0)
     frontier.add(node, 2.0)

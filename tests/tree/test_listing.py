@@ -1,4 +1,4 @@
-"""The list keeps what may be within the tolerance, and nothing that is not."""
+"""The list keeps exactly the supports that may be within the tolerance."""
 
 import numpy as np
 
@@ -13,9 +13,9 @@ def listed(listing):
     return [one.key for one in listing.supports()]
 
 
-def test_a_start_beyond_the_tolerance_is_not_listed():
+def test_an_initial_support_beyond_the_tolerance_is_not_listed():
     listing = Listing(Threshold(0.01), 10)
-    # Like the solution that a search starts from: no leaf, so without a bound.
+    # An initial support is not a leaf, so it has no bound.
     listing.add(found(0, 2.0, -np.inf))
     assert listed(listing) == [(0,)]
     listing.add(found(1, 1.0, 0.99))
@@ -24,7 +24,7 @@ def test_a_start_beyond_the_tolerance_is_not_listed():
     assert listed(listing) == [(1,), (2,)]
 
 
-def test_a_leaf_is_listed_unless_it_is_proved_to_be_beyond():
+def test_leaves_are_listed_unless_proved_to_be_beyond_the_tolerance():
     listing = Listing(Threshold(0.01), 10)
     listing.add(found(0, 1.0, 0.99))
     listing.add(found(1, 1.02, 1.005))

@@ -1,4 +1,4 @@
-"""Nodes know what is decided, and what they weigh."""
+"""Nodes know their decisions and their memory."""
 
 import numpy as np
 import pytest
@@ -28,23 +28,23 @@ def test_regions_follow_branching_and_fixings(problem):
     child.fix(np.array([0]), np.array([6]), None)
     region = child.region(problem, root_region)
     np.testing.assert_array_equal(region.forced, [2, 1, 0])
-    # Feature 7 costs 8; of 12 there are 12 - 3 - 2 - 1 = 6 left.
+    # Feature 7 costs 8; 12 - 3 - 2 - 1 = 6 of the budget are left.
     np.testing.assert_array_equal(region.free, [3, 5])
     assert region.k == 1
     assert 6.0 <= region.budget <= 6.0 + 1e-6
 
 
-def test_a_short_list_of_free_features_is_used(problem):
+def test_stored_free_features_are_used(problem):
     root_region = problem.root_region()
     node = Node.root(root_region)
     active = WorkingSet(np.arange(2), np.zeros(20, dtype=np.int8))
-    node.scratch = BranchingData(
+    node.branching_data = BranchingData(
         np.array([3]), [0.5], ([1.0], [1.0]), active, np.array([3, 5])
     )
     np.testing.assert_array_equal(node.region(problem, root_region).free, [3, 5])
 
 
-def test_what_is_left_of_a_budget_is_rounded_up(problem):
+def test_the_remaining_budget_is_rounded_up(problem):
     root = problem.root_region()
     region = region_of(problem, root, np.array([2, 0, 1]), np.array([3]))
     assert region.budget >= root.budget - problem.costs[[0, 1]].sum()
@@ -68,7 +68,7 @@ def test_memory_counts_all_arrays():
     node.point = DualPoint.of(np.ones(10), 0.0)
     assert node.n_bytes == NODE_BYTES + 32 + 120
     active = WorkingSet(np.arange(3), np.zeros(10, dtype=np.int8))
-    node.scratch = BranchingData(
+    node.branching_data = BranchingData(
         np.arange(2), [0.5, 0.5], ([1.0], [1.0]), active, np.arange(5)
     )
     assert node.n_bytes == NODE_BYTES + 32 + 120 + 24 + 10 + 40

@@ -1,4 +1,4 @@
-"""Evaluations against the relaxation as such, alone and side by side."""
+"""Evaluations agree with relaxations, one at a time and together."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from frugalsvm.engine.perspective import perspective
 from frugalsvm.runtime.incumbent import Incumbent
 from frugalsvm.search.evaluator import Evaluator
 from frugalsvm.tree.branching import RULES, make_rule
-from frugalsvm.tree.evaluation import NODE_TOL, Evaluation, work_off
+from frugalsvm.tree.evaluation import NODE_TOL, Evaluation, run_evaluations
 from frugalsvm.tree.expansion import Expansion
 from frugalsvm.tree.node import Node
 from frugalsvm.tree.node_solver import AllFeatures, NodeSolver
@@ -28,15 +28,15 @@ def solver_of(problem, rule="reliability", incumbent=None, kind=None, **argument
 
 
 class Spy:
-    """An engine that counts its calls and their tasks."""
+    """An engine that counts its calls and their requests."""
 
     def __init__(self, engine):
         self.engine = engine
         self.sizes = []
 
-    def solve(self, tasks):
-        self.sizes.append(len(tasks))
-        return self.engine.solve(tasks)
+    def solve(self, requests):
+        self.sizes.append(len(requests))
+        return self.engine.solve(requests)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -54,7 +54,7 @@ def test_the_root_is_bounded_by_its_relaxation(kind, seed):
 
 
 class Blind(AllFeatures):
-    """Does not round: without an incumbent nothing is fixed or pruned."""
+    """A tree without rounding: without an incumbent nothing is fixed or pruned."""
 
     def round(self, solver, region, found):
         return None
@@ -67,7 +67,7 @@ def test_children_cover_their_parent(rule, seed):
     solver = solver_of(problem, rule, kind=Blind())
     root = solver.make_root()
     expansion = Expansion(solver, root)
-    work_off(solver.engine, [expansion])
+    run_evaluations(solver.engine, [expansion])
     inside, outside = expansion.pair
     assert inside.feature == outside.feature
     assert inside.inside
@@ -80,7 +80,7 @@ def test_children_cover_their_parent(rule, seed):
     assert max(inside.bound, outside.bound) > root.bound
 
 
-def test_side_by_side_is_one_by_one_with_fewer_calls():
+def test_nodes_evaluated_together_need_fewer_calls():
     problem, _, _ = small_problem("random", 4)
     bounds = []
     for together in (True, False):
@@ -98,20 +98,20 @@ def test_side_by_side_is_one_by_one_with_fewer_calls():
             for r in regions
         ]
         if together:
-            work_off(spy, works)
+            run_evaluations(spy, works)
             n_together = len(spy.sizes)
             assert max(spy.sizes) == 3
         else:
             for work in works:
-                work_off(spy, [work])
+                run_evaluations(spy, [work])
             assert max(spy.sizes) == 1
             assert len(spy.sizes) > n_together
-        assert all(work.task is None for work in works)
+        assert all(work.request is None for work in works)
         bounds.append([work.node.bound for work in works])
     np.testing.assert_allclose(bounds[0], bounds[1], rtol=1e-9)
 
 
-def test_a_hopeless_node_is_closed_by_its_first_task():
+def test_a_node_above_the_cutoff_is_closed_by_its_first_request():
     problem, _, _ = small_problem("random", 4)
     solver = solver_of(problem)
     best = Evaluator(problem).solve(np.arange(problem.max_features))
@@ -119,7 +119,7 @@ def test_a_hopeless_node_is_closed_by_its_first_task():
     solver.incumbent.lower_cutoff(1e-9)
     root = solver.make_root()
     assert root.bound > solver.incumbent.cutoff
-    assert root.scratch is None
+    assert root.branching_data is None
     assert root.fixed_in.size == root.fixed_out.size == 0
 
 
@@ -139,7 +139,7 @@ def test_a_stopped_evaluation_has_a_valid_bound():
     assert 0.0 <= root.bound <= brute_force(problem)[0] * (1 + 1e-9)
 
 
-def test_supports_are_tried_once_and_within_the_costs():
+def test_affordable_supports_are_tried_once():
     problem, _, _ = small_problem("costs", 1)
     solver = solver_of(problem)
     solver.offer(np.arange(problem.n_features))

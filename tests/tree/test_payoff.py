@@ -1,18 +1,18 @@
-"""Payoff: slow trees end, trees on their way to a proof do not."""
+"""Payoff ends slow trees, but not those close to a proof."""
 
 import numpy as np
 import pytest
 
 from frugalsvm import Problem, Status, solve
 from frugalsvm.runtime.effort import EFFORTS, Effort
-from frugalsvm.tree.payoff import BAD_LOOKS, FIRST_LOOK, Payoff
+from frugalsvm.tree.payoff import BAD_CHECKS, FIRST_CHECK, Payoff
 from tests.reference import random_data
 
-WORK = 64 * FIRST_LOOK
+WORK = 64 * FIRST_CHECK
 
 
 def end_of(gap_at, limit=WORK, step=WORK / 1000):
-    """The work at which a tree whose gap follows a function is over."""
+    """The work at which a tree ends, given its gap as a function of the work."""
     payoff = Payoff(limit)
     payoff.start(gap_at(0.0))
     work = 0.0
@@ -21,9 +21,9 @@ def end_of(gap_at, limit=WORK, step=WORK / 1000):
     return work
 
 
-def test_a_gap_that_does_not_move_ends_the_tree_early():
+def test_a_constant_gap_ends_the_tree_early():
     end = end_of(lambda work: 1.0)
-    assert FIRST_LOOK <= end <= 2 ** (BAD_LOOKS - 1) * (FIRST_LOOK + WORK / 500)
+    assert FIRST_CHECK <= end <= 2 ** (BAD_CHECKS - 1) * (FIRST_CHECK + WORK / 500)
 
 
 def test_a_larger_limit_never_ends_earlier():
@@ -35,35 +35,35 @@ def test_a_larger_limit_never_ends_earlier():
         assert ends == sorted(ends)
 
 
-def test_a_gap_that_closes_with_the_logarithm_of_work_goes_on():
-    # Closed at the limit.
+def test_a_tree_goes_on_if_the_gap_closes_with_the_logarithm_of_work():
+    # The gap is closed at the limit.
     assert end_of(lambda work: 1.0 - np.log1p(work) / np.log1p(WORK)) >= WORK
 
 
-@pytest.mark.parametrize(("pace", "looks"), [(0.04, 2), (0.07, 4)])
-def test_a_tree_is_left_once_the_rest_would_close_less_than_30_percent(pace, looks):
-    # Six doublings are left at the first look: 24 and 20 %; 42, 35, 28 and 21 %.
+@pytest.mark.parametrize(("pace", "checks"), [(0.04, 2), (0.07, 4)])
+def test_a_tree_ends_if_the_rest_would_close_less_than_30_percent(pace, checks):
+    # Six doublings are left at the first check: 24 and 20 %; 42, 35, 28 and 21 %.
     def gap_at(work):
-        doublings = np.log2(max(work, FIRST_LOOK / 2) / FIRST_LOOK) + 1.0
+        doublings = np.log2(max(work, FIRST_CHECK / 2) / FIRST_CHECK) + 1.0
         return (1.0 + pace) ** -doublings
 
     end = end_of(gap_at)
-    assert end == pytest.approx(2 ** (looks - 1) * FIRST_LOOK, rel=0.2)
+    assert end == pytest.approx(2 ** (checks - 1) * FIRST_CHECK, rel=0.2)
 
 
-def test_one_stall_is_forgiven():
-    # Nothing between two looks, steady before and after.
+def test_one_check_without_progress_does_not_end_the_tree():
+    # No progress between two checks, steady progress before and after.
     def gap_at(work):
-        return 1.0 if work < 1.5 * FIRST_LOOK else FIRST_LOOK / work
+        return 1.0 if work < 1.5 * FIRST_CHECK else FIRST_CHECK / work
 
     assert end_of(gap_at) >= WORK
 
 
-def test_work_is_limited_in_any_case():
-    assert end_of(lambda work: 0.5 ** (work / FIRST_LOOK)) == pytest.approx(WORK)
+def test_work_is_always_limited():
+    assert end_of(lambda work: 0.5 ** (work / FIRST_CHECK)) == pytest.approx(WORK)
 
 
-def test_without_a_limit_there_is_no_judgement():
+def test_without_a_limit_the_tree_never_ends_here():
     payoff = Payoff(np.inf)
     payoff.start(1.0)
     assert not any(payoff.is_over(10.0**power, 1.0 + power) for power in range(30))
@@ -76,7 +76,7 @@ def test_a_closed_gap_is_no_reason_to_stop():
     assert not payoff.is_over(0.9 * WORK, -np.inf)
 
 
-def test_a_tree_whose_bound_hardly_rises_is_left(monkeypatch):
+def test_a_tree_ends_if_its_bound_hardly_rises(monkeypatch):
     rng = np.random.default_rng(0)
     X, _ = random_data(rng, 300, 200)
     noise = Problem(X, rng.choice([-1.0, 1.0], 300), max_features=10)
@@ -84,5 +84,5 @@ def test_a_tree_whose_bound_hardly_rises_is_left(monkeypatch):
     monkeypatch.setitem(EFFORTS, "normal", effort)
     result = solve(noise, random_state=0)
     assert result.status is Status.FEASIBLE
-    # Work for about 1,500 of them.
+    # Work for about 1,500 nodes.
     assert 10 < result.counters["nodes"] < 300

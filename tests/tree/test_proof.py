@@ -1,4 +1,4 @@
-"""Certificates: round trips, and tampering that must never prove too much."""
+"""Certificates survive round trips, and forgeries never prove too much."""
 
 import ast
 import sys
@@ -47,7 +47,7 @@ def sealed(arrays):
     return {**arrays, "checksum": np.array(checksum(arrays))}
 
 
-def test_survives_a_file(proof, tmp_path):
+def test_certificates_survive_a_file(proof, tmp_path):
     _, X, y, result = proof
     path = tmp_path / "proof"
     result.save_certificate(path)
@@ -79,7 +79,7 @@ def test_no_certificate_unless_asked_for(tmp_path):
         solve(problem).save_certificate(tmp_path / "proof")
 
 
-def test_from_the_estimator_with_weights_and_labels(tmp_path):
+def test_the_estimator_makes_certificates_with_weights_and_labels(tmp_path):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(40, 8))
     y = np.where(X[:, 0] + rng.normal(size=40) > 0, "yes", "no")
@@ -157,7 +157,7 @@ def _changed(array, rng):
 
 
 @pytest.mark.parametrize("name", names())
-def test_every_field_is_guarded(proof, name):
+def test_a_change_in_any_field_is_rejected(proof, name):
     _, X, y, result = proof
     arrays = result.certificate.arrays
     rng = np.random.default_rng(0)
@@ -170,7 +170,7 @@ def test_every_field_is_guarded(proof, name):
             verify(attack, X, y)
 
 
-# What belongs to the proof; the other fields say which problem it is about.
+# Fields of the proof; the other fields identify the problem.
 PROOF = (
     "objective", "lower_bound", "selected", "coef", "intercept", "parent", "feature",
     "inside", "point", "price", "fixing_point", "fixing_price", "fixing_start",
@@ -184,7 +184,7 @@ def test_no_forgery_proves_more_than_the_optimum(proofs, data):
     X, y, arrays, optimum = proofs[data.draw(st.integers(0, len(proofs) - 1))]
     rng = np.random.default_rng(data.draw(st.integers(0, 2**32)))
     forged = dict(arrays)
-    # Claim little, so that only the proof itself is judged.
+    # A weak claim, so that only the proof itself is tested.
     forged["lower_bound"] = np.array(-1e300)
     for _ in range(data.draw(st.integers(1, 3))):
         name = data.draw(st.sampled_from(PROOF))
@@ -198,7 +198,7 @@ def test_no_forgery_proves_more_than_the_optimum(proofs, data):
     assert proved.objective >= optimum * (1 - 1e-9)
 
 
-def test_leaving_out_nodes_is_noticed(proofs):
+def test_missing_nodes_are_rejected(proofs):
     rejected = 0
     for X, y, arrays, _ in proofs:
         size = arrays["parent"].size
@@ -230,14 +230,14 @@ def test_claims_above_the_proof_are_rejected(proof):
             verify(sealed(arrays), X, y)
 
 
-def test_the_checker_stands_alone():
+def test_the_checker_imports_nothing_of_the_solver():
     files = sorted(Path(frugalsvm.checker.__file__).parent.glob("*.py"))
     assert len(files) == 7
     for file in files:
         for node in ast.walk(ast.parse(file.read_text())):
             names = [alias.name for alias in getattr(node, "names", [])]
             if isinstance(node, ast.ImportFrom):
-                # Its own modules, or what anybody has.
+                # Its own modules, the standard library or NumPy.
                 assert node.level <= 1
                 names = [node.module or ""] if node.level == 0 else []
             if isinstance(node, (ast.Import, ast.ImportFrom)):
@@ -245,8 +245,8 @@ def test_the_checker_stands_alone():
 
 
 @pytest.mark.filterwarnings("ignore:branching:FutureWarning")
-def test_storing_points_does_not_cost_the_proof():
-    # Points used to be rounded for storage, which cost bounds that were just enough.
+def test_stored_points_keep_the_proof():
+    # Points were once rounded for storage, which lost bounds that just sufficed.
     problem, X, y = small_problem("separable", 90363)
     result = solve(
         problem, method="branch-and-bound", gap_tol=1e-6, certificate=True,
@@ -257,7 +257,7 @@ def test_storing_points_does_not_cost_the_proof():
 
 
 def test_a_bound_of_zero_is_proved():
-    """The dual point zero proves no more than that losses are not negative."""
+    """The dual point zero only proves that losses are not negative."""
     problem, X, y = small_problem("random", 4)
     result = solve(problem, method="relax-and-round", certificate=True)
     arrays = dict(result.certificate.arrays)

@@ -5,25 +5,11 @@ from __future__ import annotations
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
 
-# Maximum number of columns listed in an error.
-N_LISTED = 8
-
-
-# Longer names get no suggestions: comparing takes cubic time.
-LONGEST_COMPARED = 60
-
-
-def close_names(name: str, known: Iterable[str]) -> list[str]:
-    """Names that may have been meant, the closest first; none for long names."""
-    if len(name) > LONGEST_COMPARED:
-        return []
-    short = [one for one in known if len(one) <= LONGEST_COMPARED]
-    return get_close_matches(name, short, n=3)
+from ..runtime.words import close_names, listed
 
 
 class FeatureNames:
@@ -142,8 +128,8 @@ class FeatureNames:
         missing = [name for name in self._names if name not in by_name]
         if missing:
             raise ValueError(
-                f"{parameter} has no entry for {_listed(missing)}; give one for "
-                f"each of the {self._n} columns."
+                f"{parameter} has no entry for {listed(missing, quoted=True)}; give "
+                f"one for each of the {self._n} columns."
             )
         return [by_name[name] for name in self._names]
 
@@ -183,8 +169,8 @@ class FeatureNames:
             return start + self._why_no_names("give indices")
         close = close_names(str(name), map(str, self._names))
         if close:
-            return start + f"did you mean {_listed(close)}?"
-        return start + f"the columns are {_listed(list(self._names))}."
+            return start + f"did you mean {listed(close, quoted=True)}?"
+        return start + f"the columns are {listed(list(self._names), quoted=True)}."
 
     def _why_no_names(self, instead: str) -> str:
         return (
@@ -223,10 +209,3 @@ def _named(parameter: str, values: Any) -> dict[Any, Any] | None:
             )
         return dict(zip(index, values, strict=True))
     return None
-
-
-def _listed(names: list[Any]) -> str:
-    """The first names, and the number of the others."""
-    shown = ", ".join(repr(str(name)) for name in names[:N_LISTED])
-    more = len(names) - N_LISTED
-    return shown if more <= 0 else f"{shown} and {more} more"

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..driver.compiling import ensure_compiled
 from ..driver.options import SolveOptions
 from ..driver.result import Result
 from ..driver.running import search_limit
@@ -26,8 +27,8 @@ from ..runtime.stopping import StopCondition
 from ..runtime.supervision import supervise
 from ..search.evaluator import Stop
 from ..search.native.relaxation import relax_natively
-from ..search.path_search import GridSolutions, PathSearch, Place
-from ..search.restarts import SwapOptions, prepare
+from ..search.path_search import CellIndex, GridSolutions, PathSearch
+from ..search.restarts import SwapOptions
 from .feature_names import FeatureNames
 
 # Relative improvements below this count as none.
@@ -206,7 +207,7 @@ def search_grid(
     effort: str,
     seed: np.random.SeedSequence,
     n_jobs: int = 1,
-    seeds: dict[Place, list[np.ndarray]] | None = None,
+    seeds: dict[CellIndex, list[np.ndarray]] | None = None,
 ) -> GridSolutions:
     """Good solutions for all budgets and C, by swap search only.
 
@@ -230,8 +231,7 @@ def search_grid(
     """
     chosen = check_effort(effort)
     options = SwapOptions(patience=chosen.path_patience)
-    compilation.ensure("path", _warm_up)
-    prepare(problem, options)
+    ensure_compiled(problem, options, "path", _warm_up)
     stop = StopCondition()
     limit = partial(search_limit, chosen)
     work = partial(
@@ -251,7 +251,7 @@ def _search(
     max_work: Callable[[Problem], float],
     seed: np.random.SeedSequence,
     n_jobs: int,
-    seeds: dict[Place, list[np.ndarray]] | None,
+    seeds: dict[CellIndex, list[np.ndarray]] | None,
     stop: StopCondition,
 ) -> GridSolutions | None:
     """The solutions; None if the search was stopped."""
@@ -305,7 +305,7 @@ def bounded_grid(
     effort: str,
     seed: np.random.SeedSequence,
     n_jobs: int | None = None,
-    seeds: dict[Place, list[np.ndarray]] | None = None,
+    seeds: dict[CellIndex, list[np.ndarray]] | None = None,
 ) -> BoundedGrid:
     """``search_grid`` with the bounds of all relaxations."""
     found = search_grid(

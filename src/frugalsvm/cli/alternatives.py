@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from ..runtime.words import listed
 from . import options as opt
 from .errors import InterruptedFit, UsageProblem
 from .fit import DataOptions, check_cost_options, check_impute
@@ -130,9 +131,8 @@ def _role(one: Any) -> str:
         return one.role
     if not one.replaced_by:
         return "replaceable together with others"
-    names = ", ".join(plain(name) for name in one.replaced_by[:N_SUBSTITUTES])
-    more = len(one.replaced_by) - N_SUBSTITUTES
-    return f"replaceable by {names}" + (f" and {more} more" if more > 0 else "")
+    names = [plain(name) for name in one.replaced_by]
+    return f"replaceable by {listed(names, N_SUBSTITUTES)}"
 
 
 def _content(found: Any) -> dict[str, Any]:

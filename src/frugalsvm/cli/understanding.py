@@ -6,6 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 from ..output.identifiers import rises_with_rows
+from ..runtime import words
 from ..tables import Numbers, Preparation
 from ..tables.errors import listed
 from ..tables.formats import PLAIN, WHOLE
@@ -32,11 +33,10 @@ def understood(data: PreparedTable, preparation: Preparation) -> list[str]:
     lines += _categories(preparation)
     gaps = data.missing()
     if gaps:
-        shown = ", ".join(f"{name} ({n:,})" for name, n in list(gaps.items())[:N_NAMED])
-        more = f" and {len(gaps) - N_NAMED:,} more" * (len(gaps) > N_NAMED)
+        shown = words.listed([f"{name} ({n:,})" for name, n in gaps.items()], N_NAMED)
         lines.append(
             "  missing values imputed (numbers: median, categories: most frequent): "
-            f"{shown}{more}"
+            f"{shown}"
         )
     lines.append(
         f"  {preparation.n_features:,} features, each standardised (mean 0, standard "

@@ -14,7 +14,7 @@ from ..runtime import compilation
 from ..runtime.monitor import Callback, Monitor
 from ..runtime.stopping import StopCondition
 from ..runtime.supervision import supervise
-from ..search.restarts import SwapOptions, prepare
+from .compiling import ensure_compiled
 from .methods import check_method, find_method
 from .options import SolveOptions
 from .parts import is_in_parts, run_in_parts
@@ -129,9 +129,7 @@ def run_interruptible(problem: Problem, options: SolveOptions) -> Interruptible:
     request = RunRequest.of(problem, options)
     in_parts = is_in_parts(problem, options)
     needed = "swap" if in_parts else options.method
-    compilation.ensure(needed, partial(_warm_up, needed))
-    if isinstance(request.options, SwapOptions):
-        prepare(problem, request.options)
+    ensure_compiled(problem, request.options, needed, partial(_warm_up, needed))
     monitor = Monitor(
         StopCondition(options.time_limit), options.gap_tol, options.verbose,
         options.callback,

@@ -29,16 +29,16 @@ from .protocol import (
 from .region import Region
 from .rows import RowCache
 from .source import Prices, Source
-from .working_set_rounds import NEARLY, PoolRound, PoolRounds
+from .working_set_rounds import NEARLY, WorkingSetRound, WorkingSetRounds
 
 # Regions whose rows take at most this much memory are fetched as a whole.
 WHOLE_BYTES = 2**24
 # Maximum number of rows of a working set, rows per feature that may be chosen, and
 # their memory limit. If that is too little, the bound is weaker.
-MAX_POOL, POOL_RATE, POOL_BYTES = 5000, 4, 2**30
+MAX_WORKING_SET, WORKING_SET_RATE, WORKING_SET_BYTES = 5000, 4, 2**30
 # Number of features in the first working set if rows are short, and their memory if
 # rows are long.
-FIRST_POOL, LONG_BYTES = 500, 2**26
+FIRST_WORKING_SET, LONG_BYTES = 500, 2**26
 # Minimum number of missing features that join at once, for short and for long rows.
 FEW, FEW_LONG = 200, 20
 
@@ -126,7 +126,7 @@ class ColumnGenerationEngine:
         """Whether one number per feature is expensive to transfer."""
         return hasattr(self.source, "price")
 
-    def gather(self, features: np.ndarray) -> np.ndarray:
+    def signed_rows(self, features: np.ndarray) -> np.ndarray:
         """The signed rows of some features."""
         if self._cache is None:
             return self._signed(features)
@@ -139,7 +139,7 @@ class ColumnGenerationEngine:
 
     def native(self, features: np.ndarray) -> NativeEngine:
         """An engine for some features, renumbered in their order."""
-        return self._native(features, self.gather(features), self._y, self._C)
+        return self._native(features, self.signed_rows(features), self._y, self._C)
 
     def _native(
         self, features: np.ndarray, A: np.ndarray, y: np.ndarray, C: np.ndarray
@@ -160,7 +160,7 @@ class ColumnGenerationEngine:
     ) -> SupportSVM:
         """The SVM on a support; ends early once its value exceeds the cutoff."""
         support = np.asarray(support, dtype=np.int64)
-        rows, numbers = self.gather(support), np.arange(support.size)
+        rows, numbers = self.signed_rows(support), np.arange(support.size)
         merged = merge_zeros(rows, self._y, self._C)
         if merged is None:
             engine = self._native(support, rows, self._y, self._C)
@@ -190,7 +190,7 @@ class ColumnGenerationEngine:
         # Features that are not free may be among the most valuable.
         most = region.k + self.n_features - region.free.size
         values = self.prices(alpha, most=most).values
-        values[region.forced] = np.abs(self.gather(region.forced) @ alpha)
+        values[region.forced] = np.abs(self.signed_rows(region.forced) @ alpha)
         return values
 
     def _values_near(
@@ -198,14 +198,14 @@ class ColumnGenerationEngine:
     ) -> np.ndarray:
         """The same, with ``|c|`` of all candidates for a working set.
 
-        ``own`` holds those of forced features and working set, whose rows are here.
+        ``own`` holds those of forced features and working set, whose rows are local.
         """
         above = 0.0
-        in_pool = own[region.forced.size :]
-        if 0 < region.k <= in_pool.size:
-            # The price of a place among the chosen, as in ``working_set_rounds``.
-            place = np.partition(in_pool, -region.k)[-region.k]
-            above = math.sqrt(NEARLY) * place
+        in_working_set = own[region.forced.size :]
+        if 0 < region.k <= in_working_set.size:
+            # The price of the count of features, as in ``working_set_rounds``.
+            count_price = np.partition(in_working_set, -region.k)[-region.k]
+            above = math.sqrt(NEARLY) * count_price
         values = self.prices(alpha, above=above).values
         values[features] = own
         return values
@@ -226,7 +226,7 @@ class ColumnGenerationEngine:
         """The free features most correlated with the balanced labels."""
         alpha = repair_dual(0.5 * self._C, self._y, self._C, True)
         # More if rows are short; half of it is enough if they are long.
-        short = min(FIRST_POOL, self._rows_in(WHOLE_BYTES))
+        short = min(FIRST_WORKING_SET, self._rows_in(WHOLE_BYTES))
         long = max(size // 2, min(size, self._rows_in(LONG_BYTES)))
         size = max(long, short)
         most = size + self.n_features - free.size
@@ -235,62 +235,64 @@ class ColumnGenerationEngine:
 
     def margins(self, support: np.ndarray, w: np.ndarray, b: float) -> np.ndarray:
         """``y_i (w x_i + b)`` of all samples."""
-        return w @ self.gather(support) + b * self._y
+        return w @ self.signed_rows(support) + b * self._y
 
     # --- relaxations -------------------------------------------------------------
 
-    def solve(self, tasks: list[RelaxationRequest]) -> list[RelaxationResult]:
+    def solve(self, requests: list[RelaxationRequest]) -> list[RelaxationResult]:
         """Solve relaxations, one after the other."""
-        return [self._solve(task) for task in tasks]
+        return [self._solve(request) for request in requests]
 
     def _rows_in(self, n_bytes: int) -> int:
         return n_bytes // (8 * self.n_samples)
 
     def most_free(self, region: Region) -> int:
         """Maximum number of free features in a working set."""
-        most = max(MAX_POOL, POOL_RATE * region.k)
-        return max(1, min(most, self._rows_in(POOL_BYTES) - region.forced.size))
+        most = max(MAX_WORKING_SET, WORKING_SET_RATE * region.k)
+        return max(1, min(most, self._rows_in(WORKING_SET_BYTES) - region.forced.size))
 
     @property
     def few(self) -> int:
         """Minimum number of features that join a working set at once."""
         return FEW if self._rows_in(WHOLE_BYTES) >= FEW else FEW_LONG
 
-    def _solve(self, task: RelaxationRequest) -> RelaxationResult:
-        region = task.region
+    def _solve(self, request: RelaxationRequest) -> RelaxationResult:
+        region = request.region
         n_rows = region.forced.shape[0] + region.free.shape[0]
         # Few features may be left free after fixings.
         if n_rows <= self._rows_in(WHOLE_BYTES) or region.free.shape[0] == 0:
-            return self._solve_whole(task)
-        if task.start.features.shape[0] > self.most_free(region):
+            return self._solve_whole(request)
+        if request.start.features.shape[0] > self.most_free(region):
             # For example, all free features.
             features = self.first_features(region.free, self.most_free(region))
-            task = task._replace(start=task.start._replace(features=features))
-        return PoolRounds(self, task).run()
+            request = request._replace(start=request.start._replace(features=features))
+        return WorkingSetRounds(self, request).run()
 
-    def _solve_whole(self, task: RelaxationRequest) -> RelaxationResult:
+    def _solve_whole(self, request: RelaxationRequest) -> RelaxationResult:
         """Fetch all rows of a region."""
-        part = Part.of(self.n_features, task.region, task.region.free)
-        found = self.native(part.features).solve([part.inside(task)])[0]
-        active = WorkingSet(part.features[found.active.features], found.active.side)
+        part = Part.of(self.n_features, request.region, request.region.free)
+        found = self.native(part.features).solve([part.inside(request)])[0]
+        working_set = WorkingSet(
+            part.features[found.working_set.features], found.working_set.side
+        )
         return found._replace(
             squares=part.spread(found.squares),
             z=part.spread(found.z),
             curvature=part.spread(found.curvature),
-            active=active,
+            working_set=working_set,
         )
 
-    def relax_pool(
-        self, task: RelaxationRequest, pool: np.ndarray, screens: bool
-    ) -> PoolRound:
+    def relax_on(
+        self, request: RelaxationRequest, features: np.ndarray, screens: bool
+    ) -> WorkingSetRound:
         """Relax a region restricted to some of its free features.
 
         If ``screens``, all squares are needed.
         """
-        region = task.region
-        part = Part.of(self.n_features, region, pool)
+        region = request.region
+        part = Part.of(self.n_features, region, features)
         native = self.native(part.features)
-        inner = native.solve([part.inside(task)])[0]
+        inner = native.solve([part.inside(request)])[0]
         alpha = repair_dual(inner.alpha, self._y, self._C, self._intercept)
         if screens or not self.is_distant or region.budget < np.inf:
             values = self.products(alpha)
@@ -298,16 +300,16 @@ class ColumnGenerationEngine:
             # Rows that do not fit into the cache would be transferred again.
             own = np.abs(native.products(alpha))
             values = self._values_near(region, part.features, alpha, own)
-        return PoolRound(pool, inner, self._bound_by(region, alpha, values))
+        return WorkingSetRound(features, inner, self._bound_by(region, alpha, values))
 
     def is_stopped(self) -> bool:
         """Whether a stop was requested."""
         return bool(self._stop[0])
 
-    def screen(self, task: RelaxationRequest, dual: DualBound) -> np.ndarray:
+    def screen(self, request: RelaxationRequest, dual: DualBound) -> np.ndarray:
         """Screening decisions of a dual point and the cutoff for the free features."""
-        region = task.region
+        region = request.region
         return screen_region(
             dual.alpha, dual.squares, region.forced, region.free, region.k, self.costs,
-            region.budget, task.cutoff,
+            region.budget, request.cutoff,
         )  # fmt: skip

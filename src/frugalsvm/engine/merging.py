@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 # Merging takes a pass over the rows: not worth it for few samples or a small fraction.
-LEAST_SAMPLES, LEAST_PART = 1000, 0.2
+LEAST_SAMPLES, LEAST_FRACTION = 1000, 0.2
 
 
 class Merged(NamedTuple):
@@ -55,7 +55,7 @@ def merge_zeros(A: np.ndarray, y: np.ndarray, C: np.ndarray) -> Merged | None:
         return None
     is_used = A.any(axis=0)
     samples = np.flatnonzero(is_used)
-    if samples.size > (1.0 - LEAST_PART) * A.shape[1]:
+    if samples.size > (1.0 - LEAST_FRACTION) * A.shape[1]:
         return None
     groups = [np.flatnonzero(~is_used & (y == sign)) for sign in (1.0, -1.0)]
     groups = [group for group in groups if group.size]

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from ..kernels.bounds import bound_and_price, dual_bound, repair_dual, row_norm_bounds
+from ..kernels.chain import ChainResult, ChainTask, run_chain
 from ..kernels.data import NEVER, Data
 from ..kernels.solver import NO_ANSWERS, NO_SVM, NO_TASKS, NO_WEIGHTS, solve
 from ..kernels.svm import SVMTask, near_samples
 from ..kernels.tasks import ANSWER, TASK, Answers, Tasks
-from ..kernels.walk import Walked, WalkTask, solve_walk
 from .protocol import (
     DualBound,
     RelaxationRequest,
@@ -67,29 +67,29 @@ class NativeEngine:
         """Costs of the features."""
         return self.data.costs
 
-    def solve(self, tasks: list[RelaxationRequest]) -> list[RelaxationResult]:
+    def solve(self, requests: list[RelaxationRequest]) -> list[RelaxationResult]:
         """Solve relaxations by one compiled call."""
-        count, (n, m) = len(tasks), self.data.A.shape
+        count, (n, m) = len(requests), self.data.A.shape
         table = []
         at_forced, at_free, at_working = 0, 0, 0
-        for task in tasks:
-            region = task.region
+        for request in requests:
+            region = request.region
             n_forced, n_free = region.forced.shape[0], region.free.shape[0]
-            n_working = task.start.features.shape[0]
+            n_working = request.start.features.shape[0]
             table.append(
                 (at_forced, n_forced, at_free, n_free, at_working, n_working, region.k,
-                 region.budget, task.tol, task.fine_tol, task.cutoff, task.max_rounds,
-                 task.rough, task.n_before)
+                 region.budget, request.tol, request.fine_tol, request.cutoff,
+                 request.max_rounds, request.rough, request.n_before)
             )  # fmt: skip
             at_forced += n_forced
             at_free += n_free
             at_working += n_working
         packed = Tasks(
             np.array(table, dtype=TASK),
-            np.concatenate([t.region.forced for t in tasks]),
-            np.concatenate([t.region.free for t in tasks]),
-            np.concatenate([t.start.features for t in tasks]),
-            np.array([t.start.side for t in tasks]),
+            np.concatenate([t.region.forced for t in requests]),
+            np.concatenate([t.region.free for t in requests]),
+            np.concatenate([t.start.features for t in requests]),
+            np.array([t.start.side for t in requests]),
         )
         found = Answers(
             np.empty(count, dtype=ANSWER), np.empty((count, m)),
@@ -98,21 +98,23 @@ class NativeEngine:
             np.zeros(at_free, dtype=np.int8), np.empty(at_free, dtype=np.int64),
         )  # fmt: skip
         solve(self.data, NO_SVM, packed, found)
-        answers = []
+        results = []
         for t, row in enumerate(found.table.tolist()):
             at_forced, n_forced, at_free, n_free = table[t][:4]
             bound, price, primal, rounds, iterations, finished, decided, size = row
             at_w = at_forced + at_free
-            active = WorkingSet(found.working[at_free : at_free + size], found.side[t])
-            answers.append(
+            working_set = WorkingSet(
+                found.working[at_free : at_free + size], found.side[t]
+            )
+            results.append(
                 RelaxationResult(
                     bound, price, primal, rounds, iterations, finished != 0,
                     found.alpha[t], found.squares[t], found.z[t], found.curvature[t],
-                    found.w[at_w : at_w + n_forced + n_free], active,
+                    found.w[at_w : at_w + n_forced + n_free], working_set,
                     found.decision[at_free : at_free + n_free], decided > 0,
                 )
             )  # fmt: skip
-        return answers
+        return results
 
     def solve_svm(
         self,
@@ -149,9 +151,9 @@ class NativeEngine:
         )
         return SupportSVM(*solve(self.data, task, NO_TASKS, NO_ANSWERS))
 
-    def walk(self, task: WalkTask) -> Walked:
-        """Walk from a support by exchanges of features that may be worse."""
-        return solve_walk(self.data, task)
+    def run_chain(self, task: ChainTask) -> ChainResult:
+        """Run a chain of exchanges for tempering; see ``kernels.chain``."""
+        return run_chain(self.data, task)
 
     def bound(self, region: Region, alpha: np.ndarray) -> DualBound:
         """A valid bound of a region from any dual point."""
@@ -181,10 +183,10 @@ class NativeEngine:
         """``c = A alpha`` for all features."""
         return self.data.A @ alpha
 
-    def gather(self, features: np.ndarray) -> np.ndarray:
+    def signed_rows(self, features: np.ndarray) -> np.ndarray:
         """The signed rows of some features."""
         return self.data.A[features]
 
     def margins(self, support: np.ndarray, w: np.ndarray, b: float) -> np.ndarray:
         """``y_i (w x_i + b)`` of all samples."""
-        return w @ self.gather(support) + b * self.data.y
+        return w @ self.signed_rows(support) + b * self.data.y

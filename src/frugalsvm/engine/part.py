@@ -37,15 +37,15 @@ class Part(NamedTuple):
         number[features] = np.arange(features.size)
         return cls(n_features, features, region.forced.size, number)
 
-    def inside(self, task: RelaxationRequest) -> RelaxationRequest:
+    def inside(self, request: RelaxationRequest) -> RelaxationRequest:
         """A request in the numbering of the part; its start is restricted, too."""
         size = self.features.size
-        region = task.region._replace(
+        region = request.region._replace(
             forced=np.arange(self.n_forced), free=np.arange(self.n_forced, size)
         )
-        start = self.number[task.start.features]
-        return task._replace(
-            region=region, start=WorkingSet(start[start >= 0], task.start.side)
+        start = self.number[request.start.features]
+        return request._replace(
+            region=region, start=WorkingSet(start[start >= 0], request.start.side)
         )
 
     def spread(self, values: np.ndarray) -> np.ndarray:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..kernels.active_set import LARGE_PART
+from ..kernels.working_set import LARGE_FRACTION
 from .ordering import smallest
 from .protocol import Engine, RelaxationRequest, RelaxationResult, WorkingSet
 from .region import Region
@@ -44,10 +44,10 @@ class RegionRelaxation(NamedTuple):
     iterations: int
 
 
-def region_task(
+def region_request(
     engine: Engine,
     region: Region,
-    active: WorkingSet | None,
+    working_set: WorkingSet | None,
     *,
     tol: float,
     fine_tol: float,
@@ -55,30 +55,33 @@ def region_task(
     max_rounds: int,
 ) -> RelaxationRequest:
     """The request to relax a region whose free features all fit the budgets."""
-    start = _first_active(engine, region, active)
-    rough = active is None and start.features.shape[0] < region.free.shape[0]
+    start = _first_working_set(engine, region, working_set)
+    rough = working_set is None and start.features.shape[0] < region.free.shape[0]
     return RelaxationRequest(region, start, tol, fine_tol, cutoff, max_rounds, rough)
 
 
-def _first_active(
-    engine: Engine, region: Region, active: WorkingSet | None
+def _first_working_set(
+    engine: Engine, region: Region, working_set: WorkingSet | None
 ) -> WorkingSet:
     """The initial working set."""
     free, k = region.free, region.k
-    side = np.zeros(engine.n_samples, dtype=np.int8) if active is None else active.side
+    if working_set is None:
+        side = np.zeros(engine.n_samples, dtype=np.int8)
+    else:
+        side = working_set.side
     if free.shape[0] <= max(SMALL_WORKING_SET, 4 * k):
         return WorkingSet(free, side)
-    if active is None:
+    if working_set is None:
         size = max(FIRST_WORKING_SET, 2 * k)
         return WorkingSet(engine.first_features(free, size), side)
     inside = np.zeros(engine.n_features, dtype=bool)
-    inside[active.features] = True
+    inside[working_set.features] = True
     working = free[inside[free]]
-    usable = k < working.shape[0] <= LARGE_PART * free.shape[0]
+    usable = k < working.shape[0] <= LARGE_FRACTION * free.shape[0]
     return WorkingSet(working if usable else free, side)
 
 
-def _active_near(engine: Engine, region: Region, alpha: np.ndarray) -> WorkingSet:
+def _working_set_near(engine: Engine, region: Region, alpha: np.ndarray) -> WorkingSet:
     """The features with the highest prices at a dual point, and all samples."""
     size = max(FIRST_WORKING_SET, 2 * region.k)
     squares = engine.products(alpha)[region.free] ** 2
@@ -133,20 +136,20 @@ def perspective(
     RegionRelaxation
     """
     region = region.affordable(engine.costs).settled(engine.costs)
-    active = None if near is None else _active_near(engine, region, near)
-    task = region_task(
-        engine, region, active, tol=tol, fine_tol=tol, cutoff=cutoff,
+    working_set = None if near is None else _working_set_near(engine, region, near)
+    request = region_request(
+        engine, region, working_set, tol=tol, fine_tol=tol, cutoff=cutoff,
         max_rounds=ROUNDS_AT_A_TIME,
     )  # fmt: skip
-    found = best = engine.solve([task])[0]
+    found = best = engine.solve([request])[0]
     rounds, iterations = found.rounds, found.iterations
     for _ in range(MAX_CALLS):
         done = found.finished or best.bound > cutoff
         done |= found.primal - best.bound <= tol * abs(found.primal)
         if done or (should_stop is not None and should_stop()):
             break
-        task = task.continued(found)
-        found = engine.solve([task])[0]
+        request = request.continued(found)
+        found = engine.solve([request])[0]
         rounds += found.rounds
         iterations += found.iterations
         if found.bound > best.bound:

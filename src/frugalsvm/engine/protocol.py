@@ -60,7 +60,7 @@ class RelaxationRequest(NamedTuple):
     def continued(self, found: RelaxationResult) -> RelaxationRequest:
         """The request that continues from a result."""
         return self._replace(
-            start=found.active, rough=False, n_before=self.n_before + found.rounds
+            start=found.working_set, rough=False, n_before=self.n_before + found.rounds
         )
 
 
@@ -84,7 +84,7 @@ class RelaxationResult(NamedTuple):
         Growth of the value when z_j is moved, for some features; zero for others.
     w : array
         Weights of the forced and the free features.
-    active : WorkingSet
+    working_set : WorkingSet
         The final working set, or where to continue if not finished.
     decision : array
         The screening decision for each free feature, if the bound does not exceed the
@@ -104,7 +104,7 @@ class RelaxationResult(NamedTuple):
     z: np.ndarray
     curvature: np.ndarray
     w: np.ndarray
-    active: WorkingSet
+    working_set: WorkingSet
     decision: np.ndarray
     decides: bool
 
@@ -162,7 +162,7 @@ class Engine(Protocol):
     def costs(self) -> np.ndarray:
         """Costs of the features."""
 
-    def solve(self, tasks: list[RelaxationRequest]) -> list[RelaxationResult]:
+    def solve(self, requests: list[RelaxationRequest]) -> list[RelaxationResult]:
         """Solve relaxations, all in one call."""
 
     def solve_svm(
@@ -187,7 +187,7 @@ class Engine(Protocol):
     def products(self, alpha: np.ndarray) -> np.ndarray:
         """``c = A alpha`` for all features."""
 
-    def gather(self, features: np.ndarray) -> np.ndarray:
+    def signed_rows(self, features: np.ndarray) -> np.ndarray:
         """The signed rows of some features."""
 
     def margins(self, support: np.ndarray, w: np.ndarray, b: float) -> np.ndarray:

@@ -38,9 +38,9 @@ class RowCache:
         self,
         features: np.ndarray,
         n_samples: int,
-        gather: Callable[[np.ndarray], np.ndarray],
+        fetch: Callable[[np.ndarray], np.ndarray],
     ) -> np.ndarray:
-        """The rows of some features; ``gather`` fetches those that are missing."""
+        """The rows of some features; ``fetch`` returns those that are missing."""
         rows = np.empty((features.shape[0], n_samples))
         missing = []
         with self._lock:
@@ -53,7 +53,7 @@ class RowCache:
                     self._rows.move_to_end(feature)
         if missing:
             absent = features[missing]
-            new = gather(absent)
+            new = fetch(absent)
             rows[missing] = new
             self._keep(absent.tolist(), new)
         return rows

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 
-class Drawn(NamedTuple):
+class Subsample(NamedTuple):
     """A subsample in increasing order, and its weights.
 
     Attributes
@@ -27,7 +27,7 @@ def draw(
     size: int,
     rng: np.random.Generator,
     least: int = 1,
-) -> Drawn:
+) -> Subsample:
     """Draw about ``size`` samples, if possible at least ``least`` of each class."""
     samples, weights = [], []
     for sign in (1.0, -1.0):
@@ -39,7 +39,7 @@ def draw(
         weights.append(some * (C[members].sum() / some.sum()))
     both = np.concatenate(samples)
     order = np.argsort(both)
-    return Drawn(both[order], np.concatenate(weights)[order])
+    return Subsample(both[order], np.concatenate(weights)[order])
 
 
 def _one_of_each(count: int, size: int, rng: np.random.Generator) -> np.ndarray:

@@ -24,9 +24,9 @@ from .subsampling import draw
 # Minimum number of samples for this to be worthwhile.
 MANY_SAMPLES = MOST_SAMPLES
 # Size of the subsample as a fraction of all samples, and its minimum per class.
-DRAWN_PART, LEAST_DRAWN = 0.15, 1000
+SUBSAMPLE_FRACTION, LEAST_PER_CLASS = 0.15, 1000
 # Relative gap to which it is solved; a subsample is not more accurate than that.
-DRAWN_TOL = 1e-4
+SUBSAMPLE_TOL = 1e-4
 # Margins are off by about sqrt(features / subsample size). The samples closest to the
 # margin are solved for, up to this multiple of that fraction of all samples.
 ACTIVE_RATE = 4.0
@@ -59,9 +59,11 @@ class TallEngine(NativeEngine):
     data : Data
     """
 
-    def solve(self, tasks: list[RelaxationRequest]) -> list[RelaxationResult]:
+    def solve(self, requests: list[RelaxationRequest]) -> list[RelaxationResult]:
         """Solve relaxations, from a subsample if there is no start."""
-        return super().solve([self._begun(task) for task in tasks])
+        return super().solve(
+            [self._with_predicted_sides(request) for request in requests]
+        )
 
     def solve_svm(
         self,
@@ -97,12 +99,12 @@ class TallEngine(NativeEngine):
             array.setflags(write=False)
         return TallEngine(data._replace(A=rows, norms=norms, costs=costs))
 
-    def _drawn(self) -> NativeEngine:
+    def _subsample(self) -> NativeEngine:
         """An engine for some of the samples."""
         data = self.data
-        size = int(DRAWN_PART * self.n_samples)
+        size = int(SUBSAMPLE_FRACTION * self.n_samples)
         rng = np.random.default_rng(SEED)
-        samples, C = draw(data.y, data.C, size, rng, LEAST_DRAWN)
+        samples, C = draw(data.y, data.C, size, rng, LEAST_PER_CLASS)
         y, A = data.y[samples], np.take(data.A, samples, axis=1)
         for array in (A, y, C):
             array.setflags(write=False)
@@ -111,22 +113,25 @@ class TallEngine(NativeEngine):
 
     # --- starting points ---------------------------------------------------------
 
-    def _begun(self, task: RelaxationRequest) -> RelaxationRequest:
-        if task.n_before or task.start.side.any():
-            return task
-        drawn = self._drawn()
-        if drawn.n_samples > MOST_ACTIVE * self.n_samples:
-            return task
+    def _with_predicted_sides(self, request: RelaxationRequest) -> RelaxationRequest:
+        if request.n_before or request.start.side.any():
+            return request
+        subsample = self._subsample()
+        if subsample.n_samples > MOST_ACTIVE * self.n_samples:
+            return request
         found = perspective(
-            drawn, task.region, tol=DRAWN_TOL, should_stop=lambda: self._is_stopped
+            subsample,
+            request.region,
+            tol=SUBSAMPLE_TOL,
+            should_stop=lambda: self._is_stopped,
         )
         size = int(np.count_nonzero(found.z > LEAST_Z))
         scores = self._scores(found.w)
         margins = (scores + self._intercept(scores)) * self.data.y
-        side = self._sides(margins, size + 1, drawn.n_samples)
+        side = self._sides(margins, size + 1, subsample.n_samples)
         if side is None:
-            return task
-        return task._replace(start=task.start._replace(side=side))
+            return request
+        return request._replace(start=request.start._replace(side=side))
 
     def _scores(self, w: np.ndarray) -> np.ndarray:
         """Scores of all samples, given weights of all features."""
@@ -138,13 +143,13 @@ class TallEngine(NativeEngine):
         return float(intercept_of(scores, data.y, data.C)) if data.intercept else 0.0
 
     def _sides(
-        self, margins: np.ndarray, n_weights: int, n_drawn: int
+        self, margins: np.ndarray, n_weights: int, n_subsample: int
     ) -> np.ndarray | None:
         """Sides of the samples far from the margin; None if there are few.
 
-        ``n_weights`` weights were fitted to ``n_drawn`` samples.
+        ``n_weights`` weights were fitted to ``n_subsample`` samples.
         """
-        part = ACTIVE_RATE * np.sqrt(n_weights / n_drawn)
+        part = ACTIVE_RATE * np.sqrt(n_weights / n_subsample)
         if part > MOST_ACTIVE:
             return None
         distance = np.abs(margins - 1.0)
@@ -158,19 +163,19 @@ class TallEngine(NativeEngine):
     def _solve_all(self, tol: float, cutoff: float) -> SupportSVM | None:
         """The SVM on all features; None if it needs all samples at once."""
         data, everything = self.data, np.arange(self.n_features)
-        drawn = self._drawn()
-        if drawn.n_samples > MOST_ACTIVE * self.n_samples:
+        subsample = self._subsample()
+        if subsample.n_samples > MOST_ACTIVE * self.n_samples:
             return None
-        rough = drawn.solve_svm(everything, tol=DRAWN_TOL)
+        rough = subsample.solve_svm(everything, tol=SUBSAMPLE_TOL)
         margins = rough.w @ data.A + rough.b * data.y
-        side = self._sides(margins, everything.size + 1, drawn.n_samples)
+        side = self._sides(margins, everything.size + 1, subsample.n_samples)
         if side is None:
             return None
-        task = RelaxationRequest(
+        request = RelaxationRequest(
             Region(everything, _NONE, 0, np.inf), WorkingSet(_NONE, side), tol, tol,
             cutoff, MAX_ROUNDS, rough=False,
         )  # fmt: skip
-        found = super().solve([task])[0]
+        found = super().solve([request])[0]
         scores = self._scores(found.w)
         b = self._intercept(scores)
         losses = np.maximum(1.0 - (scores + b) * data.y, 0.0)

@@ -9,42 +9,42 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..kernels.chain import REPRICE, SHORTLIST
 from ..kernels.svm import near_samples
-from ..kernels.walk import POOL, REPRICE
 from .protocol import Engine, RelaxationRequest, RelaxationResult
 
 # An SVM: once, per sample, per sample and feature, per sample and pair of features.
 SVM_COSTS = 6e4, 450.0, 15.0, 0.35
 # Fraction of it for a round of an SVM that begins with the samples near the margin.
-NEAR_PART = 0.4
+NEAR_FRACTION = 0.4
 # An iteration of a relaxation: once, per entry of its working set, per product in its
 # matrix.
 ITERATION_COSTS = 1e4, 13.0, 0.06
 # A round of a relaxation, per entry of the data.
 ROUND_COST = 3.0
 # Before and after a relaxation: once, and per feature of the data.
-TASK_COSTS = 1e5, 400.0
+REQUEST_COSTS = 1e5, 400.0
 
 
 # A node of a tree on large data: its rounds, its iterations, and the fraction of the
 # samples in its working set.
-NODE_ROUNDS, NODE_ITERATIONS, NODE_PART = 2, 40, 0.2
+NODE_ROUNDS, NODE_ITERATIONS, NODE_FRACTION = 2, 40, 0.2
 # Maximum number of free features in the working set of a node.
 NODE_FEATURES = 300
 
 
-# Walks, each once and per product: an SVM by active-set steps, one such step, a model
+# Chains, each once and per product: an SVM by active-set steps, one such step, a model
 # of exchanges, one of its iterations.
-WALK_COSTS = np.array(
+CHAIN_COSTS = np.array(
     [[2_200.0, 0.31], [350.0, 0.096], [44_000.0, 0.043], [9_800.0, 0.1]]
 )
 
 
-def walk_costs(engine: Engine, n_features: int, width: int) -> np.ndarray:
-    """Work of SVMs, active-set steps, models and iterations of a walk."""
+def chain_costs(engine: Engine, n_features: int, width: int) -> np.ndarray:
+    """Work of SVMs, active-set steps, models and iterations of a chain."""
     n_samples = engine.n_samples
     n_near = near_samples(n_samples, n_features)
-    n_priced = min(POOL, engine.n_features) + engine.n_features / REPRICE
+    n_priced = min(SHORTLIST, engine.n_features) + engine.n_features / REPRICE
     products = [
         n_samples + n_near,
         (n_near + 4 * n_features) * n_features,
@@ -52,7 +52,7 @@ def walk_costs(engine: Engine, n_features: int, width: int) -> np.ndarray:
         2.0 * n_priced * n_samples + width * n_near * n_features,
         n_near * n_features**2,
     ]
-    once, per_product = WALK_COSTS.T
+    once, per_product = CHAIN_COSTS.T
     return once + per_product * np.array(products)
 
 
@@ -64,7 +64,7 @@ def svm_work(n_samples: int, n_features: int, warm: bool = False) -> float:
         per_sample + per_entry * n_features + per_product * products
     )
     begins_near = warm and near_samples(n_samples, n_features) < n_samples
-    return NEAR_PART * work if begins_near else work
+    return NEAR_FRACTION * work if begins_near else work
 
 
 def product_work(engine: Engine) -> float:
@@ -72,32 +72,32 @@ def product_work(engine: Engine) -> float:
     return float(engine.n_entries)
 
 
-def task_work(
-    engine: Engine, task: RelaxationRequest, found: RelaxationResult
+def request_work(
+    engine: Engine, request: RelaxationRequest, found: RelaxationResult
 ) -> float:
     """Work of a finished relaxation."""
     once, per_entry, per_product = ITERATION_COSTS
-    n_features = task.region.forced.shape[0] + task.start.features.shape[0]
+    n_features = request.region.forced.shape[0] + request.start.features.shape[0]
     n_fixed = min(
-        np.count_nonzero(task.start.side), np.count_nonzero(found.active.side)
+        np.count_nonzero(request.start.side), np.count_nonzero(found.working_set.side)
     )
     n_samples = engine.n_samples - n_fixed
     entries = n_features * n_samples
-    an_iteration = once + entries * (
+    per_iteration = once + entries * (
         per_entry + per_product * min(n_features, n_samples)
     )
-    a_round = ROUND_COST * engine.n_entries
-    around = TASK_COSTS[0] + TASK_COSTS[1] * engine.n_features
-    return around + found.iterations * an_iteration + found.rounds * a_round
+    per_round = ROUND_COST * engine.n_entries
+    overhead = REQUEST_COSTS[0] + REQUEST_COSTS[1] * engine.n_features
+    return overhead + found.iterations * per_iteration + found.rounds * per_round
 
 
 def node_work(engine: Engine) -> float:
     """Expected minimum work of a node of a tree on large data."""
     once, per_entry, per_product = ITERATION_COSTS
     n_features = min(engine.n_features, NODE_FEATURES)
-    n_samples = NODE_PART * engine.n_samples
-    an_iteration = once + n_features * n_samples * (
+    n_samples = NODE_FRACTION * engine.n_samples
+    per_iteration = once + n_features * n_samples * (
         per_entry + per_product * min(n_features, n_samples)
     )
-    a_round = ROUND_COST * engine.n_entries
-    return NODE_ITERATIONS * an_iteration + NODE_ROUNDS * a_round
+    per_round = ROUND_COST * engine.n_entries
+    return NODE_ITERATIONS * per_iteration + NODE_ROUNDS * per_round

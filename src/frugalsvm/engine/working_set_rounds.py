@@ -26,7 +26,7 @@ NEARLY_FOR_CHILDREN = 0.6
 # First rounds only have to find the right features. The accuracy of later ones is a
 # fraction of the previous gap; a continued request tightens it by this factor for each
 # earlier round.
-ROUGH_TOL, PART_OF_GAP, PROGRESS = 1e-2, 0.1, 0.3
+ROUGH_TOL, FRACTION_OF_GAP, PROGRESS = 1e-2, 0.1, 0.3
 # Samples are frozen below this relative gap.
 NEAR = 0.05
 # Fraction of the allowed gap that the working set may leave.
@@ -35,136 +35,137 @@ INNER_TOL = 0.5
 INNER_ROUNDS = 30
 
 
-class PoolRound(NamedTuple):
+class WorkingSetRound(NamedTuple):
     """A relaxation on a working set, and its bound over all features.
 
     ``inner`` is numbered within the working set.
     """
 
-    pool: np.ndarray
+    features: np.ndarray
     inner: RelaxationResult
     dual: DualBound
 
 
-class PoolRounds:
+class WorkingSetRounds:
     """Rounds on a growing working set of free features, for one request."""
 
-    def __init__(self, engine: ColumnGenerationEngine, task: RelaxationRequest):
+    def __init__(self, engine: ColumnGenerationEngine, request: RelaxationRequest):
         self._engine = engine
-        self._task = task
-        self._start = task.start
+        self._request = request
+        self._start = request.start
         self._best: DualBound | None = None
         self._n_rounds = self._n_iterations = 0
 
     def run(self) -> RelaxationResult:
         """Run rounds until the gap is closed or the limit is reached."""
-        task = self._task
-        last, is_finished = self._rounds(task.tol, task.max_rounds)
+        request = self._request
+        last, is_finished = self._rounds(request.tol, request.max_rounds)
         # Too coarse to decide whether the region can be pruned?
         assert self._best is not None
-        is_open = self._best.bound <= task.cutoff < last.inner.primal
-        if task.fine_tol < task.tol and is_open and not self._engine.is_stopped():
-            last, is_finished = self._rounds(task.fine_tol, 2 * task.max_rounds)
-        return self._answer(last, is_finished)
+        is_open = self._best.bound <= request.cutoff < last.inner.primal
+        if request.fine_tol < request.tol and is_open and not self._engine.is_stopped():
+            last, is_finished = self._rounds(request.fine_tol, 2 * request.max_rounds)
+        return self._result(last, is_finished)
 
-    def _rounds(self, tol: float, limit: int) -> tuple[PoolRound, bool]:
-        task, engine = self._task, self._engine
+    def _rounds(self, tol: float, limit: int) -> tuple[WorkingSetRound, bool]:
+        request, engine = self._request, self._engine
         round_tol = tol
-        if task.rough or task.n_before > 0:
-            round_tol = max(tol, ROUGH_TOL * PROGRESS**task.n_before)
-        pool = self._start.features
+        if request.rough or request.n_before > 0:
+            round_tol = max(tol, ROUGH_TOL * PROGRESS**request.n_before)
+        features = self._start.features
         limit += self._n_rounds
         while True:
             inner_tol = INNER_TOL * round_tol
-            last = engine.relax_pool(
-                task._replace(
+            last = engine.relax_on(
+                request._replace(
                     start=self._start, tol=inner_tol, fine_tol=inner_tol, cutoff=np.inf,
                     max_rounds=INNER_ROUNDS, rough=False, n_before=0,
                 ),
-                pool,
-                screens=task.cutoff < np.inf,
+                features,
+                screens=request.cutoff < np.inf,
             )  # fmt: skip
             self._n_rounds += 1
             self._n_iterations += last.inner.iterations
             if self._best is None or last.dual.bound > self._best.bound:
                 self._best = last.dual
             gap, size = last.inner.primal - self._best.bound, abs(last.inner.primal)
-            if gap <= tol * size or self._best.bound > task.cutoff:
+            if gap <= tol * size or self._best.bound > request.cutoff:
                 return last, True
-            pool, grown = self._grow(last)
+            features, grown = self._grow(last)
             if not grown and round_tol <= tol:
                 return last, last.inner.finished
             # Only as accurate as needed to find the missing features.
-            round_tol = min(round_tol, PART_OF_GAP * gap / size) if grown else tol
+            round_tol = min(round_tol, FRACTION_OF_GAP * gap / size) if grown else tol
             round_tol = max(round_tol, tol)
-            side = last.inner.active.side
+            side = last.inner.working_set.side
             # While many features are missing, samples far from the margin may come
             # back.
             is_near = gap <= NEAR * size
-            self._start = WorkingSet(pool, side if is_near else np.zeros_like(side))
+            self._start = WorkingSet(features, side if is_near else np.zeros_like(side))
             if self._n_rounds >= limit or engine.is_stopped():
                 return last, False
 
-    def _grow(self, last: PoolRound) -> tuple[np.ndarray, bool]:
+    def _grow(self, last: WorkingSetRound) -> tuple[np.ndarray, bool]:
         """Keep features nearly worth their price, and add the best of the others."""
-        engine, region, pool = self._engine, self._task.region, last.pool
-        worth = self._worth(last, pool)
-        kept = pool
-        if self._n_rounds + self._task.n_before <= DROP_ROUNDS:
-            kept = pool[worth[pool] > NEARLY]
+        engine, region, features = self._engine, self._request.region, last.features
+        ratios = self._price_ratios(last, features)
+        kept = features
+        if self._n_rounds + self._request.n_before <= DROP_ROUNDS:
+            kept = features[ratios[features] > NEARLY]
         is_outside = np.zeros(engine.n_features, dtype=bool)
         is_outside[region.free] = True
-        is_outside[pool] = False
-        is_outside &= worth > 1.0
+        is_outside[features] = False
+        is_outside &= ratios > 1.0
         missing = np.flatnonzero(is_outside)
         room = max(0, engine.most_free(region) - kept.size)
         size = min(missing.size, max(engine.few, kept.size), room)
         if size == 0:
-            return pool, False
-        joining = missing[smallest(-worth[missing], size)]
+            return features, False
+        joining = missing[smallest(-ratios[missing], size)]
         return np.concatenate([kept, joining]), True
 
-    def _worth(self, last: PoolRound, features: np.ndarray) -> np.ndarray:
+    def _price_ratios(self, last: WorkingSetRound, features: np.ndarray) -> np.ndarray:
         """The values of all features, as fractions of their prices.
 
-        The price of a feature covers its cost and its place among the chosen ones. If
-        only some features are worth more than their price, the bound is that of a
-        region without the others.
+        The price of a feature is that of its cost plus that of the count. If only some
+        features are worth more than their price, the bound is that of a region without
+        the others.
         """
         squares, costs = last.dual.squares, self._engine.costs
         price = last.inner.price
         rest = squares[features] - price * costs[features]
-        k = self._task.region.k
-        place = 0.0
+        k = self._request.region.k
+        count_price = 0.0
         if k <= features.size:
-            place = max(0.0, -np.partition(-rest, k - 1)[k - 1])
-        return squares / np.maximum(place + price * costs, np.finfo(float).tiny)
+            count_price = max(0.0, -np.partition(-rest, k - 1)[k - 1])
+        return squares / np.maximum(count_price + price * costs, np.finfo(float).tiny)
 
-    def _answer(self, last: PoolRound, is_finished: bool) -> RelaxationResult:
-        task, engine, dual = self._task, self._engine, self._best
+    def _result(self, last: WorkingSetRound, is_finished: bool) -> RelaxationResult:
+        request, engine, dual = self._request, self._engine, self._best
         assert dual is not None
-        region, inner = task.region, last.inner
-        part = Part.of(engine.n_features, region, last.pool)
+        region, inner = request.region, last.inner
+        part = Part.of(engine.n_features, region, last.features)
         w = np.zeros(region.forced.size + region.free.size)
         at = part.number[region.free]
         w[: region.forced.size] = inner.w[: region.forced.size]
         w[region.forced.size :][at >= 0] = inner.w[at[at >= 0]]
         decision = np.zeros(region.free.size, dtype=np.int8)
-        active = self._start
-        if dual.bound <= task.cutoff:
-            decision = engine.screen(task, dual)
+        working_set = self._start
+        if dual.bound <= request.cutoff:
+            decision = engine.screen(request, dual)
             if is_finished:
-                active = self._active_set(last)
+                working_set = self._child_working_set(last)
         return RelaxationResult(
             dual.bound, dual.price, inner.primal, self._n_rounds, self._n_iterations,
             is_finished, dual.alpha, dual.squares, part.spread(inner.z),
-            part.spread(inner.curvature), w, active, decision, bool(decision.any()),
+            part.spread(inner.curvature), w, working_set, decision,
+            bool(decision.any()),
         )  # fmt: skip
 
-    def _active_set(self, last: PoolRound) -> WorkingSet:
+    def _child_working_set(self, last: WorkingSetRound) -> WorkingSet:
         """The final working set, from which children start."""
-        free = self._task.region.free
-        worthy = free[self._worth(last, free)[free] > NEARLY_FOR_CHILDREN]
-        if worthy.size > self._engine.most_free(self._task.region):
-            worthy = last.pool
-        return WorkingSet(worthy, last.inner.active.side)
+        free = self._request.region.free
+        features = free[self._price_ratios(last, free)[free] > NEARLY_FOR_CHILDREN]
+        if features.size > self._engine.most_free(self._request.region):
+            features = last.features
+        return WorkingSet(features, last.inner.working_set.side)

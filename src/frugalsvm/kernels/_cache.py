@@ -1,14 +1,15 @@
-"""Where compiled kernels are kept, so that only the first process compiles them.
+"""A cache of compiled kernels on disk, so that only the first process compiles them.
 
-Numba's own cache looks at a function's own file only, though a kernel contains those of
-other files that it calls; it takes no folder that it cannot write, even if all is in
-it; and two processes can mix up each other's files. Here a folder holds the kernels of
-one state of all sources, and a file one kernel for one signature and processor. Of
-processes that start at once, such as the workers of a cluster, one compiles a kernel.
+Numba's own cache checks only the file of a function, though a kernel includes code of
+other files that it calls; it does not use a folder that is read-only, even if that has
+all kernels; and two processes can overwrite each other's files. Here a folder holds the
+kernels of one state of all sources, and a file holds one kernel for one signature and
+processor. If several processes start at once, such as the workers of a cluster, only
+one of them compiles a kernel.
 
-Folders are those that Numba would choose: NUMBA_CACHE_DIR and nothing else if it is
-set, or ``__pycache__`` beside the kernels and after that the user's cache. A kernel is
-loaded from any of them and saved in the first that can be written.
+Folders are those that Numba would choose: only NUMBA_CACHE_DIR if it is set, otherwise
+``__pycache__`` next to the kernels and then the user's cache. A kernel is loaded from
+any of them and saved in the first one that is writable.
 """
 
 from __future__ import annotations
@@ -41,42 +42,47 @@ except ImportError:  # Windows
 
 _config: Any = numba.config
 SOURCES = Path(__file__).parent
-# Folders beside the kernels that are left when a new one is made: those of the last
-# edits, or of environments with other versions of Numba that share these sources.
+# Number of folders next to the kernels that are kept when a new one is made: those of
+# the last edits, or of environments with other versions of Numba.
 KEPT_FOLDERS = 4
-# Seconds that a process waits for another to compile a kernel, and between two looks.
+# Seconds that a process waits for another one to compile a kernel, and between checks.
 PATIENCE, PAUSE = 120.0, 0.02
 _DIGEST_SIZE = hashlib.sha256().digest_size
 
 
 class KernelCache(_Cache):
-    """The compiled forms of one kernel, as a dispatcher of Numba wants them kept."""
+    """The compiled versions of one kernel, with the interface that Numba expects."""
 
     def __init__(self, py_func: Any) -> None:
-        # A closure cannot be told by its name.
+        # The name of a closure does not identify it.
         assert py_func.__closure__ is None, py_func
         self._name = f"{py_func.__module__.split('.')[-1]}.{py_func.__qualname__}"
         self._folder: Path | None = None
-        self._turns: dict[str, _Turn] = {}
-        state()  # an OSError is wanted now, not when something is compiled
+        self._locks: dict[str, _CompilationLock] = {}
+        state()  # raise an OSError now rather than when something is compiled
 
     @property
     def cache_path(self) -> str | None:
         """The folder that was last loaded from or saved into."""
         return None if self._folder is None else str(self._folder)
 
+    @property
+    def is_kept(self) -> bool:
+        """Whether there is a file for any signature."""
+        return any(any(folder.glob(f"{self._name}-*.nbc")) for folder in folders())
+
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """The kernel for this signature, or None."""
         target_context.refresh()
         name = self._file_name(sig, target_context.codegen())
         found = self._load(name, target_context)
-        if found is None and name not in self._turns:
-            # One process compiles it, others wait and load it. Numba's lock of its
-            # compiler is held, so that there is no other thread here.
-            self._turns[name] = _Turn(name)
+        if found is None and name not in self._locks:
+            # One process compiles it, others wait and load it. Numba holds its compiler
+            # lock here, so there is only one thread.
+            self._locks[name] = _CompilationLock(name)
             found = self._load(name, target_context)
             if found is not None:
-                self._turns.pop(name).end()
+                self._locks.pop(name).release()
         return found
 
     def _load(self, name: str, target_context: Any) -> Any:
@@ -88,14 +94,14 @@ class KernelCache(_Cache):
         return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        """Write the kernel into the first folder that takes it."""
+        """Write the kernel into the first writable folder."""
         name = self._file_name(sig, data.codegen)
         try:
             self._save(name, data)
         finally:
-            turn = self._turns.pop(name, None)
-            if turn is not None:
-                turn.end()
+            lock = self._locks.pop(name, None)
+            if lock is not None:
+                lock.release()
 
     def _save(self, name: str, data: Any) -> None:
         payload = _reduce(data)
@@ -111,16 +117,16 @@ class KernelCache(_Cache):
         warn_not_kept()
 
     def flush(self) -> None:
-        """Forget the kernel, so that it is compiled again."""
+        """Delete the kernel, so that it is compiled again."""
         for folder in folders():
             for file in folder.glob(f"{self._name}-*.nbc"):
                 file.unlink(missing_ok=True)
 
     def enable(self) -> None:
-        """Nothing to do: it always is."""
+        """Nothing to do: the cache is always enabled."""
 
     def disable(self) -> None:
-        """Nothing to do: nobody asks for it."""
+        """Nothing to do: the cache is never disabled."""
 
     def _file_name(self, sig: Any, codegen: Any) -> str:
         key = (
@@ -133,12 +139,11 @@ class KernelCache(_Cache):
         return f"{self._name}-{hashlib.sha256(repr(key).encode()).hexdigest()[:32]}.nbc"
 
 
-class _Turn:
-    """The right to compile a kernel, which one process of a machine has at a time.
+class _CompilationLock:
+    """A lock that lets one process of a machine compile a kernel at a time.
 
-    It ends with the process at the latest, so that a kernel that cannot be compiled, or
-    a process that is killed, keeps nobody waiting for long. Where files cannot be
-    locked everybody has it.
+    The end of the process releases it, so that a compilation that fails or is killed
+    does not block others for long. It has no effect if files cannot be locked.
     """
 
     def __init__(self, name: str):
@@ -156,10 +161,10 @@ class _Turn:
         else:
             return
         until = time.monotonic() + PATIENCE
-        while not self._is_ours() and time.monotonic() < until:
+        while not self._is_acquired() and time.monotonic() < until:
             time.sleep(PAUSE)
 
-    def _is_ours(self) -> bool:
+    def _is_acquired(self) -> bool:
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -168,20 +173,20 @@ class _Turn:
             pass  # a file system without locks
         return True
 
-    def end(self) -> None:
-        """Let others have it."""
+    def release(self) -> None:
+        """Release the lock."""
         if self._file is None:
             return
         with contextlib.suppress(OSError):
-            # Who waits has the file open, and who comes later finds the kernel.
+            # Waiting processes have the file open, and later ones find the kernel.
             self._path.unlink(missing_ok=True)
-            # Processes that were forked meanwhile have the file open, too.
+            # Processes forked in the meantime have the file open, too.
             fcntl.flock(self._file, fcntl.LOCK_UN)
         self._file.close()
 
 
 def folders() -> list[Path]:
-    """Where kernels are looked for, in this order."""
+    """The folders to search for kernels, in this order."""
     name = f"frugalsvm-{state()}"
     if _config.CACHE_DIR:
         return [Path(_config.CACHE_DIR) / name]
@@ -191,7 +196,7 @@ def folders() -> list[Path]:
 
 @functools.cache
 def state() -> str:
-    """Digest of all that kernels are made of."""
+    """Digest of all kernel sources and the version of Numba."""
     digest = hashlib.sha256(numba.__version__.encode())
     files = sorted(SOURCES.glob("*.py"))
     if not files:
@@ -202,7 +207,7 @@ def state() -> str:
 
 
 def _reduce(data: Any) -> bytes | None:
-    """The kernel in bytes; None if it holds addresses of this process."""
+    """The serialised kernel; None if it contains addresses of this process."""
     if data.lifted or data.library.has_dynamic_globals:
         return None
     return dumps(data._reduce())
@@ -211,12 +216,12 @@ def _reduce(data: Any) -> bytes | None:
 def _rebuild(target_context: Any, payload: bytes) -> Any:
     try:
         return CompileResult._rebuild(target_context, *pickle.loads(payload))
-    except Exception:  # whatever is wrong with it, the kernel can be compiled
+    except Exception:  # whatever the reason, the kernel can be compiled
         return None
 
 
 def _read(file: Path) -> bytes | None:
-    """What was written into the file; None if it is missing or damaged."""
+    """The content of the file; None if it is missing or damaged."""
     try:
         content = file.read_bytes()
     except OSError:
@@ -226,7 +231,7 @@ def _read(file: Path) -> bytes | None:
 
 
 def _write(file: Path, payload: bytes) -> None:
-    """Write so that other processes see all of it or nothing."""
+    """Write atomically: other processes see the whole file or none."""
     _make(file.parent)
     draft = file.with_name(f"{uuid.uuid4().hex}.tmp")
     try:
@@ -238,14 +243,14 @@ def _write(file: Path, payload: bytes) -> None:
 
 
 def _make(folder: Path) -> None:
-    """Make a folder unless it is there."""
+    """Create a folder if it does not exist."""
     if not folder.is_dir():
         folder.mkdir(parents=True, exist_ok=True)
         _drop_old_folders(folder)
 
 
 def _drop_old_folders(newest: Path) -> None:
-    """Beside the kernels, where every edit makes a folder, leave the last few."""
+    """Keep only the latest folders next to the kernels, since every edit makes one."""
     if newest.parent.parent != SOURCES:
         return
     others = [f for f in newest.parent.glob("frugalsvm-*") if f != newest]

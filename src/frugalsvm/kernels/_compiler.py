@@ -1,9 +1,9 @@
-"""How kernels are compiled, where Numba's own way takes longer than it needs.
+"""Faster compilation of kernels than by Numba's default pipeline.
 
-Numba optimises every function together with all that it calls and makes machine code of
-it, though a caller contains it, too: what lies ten calls deep is compiled ten times.
-Functions that only kernels call are parts here: they are left as Numba's front end made
-them, and each entry is optimised as a whole.
+Numba optimises every function together with all functions that it calls and generates
+machine code for it, though its callers contain it, too: a function ten calls deep is
+compiled ten times. Here functions that only kernels call are *parts*: they stay as
+Numba's front end produces them, and each entry is optimised as a whole.
 """
 
 import contextlib
@@ -16,8 +16,8 @@ from numba.core.compiler import Compiler, DefaultPassBuilder
 from numba.core.compiler_machinery import PassManager
 from numba.core.targetconfig import ConfigStack
 
-# Passes for what parts do not have: closures, array expressions, branches on types,
-# functions to copy into others, and reports about them.
+# Passes that parts do not need: they have no closures, array expressions, branches on
+# types or functions to inline, and need no diagnostics.
 UNNEEDED = {
     "WithLifting",
     "InlineClosureLikes",
@@ -36,13 +36,13 @@ UNNEEDED = {
     "DumpParforDiagnostics",
 }
 
-# Functions of Numba's own as they are compiled into strict and into fast code.
+# Numba's internal functions as compiled for strict and for fast code.
 _helpers: dict[bool, dict[Any, Any]] = {False: {}, True: {}}
 
 
 @contextlib.contextmanager
 def _collector_paused() -> Iterator[None]:
-    """Do not look for garbage: a compiler leaves little, and has a lot to look at."""
+    """Pause garbage collection: a compiler makes many objects and little garbage."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -53,15 +53,15 @@ def _collector_paused() -> Iterator[None]:
 
 
 def _keep_apart(state: Any) -> None:
-    """Let strict and fast code share no function of Numba's own, such as a power.
+    """Keep strict and fast code from sharing Numba's own functions, such as powers.
 
-    Each is compiled once in a process, in the manner of whoever calls it first. So a
-    kernel would differ in its last bits with what was compiled before it, and strict
+    Each of them is compiled once per process, with the flags of its first caller. So
+    the last bits of a kernel would depend on what was compiled before it, and strict
     code would contain operations that may be reordered.
     """
-    # Those that are parts of how an operation is compiled.
+    # Functions that implement an operation.
     state.targetctx.cached_internal_func = _helpers[bool(state.flags.fastmath)]
-    # Those that are looked up by their types: they are strict for everybody.
+    # Functions looked up by their types: they are strict for all callers.
     inherited = ConfigStack().top()
     inherited.fastmath = False
     inherited.nrt = True
@@ -76,7 +76,7 @@ class EntryCompiler(Compiler):
         return list(super().define_pipelines())
 
     def compile_extra(self, func: Any) -> Any:
-        """Compile a function, and all that it calls."""
+        """Compile a function and all functions that it calls."""
         with _collector_paused():
             return super().compile_extra(func)
 
@@ -85,7 +85,7 @@ class PartCompiler(Compiler):
     """Numba's compiler for functions that only kernels call."""
 
     def define_pipelines(self) -> list[Any]:
-        """Numba's passes, but for those that would find nothing to do."""
+        """Numba's passes without those that would have no effect."""
         _keep_apart(self.state)
         usual = DefaultPassBuilder.define_nopython_pipeline(self.state)
         lean = PassManager("kernels")
@@ -96,17 +96,17 @@ class PartCompiler(Compiler):
         return [lean]
 
     def compile_extra(self, func: Any) -> Any:
-        """Compile a function as far as its callers need it."""
+        """Compile a function as far as its callers need."""
         codegen = self.state.targetctx.codegen()
         self.state.library = _PartLibrary(codegen, func.__qualname__)
         return super().compile_extra(func)
 
 
 class _PartLibrary(JITCodeLibrary):
-    """Intermediate code for others to contain; it never becomes machine code."""
+    """Intermediate code to include in callers; it never becomes machine code."""
 
     def _optimize_final_module(self) -> None:
-        """Leave it to those who contain it."""
+        """Nothing to do: callers are optimised as a whole."""
 
     def _finalize_final_module(self) -> None:
         self._finalize_dynamic_globals()
@@ -118,14 +118,14 @@ class _PartLibrary(JITCodeLibrary):
 
     @property
     def codegen(self) -> Any:
-        """Who is told of the function's environment, which has no address here."""
+        """The object that receives the environment, which has no address here."""
         return self
 
     def set_env(self, env_name: str, env: Any) -> None:
         """Nothing to do: entries set those of all functions that they contain."""
 
 
-# What is overridden has to be there, or it would not be asked.
+# Overridden methods must exist in Numba, or they would never be called.
 for _name in ("_optimize_final_module", "_finalize_final_module"):
     if not hasattr(JITCodeLibrary, _name):
         raise ImportError(f"Numba is made differently: no {_name}")

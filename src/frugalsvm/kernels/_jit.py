@@ -1,22 +1,22 @@
-"""How every kernel is compiled.
+"""The decorators that compile kernels.
 
 Functions that only kernels call are parts of their callers and are compiled with them:
 
 * ``jit`` is for those that neither make nor return arrays. Numba counts no references
-  in them, for their callers hold whatever they are given; the counting would take as
-  long as an iteration on few samples.
+  in them, since their callers hold all arguments; counting would take as long as an
+  iteration on few samples.
 * ``jit_new`` is for those that make arrays.
 * ``jit_strict_part`` is for parts of proofs.
 
 Those that Python calls are kept on disk:
 
 * ``jit_entry`` is the usual one.
-* ``jit_nogil`` is for the call in which time is spent: it lets other threads run. Short
-  calls do not, for handing over the interpreter takes longer.
+* ``jit_nogil`` is for long calls: it releases the GIL, so that other threads run. Short
+  calls do not, since reacquiring the GIL would take longer.
 * ``jit_strict`` is for code whose rounding errors are part of a proof.
 
-Strict code keeps IEEE semantics; all other lets the compiler reorder sums, which is
-what makes the loops fast.
+Strict code keeps IEEE semantics; in all other code the compiler may reorder sums, which
+makes the loops fast.
 """
 
 import functools
@@ -28,16 +28,16 @@ import numba
 
 # Reordering and fused operations, but infinities and NaNs keep their meaning.
 _REORDER = {"reassoc", "contract", "arcp", "nsz"}
-# Wrappers that nobody calls take a tenth of the time to compile.
+# Unused wrappers would take a tenth of the compilation time.
 _COMMON = {"error_model": "numpy", "no_cfunc_wrapper": True}
-# Both are always said: a function would inherit them from the first that calls it.
+# Both are always set: otherwise a function would inherit them from its first caller.
 _FAST = {"fastmath": _REORDER, "_nrt": True, **_COMMON}
 _STRICT = {"fastmath": False, "_nrt": True, **_COMMON}
 _njit: Any = numba.njit
 
 
 def _kept(**options: Any) -> Callable[[Any], Any]:
-    """A decorator that compiles on first use and keeps what it compiled."""
+    """A decorator that compiles on first use and caches the result on disk."""
 
     def decorate(function: Any) -> Any:
         dispatcher = _njit(**options, **_compiled_by("EntryCompiler"))(function)
@@ -55,7 +55,7 @@ def _part(**options: Any) -> Callable[[Any], Any]:
 
 
 def _compiled_by(name: str) -> dict[str, Any]:
-    """Our compiler; Numba's own where Numba is made differently."""
+    """Our compiler, or Numba's if this version of Numba does not support ours."""
     try:
         from . import _compiler
     except ImportError:
@@ -64,13 +64,18 @@ def _compiled_by(name: str) -> dict[str, Any]:
 
 
 def _keep(dispatcher: Any) -> None:
-    """Our cache; Numba's own where sources are missing or Numba is made differently."""
+    """Use our cache, or Numba's if ours has no sources or is not supported."""
     try:
         from ._cache import KernelCache
 
         dispatcher._cache = KernelCache(dispatcher.py_func)
     except (ImportError, TypeError, OSError):
         _keep_by_numba(dispatcher)
+
+
+def is_kept(kernel: Any) -> bool:
+    """Whether a compiled form of a kernel is on disk; True if that is unknown."""
+    return getattr(getattr(kernel, "_cache", None), "is_kept", True)
 
 
 def _keep_by_numba(dispatcher: Any) -> None:
@@ -82,7 +87,7 @@ def _keep_by_numba(dispatcher: Any) -> None:
 
 @functools.cache
 def warn_not_kept() -> None:
-    """Say once in a process that what is compiled will be lost."""
+    """Warn once per process that compiled kernels are not kept."""
     warnings.warn(
         "The compiled kernels of frugalsvm cannot be kept, so that every process "
         "compiles them again: set NUMBA_CACHE_DIR to a folder that can be written.",

@@ -1,7 +1,7 @@
 """Making and copying arrays.
 
-Numba compiles ``np.empty`` anew for every kind of argument; here it is compiled once
-for each kind of array that kernels work with.
+Numba compiles ``np.empty`` again for every type of argument; here it is compiled once
+for each kind of array that kernels use.
 """
 
 import numpy as np
@@ -11,19 +11,19 @@ from ._jit import jit, jit_new
 
 @jit_new
 def new_vector(size):
-    """Numbers, not set."""
+    """An uninitialised vector."""
     return np.empty(size)
 
 
 @jit_new
 def new_matrix(height, width):
-    """A matrix, not set."""
+    """An uninitialised matrix."""
     return np.empty((height, width))
 
 
 @jit_new
 def new_indices(size):
-    """Indices of features or samples, not set."""
+    """An uninitialised array of indices."""
     return np.empty(size, dtype=np.int64)
 
 
@@ -45,7 +45,7 @@ def fill(x, value):
 
 @jit_new
 def filled(size, value):
-    """Numbers, all of one value."""
+    """A vector with all entries equal."""
     made = new_vector(size)
     fill(made, value)
     return made
@@ -69,7 +69,7 @@ def part(array, start, size):
 
 @jit_new
 def join(first, second):
-    """Indices, and others after them."""
+    """The concatenation of two arrays of indices."""
     both = new_indices(first.shape[0] + second.shape[0])
     copy_to(first, both)
     copy_to(second, both[first.shape[0] :])

@@ -1,4 +1,4 @@
-"""Bounds that know or yield a big-M, from any dual point and in floating point.
+"""Bounds that use or yield a big-M, from any dual point, valid in floating point.
 
 With ``|w_j| <= M_j z_j`` added, the dual functions of the relaxations are
 
@@ -83,14 +83,14 @@ def _gain(size, M, t):
 
 @jit_strict
 def _box_penalty(sizes, M, costs, free, k, budget, price, mu):
-    """``k price + budget mu + sum g_j``, and what the v use of both budgets."""
+    """``k price + budget mu + sum g_j``, and how much of both budgets the v use."""
     value = _up(k * price)
     if mu > 0.0:
         value = _up(value + _up(budget * mu))
     used = 0.0
     spent = 0.0
     for j in free:
-        # The factor pays for the roundings of the sum and the product.
+        # The factor covers the roundings of the sum and the product.
         t = (price + mu * costs[j]) * (1.0 - 4.0 * UNIT_ROUNDOFF)
         gain, v = _gain(sizes[j], M[j], t)
         value = _up(value + gain)
@@ -122,8 +122,8 @@ def _over_price(sizes, M, costs, free, k, budget, mu, top):
 def box_bound(alpha, squares, M, forced, free, k, costs, budget):
     """Lower bound of BoxMP; parameters as in ``bound_and_price``, and M per feature.
 
-    The penalty is convex in the two prices; any pair is valid, and bisection on what
-    the v use finds the best.
+    The penalty is convex in the two prices; any pair is valid, and bisection on how
+    much the v use finds the best.
     """
     sizes = _sizes(squares)
     top = 0.0

@@ -9,11 +9,11 @@ with ``c = A alpha``. Three things make the value a theorem rather than an estim
   turns any residual of ``y @ alpha`` into an infinite error);
 * products are bounded by ``|c_j| + gamma ||A_j|| ||alpha||``, which covers every order
   of summation, so they may come from any BLAS;
-* all other roundings are paid for by factors and addends.
+* factors and addends cover all other roundings.
 
 Data are within the limits of ``Problem``: nothing overflows, and ``TINY`` is more than
 all underflows together. The checker of certificates repairs points in the same way and
-errs by less, so that it proves whatever is claimed here.
+has smaller errors, so it confirms every bound that is claimed here.
 """
 
 import math
@@ -78,7 +78,7 @@ def _take_away(steps, y, sign, excess):
     share = excess / mass
     for i in range(steps.shape[0]):
         if y[i] == sign:
-            # Rounded down and capped, so never more than is there or is left.
+            # Rounded down and capped: never more than the entry or the rest.
             part = min(left, min(steps[i], np.int64(steps[i] * share)))
             steps[i] -= part
             left -= part
@@ -124,8 +124,8 @@ def square_bounds(c, norms, alpha):
     """Upper bounds of the exact ``c_j^2``, given computed products and row norms.
 
     ``norms`` must be upper bounds of the Euclidean norms of the rows, whose entries may
-    be off by a rounding each. The error bound has a few roundings to spare: a checker
-    with accurate products is then never above it.
+    be off by a rounding each. The error bound has a margin of a few roundings: a
+    checker with accurate products never exceeds it.
     """
     gamma = (alpha.shape[0] + 8) * UNIT_ROUNDOFF
     reach = gamma / (1.0 - gamma) * length_bound(alpha)
@@ -181,7 +181,7 @@ def reduced_values(values, costs, mu):
     """Upper bounds of ``max(0, values - mu costs)``."""
     reduced = new_vector(values.shape[0])
     for j in range(values.shape[0]):
-        # The factor pays for the roundings of the product.
+        # The factor covers the roundings of the product.
         charge = mu * costs[j] * (1.0 - 4.0 * UNIT_ROUNDOFF)
         reduced[j] = max(0.0, _up(values[j] - charge))
     return reduced
@@ -200,7 +200,7 @@ def knapsack_bound(values, costs, k, budget):
     ``0 <= z <= 1``, ``sum z <= k``, ``sum costs z <= budget``. By duality the value is
     the minimum over mu >= 0 of ``budget mu + top-k sum of max(0, values - mu costs)``,
     a convex function of one variable; every mu gives a valid bound, so a search that
-    stops early costs tightness and nothing else. Returns the bound and its mu.
+    stops early only loses tightness. Returns the bound and its mu.
     """
     best_mu = 0.0
     best = largest_sum_bound(values, k)
@@ -236,7 +236,7 @@ def knapsack_bound(values, costs, k, budget):
 
 @jit_strict_part
 def affordable(squares, free, costs, budget):
-    """Values and costs of the free features that the budget can pay for."""
+    """Values and costs of the free features that fit the budget."""
     values = new_vector(free.shape[0])
     prices = new_vector(free.shape[0])
     size = 0
@@ -250,7 +250,7 @@ def affordable(squares, free, costs, budget):
 
 @jit_strict
 def bound_and_price(alpha, squares, forced, free, k, costs, budget):
-    """Lower bound of a node, and the price mu of the cost budget behind it.
+    """Lower bound of a node, and the price mu of the cost budget in it.
 
     ``alpha`` must be repaired and ``squares`` upper bounds of ``c_j^2``; ``forced`` and
     ``free`` index ``squares`` and ``costs``; ``k`` and ``budget`` are what is left for

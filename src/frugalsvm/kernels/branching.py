@@ -1,4 +1,4 @@
-"""The few features of a node that are worth branching on."""
+"""Selection of the few best features of a node to branch on."""
 
 from ._jit import jit_entry
 from .arrays import new_indices, new_vector
@@ -34,9 +34,9 @@ def most_fractional(free, z, count):
 
 @jit_entry
 def most_gaining(free, z, curvature, count):
-    """Up to ``count`` free features by the product of what their children may gain.
+    """Up to ``count`` free features by the product of the children's expected gains.
 
-    Where no curvature is known, those whose z are closest to one half.
+    If no curvature is known, those whose z are closest to one half.
     """
     score = new_vector(z.shape[0])
     known = 0

@@ -16,9 +16,9 @@ from .hinge import balance, best_intercept, longest_step
 from .linalg import add, dot, total
 from .rows import combine_rows, correlate_rows
 
-# Part of the budgets that a uniform z leaves unused.
+# Fraction of the budgets that a uniform z leaves unused.
 UNUSED = 0.1
-# Far more turns than the bisection of any two numbers needs.
+# Far more steps than the bisection of any interval needs.
 BISECTIONS = 100
 
 
@@ -46,7 +46,7 @@ class ChoiceVariables(NamedTuple):
 class Point(NamedTuple):
     """The variables of the interior point, or a step of them.
 
-    ``c`` is what ``A alpha`` is to become, ``b`` an array that holds the intercept.
+    At the solution ``c`` is ``A alpha``; ``b`` is an array that holds the intercept.
     """
 
     samples: SampleVariables
@@ -70,7 +70,7 @@ def _zero_choice(n_rows, free):
 
 @jit_new
 def zero_point(program):
-    """A point of which all variables are zero."""
+    """A point with all variables zero."""
     n_rows, free = program.R.shape
     return Point(
         _zero_samples(program.y.shape[0]), _zero_choice(n_rows, free),
@@ -91,7 +91,7 @@ def clear(point):
 
 @jit
 def advance(point, step, length):
-    """Go a step of some length; slacks are not moved, for they follow from z."""
+    """Take a step of some length; slacks are not moved, since they follow from z."""
     add(point.samples.alpha, step.samples.alpha, length)
     add(point.samples.lower, step.samples.lower, length)
     add(point.samples.upper, step.samples.upper, length)
@@ -118,7 +118,7 @@ def weights_of(z, c, b, w):
 
 @jit
 def start(program, warm_w, mu, weight, point, w, margins):
-    """Go to a point whose products of samples are ``mu weight``.
+    """Set a point whose products of samples are ``mu weight``.
 
     Only c is not A alpha; z is uniform and has no multipliers yet. ``warm_w`` are the
     weights to start from, for an SVM, or nothing. ``w`` and ``margins`` are scratch.
@@ -153,7 +153,7 @@ def _uniform_z(R, h):
 
 @jit
 def _start_on_ray(program, z, alpha, c):
-    """C on the ray of balanced half-bounds, at the scale that maximises the dual."""
+    """Set c for half the bounds, balanced and scaled to maximise the dual."""
     C, offset, p = program.C, program.offset, program.n_features
     for i in range(C.shape[0]):
         alpha[i] = 0.5 * C[i]
@@ -197,7 +197,7 @@ def _central_z(excess, product):
 
 @jit
 def _row_weights(R, h, weight):
-    """What the budgets charge for each feature at one price for all rows."""
+    """The total price of each feature if all rows have the same price."""
     n_rows, free = R.shape
     for j in range(free):
         weight[j] = 0.0
@@ -216,7 +216,7 @@ def _set_z(c, weight, price, product, z):
 
 @jit
 def _leaves(R, h, z, part):
-    """Whether z leaves some part of every budget."""
+    """Whether z leaves a given fraction of every budget unused."""
     fits = True
     for r in range(h.shape[0]):
         fits = fits and h[r] - dot(R[r], z, z.shape[0]) >= part * h[r]

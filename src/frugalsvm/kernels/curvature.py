@@ -1,20 +1,20 @@
-"""How much it would cost to decide a feature, estimated for all candidates at once.
+"""The curvature of a relaxation in each z_j, to estimate what branching would gain.
 
-With z_j pinned at some value and all else optimal, the value of a relaxation is a
+With z_j fixed at some value and all else optimal, the value of a relaxation is a
 convex function of that value, smallest at the optimal z_j. Its curvature there follows
-from the Newton matrix N of the interior point: a charge e_j on z_j moves it by
+from the Newton matrix N of the interior point: a price e_j on z_j moves it by
 
     dz_j / de_j = (1 - (2 c_j^2 / H_j) (1 - (N^-1)_jj / omega_j) / omega_j) / H_j
 
-and the curvature is half the inverse of that. The matrix is factorised anyway, so that
-a candidate costs one triangular solve.
+and the curvature is half the inverse of that. The matrix is factorised anyway, so a
+candidate takes only one triangular solve.
 """
 
 from ._jit import jit, jit_new
 from .arrays import copy_to, fill, new_vector
 from .linalg import dot, kth_largest
 
-# Features whose curvature is computed: those of largest z.
+# Number of features whose curvature is computed, those with the largest z.
 CANDIDATES = 48
 
 
@@ -45,7 +45,7 @@ def _inverse_by_sample(program, system, omega, f, x):
     copy_to(row, x)
     reach = _solve_forwards(system.matrix, 0, x)
     for r in range(n_rows, system.border.shape[0]):
-        # The intercept takes its part.
+        # The contribution of the intercept.
         part = dot(row, system.solved[r], m)
         reach -= part * part / dot(program.y, system.solved[r], m)
     return omega - omega * omega * reach

@@ -1,15 +1,15 @@
-"""The data of a problem, and what is asked about them, as compiled code takes them."""
+"""The data of a problem, regions and working sets, in the form for compiled code."""
 
 from typing import NamedTuple
 
 import numpy as np
 
-# A flag that nobody sets.
+# A stop flag that is never set.
 NEVER = np.zeros(1, dtype=np.uint8)
 
 
 class Data(NamedTuple):
-    """What all tasks of a problem have in common.
+    """The data that all tasks of a problem share.
 
     Attributes
     ----------
@@ -24,7 +24,7 @@ class Data(NamedTuple):
     costs : array (n,)
         Costs of the features.
     stop : array (1,)
-        Compiled code comes to an end once another thread sets it.
+        Compiled code ends once another thread sets this flag.
     """
 
     A: np.ndarray
@@ -42,11 +42,11 @@ class RegionArrays(NamedTuple):
     Attributes
     ----------
     forced, free : integer arrays
-        Features that are used, and those among which to choose.
+        Features that are used, and those to choose from.
     k : int
-        How many of the free ones may be chosen.
+        Maximum number of free features that may be chosen.
     budget : float
-        What they may cost together; may be infinite.
+        Their maximum total cost; may be infinite.
     """
 
     forced: np.ndarray
@@ -55,15 +55,15 @@ class RegionArrays(NamedTuple):
     budget: float
 
 
-class ActiveSet(NamedTuple):
-    """The part of a relaxation that is solved.
+class WorkingSetArrays(NamedTuple):
+    """The features and samples that a relaxation works on.
 
     Attributes
     ----------
     features : integer array
-        The working set of free features; the others are left out.
+        Free features to work on; all others are left out.
     side : array (m,)
-        0 for samples to solve on; the others keep alpha = C (1) or alpha = 0 (-1).
+        0 for active samples; the others keep alpha = C (1) or alpha = 0 (-1).
     """
 
     features: np.ndarray

@@ -1,4 +1,4 @@
-"""Products with a dense table of any real type, which is read once and not copied."""
+"""Products with a dense matrix of any real type, which is not copied."""
 
 import numpy as np
 

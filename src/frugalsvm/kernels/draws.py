@@ -1,4 +1,4 @@
-"""Random numbers that depend on a seed alone, whatever thread draws them."""
+"""Random numbers that depend only on the seed, not on the thread."""
 
 import numpy as np
 

@@ -19,7 +19,7 @@ def hinge_sum(margins, C):
 def best_intercept(scores, y, C, pull):
     """Minimise ``sum_i C_i max(0, 1 - y_i (scores_i + b)) - pull b`` over b.
 
-    The pull is that of samples whose loss is taken as linear. The function is convex
+    The pull comes from samples whose loss is taken as linear. The function is convex
     and piecewise linear with breakpoints ``y_i - scores_i``; the minimum is the first
     one, in increasing order, at which the slope is no longer negative. It is found by
     repeated splitting, in linear time on average.
@@ -33,7 +33,7 @@ def best_intercept(scores, y, C, pull):
         if y[i] > 0:
             slope -= C[i]
     size = m
-    # Every turn drops the pivot, except with NaN among the numbers.
+    # Every pass drops the pivot, unless there are NaN.
     for _ in range(m):
         if size <= 1:
             break
@@ -79,22 +79,22 @@ def best_intercept(scores, y, C, pull):
 
 @jit
 def _kept(excess, mass):
-    """Part of a class that stays if it has too much."""
+    """Fraction of a class that is kept if its sum is too large."""
     return max(0.0, 1.0 - excess / mass) if excess > 0.0 and mass > 0.0 else 1.0
 
 
 @jit
 def _raised(missing, room):
-    """Part of its room that a class is raised by if it has too little."""
+    """Fraction of its room by which a class is raised if its sum is too small."""
     return min(1.0, missing / room) if missing > 0.0 and room > 0.0 else 0.0
 
 
 @jit
 def balance(alpha, y, C, offset):
-    """Let ``y @ alpha + offset`` vanish up to rounding.
+    """Make ``y @ alpha + offset`` zero up to rounding.
 
-    One class is scaled down; if there is an offset that this cannot make up for, the
-    other is raised towards C.
+    One class is scaled down; if that does not compensate for the offset, the other is
+    raised towards C.
     """
     positive, negative = 0.0, 0.0
     positive_room, negative_room = 0.0, 0.0

@@ -1,4 +1,4 @@
-"""The intercept that belongs to given weights."""
+"""The best intercept for given weights."""
 
 from ._jit import jit_entry
 from .hinge import best_intercept

@@ -49,15 +49,15 @@ from .newton import (
 )
 from .rows import combine_rows, correlate_rows
 
-# Starts to try in turn, by their barrier in units of the mean C. The first is for warm
-# starts, the second right for nearly all data; extreme scales of features or weights
-# may need another.
+# Starts to try one after the other, by their barrier in units of the mean C. The first
+# is for warm starts, the second suits nearly all data; extreme scales of features or
+# weights may need another.
 UNITS = np.array([0.1, 1.0, 100.0, 1e4, 1e-4, 10.0])
 # Whether such a start centres the products of sample i in proportion to C_i.
 PROPORTIONAL = np.array([True, True, False, True, True, False])
 # Fraction of the way to the boundary that a step may go.
 STEP_TO_BOUNDARY = 0.99
-# Progress is a gap or a barrier below this part of the best before.
+# Progress is a gap or a barrier below this fraction of the best before.
 PROGRESS = 0.9
 # Iterations without progress before giving up.
 PATIENCE = 12
@@ -67,13 +67,13 @@ MAX_ITERATIONS = 150
 RELEASE_GAP = 0.3
 # z is released after this many iterations in any case.
 RELEASE_AFTER = 20
-# When z is released its complementarity products sum to this part of the primal value
-# at least.
+# When z is released, its complementarity products sum to at least this fraction of the
+# primal value.
 RELEASE_PRODUCTS = 0.2
-# Curvatures are taken where the relative gap is first as small as this: further down
-# the path they say what happens next to the optimal z only, further up not even that.
+# Curvatures are computed at the first relative gap below this: closer to the optimum
+# they only describe a small neighbourhood of z, further away they are inaccurate.
 CURVATURE_GAP = 0.05
-# A residual of c = A alpha above this part of c asks for refined solves.
+# A residual of c = A alpha above this fraction of c requires refined solves.
 REFINE_ABOVE = 1e-9
 
 
@@ -111,7 +111,7 @@ class Goal(NamedTuple):
 
 
 class BestPair(NamedTuple):
-    """The best pair that was found, its values, iterations, curvatures (or zeros)."""
+    """The best pair found, its values, the iterations, and curvatures (or zeros)."""
 
     solution: PrimalDual
     primal: float
@@ -189,7 +189,7 @@ def _read_primal(program, point, pair):
 
 @jit
 def _read_dual(program, point, pair):
-    """Alpha and squares next to a point; the value but for that of free features."""
+    """Compute alpha and squares at a point; return the value without free features."""
     alpha, c, squares = pair.alpha, pair.c, pair.squares
     offset, p, n_forced = program.offset, program.n_features, program.n_forced
     copy_to(point.samples.alpha, alpha)
@@ -204,7 +204,7 @@ def _read_dual(program, point, pair):
 
 @jit
 def _penalty(R, h, squares, lam):
-    """What the free features take away from the dual value, at prices lam."""
+    """What the free features subtract from twice the dual value, at prices lam."""
     if h.shape[0] == 1:
         return top_sum(squares, int(h[0] + 0.5))
     penalty = dot(h, lam, h.shape[0])
@@ -249,7 +249,7 @@ def _predict_and_correct(program, work, mu, kappa, refine):
 
 @jit
 def interior_point(program, warm_w, attempt, goal, work, best, primal, dual):
-    """Improve a pair and its two values, starting anew.
+    """Improve a pair and its two values, from a new start.
 
     Parameters
     ----------
@@ -319,12 +319,12 @@ def interior_point(program, warm_w, attempt, goal, work, best, primal, dual):
 
         find_residuals(program, point, pair.margins, newton.residuals)
         off = _largest(newton.residuals.c, p)
-        # More than the last step should have left: its solves lost digits.
+        # More than expected after the last step: its solves lost digits.
         lost = off > max(2.0 * expected, REFINE_ABOVE * _largest(point.c, p))
         refine = refine or lost
         factorise(program, point.choice, newton.scaling, newton.system, goal.stop)
         if goal.stop[0] != 0:
-            # The factorisation may be unfinished.
+            # The factorisation may be incomplete.
             break
         if released and not is_curved and gap <= CURVATURE_GAP * primal:
             find_curvatures(program, point, newton, curvature)
@@ -346,7 +346,7 @@ def _is_reached(goal, primal, dual):
 def solve_program(program, warm_w, goal):
     """Solve a program, from another start if one ends above the tolerance.
 
-    ``warm_w`` are weights to start from, for an SVM, or nothing.
+    ``warm_w`` are weights to start from, for an SVM, or an empty array.
     """
     cold = new_vector(0)
     work = _new_workspace(program)

@@ -14,8 +14,8 @@ from .arrays import new_matrix, new_vector
 SMALL = 48
 # Block size of the large products and of the Cholesky factorisation.
 BLOCK = 48
-# Rows longer than this are multiplied a stretch at a time, which stays in the cache.
-LONG, STRETCH = 16384, 4096
+# Rows longer than this are multiplied in chunks, which stay in the cache.
+LONG, CHUNK = 16384, 4096
 # A pivot below this fraction of its diagonal entry is numerically zero.
 PIVOT_TOL = 1e-15
 # Dividing by this makes the component of a zero pivot vanish from the solution.
@@ -53,7 +53,7 @@ def kth_largest(values, k):
     work = values.copy()
     size = work.shape[0]
     pivot = work[0]
-    # Every turn drops the pivot.
+    # Every pass drops the pivot.
     for _ in range(values.shape[0]):
         a, b, c = work[0], work[size // 2], work[size - 1]
         pivot = max(min(a, b), min(max(a, b), c))
@@ -104,7 +104,7 @@ def combine(weights, rows, out):
         out[i] = 0.0
     j = 0
     while j + 4 <= p:
-        # Four rows a sweep: a quarter of the traffic on ``out``.
+        # Four rows at a time: ``out`` is read and written a quarter as often.
         a, b, c, d = weights[j], weights[j + 1], weights[j + 2], weights[j + 3]
         for i in range(m):
             out[i] += (
@@ -169,21 +169,21 @@ def weighted_gram(rows, weights, out, stop):
 
 @jit_new
 def _long_gram(rows, weights, out, stop):
-    """The same, a stretch of the samples at a time."""
+    """The same, in chunks of the samples."""
     p, m = rows.shape
     for j in range(p):
         for k in range(j + 1):
             out[j, k] = 0.0
-    part, scaled = new_matrix(p, STRETCH), new_matrix(p, STRETCH)
-    for start in range(0, m, STRETCH):
+    part, scaled = new_matrix(p, CHUNK), new_matrix(p, CHUNK)
+    for start in range(0, m, CHUNK):
         if stop[0] != 0:
             return
-        width = min(STRETCH, m - start)
+        width = min(CHUNK, m - start)
         for j in range(p):
             for i in range(width):
                 part[j, i] = rows[j, start + i]
                 scaled[j, i] = rows[j, start + i] * weights[start + i]
-            for i in range(width, STRETCH):
+            for i in range(width, CHUNK):
                 part[j, i] = scaled[j, i] = 0.0
         _add_gram(scaled, part, out)
 

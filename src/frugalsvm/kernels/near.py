@@ -1,6 +1,6 @@
-"""The samples near the margin of a solution, side by side.
+"""The samples near the margin of a solution, in contiguous arrays.
 
-Those far from it keep alpha = 0 or C, as long as nobody finds them on the wrong side.
+All other samples keep alpha = 0 or C until a check of the margins shows otherwise.
 """
 
 from typing import NamedTuple
@@ -12,8 +12,8 @@ from .arrays import filled, new_indices, new_matrix, new_vector
 from .linalg import dot, kth_largest
 
 
-class Near(NamedTuple):
-    """Some samples, seen by the features of a support.
+class NearSamples(NamedTuple):
+    """Data of some samples on a support, and sums over the other samples.
 
     Attributes
     ----------
@@ -22,11 +22,11 @@ class Near(NamedTuple):
         Their signed entries, by feature and by sample.
     y, C : arrays (k,)
     far_w : array (p,)
-        Weights by the other samples, of which some are at C.
+        What the other samples contribute to the weights.
     far_sums : array (2,)
-        Sums of C and of C y over these.
+        Their sums of alpha and of alpha y.
     scale : array (1,)
-        Mean of the squared norms of the samples.
+        Mean squared norm of the samples.
     """
 
     samples: np.ndarray
@@ -40,11 +40,11 @@ class Near(NamedTuple):
 
 
 @jit_new
-def near_part(data, support, slack, alpha, count):
-    """The samples of the smallest ``|slack|``, so many or a few more.
+def select_near_samples(data, support, slack, alpha, count):
+    """The ``count`` samples of the smallest ``|slack|``, or a few more.
 
-    The slack of a sample is 1 less its margin. Samples strictly between their bounds
-    are near whatever it is.
+    The slack of a sample is 1 minus its margin. Samples strictly between their bounds
+    are included in any case.
     """
     m, p = slack.shape[0], support.shape[0]
     limit = np.inf
@@ -75,4 +75,4 @@ def near_part(data, support, slack, alpha, count):
         for t in range(size):
             rows[j, t] = columns[t, j] = row[samples[t]]
         scale[0] += dot(rows[j], rows[j], size) / size
-    return Near(samples[:size], rows, columns, y, C, far_w, far_sums, scale)
+    return NearSamples(samples[:size], rows, columns, y, C, far_w, far_sums, scale)

@@ -31,7 +31,7 @@ from .linalg import (
 )
 from .rows import combine_rows, correlate_rows, gram_of_rows
 
-# Up to this order the choice of matrix is not a question of speed.
+# Up to this order the choice of matrix hardly affects the speed.
 SMALL_ORDER = 150
 # Solves of one system when digits are being lost, the first included.
 REFINED_SOLVES = 3
@@ -188,7 +188,7 @@ def is_by_feature(program):
 
 @jit
 def price_of(R, lam, j):
-    """``(R' lam)_j``: what the budgets charge for feature j."""
+    """``(R' lam)_j``: the total price of feature j."""
     price = 0.0
     for r in range(R.shape[0]):
         price += R[r, j] * lam[r]
@@ -219,7 +219,7 @@ def _find_choice_residuals(R, choice, c, residual):
 
 @jit
 def scale(program, point, released, scaling):
-    """Slacks and scalings at a point; z stays where it is until it is released."""
+    """Slacks and scalings at a point; z is fixed until it is released."""
     R, h, choice = program.R, program.h, point.choice
     for r in range(h.shape[0]):
         choice.slack[r] = h[r] - dot(R[r], choice.z, R.shape[1])
@@ -255,7 +255,7 @@ def _scale_features(R, choice, c, released, scaling):
 def factorise(program, choice, scaling, system, stop):
     """Form and factorise the matrix, and solve for its border.
 
-    Unfinished if the flag ``stop`` is set.
+    Incomplete if the flag ``stop`` is set.
     """
     theta, features = scaling.samples.theta, scaling.features
     if system.by_feature:
@@ -313,7 +313,7 @@ def _form_small(R, choice, scaling, system):
 
 @jit
 def _coupling(row, other, z, scaling, by_feature):
-    """What elimination makes two budget rows have in common."""
+    """The entry of two budget rows that elimination causes."""
     n_forced = scaling.omega.shape[0] - z.shape[0]
     coupling = 0.0
     for j in range(z.shape[0]):
@@ -356,9 +356,9 @@ def newton_step(program, point, newton, weight, tau, kappa, second, refine, step
 
 @jit
 def _aim_choice(R, choice, c, residual, H, target, second, rhs, step, d_c):
-    """Right-hand sides e and prices; multipliers receive what their products lack.
+    """Right-hand sides e and prices; multipliers receive residuals of products.
 
-    ``d_c`` receives what is added to ``z c`` by second-order terms and e.
+    ``d_c`` receives the contribution of second-order terms and e to ``z c``.
     """
     e, prices = rhs.e, rhs.prices
     n_forced = c.shape[0] - R.shape[1]
@@ -381,7 +381,7 @@ def _aim_choice(R, choice, c, residual, H, target, second, rhs, step, d_c):
 
 @jit
 def _aim_samples(samples, residual, scaling, weight, tau, base, step):
-    """Right-hand side of the samples; multipliers receive what their products lack."""
+    """Right-hand side of the samples; multipliers receive residuals of products."""
     for i in range(base.shape[0]):
         change = step.alpha[i]
         goal = tau * weight[i]
@@ -433,7 +433,7 @@ def _solve_by_feature(rows, scaling, system, rhs, r_c, refine, step):
     fill(d_lam, 0.0)
     fill(d_c, 0.0)
     for attempt in range(REFINED_SOLVES if refine else 1):
-        # First  A theta base - r_c,  then what the step leaves of  A dalpha - dc = r_c.
+        # First  A theta base - r_c,  then the residual of  A dalpha - dc = r_c.
         correlate_rows(rows, d_alpha, x)
         add(x, r_c, -1.0)
         add(x, d_c, -1.0)
@@ -468,7 +468,7 @@ def _solve_by_sample(rows, scaling, system, rhs, r_c, step):
 
 @jit
 def _complete_samples(samples, scaling, step):
-    """Steps of the multipliers of alpha, from what their products lacked."""
+    """Steps of the multipliers of alpha, from the residuals of their products."""
     for i in range(step.alpha.shape[0]):
         change = step.alpha[i]
         lower = step.lower[i] - samples.lower[i] * change

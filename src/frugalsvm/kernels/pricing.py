@@ -1,4 +1,4 @@
-"""What compiled code says of a region whose features were priced elsewhere."""
+"""Screening as a function that Python can call, for engines that price elsewhere."""
 
 from ._jit import jit_strict
 from .screening import screen

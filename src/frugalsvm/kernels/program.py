@@ -1,9 +1,8 @@
-"""The program that the interior point solves: some features, some samples.
+"""The program that the interior point solves, on some features and samples.
 
-One row per feature, ``y_i x_ij``, and the labels as a last row when there is an
-intercept: a feature without penalty. A free intercept makes the problem blind to the
-features' means, but rounding errors are not: large means would cost digits, so the rows
-are centred.
+It has one row per feature, ``y_i x_ij``, and the labels as a last row if there is an
+intercept: a feature without penalty. With a free intercept the means of the features
+do not change the solution, but large means would lose digits, so the rows are centred.
 """
 
 from typing import NamedTuple
@@ -15,8 +14,8 @@ from .arrays import copy_to, fill, filled, new_indices, new_vector
 from .linalg import dot, total
 from .rows import Rows, stack
 
-# Part of C that the active samples of a class may need to balance the frozen ones:
-# interior points are not at the bounds.
+# Largest fraction of C that the active samples of a class may need to balance frozen
+# ones: interior points are not at the bounds.
 MOST_USED = 0.99
 
 
@@ -28,9 +27,9 @@ class Program(NamedTuple):
     rows : Rows (q, m)
         Signed and centred: forced features, free ones, and y if there is an intercept.
     offset : array (q,)
-        What frozen samples add to ``rows @ alpha``.
+        The contribution of frozen samples to ``rows @ alpha``.
     mass : float
-        What they add to the sum of alpha.
+        Their contribution to the sum of alpha.
     y, C : arrays (m,)
         Labels and positive weights.
     R, h : arrays (r, free), (r,)
@@ -51,7 +50,7 @@ class Program(NamedTuple):
 
 
 class Restriction(NamedTuple):
-    """A program, and how it belongs to the data.
+    """A program, and its relation to the data.
 
     Attributes
     ----------
@@ -75,8 +74,8 @@ class Restriction(NamedTuple):
 def _frozen(side, y, C, intercept):
     """The dual variables of frozen samples, zero for active ones.
 
-    If the active samples cannot balance the others, all become active: the constraint
-    ``y @ alpha = 0`` must stay feasible. ``side`` is updated then.
+    If the active samples cannot balance the others, all become active, and ``side`` is
+    updated: the constraint ``y @ alpha = 0`` must stay feasible.
     """
     m = side.shape[0]
     alpha = filled(m, 0.0)
@@ -126,7 +125,7 @@ def _take(values, samples):
 
 @jit_new
 def _offset(data, features, means, alpha):
-    """What frozen samples add to the products of the rows with alpha."""
+    """The contribution of frozen samples to the products of the rows with alpha."""
     p, m = features.shape[0], alpha.shape[0]
     balance = dot(data.y, alpha, m)
     offset = new_vector(p + 1 if data.intercept else p)
@@ -139,9 +138,9 @@ def _offset(data, features, means, alpha):
 
 @jit_new
 def restrict(data, features, side, R, h):
-    """The program on some features, forced ones first, and on samples of side 0.
+    """The program on some features, forced ones first, and on the samples of side 0.
 
-    If the others cannot be balanced, all samples are in it, and all sides set to 0.
+    If these cannot balance the others, it has all samples, and all sides become 0.
     """
     alpha = _frozen(side, data.y, data.C, data.intercept)
     samples = _active(side)

@@ -1,9 +1,9 @@
-"""The relaxation of a region, by rounds on a growing part of it.
+"""The relaxation of a region, by rounds on a growing working set.
 
-An active set of features and samples is solved, the dual variables of the other samples
-staying where they are; then all features are priced and all margins computed by one
-product with the data each, what was left out wrongly joins, and so on until the dual
-bound over *all* features meets the primal value over *all* samples.
+Each round solves for a working set of features and samples, with the dual variables of
+all other samples frozen. Then one product with the data prices all features, another
+computes all margins, and what is missing joins the working set, until the dual bound
+over *all* features meets the primal value over *all* samples.
 """
 
 from typing import NamedTuple
@@ -11,33 +11,33 @@ from typing import NamedTuple
 import numpy as np
 
 from ._jit import jit, jit_new
-from .active_set import (
-    LARGE_PART,
-    active_set,
+from .arrays import copy_to, join, new_vector
+from .bounds import dual_bound
+from .data import WorkingSetArrays
+from .hinge import hinge_sum
+from .interior_point import Goal, solve_program
+from .program import dual_point, margins_of, restrict
+from .working_set import (
+    LARGE_FRACTION,
     budget_rows,
+    child_working_set,
     grow_features,
     grow_samples,
     is_whole,
 )
-from .arrays import copy_to, join, new_vector
-from .bounds import dual_bound
-from .data import ActiveSet
-from .hinge import hinge_sum
-from .interior_point import Goal, solve_program
-from .program import dual_point, margins_of, restrict
 
 # First rounds only have to find the right features.
 ROUGH_TOL = 1e-2
-# Below this relative gap rounds are no longer rough.
+# Relative gap below which rounds are no longer rough.
 NEAR = 0.05
-# Rounds after which no feature is dropped again, so that rounds come to an end.
+# Rounds after which no more features are dropped, so that the rounds terminate.
 DROP_ROUNDS = 8
-# The interior point is to leave this part of the gap that is allowed.
+# Fraction of the allowed gap that the interior point may leave.
 INNER_TOL = 0.5
 
 
 class RelaxationGoal(NamedTuple):
-    """What is asked of a relaxation; see ``engine.protocol.Task``."""
+    """When to end a relaxation; see ``engine.protocol.RelaxationRequest``."""
 
     tol: float
     fine_tol: float
@@ -47,15 +47,15 @@ class RelaxationGoal(NamedTuple):
     n_before: int
 
 
-class Judged(NamedTuple):
-    """A relaxation on an active set, judged by all features and samples.
+class RoundResult(NamedTuple):
+    """A relaxation on a working set, and its values over all features and samples.
 
     Attributes
     ----------
     bound, price : float
-        Valid bound of the region, and the price of the cost budget behind it.
+        Valid bound of the region, and the price of the cost budget in it.
     alpha, squares : arrays (m,), (n,)
-        The dual point, repaired, and upper bounds of its ``c_j^2``.
+        The repaired dual point, and upper bounds of its ``c_j^2``.
     value : float
         Primal value.
     features : integer array
@@ -81,13 +81,13 @@ class Judged(NamedTuple):
     curvature: np.ndarray
 
 
-class Relaxed(NamedTuple):
-    """The best bound and its price, the last round, and what comes next."""
+class RelaxedRegion(NamedTuple):
+    """The best bound and its price, the last round, and the next working set."""
 
     bound: float
     price: float
-    last: Judged
-    active: ActiveSet
+    last: RoundResult
+    working_set: WorkingSetArrays
     rounds: int
     iterations: int
     finished: bool
@@ -95,7 +95,7 @@ class Relaxed(NamedTuple):
 
 @jit
 def _primal_value(w, z, n_forced, margins, C):
-    """``1/2 sum w_j^2 / z_j`` and the losses."""
+    """``1/2 sum w_j^2 / z_j`` plus the losses."""
     quadratic = 0.0
     for j in range(n_forced):
         quadratic += w[j] * w[j]
@@ -113,54 +113,54 @@ def _bound(data, region, alpha):
 
 
 @jit_new
-def _solve(data, region, active, tol, cutoff):
-    """Solve the relaxation on an active set, and judge it."""
-    features = join(region.forced, active.features)
-    R, h = budget_rows(region, data.costs, active.features)
-    part = restrict(data, features, active.side, R, h)
+def _solve(data, region, working_set, tol, cutoff):
+    """Solve the relaxation on a working set, and compute its values."""
+    features = join(region.forced, working_set.features)
+    R, h = budget_rows(region, data.costs, working_set.features)
+    part = restrict(data, features, working_set.side, R, h)
     goal = Goal(tol, cutoff, data.stop)
     found = solve_program(part.program, new_vector(0), goal)
     w, z, own_alpha = found.solution
     bound, alpha, squares, price = _bound(data, region, dual_point(part, own_alpha))
     margins = margins_of(data, features, w, part.means)
     value = _primal_value(w, z, region.forced.shape[0], margins, data.C)
-    return Judged(
-        bound, price, alpha, squares, value, active.features, z, w, margins,
+    return RoundResult(
+        bound, price, alpha, squares, value, working_set.features, z, w, margins,
         found.iterations, found.curvature,
     )  # fmt: skip
 
 
 @jit_new
-def _grow(data, region, active, last, may_drop):
-    """Let join what was left out wrongly; the active set, and whether any did."""
-    features = active.features
-    grown = grow_samples(last.margins, active.side)
+def _grow(data, region, working_set, last, may_drop):
+    """Add missing features and samples; the working set, and whether there were any."""
+    features = working_set.features
+    grown = grow_samples(last.margins, working_set.side)
     if features.shape[0] < region.free.shape[0]:
         features, joined = grow_features(
             region, data.costs, last.squares, features, may_drop
         )
         grown = grown or joined
-    return ActiveSet(features, active.side), grown
+    return WorkingSetArrays(features, working_set.side), grown
 
 
 @jit_new
 def _rounds(
-    data, region, active, first_tol, tol, limit, cutoff, before, alpha, squares
+    data, region, working_set, first_tol, tol, limit, cutoff, before, alpha, squares
 ):
-    """Rounds until the gap is closed or there are as many as the limit.
+    """Run rounds until the gap is closed or the limit is reached.
 
-    ``before`` are the bound, its price, the rounds and the iterations of earlier ones;
-    ``alpha`` and ``squares`` receive what a better bound belongs to.
+    ``before`` holds bound, price, rounds and iterations of earlier calls; ``alpha`` and
+    ``squares`` receive the dual point of a better bound.
     """
     bound, price, rounds, iterations = before
     limit += rounds
     round_tol = first_tol
     while True:
-        had_all = is_whole(region, active)
-        is_partial = active.features.shape[0] < region.free.shape[0]
-        # The bound over all features can only be lower than that over some.
+        had_all = is_whole(region, working_set)
+        is_partial = working_set.features.shape[0] < region.free.shape[0]
+        # The bound over all features is at most that over some of them.
         own_cutoff = np.inf if is_partial else cutoff
-        last = _solve(data, region, active, INNER_TOL * round_tol, own_cutoff)
+        last = _solve(data, region, working_set, INNER_TOL * round_tol, own_cutoff)
         rounds += 1
         iterations += last.iterations
         if not last.bound <= bound:
@@ -171,10 +171,12 @@ def _rounds(
         finished = gap <= tol * abs(last.value) or bound > cutoff
         finished = finished or (had_all and round_tol <= tol)
         if not finished:
-            active, grown = _grow(data, region, active, last, rounds <= DROP_ROUNDS)
+            working_set, grown = _grow(
+                data, region, working_set, last, rounds <= DROP_ROUNDS
+            )
             finished = not grown and round_tol <= tol
             near = gap <= NEAR * abs(last.value)
-            if not grown or near or is_whole(region, active):
+            if not grown or near or is_whole(region, working_set):
                 round_tol = tol
         if data.stop[0] != 0:
             finished = False
@@ -182,39 +184,39 @@ def _rounds(
         if finished or rounds >= limit:
             break
     if finished and bound <= cutoff:
-        active = active_set(region, data, last.squares, alpha, last.margins)
-    return Relaxed(bound, price, last, active, rounds, iterations, finished)
+        working_set = child_working_set(region, data, last.squares, alpha, last.margins)
+    return RelaxedRegion(bound, price, last, working_set, rounds, iterations, finished)
 
 
 @jit_new
-def relax(data, region, active, goal, alpha, squares):
-    """Solve the relaxation of a region, starting from an active set.
+def relax(data, region, working_set, goal, alpha, squares):
+    """Solve the relaxation of a region, starting from a working set.
 
-    ``alpha`` and ``squares`` receive the dual point behind the bound, repaired, and
-    upper bounds of its ``c_j^2``.
+    ``alpha`` and ``squares`` receive the repaired dual point of the bound, and upper
+    bounds of its ``c_j^2``.
     """
     first_tol = ROUGH_TOL if goal.rough else goal.tol
     tol, limit = goal.tol, goal.max_rounds
-    # A zero of known type: for a literal all would be compiled once more.
+    # A zero of known type: a literal would cause another compilation.
     before = (-np.inf, 0.0, goal.n_before, np.int64(0))
     while True:
         found = _rounds(
-            data, region, active, first_tol, tol, limit, goal.cutoff, before, alpha,
-            squares,
+            data, region, working_set, first_tol, tol, limit, goal.cutoff, before,
+            alpha, squares,
         )  # fmt: skip
-        # Too coarse to tell whether the region can be pruned?
+        # Too coarse to decide whether the region can be pruned?
         is_open = found.bound <= goal.cutoff < found.last.value
         if not (goal.fine_tol < tol and is_open and data.stop[0] == 0):
             break
         first_tol, tol, limit = goal.fine_tol, goal.fine_tol, 2 * goal.max_rounds
         before = (found.bound, found.price, found.rounds, found.iterations)
-        active = found.active
-        if not _is_usable(region, active.features):
-            active = ActiveSet(region.free, active.side)
+        working_set = found.working_set
+        if not _is_usable(region, working_set.features):
+            working_set = WorkingSetArrays(region.free, working_set.side)
     return found
 
 
 @jit
 def _is_usable(region, features):
     """Whether a working set is neither too small nor too large to start from."""
-    return region.k < features.shape[0] <= LARGE_PART * region.free.shape[0]
+    return region.k < features.shape[0] <= LARGE_FRACTION * region.free.shape[0]

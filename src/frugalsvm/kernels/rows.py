@@ -1,8 +1,9 @@
 """The rows of a program: signed features at some samples, centred, and the labels.
 
-Words of texts and levels of categories are zero at most samples. Where nearly all
-entries of a program are, only the others are kept, sample by sample, and centring is
-done to the results: an iteration then costs what they are, not what the table is.
+Features such as words of texts and levels of categories are zero for most samples. If
+nearly all entries of a program are zero, only the others are kept, sample by sample,
+and results are centred instead of rows: the work of an iteration then depends on the
+number of nonzero entries.
 """
 
 from typing import NamedTuple
@@ -13,12 +14,12 @@ from ._jit import jit, jit_new
 from .arrays import fill, filled, new_indices, new_matrix, new_vector
 from .linalg import combine, correlate, dot, total, weighted_gram
 
-# Entries of a program are worth counting from so many on.
+# Zeros are only counted if a program has at least this many entries.
 LARGE = 2**16
-# Rows are kept as entries if no more than this part of them is not zero, and of the
-# pairs of entries of a sample its square: these are what the Gram matrix costs.
+# Rows are kept as entries if at most this fraction of them is nonzero, and at most its
+# square of the pairs of entries of a sample, which the Gram matrix takes time for.
 FEW = 0.1
-# ... and centring leaves this part of the squares of each, or digits would be lost.
+# Centring must leave this fraction of the squares of each row, or digits would be lost.
 LEAST_LEFT = 0.25
 
 
@@ -30,7 +31,7 @@ class Rows(NamedTuple):
     dense : array (q, m)
         The rows, or an empty array if they are kept as entries.
     starts : integer array (m + 1,)
-        Where the entries of a sample start, or an empty array.
+        Position of the first entry of each sample, or an empty array.
     features : integer array
         Numbers of features, ascending for each sample.
     values : array
@@ -79,7 +80,7 @@ def stack(data, features, samples, y):
 
 @jit_new
 def _find_starts(A, features, samples, means, y):
-    """Where the entries of each sample would start, and whether they are few."""
+    """Position of the first entry of each sample, and whether entries are few."""
     p, size = features.shape[0], samples.shape[0]
     starts = new_indices(size + 1)
     fill(starts, 0)
@@ -106,7 +107,7 @@ def _find_starts(A, features, samples, means, y):
 
 @jit_new
 def _take_entries(A, features, samples, starts):
-    """Numbers of features and values of the entries that are not zero."""
+    """Numbers of features and values of the nonzero entries."""
     p, size = features.shape[0], samples.shape[0]
     numbers, values = new_indices(starts[size]), new_vector(starts[size])
     for t in range(p):
@@ -117,7 +118,7 @@ def _take_entries(A, features, samples, starts):
                 at = starts[i]
                 numbers[at], values[at] = t, value
                 starts[i] += 1
-    # They are where the next ones start now.
+    # Each is now the start of the next sample.
     for i in range(size, 0, -1):
         starts[i] = starts[i - 1]
     starts[0] = 0
@@ -131,7 +132,7 @@ def _is_dense(rows):
 
 @jit
 def combine_rows(weights, rows, out):
-    """One value per sample: the sum of the rows, without y if it has no weight."""
+    """One value per sample: the weighted sum of the rows; y may have no weight."""
     size, p = weights.shape[0], rows.means.shape[0]
     if _is_dense(rows):
         combine(weights, rows.dense[:size], out)
@@ -148,7 +149,7 @@ def combine_rows(weights, rows, out):
 
 @jit
 def correlate_rows(rows, values, out):
-    """One value per row: its product with the values; that of y if ``out`` has room."""
+    """One value per row: its product with the values; y if ``out`` is long enough."""
     size, p = out.shape[0], rows.means.shape[0]
     if _is_dense(rows):
         correlate(rows.dense[:size], values, out)

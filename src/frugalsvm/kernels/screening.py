@@ -8,7 +8,7 @@ k-th largest of their positive parts:
     LB + 1/2 (r_[k] - r_j)   > UB   =>   z_j = 0 in every better solution
     LB + 1/2 (r_j - r_[k+1]) > UB   =>   z_j = 1 in every better solution
 
-All roundings go against the conclusion, so a fixing is as sure as the bound.
+All roundings go against the conclusion, so a fixing is as reliable as the bound.
 """
 
 import numpy as np
@@ -36,8 +36,8 @@ def _half_gain(larger, smaller):
 def screen(alpha, squares, forced, free, k, costs, budget, cutoff):
     """Decide free features of a node: FIXED_OUT, OPEN or FIXED_IN for each.
 
-    Parameters are those of ``bound_and_price`` and the cutoff, the objective of a known
-    solution. The answer concerns solutions that are strictly better than that one.
+    Parameters are those of ``bound_and_price``, and the cutoff is the objective of a
+    known solution. Decisions hold for all solutions that are strictly better.
     """
     decision = new_marks(free.shape[0])
     bound, mu = bound_and_price(alpha, squares, forced, free, k, costs, budget)
@@ -51,7 +51,7 @@ def screen(alpha, squares, forced, free, k, costs, budget, cutoff):
         if k == 0 or costs[j] > budget:
             decision[t] = FIXED_OUT
             continue
-        # What the feature is worth beyond its cost; may be negative, rounded up.
+        # Value of the feature less its cost, rounded up; may be negative.
         worth = np.nextafter(values[position] - mu * prices[position], np.inf)
         worth = np.nextafter(worth + 1e-15 * abs(mu * prices[position]), np.inf)
         if _down(bound + _half_gain(kth, worth)) > cutoff:

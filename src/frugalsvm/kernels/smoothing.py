@@ -1,14 +1,14 @@
-"""The SVM on a support, made smooth, and what it says about exchanges.
+"""A smoothed SVM on a support, and the estimates of exchanges that follow from it.
 
-A barrier of weight tau on ``0 <= alpha <= C`` rounds off the hinge: the loss of a
-sample with slack s becomes ``max s alpha + tau log alpha + tau log (C - alpha)``,
-and the problem a smooth one in w and b that Newton's method solves. Its matrix is
+A barrier of weight tau on ``0 <= alpha <= C`` smooths the hinge: the loss of a sample
+with slack s becomes ``max s alpha + tau log alpha + tau log (C - alpha)``, and Newton's
+method solves the resulting smooth problem in w and b. Its matrix is
 ``K = G theta G' + diag(1, ..., 1, 0)``, with the rows of the support and y in G and
 ``theta`` the slope of alpha as a function of s.
 
-There the dual has a second-order model. Without a row j of the support and with a row k
-instead, its maximum is that of a quadratic in two unknowns, which knows whether the one
-feature can stand for the other: ``q_jk = a_j' P a_k`` is entry j of
+At its solution the dual has a second-order model. If row k replaces row j of the
+support, its maximum is that of a quadratic in two unknowns, which reflects whether one
+feature can replace the other: ``q_jk = a_j' P a_k`` is entry j of
 ``K^-1 G theta a_k``, ``q_jj = 1 - (K^-1)_jj``, and P the inverse Hessian of the dual on
 the plane ``y'alpha = 0``.
 """
@@ -28,24 +28,23 @@ from .linalg import (
     weighted_gram,
 )
 
-# Newton's method ends when it expects to gain less than this part of tau per sample, or
-# after so many iterations.
+# Newton's method ends when its expected gain is below this fraction of tau per sample,
+# or after this many iterations.
 CENTRED, MAX_ITERATIONS = 0.01, 10
-# Halvings of a step that gains too little, and the part of what is expected that is
-# enough.
+# Most halvings of a step that gains too little, and the fraction of the expected gain
+# that suffices.
 HALVINGS, ENOUGH = 11, 0.1
-# The weight of the barrier is that which belongs to a relative gap of the objective: at
-# most, and times the samples for each weight. Where these are few, fine differences
-# matter.
+# The weight of the barrier corresponds to a relative gap: the second number times the
+# samples per weight, at most the first. With few samples, fine differences matter.
 MOST_ROUGH, ROUGHNESS = 0.3, 0.04
-# Keeps the row of y in K positive where no sample moves.
+# Keeps the row of y in K positive if no sample moves.
 TINY = 1e-12
-# Samples whose theta is below this part of the largest do not move.
+# Samples whose theta is below this fraction of the largest do not move.
 LEAST_THETA = 1e-5
 
 
 class Smooth(NamedTuple):
-    """The smooth solution.
+    """The solution of the smoothed SVM.
 
     Attributes
     ----------
@@ -66,7 +65,7 @@ class Smooth(NamedTuple):
 
 @jit
 def barrier_weight(objective, n_samples, n_features):
-    """The weight that belongs to the gap at which models are made."""
+    """The weight of the barrier for the gap at which models are made."""
     roughness = min(MOST_ROUGH, ROUGHNESS * n_samples / max(n_features, 1))
     return roughness * objective / (2.0 * n_samples)
 
@@ -79,7 +78,7 @@ def _value(G, C, far, p, weights, tau, slack, alpha):
     for i in range(C.shape[0]):
         s, bound = 1.0 - slack[i], C[i]
         root = np.sqrt(s * s * bound * bound + 4.0 * tau * tau)
-        # The smaller of alpha and C - alpha, of which s says which it is.
+        # The smaller of alpha and C - alpha; the sign of s tells which one.
         lower = 2.0 * tau * bound / (2.0 * tau + abs(s) * bound + root)
         upper = bound - lower
         slack[i] = s
@@ -139,7 +138,7 @@ def _factorise(G, theta, p, stop, factor):
 
 @jit
 def _gradient(G, far, p, weights, alpha, gradient):
-    """Downhill, with ``w - A alpha`` for the weights."""
+    """The negative gradient; for the weights it is ``A alpha - w``."""
     for j in range(G.shape[0]):
         gradient[j] = far[j] + dot(G[j], alpha, alpha.shape[0])
         if j < p:
@@ -147,15 +146,15 @@ def _gradient(G, far, p, weights, alpha, gradient):
 
 
 @jit
-def _begin(near, vertex, tau, slack, alpha, theta):
-    """Tangents of alpha where the samples on the margin have the alpha they have.
+def _begin(near, point, tau, slack, alpha, theta):
+    """First slopes of alpha; samples on the margin keep the alpha of the exact one.
 
-    They are at its kink, where the smooth alpha would be C / 2.
+    They are at the kink of the loss, where the smooth alpha would be C / 2.
     """
     _slopes(near.C, alpha, tau, theta)
-    for t in range(vertex.size[0]):
-        i = vertex.free[t]
-        own, room = vertex.alpha[i], near.C[i] - vertex.alpha[i]
+    for t in range(point.size[0]):
+        i = point.free[t]
+        own, room = point.alpha[i], near.C[i] - point.alpha[i]
         if own > 0.0 and room > 0.0:
             both = own * room
             theta[i] = both * both / (tau * (own * own + room * room))
@@ -163,28 +162,28 @@ def _begin(near, vertex, tau, slack, alpha, theta):
 
 
 @jit_new
-def smoothen(near, vertex, intercept, tau, stop):
-    """The smooth solution, from the one that is not smooth.
+def smoothen(near, point, intercept, tau, stop):
+    """Solve the smoothed SVM, starting from the exact solution.
 
-    Its alpha is that of the last Newton step, which is in balance: ``A alpha = w`` and
-    ``y'alpha = 0``, up to what is far.
+    Its alpha is that of the last Newton step, which is balanced: ``A alpha = w`` and
+    ``y'alpha = 0``, up to the far samples.
     """
     p, m = near.rows.shape
     order = p + 1 if intercept else p
     G, factor = new_matrix(order, m), new_matrix(order, order)
     for j in range(p):
         copy_to(near.rows[j], G[j])
-    # What is far pulls at the weights, and at the intercept, too.
+    # The contributions of far samples to weights and intercept.
     far, weights, trial = filled(order, 0.0), filled(order, 0.0), new_vector(order)
-    copy_to(vertex.w, weights)
+    copy_to(point.w, weights)
     copy_to(near.far_w, far)
     if intercept:
         copy_to(near.y, G[p])
-        weights[p], far[p] = vertex.numbers[0], near.far_sums[1]
+        weights[p], far[p] = point.numbers[0], near.far_sums[1]
     slack, alpha, theta = new_vector(m), new_vector(m), new_vector(m)
     gradient, step = new_vector(order), new_vector(order)
     value = _value(G, near.C, far, p, weights, tau, slack, alpha)
-    _begin(near, vertex, tau, slack, alpha, theta)
+    _begin(near, point, tau, slack, alpha, theta)
     iterations = 0
     while True:
         iterations += 1
@@ -197,11 +196,11 @@ def smoothen(near, vertex, intercept, tau, stop):
         if is_centred or iterations == MAX_ITERATIONS or stop[0] != 0:
             break
         length = 1.0
-        for turn in range(HALVINGS + 1):
+        for halving in range(HALVINGS + 1):
             for j in range(order):
                 trial[j] = weights[j] + length * step[j]
             new = _value(G, near.C, far, p, trial, tau, slack, alpha)
-            if new < value - ENOUGH * length * expected or turn == HALVINGS:
+            if new < value - ENOUGH * length * expected or halving == HALVINGS:
                 break
             length *= 0.5
         copy_to(trial, weights)
@@ -216,14 +215,14 @@ def smoothen(near, vertex, intercept, tau, stop):
 
 
 class ExchangeModel(NamedTuple):
-    """What exchanges may be expected to cost.
+    """The estimated costs of exchanges.
 
     Attributes
     ----------
     features : integer array (q,)
-        Features that may come.
+        Features that may enter.
     losses : array (p, q)
-        By how much the objective rises, for each feature that goes and that comes.
+        Increase of the objective for each leaving and each entering feature.
     """
 
     features: np.ndarray
@@ -232,7 +231,7 @@ class ExchangeModel(NamedTuple):
 
 @jit_new
 def _inverse(factor):
-    """The inverse of the matrix that was factorised."""
+    """The inverse of the factorised matrix."""
     order = factor.shape[0]
     inverse = new_matrix(order, order)
     for j in range(order):
@@ -254,7 +253,7 @@ def _weighted_square(x, weights):
 
 @jit_new
 def exchange_model(data, near, smooth, features, c):
-    """What exchanges cost, given the products of the features with alpha."""
+    """Estimated costs of exchanges, given the products of the features with alpha."""
     p, count = near.rows.shape[0], features.shape[0]
     order, theta = smooth.G.shape[0], smooth.theta
     moving = _moving(theta)

@@ -1,7 +1,7 @@
-"""The compiled call in which time is spent; it lets other threads run meanwhile.
+"""The compiled call for SVMs and relaxations; it lets other threads run meanwhile.
 
-SVMs and relaxations share one entry: each of two would contain the interior point, and
-compiling that takes longer than anything else.
+Both share one entry: otherwise the interior point, which takes longest to compile,
+would be compiled twice.
 """
 
 import numpy as np
@@ -20,7 +20,7 @@ _NO_FEATURES = np.empty(0, dtype=np.int64)
 _NO_SIDES = np.empty((0, 0), dtype=np.int8)
 _NOTHING = np.empty((0, 0))
 NO_WEIGHTS = np.empty(0)
-# For calls with a list of tasks, and for those with an SVM.
+# Placeholders in calls for relaxations, and in calls for an SVM.
 NO_SVM = SVMTask(_NO_FEATURES, 0.0, 0.0, NO_WEIGHTS, 0)
 NO_TASKS = Tasks(
     np.empty(0, dtype=TASK), _NO_FEATURES, _NO_FEATURES, _NO_FEATURES, _NO_SIDES
@@ -33,7 +33,7 @@ NO_ANSWERS = Answers(
 
 @jit_nogil
 def _solve(*parts):
-    """What ``solve`` says, given the entries of its arguments one after the other."""
+    """``solve``, given the concatenated entries of its arguments."""
     data = Data(*parts[:_DATA])
     tasks = Tasks(*parts[_SVM:_TASKS])
     if tasks.table.shape[0] == 0:
@@ -47,5 +47,5 @@ def solve(data, svm, tasks, answers):
 
     Ends early, with bounds that are weaker but valid, once the flag of the data is set.
     """
-    # Numba looks at every named tuple that it is given for longer than at its entries.
+    # Numba takes longer to unpack a named tuple than its separate entries.
     return _solve(*data, *svm, *tasks, *answers)

@@ -1,4 +1,4 @@
-"""Columns of a sparse matrix: their products with a vector, and what they look like.
+"""Columns of a sparse matrix: products with a vector, and summary statistics.
 
 ``starts``, ``rows`` and ``values`` are those of compressed sparse columns, without
 repeated entries. Values may be of any real type; sums are in double precision.
@@ -13,7 +13,7 @@ from ._jit import jit_entry, jit_nogil, jit_strict
 def column_products(starts, rows, values, v, shift, first, last, out):
     """``sum_i v_i (x_ij - shift_j)`` of the columns from ``first`` to before ``last``.
 
-    Columns with a shift have all their entries.
+    Columns with a shift have no zeros left out.
     """
     for j in range(first, last):
         total = 0.0

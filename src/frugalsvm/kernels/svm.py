@@ -1,10 +1,10 @@
 """The SVM on a support.
 
-Given weights to start from, samples far from their margin are left at the side where
-they are: those of a support that differs by a feature are nearly the same. If one turns
-out to be on the other side, it joins and all is solved again. Whoever only wants to
-know that a cutoff is exceeded mostly knows it after the first time, for dual points
-with some variables held at their bounds are dual points.
+With weights to start from, the dual variables of samples far from the margin stay at
+their bounds: they seldom change if the support differs by one feature. If a sample
+turns out to be on the other side, it becomes active and the SVM is solved again. To see
+that a cutoff is exceeded, the first solve mostly suffices: a dual point with some
+variables at their bounds is still a dual point.
 """
 
 from typing import NamedTuple
@@ -12,20 +12,21 @@ from typing import NamedTuple
 import numpy as np
 
 from ._jit import jit_new
-from .active_set import grow_samples
 from .arrays import copy_to, fill, filled, new_marks, new_matrix, new_vector
 from .hinge import best_intercept, hinge_sum
 from .interior_point import Goal, solve_program
 from .linalg import dot, kth_largest
 from .program import dual_point, margins_of, restrict
+from .working_set import grow_samples
 
-# Samples near the margin that are solved for at first: for each weight, a part of all,
-# and some more.
-NEAR_RATE, NEAR_PART, NEAR_EXTRA = 5, 0.1, 50
-# ... unless that is more than this part of all: if it has to be done twice, it had
-# better be cheap. From so many samples on, drawing some tells more: ``engine.tall``.
+# Samples near the margin that are active at first: this many for each weight, this
+# fraction of all, and some more.
+NEAR_RATE, NEAR_FRACTION, NEAR_EXTRA = 5, 0.1, 50
+# All samples are active if that is more than this fraction of them, since the SVM may
+# have to be solved twice. With at least this many samples, a subsample predicts better
+# which ones matter: see ``engine.tall``.
 MOST_NEAR, MOST_SAMPLES = 0.3, 20_000
-# Rounds after which all samples are solved for.
+# Rounds after which all samples are active.
 MAX_ROUNDS = 3
 
 
@@ -40,9 +41,9 @@ class SVMTask(NamedTuple):
     cutoff : float
         Stop once the dual value exceeds it.
     warm_w : array
-        Weights to start from, or nothing.
+        Weights to start from, or an empty array.
     n_near : int
-        Samples to solve for at first, given such weights.
+        Number of samples that are active at first, given such weights.
     """
 
     support: np.ndarray
@@ -53,14 +54,14 @@ class SVMTask(NamedTuple):
 
 
 def near_samples(n_samples: int, n_features: int) -> int:
-    """Samples that an SVM is solved for at first, if it has weights to start from."""
-    size = int(NEAR_RATE * (n_features + 1) + NEAR_PART * n_samples) + NEAR_EXTRA
+    """Number of samples that are active at first, given weights to start from."""
+    size = int(NEAR_RATE * (n_features + 1) + NEAR_FRACTION * n_samples) + NEAR_EXTRA
     is_few = size <= MOST_NEAR * n_samples and n_samples < MOST_SAMPLES
     return size if is_few else n_samples
 
 
 class SVM(NamedTuple):
-    """Weights, intercept, dual point, the two values, and the rounds it took."""
+    """Weights, intercept, dual point, the two values, and the number of rounds."""
 
     w: np.ndarray
     b: float
@@ -72,13 +73,13 @@ class SVM(NamedTuple):
 
 @jit_new
 def _polish_intercept(y, C, w, means, margins):
-    """Best intercept for w, in units of the uncentred data, and the objective."""
+    """The best intercept for w, for uncentred data, and the objective."""
     p = means.shape[0]
     half_norm = 0.5 * dot(w, w, p)
     loss = hinge_sum(margins, C)
     if w.shape[0] == p:
         return 0.0, half_norm + loss
-    # The exact breakpoint; rounding may let the interior point's own b win.
+    # The exact breakpoint; through rounding, the interior point's own b may be better.
     b = w[p]
     scores = new_vector(y.shape[0])
     for i in range(y.shape[0]):
@@ -94,7 +95,7 @@ def _polish_intercept(y, C, w, means, margins):
 
 @jit_new
 def _start_margins(data, task):
-    """Margins with the weights to start from and the intercept that suits them."""
+    """Margins with the weights to start from and their best intercept."""
     y, p = data.y, task.support.shape[0]
     margins = margins_of(data, task.support, task.warm_w, filled(p, 0.0))
     if data.intercept:
@@ -109,9 +110,9 @@ def _start_margins(data, task):
 
 @jit_new
 def _first_sides(data, task):
-    """Sides of samples that are far from the margin, 0 for those that are solved for.
+    """Sides of samples far from the margin, 0 for active ones.
 
-    All are, if there is nothing to start from.
+    Without weights to start from all are active.
     """
     m = data.y.shape[0]
     side = new_marks(m)
@@ -121,7 +122,7 @@ def _first_sides(data, task):
     distance = new_vector(m)
     for i in range(m):
         distance[i] = abs(1.0 - margins[i])
-    # All that are as far are near, too: they may be all there are.
+    # Ties count as near: all distances may be equal.
     near = kth_largest(distance, m - task.n_near + 1)
     for i in range(m):
         if distance[i] > near:
@@ -138,7 +139,7 @@ def solve_svm(data, task):
     rounds = 0
     while True:
         part = restrict(data, support, side, new_matrix(0, 0), new_vector(0))
-        # If samples join, the weights that were found are a worse start than the first.
+        # The original weights stay the better start if samples join.
         found = solve_program(part.program, task.warm_w, goal)
         rounds += 1
         own_w, means = found.solution.w, part.means

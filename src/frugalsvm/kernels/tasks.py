@@ -1,4 +1,4 @@
-"""Relaxations of many regions, one after the other."""
+"""Relaxations of several regions, one after the other."""
 
 from typing import NamedTuple
 
@@ -6,11 +6,11 @@ import numpy as np
 
 from ._jit import jit, jit_new
 from .arrays import copy_to, fill, new_indices, new_marks, part
-from .data import ActiveSet, RegionArrays
+from .data import RegionArrays, WorkingSetArrays
 from .rounds import RelaxationGoal, relax
 from .screening import screen
 
-# One task: where its parts of the concatenated arrays begin and how long they are, its
+# One task: the positions and lengths of its parts of the concatenated arrays, its
 # region and its goal.
 TASK = np.dtype(
     [
@@ -30,7 +30,7 @@ TASK = np.dtype(
         ("n_before", np.int64),
     ]
 )
-# One answer, but for its arrays; the last is the size of its active set.
+# One answer without its arrays; the last entry is the size of its working set.
 ANSWER = np.dtype(
     [
         ("bound", np.float64),
@@ -64,7 +64,7 @@ class Tasks(NamedTuple):
 
 
 class Answers(NamedTuple):
-    """Where the answers go; see ``engine.protocol.Answer``.
+    """Arrays for the answers; see ``engine.protocol.RelaxationResult``.
 
     Attributes
     ----------
@@ -74,7 +74,8 @@ class Answers(NamedTuple):
     w : array
         Weights of the forced and the free features of all tasks.
     decision, working : arrays
-        Decisions and active sets, beginning where the free features of a task do.
+        Screening decisions and features of working sets, at the positions of the free
+        features of a task.
     """
 
     table: np.ndarray
@@ -99,12 +100,12 @@ def _region(tasks, t):
 
 @jit_new
 def _start(tasks, t):
-    """The active set that a task starts from, copied."""
+    """The working set that a task starts from, copied."""
     task = tasks.table[t]
     side = new_marks(tasks.side.shape[1])
     copy_to(tasks.side[t], side)
     features = part(tasks.working, task["at_working"], task["n_working"])
-    return ActiveSet(features, side)
+    return WorkingSetArrays(features, side)
 
 
 @jit
@@ -117,27 +118,27 @@ def _goal(task):
 
 @jit_new
 def _write_primal(region, last, z, curvature, w):
-    """The z and curvatures of all features, weights of forced and free ones."""
+    """Write z and curvatures of all features, and weights of forced and free ones."""
     n_forced = region.forced.shape[0]
     fill(z, 0.0)
     fill(curvature, 0.0)
     for j in range(n_forced):
         z[region.forced[j]] = 1.0
         w[j] = last.w[j]
-    place = new_indices(z.shape[0])
+    position = new_indices(z.shape[0])
     for t in range(region.free.shape[0]):
-        place[region.free[t]] = n_forced + t
+        position[region.free[t]] = n_forced + t
         w[n_forced + t] = 0.0
     for t in range(last.features.shape[0]):
         j = last.features[t]
         z[j] = last.z[t]
         curvature[j] = last.curvature[t]
-        w[place[j]] = last.w[n_forced + t]
+        w[position[j]] = last.w[n_forced + t]
 
 
 @jit_new
 def _decide(data, region, alpha, squares, cutoff, decision):
-    """Screen the features of a region; how many are decided."""
+    """Screen the features of a region; the number of those decided."""
     decided = screen(
         alpha, squares, region.forced, region.free, region.k, data.costs, region.budget,
         cutoff,
@@ -151,27 +152,27 @@ def _decide(data, region, alpha, squares, cutoff, decision):
 
 @jit
 def _write(found, n_before, answer):
-    """Write all numbers of an answer but for what screening says."""
+    """Write all numbers of an answer except those of screening."""
     answer["bound"] = found.bound
     answer["price"] = found.price
     answer["primal"] = found.last.value
     answer["rounds"] = found.rounds - n_before
     answer["iterations"] = found.iterations
     answer["finished"] = found.finished
-    answer["n_working"] = found.active.features.shape[0]
+    answer["n_working"] = found.working_set.features.shape[0]
     answer["n_decided"] = 0
 
 
 @jit_new
 def _solve_task(data, tasks, answers, t):
-    """Solve one task and write its answer where it belongs."""
+    """Solve one task and write its answer."""
     task, answer = tasks.table[t], answers.table[t]
     alpha, squares = answers.alpha[t], answers.squares[t]
     region, goal, at = _region(tasks, t), _goal(task), task["at_free"]
     found = relax(data, region, _start(tasks, t), goal, alpha, squares)
     _write(found, goal.n_before, answer)
-    copy_to(found.active.side, answers.side[t])
-    copy_to(found.active.features, answers.working[at:])
+    copy_to(found.working_set.side, answers.side[t])
+    copy_to(found.working_set.features, answers.working[at:])
     _write_primal(
         region, found.last, answers.z[t], answers.curvature[t],
         answers.w[task["at_forced"] + at :],

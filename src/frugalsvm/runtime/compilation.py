@@ -1,17 +1,28 @@
 """Compile kernels before the clock of a run starts.
 
 The first call of a kernel in a new environment compiles it, and the first call in a
-process loads it from the cache. Time limits include neither.
+process loads it from the cache. Time limits include neither. Numba's compiler is
+Python code that holds the interpreter, so threads do not help; a second process does.
 """
 
 from __future__ import annotations
 
+import atexit
 import logging
+import multiprocessing
+import os
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
+from importlib import import_module
+from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numba.core import event
 
 from ..problem.problem import Problem
 from .stopping import StopCondition
@@ -21,48 +32,75 @@ logger = logging.getLogger("frugalsvm")
 
 # Loading compiled kernels takes less than this many seconds; compiling takes more.
 LOADING = 3.0
+# Functions that the largest kernel consists of, and how much longer it takes than its
+# first functions suggest: the last are the longest, and all are optimised together.
+N_FUNCTIONS, SLOWDOWN = 190, 2.0
 
 _ready: set[str] = set()
 _lock = threading.Lock()
+_second_process: subprocess.Popen[bytes] | None = None
+_has_announced = False
+
+
+class _Counter(event.Listener):
+    """Counts the functions that are compiled in this process."""
+
+    n = 0
+
+    def on_start(self, event: Any) -> None:
+        """Nothing to do."""
+
+    def on_end(self, event: Any) -> None:
+        """One more function."""
+        self.n += 1
 
 
 class _WarmUp(StopCondition):
-    """Never stops; prints a message if compilation takes long."""
+    """Never stops; announces how long compilation will take if it takes long."""
 
     def __init__(self) -> None:
         super().__init__()
         # The duration is watched.
         self.needs_watching = True
         self._begun = time.monotonic()
-        self._said = False
+        self._compiled = _Counter()
+
+    def run(self, warm_up: Callable[[StopCondition], None]) -> None:
+        """Warm up, and count what is compiled."""
+        # Concurrent threads would compile the same functions.
+        with _lock, event.install_listener("numba:compile", self._compiled):
+            self.should_stop()
+            warm_up(self)
 
     def watch(self) -> None:
         """Print once that kernels are being compiled."""
-        if not self._said and time.monotonic() - self._begun > LOADING:
-            self._said = True
+        global _has_announced
+        elapsed = time.monotonic() - self._begun
+        if not _has_announced and elapsed > LOADING:
+            _has_announced = True
             logger.warning(
-                "compiling kernels: about half a minute, once per environment"
+                "compiling kernels: about %d s, once per environment",
+                estimated_seconds(elapsed, self._compiled.n),
             )
 
 
-def ensure(method: str, warm_up: Callable[[StopCondition], None]) -> None:
-    """Warm up a method, once per process.
+def estimated_seconds(elapsed: float, n_done: int) -> int:
+    """How long compilation will take, given how far it has come, in steps of 5 s."""
+    whole = elapsed * N_FUNCTIONS / max(n_done, 1) * SLOWDOWN
+    return int(5 * np.clip(round(whole / 5), 2, 60))
+
+
+def ensure(name: str, warm_up: Callable[[StopCondition], None]) -> None:
+    """Warm up a method or a part of one, once per process.
 
     Ctrl-C is raised at once. Only the compilation of the current function goes on then,
     and the next call starts again.
     """
-    if method in _ready:
+    if name in _ready:
         return
     stop = _WarmUp()
-    supervise(lambda: _locked(warm_up, stop), stop, patient=False)
-    _ready.add(method)
-
-
-def _locked(warm_up: Callable[[StopCondition], None], stop: StopCondition) -> None:
-    # Concurrent threads would compile the same functions.
-    with _lock:
-        stop.should_stop()
-        warm_up(stop)
+    supervise(lambda: stop.run(warm_up), stop, patient=False)
+    _ready.add(name)
 
 
 def tiny_problem() -> Problem:
@@ -71,3 +109,55 @@ def tiny_problem() -> Problem:
     X = rng.normal(size=(24, 6))
     y = np.where(X @ np.array([2.0, -1.5, 1.2, 0.9, -0.7, 0.5]) > 0, 1.0, -1.0)
     return Problem(X, y, C=1.0, max_features=3)
+
+
+# --- the second process --------------------------------------------------------------
+
+
+def compile_beside(warm_up: Callable[[StopCondition], None]) -> None:
+    """Let a second process run a warm-up, if a core is idle.
+
+    This process finds its kernels in the cache, or waits until they are there. The
+    second process ends with this one.
+    """
+    global _second_process
+    if _second_process is not None or not _has_idle_core():
+        return
+    name = f"{warm_up.__module__}:{warm_up.__qualname__}"
+    here = str(Path(__file__).parents[2])
+    code = (
+        f"import sys; sys.path.insert(0, {here!r}); "
+        f"from {__name__} import run_warm_up; run_warm_up({name!r})"
+    )
+    nothing = subprocess.DEVNULL
+    with suppress(OSError):
+        _second_process = subprocess.Popen(
+            [sys.executable, "-c", code], stdin=nothing, stdout=nothing, stderr=nothing,
+            # Ctrl-C is for this process.
+            start_new_session=True,
+        )  # fmt: skip
+        atexit.register(_end, _second_process)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    process.kill()
+    process.wait()
+
+
+def run_warm_up(name: str) -> None:
+    """What the second process does: run a warm-up given by its module and name."""
+    module, _, function = name.partition(":")
+    getattr(import_module(module), function)(StopCondition())
+
+
+def _has_idle_core() -> bool:
+    """Whether a second process can be started and would not disturb anything."""
+    is_worker = multiprocessing.parent_process() is not None
+    is_frozen = getattr(sys, "frozen", False) or not sys.executable
+    if is_worker or is_frozen:
+        return False
+    n_cores = os.cpu_count() or 1
+    if hasattr(os, "sched_getaffinity"):
+        n_cores = len(os.sched_getaffinity(0))
+    load = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
+    return n_cores > 1 and load <= n_cores - 1

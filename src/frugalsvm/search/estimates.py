@@ -32,7 +32,7 @@ from ..problem.problem import Problem
 # Relative gap of the rough solution: far enough from the boundary to be smooth.
 ROUGH_TOL = 0.2
 # Its cost, as a fraction of that of an accurate one.
-ROUGH_PART = 0.5
+ROUGH_FRACTION = 0.5
 # Additional cost of a model in units of work; mostly calls of small functions.
 MODEL_WORK = 3.5e5
 # Factor by which the barrier exceeds the one implied by the gap of the rough solution.
@@ -138,7 +138,7 @@ def _model(
     theta: np.ndarray,
 ) -> QuadraticModel:
     engine = problem.engine
-    rows, own = engine.gather(features), engine.gather(support)
+    rows, own = engine.signed_rows(features), engine.signed_rows(support)
     if problem.fit_intercept:
         own = np.vstack([own, problem.y])
     moving = np.flatnonzero(theta > LEAST_THETA * theta.max(initial=0.0))
@@ -154,15 +154,15 @@ def _model(
     K[diagonal[: support.size], diagonal[: support.size]] += 1.0
     inverse = np.linalg.inv(K)
     seen = scaled @ rows.T
-    answer = inverse @ seen
-    free = (rows * rows) @ theta - np.einsum("ij,ij->j", seen, answer)
+    shared = inverse @ seen
+    free = (rows * rows) @ theta - np.einsum("ij,ij->j", seen, shared)
     return QuadraticModel(
         features,
         products[features],
         np.maximum(free, 0.0),
         products[support],
         inverse.diagonal()[: support.size],
-        answer[: support.size],
+        shared[: support.size],
     )
 
 

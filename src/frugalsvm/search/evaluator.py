@@ -9,7 +9,7 @@ import numpy as np
 from ..engine.work import product_work, svm_work
 from ..problem.problem import Problem
 from ..problem.solution import Solution
-from .estimates import MODEL_WORK, ROUGH_PART, addition_gains, exchange_losses
+from .estimates import MODEL_WORK, ROUGH_FRACTION, addition_gains, exchange_losses
 
 # Accuracy of solves inside a search; final solutions are polished.
 SEARCH_TOL = 1e-6
@@ -174,7 +174,7 @@ class Evaluator:
 
     def _count_rough(self, solution: Solution) -> None:
         size = solution.support.size
-        self.work += ROUGH_PART * svm_work(self.problem.n_samples, size)
+        self.work += ROUGH_FRACTION * svm_work(self.problem.n_samples, size)
         self.work += product_work(self._engine) + MODEL_WORK
 
     def _squares(self, solution: Solution) -> np.ndarray:

@@ -28,7 +28,7 @@ def ranked_exchanges(evaluator: Evaluator, solution: Solution, count: int) -> Ex
     return Exchanges(positions[dropped], features[added])
 
 
-def exchanged(
+def after_exchange(
     evaluator: Evaluator, solution: Solution, position: int, feature: int
 ) -> np.ndarray | None:
     """The support after an exchange, if the budgets admit it."""

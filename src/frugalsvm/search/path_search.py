@@ -36,7 +36,8 @@ NEAR = 0.02
 # some.
 LARGE_SUPPORT = (3, 20)
 
-Place = tuple[int, int]
+# Row and column of a cell.
+CellIndex = tuple[int, int]
 
 
 class GridSolutions(NamedTuple):
@@ -79,7 +80,7 @@ class _PathCell:
     @property
     def supports(self) -> list[np.ndarray]:
         """Good supports, best first."""
-        return self.search.elites.supports
+        return self.search.elite_pool.supports
 
     def offer(self, supports: Iterable[np.ndarray]) -> bool:
         """Descend from the best new supports; return whether that helped."""
@@ -148,8 +149,8 @@ class PathSearch:
         max_work: Callable[[Problem], float] = lambda problem: np.inf,
     ):
         self._should_stop = should_stop
-        self._cells: dict[Place, _PathCell] = {}
-        self._problems: dict[Place, Problem] = {}
+        self._cells: dict[CellIndex, _PathCell] = {}
+        self._problems: dict[CellIndex, Problem] = {}
         for i, weight in enumerate(weights.tolist()):
             row = problem.with_C(weight)
             for j, budget in enumerate(budgets.tolist()):
@@ -160,12 +161,14 @@ class PathSearch:
                 )
         self._shape = (weights.size, budgets.size)
 
-    def run(self, seeds: dict[Place, list[np.ndarray]] | None = None) -> GridSolutions:
+    def run(
+        self, seeds: dict[CellIndex, list[np.ndarray]] | None = None
+    ) -> GridSolutions:
         """Search; ``seeds`` holds initial supports by cell."""
-        for place in self._cells:
-            self._begin(place, (seeds or {}).get(place, []))
-        for turn in range(MAX_ROUNDS):
-            if not self._exchange(backwards=turn % 2 == 0):
+        for index in self._cells:
+            self._begin(index, (seeds or {}).get(index, []))
+        for number in range(MAX_ROUNDS):
+            if not self._exchange(backwards=number % 2 == 0):
                 break
         n_rows, n_columns = self._shape
         rows = [
@@ -174,19 +177,19 @@ class PathSearch:
         ]
         return GridSolutions(rows, sum(cell.n_solves for cell in self._cells.values()))
 
-    def _begin(self, place: Place, seeds: list[np.ndarray]) -> None:
+    def _begin(self, index: CellIndex, seeds: list[np.ndarray]) -> None:
         """The search in a cell, started from the solutions of previous cells."""
-        i, j = place
+        i, j = index
         supports = list(seeds)
         if j > 0:
             supports += self._cells[i, j - 1].supports[:N_TAKEN]
         if i > 0:
             supports += self._cells[i - 1, j].supports[:N_TAKEN]
-        problem = self._problems[place]
+        problem = self._problems[index]
         relaxation = relax(problem, tol=ROUGH_TOL, should_stop=self._should_stop)
         supports.append(round_relaxation(problem, relaxation))
         supports.append(_large_support(problem, relaxation))
-        cell = self._cells[place]
+        cell = self._cells[index]
         cell.offer(supports)
         cell.restart()
         self._raise_if_stopped()
@@ -194,14 +197,14 @@ class PathSearch:
     def _exchange(self, backwards: bool) -> bool:
         """Offer each cell solutions of its neighbours; return whether one helped."""
         improved = False
-        places = list(self._cells)
-        for place in reversed(places) if backwards else places:
-            improved |= self._cells[place].offer(self._around(place))
+        indices = list(self._cells)
+        for index in reversed(indices) if backwards else indices:
+            improved |= self._cells[index].offer(self._around(index))
             self._raise_if_stopped()
         return improved
 
-    def _around(self, place: Place) -> list[np.ndarray]:
-        i, j = place
+    def _around(self, index: CellIndex) -> list[np.ndarray]:
+        i, j = index
         around = [(i + 1, j), (i - 1, j), (i, j + 1), (i, j - 1)]
         return [
             support

@@ -27,22 +27,21 @@ from ..engine.work import svm_work
 from ..problem.options import Options, check_integer
 from ..problem.problem import Problem
 from ..problem.solution import Solution
-from ..runtime import compilation
 from ..runtime.incumbent import Incumbent
 from ..runtime.progress import SINCE_BEST
 from .evaluator import IMPROVEMENT, Evaluator, Stop
-from .swap import begins_roughly, fill, swap_search
-from .tempering import Tempering, can_temper, may_temper, warm_up
+from .swap import begins_by_estimates, fill, swap_search
+from .tempering import Tempering, can_temper, may_temper
 
-# Restarts between two exchanges of elite solutions.
+# Number of restarts in a batch, after which they share elite solutions.
 BATCH = 4
 # Patience used by a restart that finds a new optimum, and by any other.
 COSTS = 1, 5
-# Patience used by a tempering round, its fraction of all work, and the minimum work in
-# SVMs for it to be worthwhile.
-STRETCH_COST, STRETCH_PART, LEAST_SVMS = 40, 0.05, 160
+# Patience used by a tempering round, its fraction of the work limit, and the minimum
+# work in SVMs for it to be worthwhile.
+TEMPERING_COST, TEMPERING_FRACTION, LEAST_SVMS = 40, 0.05, 160
 # Tempering rounds between two batches of restarts; none with less patience.
-STRETCHES, LEAST_PATIENCE = 3, 80
+TEMPERING_ROUNDS, LEAST_PATIENCE = 3, 80
 # Patience is reduced if less than this fraction of the objective can be gained.
 FULL_GAIN = 0.01
 # Supports remembered across restarts.
@@ -83,13 +82,16 @@ class SwapOptions(Options):
         check_integer("n_elites", self.n_elites, 1)
 
 
-def prepare(problem: Problem, options: SwapOptions) -> None:
-    """Compile the code for tempering, if it may be used, before the clock starts."""
-    if may_temper(problem) and options.patience >= LEAST_PATIENCE:
-        compilation.ensure("tempering", warm_up)
+def tempers(problem: Problem, options: Options) -> bool:
+    """Whether a search with these options may use tempering."""
+    return (
+        isinstance(options, SwapOptions)
+        and may_temper(problem)
+        and options.patience >= LEAST_PATIENCE
+    )
 
 
-class Elites:
+class ElitePool:
     """The elite pool: good distinct solutions to start from, best first."""
 
     def __init__(self, size: int):
@@ -156,9 +158,9 @@ def _grow(
     solution = elites[rng.integers(len(elites))]
     candidates = np.setdiff1d(evaluator.problem.candidates, solution.support)
     bounds = evaluator.addition_bounds(solution, candidates)
-    pool = candidates[smallest(bounds, 4 * solution.support.size + 20)]
+    promising = candidates[smallest(bounds, 4 * solution.support.size + 20)]
     count = max(1, round(rng.uniform(0.2, 0.6) * solution.support.size))
-    added = rng.choice(pool, min(count, pool.size), replace=False)
+    added = rng.choice(promising, min(count, promising.size), replace=False)
     return shrink(evaluator, np.union1d(solution.support, added))
 
 
@@ -226,25 +228,25 @@ class RestartSearch:
         self.idle = 0
         self.work = 0.0
         self.max_work = max_work
-        self.elites = Elites(options.n_elites)
+        self.elite_pool = ElitePool(options.n_elites)
         self.counters = {"restarts": 0, SINCE_BEST: 0, "SVM solves": 0}
         has_patience = options.patience >= LEAST_PATIENCE
         self._can_temper = has_patience and can_temper(problem)
         self._tempering: Tempering | None = None
-        self._stretches_due = 0
+        self._tempering_rounds_due = 0
         # Local optima so far; a descent that reaches one again stops there.
         self._optima: set[tuple[int, ...]] = set()
         # Local optima with a full neighbourhood search.
-        self._close: set[tuple[int, ...]] = set()
+        self._fully_searched: set[tuple[int, ...]] = set()
         self._seen: dict[bytes, float] = {}
 
     def start(self, solutions: list[Solution]) -> None:
         """Descend from the given solutions."""
         for solution in solutions:
-            self.elites.add(solution)
+            self.elite_pool.add(solution)
         self._run_batch([partial(_given, solution) for solution in solutions])
         if self.options.patience == 0:
-            self._look_closely()
+            self._search_full_neighbourhood()
 
     @property
     def work_left(self) -> float:
@@ -271,7 +273,7 @@ class RestartSearch:
         """A batch of restarts or, if due, a tempering round within the given work."""
         work = self._tempering_work(tempering_work)
         effort = self._temper(work) if work else self._restart_batch()
-        if effort and self._look_closely():
+        if effort and self._search_full_neighbourhood():
             effort = 0
         self.counters["restarts"] += BATCH
         self.idle = self.idle + effort if effort else 0
@@ -280,71 +282,74 @@ class RestartSearch:
 
     def _restart_batch(self) -> int:
         """Descents from new starts; their effort, or 0 if they found a new best."""
-        elites = list(self.elites.solutions)
+        elites = list(self.elite_pool.solutions)
         rngs = [np.random.default_rng(child) for child in self.seed.spawn(BATCH)]
-        self._stretches_due = STRETCHES
+        self._tempering_rounds_due = TEMPERING_ROUNDS
         return self._run_batch([partial(_new_start, elites, rng) for rng in rngs])
 
     def _temper(self, work: float) -> int:
         """Temper, and descend from the best solutions; effort as for restarts."""
-        self._stretches_due -= 1
+        self._tempering_rounds_due -= 1
         if self._tempering is None:
             rng = np.random.default_rng(self.seed.spawn(1)[0])
             self._tempering = Tempering(self.problem, self._full_elites(), rng)
-        self._tempering.visit(self.elites.solutions[0])
+        self._tempering.visit(self.elite_pool.solutions[0])
         found = self._tempering.run(self.pool, work, self.should_stop, BATCH)
         self.counters["SVM solves"] += found.n_svms
         self.work += found.work
-        self._can_temper = not self._tempering.fails
+        self._can_temper = not self._tempering.failed
         starts: list[Start] = [partial(_solved, one) for one in found.solutions]
         effort = self._run_batch(starts) if starts else 1
-        return STRETCH_COST if effort and self._can_temper else effort
+        return TEMPERING_COST if effort and self._can_temper else effort
 
     def _full_elites(self) -> list[Solution]:
-        """Elite solutions to which no feature can be added: walks only exchange."""
+        """Elite solutions to which no feature can be added: chains only exchange."""
         evaluator = Evaluator(self.problem)
-        elites = self.elites.solutions
+        elites = self.elite_pool.solutions
         full = [one for one in elites if evaluator.addable(one.support).size == 0]
         return full or elites
 
     def _tempering_work(self, work: float) -> float:
         """Work of the tempering that is due, 0 if none is."""
-        if not self._can_temper or self._stretches_due == 0:
+        if not self._can_temper or self._tempering_rounds_due == 0:
             return 0.0
         problem = self.problem
         least = LEAST_SVMS * svm_work(
             problem.n_samples, problem.max_features, warm=True
         )
-        own = min(STRETCH_PART * self.max_work, work, self.work_left)
+        own = min(TEMPERING_FRACTION * self.max_work, work, self.work_left)
         return own if own >= least else 0.0
 
     def learn(self, solution: Solution) -> None:
         """Add a solution found elsewhere."""
-        if self.elites.add(solution):
+        if self.elite_pool.add(solution):
             self.idle = self.counters[SINCE_BEST] = 0
 
-    def _look_closely(self) -> bool:
+    def _search_full_neighbourhood(self) -> bool:
         """Search the full neighbourhood of the best solution, unless already done.
 
         Returns whether it was improved.
         """
-        best = self.elites.solutions[0]
-        is_done = best.key in self._close or not begins_roughly(self.problem)
+        best = self.elite_pool.solutions[0]
+        by_estimates = begins_by_estimates(self.problem)
+        is_done = best.key in self._fully_searched or not by_estimates
         if is_done or self.work >= self.max_work:
             return False
-        effort = self._run_batch([partial(_given, best)], closely=True)
-        self._close.update(s.key for s in self.elites.solutions[:1])
+        effort = self._run_batch([partial(_given, best)], full_neighbourhood=True)
+        self._fully_searched.update(s.key for s in self.elite_pool.solutions[:1])
         return effort == 0
 
-    def _run_batch(self, starts: list[Start], closely: bool = False) -> int:
+    def _run_batch(self, starts: list[Start], full_neighbourhood: bool = False) -> int:
         """Descents from several starts; their effort, or 0 if they found a new best."""
         share = self.work_left / len(starts)
         evaluators = [
             Evaluator(self.problem, self.should_stop, self._seen, share) for _ in starts
         ]
-        known = frozenset(self._close if closely else self._optima)
+        known = frozenset(self._fully_searched if full_neighbourhood else self._optima)
         jobs = [
-            self.pool.submit(_descend, evaluator, start, self.options, known, closely)
+            self.pool.submit(
+                _descend, evaluator, start, self.options, known, full_neighbourhood
+            )
             for evaluator, start in zip(evaluators, starts, strict=True)
         ]
         effort = 0
@@ -370,8 +375,8 @@ class RestartSearch:
         A slightly lower value on a known support is noise and not reported, since
         solves inside a search are not that accurate.
         """
-        improves = self.elites.add(solution)
-        self.incumbent.offer(self.elites.solutions[0], "swap" if improves else "")
+        improves = self.elite_pool.add(solution)
+        self.incumbent.offer(self.elite_pool.solutions[0], "swap" if improves else "")
         return improves
 
 
@@ -390,13 +395,13 @@ def _descend(
     start: Callable[[Evaluator], Solution],
     options: SwapOptions,
     known: frozenset[tuple[int, ...]],
-    closely: bool,
+    full_neighbourhood: bool,
 ) -> Solution | None:
     """A descent; if stopped, the last solution it reached."""
     try:
         return swap_search(
             evaluator, start(evaluator), width=options.width, tries=options.tries,
-            known=known, closely=closely,
+            known=known, full_neighbourhood=full_neighbourhood,
         )  # fmt: skip
     except Stop:
         return evaluator.reached

@@ -17,7 +17,7 @@ from ..problem.solution import Solution
 from ..runtime.incumbent import Incumbent
 from .evaluator import Evaluator, Stop
 from .indirect import IndirectSearch
-from .restarts import Elites, RestartSearch, SwapOptions
+from .restarts import ElitePool, RestartSearch, SwapOptions
 
 # Size of the subsample, and the minimum number of samples to use one.
 N_DRAWN, MANY_SAMPLES = 20_000, 50_000
@@ -63,21 +63,21 @@ class SampledSearch(IndirectSearch):
         self._search = RestartSearch(
             self._small, Incumbent(), options, pool, seed, should_stop, max_work, gain
         )
-        self._elites = Elites(options.n_elites)
+        self._elite_pool = ElitePool(options.n_elites)
         # Supports solved on all samples, or rejected.
         self._refitted: set[tuple[int, ...]] = set()
 
     # --- search interface --------------------------------------------------------
 
     @property
-    def elites(self) -> Elites:
-        """Good solutions on all samples."""
-        return self._elites
+    def elite_pool(self) -> ElitePool:
+        """The elite pool, solved on all samples."""
+        return self._elite_pool
 
     def start(self, solutions: list[Solution]) -> None:
         """Descend from the supports of the given solutions."""
         for one in solutions:
-            self._take(one)
+            self._add(one)
         self._search.start(self._on_samples(solutions))
         self._refit(1)
 
@@ -93,14 +93,14 @@ class SampledSearch(IndirectSearch):
 
     def learn(self, solution: Solution) -> None:
         """Add a solution found elsewhere."""
-        self._take(solution)
+        self._add(solution)
         for one in self._on_samples([solution]):
             self._search.learn(one)
 
     # --- translation of solutions ---------------------------------------------------
 
-    def _take(self, solution: Solution) -> None:
-        self._elites.add(solution)
+    def _add(self, solution: Solution) -> None:
+        self._elite_pool.add(solution)
         self._refitted.add(solution.key)
 
     def _on_samples(self, solutions: list[Solution]) -> list[Solution]:
@@ -112,7 +112,7 @@ class SampledSearch(IndirectSearch):
 
     def _refit(self, count: int) -> None:
         """Solve the best supports on all samples, unless already done."""
-        elites = self._search.elites.solutions[:count]
+        elites = self._search.elite_pool.solutions[:count]
         limit = elites[0].objective * (1.0 + NEARLY) if elites else 0.0
         evaluator = Evaluator(self.problem, self._should_stop)
         for one in elites:
@@ -123,7 +123,7 @@ class SampledSearch(IndirectSearch):
             except Stop:
                 break
             assert found is not None
-            self._take(found)
+            self._add(found)
             self.incumbent.offer(found, "swap")
         self._search.counters["SVM solves"] += evaluator.n_solves
         self._search.work += evaluator.n_solves * svm_work(

@@ -23,7 +23,7 @@ from ..problem.solution import Solution
 from ..runtime.incumbent import Incumbent
 from .evaluator import IMPROVEMENT
 from .indirect import IndirectSearch
-from .restarts import Elites, RestartSearch, SwapOptions
+from .restarts import ElitePool, RestartSearch, SwapOptions
 from .sampled import SampledSearch, is_for_samples
 
 # Maximum number of features in the list, and of bytes of their rows.
@@ -35,7 +35,7 @@ SHORT_BYTES = 2**24
 # Number of good solutions priced at a time.
 N_PRICED = 4
 # Maximum number of updates of the list.
-MAX_TURNS = 5
+MAX_UPDATES = 5
 
 
 class _List(NamedTuple):
@@ -89,7 +89,7 @@ class ShortlistSearch(IndirectSearch):
         self._max_work, self._gain = max_work, gain
         self._scores = np.zeros(problem.n_features)
         self._priced: set[tuple[int, ...]] = set()
-        self._turns = 0
+        self._n_updates = 0
         for alpha in points or []:
             self._price(alpha)
         self._list = _List(self._best([]))
@@ -98,13 +98,13 @@ class ShortlistSearch(IndirectSearch):
     # --- search interface --------------------------------------------------------
 
     @property
-    def elites(self) -> Elites:
-        """Good solutions, in the numbering of all features."""
-        elites = Elites(self._options.n_elites)
-        elites.solutions = [
-            self._list.outside(one) for one in self._search.elites.solutions
+    def elite_pool(self) -> ElitePool:
+        """The elite pool, in the numbering of all features."""
+        pool = ElitePool(self._options.n_elites)
+        pool.solutions = [
+            self._list.outside(one) for one in self._search.elite_pool.solutions
         ]
-        return elites
+        return pool
 
     def start(self, solutions: list[Solution]) -> None:
         """Descend from the given solutions, on a list built for them."""
@@ -118,14 +118,14 @@ class ShortlistSearch(IndirectSearch):
         self._search.restart(tempering_work)
 
     def restart_until_idle(self, is_finished: Callable[[], bool]) -> None:
-        """Restart until patience ends, or there is nothing left to do."""
+        """Restart until patience or work is used up."""
         while True:
             self._search.restart_until_idle(is_finished)
             if is_finished() or self._should_stop() or not self._extend():
                 return
 
     def learn(self, solution: Solution) -> None:
-        """Take in a solution that was found elsewhere."""
+        """Add a solution found elsewhere."""
         if not self._list.holds(solution):
             self._make_list([solution])
         self._search.learn(self._list.inside(solution))
@@ -135,11 +135,11 @@ class ShortlistSearch(IndirectSearch):
     def _extend(self) -> bool:
         """Price the best solutions; return whether a new list led to a better one."""
         best = self.incumbent.objective
-        while self._turns < MAX_TURNS and self._search.work_left > 0.0:
-            elites = self.elites.solutions[:N_PRICED]
+        while self._n_updates < MAX_UPDATES and self._search.work_left > 0.0:
+            elites = self.elite_pool.solutions[:N_PRICED]
             if self._should_stop() or not self._price_solutions(elites):
                 break
-            self._turns += 1
+            self._n_updates += 1
             if not self._make_list(elites):
                 break
             self._search.start([self._list.inside(one) for one in elites])
@@ -173,7 +173,7 @@ class ShortlistSearch(IndirectSearch):
         problem, engine = self.problem, self.problem.engine
         if isinstance(engine, NativeEngine) or np.isfinite(problem.max_cost):
             return engine.products(alpha)
-        # A feature among the best over several points is so at one of them.
+        # A feature among the best over several points is among the best at one of them.
         n_others = problem.n_features - problem.candidates.size
         return engine.prices(alpha, most=self._length() + n_others).certain
 
@@ -192,8 +192,8 @@ class ShortlistSearch(IndirectSearch):
 
     def _make_list(self, solutions: list[Solution]) -> bool:
         """Rebuild the list from the current prices; return whether it changed."""
-        elites = self.elites
-        features = self._best([*solutions, *elites.solutions])
+        elites = self.elite_pool.solutions
+        features = self._best([*solutions, *elites])
         if np.isin(features, self._list.features).all():
             return False
         before = self._search
@@ -201,21 +201,21 @@ class ShortlistSearch(IndirectSearch):
         self._search = self._new_search()
         self._search.counters.update(before.counters)
         self._search.work, self._search.idle = before.work, before.idle
-        for one in elites.solutions:
-            self._search.elites.add(self._list.inside(one))
+        for one in elites:
+            self._search.elite_pool.add(self._list.inside(one))
         return True
 
     def _new_search(self) -> RestartSearch:
         small = Incumbent()
-        names = self._list
+        listed = self._list
 
-        def hand_on(solution: Solution, event: str) -> None:
-            self.incumbent.offer(names.outside(solution), event)
+        def forward(solution: Solution, event: str) -> None:
+            self.incumbent.offer(listed.outside(solution), event)
 
-        small.listen(hand_on)
+        small.listen(forward)
         # Long sparse rows are kept sparse: SVMs may merge samples.
-        is_short = 8 * self.problem.n_samples * names.features.size <= SHORT_BYTES
-        problem = self.problem.restrict(names.features, dense=is_short)
+        is_short = 8 * self.problem.n_samples * listed.features.size <= SHORT_BYTES
+        problem = self.problem.restrict(listed.features, dense=is_short)
         kind = SampledSearch if is_for_samples(problem) else RestartSearch
         made = kind(
             problem, small, self._options, self._pool, self._seed, self._should_stop,

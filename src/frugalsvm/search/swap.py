@@ -1,6 +1,6 @@
 """Swap search: exchange features one for one until nothing improves.
 
-Two views of the same neighbourhood, cheap one first:
+Two ways to search the same neighbourhood, the cheaper one first:
 
 * add-drop: add a promising feature, then drop the least useful one. Dropping i from a
   solution costs at least ``1/2 w_i^2``, so most drops are ruled out without a solve.
@@ -23,7 +23,7 @@ from ..engine.ordering import smallest
 from ..problem.problem import Problem
 from ..problem.solution import Solution
 from .evaluator import IMPROVEMENT, Evaluator, insert, remove
-from .exchanges import exchanged, ranked_exchanges
+from .exchanges import after_exchange, ranked_exchanges
 
 # Estimates are used if there are this many times as many features as are tried.
 MANY = 5
@@ -41,17 +41,17 @@ def _most_promising(
     if features.size == 0:
         return features
     bounds = evaluator.addition_bounds(solution, features)
-    hopeful = bounds < cutoff
-    features, bounds = features[hopeful], bounds[hopeful]
+    promising = bounds < cutoff
+    features, bounds = features[promising], bounds[promising]
     by_bound = smallest(bounds, limit)
     if features.size <= MANY * limit:
         return features[by_bound]
     estimates = evaluator.addition_estimates(solution, features)
     by_estimate = smallest(estimates, limit)
     # Taken alternately, without duplicates.
-    turns = np.column_stack([by_estimate, by_bound]).ravel()
-    _, firsts = np.unique(turns, return_index=True)
-    return features[turns[np.sort(firsts)[:limit]]]
+    alternating = np.column_stack([by_estimate, by_bound]).ravel()
+    _, firsts = np.unique(alternating, return_index=True)
+    return features[alternating[np.sort(firsts)[:limit]]]
 
 
 def fill(
@@ -125,8 +125,8 @@ def drop_add(evaluator: Evaluator, solution: Solution, width: int) -> Solution |
     """First improvement found by dropping a feature, then adding one of ``width``."""
     cutoff = solution.objective * (1 - IMPROVEMENT)
     positions = evaluator.removable(solution)
-    hopeful = evaluator.exchange_bounds(solution, positions) < cutoff
-    for position in positions[hopeful]:
+    promising = evaluator.exchange_bounds(solution, positions) < cutoff
+    for position in positions[promising]:
         smaller = evaluator.solve(remove(solution.support, position), warm=solution)
         assert smaller is not None
         best = None
@@ -148,7 +148,7 @@ def exchange(evaluator: Evaluator, solution: Solution) -> Solution | None:
     cutoff = solution.objective * (1 - IMPROVEMENT)
     ranked = ranked_exchanges(evaluator, solution, EXCHANGES)
     for position, feature in zip(*ranked, strict=True):
-        support = exchanged(evaluator, solution, position, feature)
+        support = after_exchange(evaluator, solution, position, feature)
         if support is None:
             continue
         better = evaluator.solve(support, cutoff, warm=solution)
@@ -157,12 +157,12 @@ def exchange(evaluator: Evaluator, solution: Solution) -> Solution | None:
     return None
 
 
-def begins_roughly(problem: Problem) -> bool:
+def begins_by_estimates(problem: Problem) -> bool:
     """Whether there are enough features for descents to begin by estimates."""
     return problem.candidates.size > MANY_TO_FILL
 
 
-def _descend_roughly(evaluator: Evaluator, solution: Solution) -> Solution:
+def _descend_by_estimates(evaluator: Evaluator, solution: Solution) -> Solution:
     """Descend by the exchanges with the best estimates, until a few of them fail."""
     while True:
         evaluator.reached = solution
@@ -179,7 +179,7 @@ def swap_search(
     width: int = 20,
     tries: int = 3,
     known: frozenset[tuple[int, ...]] = frozenset(),
-    closely: bool = True,
+    full_neighbourhood: bool = True,
 ) -> Solution:
     """Descend to a solution that neither add-drop nor drop-add improves.
 
@@ -187,9 +187,9 @@ def swap_search(
     With many features it ends with a rough descent, unless a full neighbourhood search
     is requested.
     """
-    if begins_roughly(evaluator.problem):
-        solution = _descend_roughly(evaluator, solution)
-        if not closely:
+    if begins_by_estimates(evaluator.problem):
+        solution = _descend_by_estimates(evaluator, solution)
+        if not full_neighbourhood:
             return solution
     while True:
         evaluator.reached = solution

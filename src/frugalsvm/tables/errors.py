@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..api.feature_names import close_names
-
-# Maximum number of names listed in a sentence.
-N_LISTED = 8
+from ..runtime import words
 
 
 class TableError(ValueError):
@@ -20,14 +17,12 @@ class UnknownColumn(TableError):
 
 def listed(names: Sequence[str]) -> str:
     """The first names in quotes, and how many more there are."""
-    shown = ", ".join(repr(str(name)) for name in names[:N_LISTED])
-    more = len(names) - N_LISTED
-    return shown if more <= 0 else f"{shown} and {more:,} more"
+    return words.listed(names, quoted=True)
 
 
 def unknown_column(what: str, name: str, known: Sequence[str]) -> UnknownColumn:
     """The error for an unknown column name; ``what`` is the option that gave it."""
-    close = close_names(name, known)
+    close = words.close_names(name, known)
     folded = [one for one in known if one.casefold() == name.casefold()]
     if folded or close:
         hint = f"did you mean {listed(folded or close)}?"

@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 
 from ..runtime.incumbent import Incumbent
-from .evaluation import work_off
+from .evaluation import run_evaluations
 from .expansion import Expansion
 from .frontier import Frontier
 from .node import Node
@@ -134,7 +134,7 @@ class BestFirstTree:
         try:
             while nodes := self._take(dives):
                 expansions = [Expansion(solver, node) for node in nodes]
-                work_off(solver.engine, expansions)
+                run_evaluations(solver.engine, expansions)
                 self.policy.evaluated(solver)
                 dives = self._replace(solver, expansions)
                 self.policy.between(self)

@@ -92,7 +92,7 @@ class SearchingPolicy(Policy):
 
     def must_stop(self, tree: BestFirstTree) -> bool:
         """Whether more work is unlikely to pay."""
-        if tree.work >= self._payoff.next_look:
+        if tree.work >= self._payoff.next_check:
             self._is_spent |= self._payoff.is_over(tree.work, self._open_gap(tree))
         return self._is_spent
 

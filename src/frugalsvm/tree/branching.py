@@ -67,7 +67,7 @@ class MostFractional:
 
     def propose(self, node: Node, cutoff: float) -> Proposal:
         """The feature that is ranked first."""
-        first = int(_scratch(node).features[0])
+        first = int(_branching_data(node).features[0])
         return Proposal([first], favourite=first)
 
     def learn(self, node: Node, feature: int, pair: Pair) -> None:
@@ -109,7 +109,7 @@ class Strong(MostFractional):
 
     def propose(self, node: Node, cutoff: float) -> Proposal:
         """The features that are ranked first."""
-        return Proposal(_scratch(node).features[: self.width].tolist())
+        return Proposal(_branching_data(node).features[: self.width].tolist())
 
 
 class Reliability(MostFractional):
@@ -152,13 +152,13 @@ class Reliability(MostFractional):
 
     def propose(self, node: Node, cutoff: float) -> Proposal:
         """The first features if they are new; the favourite has the largest gain."""
-        scratch = _scratch(node)
-        ranked = scratch.features.tolist()
+        data = _branching_data(node)
+        ranked = data.features.tolist()
         if self._is_near(node.bound, cutoff):
             new = [j for j in ranked if self._counts[j] == 0][:WIDTH_NEAR]
-            scored = _scored(node, ranked, *self._averages(ranked, scratch.z))
+            scored = _scored(node, ranked, *self._averages(ranked, data.z))
         else:
-            scored = _scored(node, ranked, *self._estimates(ranked, scratch.gains))
+            scored = _scored(node, ranked, *self._estimates(ranked, data.gains))
             new = [j for _, j in scored[: self.width] if self._counts[j] == 0]
         for score, j in scored:
             if self._counts[j] > 0:
@@ -192,18 +192,18 @@ class Reliability(MostFractional):
         Ratios are averaged geometrically. The bound of a pruned child only shows that
         the gain was large, not how large.
         """
-        scratch = _scratch(node)
-        at = scratch.features.tolist().index(feature)
+        data = _branching_data(node)
+        at = data.features.tolist().index(feature)
         least = _least_gain(node)
         gains = _gains(node, pair)
         with self._lock:
             count = self._counts[feature] = self._counts[feature] + 1
             for side, known in enumerate(self._ratios):
-                way = max(_way(scratch.z[at], side), LEAST_WAY)
+                way = max(_way(data.z[at], side), LEAST_WAY)
                 self._sums[side][feature] += gains[side] / way
-                expected = max(scratch.gains[side][at], least)
+                expected = max(data.gains[side][at], least)
                 ratio = max(gains[side], least) / expected
-                if pair[side].scratch is None:
+                if pair[side].branching_data is None:
                     ratio = max(ratio, known[feature])
                 ratio = min(max(ratio, RATIOS[0]), RATIOS[1])
                 known[feature] *= (ratio / known[feature]) ** (1.0 / count)
@@ -224,9 +224,9 @@ def _way(z: float, side: int) -> float:
     return z if side else 1.0 - z
 
 
-def _scratch(node: Node) -> BranchingData:
-    assert node.scratch is not None
-    return node.scratch
+def _branching_data(node: Node) -> BranchingData:
+    assert node.branching_data is not None
+    return node.branching_data
 
 
 def _gains(node: Node, pair: Pair) -> tuple[float, float]:

@@ -4,7 +4,7 @@
 
 This is a generator: it yields the relaxations that it needs and is sent their results.
 So several nodes can be evaluated side by side, and one call of the engine solves all
-pending requests (``work_off``).
+pending requests (``run_evaluations``).
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from ..engine.perspective import ROUNDS_AT_A_TIME, region_task
+from ..engine.perspective import ROUNDS_AT_A_TIME, region_request
 from ..engine.protocol import Engine, RelaxationRequest, RelaxationResult, WorkingSet
 from ..engine.region import Region
-from ..engine.work import task_work
+from ..engine.work import request_work
 from ..kernels.screening import FIXED_IN, FIXED_OUT, OPEN
 from .branching import expected_gains
-from .node import FEW_FEATURES, BranchingData, DualPoint, Node, active_of
+from .node import FEW_FEATURES, BranchingData, DualPoint, Node, working_set_of
 
 if TYPE_CHECKING:  # circular import: node solvers make evaluations
     from .node_solver import NodeSolver
@@ -44,12 +44,12 @@ class Work(Protocol):
         """The evaluations that await a result; none when the work is done."""
 
 
-def work_off(engine: Engine, works: Iterable[Work]) -> None:
+def run_evaluations(engine: Engine, jobs: Iterable[Work]) -> None:
     """Solve all requests; each engine call solves all that are pending."""
-    works = list(works)
-    while due := [evaluation for work in works for evaluation in work.due()]:
-        answers = engine.solve([e.task for e in due if e.task is not None])
-        for evaluation, found in zip(due, answers, strict=True):
+    jobs = list(jobs)
+    while due := [evaluation for job in jobs for evaluation in job.due()]:
+        results = engine.solve([e.request for e in due if e.request is not None])
+        for evaluation, found in zip(due, results, strict=True):
             evaluation.take(found)
 
 
@@ -64,71 +64,75 @@ class Evaluation:
         Receives the bound, fixings and, if it stays open, the branching data.
     region : Region
         The decisions left at the node.
-    active : WorkingSet or None
+    working_set : WorkingSet or None
         The working set of the parent.
 
     Attributes
     ----------
-    task : RelaxationRequest or None
+    request : RelaxationRequest or None
         The pending request; None when the node is evaluated.
     """
 
-    __slots__ = ("_solver", "_steps", "node", "region", "task")
+    __slots__ = ("_solver", "_steps", "node", "region", "request")
 
     def __init__(
-        self, solver: NodeSolver, node: Node, region: Region, active: WorkingSet | None
+        self,
+        solver: NodeSolver,
+        node: Node,
+        region: Region,
+        working_set: WorkingSet | None,
     ):
         self.node = node
         self.region = region
         self._solver = solver
-        self._steps: Steps = self._evaluate(active)
+        self._steps: Steps = self._evaluate(working_set)
         solver.n_nodes += 1
-        self.task: RelaxationRequest | None = next(self._steps, None)
+        self.request: RelaxationRequest | None = next(self._steps, None)
 
     def due(self) -> list[Evaluation]:
         """Itself while a request is pending."""
-        return [] if self.task is None else [self]
+        return [] if self.request is None else [self]
 
     def take(self, found: RelaxationResult) -> None:
         """Take the result of the pending request, and set the next one."""
         try:
-            self.task = self._steps.send(found)
+            self.request = self._steps.send(found)
         except StopIteration:
-            self.task = None
+            self.request = None
 
-    def _evaluate(self, active: WorkingSet | None) -> Steps:
+    def _evaluate(self, working_set: WorkingSet | None) -> Steps:
         solver, kind = self._solver, self._solver.kind
         if self._is_decided():
-            yield from self._close(active)
+            yield from self._close(working_set)
             return
-        found = yield from self._relax(self.region, active)
+        found = yield from self._relax(self.region, working_set)
         kind.relaxed(found)
         if self._is_pruned():
             return
         if kind.branchable(self.region).size == 0:
-            yield from self._close(active)
+            yield from self._close(working_set)
             return
         trial = kind.round(solver, self.region, found)
         if trial is not None:
-            rounded = yield from self._try(trial, active_of(found))
+            rounded = yield from self._try(trial, working_set_of(found))
             kind.solved(solver, rounded)
         if self._may_be_pruned(found) and kind.wants_finer(self.region, found):
-            active = active_of(found)
-            found = yield from self._relax_finely(active)
+            working_set = working_set_of(found)
+            found = yield from self._relax_finely(working_set)
         if self._is_pruned():
             return
         self._fix(found)
         left = kind.branchable(self.region)
         if left.size == 0 or self._is_decided():
-            yield from self._close(active)
+            yield from self._close(working_set)
         else:
             self._leave_open(left, found)
 
-    def _close(self, active: WorkingSet | None) -> Steps:
+    def _close(self, working_set: WorkingSet | None) -> Steps:
         """Close a leaf, where nothing is left to branch on: its bound is final."""
         solver = self._solver
         self.region = self.region.settled(solver.problem.costs)
-        found = yield from self._relax_finely(active)
+        found = yield from self._relax_finely(working_set)
         if self.region.free.size == 0 and not self._is_pruned():
             solver.close(self.node, np.sort(self.region.forced))
         solver.kind.solved(solver, found)
@@ -138,15 +142,15 @@ class Evaluation:
     def _relax(
         self,
         region: Region,
-        active: WorkingSet | None,
+        working_set: WorkingSet | None,
         tol: float = NODE_TOL,
         max_rounds: int = MAX_ROUNDS,
         bounds_node: bool = True,
     ) -> Relaxing:
         """Relax a region until it is accurate enough or may be pruned."""
         solver = self._solver
-        request = region_task(
-            solver.engine, region, active, tol=tol, fine_tol=solver.fine_tol,
+        request = region_request(
+            solver.engine, region, working_set, tol=tol, fine_tol=solver.fine_tol,
             cutoff=solver.incumbent.cutoff,
             max_rounds=min(max_rounds, ROUNDS_AT_A_TIME),
         )  # fmt: skip
@@ -161,21 +165,23 @@ class Evaluation:
                 return found
             request = request.continued(found)
 
-    def _relax_finely(self, active: WorkingSet | None) -> Relaxing:
+    def _relax_finely(self, working_set: WorkingSet | None) -> Relaxing:
         """Relax the node to the accuracy of a leaf."""
-        fine_tol = self._solver.fine_tol
-        return (yield from self._relax(self.region, active, fine_tol, LEAF_ROUNDS))
+        fine = self._solver.fine_tol
+        return (yield from self._relax(self.region, working_set, fine, LEAF_ROUNDS))
 
-    def _try(self, trial: Region, active: WorkingSet) -> Relaxing:
+    def _try(self, trial: Region, working_set: WorkingSet) -> Relaxing:
         """Relax a region that rounding suggests; it is only a part of the node."""
         fine_tol = self._solver.fine_tol
-        return (yield from self._relax(trial, active, fine_tol, LEAF_ROUNDS, False))
+        return (
+            yield from self._relax(trial, working_set, fine_tol, LEAF_ROUNDS, False)
+        )
 
     def _count(self, request: RelaxationRequest, found: RelaxationResult) -> None:
         solver = self._solver
         solver.n_iterations += found.iterations
         if solver.counts_work:
-            solver.work += task_work(solver.engine, request, found)
+            solver.work += request_work(solver.engine, request, found)
 
     # --- decisions -------------------------------------------------------------------
 
@@ -207,11 +213,11 @@ class Evaluation:
         cutoff = self._solver.incumbent.cutoff
         ranked = self._solver.rule.rank(features, found, cutoff)
         free = self.region.free
-        self.node.scratch = BranchingData(
+        self.node.branching_data = BranchingData(
             ranked,
             found.z[ranked].tolist(),
             expected_gains(found.z[ranked], found.curvature[ranked]),
-            active_of(found),
+            working_set_of(found),
             free if free.shape[0] <= FEW_FEATURES else None,
         )
 

@@ -32,7 +32,7 @@ class Expansion:
         self._free = node.region(solver.problem, solver.root).free
         self._proposal = solver.rule.propose(node, solver.incumbent.cutoff)
         self._pairs: dict[int, Pair] = {}
-        self._under_way: dict[int, tuple[Evaluation, Evaluation]] = {}
+        self._pending: dict[int, tuple[Evaluation, Evaluation]] = {}
         self._evaluate(self._proposal.features)
 
     def due(self) -> list[Evaluation]:
@@ -40,9 +40,9 @@ class Expansion:
         while self.pair is None:
             waiting = [
                 evaluation
-                for both in self._under_way.values()
+                for both in self._pending.values()
                 for evaluation in both
-                if evaluation.task is not None
+                if evaluation.request is not None
             ]
             if waiting:
                 return waiting
@@ -53,24 +53,26 @@ class Expansion:
         """Start to evaluate the children of some features."""
         for feature in features:
             rest = self._free[self._free != feature]
-            self._under_way[feature] = (
+            self._pending[feature] = (
                 self._begin(self.node.child(feature, True), rest),
                 self._begin(self.node.child(feature, False), rest),
             )
 
     def _begin(self, child: Node, rest: np.ndarray) -> Evaluation:
-        assert self.node.scratch is not None
+        assert self.node.branching_data is not None
         region = self._solver.region_of(child.forced, rest)
-        return Evaluation(self._solver, child, region, self.node.scratch.active)
+        return Evaluation(
+            self._solver, child, region, self.node.branching_data.working_set
+        )
 
     def _choose(self) -> None:
         """Called when all children are evaluated: pick a pair, or try the favourite."""
         rule = self._solver.rule
-        for feature, (inside, outside) in self._under_way.items():
+        for feature, (inside, outside) in self._pending.items():
             pair = inside.node, outside.node
             rule.learn(self.node, feature, pair)
             self._pairs[feature] = pair
-        self._under_way.clear()
+        self._pending.clear()
         self.pair = rule.pick(self.node, self._proposal, self._pairs)
         if self.pair is None:
             self._evaluate([self._proposal.favourite])

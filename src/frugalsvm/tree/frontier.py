@@ -56,9 +56,9 @@ class Frontier:
             self.n_bytes += node.n_bytes
         if node.fixed_in.size or node.fixed_out.size:
             self.closed_bound = min(self.closed_bound, cutoff)
-        if node.scratch is None or node.bound > cutoff:
+        if node.branching_data is None or node.bound > cutoff:
             self.closed_bound = min(self.closed_bound, node.bound)
-            node.scratch = None
+            node.branching_data = None
             return False
         return True
 
@@ -93,4 +93,4 @@ class Frontier:
         """Mark a node as replaced by its children."""
         del self._busy[id(node)]
         node.is_leaf = False
-        node.scratch = None
+        node.branching_data = None

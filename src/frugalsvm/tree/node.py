@@ -13,7 +13,8 @@ import numpy as np
 
 from ..engine.protocol import RelaxationResult, WorkingSet
 from ..engine.region import Region
-from ..problem.problem import LEFT_SLACK, Problem
+from ..problem.constraints import left_of
+from ..problem.problem import Problem
 
 _NOTHING = np.empty(0, dtype=np.int64)
 # Bytes of a node without its arrays (measured).
@@ -58,7 +59,7 @@ class BranchingData:
         Their z.
     gains : tuple of two lists
         Expected gains of the bound if they are used, and if they are not.
-    active : WorkingSet
+    working_set : WorkingSet
         The working set of the node, from which its children start.
     free : ndarray or None
         Its free features, if there are few.
@@ -69,14 +70,14 @@ class BranchingData:
     features: np.ndarray
     z: list[float]
     gains: tuple[list[float], list[float]]
-    active: WorkingSet
+    working_set: WorkingSet
     free: np.ndarray | None
     dives: bool = False
 
     @property
     def n_bytes(self) -> int:
         """Bytes of the arrays."""
-        size = self.active.side.nbytes + self.active.features.nbytes
+        size = self.working_set.side.nbytes + self.working_set.features.nbytes
         return size + (0 if self.free is None else self.free.nbytes)
 
 
@@ -86,8 +87,8 @@ class Node:
 
     Branching at the parent put ``feature`` ``inside`` or not. ``bound`` is valid for
     all supports of the node; ``point`` proves it if proofs are kept. The fixings follow
-    from ``fixing_point`` and the incumbent. The branching data in ``scratch`` exist
-    while the node is open.
+    from ``fixing_point`` and the incumbent. ``branching_data`` exist while the node is
+    open.
     """
 
     parent: Node | None
@@ -100,7 +101,7 @@ class Node:
     fixed_out: np.ndarray = field(default_factory=_nothing)
     fixing_point: DualPoint | None = None
     is_leaf: bool = True
-    scratch: BranchingData | None = None
+    branching_data: BranchingData | None = None
 
     @classmethod
     def root(cls, region: Region) -> Node:
@@ -128,8 +129,8 @@ class Node:
 
     def region(self, problem: Problem, root: Region) -> Region:
         """The region of this node, given that of the root."""
-        if self.scratch is not None and self.scratch.free is not None:
-            return region_of(problem, root, self.forced, self.scratch.free)
+        if self.branching_data is not None and self.branching_data.free is not None:
+            return region_of(problem, root, self.forced, self.branching_data.free)
         open_ = np.zeros(problem.n_features, dtype=bool)
         open_[root.free] = True
         node: Node | None = self
@@ -145,7 +146,7 @@ class Node:
     def n_bytes(self) -> int:
         """Approximate memory of the node."""
         size = NODE_BYTES + self.forced.nbytes + self.fixed_out.nbytes
-        for part in (self.scratch, self.point, self.fixing_point):
+        for part in (self.branching_data, self.point, self.fixing_point):
             size += 0 if part is None else part.n_bytes
         return size
 
@@ -160,13 +161,11 @@ def region_of(
     n_forced = root.forced.shape[0]
     budget = root.budget
     if np.isfinite(budget):
-        spent = problem.costs[forced[n_forced:]].sum()
-        # Rounded up, so that the bound cannot profit from the subtraction.
-        budget = float((budget - spent) + LEFT_SLACK * (budget + spent))
+        budget = left_of(budget, problem.costs[forced[n_forced:]].sum())
         free = free[problem.costs[free] <= budget]
     return Region(forced, free, root.k - (forced.shape[0] - n_forced), budget)
 
 
-def active_of(found: RelaxationResult) -> WorkingSet:
+def working_set_of(found: RelaxationResult) -> WorkingSet:
     """The working set of a node, copied: results are views of larger arrays."""
-    return WorkingSet(found.active.features.copy(), found.active.side.copy())
+    return WorkingSet(found.working_set.features.copy(), found.working_set.side.copy())

@@ -15,7 +15,7 @@ from ..runtime.incumbent import Incumbent
 from ..search.evaluator import SEARCH_TOL, Evaluator, Stop
 from ..search.rounding import fit_budgets
 from .branching import MostFractional, Pair
-from .evaluation import Evaluation, work_off
+from .evaluation import Evaluation, run_evaluations
 from .node import Node, region_of
 
 # The first open nodes, all of which are rounded.
@@ -152,7 +152,7 @@ class NodeSolver:
     def make_root(self) -> Node:
         """The evaluated root."""
         root = Node.root(self.root)
-        work_off(self.engine, [Evaluation(self, root, self.root, None)])
+        run_evaluations(self.engine, [Evaluation(self, root, self.root, None)])
         return root
 
     def split_off(self, node: Node, feature: int) -> Pair:
@@ -160,7 +160,7 @@ class NodeSolver:
         free = node.region(self.problem, self.root).free
         inside, outside = node.child(feature, True), node.child(feature, False)
         region = self.region_of(inside.forced, free[free != feature])
-        work_off(self.engine, [Evaluation(self, inside, region, None)])
+        run_evaluations(self.engine, [Evaluation(self, inside, region, None)])
         return inside, outside
 
     def region_of(self, forced: np.ndarray, free: np.ndarray) -> Region:

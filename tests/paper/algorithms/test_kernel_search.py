@@ -186,7 +186,7 @@ def test_the_last_groups_are_tried():
     problem = Problem(X, y, C=10.0, max_features=12)
     solve(problem, method="local-search", time_limit=0.1)
     result = solve(problem, method="kernel-search", time_limit=4)
-    assert result.seconds < 5.4
+    assert result.seconds < 10
     assert result.counters["subproblems"] >= 6
 
 

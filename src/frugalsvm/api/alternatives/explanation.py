@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from ...runtime.words import listed
 from .roles import IN_ALL, INDISPENSABLE
 
 if TYPE_CHECKING:  # imported only for type hints
@@ -54,13 +54,13 @@ def _proved(found: NearOptimal) -> str:
     }
     proved = "No feature is proved to be indispensable."
     if of[INDISPENSABLE]:
-        proved = f"Proved to be indispensable: {_listed(of[INDISPENSABLE])}."
+        proved = f"Proved to be indispensable: {listed(of[INDISPENSABLE], N_NAMED)}."
     if not of[IN_ALL]:
         return proved
     return (
         f"{proved} In all models found, but models without them may be missing: "
-        f"{_listed(of[IN_ALL])}; {found.n_exchanges:,} exchanges of single features "
-        "were tried."
+        f"{listed(of[IN_ALL], N_NAMED)}; {found.n_exchanges:,} exchanges of single "
+        "features were tried."
     )
 
 
@@ -74,8 +74,3 @@ def _advice(found: NearOptimal, options: bool) -> str:
     larger = "".join(f"a larger {name} or " for name in names)
     sentence = f"{larger}a smaller {smaller} may prove more."
     return sentence[0].upper() + sentence[1:]
-
-
-def _listed(names: Sequence[str]) -> str:
-    more = len(names) - N_NAMED
-    return ", ".join(names[:N_NAMED]) + (f" and {more:,} more" if more > 0 else "")

@@ -15,6 +15,7 @@ import numpy as np
 from ...problem.certificate import Certificate
 from ...problem.problem import Problem
 from ...runtime import markup
+from ...runtime.words import listed
 from ...tree.listing import Found, solve_support
 from .explanation import explanation, extent
 from .roles import INDISPENSABLE, NEVER, REPLACEABLE, FeatureRole, roles_of
@@ -410,9 +411,7 @@ def _role(one: FeatureRole) -> str:
         return one.role
     if not one.replaced_by:
         return f"{one.role} together with others"
-    more = len(one.replaced_by) - N_SUBSTITUTES
-    shown = ", ".join(one.replaced_by[:N_SUBSTITUTES])
-    return f"{one.role} by {shown}" + (f" and {more} more" if more > 0 else "")
+    return f"{one.role} by {listed(one.replaced_by, N_SUBSTITUTES)}"
 
 
 def _wrapped(text: str) -> list[str]:

@@ -35,7 +35,7 @@ def swap(context: Context, options: SwapOptions) -> Outcome:
     with ThreadPoolExecutor(context.n_jobs) as pool:
         search = _started_search(context, options, pool)
         search.restart_until_idle(context.monitor.is_finished)
-    return Outcome(search.counters, elites=search.elites.supports)
+    return Outcome(search.counters, elites=search.elite_pool.supports)
 
 
 def branch_and_bound(context: Context, options: TreeOptions) -> Outcome:
@@ -60,7 +60,7 @@ def branch_and_bound(context: Context, options: TreeOptions) -> Outcome:
         bound=tree.frontier.bound,
         nodes=tree.frontier.kept,
         hit_limit=tree.hit_limit,
-        elites=search.elites.supports,
+        elites=search.elite_pool.supports,
     )
 
 

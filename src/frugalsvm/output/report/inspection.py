@@ -11,6 +11,7 @@ from itertools import pairwise
 import numpy as np
 from scipy.stats import rankdata
 
+from ...runtime.words import listed
 from ..identifiers import numbers_rows, rises_with_rows
 from .content import DataWarning
 
@@ -218,9 +219,7 @@ def _scale_warning(
 
 
 def _named(columns: Sequence[str], between: str = ", ") -> str:
-    shown = between.join(columns[:N_NAMED])
-    hidden = len(columns) - N_NAMED
-    return shown + (f" and {hidden:,} more" if hidden > 0 else "")
+    return listed(columns, N_NAMED, between=between)
 
 
 def _s(columns: Sequence[str]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+from ...runtime.words import listed
 from .content import (
     CATEGORY,
     AlternativesSummary,
@@ -67,6 +68,9 @@ ROLES = {
     "replaceable": "Replaceable: some choices do not use it.",
     "in all found": "In all found: a choice that does not use it may be missing.",
 }
+
+# Number of names in a list.
+N_NAMED = 4
 
 
 def number(value: float | None, digits: int = 3) -> str:
@@ -131,13 +135,6 @@ def seconds(value: float) -> str:
     if value < 120:
         return f"{number(value)}{NARROW}s"
     return f"{value / 60:.1f}{NARROW}min"
-
-
-def listed(names: tuple[str, ...], most: int = 4) -> str:
-    """The first names, and how many more there are."""
-    hidden = len(names) - most
-    more = f" and {hidden:,} more" if hidden > 0 else ""
-    return ", ".join(names[:most]) + more
 
 
 def count(n: int) -> str:
@@ -341,7 +338,7 @@ def unproved(found: AlternativesSummary) -> str:
     needed = [one.name for one in found.roles if one.role == "indispensable"]
     proved = "No feature has been proved to be in all such choices"
     if needed:
-        names = listed(tuple(needed))
+        names = listed(tuple(needed), N_NAMED)
         proved = f"It has been proved that all such choices need {names}"
     ended = SEARCH_ENDED.get(found.status, "the search was not completed")
     return (
@@ -360,7 +357,7 @@ def replacements(one: FeatureAlternatives) -> str:
     """What can replace a feature."""
     if one.role == "replaceable" and not one.replaced_by:
         return "several others together"
-    return listed(one.replaced_by)
+    return listed(one.replaced_by, N_NAMED)
 
 
 # --- the other sections --------------------------------------------------------------

@@ -83,7 +83,7 @@ class GroupSearch:
 
     def _best(self) -> Solution | None:
         """The best solution with a feature of the group."""
-        elites = [] if self._search is None else self._search.elites.solutions
+        elites = [] if self._search is None else self._search.elite_pool.solutions
         for solution in elites:
             if self._group is None or np.isin(self._group, solution.support).any():
                 return solution

@@ -1,17 +1,14 @@
-"""Store: outcomes of cells in an SQLite file that recovers from damage.
+"""Store: outcomes of cells in an SQLite file.
 
-One row per cell, each written in its own transaction. Every row has a digest; rows that
-do not match their digest are ignored. A file that SQLite reports as broken is renamed,
-and its intact rows are kept.
+One row per cell, each written in its own transaction, so that a run may be killed. A
+file that SQLite reports as broken is renamed, and a new one is begun.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 import sqlite3
 from collections.abc import Callable
-from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any, Self
 
@@ -27,14 +24,11 @@ CREATE TABLE IF NOT EXISTS cells (
     key TEXT PRIMARY KEY,
     spec TEXT NOT NULL,
     outcome TEXT NOT NULL,
-    digest TEXT NOT NULL,
     stored TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP
 )
 """
-_SELECT = "SELECT key, spec, outcome, digest FROM cells"
-_INSERT = (
-    "INSERT OR REPLACE INTO cells (key, spec, outcome, digest) VALUES (?, ?, ?, ?)"
-)
+_SELECT = "SELECT outcome FROM cells WHERE key = ?"
+_INSERT = "INSERT OR REPLACE INTO cells (key, spec, outcome) VALUES (?, ?, ?)"
 
 
 class StoreNotUsable(RuntimeError):
@@ -49,77 +43,45 @@ class CellStore:
     path : path
         The file; created if it does not exist.
     say : callable, default=print
-        Called with messages about damage.
+        Called with a message if the file is broken.
     """
 
     def __init__(self, path: str | Path, say: Callable[[str], object] = print):
         self.path = Path(path)
-        self.damaged = 0
-        self._say = say
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self._connection = _opened(self.path)
-        except (sqlite3.Error, UnicodeDecodeError, OSError) as error:
-            self._mend(error)
-
-    def _mend(self, error: Exception) -> None:
-        """Rename a broken file, and start a new one with its intact rows.
-
-        Raises
-        ------
-        StoreNotUsable
-            If it is not the file that is broken.
-        """
-        if not _is_damage(error):
-            raise StoreNotUsable(
-                f"The store {self.path} cannot be used ({error}); give another --store."
-            ) from error
-        aside = _free_name(self.path)
-        self.path.replace(aside)
-        for suffix in ("-journal", "-wal", "-shm"):
-            # Journals of the broken file must not be applied to the new one.
-            self.path.with_name(self.path.name + suffix).unlink(missing_ok=True)
-        self._connection = _opened(self.path)
-        rows = _sound_rows(aside)
-        with self._connection:
-            self._connection.executemany(_INSERT, rows)
-        self._say(
-            f"The store {self.path} is damaged ({error}); it is now {aside.name}. "
-            f"{len(rows)} of its cells are kept, the others are computed again."
-        )
-
-    def _execute(self, statement: str, values: tuple[str, ...] = ()) -> Any:
-        """Run a statement for its first row, and repeat it if the file was broken."""
-        try:
-            with self._connection:
-                return self._connection.execute(statement, values).fetchone()
-        except (sqlite3.Error, UnicodeDecodeError) as error:
-            self._connection.close()
-            self._mend(error)
-        with self._connection:
-            return self._connection.execute(statement, values).fetchone()
+        except sqlite3.DatabaseError as error:
+            if isinstance(error, sqlite3.OperationalError):
+                raise _not_usable(self.path, error) from error
+            aside = _free_name(self.path)
+            self.path.replace(aside)
+            self._connection = _opened(self.path)
+            say(
+                f"The store {self.path} is broken ({error}); it is now {aside.name}, "
+                "and all cells are computed again."
+            )
+        except OSError as error:
+            raise _not_usable(self.path, error) from error
 
     def get(self, spec: dict[str, Any]) -> CellOutcome | None:
-        """The outcome of a cell, None if there is none or if it is damaged."""
-        key = key_of(spec)
-        row = self._execute(
-            "SELECT spec, outcome, digest FROM cells WHERE key = ?", (key,)
-        )
-        if row is None:
-            return None
-        if _is_sound(key, *row) and row[0] == canonical(spec):
-            return CellOutcome(**json.loads(row[1]))
-        self.damaged += 1
-        self._say(f"A damaged entry is computed again: {canonical(spec)[:120]} ...")
-        return None
+        """The outcome of a cell, or None."""
+        row = self._execute(_SELECT, (key_of(spec),))
+        return None if row is None else CellOutcome(**json.loads(row[0]))
 
     def put(self, spec: dict[str, Any], outcome: CellOutcome) -> None:
         """Store an outcome atomically."""
-        key, text = key_of(spec), canonical(spec)
         values = canonical(
             {"values": outcome.values, "seconds": outcome.seconds, "cpu": outcome.cpu}
         )
-        self._execute(_INSERT, (key, text, values, _digest(key, text, values)))
+        self._execute(_INSERT, (key_of(spec), canonical(spec), values))
+
+    def _execute(self, statement: str, values: tuple[str, ...]) -> Any:
+        try:
+            with self._connection:
+                return self._connection.execute(statement, values).fetchone()
+        except sqlite3.Error as error:
+            raise _not_usable(self.path, error) from error
 
     def __len__(self) -> int:
         (count,) = self._connection.execute("SELECT COUNT(*) FROM cells").fetchone()
@@ -136,15 +98,8 @@ class CellStore:
         self.close()
 
 
-def _connected(address: str) -> sqlite3.Connection:
-    connection = sqlite3.connect(address, timeout=PATIENCE, uri=True)
-    # Invalid text makes an entry damaged but is not an error.
-    connection.text_factory = lambda data: data.decode(errors="replace")
-    return connection
-
-
 def _opened(path: Path) -> sqlite3.Connection:
-    connection = _connected(f"{path.resolve().as_uri()}?mode=rwc")
+    connection = sqlite3.connect(path, timeout=PATIENCE)
     try:
         # Includes the index of the keys, without which entries would not be found.
         (state,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
@@ -160,49 +115,24 @@ def _opened(path: Path) -> sqlite3.Connection:
         with connection:
             connection.execute(f"PRAGMA application_id = {APPLICATION}")
             connection.execute(_SCHEMA)
-            connection.execute(f"{_SELECT} LIMIT 1")
+            _drop_digests(connection)
     except BaseException:
         connection.close()
         raise
     return connection
 
 
-def _is_damage(error: Exception) -> bool:
-    """Whether an error means that the file itself is broken."""
-    if isinstance(error, OSError):
-        return False
-    # The low byte of an SQLite error code is its kind.
-    return getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF not in (
-        sqlite3.SQLITE_AUTH, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_CANTOPEN,
-        sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_LOCKED,
-        sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_PERM, sqlite3.SQLITE_PROTOCOL,
-        sqlite3.SQLITE_READONLY,
-    )  # fmt: skip
+def _drop_digests(connection: sqlite3.Connection) -> None:
+    """Rows of older stores have one."""
+    columns = connection.execute("SELECT name FROM pragma_table_info('cells')")
+    if ("digest",) in columns.fetchall():
+        connection.execute("ALTER TABLE cells DROP COLUMN digest")
 
 
-def _sound_rows(path: Path) -> list[tuple[str, str, str, str]]:
-    """The intact rows of a broken file."""
-    found = {}
-    with closing(_connected(f"{path.resolve().as_uri()}?mode=ro")) as connection:
-        # Without this SQLite cannot read truncated files.
-        connection.execute("PRAGMA writable_schema = ON")
-        # From both ends, since reading stops at the first broken page.
-        for order in ("ASC", "DESC"):
-            with suppress(sqlite3.Error, UnicodeDecodeError):
-                for row in connection.execute(f"{_SELECT} ORDER BY rowid {order}"):
-                    if _is_sound(*row):
-                        found[row[0]] = row
-    return list(found.values())
-
-
-def _digest(*texts: str) -> str:
-    return hashlib.sha256("\n".join(texts).encode()).hexdigest()
-
-
-def _is_sound(key: Any, spec: Any, outcome: Any, digest: Any) -> bool:
-    """Whether a row matches its digest."""
-    is_text = all(isinstance(one, str) for one in (key, spec, outcome, digest))
-    return is_text and _digest(key, spec, outcome) == digest
+def _not_usable(path: Path, error: Exception) -> StoreNotUsable:
+    return StoreNotUsable(
+        f"The store {path} cannot be used ({error}); give another --store."
+    )
 
 
 def _free_name(path: Path) -> Path:

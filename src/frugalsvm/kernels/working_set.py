@@ -1,8 +1,9 @@
-"""Which features and samples a relaxation is solved on.
+"""The working set: the features and samples that a relaxation is solved on.
 
 At the optimum of a relaxation most features have z = 0, and most samples lie beyond the
-margin (alpha = 0) or inside it (alpha = C). The working set of features and the active
-samples grow by what prices and margins of *all* of them show to be missing.
+margin (alpha = 0) or inside it (alpha = C). Features and samples join the working set
+if the prices and margins of *all* of them show that they are missing. Its samples are
+*active*, all others *frozen* at their bound.
 """
 
 import numpy as np
@@ -10,46 +11,48 @@ import numpy as np
 from ._jit import jit, jit_new
 from .arrays import copy_to, new_indices, new_marks, new_matrix, new_vector, part
 from .bounds import TINY, knapsack_bound
-from .data import ActiveSet
+from .data import WorkingSetArrays
 from .linalg import kth_largest
 
-# A working set beyond this part of the free features is replaced by all of them.
-LARGE_PART = 0.4
-# The working set is replaced by all free features if this part of them is missing.
+# A working set with more than this fraction of the free features is
+# replaced by all of them.
+LARGE_FRACTION = 0.4
+# The working set is replaced by all free features if more than this fraction of them
+# is missing.
 MANY_MISSING = 0.5
-# Features worth this part of the price stay in the working set.
+# Features worth this fraction of their price stay in the working set.
 NEARLY = 0.7
-# Features that join at once, at least, if so many are missing.
+# Minimum number of features that join at once, if that many are missing.
 FEW = 50
-# Features worth this part of the price are in the active set of a child, where prices
-# are different.
+# Features worth this fraction of their price are in the working set of a child, whose
+# prices are different.
 NEARLY_FOR_CHILDREN = 0.6
-# Up to this many free features, all are in the active set of a child.
+# Up to this many free features, all are in the working set of a child.
 SMALL = 300
 # A dual variable is strictly between its bounds if it is this far from both, in units
 # of the largest and of its own bound.
 BETWEEN = 3e-2
-# Active samples of a child for each sample whose alpha is strictly between its bounds:
-# margins of a child are different.
+# Active samples of a child per sample whose alpha is strictly between its bounds, since
+# the margins of a child are different.
 ACTIVE_RATE = 1.5
-# Active samples of a child beside those.
+# Additional active samples of a child.
 ACTIVE_EXTRA = 50
-# Samples are frozen only if it is this part of all.
+# Samples are frozen only if that is at least this fraction of all.
 LEAST_FROZEN = 0.3
 
 
 @jit
-def is_whole(region, active):
-    """Whether all free features and all samples are active."""
-    whole = active.features.shape[0] == region.free.shape[0]
-    for i in range(active.side.shape[0]):
-        whole = whole and active.side[i] == 0
+def is_whole(region, working_set):
+    """Whether the working set has all free features and all samples."""
+    whole = working_set.features.shape[0] == region.free.shape[0]
+    for i in range(working_set.side.shape[0]):
+        whole = whole and working_set.side[i] == 0
     return whole
 
 
 @jit_new
 def budget_rows(region, costs, features):
-    """Rows ``R z <= h`` of the working set: its number, and its costs if limited."""
+    """Rows ``R z <= h`` of the working set: its count, and its costs if limited."""
     free = features.shape[0]
     n_rows = 0 if free == 0 else 1 if region.budget == np.inf else 2
     R = new_matrix(n_rows, free)
@@ -63,7 +66,7 @@ def budget_rows(region, costs, features):
 
 @jit_new
 def _prices(region, costs, squares, features):
-    """Prices of the cost budget and of a place, if these were all free features."""
+    """Prices of cost budget and count, if these were all free features."""
     size = features.shape[0]
     value = new_vector(size)
     cost = new_vector(size)
@@ -79,14 +82,14 @@ def _prices(region, costs, squares, features):
 
 
 @jit_new
-def _worths(costs, squares, features, prices):
-    """What features are worth, as parts of what they are charged."""
-    mu, place = prices
-    worth = new_vector(features.shape[0])
+def _price_ratios(costs, squares, features, prices):
+    """The values of features, as fractions of their prices."""
+    mu, count_price = prices
+    ratio = new_vector(features.shape[0])
     for t in range(features.shape[0]):
         j = features[t]
-        worth[t] = squares[j] / max(place + mu * costs[j], TINY)
-    return worth
+        ratio[t] = squares[j] / max(count_price + mu * costs[j], TINY)
+    return ratio
 
 
 @jit_new
@@ -106,7 +109,7 @@ def _outside(region, features, n):
 
 @jit_new
 def _above(features, value, least, count):
-    """Up to ``count`` features worth more than ``least``: the most valuable ones."""
+    """Up to ``count`` features with the largest values above ``least``."""
     n_above = 0
     for t in range(features.shape[0]):
         n_above += value[t] > least
@@ -131,32 +134,32 @@ def _count_above(value, least):
 
 @jit_new
 def grow_features(region, costs, squares, features, may_drop):
-    """Keep what is worth nearly the price, add the most valuable of the others.
+    """Keep features nearly worth their price, add the most valuable of the others.
 
     Returns the new working set and whether any feature joined.
     """
     prices = _prices(region, costs, squares, features)
-    worth = _worths(costs, squares, features, prices)
+    ratio = _price_ratios(costs, squares, features, prices)
     others = _outside(region, features, squares.shape[0])
-    other_worth = _worths(costs, squares, others, prices)
-    kept = _above(features, worth, NEARLY, features.shape[0])
+    other_ratio = _price_ratios(costs, squares, others, prices)
+    kept = _above(features, ratio, NEARLY, features.shape[0])
     if not may_drop:
         kept = features
-    n_missing = _count_above(other_worth, 1.0)
+    n_missing = _count_above(other_ratio, 1.0)
     n_new = min(n_missing, max(FEW, kept.shape[0]))
     size = kept.shape[0] + n_new
     n_free = region.free.shape[0]
-    if n_missing > MANY_MISSING * n_free or size > LARGE_PART * n_free:
+    if n_missing > MANY_MISSING * n_free or size > LARGE_FRACTION * n_free:
         return region.free, True
     grown = new_indices(size)
     copy_to(kept, grown)
-    copy_to(_above(others, other_worth, 1.0, n_new), grown[kept.shape[0] :])
+    copy_to(_above(others, other_ratio, 1.0, n_new), grown[kept.shape[0] :])
     return grown, n_new > 0
 
 
 @jit
 def grow_samples(margins, side):
-    """Make samples active whose margin is on the other side; whether there were any."""
+    """Activate samples whose margin is on the other side; whether there were any."""
     m = side.shape[0]
     wrong = 0
     frozen = 0
@@ -172,14 +175,14 @@ def grow_samples(margins, side):
 
 
 @jit_new
-def active_set(region, data, squares, alpha, margins):
-    """The features and samples that mattered, for children to start from."""
+def child_working_set(region, data, squares, alpha, margins):
+    """The features and samples that children start from."""
     features = region.free
     if features.shape[0] > SMALL:
         prices = _prices(region, data.costs, squares, features)
-        worth = _worths(data.costs, squares, features, prices)
-        features = _above(features, worth, NEARLY_FOR_CHILDREN, features.shape[0])
-    return ActiveSet(features, far_sides(alpha, data.C, margins))
+        ratio = _price_ratios(data.costs, squares, features, prices)
+        features = _above(features, ratio, NEARLY_FOR_CHILDREN, features.shape[0])
+    return WorkingSetArrays(features, far_sides(alpha, data.C, margins))
 
 
 @jit_new

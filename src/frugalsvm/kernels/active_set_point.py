@@ -1,8 +1,8 @@
-"""A dual point, for pivots: which variables are free, and the inverse of their matrix.
+"""A dual point for active-set steps: free variables, and the inverse of their matrix.
 
-The matrix has the products of the free samples' entries on the support, bordered by
-their classes. Its inverse is changed by a row and a column when a variable is freed or
-held, and by a term of rank one when a feature comes or goes.
+The matrix is the Gram matrix of the free samples on the support, bordered by their
+labels. Its inverse gains or loses a row and a column when a variable is freed or fixed,
+and changes by a term of rank one when a feature enters or leaves.
 """
 
 from typing import NamedTuple
@@ -13,34 +13,34 @@ from ._jit import jit, jit_new
 from .arrays import copy_to, fill, new_indices, new_marks, new_matrix, new_vector
 from .linalg import dot
 
-# Least curvature of a direction, as a part of that of a single variable. Where there is
-# none, the step is long, and a bound ends it.
+# Smallest curvature of a direction, as a fraction of that of a single variable. Without
+# curvature the step is long, and a bound ends it.
 LEAST_CURVATURE = 1e-10
 # Below this, a change of the matrix makes it singular.
 SINGULAR = 1e-9
-# Free variables that there is room for: for each weight, and some more.
+# Most free variables: this many for each weight, and some more.
 ROOM_RATE, ROOM_EXTRA = 2, 40
 
-# Samples that there is room to list.
+# Most samples that are listed.
 MOST_LISTED = 20
 
 
-class Vertex(NamedTuple):
-    """A dual point and what belongs to it.
+class ActiveSetPoint(NamedTuple):
+    """A dual point, its weights and its free variables.
 
     Attributes
     ----------
     alpha : array (k,)
-        For the samples that are near.
+        Dual variables of the near samples.
     side : array (k,)
-        0 for free variables, -1 and 1 for those held at 0 and at C.
+        0 for free variables, -1 and 1 for those fixed at 0 and at C.
     free : integer array
-        The free ones, in no order.
+        The free variables, in no particular order.
     inverse : matrix
-        Of their matrix, bordered by the intercept, which is first.
+        Inverse of their matrix; the border comes first.
     w : array (p,)
     size : array (1,)
-        How many are free.
+        Number of free variables.
     numbers : array (2,)
         Intercept and objective.
     """
@@ -54,20 +54,20 @@ class Vertex(NamedTuple):
     numbers: np.ndarray
 
 
-class VertexWorkspace(NamedTuple):
-    """Room to work in.
+class StepWorkspace(NamedTuple):
+    """Preallocated arrays for active-set steps.
 
     Attributes
     ----------
     slack : array (k,)
-        Of the near samples.
+        1 minus the margin of the near samples.
     right, direction, border, product : arrays
-        Of the size of the free samples and the intercept, which is first.
+        One entry for the intercept, then one for each free sample.
     listed : integer array
-        Samples that were far on the wrong side when all were looked at.
+        Samples with a large violation when all were last checked.
     n_listed : integer array (1,)
     limit : array (1,)
-        How far they must be to be freed.
+        The violation above which they are freed.
     """
 
     slack: np.ndarray
@@ -81,30 +81,30 @@ class VertexWorkspace(NamedTuple):
 
 
 @jit_new
-def new_vertex(n_samples, n_features):
-    """Room for a dual point."""
+def new_point(n_samples, n_features):
+    """The arrays of a dual point, not set."""
     room = ROOM_RATE * n_features + ROOM_EXTRA
     size, inverse = new_indices(1), new_matrix(room + 1, room + 1)
     size[0], inverse[0, 0] = 0, 0.0
-    return Vertex(
+    return ActiveSetPoint(
         new_vector(n_samples), new_marks(n_samples), new_indices(room), inverse,
         new_vector(n_features), size, new_vector(2),
     )  # fmt: skip
 
 
 @jit_new
-def new_scratch(n_samples, n_features):
-    """Room to work in."""
+def new_workspace(n_samples, n_features):
+    """The arrays of a workspace, not set."""
     room = ROOM_RATE * n_features + ROOM_EXTRA + 1
-    return VertexWorkspace(
+    return StepWorkspace(
         new_vector(n_samples), new_vector(room), new_vector(room), new_vector(room),
         new_vector(room), new_indices(MOST_LISTED), new_indices(1), new_vector(1),
     )  # fmt: skip
 
 
 @jit
-def copy_vertex(source, target):
-    """Copy a dual point but for its numbers."""
+def copy_point(source, target):
+    """Copy a dual point except its ``numbers``."""
     size = source.size[0]
     copy_to(source.alpha, target.alpha)
     copy_to(source.side, target.side)
@@ -125,21 +125,21 @@ def times(inverse, order, vector, out):
 
 
 @jit
-def enter(near, vertex, intercept, sample, scratch):
-    """One more free variable: a row and a column more in the inverse."""
-    inverse, order = vertex.inverse, vertex.size[0] + 1
-    border, product = scratch.border, scratch.product
+def free_sample(near, point, intercept, sample, workspace):
+    """Free a variable: the inverse gains a row and a column."""
+    inverse, order = point.inverse, point.size[0] + 1
+    border, product = workspace.border, workspace.product
     own = near.columns[sample]
     p = own.shape[0]
     own_square = dot(own, own, p)
     # Samples may be zero on the support.
     least = LEAST_CURVATURE * max(own_square, near.scale[0])
     least += np.finfo(np.float64).tiny
-    vertex.free[order - 1] = sample
-    vertex.side[sample] = 0
-    vertex.size[0] = order
+    point.free[order - 1] = sample
+    point.side[sample] = 0
+    point.size[0] = order
     if order == 1 and intercept:
-        # It is in balance with nothing and cannot move.
+        # A single variable cannot move, since nothing would balance it.
         inverse[0, 0], inverse[1, 1] = -own_square - least, 0.0
         inverse[0, 1] = inverse[1, 0] = near.y[sample]
         return
@@ -147,7 +147,7 @@ def enter(near, vertex, intercept, sample, scratch):
         inverse[0, 0] = 0.0
     border[0] = near.y[sample] if intercept else 0.0
     for t in range(order - 1):
-        border[t + 1] = dot(near.columns[vertex.free[t]], own, p)
+        border[t + 1] = dot(near.columns[point.free[t]], own, p)
     times(inverse, order, border, product)
     curvature = max(least, own_square + least - dot(border, product, order))
     for s in range(order):
@@ -159,15 +159,15 @@ def enter(near, vertex, intercept, sample, scratch):
 
 
 @jit
-def leave(vertex, place, side, bound):
-    """A free variable is held at a bound: its row and column leave the inverse."""
-    inverse, order = vertex.inverse, vertex.size[0] + 1
-    sample = vertex.free[place]
-    vertex.alpha[sample] = bound
-    vertex.side[sample] = side
-    at, last = place + 1, order - 1
-    vertex.free[place] = vertex.free[last - 1]
-    vertex.size[0] = last - 1
+def fix_sample(point, position, side, bound):
+    """Fix a free variable at a bound: the inverse loses its row and column."""
+    inverse, order = point.inverse, point.size[0] + 1
+    sample = point.free[position]
+    point.alpha[sample] = bound
+    point.side[sample] = side
+    at, last = position + 1, order - 1
+    point.free[position] = point.free[last - 1]
+    point.size[0] = last - 1
     if last == 1:
         inverse[0, 0] = 0.0
         return
@@ -178,7 +178,7 @@ def leave(vertex, place, side, bound):
             for t in range(order):
                 if t != at:
                     inverse[s, t] -= factor * inverse[at, t]
-    # The last one takes its place.
+    # The last one moves to its position.
     for t in range(order):
         inverse[at, t] = inverse[last, t]
     for s in range(order):
@@ -187,22 +187,22 @@ def leave(vertex, place, side, bound):
 
 
 @jit
-def factorise(near, vertex, intercept, scratch):
-    """The inverse from scratch."""
-    size = vertex.size[0]
-    vertex.size[0] = 0
+def compute_inverse(near, point, intercept, workspace):
+    """Recompute the inverse."""
+    size = point.size[0]
+    point.size[0] = 0
     for t in range(size):
-        enter(near, vertex, intercept, vertex.free[t], scratch)
+        free_sample(near, point, intercept, point.free[t], workspace)
 
 
 @jit
-def change_inverse(vertex, row, sign, scratch):
-    """A feature joins (1) or leaves (-1) the matrix; whether that is possible."""
-    inverse, order = vertex.inverse, vertex.size[0] + 1
-    border, product = scratch.border, scratch.product
+def change_inverse(point, row, sign, workspace):
+    """Add a feature to the matrix (1) or remove it (-1); whether that is possible."""
+    inverse, order = point.inverse, point.size[0] + 1
+    border, product = workspace.border, workspace.product
     border[0] = 0.0
     for t in range(order - 1):
-        border[t + 1] = row[vertex.free[t]]
+        border[t + 1] = row[point.free[t]]
     times(inverse, order, border, product)
     scale = 1.0 + sign * dot(border, product, order)
     if abs(scale) < SINGULAR:
@@ -215,36 +215,36 @@ def change_inverse(vertex, row, sign, scratch):
 
 
 @jit
-def settle(near, vertex, intercept, scratch):
-    """Weights, sides, free variables and inverse of a given dual point."""
-    for j in range(vertex.w.shape[0]):
-        vertex.w[j] = near.far_w[j] + dot(near.rows[j], vertex.alpha, near.y.shape[0])
+def complete_point(near, point, intercept, workspace):
+    """Compute weights, sides, free variables and inverse from the dual variables."""
+    for j in range(point.w.shape[0]):
+        point.w[j] = near.far_w[j] + dot(near.rows[j], point.alpha, near.y.shape[0])
     size = 0
     for i in range(near.C.shape[0]):
-        vertex.side[i] = 0
-        if vertex.alpha[i] <= 0.0:
-            vertex.side[i] = -1
-        elif vertex.alpha[i] >= near.C[i]:
-            vertex.side[i] = 1
-        elif size < vertex.free.shape[0]:
-            vertex.free[size] = i
+        point.side[i] = 0
+        if point.alpha[i] <= 0.0:
+            point.side[i] = -1
+        elif point.alpha[i] >= near.C[i]:
+            point.side[i] = 1
+        elif size < point.free.shape[0]:
+            point.free[size] = i
             size += 1
-    vertex.size[0] = size
-    factorise(near, vertex, intercept, scratch)
+    point.size[0] = size
+    compute_inverse(near, point, intercept, workspace)
 
 
 @jit
-def start_cold(near, vertex, intercept, scratch):
+def start_cold(near, point, intercept, workspace):
     """All variables at zero; one sample of each class is free."""
-    fill(vertex.alpha, 0.0)
-    fill(vertex.w, 0.0)
-    vertex.size[0] = 0
+    fill(point.alpha, 0.0)
+    fill(point.w, 0.0)
+    point.size[0] = 0
     first, second = 0, 0
     for i in range(near.y.shape[0]):
-        vertex.side[i] = -1
+        point.side[i] = -1
         if near.y[i] > 0:
             first = i
         else:
             second = i
-    enter(near, vertex, intercept, first, scratch)
-    enter(near, vertex, intercept, second, scratch)
+    free_sample(near, point, intercept, first, workspace)
+    free_sample(near, point, intercept, second, workspace)

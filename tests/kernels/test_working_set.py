@@ -1,18 +1,18 @@
-"""What joins and leaves an active set."""
+"""Features and samples join and leave the working set."""
 
 import numpy as np
 import pytest
 
-from frugalsvm.kernels import active_set
-from frugalsvm.kernels.active_set import ACTIVE_EXTRA, SMALL
-from frugalsvm.kernels.data import ActiveSet, RegionArrays
+from frugalsvm.kernels import working_set
+from frugalsvm.kernels.data import RegionArrays, WorkingSetArrays
+from frugalsvm.kernels.working_set import ACTIVE_EXTRA, SMALL
 from tests.kernels.compiled import compiled
 from tests.kernels.test_program import random_data
 
 choose, budget_rows, far_sides, grow_features, grow_samples, is_whole = map(
     compiled,
-    (active_set.active_set, active_set.budget_rows, active_set.far_sides,
-     active_set.grow_features, active_set.grow_samples, active_set.is_whole),
+    (working_set.child_working_set, working_set.budget_rows, working_set.far_sides,
+     working_set.grow_features, working_set.grow_samples, working_set.is_whole),
 )  # fmt: skip
 
 
@@ -20,7 +20,7 @@ def region_of(n, k, budget=np.inf):
     return RegionArrays(np.empty(0, dtype=np.int64), np.arange(n), k, budget)
 
 
-def test_budget_rows():
+def test_budget_rows_have_the_count_and_limited_costs():
     costs = np.arange(1.0, 7.0)
     working = np.array([4, 1])
     for n_rows, (features, budget) in enumerate(
@@ -33,7 +33,7 @@ def test_budget_rows():
 
 
 @pytest.mark.parametrize("may_drop", [True, False])
-def test_valuable_features_join_and_worthless_ones_leave(may_drop):
+def test_valuable_features_join_and_worthless_ones_are_dropped(may_drop):
     n, k = 1000, 5
     squares = np.zeros(n)
     squares[:10] = 10.0
@@ -49,7 +49,7 @@ def test_valuable_features_join_and_worthless_ones_leave(may_drop):
     assert not joined
 
 
-def test_where_half_is_missing_all_join():
+def test_all_features_join_if_half_of_them_are_missing():
     region = region_of(1000, 5)
     squares = np.ones(1000)
     squares[:20] = 0.5
@@ -58,8 +58,8 @@ def test_where_half_is_missing_all_join():
     np.testing.assert_array_equal(grown, region.free)
 
 
-def test_the_price_counts_costs():
-    # Features 0 and 1 more than fill the budget: a unit of it costs 3.
+def test_costs_are_part_of_the_price():
+    # Features 0 and 1 exceed the budget, whose price is 3 per unit.
     n = 400
     squares, costs = np.zeros(n), np.ones(n)
     squares[:4], costs[:4] = [4.0, 3.0, 5.0, 9.0], [1.0, 1.0, 5.0, 3.5]
@@ -72,8 +72,8 @@ def test_the_price_counts_costs():
     assert 2 in grow_features(region, costs, squares, working, True)[0]
 
 
-def test_where_the_number_is_what_counts_costs_do_not():
-    # Feature 2 is dear, but there is money for any two features.
+def test_costs_are_ignored_if_only_the_count_limits_the_choice():
+    # Feature 2 is expensive, but the budget suffices for any two features.
     n = 400
     squares, costs = np.zeros(n), np.ones(n)
     squares[:3], costs[2] = [4.0, 3.0, 5.0], 100.0
@@ -84,13 +84,13 @@ def test_where_the_number_is_what_counts_costs_do_not():
     assert 2 in grown
 
 
-def test_samples_on_the_wrong_side_join():
+def test_samples_on_the_wrong_side_become_active():
     side = np.array([1, 1, -1, -1, 0, 1, 1, 1], dtype=np.int8)
     margins = np.array([0.0, 2.0, 2.0, 0.0, 1.0, 0.0, 0.0, 0.0])
     assert grow_samples(margins, side)
     np.testing.assert_array_equal(side, [1, 0, -1, 0, 0, 1, 1, 1])
     assert not grow_samples(margins, side)
-    # Few are left frozen: it is not worth while.
+    # Few samples are left frozen, so all become active.
     side[[0, 2, 5]] = 0
     assert not grow_samples(margins, side)
     assert not side.any()
@@ -110,7 +110,7 @@ def test_samples_far_from_the_margin_are_frozen():
     assert not far_sides(np.full(m, 0.5), C, margins).any()
 
 
-def test_children_start_from_what_is_nearly_worth_the_price():
+def test_children_start_from_features_nearly_worth_their_price():
     n = SMALL + 50
     data = random_data(n=n)
     squares = np.zeros(n)
@@ -121,4 +121,4 @@ def test_children_start_from_what_is_nearly_worth_the_price():
     active = choose(few, data, squares, data.C.copy(), np.ones(30))
     np.testing.assert_array_equal(active.features, few.free)
     assert is_whole(few, active)
-    assert not is_whole(few, ActiveSet(few.free[1:], active.side))
+    assert not is_whole(few, WorkingSetArrays(few.free[1:], active.side))

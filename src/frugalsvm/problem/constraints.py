@@ -1,0 +1,141 @@
+"""The constraints: what counts against the budgets, and how much of it is allowed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .validation import check_costs, check_indices, check_max_features, freeze
+
+# Costs are sums of floats: a budget of 0.3 must admit 0.1 + 0.2. Bounds hold for a
+# slightly larger budget, so that rounding of sums cannot invalidate them.
+COST_SLACK, BOUND_SLACK = 0.999e-9, 1e-9
+# Remaining budgets are rounded up by this fraction.
+LEFT_SLACK = 1e-12
+
+
+def left_of(budget: float, spent: float) -> float:
+    """What is left of a budget, rounded up so that bounds cannot profit from it."""
+    return float((budget - spent) + LEFT_SLACK * (budget + spent))
+
+
+@dataclass(frozen=True, eq=False)
+class Constraints:
+    """Budgets, and features that are included or excluded.
+
+    Attributes
+    ----------
+    max_features : int
+    costs : ndarray of shape (n_features,)
+        1 by default.
+    max_cost : float
+        Infinite if there are no costs.
+    include, exclude : ndarrays of int
+        Increasing. Included features count against both budgets.
+    has_costs : bool
+    """
+
+    max_features: int
+    costs: np.ndarray
+    max_cost: float
+    include: np.ndarray
+    exclude: np.ndarray
+    has_costs: bool
+
+    @classmethod
+    def of(
+        cls,
+        n_features: int,
+        max_features: int | None,
+        feature_costs: ArrayLike | None,
+        max_cost: float | None,
+        include: Iterable[int],
+        exclude: Iterable[int],
+    ) -> Constraints:
+        """Validated constraints."""
+        budget = check_max_features(max_features, n_features)
+        costs, most = check_costs(feature_costs, max_cost, n_features)
+        return cls(
+            budget, costs, most,
+            check_indices("include", include, n_features),
+            check_indices("exclude", exclude, n_features),
+            feature_costs is not None,
+        )._checked()  # fmt: skip
+
+    def _checked(self) -> Constraints:
+        both = np.intersect1d(self.include, self.exclude)
+        if both.size:
+            raise ValueError(
+                f"include and exclude overlap in feature(s) {both.tolist()}; remove "
+                "them from one of the two."
+            )
+        if self.include.size > self.max_features:
+            raise ValueError(
+                f"include has {self.include.size} features but max_features is "
+                f"{self.max_features}; raise max_features or include fewer."
+            )
+        price = self.costs[self.include].sum()
+        if not price <= self.cost_budget:
+            raise ValueError(
+                f"the features in include cost {price:g} but max_cost is "
+                f"{self.max_cost:g}; raise max_cost or include fewer."
+            )
+        return self
+
+    @property
+    def cost_budget(self) -> float:
+        """``max_cost`` with an allowance for rounding in sums of costs."""
+        return self.max_cost * (1.0 + COST_SLACK)
+
+    @property
+    def allowed(self) -> np.ndarray:
+        """Mask of the features that are neither included nor excluded."""
+        allowed = np.ones(self.costs.size, dtype=bool)
+        allowed[self.include] = False
+        allowed[self.exclude] = False
+        return allowed
+
+    def left(self) -> tuple[int, float]:
+        """What included features leave of both budgets, rounded up."""
+        budget = self.max_cost * (1.0 + BOUND_SLACK)
+        if np.isfinite(budget):
+            budget = left_of(budget, self.costs[self.include].sum())
+        return int(self.max_features - self.include.size), float(budget)
+
+    def admits(self, support: np.ndarray) -> bool:
+        """Whether a set of features satisfies all constraints."""
+        return bool(
+            support.size <= self.max_features
+            and self.costs[support].sum() <= self.cost_budget
+            and np.isin(self.include, support).all()
+            and not np.isin(support, self.exclude).any()
+        )
+
+    def with_budget(
+        self, max_features: int | None, max_cost: float | None
+    ) -> Constraints:
+        """Other budgets; None keeps the present ``max_cost``."""
+        most = self.max_cost
+        if max_cost is not None:
+            costs = self.costs if self.has_costs else None
+            _, most = check_costs(costs, max_cost, self.costs.size)
+        budget = check_max_features(max_features, self.costs.size)
+        return replace(self, max_features=budget, max_cost=most)._checked()
+
+    def requiring(self, feature: int) -> Constraints:
+        """One more included feature."""
+        include = freeze(np.union1d(self.include, [feature]))
+        return replace(self, include=include)._checked()
+
+    def restrict(self, features: np.ndarray) -> Constraints:
+        """The constraints on some of the features, numbered anew."""
+        return replace(
+            self,
+            max_features=min(self.max_features, len(features)),
+            costs=freeze(self.costs[features]),
+            include=freeze(np.flatnonzero(np.isin(features, self.include))),
+            exclude=freeze(np.flatnonzero(np.isin(features, self.exclude))),
+        )

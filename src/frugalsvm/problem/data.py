@@ -1,0 +1,269 @@
+"""SignedData: features and labels, as one dense matrix or in a source."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ..engine.column_generation import signed_columns
+from ..engine.rows import RowCache
+from ..engine.source import Source
+from ..kernels.bounds import row_norm_bounds, varying_rows
+from .sources import SMALL_SPREAD, SparseSource, check_room, is_sparse, make_source
+from .validation import freeze
+
+# Entries of a block of rows.
+BLOCK = 2**20
+# Advice if a dense matrix does not fit into memory.
+NOT_DENSE = (
+    "methods auto, swap, relax-and-round and branch-and-bound do without it, all "
+    "others need fewer features or samples."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class SignedData:
+    """Signed data, ``A[j, i] = y_i (X_ij - shift_j)``, one row per feature.
+
+    Attributes
+    ----------
+    y : ndarray of shape (n_samples,)
+        Labels -1 and +1.
+    fit_intercept : bool
+        Whether there is an intercept, so that features may be shifted.
+    shift : ndarray of shape (n_features,)
+        The mean of features with a relatively small spread; 0 for all others. With a
+        free intercept, shifts change neither solutions nor dual points, but they reduce
+        rounding errors.
+    dense : ndarray or None
+        A, unless a source holds the data.
+    source : Source or None
+    unshifted : dict
+        For dense data: the rows of shifted features without their shift.
+    cache : RowCache or None
+        Cache of rows of the source, if worthwhile.
+    known_norms : ndarray or None
+        If they are known already: they take long if there are many samples.
+    """
+
+    y: np.ndarray
+    fit_intercept: bool
+    shift: np.ndarray
+    dense: np.ndarray | None = None
+    source: Source | None = None
+    unshifted: dict[int, np.ndarray] = field(default_factory=dict)
+    cache: RowCache | None = None
+    known_norms: np.ndarray | None = None
+
+    @classmethod
+    def in_place(
+        cls, X: Any, y: np.ndarray, kept: np.ndarray, fit_intercept: bool
+    ) -> SignedData:
+        """Data that stay where they are; ``kept`` is a mask of samples."""
+        some = None if kept.all() else np.flatnonzero(kept)
+        source = make_source(X, some, shifts=fit_intercept)
+        # Sparse rows are expanded as quickly as dense ones are copied.
+        cache = None if is_sparse(X) else RowCache()
+        return cls(y, fit_intercept, freeze(source.shift), source=source, cache=cache)
+
+    @classmethod
+    def copied(
+        cls,
+        X: np.ndarray,
+        y: np.ndarray,
+        kept: np.ndarray,
+        fit_intercept: bool,
+        overwrite: bool,
+    ) -> SignedData:
+        """Data as one matrix: a copy, or X overwritten."""
+        if not kept.all():
+            X, overwrite = X[kept], False
+        # Never modify arrays of the caller.
+        overwrite &= bool(X.flags.f_contiguous and X.flags.writeable)
+        overwrite &= X.dtype == np.float64
+        if not overwrite:
+            check_room(8.0 * X.size, f"a copy of X {X.shape}", NOT_DENSE)
+        A = _signed(X, y, overwrite)
+        shift = freeze(np.zeros(A.shape[0]))
+        unshifted: dict[int, np.ndarray] = {}
+        if fit_intercept:
+            shift, unshifted = _shift_rows(A, y)
+        return cls(y, fit_intercept, shift, freeze(A), unshifted=unshifted)
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return self.shift.size
+
+    @property
+    def n_samples(self) -> int:
+        """Number of samples."""
+        return self.y.size
+
+    @cached_property
+    def A(self) -> np.ndarray:
+        """All rows; made on first use if a source holds the data."""
+        if self.dense is not None:
+            return self.dense
+        shape = self.n_features, self.n_samples
+        check_room(8.0 * shape[0] * shape[1], f"X as a dense matrix {shape}", NOT_DENSE)
+        return freeze(self.rows(np.arange(self.n_features)))
+
+    @cached_property
+    def norms(self) -> np.ndarray:
+        """Upper bounds of the Euclidean norms of the rows."""
+        if self.known_norms is not None:
+            return self.known_norms
+        if self.source is not None:
+            return freeze(self.source.norms)
+        return freeze(row_norm_bounds(self.A))
+
+    @cached_property
+    def useful(self) -> np.ndarray:
+        """Mask of the features that can improve a solution.
+
+        Zero features cannot and, with an intercept, neither can constant ones.
+        """
+        useful = self.norms > 0
+        if self.fit_intercept:
+            source = self.source
+            useful &= varying_rows(self.A, self.y) if source is None else source.varies
+        return freeze(useful)
+
+    # --- parts -----------------------------------------------------------------------
+
+    def restrict(self, features: np.ndarray, dense: bool) -> SignedData:
+        """Some of the features; sparse data become dense if that is asked for."""
+        rows, source = None, None
+        if not dense and isinstance(self.source, SparseSource):
+            source = self.source.part(features)
+        else:
+            check_room(
+                8.0 * len(features) * self.n_samples,
+                f"a problem on {len(features)} features",
+                "choose fewer of them.",
+            )
+            rows = freeze(self.rows(features))
+        return SignedData(
+            self.y, self.fit_intercept, freeze(self.shift[features]), rows, source,
+            self._unshifted_rows(features), known_norms=freeze(self.norms[features]),
+        )  # fmt: skip
+
+    def at_samples(self, samples: np.ndarray) -> SignedData:
+        """Some of the samples, as one dense matrix."""
+        unshifted = self._unshifted_rows(np.arange(self.n_features))
+        return SignedData(
+            freeze(self.y[samples]), self.fit_intercept, self.shift,
+            freeze(self._columns(samples)),
+            unshifted={j: row[samples] for j, row in unshifted.items()},
+        )  # fmt: skip
+
+    # --- rows ------------------------------------------------------------------------
+
+    def rows(self, features: np.ndarray) -> np.ndarray:
+        """Rows of A; large requests are not cached."""
+        if self.source is None:
+            return self.A[features]
+        cache = self.cache
+        if cache is not None and 8 * features.size * self.n_samples <= cache.max_bytes:
+            return self.few_rows(features)
+        return signed_columns(self.source, features, self.y)
+
+    def few_rows(self, features: np.ndarray) -> np.ndarray:
+        """Rows of A that are kept for the next time, if that is worthwhile."""
+        source = self.source
+        if source is None:
+            return self.A[features]
+        if self.cache is None:
+            return signed_columns(source, features, self.y)
+        return self.cache.get(
+            features, self.n_samples, lambda few: signed_columns(source, few, self.y)
+        )
+
+    def _columns(self, samples: np.ndarray) -> np.ndarray:
+        """A at some samples."""
+        if self.source is None:
+            return np.take(self.A, samples, axis=1)
+        A = np.empty((self.n_features, samples.size))
+        for features in self._blocks():
+            A[features] = np.take(self.rows(features), samples, axis=1)
+        return A
+
+    def _unshifted_rows(self, features: np.ndarray) -> dict[int, np.ndarray]:
+        """Signed unshifted rows of the shifted features, by position."""
+        shifted = np.flatnonzero(self.shift[features])
+        if self.source is None:
+            numbers = features.tolist()
+            return {t: self.unshifted[numbers[t]] for t in shifted.tolist()}
+        rows = self.source.columns(features[shifted]) * self.y
+        return dict(zip(shifted.tolist(), rows, strict=True))
+
+    def _blocks(self) -> Iterator[np.ndarray]:
+        """All features, in blocks of a limited number of entries."""
+        step = max(1, BLOCK // self.n_samples)
+        for start in range(0, self.n_features, step):
+            yield np.arange(start, min(start + step, self.n_features))
+
+    def signed_rows(self, features: np.ndarray | None = None) -> np.ndarray:
+        """``y_i X_ij`` of some features, or of all, without shifts."""
+        if features is None:
+            features = np.arange(self.n_features)
+            rows = self.A
+        else:
+            rows = self.few_rows(features)
+        if not self.shift.any():
+            return rows
+        rows = np.array(rows)
+        for t, row in self._unshifted_rows(features).items():
+            rows[t] = row
+        return rows
+
+    def signed_blocks(self) -> Iterator[np.ndarray]:
+        """``y_i X_ij`` of all features without shifts, block by block."""
+        for features in self._blocks():
+            if self.source is None:
+                yield self.signed_rows(features)
+            else:
+                yield self.source.columns(features) * self.y
+
+    def unshifted_intercept(self, coef: np.ndarray, intercept: float) -> float:
+        """The intercept for X, given the one for A."""
+        used = np.flatnonzero(coef * self.shift)
+        return math.fsum([intercept, *(-coef[used] * self.shift[used])])
+
+
+def _signed(data: np.ndarray, y: np.ndarray, in_place: bool) -> np.ndarray:
+    """Data times labels, one row per feature, as doubles."""
+    if in_place:
+        return np.multiply(data.T, y, out=data.T)
+    A = np.empty(data.shape[::-1])
+    # In blocks of samples: faster than a pass over all samples for each feature.
+    step = max(256, BLOCK // (8 * data.shape[1]))
+    for start in range(0, data.shape[0], step):
+        some = slice(start, start + step)
+        np.multiply(data[some].T, y[some], out=A[:, some])
+    return A
+
+
+def _shift_rows(
+    A: np.ndarray, y: np.ndarray
+) -> tuple[np.ndarray, dict[int, np.ndarray]]:
+    """Shift rows of small spread in place; return shifts and unshifted rows."""
+    shift = np.zeros(A.shape[0])
+    before = {}
+    size = np.maximum(-A.min(axis=1), A.max(axis=1))
+    means = (A @ y) / y.size
+    # Small relative spread requires a large mean, which is quick to check.
+    for j in np.flatnonzero(np.abs(means) > (1 - SMALL_SPREAD) * size):
+        values = A[j] * y
+        # The mean of a constant feature is exactly its value.
+        mean = values[0] + (values - values[0]).mean()
+        if np.abs(values - mean).max() <= SMALL_SPREAD * abs(mean):
+            shift[j], before[int(j)] = mean, A[j].copy()
+            A[j] = (values - mean) * y
+    return freeze(shift), before
