@@ -15,9 +15,9 @@ from dataclasses import fields, replace
 
 import numpy as np
 
-from ..checker import objective_bound
 from ..engine.protocol import RelaxationRequest, WorkingSet
 from ..engine.region import Region
+from ..problem.loss import HingeLoss
 from ..problem.problem import Problem
 from ..problem.solution import Solution
 from ..runtime.blas import single_threaded_blas
@@ -102,8 +102,7 @@ class _PartsRun:
         """The result; the bound is trivial without a proof."""
         problem, stop = self._problem, self._monitor.stop
         found = self._search()
-        intercept = problem.unshifted_intercept(found.coef, found.intercept)
-        self._offer(found.coef, intercept, "part")
+        self._offer(found.coef, found.intercept, "part")
         if not stop.interrupted:
             self._fit_weights(found.selected)
         point = np.zeros(problem.n_samples)
@@ -155,8 +154,7 @@ class _PartsRun:
                 return
             rows = self._rows(k)
             if np.ptp(self._problem.y[rows]) > 0:
-                part = self._part(k).watching(self._monitor.stop.flag)
-                relaxed = relax_natively(part, should_stop=should_stop)
+                relaxed = relax_natively(self._part(k), should_stop=should_stop)
                 point[rows] = relaxed.alpha / self._scale(k)
                 self._monitor.tick()
 
@@ -169,23 +167,9 @@ class _PartsRun:
         return self._problem.n_samples / self._rows(k).size
 
     def _part(self, k: int) -> Problem:
-        """The problem of the samples of a part, with shifted features."""
-        problem, rows = self._problem, self._rows(k)
-        # Labels are +1 and -1: this takes them out of the signed rows.
-        X = (problem.A[:, rows] * problem.y[rows]).T
-        has_costs = np.isfinite(problem.max_cost)
-        return Problem(
-            X,
-            problem.y[rows],
-            sample_weight=problem.C[rows] * self._scale(k),
-            max_features=problem.max_features,
-            feature_costs=problem.costs if has_costs else None,
-            max_cost=problem.max_cost if has_costs else None,
-            include=problem.include,
-            exclude=problem.exclude,
-            fit_intercept=problem.fit_intercept,
-            overwrite_X=True,
-        )
+        """The problem of the samples of a part."""
+        rows = self._rows(k)
+        return self._problem.at_samples(rows, self._problem.C[rows] * self._scale(k))
 
     def _fit_weights(self, selected: np.ndarray) -> None:
         """The SVM of all samples on the features that were found."""
@@ -218,11 +202,8 @@ class _PartsRun:
         for k in range(self._n_parts):
             rows = slice(k, None, self._n_parts)
             A = problem.A[used, rows] if as_given is None else as_given[:, rows]
-            sums.append(
-                objective_bound(
-                    A, problem.y[rows], problem.C[rows], coef[used], intercept
-                )
-            )
+            loss = HingeLoss.of_kept(problem.C[rows])
+            sums.append(loss.objective(A, problem.y[rows], coef[used], intercept))
         # Each part includes the penalty; the excess subtracted is rounded down.
         penalty = 0.5 * float(coef @ coef) * (1.0 - ROUNDING)
         excess = (self._n_parts - 1) * penalty
