@@ -95,7 +95,7 @@ def path(
     """
     from .formats import parse_formats
     from .parsing import check_search, parse_budgets, parse_C
-    from .study import Conditions, Search
+    from .study import Conditions, Search, budget_path
 
     check_output("--report", report, data)
     check_search(effort, time_limit, jobs, folds)
@@ -114,7 +114,10 @@ def path(
         wanted = parse_budgets(budgets, preparation.n_features)
         _check_included(len(conditions.sides(preparation)["include"]), wanted)
         panel.phase(f"{len(wanted)} budgets on all rows")
-        found = _solve(table, preparation, conditions, wanted, search)
+        found = budget_path(
+            preparation.transform(table.table), table, conditions, preparation, wanted,
+            search,
+        )  # fmt: skip
         scores, interrupted = None, False
         try:
             if folds:
@@ -141,24 +144,6 @@ def _check_included(n_included: int, budgets: list[int]) -> None:
             f"--include needs {n_included} features, but the smallest budget is "
             f"{budgets[0]}; start at {n_included}, e.g. --budgets {n_included}-20."
         )
-
-
-def _solve(
-    data: Any, preparation: Any, conditions: Any, budgets: list[int], search: Any
-) -> Any:
-    from ..api.path import frugal_path
-
-    return frugal_path(
-        preparation.transform(data.table),
-        data.target.signs,
-        max_features=budgets,
-        C=conditions.C,
-        include=conditions.sides(preparation)["include"],
-        effort=search.effort,
-        time_limit=search.time_limit,
-        random_state=search.seed,
-        n_jobs=search.n_jobs,
-    )
 
 
 def _score(

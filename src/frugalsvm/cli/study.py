@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ..api.path import FrugalPath, frugal_path
 from ..api.validation.choice import Choice, ScoredPath
 from ..api.validation.final_fit import FinalFit
 from ..api.validation.folds import FoldJob, fold_seeds, run_folds
@@ -288,6 +289,28 @@ def fit_all(
     options = replace(search.options, callback=callback, certificate=certificate)
     result, interrupted = run_interruptible(problem, options)
     return Fit(preparation, result, conditions, choice, chosen, interrupted)
+
+
+def budget_path(
+    X: np.ndarray,
+    data: PreparedTable,
+    conditions: Conditions,
+    preparation: Preparation,
+    budgets: list[int],
+    search: Search,
+) -> FrugalPath:
+    """Solutions along budgets on all rows, which are given as standardised."""
+    return frugal_path(
+        X,
+        data.target.signs,
+        max_features=budgets,
+        C=conditions.loss,
+        effort=search.effort,
+        time_limit=search.time_limit,
+        random_state=search.seed,
+        n_jobs=search.n_jobs,
+        **conditions.sides(preparation),
+    )
 
 
 def _chosen_on_all(
