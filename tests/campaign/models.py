@@ -16,6 +16,7 @@ from frugalsvm.output.portable import (
     PortableModel,
     Sigmoid,
 )
+from frugalsvm.output.portable.origins import PREPARATION, read_origins
 from frugalsvm.tables import Preparation, TableError
 
 from .tally import Tally, Unit
@@ -89,8 +90,16 @@ def _objections(rng, model: PortableModel):
     if not all(map(math.isfinite, numbers)):
         yield f"not finite: {numbers}"
     values = rng.normal(size=(1, len(model.features)))
+    odd = rng.random(values.shape) < 0.1
+    values[odd] = rng.choice([math.nan, math.inf, 1e120, -1e99], odd.sum())
     row = dict(zip(model.names, values[0].tolist(), strict=True))
     code: dict = {}
+    try:
+        columns = [one.column for one in read_origins(model)]
+    except InvalidModel:
+        return
+    if columns != model.names:
+        return
     exec(model.to_python(), code)
     said = code["predict"](row)
     with np.errstate(all="ignore"):
@@ -132,8 +141,20 @@ def _model(rng) -> PortableModel:
         classes[rng.integers(len(classes))],
         k + 2,
         calibrations[rng.integers(len(calibrations))],
-        metadata={"note": "a"},
+        metadata={"note": "a"}
+        if rng.random() < 0.5
+        else {PREPARATION: _filled(rng, k)},
     )
+
+
+def _filled(rng, k: int) -> str:
+    """The preparation of numbers, some of which are imputed."""
+    fills = [None if rng.random() < 0.5 else rng.normal() for _ in range(k)]
+    columns = [
+        {"name": f"x{j}", "kind": "number", "fill": fill}
+        for j, fill in enumerate(fills)
+    ]
+    return json.dumps({"columns": columns, "features": [f"x{j}" for j in range(k)]})
 
 
 # --- changes -------------------------------------------------------------------------

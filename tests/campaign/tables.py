@@ -20,9 +20,10 @@ import numpy as np
 from typer.testing import CliRunner
 
 from frugalsvm.cli.app import app
-from frugalsvm.cli.models import PREPARATION, load_model
+from frugalsvm.cli.models import load_model
 from frugalsvm.output.portable import Feature, PortableModel
-from frugalsvm.output.portable.text import python_text, sql_text
+from frugalsvm.output.portable.categories import MISSING_WORDS
+from frugalsvm.output.portable.origins import PREPARATION
 from frugalsvm.tables import Numbers, Preparation, TableError, make_plan, read_table
 from frugalsvm.tables.target import find_target
 
@@ -34,6 +35,16 @@ PARTS = 40
 LIMIT = 10.0
 FORMATS = ((".", ""), (",", "."), (",", ""), (".", ","), (",", " "), (".", "'"))
 GAPS = ("", " ", "NA", "?", "NaN", "None")
+LEVELS = (
+    ["yes", "no", "1", "2.5", "ä'b", "a b"], ["1", "2", "3", "10", "01", "0"],
+    ["1.0", "2.50", "-3.0", "0.5"], ["1", "1.0", "2"], ["True", "False"],
+    ["FALSE", "TRUE"], ["true", "no", "0"],
+)  # fmt: skip
+# Cells that may be these categories, or missing.
+CELLS = (
+    *MISSING_WORDS, "never", "1", "1.0", "2.500", "01", "-0.0", ".5", "10.", "1e0",
+    "true", "True", 1, 2.5, -3.0, 10, 0.5, 0.0,
+)  # fmt: skip
 ODD_TEXTS = (
     "proved: 9.99 <= optimum", "a\nproved: 9.99", "\x1b[31mred", "\u202eleft", "\t" * 9,
     "[bold]x[/bold]", "x" * 300, "'; drop table t; --", '"', "a,b", "\u3164" * 40, "-",
@@ -213,7 +224,8 @@ def exported(rng, folder: Path, place: Unit, tally: Tally) -> None:
     """Python and SQL agree with ``predict``, also for missing and odd values."""
     n, impute = 30, rng.random() < 0.6
     padded = [" ", "\t", "\u00a0", ""]
-    levels = list(rng.choice(["yes", "no", "1", "2.5", "ä'b", "a b"], 3, replace=False))
+    known = LEVELS[rng.integers(len(LEVELS))]
+    levels = list(rng.choice(known, min(len(known), 3), replace=False))
     table = {
         "x": [f"{v:.3f}" for v in rng.normal(size=n)],
         "n": [str(v) for v in rng.integers(-9, 10**4, n)],
@@ -223,7 +235,11 @@ def exported(rng, folder: Path, place: Unit, tally: Tally) -> None:
     path = folder / "data.csv"
     _write(path, table)
     read = read_table(path, as_text=["c"])
-    plan = make_plan(read, "y", categorical=["c"])
+    try:
+        plan = make_plan(read, "y", categorical=["c"])
+    except TableError:
+        tally.count(SECTION, "exported", "refused")
+        return
     preparation = Preparation.fit(read, plan, ("no", "yes"), impute=impute)
     weights = rng.normal(size=preparation.n_features)
     moments = np.column_stack([preparation.means, preparation.scales, weights])
@@ -236,15 +252,15 @@ def exported(rng, folder: Path, place: Unit, tally: Tally) -> None:
     model.save(folder / "model.json")
     loaded = load_model(str(folder / "model.json"))
     code: dict = {}
-    exec(python_text(loaded.model, loaded.origins()), code)
-    query = sql_text(loaded.model, "label", "ansi", loaded.origins())
+    exec(loaded.model.to_python(), code)
+    query = loaded.model.to_sql("label")
     base = sqlite3.connect(":memory:")
     base.execute("create table t (x real, n real, c)")
     for _ in range(5):
         row = {
             "x": _some(rng, [None, 0.5, -3.25, 1e99, 1e120, math.inf, -math.inf]),
             "n": _some(rng, [None, 4.0, -7.0, 2.0**60]),
-            "c": _some(rng, [None, "", " ", "\t", "never", *levels, f" {levels[0]}\t"]),
+            "c": _some(rng, [None, "", "\t", *CELLS, *levels, f" {levels[0]}\t"]),
         }
         told = _predicted(loaded, row, folder)
         said = code["predict"](row)

@@ -11,11 +11,12 @@ import pytest
 
 from frugalsvm import PortableModel
 from frugalsvm.output.portable import Feature, Sigmoid
+from frugalsvm.output.portable.categories import MISSING_WORDS
 from tests.cli.conftest import columns, write_csv
 
 AGES = ["", 31.0, 64.0]
 DOSES = ["", 2.5, 8.0]
-TEXTS = ["", " ", "\t", "yes", "yes ", " no\u00a0", "no", "never seen"]
+TEXTS = ["", " ", "\t", "yes", "yes ", " no\u00a0", "no", "never seen", "NA", "? "]
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +61,7 @@ def predicted(run, model, rows, folder):
 
 
 def complete(row):
-    return all(str(one).strip() != "" for one in row)
+    return all(str(one).strip() not in MISSING_WORDS for one in row)
 
 
 def python_rows(run, model, rows, gap):
@@ -88,6 +89,7 @@ def sql_rows(run, model, rows):
 
 
 def check_same(found, expected):
+    found = list(found)
     assert [label for label, _ in found] == [label for label, _ in expected]
     np.testing.assert_allclose(
         [score for _, score in found], [score for _, score in expected], rtol=1e-12
@@ -134,7 +136,7 @@ def test_onnx_imputes_missing_values_or_gives_no_label(run, models, folder, name
     model = PortableModel.load(models[name])
     (smoker,) = (k for k, one in enumerate(model.names) if one.startswith("smoker"))
     hits = [
-        math.nan if s.strip() == "" else float(s.strip(" \u00a0") == "yes")
+        math.nan if s.strip() in MISSING_WORDS else float(s.strip(" \u00a0") == "yes")
         for _, _, s in ROWS
     ]
     assert model.names[smoker] == "smoker=yes"
@@ -180,6 +182,24 @@ def test_the_label_of_a_missing_value_is_not_a_class(classes, none, calibration)
     assert np.isnan(found["score"][2:]).all()
 
 
+def test_the_label_of_a_score_that_overflows_is_not_a_class():
+    pytest.importorskip("onnx")
+    model = PortableModel((Feature("a", 0, 0.0, 1e-200, 1e200),), 0.0, ("n", "y"), 1)
+    assert model.predict([[1e-99]]) == "y"
+    found = onnx_rows(model.to_onnx(), np.array([[1.0], [-1.0], [0.0], [1e-99]]))
+    assert found["label"].tolist() == ["", "", "n", "y"]
+    assert np.isnan(found["score"]).tolist() == [True, True, False, False]
+
+
+@pytest.mark.parametrize("scale", [3.0, 1e-30])
+def test_a_single_feature_is_in_double_precision(scale):
+    pytest.importorskip("onnx")
+    model = PortableModel((Feature("a", 0, 0.2, scale, 1.0 / 3.0),), 0.0, (0, 1), 1)
+    X = np.array([[1.0], [-1.0 / 7.0]])
+    score = onnx_rows(model.to_onnx(), X)["score"]
+    np.testing.assert_allclose(score, model.decision_function(X), rtol=1e-14)
+
+
 @pytest.mark.parametrize("label", [2**63, -(2**63), 2**70])
 def test_classes_beyond_64_bits_are_rejected_by_onnx(label):
     pytest.importorskip("onnx")
@@ -204,15 +224,67 @@ def test_numbers_that_are_categories_may_be_numbers_in_the_data_base(run, folder
         "3", "--folds", "0", "--effort", "fast", "--model", "model.json")  # fmt: skip
     connection = sqlite3.connect(":memory:")
     connection.execute("CREATE TABLE t (code)")
-    connection.executemany("INSERT INTO t VALUES (?)", [(3,), ("3 ",), (2,)])
+    given = [(3,), ("3 ",), (3.0,), ("3.00",), (2,), ("03",)]
+    connection.executemany("INSERT INTO t VALUES (?)", given)
     text = run("export", "model.json", "--to", "sql").stdout
     found = [row[0] for row in connection.execute(f"SELECT {text} FROM t")]
-    assert found[0] == found[1] != found[2]
+    assert len(set(found[:4])) == 1
+    assert found[0] not in found[4:]
     space = {}
     exec(run("export", "model.json", "--to", "python").stdout, space)
-    rows = [{"code": one} for one in (3, "3 ", 3.0, 2)]
-    scores = [space["decision"](row) for row in rows]
-    assert scores[0] == scores[1] == scores[2] != scores[3]
+    scores = [space["decision"]({"code": one}) for (one,) in given]
+    assert scores == pytest.approx(found)
+
+
+TYPED = {
+    "double": [1.0, 2.0, 2.5],
+    "truth": [False, True, True],
+    "whole": [1, 2, -3],
+    "namibia": ["NA", "DE", "ZA"],
+}
+
+
+@pytest.mark.parametrize("name", list(TYPED))
+def test_typed_categories_are_the_same_in_exports_and_predict(run, folder, name):
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    values = TYPED[name] * 20
+    table = {"x": np.arange(60) % 7 / 7.0, "c": values}
+    table["y"] = [int(one == TYPED[name][1]) for one in values]
+    parquet.write_table(pyarrow.table(table), "data.parquet")
+    run("fit", "data.parquet", "-t", "y", "--categorical", "c", "-k", "2", "--folds",
+        "0", "--effort", "fast", "--model", "model.json")  # fmt: skip
+    loaded = PortableModel.load("model.json")
+    code: dict = {}
+    exec(loaded.to_python(), code)
+    base = sqlite3.connect(":memory:")
+    base.execute("create table t (x real, c)")
+    rows = list(zip(table["x"].tolist(), values, strict=True))
+    base.executemany("insert into t values (?, ?)", rows)
+    given = csv.DictReader(
+        io.StringIO(run("predict", "model.json", "data.parquet").stdout)
+    )
+    expected = [(int(one["prediction"]), float(one["score"])) for one in given]
+    check_same(
+        base.execute(f"select {loaded.to_sql('label')}, {loaded.to_sql()} from t"),
+        expected,
+    )
+    named = [{"x": x, "c": c} for x, c in rows]
+    check_same(
+        [(code["predict"](one), code["decision"](one)) for one in named], expected
+    )
+
+
+def test_numbers_that_other_programs_write_differently_are_no_categories(run, folder):
+    table = columns() | {"code": np.tile([0.1, 1e22, 0.30000000000000004, 3], 20)}
+    path = write_csv(folder / "data.csv", table)
+    done = run("fit", path, "-t", "state", "--categorical", "code", code=1)
+    assert "programs write the number '0.30000000000000004' in another" in done.stderr
+    table["code"] = np.tile(["1", "1.0", "2", "3"], 20)
+    path = write_csv(folder / "data.csv", table)
+    done = run("fit", path, "-t", "state", "--categorical", "code", code=1)
+    assert "'1' and '1.0' are the same number" in done.stderr
 
 
 LARGE = [1e120, -1e101, math.inf, 99.0]

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from frugalsvm import PortableModel
+from frugalsvm.output.portable import Feature
 from tests.cli.conftest import columns, write_csv
 
 
@@ -195,3 +196,17 @@ def test_names_cannot_control_the_terminal(run, folder):
     shown = run("explain", "m.json", path, "--row", "1")
     assert "\x1b" not in done.output + shown.output
     assert r"\x1b[31mage" in shown.stdout
+
+
+def test_features_beyond_the_first_are_summed_up(run, folder):
+    features = tuple(Feature(f"x{j}", j, 0.0, 1.0, 1.0 + j) for j in range(100))
+    model = PortableModel(features, 0.5, ("no", "yes"), 100)
+    model.save(folder / "model.json")
+    write_csv(folder / "rows.csv", {name: [1.0] for name in model.names})
+    found = run("explain", "model.json", "rows.csv").stdout
+    lines = [line.split() for line in found.splitlines()]
+    assert [line[0] for line in lines if line[:1] == ["x70"]] == ["x70"]
+    assert not any(line[:1] == ["x69"] for line in lines)
+    (rest,) = (line for line in lines if line[:2] == ["70", "more"])
+    # 1 + 2 + ... + 70
+    assert "+2485.0000" in rest

@@ -17,7 +17,8 @@ from sklearn.exceptions import NotFittedError
 
 from frugalsvm import FrugalSVC, Problem, verify
 from frugalsvm.distributed import DaskFrugalSVC
-from frugalsvm.engine import column_generation
+from frugalsvm.engine.parameters import EngineParameters
+from frugalsvm.problem import problem as module
 from frugalsvm.problem import sources
 from tests.reference import random_data
 
@@ -29,14 +30,15 @@ X[:, 20] += 900.0
 X[:, 650] -= 500.0
 X[:, 30] = 7.0
 Y = np.where(SIGNS > 0, "yes", "no")
-WHOLE_BYTES = 50 * 8 * Y.size
+# Problems that estimators make get parameters from here.
+NO_RUN = module.RunContext(parameters=(EngineParameters(whole_bytes=50 * 8 * Y.size),))
 PARAMS = {"max_features": 4, "C": 0.5, "effort": "fast", "random_state": 0}
 
 
 @pytest.fixture(autouse=True)
 def _small_pools(monkeypatch):
     """Make working sets smaller than small data."""
-    monkeypatch.setattr(column_generation, "WHOLE_BYTES", WHOLE_BYTES)
+    monkeypatch.setattr(module, "NO_RUN", NO_RUN)
 
 
 def in_memory(data=X, weights=None, **params):
@@ -44,7 +46,7 @@ def in_memory(data=X, weights=None, **params):
     with pytest.MonkeyPatch.context() as patch:
         for name in ("FEW_ENTRIES", "FEW_FEATURES", "FEW_DOUBLES"):
             patch.setattr(sources, name, 0)
-        patch.setattr(column_generation, "WHOLE_BYTES", WHOLE_BYTES)
+        patch.setattr(module, "NO_RUN", NO_RUN)
         return FrugalSVC(**PARAMS | params).fit(data, Y, weights)
 
 

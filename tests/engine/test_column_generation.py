@@ -1,5 +1,7 @@
 """ColumnGenerationEngine gives the results of the native engine with few dense rows."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -7,8 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from frugalsvm import Problem, relax, solve, verify
-from frugalsvm.engine import column_generation
 from frugalsvm.engine.column_generation import ColumnGenerationEngine
+from frugalsvm.engine.parameters import EngineParameters
 from frugalsvm.engine.perspective import perspective, region_request
 from frugalsvm.engine.protocol import WorkingSet
 from tests.reference import brute_force, random_data
@@ -28,19 +30,22 @@ def wide_data(seed, m=40, n=800, density=0.5):
     return X + 0.0, y
 
 
-def both(X, y, **arguments):
-    dense = Problem(X, y, **arguments)
-    sparse = Problem(sp.csr_array(X), y, **arguments)
+# No region is fetched as a whole, and few features join at once.
+SMALL = EngineParameters(whole_bytes=0, joining_long_rows=10)
+
+
+def both(X, y, *parameters, **arguments):
+    dense, sparse = (
+        Problem(data, y, **arguments).with_parameters(*parameters)
+        for data in (X, sp.csr_array(X))
+    )
     assert dense.source is None
     assert isinstance(sparse.engine, ColumnGenerationEngine)
     return dense, sparse
 
 
-@pytest.fixture
-def small_working_sets(monkeypatch):
-    """No region is fetched as a whole, and few features join at once."""
-    monkeypatch.setattr(column_generation, "WHOLE_BYTES", 0)
-    monkeypatch.setattr(column_generation, "FEW_LONG", 10)
+def sparse_of(X, y, **arguments):
+    return Problem(sp.csc_array(X), y, **arguments).with_parameters(SMALL)
 
 
 def arguments_of(kind, n):
@@ -95,11 +100,11 @@ def relaxed_as_a_whole(problem):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("budget", [2, 5, 30])
-def test_relaxations_on_growing_working_sets_are_exact(
-    small_working_sets, kind, budget
-):
+def test_relaxations_on_growing_working_sets_are_exact(kind, budget):
     X, y = wide_data(3)
-    dense, sparse = both(X, y, C=0.5, max_features=budget, **arguments_of(kind, 800))
+    dense, sparse = both(
+        X, y, SMALL, C=0.5, max_features=budget, **arguments_of(kind, 800)
+    )
     wanted = relaxed_as_a_whole(dense)
     found = perspective(sparse.engine, sparse.root_region(), tol=TOL)
     # Interior points end at gaps of 1e-9 to 1e-8, depending on compilation.
@@ -117,7 +122,7 @@ def test_relaxations_on_growing_working_sets_are_exact(
         np.testing.assert_allclose(value, found.primal, rtol=1e-3)
 
 
-def test_working_sets_stay_small(small_working_sets, monkeypatch):
+def test_working_sets_stay_small(monkeypatch):
     asked = []
     native = ColumnGenerationEngine.native
 
@@ -127,14 +132,14 @@ def test_working_sets_stay_small(small_working_sets, monkeypatch):
 
     monkeypatch.setattr(ColumnGenerationEngine, "native", recording)
     X, y = wide_data(3, n=5000)
-    sparse = Problem(sp.csc_array(X), y, C=0.5, max_features=5)
+    sparse = sparse_of(X, y, C=0.5, max_features=5)
     relax(sparse)
     assert 0 < max(asked) < 1000
 
 
-def test_requests_can_be_continued_and_cut_off(small_working_sets):
+def test_requests_can_be_continued_and_cut_off():
     X, y = wide_data(4)
-    dense, sparse = both(X, y, max_features=6)
+    dense, sparse = both(X, y, SMALL, max_features=6)
     engine, region = sparse.engine, sparse.root_region()
     request = region_request(
         engine, region, None, tol=1e-7, fine_tol=1e-7, cutoff=np.inf, max_rounds=1
@@ -152,10 +157,10 @@ def test_requests_can_be_continued_and_cut_off(small_working_sets):
     assert beyond.bound > 0.5 * whole.bound
 
 
-def test_the_fine_tolerance_is_used_if_it_may_exceed_the_cutoff(small_working_sets):
+def test_the_fine_tolerance_is_used_if_it_may_exceed_the_cutoff():
     X, y = wide_data(4)
-    engine = Problem(sp.csc_array(X), y, max_features=6).engine
-    region = Problem(sp.csc_array(X), y, max_features=6).root_region()
+    engine = sparse_of(X, y, max_features=6).engine
+    region = sparse_of(X, y, max_features=6).root_region()
     request = region_request(
         engine, region, None, tol=1e-8, fine_tol=1e-8, cutoff=np.inf, max_rounds=50
     )
@@ -168,9 +173,9 @@ def test_the_fine_tolerance_is_used_if_it_may_exceed_the_cutoff(small_working_se
     assert beyond.bound > (1 - 1e-6) * exact.bound
 
 
-def test_screening_agrees_with_the_native_engine(small_working_sets):
+def test_screening_agrees_with_the_native_engine():
     X, y = wide_data(5)
-    dense, sparse = both(X, y, C=0.1, max_features=3)
+    dense, sparse = both(X, y, SMALL, C=0.1, max_features=3)
     cutoff = solve(dense, random_state=0, effort="fast").objective
     answers = []
     for problem in (dense, sparse):
@@ -185,21 +190,20 @@ def test_screening_agrees_with_the_native_engine(small_working_sets):
     assert (one.decision != other.decision).mean() < 0.01
 
 
-def test_a_full_working_set_gives_a_valid_bound(small_working_sets, monkeypatch):
-    monkeypatch.setattr(column_generation, "MAX_WORKING_SET", 8)
-    monkeypatch.setattr(column_generation, "WORKING_SET_RATE", 0)
+def test_a_full_working_set_gives_a_valid_bound():
+    tiny = replace(SMALL, max_rows=8, rows_per_choice=0)
     X, y = wide_data(6)
-    dense, sparse = both(X, y, max_features=6)
+    dense, sparse = both(X, y, tiny, max_features=6)
     value = relax(dense, tol=1e-9).value
     found = relax(sparse)
     assert 0 < found.bound <= value
     assert found.value >= value * (1 - 1e-9)
 
 
-def test_a_stop_ends_relaxations_between_rounds(small_working_sets):
+def test_a_stop_ends_relaxations_between_rounds():
     X, y = wide_data(6)
     flag = np.zeros(1, dtype=np.uint8)
-    sparse = Problem(sp.csc_array(X), y, max_features=6).watching(flag)
+    sparse = sparse_of(X, y, max_features=6).watching(flag)
     engine, region = sparse.engine, sparse.root_region()
     request = region_request(
         engine, region, None, tol=1e-9, fine_tol=1e-9, cutoff=np.inf, max_rounds=50

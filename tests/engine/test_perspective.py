@@ -6,7 +6,8 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.preprocessing import scale
 
 from frugalsvm import Problem, relax
-from frugalsvm.engine import perspective as module
+from frugalsvm.engine.parameters import EngineParameters
+from frugalsvm.engine.perspective import perspective
 from tests.reference import dscop_value, random_data, svm_value
 
 
@@ -44,16 +45,14 @@ def test_forced_excluded_and_costs_agree_with_clarabel():
     np.testing.assert_allclose(relax(problem).bound, value, rtol=1e-5)
 
 
-def test_a_working_set_changes_nothing(monkeypatch):
+def test_a_working_set_changes_nothing():
     rng = np.random.default_rng(1)
     X, y = random_data(rng, 40, 400)
     X[:, :5] += y[:, None] * 0.5
     problem = Problem(X, y, C=1.0, max_features=6)
-    monkeypatch.setattr(module, "SMALL_WORKING_SET", 1000)
-    whole = relax(problem)
-    monkeypatch.setattr(module, "SMALL_WORKING_SET", 50)
-    monkeypatch.setattr(module, "FIRST_WORKING_SET", 20)
-    parts = relax(problem)
+    whole = relax(problem.with_parameters(EngineParameters(solved_at_once=1000)))
+    few = EngineParameters(solved_at_once=50, first_working_set=20)
+    parts = relax(problem.with_parameters(few))
     np.testing.assert_allclose(parts.bound, whole.bound, rtol=2e-6)
     np.testing.assert_allclose(parts.u, whole.u, atol=1e-2)
 
@@ -71,7 +70,7 @@ def test_working_sets_with_unequal_costs_close_the_gap(seed, share):
         X, y, C=1.0, max_features=k, feature_costs=costs,
         max_cost=share * np.sort(costs)[-k:].sum(),
     )  # fmt: skip
-    found = module.perspective(problem.engine, problem.root_region(), tol=1e-5)
+    found = perspective(problem.engine, problem.root_region(), tol=1e-5)
     assert found.primal - found.bound <= 1e-5 * found.primal
 
 
@@ -112,7 +111,7 @@ def test_cutoff_stops_early_with_a_valid_bound():
     X, y = random_data(rng, 60, 20)
     problem = Problem(X, y, C=10.0, max_features=3)
     full = relax(problem)
-    stopped = module.perspective(
+    stopped = perspective(
         problem.engine, problem.root_region(), cutoff=0.8 * full.bound
     )
     assert 0.8 * full.bound < stopped.bound <= full.value

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from frugalsvm import Problem
-from frugalsvm.engine import column_generation
 from frugalsvm.engine.column_generation import ColumnGenerationEngine
+from frugalsvm.engine.parameters import EngineParameters
 from frugalsvm.engine.perspective import perspective, region_request
 from frugalsvm.engine.source import Prices
 from frugalsvm.problem.sources import make_source
@@ -37,15 +37,15 @@ class SideBySide:
 
 
 @pytest.mark.parametrize("whole_bytes", [0, 2**24])
-def test_sources_side_by_side_form_a_source(monkeypatch, whole_bytes):
-    monkeypatch.setattr(column_generation, "WHOLE_BYTES", whole_bytes)
+def test_sources_side_by_side_form_a_source(whole_bytes):
     X, y = random_data(np.random.default_rng(3), 40, 600)
     X[:, 20] += 900.0
     problem = Problem(X, y, C=0.5, max_features=4)
     parts = [make_source(X[:, a:b]) for a, b in ((0, 100), (100, 101), (101, 600))]
     engine = ColumnGenerationEngine(
-        SideBySide(parts), problem.y, problem.C, True, problem.costs
-    )
+        SideBySide(parts), problem.y, problem.C, True, problem.costs,
+        parameters=EngineParameters(whole_bytes=whole_bytes),
+    )  # fmt: skip
     wanted = perspective(problem.engine, problem.root_region(), tol=1e-9)
     found = perspective(engine, problem.root_region(), tol=1e-9)
     np.testing.assert_allclose(found.bound, wanted.bound, rtol=1e-7)
@@ -89,17 +89,16 @@ CONDITIONS = [
 
 
 @pytest.mark.parametrize("conditions", CONDITIONS)
-def test_a_distant_source_transfers_only_relevant_prices(monkeypatch, conditions):
-    monkeypatch.setattr(column_generation, "WHOLE_BYTES", 0)
-    monkeypatch.setattr(column_generation, "FEW_LONG", 5)
+def test_a_distant_source_transfers_only_relevant_prices(conditions):
+    parameters = EngineParameters(whole_bytes=0, joining_long_rows=5)
     conditions = {"max_features": 4} | conditions
     X, y = random_data(np.random.default_rng(3), 40, 600)
     problem = Problem(X, y, C=0.5, **conditions)
     parts = [make_source(X[:, a:b]) for a, b in ((0, 100), (100, 101), (101, 600))]
     data = problem.y, problem.C, True, problem.costs
-    near = ColumnGenerationEngine(SideBySide(parts), *data)
+    near = ColumnGenerationEngine(SideBySide(parts), *data, parameters=parameters)
     source = Distant(parts)
-    far = ColumnGenerationEngine(source, *data)
+    far = ColumnGenerationEngine(source, *data, parameters=parameters)
     region = problem.root_region()
     wanted = perspective(near, region, tol=1e-9)
     found = perspective(far, region, tol=1e-9)
@@ -119,8 +118,8 @@ def test_a_distant_source_transfers_only_relevant_prices(monkeypatch, conditions
 
 
 @pytest.mark.parametrize("has_costs", [True, False])
-def test_costs_and_screening_need_all_prices(monkeypatch, has_costs):
-    monkeypatch.setattr(column_generation, "WHOLE_BYTES", 0)
+def test_costs_and_screening_need_all_prices(has_costs):
+    parameters = EngineParameters(whole_bytes=0)
     X, y = random_data(np.random.default_rng(3), 40, 600)
     conditions = {}
     if has_costs:
@@ -135,7 +134,7 @@ def test_costs_and_screening_need_all_prices(monkeypatch, has_costs):
     cutoff = np.inf if has_costs else 1.01 * relaxed
     answers = []
     for engine in (SideBySide(parts), source):
-        engine = ColumnGenerationEngine(engine, *data)
+        engine = ColumnGenerationEngine(engine, *data, parameters=parameters)
         request = region_request(
             engine, region, None, tol=1e-3, fine_tol=1e-3, cutoff=cutoff, max_rounds=9
         )

@@ -1,24 +1,26 @@
 """TallEngine gives the results of all samples with few active ones."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from frugalsvm import Problem, relax, solve, verify
-from frugalsvm.engine import tall
 from frugalsvm.engine.native import NativeEngine
+from frugalsvm.engine.parameters import EngineParameters
 from frugalsvm.engine.perspective import region_request
 from frugalsvm.engine.tall import TallEngine
 from frugalsvm.search.native.relaxation import relax_natively
 from tests.reference import brute_force, svm_value
 
+# A few hundred samples count as very many.
+SMALL = EngineParameters(tall_min_samples=60, subsample_min_per_class=10)
 
-@pytest.fixture(autouse=True)
-def _small(monkeypatch):
-    """Limits at which a few hundred samples count as very many."""
-    monkeypatch.setattr(tall, "MANY_SAMPLES", 60)
-    monkeypatch.setattr(tall, "LEAST_PER_CLASS", 10)
+
+def problem_of(X, y, parameters=SMALL, **arguments):
+    return Problem(X, y, **arguments).with_parameters(parameters)
 
 
 def data(m=900, n=6, seed=0, share=0.5):
@@ -52,7 +54,7 @@ def counted(monkeypatch):
 @pytest.mark.parametrize("support", [[0], [0, 2, 4], range(6)])
 def test_svms_are_exact_for_all_samples(intercept, share, support):
     X, y, weights = data(share=share)
-    problem = Problem(X, y, C=0.3, sample_weight=weights, fit_intercept=intercept)
+    problem = problem_of(X, y, C=0.3, sample_weight=weights, fit_intercept=intercept)
     assert isinstance(problem.engine, TallEngine)
     support = np.array(support)
     found = problem.engine.solve_svm(support, tol=1e-8)
@@ -72,14 +74,15 @@ def test_svms_are_exact_for_all_samples(intercept, share, support):
 
 def test_svms_agree_with_another_solver():
     X, y, weights = data(m=300, n=3)
-    found = Problem(X, y, C=0.3, sample_weight=weights).engine.solve_svm(np.arange(3))
+    problem = problem_of(X, y, C=0.3, sample_weight=weights)
+    found = problem.engine.solve_svm(np.arange(3))
     np.testing.assert_allclose(found.primal, svm_value(X, y, 0.3 * weights), rtol=1e-6)
 
 
 def test_few_samples_are_active(monkeypatch):
-    monkeypatch.setattr(tall, "MANY_SAMPLES", 1000)
     X, y, _ = data(m=20_000)
-    problem = Problem(X, y, C=0.3)
+    parameters = replace(SMALL, tall_min_samples=1000)
+    problem = problem_of(X, y, parameters, C=0.3)
     sizes = counted(monkeypatch)
     problem.engine.solve_svm(np.array([0, 1, 2]))
     assert sizes
@@ -91,7 +94,7 @@ def test_few_samples_are_active(monkeypatch):
 
 def test_svms_end_above_the_cutoff():
     X, y, _ = data()
-    problem = Problem(X, y, C=0.3)
+    problem = problem_of(X, y, C=0.3)
     best = problem.engine.solve_svm(np.arange(2)).primal
     found = problem.engine.solve_svm(np.arange(2), cutoff=0.5 * best)
     assert 0.5 * best < found.dual <= best
@@ -100,7 +103,7 @@ def test_svms_end_above_the_cutoff():
 
 def test_rough_svms_are_on_the_central_path():
     X, y, _ = data()
-    problem = Problem(X, y, C=0.3)
+    problem = problem_of(X, y, C=0.3)
     found = problem.engine.solve_svm(np.arange(3), tol=0.2)
     wanted = ordinary(problem).solve_svm(np.arange(3), tol=0.2)
     np.testing.assert_array_equal(found.alpha, wanted.alpha)
@@ -108,7 +111,7 @@ def test_rough_svms_are_on_the_central_path():
 
 def test_svms_without_features_are_solved():
     X, y, _ = data(share=0.2)
-    found = Problem(X, y, C=0.3).engine.solve_svm(np.arange(0))
+    found = problem_of(X, y, C=0.3).engine.solve_svm(np.arange(0))
     np.testing.assert_allclose(found.primal, 0.3 * 2 * (y > 0).sum())
 
 
@@ -121,13 +124,13 @@ def test_svms_without_features_are_solved():
         {"max_features": 2, "fit_intercept": False},
     ],
 )
-def test_relaxations_are_exact_for_all_samples(conditions, monkeypatch):
+def test_relaxations_are_exact_for_all_samples(conditions):
     X, y, weights = data()
-    problem = Problem(X, y, C=0.3, sample_weight=weights, **conditions)
+    problem = problem_of(X, y, C=0.3, sample_weight=weights, **conditions)
     found = relax(problem)
-    monkeypatch.setattr(tall, "MANY_SAMPLES", 10**9)
-    assert not isinstance(problem.engine, TallEngine)
-    wanted = relax(problem)
+    whole = problem.with_parameters(EngineParameters())
+    assert not isinstance(whole.engine, TallEngine)
+    wanted = relax(whole)
     assert found.bound <= wanted.value
     np.testing.assert_allclose(found.bound, wanted.bound, rtol=3e-6)
     np.testing.assert_allclose(found.value, wanted.value, rtol=3e-6)
@@ -146,7 +149,7 @@ def test_difficult_data_are_solved(kind, scale):
         X, y = np.tile(X[:5], (80, 1)), np.tile([1.0, -1.0, 1.0, 1.0, -1.0], 80)
     else:
         X[:, 1:] = 1.0
-    problem = Problem(scale * X, y, C=1.0, max_features=2)
+    problem = problem_of(scale * X, y, C=1.0, max_features=2)
     found = problem.engine.solve_svm(np.arange(2), tol=1e-8)
     wanted = ordinary(problem).solve_svm(np.arange(2), tol=1e-9)
     np.testing.assert_allclose(found.primal, wanted.primal, rtol=1e-7, atol=1e-9)
@@ -161,7 +164,7 @@ def test_difficult_data_are_solved(kind, scale):
 def test_bounds_are_never_above_the_optimum(seed, m, C, share, intercept):
     X, y, weights = data(m, 4, seed, share)
     y[0], y[1] = 1.0, -1.0
-    problem = Problem(
+    problem = problem_of(
         X, y, C=C, sample_weight=weights, max_features=2, fit_intercept=intercept
     )
     best = brute_force(problem)[0]
@@ -179,7 +182,7 @@ def test_bounds_are_never_above_the_optimum(seed, m, C, share, intercept):
 def test_it_ends_if_the_flag_is_set():
     X, y, _ = data()
     flag = np.ones(1, dtype=np.uint8)
-    problem = Problem(X, y, C=0.3, max_features=2).watching(flag)
+    problem = problem_of(X, y, C=0.3, max_features=2).watching(flag)
     found = problem.engine.solve_svm(np.arange(3))
     assert found.dual <= found.primal
     assert np.isfinite(found.w).all()
@@ -188,7 +191,7 @@ def test_it_ends_if_the_flag_is_set():
 def test_relaxations_end_if_the_flag_is_set(monkeypatch):
     X, y, _ = data()
     flag = np.ones(1, dtype=np.uint8)
-    problem = Problem(X, y, C=0.3, max_features=2)
+    problem = problem_of(X, y, C=0.3, max_features=2)
     engine = problem.watching(flag).engine
     request = region_request(
         engine, problem.root_region(), None, tol=1e-6, fine_tol=1e-6, cutoff=np.inf,

@@ -94,7 +94,7 @@ def test_samples_with_very_many_entries_make_rows_dense():
     """The work for the Gram matrix is proportional to the pairs of entries."""
     data = sparse_data(True, density=0.05)
     data.A[:, :120] = np.random.default_rng(0).normal(size=(30, 120))
-    assert np.count_nonzero(data.A) < kernels.FEW * data.A.size
+    assert np.count_nonzero(data.A) < kernels.SPARSE_FRACTION * data.A.size
     assert stacked(data, np.arange(30), np.arange(3000)).dense.size
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from frugalsvm.kernels import working_set
 from frugalsvm.kernels.data import RegionArrays, WorkingSetArrays
-from frugalsvm.kernels.working_set import ACTIVE_EXTRA, SMALL
+from frugalsvm.kernels.working_set import ACTIVE_EXTRA, ALL_FREE_UP_TO
 from tests.kernels.compiled import compiled
 from tests.kernels.test_program import random_data
 
@@ -111,7 +111,7 @@ def test_samples_far_from_the_margin_are_frozen():
 
 
 def test_children_start_from_features_nearly_worth_their_price():
-    n = SMALL + 50
+    n = ALL_FREE_UP_TO + 50
     data = random_data(n=n)
     squares = np.zeros(n)
     squares[:7] = [10.0, 10.0, 10.0, 8.0, 7.0, 5.0, 1.0]

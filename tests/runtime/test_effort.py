@@ -10,7 +10,8 @@ from frugalsvm import FrugalSVC, Problem, Status, solve
 from frugalsvm.driver.running import search_limit
 from frugalsvm.engine.work import svm_work
 from frugalsvm.runtime.effort import EFFORTS, Effort, check_effort
-from frugalsvm.search import sampled
+from frugalsvm.search.parameters import SearchParameters
+from frugalsvm.search.sampled import n_searched
 from tests.reference import random_data
 
 
@@ -159,12 +160,12 @@ def test_no_tree_is_started_if_it_would_have_few_nodes(problem, monkeypatch):
     assert solve(problem, max_nodes=5, random_state=0).counters["nodes"] >= 5
 
 
-def test_the_search_of_many_samples_is_limited_by_those_it_is_made_on(monkeypatch):
+def test_the_search_of_many_samples_is_limited_by_those_it_is_made_on():
     X, y = random_data(np.random.default_rng(0), 3000, 5)
     problem = Problem(X, y, max_features=2)
     effort = Effort(patience=1, search_work=1.0, least_svms=10, tree_work=0.0)
     assert search_limit(effort, problem) == 10 * svm_work(3000, 2)
-    monkeypatch.setattr(sampled, "MANY_SAMPLES", 2000)
-    monkeypatch.setattr(sampled, "N_DRAWN", 500)
-    limit = search_limit(effort, problem, sampled.n_searched(problem))
+    parameters = SearchParameters(sampled_min_samples=2000, n_drawn=500)
+    size = n_searched(problem.with_parameters(parameters))
+    limit = search_limit(effort, problem, size)
     assert limit == 10 * svm_work(500, 2)

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from frugalsvm import Problem
-from frugalsvm.search import estimates
 from frugalsvm.search.estimates import addition_gains, exchange_losses
 from frugalsvm.search.evaluator import Evaluator, insert, remove
+from frugalsvm.search.parameters import EstimateParameters, SearchParameters
 from frugalsvm.search.swap import swap_search
 from tests.reference import random_data
 
@@ -65,16 +65,17 @@ def test_gains_are_finite_on_extreme_data(fit_intercept, C):
         assert np.all(gains >= 0.0)
 
 
-def test_features_beyond_the_shortlist_keep_the_order_of_their_prices(monkeypatch):
+def test_features_beyond_the_shortlist_keep_the_order_of_their_prices():
     problem = problem_of()
     support, features = np.arange(8), np.arange(8, 150)
     whole = addition_gains(problem, support, features)
-    monkeypatch.setattr(estimates, "SHORTLIST", 20)
-    gains = addition_gains(problem, support, features)
+    parameters = EstimateParameters(estimated=20)
+    few = problem.with_parameters(SearchParameters(estimates=parameters))
+    gains = addition_gains(few, support, features)
     short = gains > 1e-9
     assert short.sum() == 20
     np.testing.assert_allclose(gains[short], whole[short])
-    alpha = problem.engine.solve_svm(support, tol=estimates.ROUGH_TOL).alpha
+    alpha = problem.engine.solve_svm(support, tol=parameters.rough_tol).alpha
     prices = problem.engine.products(alpha)[features] ** 2
     assert prices[short].min() >= prices[~short].max()
     order = np.argsort(gains[~short])

@@ -10,13 +10,9 @@ import pytest
 from frugalsvm import Problem
 from frugalsvm.runtime.incumbent import Incumbent
 from frugalsvm.search import restarts
-from frugalsvm.search.evaluator import IMPROVEMENT, Evaluator, Stop
+from frugalsvm.search.evaluator import Evaluator, Stop
+from frugalsvm.search.parameters import DEFAULTS, SearchParameters
 from frugalsvm.search.restarts import (
-    COSTS,
-    FULL_GAIN,
-    TEMPERING_COST,
-    TEMPERING_FRACTION,
-    TEMPERING_ROUNDS,
     ElitePool,
     RestartSearch,
     SwapOptions,
@@ -91,7 +87,7 @@ def test_patience_is_shorter_if_little_can_be_gained():
     problem = problem_of(n=40, max_features=6)
     idle = [
         run(problem, patience=200, gain=gain)[0].idle
-        for gain in (lambda: 1.0, lambda: FULL_GAIN / 10, lambda: 0.0)
+        for gain in (lambda: 1.0, lambda: DEFAULTS.full_patience_gain / 10, lambda: 0.0)
     ]
     assert idle[0] >= 200
     assert 20 <= idle[1] < 200
@@ -144,7 +140,7 @@ def test_noise_of_a_known_support_is_not_reported(seed):
     events = [objective for event, objective in told if event]
     assert events
     for before, after in pairwise(events):
-        assert after < before * (1 - IMPROVEMENT)
+        assert after < before * (1 - DEFAULTS.min_improvement)
     assert incumbent.solution is search.elite_pool.solutions[0]
 
 
@@ -215,14 +211,14 @@ def work_of_tempering(problem, monkeypatch, max_work=np.inf, **options):
     work = spy_on_tempering(monkeypatch)
     with ThreadPoolExecutor(1) as pool:
         search = searching(problem, pool, max_work, **options)
-        for _ in range(2 * (1 + TEMPERING_ROUNDS)):
+        for _ in range(2 * (1 + DEFAULTS.tempering.rounds)):
             search.restart()
     return work
 
 
 def test_tempering_rounds_follow_each_batch_of_restarts(monkeypatch):
     found = work_of_tempering(wide(), monkeypatch, patience=2500)
-    assert found == [np.inf] * (2 * TEMPERING_ROUNDS)
+    assert found == [np.inf] * (2 * DEFAULTS.tempering.rounds)
 
 
 def test_problems_with_few_features_are_not_tempered(monkeypatch):
@@ -233,18 +229,22 @@ def test_tempering_respects_patience_and_work_limit(monkeypatch):
     assert work_of_tempering(wide(), monkeypatch, patience=40) == []
     assert work_of_tempering(wide(), monkeypatch, patience=250, max_work=1e8) == []
     some = work_of_tempering(wide(), monkeypatch, patience=2500, max_work=1e10)
-    assert some == [TEMPERING_FRACTION * 1e10] * (2 * TEMPERING_ROUNDS)
+    parameters = DEFAULTS.tempering
+    assert some == [parameters.work_fraction * 1e10] * (2 * parameters.rounds)
 
 
 @pytest.mark.parametrize("fails", [False, True])
 def test_a_tempering_round_uses_patience_unless_it_fails(fails, monkeypatch):
     spy_on_tempering(monkeypatch, fails, lambda: search.elite_pool.solutions[:1])
-    monkeypatch.setattr(restarts, "begins_by_estimates", lambda _: False)
+    # Without a full neighbourhood search, which may find something better.
+    problem = wide().with_parameters(SearchParameters(estimates_above=10**6))
     with ThreadPoolExecutor(1) as pool:
-        search = searching(wide(), pool, 1e10, patience=250)
+        search = searching(problem, pool, 1e10, patience=250)
         search._tempering_rounds_due = 1
         search.restart()
-    assert search.idle == (COSTS[1] if fails else TEMPERING_COST)
+    assert search.idle == (
+        DEFAULTS.optimum_costs[1] if fails else DEFAULTS.tempering.cost
+    )
 
 
 def test_failed_tempering_is_not_repeated(monkeypatch):
@@ -264,7 +264,7 @@ def test_descents_start_from_solutions_of_tempering(monkeypatch):
     with ThreadPoolExecutor(1) as pool:
         search = searching(problem, pool, np.inf, patience=250)
         before = search.elite_pool.solutions[0]
-        assert before.objective > best.objective * (1 + IMPROVEMENT)
+        assert before.objective > best.objective * (1 + DEFAULTS.min_improvement)
         search._tempering_rounds_due = 1
         search.restart()
     assert search.elite_pool.solutions[0].key == best.key

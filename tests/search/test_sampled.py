@@ -7,23 +7,20 @@ import pytest
 import scipy.sparse as sp
 
 from frugalsvm import Problem, solve
-from frugalsvm.engine import tall
+from frugalsvm.engine.parameters import EngineParameters
 from frugalsvm.runtime.incumbent import Incumbent
-from frugalsvm.search import sampled
 from frugalsvm.search.evaluator import Evaluator
+from frugalsvm.search.parameters import SearchParameters
 from frugalsvm.search.restarts import SwapOptions
 from frugalsvm.search.sampled import SampledSearch, is_for_samples, n_searched
 from tests.reference import brute_force
 
 OPTIONS = SwapOptions(patience=8)
-
-
-@pytest.fixture(autouse=True)
-def _small(monkeypatch):
-    monkeypatch.setattr(sampled, "MANY_SAMPLES", 300)
-    monkeypatch.setattr(sampled, "N_DRAWN", 150)
-    monkeypatch.setattr(tall, "MANY_SAMPLES", 300)
-    monkeypatch.setattr(tall, "LEAST_PER_CLASS", 20)
+# A few hundred samples count as very many.
+SMALL = (
+    SearchParameters(sampled_min_samples=300, n_drawn=150),
+    EngineParameters(tall_min_samples=300, subsample_min_per_class=20),
+)
 
 
 def made(m=1500, n=12, share=0.5, **arguments):
@@ -32,7 +29,8 @@ def made(m=1500, n=12, share=0.5, **arguments):
     X[:, 6:] += 0.6 * X[:, :6]
     score = X[:, [1, 4, 8]] @ [1.0, -1.0, 0.7] + rng.normal(size=m)
     y = np.where(score > np.quantile(score, 1 - share), 1.0, -1.0)
-    return Problem(X, y, C=0.3, **({"max_features": 3} | arguments))
+    problem = Problem(X, y, C=0.3, **({"max_features": 3} | arguments))
+    return problem.with_parameters(*SMALL)
 
 
 def run(problem, start=(0, 1, 2), should_stop=lambda: False):
@@ -102,7 +100,7 @@ def test_features_constant_on_the_subsample_are_handled():
     y = np.where(X[:, 0] + rng.normal(size=2000) > 0, 1.0, -1.0)
     X[:, 3] = 0.0
     X[:2, 3] = [1.0, -1.0]
-    problem = Problem(X, y, max_features=2, C=0.1)
+    problem = Problem(X, y, max_features=2, C=0.1).with_parameters(*SMALL)
     _, incumbent = run(problem, start=(1, 3))
     assert 0 in incumbent.solution.support
 
@@ -128,16 +126,16 @@ def test_sparse_problems_are_searched_on_a_subsample():
     X = rng.normal(size=(1200, 30)) * (rng.random((1200, 30)) < 0.3)
     score = X[:, [3, 11, 20]] @ [2.0, -2.0, 1.5] + 0.5 * rng.normal(size=1200)
     y = np.where(score > 0, 1.0, -1.0)
-    sparse = Problem(sp.csr_array(X), y, max_features=3, C=0.3)
+    sparse, dense = (
+        Problem(data, y, max_features=3, C=0.3).with_parameters(*SMALL)
+        for data in (sp.csr_array(X), X)
+    )
     found = solve(sparse, method="swap", effort="fast", random_state=0)
     np.testing.assert_array_equal(found.selected, [3, 11, 20])
     assert found.objective == sparse.objective(found.coef, found.intercept)
-    dense = solve(
-        Problem(X, y, max_features=3, C=0.3), method="swap", effort="fast",
-        random_state=0,
-    )  # fmt: skip
-    np.testing.assert_allclose(found.objective, dense.objective, rtol=1e-6)
-    np.testing.assert_allclose(found.lower_bound, dense.lower_bound, rtol=1e-5)
+    other = solve(dense, method="swap", effort="fast", random_state=0)
+    np.testing.assert_allclose(found.objective, other.objective, rtol=1e-6)
+    np.testing.assert_allclose(found.lower_bound, other.lower_bound, rtol=1e-5)
 
 
 def test_small_problems_are_searched_on_all_samples():

@@ -8,8 +8,8 @@ import scipy.sparse as sp
 
 from frugalsvm import Problem, relax, solve
 from frugalsvm.runtime.incumbent import Incumbent
-from frugalsvm.search import shortlist
 from frugalsvm.search.evaluator import Evaluator
+from frugalsvm.search.parameters import SearchParameters
 from frugalsvm.search.restarts import SwapOptions
 from frugalsvm.search.shortlist import ShortlistSearch
 from tests.reference import random_data
@@ -25,8 +25,9 @@ def made(n=400, **arguments):
     return Problem(sp.csc_array(X), y, C=0.3, max_features=4, **arguments)
 
 
-def run(problem, length, monkeypatch, start=(0, 1, 2, 3)):
-    monkeypatch.setattr(shortlist, "LENGTH", length)
+def run(problem, length, start=(0, 1, 2, 3), **parameters):
+    parameters = SearchParameters(max_listed=length, **parameters)
+    problem = problem.with_parameters(parameters)
     incumbent = Incumbent()
     with ThreadPoolExecutor(1) as pool:
         search = ShortlistSearch(
@@ -40,9 +41,9 @@ def run(problem, length, monkeypatch, start=(0, 1, 2, 3)):
 
 
 @pytest.mark.parametrize("length", [16, 60, 1000])
-def test_a_shortlist_finds_the_best_support(monkeypatch, length):
+def test_a_shortlist_finds_the_best_support(length):
     problem = made()
-    search, incumbent = run(problem, length, monkeypatch)
+    search, incumbent = run(problem, length)
     dense = Problem(problem.A.T * problem.y[:, None], problem.y, C=0.3, max_features=4)
     wanted = solve(dense, method="swap", effort="fast", random_state=0)
     assert incumbent.objective <= wanted.objective * (1 + 1e-5)
@@ -56,30 +57,30 @@ def test_a_shortlist_finds_the_best_support(monkeypatch, length):
 
 
 @pytest.mark.parametrize("short", [True, False])
-def test_the_problem_of_a_shortlist_is_small(monkeypatch, short):
-    monkeypatch.setattr(shortlist, "SHORT_BYTES", 2**24 if short else 0)
-    search, incumbent = run(made(), 30, monkeypatch)
+def test_the_problem_of_a_shortlist_is_small(short):
+    max_dense = {} if short else {"max_dense_bytes": 0}
+    search, incumbent = run(made(), 30, **max_dense)
     assert search._search.problem.n_features < 100
     assert (search._search.problem.source is None) == short
-    other, _ = run(made(), 60, monkeypatch)
+    other, _ = run(made(), 60, **max_dense)
     np.testing.assert_allclose(
         other.elite_pool.solutions[0].objective, incumbent.objective, rtol=1e-4
     )
 
 
-def test_constraints_are_respected(monkeypatch):
+def test_constraints_are_respected():
     rng = np.random.default_rng(0)
     problem = made(
         include=[7], exclude=[399], feature_costs=rng.uniform(1, 2, 400), max_cost=6.0
     )
-    _, incumbent = run(problem, 30, monkeypatch, start=(1, 2, 7))
+    _, incumbent = run(problem, 30, start=(1, 2, 7))
     assert problem.admits(incumbent.solution.support)
     assert 7 in incumbent.solution.support
 
 
-def test_solutions_from_elsewhere_are_added(monkeypatch):
+def test_solutions_from_elsewhere_are_added():
     problem = made()
-    search, _ = run(problem, 20, monkeypatch)
+    search, _ = run(problem, 20)
     outside = np.setdiff1d(np.arange(400), search._list.features)[:4]
     other = Evaluator(problem).solve(outside)
     search.learn(other)
@@ -89,7 +90,7 @@ def test_solutions_from_elsewhere_are_added(monkeypatch):
     assert other.key in known or worst.objective <= other.objective
 
 
-def test_it_ends_if_a_stop_is_requested(monkeypatch):
+def test_it_ends_if_a_stop_is_requested():
     problem = made()
     incumbent = Incumbent()
     with ThreadPoolExecutor(1) as pool:

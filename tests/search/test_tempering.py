@@ -9,16 +9,17 @@ from scipy.sparse import csr_array
 from frugalsvm import Problem
 from frugalsvm.engine.native import NativeEngine
 from frugalsvm.search.evaluator import Evaluator
+from frugalsvm.search.parameters import DEFAULTS, SearchParameters, TemperingParameters
 from frugalsvm.search.tempering import (
-    ACCEPTED,
-    N_LEVELS,
-    SWAPS,
-    TRIES,
     Tempering,
     can_temper,
     may_temper,
 )
 from tests.reference import brute_force, random_data
+
+PARAMETERS = DEFAULTS.tempering
+# Most SVMs of a run without a limit.
+MOST_SVMS = PARAMETERS.swaps * PARAMETERS.n_levels * PARAMETERS.tries
 
 
 def problem_of(n=14, max_features=4, seed=0, **arguments):
@@ -101,14 +102,15 @@ def test_temperatures_reach_their_acceptance_rates():
     tempering = tempering_of(problem)
     run(tempering, work=1.5e8)
     temperatures = [level.temperature for level in tempering._levels]
-    assert len(temperatures) == N_LEVELS
+    assert len(temperatures) == PARAMETERS.n_levels
     assert np.all(np.diff(temperatures) > 0)
     accepted = []
     for level in (tempering._levels[0], tempering._levels[-1]):
         results = [tempering.run_chain(level, np.inf) for _ in range(20)]
         accepted.append(np.mean([w.accepted / w.counts[0] for w in results]))
-    assert accepted[0] < 3 * ACCEPTED[0]
-    assert 0.5 * ACCEPTED[1] < accepted[1] < 2 * ACCEPTED[1]
+    coldest, warmest = PARAMETERS.acceptance
+    assert accepted[0] < 3 * coldest
+    assert 0.5 * warmest < accepted[1] < 2 * warmest
 
 
 def test_neighbours_swap_states_by_the_metropolis_rule():
@@ -154,8 +156,7 @@ def test_chains_stay_without_features_to_exchange():
 
 def test_a_run_without_a_limit_ends():
     found = run(tempering_of(problem_of(n=40)), np.inf)
-    tries = SWAPS * N_LEVELS * TRIES
-    assert 0.5 * tries < found.n_svms <= 1.1 * tries
+    assert 0.5 * MOST_SVMS < found.n_svms <= 1.1 * MOST_SVMS
 
 
 def test_work_is_counted_and_limited():
@@ -168,7 +169,7 @@ def test_work_is_counted_and_limited():
 def test_little_remaining_work_does_not_make_it_fail():
     tempering = tempering_of(problem_of(n=40))
     for work in (1e6, 2e6, 3e6, 5e6):
-        assert run(tempering, work).n_svms > N_LEVELS
+        assert run(tempering, work).n_svms > PARAMETERS.n_levels
         assert not tempering.failed
 
 
@@ -186,7 +187,7 @@ def test_the_flag_ends_chains():
     first = first_of(problem_of(n=40))
     tempering = Tempering(problem, [first], np.random.default_rng(0))
     found = run(tempering, np.inf)
-    assert found.n_svms <= SWAPS * N_LEVELS
+    assert found.n_svms <= PARAMETERS.swaps * PARAMETERS.n_levels
     assert not tempering.failed
 
 
@@ -229,3 +230,13 @@ def test_only_dense_data_with_many_features_are_tempered():
     sparse = Problem(csr_array(np.where(X > 1, X, 0.0)), y, max_features=3)
     assert may_temper(sparse)
     assert can_temper(sparse) == (type(sparse.engine) is NativeEngine)
+
+
+def test_the_parameters_of_the_problem_are_used():
+    few = TemperingParameters(n_levels=3, swaps=2, tries=10, features_above=40)
+    problem = problem_of(n=40).with_parameters(SearchParameters(tempering=few))
+    assert not may_temper(problem)
+    assert may_temper(problem_of(n=60))
+    tempering = tempering_of(problem)
+    assert len(tempering._levels) == 3
+    assert 0 < run(tempering, np.inf).n_svms <= 1.1 * 2 * 3 * 10

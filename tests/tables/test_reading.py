@@ -1,5 +1,6 @@
 """Files as they occur in practice."""
 
+import contextlib
 import gzip
 import io
 import sys
@@ -11,12 +12,15 @@ from frugalsvm.tables import (
     Numbers,
     TableError,
     Texts,
+    find_target,
+    make_plan,
     read_table,
     reading,
     source,
     text_table,
 )
 from frugalsvm.tables.columns import StoredNumbers
+from frugalsvm.tables.formats import FormatRule, FormatRules
 
 
 @pytest.fixture
@@ -342,3 +346,90 @@ def _error(found, name):
     with pytest.raises(TableError) as caught:
         found.column(name, "it")
     return str(caught.value)
+
+
+def parquet_file(path, columns, **options):
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    parquet.write_table(pyarrow.table(columns), path, **options)
+    return path
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {f"c{j}": np.zeros(10**4) for j in range(40)},
+        {"a": ["x" * 10**4] * 300, "b": [f"{k}" * 10**4 for k in range(300)]},
+    ],
+)
+def test_parquet_may_not_unpack_to_far_more_than_its_length(
+    tmp_path, columns, monkeypatch
+):
+    monkeypatch.setattr(source, "LEAST_LIMIT", 2**16)
+    path = parquet_file(tmp_path / "a.parquet", columns, compression="zstd")
+    with pytest.raises(TableError, match="unpacks to more than 200 times its size"):
+        read_table(path)
+    # Only what is needed counts.
+    found = read_table(path, only=[next(iter(columns))])
+    assert found.n_rows == len(next(iter(columns.values())))
+
+
+def test_long_strings_that_repeat_are_in_memory_once(tmp_path):
+    path = parquet_file(tmp_path / "a.parquet", {"a": ["x" * 10**5, "y"] * 500})
+    assert [len(one) for one in read_table(path).columns["a"].levels] == [10**5, 1]
+
+
+def test_parquet_columns_without_single_values_are_unusable(tmp_path):
+    path = parquet_file(
+        tmp_path / "a.parquet",
+        {"a": [1.0, 2.0], "l": [[1], [2]], "s": [{"x": 1}] * 2, "y": [0, 1]},
+    )
+    table = read_table(path)
+    plan = make_plan(table, "y")
+    assert list(plan.kinds) == ["a"]
+    reasons = dict(plan.dropped)
+    assert reasons["l"].startswith("its cells are no single values (list")
+    assert "struct" in reasons["s"]
+    for asked in ({"keep": ["l"]}, {"categorical": ["s"]}):
+        with pytest.raises(TableError, match="cannot be used: its cells are"):
+            make_plan(table, "y", **asked)
+    with pytest.raises(TableError, match=r"column 'l' of a\.parquet cannot"):
+        find_target(table, "l")
+
+
+def test_damaged_parquet_is_an_error(tmp_path):
+    path = parquet_file(tmp_path / "a.parquet", {"a": np.arange(100.0)})
+    content = path.read_bytes()
+    for at in range(4, len(content), 7):
+        path.write_bytes(content[:at] + b"\xff\xff\xff" + content[at + 3 :])
+        with contextlib.suppress(TableError):
+            read_table(path)
+
+
+def test_names_are_stripped_like_cells(table):
+    found = table(" a\t,\u2003b\u3000,\u00a0c\nx\u2003,2,3\n")
+    assert found.names == ["a", "\u2003b\u3000", "c"]
+    assert found.columns["a"].levels == ["x\u2003"]
+
+
+def test_a_short_file_may_not_have_very_many_columns(table):
+    n = 100_000
+    header, row = "a" + ",b" * (n - 1), "1" + ",2" * (n - 1)
+    content = f"{header}\n{row}\n"
+    for packed in (content.encode(), gzip.compress(content.encode())):
+        with pytest.raises(TableError, match=r"a row of 100,000 cells, but its length"):
+            table(packed)
+    # Separators in quotes do not count, and many rows make a file long.
+    quoted = '"' + "," * n + '"'
+    assert table(f"a,b\n{quoted},2\n").n_rows == 1
+
+
+@pytest.mark.parametrize("cells", ["1.5 inf 2", "-Infinity 1,5 3,25", "INF +inf 1"])
+def test_infinite_cells_are_missing_in_columns_that_must_be_numbers(table, cells):
+    rules = FormatRules(columns={"a": FormatRule(is_number=True)})
+    rows = "".join(f"{one};x\n" for one in cells.split())
+    found = table(f"a;b\n{rows}", formats=rules).columns["a"]
+    assert isinstance(found, Numbers)
+    known = np.abs(found.values) <= 1e100
+    assert known.tolist() == ["inf" not in one.lower() for one in cells.split()]

@@ -6,8 +6,9 @@ import pytest
 from frugalsvm.runtime.incumbent import Incumbent
 from frugalsvm.tree.best_first import BestFirstTree, Policy
 from frugalsvm.tree.branching import DEFAULT_RULE, make_rule
-from frugalsvm.tree.diving import DIVE_PERIOD, Diving
+from frugalsvm.tree.diving import Diving
 from frugalsvm.tree.node_solver import AllFeatures, NodeSolver
+from frugalsvm.tree.parameters import TreeParameters
 from tests.reference import brute_force
 from tests.tree.problems import KINDS, small_problem
 
@@ -120,11 +121,11 @@ def test_dives_begin_now_and_then_and_go_on():
     problem, _, _ = small_problem("random", 3)
     tree = grow(problem, Recorder(most=1))
     (parent,) = tree.frontier.waiting
-    diving = Diving()
+    diving = Diving(TreeParameters(dive_period=5))
     child = parent.child(int(parent.branching_data.features[0]), True)
     child.branching_data = parent.branching_data
-    first = [diving.follow(parent, [child], True) for _ in range(DIVE_PERIOD)]
-    assert first == [None] * (DIVE_PERIOD - 1) + [child]
+    first = [diving.follow(parent, [child], True) for _ in range(5)]
+    assert first == [None] * 4 + [child]
     assert diving.follow(child, [parent], True) is parent
     assert diving.follow(child, [parent], False) is None
     assert diving.follow(child, [], True) is None

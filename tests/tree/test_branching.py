@@ -10,19 +10,18 @@ from frugalsvm import Problem
 from frugalsvm.engine.perspective import region_request
 from frugalsvm.engine.protocol import WorkingSet
 from frugalsvm.tree.branching import (
-    FEW_FEATURES,
-    MAX_RANKED,
-    RANKED_BY_Z,
-    RATIOS,
     RULES,
     Reliability,
     expected_gains,
     make_rule,
 )
 from frugalsvm.tree.node import BranchingData, Node
+from frugalsvm.tree.parameters import TreeParameters
 
 # A cutoff far from all nodes here.
 FAR = 100.0
+PARAMETERS = TreeParameters()
+MANY = PARAMETERS.look_ahead_max_features + 1
 
 
 def node_of(features, gains=None, bound=10.0, z=0.5):
@@ -56,16 +55,17 @@ def pair_of(node, gain_in, gain_out, is_open=True):
 def test_rules_rank_by_z_prices_and_expected_gains():
     free = np.arange(30)
     rng = np.random.default_rng(0)
+    most, by_z = PARAMETERS.max_ranked, PARAMETERS.near_ranked_by_z
     found = Found(rng.random(30), rng.random(30), rng.random(30))
     closest = make_rule("most-fractional", 30).rank(free, found, FAR)
-    by_closeness = np.argsort(np.abs(found.z - 0.5), kind="stable")[:MAX_RANKED]
+    by_closeness = np.argsort(np.abs(found.z - 0.5), kind="stable")[:most]
     np.testing.assert_array_equal(closest, by_closeness)
     largest = make_rule("reduced-cost", 30).rank(free, found, FAR)
-    expected = np.argsort(-found.squares, kind="stable")[:MAX_RANKED]
+    expected = np.argsort(-found.squares, kind="stable")[:most]
     np.testing.assert_array_equal(largest, expected)
     rule = make_rule("reliability", 30)
     product = np.prod(expected_gains(found.z, found.curvature), axis=0)
-    expected = np.argsort(-product, kind="stable")[:MAX_RANKED]
+    expected = np.argsort(-product, kind="stable")[:most]
     np.testing.assert_array_equal(rule.rank(free, found, FAR), expected)
     # If no curvature is known, z decides.
     unknown = found._replace(curvature=np.zeros(30))
@@ -73,10 +73,10 @@ def test_rules_rank_by_z_prices_and_expected_gains():
     # Near the cutoff the most fractional features come first, then those with large
     # gains, unless there are few features.
     np.testing.assert_array_equal(rule.rank(free, found, found.bound), expected)
-    near = make_rule("reliability", FEW_FEATURES + 1).rank(free, found, found.bound)
-    np.testing.assert_array_equal(near[:RANKED_BY_Z], by_closeness[:RANKED_BY_Z])
-    others = [j for j in expected if j not in near[:RANKED_BY_Z]]
-    assert near[RANKED_BY_Z:].tolist() == others[: MAX_RANKED - RANKED_BY_Z]
+    near = make_rule("reliability", MANY).rank(free, found, found.bound)
+    np.testing.assert_array_equal(near[:by_z], by_closeness[:by_z])
+    others = [j for j in expected if j not in near[:by_z]]
+    assert near[by_z:].tolist() == others[: most - by_z]
 
 
 @pytest.mark.parametrize("name", ["most-fractional", "reduced-cost"])
@@ -145,7 +145,7 @@ def test_closed_children_count_as_at_least_the_expected_gain():
 
 
 def test_near_the_cutoff_average_gains_per_unit_of_z_decide():
-    rule = Reliability(FEW_FEATURES + 1)
+    rule = Reliability(MANY)
     node = node_of([4], z=0.2)
     rule.learn(node, 4, pair_of(node, 0.8, 0.4))
     # Gains of 0.8 for moving z up by 0.8, of 0.4 for 0.2 down; now by 0.5 each.
@@ -160,7 +160,7 @@ def test_ratios_are_limited():
     node = node_of([4], ([1e-9], [1e-9]))
     rule.learn(node, 4, pair_of(node, 5.0, 5.0))
     # The least gain for a bound of 10 is 1e-5.
-    expected = (RATIOS[1] * 1e-3) ** 2
+    expected = (PARAMETERS.gain_ratio_limits[1] * 1e-3) ** 2
     later = node_of([4], ([1e-3], [1e-3]))
     assert rule.propose(later, FAR).expected == pytest.approx(expected)
 
@@ -208,3 +208,12 @@ def test_first_ranked_features_gain_much(m, n):
 def test_every_rule_name_is_known():
     for name in RULES:
         assert make_rule(name, 3).propose(node_of([1]), FAR).features == [1]
+
+
+def test_rules_take_their_parameters():
+    few = TreeParameters(max_ranked=3, look_ahead_max_features=5)
+    rng = np.random.default_rng(0)
+    found = Found(rng.random(30), rng.random(30), rng.random(30))
+    for name in RULES:
+        assert make_rule(name, 30, few).rank(np.arange(30), found, FAR).size == 3
+    assert make_rule("reliability", 6, few).width == 1

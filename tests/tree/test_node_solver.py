@@ -7,7 +7,7 @@ from frugalsvm.engine.perspective import perspective
 from frugalsvm.runtime.incumbent import Incumbent
 from frugalsvm.search.evaluator import Evaluator
 from frugalsvm.tree.branching import RULES, make_rule
-from frugalsvm.tree.evaluation import NODE_TOL, Evaluation, run_evaluations
+from frugalsvm.tree.evaluation import Evaluation, run_evaluations
 from frugalsvm.tree.expansion import Expansion
 from frugalsvm.tree.node import Node
 from frugalsvm.tree.node_solver import AllFeatures, NodeSolver
@@ -48,7 +48,7 @@ def test_the_root_is_bounded_by_its_relaxation(kind, seed):
     exact = perspective(problem.engine, problem.root_region(), tol=1e-8)
     optimum, _ = brute_force(problem)
     assert root.bound <= optimum * (1 + 1e-9)
-    assert root.bound >= exact.bound * (1 - 2 * NODE_TOL)
+    assert root.bound >= exact.bound * (1 - 2 * solver.parameters.node_tol)
     assert solver.n_nodes == 1
     assert solver.incumbent.objective >= optimum * (1 - 1e-9)
 

@@ -5,9 +5,11 @@ import pytest
 
 from frugalsvm import Problem, Status, solve
 from frugalsvm.runtime.effort import EFFORTS, Effort
-from frugalsvm.tree.payoff import BAD_CHECKS, FIRST_CHECK, Payoff
+from frugalsvm.tree.parameters import DEFAULTS
+from frugalsvm.tree.payoff import Payoff
 from tests.reference import random_data
 
+FIRST_CHECK = DEFAULTS.first_check
 WORK = 64 * FIRST_CHECK
 
 
@@ -23,7 +25,8 @@ def end_of(gap_at, limit=WORK, step=WORK / 1000):
 
 def test_a_constant_gap_ends_the_tree_early():
     end = end_of(lambda work: 1.0)
-    assert FIRST_CHECK <= end <= 2 ** (BAD_CHECKS - 1) * (FIRST_CHECK + WORK / 500)
+    doublings = DEFAULTS.bad_checks - 1
+    assert FIRST_CHECK <= end <= 2**doublings * (FIRST_CHECK + WORK / 500)
 
 
 def test_a_larger_limit_never_ends_earlier():

@@ -51,8 +51,6 @@ def export(
     SQL and Python use the columns of the table, with categories as text. ONNX uses the
     features, with 0 or 1 for each category.
     """
-    from ..output.portable.onnx_graph import build_onnx
-    from ..output.portable.text import python_text, sql_text
     from .models import load_model
 
     check_output("--output", output, model)
@@ -62,7 +60,7 @@ def export(
             raise UsageProblem(
                 "--output: an ONNX graph is binary; give a file, e.g. -o model.onnx."
             )
-        graph = build_onnx(loaded.model, loaded.origins()).SerializeToString()
+        graph = loaded.model.to_onnx().SerializeToString()
         write_bytes(output, graph)
         names = ", ".join(loaded.model.names)
         session.say(f"written to {output}; its input columns are {names}")
@@ -70,9 +68,9 @@ def export(
         return
     if to is Form.SQL:
         _check_sql(what, dialect, loaded.model.calibration is not None)
-        text = sql_text(loaded.model, what, dialect, loaded.origins()) + "\n"
+        text = loaded.model.to_sql(what, dialect=dialect) + "\n"
     else:
-        text = python_text(loaded.model, loaded.origins())
+        text = loaded.model.to_python()
     if session.json and output == STDOUT:
         session.give({"to": str(to), "text": text})
         return

@@ -11,10 +11,10 @@ import numpy as np
 
 from ..output.portable import InvalidModel, PortableModel
 from ..output.portable.calibration import Calibration
+from ..output.portable.origins import PREPARATION
 from ..output.portable.parts import Feature, Proof
-from ..output.portable.text import Origin
 from ..tables import Preparation, Table, TableError, read_table
-from ..tables.columns import STRIPPED, check_clear
+from ..tables.columns import check_clear
 from ..tables.formats import ALL_OPEN, FormatRules
 from ..tables.prepared_columns import NumberColumn
 from .formats import check_names, combined
@@ -23,9 +23,6 @@ from .versions import own_version
 if TYPE_CHECKING:
     # Predicting needs neither the solver nor Numba.
     from .study import Fit
-
-# The entry of the metadata that holds the preparation.
-PREPARATION = "preparation"
 
 
 def portable_model(
@@ -86,6 +83,7 @@ class Loaded:
         encoding: str | None = None,
         id_column: str | None = None,
         formats: FormatRules = ALL_OPEN,
+        target: str | None = None,
     ) -> Table:
         """Read a table; categories and identifiers stay text.
 
@@ -97,7 +95,11 @@ class Loaded:
             texts = {*texts, id_column}
         known = {} if self.preparation is None else self.preparation.format_rules
         rules = combined(known, formats, sorted(self._number_columns))
-        table = read_table(path, as_text=texts, encoding=encoding, formats=rules)
+        needed = {*self._number_columns, *texts}
+        needed |= {one for one in (id_column, target) if one is not None}
+        table = read_table(
+            path, as_text=texts, encoding=encoding, formats=rules, only=needed
+        )
         check_names(formats, table)
         return table
 
@@ -162,16 +164,6 @@ class Loaded:
             for name in names
             if f"{name} (2)" in seconds
         ]
-
-    def origins(self) -> dict[str, Origin]:
-        """Where the values of each feature come from."""
-        if self.preparation is None:
-            return {}
-        pairs = zip(self.preparation.features, self.preparation.origins(), strict=True)
-        return {
-            feature: Origin(column.name, level, column.fill, STRIPPED)
-            for feature, (column, level) in pairs
-        }
 
 
 def load_model(path: str) -> Loaded:

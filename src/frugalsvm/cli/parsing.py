@@ -9,7 +9,7 @@ import numpy as np
 
 from ..runtime.effort import check_effort
 from ..tables import Numbers, TableError, read_table
-from ..tables.columns import UnclearNumbers
+from ..tables.columns import UnclearNumbers, check_usable
 from ..tables.errors import listed, unknown_column
 from .errors import UsageProblem
 from .study import AUTO, PreparedTable
@@ -96,6 +96,7 @@ def read_costs(path: str) -> dict[str, float]:
     table = read_table(path)
     texts: list[str] = []
     numbers: list[str] = []
+    check_usable(table.columns, table.source)
     for name, one in table.columns.items():
         if isinstance(one, UnclearNumbers):
             raise TableError(

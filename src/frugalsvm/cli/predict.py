@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
+from ..tables.columns import check_usable
 from . import options as opt
 from .outputs import STDOUT, check_output, given_with_errors, write_text
 from .session import Session, plain
@@ -36,8 +37,8 @@ IdColumn = Annotated[
 ROW = "row"
 # The output column with the intercept.
 INTERCEPT = "intercept"
-# Maximum number of rows printed as tables.
-N_EXPLAINED = 10
+# Maximum number of rows printed as tables, and of features in each.
+N_EXPLAINED, N_PARTS = 10, 30
 
 
 def predict(
@@ -155,10 +156,15 @@ def _tell(
         made = session.table("feature", ">value", ">contribution", "")
         largest = max([abs(one[k]) for one in parts.values()] or [0.0]) or 1.0
         sizes = {one: -abs(float(column[k])) for one, column in parts.items()}
-        for one in sorted(parts, key=sizes.__getitem__):
+        order = sorted(parts, key=sizes.__getitem__)
+        for one in order[:N_PARTS]:
             part = float(parts[one][k])
             bar = ("+" if part > 0 else "-") * round(20 * abs(part) / largest)
             made.add_row(plain(one), f"{values[one][k]:.6g}", f"{part:+.4f}", bar)
+        rest = sum(float(parts[one][k]) for one in order[N_PARTS:])
+        if len(order) > N_PARTS:
+            more = f"{len(order) - N_PARTS:,} more (-o writes all)"
+            made.add_row(more, "", f"{rest:+.4f}", "")
         made.add_row("intercept", "", f"{loaded.model.intercept:+.4f}", "")
         session.show(
             f"row {k + 1}{name}: {labels[k]}, score {scores[k]:+.4f}", made, ""
@@ -175,6 +181,7 @@ def _names(table: Any, id_column: str | None) -> dict[str, np.ndarray]:
     if id_column is None:
         return {ROW: np.arange(1, table.n_rows + 1)}
     column = table.column(id_column, "--id")
+    check_usable({id_column: column}, table.source)
     if hasattr(column, "levels"):
         levels = np.array([*column.levels, ""], dtype=object)
         return {id_column: levels[column.codes]}

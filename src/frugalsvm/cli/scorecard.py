@@ -40,6 +40,7 @@ def scorecard(
     Ranges and probabilities are learned from the table. On the rows that the model was
     fitted to, the result is optimistic: use other rows if you have enough.
     """
+    from ..output.portable.origins import read_origins
     from ..tables.target import known_target
     from .errors import UsageProblem
     from .formats import parse_formats
@@ -52,15 +53,15 @@ def scorecard(
     if name is None:
         raise UsageProblem(f"{model} does not name its target; give --target.")
     formats = parse_formats(decimal, thousands)
-    table = loaded.read(data, encoding, formats=formats)
+    table = loaded.read(data, encoding, formats=formats, target=name)
     for words in loaded.warnings(table):
         session.warn(words)
     known = known_target(table, name, loaded.model.classes, "--target")
     values = loaded.features(table)
     labels = [loaded.model.classes[int(one)] for one in known.positive]
     card = loaded.model.to_scorecard(values, labels, points=points, bins=bins)
-    origins = loaded.origins()
-    categories = {name for name in origins if origins[name].category is not None}
+    origins = zip(loaded.model.names, read_origins(loaded.model), strict=True)
+    categories = {name for name, one in origins if one.category is not None}
     _show(session, card, categories)
     session.give(_content(card))
 

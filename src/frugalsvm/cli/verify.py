@@ -67,6 +67,7 @@ def verify(
             preparation.format_rules, formats,
             sorted({*preparation.number_columns, *preparation.format_rules}),
         ),
+        only={one.name for one in preparation.columns} | {preparation.target},
     )  # fmt: skip
     check_names(formats, table)
     _check_size(proof, "rows", certificate.arrays["weights"], table.n_rows)

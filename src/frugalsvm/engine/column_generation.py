@@ -18,6 +18,7 @@ from ..kernels.pricing import screen_region
 from .merging import merge_zeros
 from .native import NativeEngine
 from .ordering import smallest
+from .parameters import DEFAULTS, EngineParameters
 from .part import Part
 from .protocol import (
     DualBound,
@@ -29,18 +30,7 @@ from .protocol import (
 from .region import Region
 from .rows import RowCache
 from .source import Prices, Source
-from .working_set_rounds import NEARLY, WorkingSetRound, WorkingSetRounds
-
-# Regions whose rows take at most this much memory are fetched as a whole.
-WHOLE_BYTES = 2**24
-# Maximum number of rows of a working set, rows per feature that may be chosen, and
-# their memory limit. If that is too little, the bound is weaker.
-MAX_WORKING_SET, WORKING_SET_RATE, WORKING_SET_BYTES = 5000, 4, 2**30
-# Number of features in the first working set if rows are short, and their memory if
-# rows are long.
-FIRST_WORKING_SET, LONG_BYTES = 500, 2**26
-# Minimum number of missing features that join at once, for short and for long rows.
-FEW, FEW_LONG = 200, 20
+from .working_set_rounds import WorkingSetRound, WorkingSetRounds
 
 
 def signed_columns(source: Source, features: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -68,6 +58,7 @@ class ColumnGenerationEngine:
         Cache of rows, if worthwhile; engines of the same data may share it.
     n_threads : int, default=1
         Threads for products with all features.
+    parameters : EngineParameters, optional
     """
 
     def __init__(
@@ -80,10 +71,12 @@ class ColumnGenerationEngine:
         stop: np.ndarray = NEVER,
         cache: RowCache | None = None,
         n_threads: int = 1,
+        parameters: EngineParameters = DEFAULTS,
     ):
         self.source = source
         self.costs = costs
         self.n_threads = n_threads
+        self.parameters = parameters
         self._y, self._C, self._intercept = y, C, intercept
         self._stop = stop
         self._cache = cache
@@ -148,7 +141,8 @@ class ColumnGenerationEngine:
         # Read-only like those of a problem: otherwise kernels would compile again.
         for array in (A, y, C, norms, costs):
             array.setflags(write=False)
-        return NativeEngine(Data(A, norms, y, C, self._intercept, costs, self._stop))
+        data = Data(A, norms, y, C, self._intercept, costs, self._stop)
+        return NativeEngine(data, self.parameters)
 
     def solve_svm(
         self,
@@ -161,7 +155,7 @@ class ColumnGenerationEngine:
         """The SVM on a support; ends early once its value exceeds the cutoff."""
         support = np.asarray(support, dtype=np.int64)
         rows, numbers = self.signed_rows(support), np.arange(support.size)
-        merged = merge_zeros(rows, self._y, self._C)
+        merged = merge_zeros(rows, self._y, self._C, self.parameters)
         if merged is None:
             engine = self._native(support, rows, self._y, self._C)
             return engine.solve_svm(numbers, tol=tol, cutoff=cutoff, warm_w=warm_w)
@@ -205,7 +199,7 @@ class ColumnGenerationEngine:
         if 0 < region.k <= in_working_set.size:
             # The price of the count of features, as in ``working_set_rounds``.
             count_price = np.partition(in_working_set, -region.k)[-region.k]
-            above = math.sqrt(NEARLY) * count_price
+            above = math.sqrt(self.parameters.keep_above) * count_price
         values = self.prices(alpha, above=above).values
         values[features] = own
         return values
@@ -226,8 +220,10 @@ class ColumnGenerationEngine:
         """The free features most correlated with the balanced labels."""
         alpha = repair_dual(0.5 * self._C, self._y, self._C, True)
         # More if rows are short; half of it is enough if they are long.
-        short = min(FIRST_WORKING_SET, self._rows_in(WHOLE_BYTES))
-        long = max(size // 2, min(size, self._rows_in(LONG_BYTES)))
+        parameters = self.parameters
+        short = min(parameters.first_rows, self._rows_in(parameters.whole_bytes))
+        fitting = self._rows_in(parameters.first_row_bytes)
+        long = max(size // 2, min(size, fitting))
         size = max(long, short)
         most = size + self.n_features - free.size
         scores = self.prices(alpha, most=most).certain[free]
@@ -248,19 +244,25 @@ class ColumnGenerationEngine:
 
     def most_free(self, region: Region) -> int:
         """Maximum number of free features in a working set."""
-        most = max(MAX_WORKING_SET, WORKING_SET_RATE * region.k)
-        return max(1, min(most, self._rows_in(WORKING_SET_BYTES) - region.forced.size))
+        parameters = self.parameters
+        most = max(parameters.max_rows, parameters.rows_per_choice * region.k)
+        fitting = self._rows_in(parameters.max_row_bytes) - region.forced.size
+        return max(1, min(most, fitting))
 
     @property
     def few(self) -> int:
         """Minimum number of features that join a working set at once."""
-        return FEW if self._rows_in(WHOLE_BYTES) >= FEW else FEW_LONG
+        parameters = self.parameters
+        few = parameters.joining_short_rows
+        is_short = self._rows_in(parameters.whole_bytes) >= few
+        return few if is_short else parameters.joining_long_rows
 
     def _solve(self, request: RelaxationRequest) -> RelaxationResult:
         region = request.region
         n_rows = region.forced.shape[0] + region.free.shape[0]
+        most = self._rows_in(self.parameters.whole_bytes)
         # Few features may be left free after fixings.
-        if n_rows <= self._rows_in(WHOLE_BYTES) or region.free.shape[0] == 0:
+        if n_rows <= most or region.free.shape[0] == 0:
             return self._solve_whole(request)
         if request.start.features.shape[0] > self.most_free(region):
             # For example, all free features.

@@ -10,8 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-# Merging takes a pass over the rows: not worth it for few samples or a small fraction.
-LEAST_SAMPLES, LEAST_FRACTION = 1000, 0.2
+from .parameters import DEFAULTS, EngineParameters
 
 
 class Merged(NamedTuple):
@@ -49,13 +48,18 @@ class Merged(NamedTuple):
         return whole
 
 
-def merge_zeros(A: np.ndarray, y: np.ndarray, C: np.ndarray) -> Merged | None:
+def merge_zeros(
+    A: np.ndarray,
+    y: np.ndarray,
+    C: np.ndarray,
+    parameters: EngineParameters = DEFAULTS,
+) -> Merged | None:
     """Merge the samples whose features are all zero; None if there are few."""
-    if A.shape[1] < LEAST_SAMPLES:
+    if A.shape[1] < parameters.merging_min_samples:
         return None
     is_used = A.any(axis=0)
     samples = np.flatnonzero(is_used)
-    if samples.size > (1.0 - LEAST_FRACTION) * A.shape[1]:
+    if samples.size > (1.0 - parameters.merging_min_fraction) * A.shape[1]:
         return None
     groups = [np.flatnonzero(~is_used & (y == sign)) for sign in (1.0, -1.0)]
     groups = [group for group in groups if group.size]

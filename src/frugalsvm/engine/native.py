@@ -10,6 +10,7 @@ from ..kernels.data import NEVER, Data
 from ..kernels.solver import NO_ANSWERS, NO_SVM, NO_TASKS, NO_WEIGHTS, solve
 from ..kernels.svm import SVMTask, near_samples
 from ..kernels.tasks import ANSWER, TASK, Answers, Tasks
+from .parameters import DEFAULTS, EngineParameters
 from .protocol import (
     DualBound,
     RelaxationRequest,
@@ -29,10 +30,12 @@ class NativeEngine:
     Parameters
     ----------
     data : Data
+    parameters : EngineParameters, optional
     """
 
-    def __init__(self, data: Data):
+    def __init__(self, data: Data, parameters: EngineParameters = DEFAULTS):
         self.data = data
+        self.parameters = parameters
 
     @classmethod
     def of(

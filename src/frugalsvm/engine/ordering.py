@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 # Up to this many values, sorting all of them is as quick.
-FEW = 1000
+SORTED_UP_TO = 1000
 
 
 def smallest(values: np.ndarray, count: int) -> np.ndarray:
@@ -13,7 +13,7 @@ def smallest(values: np.ndarray, count: int) -> np.ndarray:
 
     The same as ``np.argsort(values, kind="stable")[:count]``.
     """
-    if values.shape[0] <= FEW or count >= values.shape[0] or count < 1:
+    if values.shape[0] <= SORTED_UP_TO or count >= values.shape[0] or count < 1:
         return np.argsort(values, kind="stable")[:count]
     limit = np.partition(values, count - 1)[count - 1]
     if np.isnan(limit):

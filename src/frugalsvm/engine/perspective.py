@@ -17,12 +17,6 @@ from .ordering import smallest
 from .protocol import Engine, RelaxationRequest, RelaxationResult, WorkingSet
 from .region import Region
 
-# Up to this many free features are solved all at once.
-SMALL_WORKING_SET = 300
-# Size of the first working set otherwise.
-FIRST_WORKING_SET = 150
-# Rounds between two checks of the clock.
-ROUNDS_AT_A_TIME = 3
 # Working sets only grow after a few rounds, so this limit is never reached.
 MAX_CALLS = 1000
 
@@ -69,10 +63,10 @@ def _first_working_set(
         side = np.zeros(engine.n_samples, dtype=np.int8)
     else:
         side = working_set.side
-    if free.shape[0] <= max(SMALL_WORKING_SET, 4 * k):
+    if free.shape[0] <= max(engine.parameters.solved_at_once, 4 * k):
         return WorkingSet(free, side)
     if working_set is None:
-        size = max(FIRST_WORKING_SET, 2 * k)
+        size = max(engine.parameters.first_working_set, 2 * k)
         return WorkingSet(engine.first_features(free, size), side)
     inside = np.zeros(engine.n_features, dtype=bool)
     inside[working_set.features] = True
@@ -83,7 +77,7 @@ def _first_working_set(
 
 def _working_set_near(engine: Engine, region: Region, alpha: np.ndarray) -> WorkingSet:
     """The features with the highest prices at a dual point, and all samples."""
-    size = max(FIRST_WORKING_SET, 2 * region.k)
+    size = max(engine.parameters.first_working_set, 2 * region.k)
     squares = engine.products(alpha)[region.free] ** 2
     features = region.free[smallest(-squares, size)]
     return WorkingSet(np.sort(features), np.zeros(engine.n_samples, dtype=np.int8))
@@ -139,7 +133,7 @@ def perspective(
     working_set = None if near is None else _working_set_near(engine, region, near)
     request = region_request(
         engine, region, working_set, tol=tol, fine_tol=tol, cutoff=cutoff,
-        max_rounds=ROUNDS_AT_A_TIME,
+        max_rounds=engine.parameters.rounds_at_a_time,
     )  # fmt: skip
     found = best = engine.solve([request])[0]
     rounds, iterations = found.rounds, found.iterations

@@ -6,6 +6,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from .parameters import EngineParameters
 from .region import Region
 
 
@@ -144,7 +145,14 @@ class DualBound(NamedTuple):
 
 
 class Engine(Protocol):
-    """Holds the data and computes with them."""
+    """Holds the data and computes with them.
+
+    Attributes
+    ----------
+    parameters : EngineParameters
+    """
+
+    parameters: EngineParameters
 
     @property
     def n_features(self) -> int:

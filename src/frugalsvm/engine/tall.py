@@ -14,41 +14,23 @@ import numpy as np
 
 from ..kernels.data import Data
 from ..kernels.intercept import intercept_of
-from ..kernels.svm import MOST_SAMPLES
 from .native import NativeEngine
+from .parameters import DEFAULTS, EngineParameters
 from .perspective import perspective
 from .protocol import RelaxationRequest, RelaxationResult, SupportSVM, WorkingSet
 from .region import Region
 from .subsampling import draw
 
-# Minimum number of samples for this to be worthwhile.
-MANY_SAMPLES = MOST_SAMPLES
-# Size of the subsample as a fraction of all samples, and its minimum per class.
-SUBSAMPLE_FRACTION, LEAST_PER_CLASS = 0.15, 1000
-# Relative gap to which it is solved; a subsample is not more accurate than that.
-SUBSAMPLE_TOL = 1e-4
-# Margins are off by about sqrt(features / subsample size). The samples closest to the
-# margin are solved for, up to this multiple of that fraction of all samples.
-ACTIVE_RATE = 4.0
-# ... unless that is more than this fraction of all samples.
-MOST_ACTIVE = 0.6
-# Features of the relaxation with a larger z count.
-LEAST_Z = 1e-3
-# SVMs with this tolerance or a larger one are on the central path of all samples.
-ROUGH_TOL = 0.05
-# Smallest gap requested: with so many samples bounds include rounding errors.
-FINEST_TOL = 1e-8
-# Maximum number of rounds of an SVM.
-MAX_ROUNDS = 30
 # Fixed seed: subsamples are reproducible.
 SEED = 20
 
 _NONE = np.empty(0, dtype=np.int64)
 
 
-def native_engine(data: Data) -> NativeEngine:
+def native_engine(data: Data, parameters: EngineParameters = DEFAULTS) -> NativeEngine:
     """The engine for dense data of any number of samples."""
-    return (TallEngine if data.y.size >= MANY_SAMPLES else NativeEngine)(data)
+    is_tall = data.y.size >= parameters.tall_min_samples
+    return (TallEngine if is_tall else NativeEngine)(data, parameters)
 
 
 class TallEngine(NativeEngine):
@@ -57,6 +39,7 @@ class TallEngine(NativeEngine):
     Parameters
     ----------
     data : Data
+    parameters : EngineParameters, optional
     """
 
     def solve(self, requests: list[RelaxationRequest]) -> list[RelaxationResult]:
@@ -78,7 +61,7 @@ class TallEngine(NativeEngine):
         A subsample gives a better start than ``warm_w``.
         """
         numbers = np.array(support, dtype=np.int64)
-        if numbers.size and tol < ROUGH_TOL:
+        if numbers.size and tol < self.parameters.central_path_tol:
             found = self._part(numbers)._solve_all(tol, cutoff)
             if found is not None:
                 return found
@@ -97,19 +80,26 @@ class TallEngine(NativeEngine):
         for array in (rows, norms, costs):
             # Read-only like those of a problem: otherwise kernels would compile again.
             array.setflags(write=False)
-        return TallEngine(data._replace(A=rows, norms=norms, costs=costs))
+        part = data._replace(A=rows, norms=norms, costs=costs)
+        return TallEngine(part, self.parameters)
 
     def _subsample(self) -> NativeEngine:
         """An engine for some of the samples."""
-        data = self.data
-        size = int(SUBSAMPLE_FRACTION * self.n_samples)
+        data, parameters = self.data, self.parameters
+        size = int(parameters.subsample_fraction * self.n_samples)
+        least = parameters.subsample_min_per_class
         rng = np.random.default_rng(SEED)
-        samples, C = draw(data.y, data.C, size, rng, LEAST_PER_CLASS)
+        samples, C = draw(data.y, data.C, size, rng, least)
         y, A = data.y[samples], np.take(data.A, samples, axis=1)
         for array in (A, y, C):
             array.setflags(write=False)
         # Norms over all samples are upper bounds of those over some.
-        return native_engine(data._replace(A=A, y=y, C=C))
+        return native_engine(data._replace(A=A, y=y, C=C), parameters)
+
+    @property
+    def _most_active(self) -> float:
+        """Samples beyond which it takes as long to solve for all of them."""
+        return self.parameters.max_active * self.n_samples
 
     # --- starting points ---------------------------------------------------------
 
@@ -117,15 +107,15 @@ class TallEngine(NativeEngine):
         if request.n_before or request.start.side.any():
             return request
         subsample = self._subsample()
-        if subsample.n_samples > MOST_ACTIVE * self.n_samples:
+        if subsample.n_samples > self._most_active:
             return request
         found = perspective(
             subsample,
             request.region,
-            tol=SUBSAMPLE_TOL,
+            tol=self.parameters.subsample_tol,
             should_stop=lambda: self._is_stopped,
         )
-        size = int(np.count_nonzero(found.z > LEAST_Z))
+        size = int(np.count_nonzero(found.z > self.parameters.counted_z))
         scores = self._scores(found.w)
         margins = (scores + self._intercept(scores)) * self.data.y
         side = self._sides(margins, size + 1, subsample.n_samples)
@@ -149,8 +139,8 @@ class TallEngine(NativeEngine):
 
         ``n_weights`` weights were fitted to ``n_subsample`` samples.
         """
-        part = ACTIVE_RATE * np.sqrt(n_weights / n_subsample)
-        if part > MOST_ACTIVE:
+        part = self.parameters.active_rate * np.sqrt(n_weights / n_subsample)
+        if part > self.parameters.max_active:
             return None
         distance = np.abs(margins - 1.0)
         count = int(part * self.n_samples)
@@ -162,25 +152,27 @@ class TallEngine(NativeEngine):
 
     def _solve_all(self, tol: float, cutoff: float) -> SupportSVM | None:
         """The SVM on all features; None if it needs all samples at once."""
-        data, everything = self.data, np.arange(self.n_features)
+        data, parameters = self.data, self.parameters
+        everything = np.arange(self.n_features)
         subsample = self._subsample()
-        if subsample.n_samples > MOST_ACTIVE * self.n_samples:
+        if subsample.n_samples > self._most_active:
             return None
-        rough = subsample.solve_svm(everything, tol=SUBSAMPLE_TOL)
+        rough = subsample.solve_svm(everything, tol=parameters.subsample_tol)
         margins = rough.w @ data.A + rough.b * data.y
         side = self._sides(margins, everything.size + 1, subsample.n_samples)
         if side is None:
             return None
         request = RelaxationRequest(
             Region(everything, _NONE, 0, np.inf), WorkingSet(_NONE, side), tol, tol,
-            cutoff, MAX_ROUNDS, rough=False,
+            cutoff, parameters.tall_max_rounds, rough=False,
         )  # fmt: skip
         found = super().solve([request])[0]
         scores = self._scores(found.w)
         b = self._intercept(scores)
         losses = np.maximum(1.0 - (scores + b) * data.y, 0.0)
         primal = 0.5 * float(found.w @ found.w) + float(data.C @ losses)
-        is_solved = primal - found.bound <= max(tol, FINEST_TOL) * abs(primal)
+        finest = max(tol, parameters.tall_min_tol)
+        is_solved = primal - found.bound <= finest * abs(primal)
         if not (is_solved or found.bound > cutoff or self._is_stopped):
             return None
         return SupportSVM(found.w, b, found.alpha, primal, found.bound)

@@ -16,7 +16,7 @@ from .protocol import Engine, RelaxationRequest, RelaxationResult
 # An SVM: once, per sample, per sample and feature, per sample and pair of features.
 SVM_COSTS = 6e4, 450.0, 15.0, 0.35
 # Fraction of it for a round of an SVM that begins with the samples near the margin.
-NEAR_FRACTION = 0.4
+NEAR_ROUND_PART = 0.4
 # An iteration of a relaxation: once, per entry of its working set, per product in its
 # matrix.
 ITERATION_COSTS = 1e4, 13.0, 0.06
@@ -64,7 +64,7 @@ def svm_work(n_samples: int, n_features: int, warm: bool = False) -> float:
         per_sample + per_entry * n_features + per_product * products
     )
     begins_near = warm and near_samples(n_samples, n_features) < n_samples
-    return NEAR_FRACTION * work if begins_near else work
+    return NEAR_ROUND_PART * work if begins_near else work
 
 
 def product_work(engine: Engine) -> float:

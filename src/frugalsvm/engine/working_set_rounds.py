@@ -17,23 +17,6 @@ from .protocol import DualBound, RelaxationRequest, RelaxationResult, WorkingSet
 if TYPE_CHECKING:
     from .column_generation import ColumnGenerationEngine  # circular import
 
-# Features worth this fraction of their price stay in the working set of first rounds.
-NEARLY = 0.5
-# Rounds after which no more features are dropped, so that the rounds terminate.
-DROP_ROUNDS = 8
-# Children start from the features worth this fraction of their price.
-NEARLY_FOR_CHILDREN = 0.6
-# First rounds only have to find the right features. The accuracy of later ones is a
-# fraction of the previous gap; a continued request tightens it by this factor for each
-# earlier round.
-ROUGH_TOL, FRACTION_OF_GAP, PROGRESS = 1e-2, 0.1, 0.3
-# Samples are frozen below this relative gap.
-NEAR = 0.05
-# Fraction of the allowed gap that the working set may leave.
-INNER_TOL = 0.5
-# Rounds of compiled code on a working set.
-INNER_ROUNDS = 30
-
 
 class WorkingSetRound(NamedTuple):
     """A relaxation on a working set, and its bound over all features.
@@ -51,6 +34,7 @@ class WorkingSetRounds:
 
     def __init__(self, engine: ColumnGenerationEngine, request: RelaxationRequest):
         self._engine = engine
+        self._parameters = engine.parameters
         self._request = request
         self._start = request.start
         self._best: DualBound | None = None
@@ -68,18 +52,19 @@ class WorkingSetRounds:
         return self._result(last, is_finished)
 
     def _rounds(self, tol: float, limit: int) -> tuple[WorkingSetRound, bool]:
-        request, engine = self._request, self._engine
+        request, engine, parameters = self._request, self._engine, self._parameters
         round_tol = tol
         if request.rough or request.n_before > 0:
-            round_tol = max(tol, ROUGH_TOL * PROGRESS**request.n_before)
+            progress = parameters.continued_progress**request.n_before
+            round_tol = max(tol, parameters.first_round_tol * progress)
         features = self._start.features
         limit += self._n_rounds
         while True:
-            inner_tol = INNER_TOL * round_tol
+            inner_tol = parameters.inner_tol * round_tol
             last = engine.relax_on(
                 request._replace(
                     start=self._start, tol=inner_tol, fine_tol=inner_tol, cutoff=np.inf,
-                    max_rounds=INNER_ROUNDS, rough=False, n_before=0,
+                    max_rounds=parameters.inner_rounds, rough=False, n_before=0,
                 ),
                 features,
                 screens=request.cutoff < np.inf,
@@ -95,12 +80,12 @@ class WorkingSetRounds:
             if not grown and round_tol <= tol:
                 return last, last.inner.finished
             # Only as accurate as needed to find the missing features.
-            round_tol = min(round_tol, FRACTION_OF_GAP * gap / size) if grown else tol
-            round_tol = max(round_tol, tol)
+            finer = parameters.fraction_of_gap * gap / size
+            round_tol = max(min(round_tol, finer), tol) if grown else tol
             side = last.inner.working_set.side
             # While many features are missing, samples far from the margin may come
             # back.
-            is_near = gap <= NEAR * size
+            is_near = gap <= parameters.freeze_below_gap * size
             self._start = WorkingSet(features, side if is_near else np.zeros_like(side))
             if self._n_rounds >= limit or engine.is_stopped():
                 return last, False
@@ -110,8 +95,8 @@ class WorkingSetRounds:
         engine, region, features = self._engine, self._request.region, last.features
         ratios = self._price_ratios(last, features)
         kept = features
-        if self._n_rounds + self._request.n_before <= DROP_ROUNDS:
-            kept = features[ratios[features] > NEARLY]
+        if self._n_rounds + self._request.n_before <= self._parameters.drop_rounds:
+            kept = features[ratios[features] > self._parameters.keep_above]
         is_outside = np.zeros(engine.n_features, dtype=bool)
         is_outside[region.free] = True
         is_outside[features] = False
@@ -165,7 +150,8 @@ class WorkingSetRounds:
     def _child_working_set(self, last: WorkingSetRound) -> WorkingSet:
         """The final working set, from which children start."""
         free = self._request.region.free
-        features = free[self._price_ratios(last, free)[free] > NEARLY_FOR_CHILDREN]
+        ratios = self._price_ratios(last, free)[free]
+        features = free[ratios > self._parameters.child_keep_above]
         if features.size > self._engine.most_free(self._request.region):
             features = last.features
         return WorkingSet(features, last.inner.working_set.side)

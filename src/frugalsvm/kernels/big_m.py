@@ -29,7 +29,7 @@ from .bounds import (
 )
 
 # Halvings of the interval that holds a price.
-BISECTIONS = 60
+PRICE_BISECTIONS = 60
 
 
 @jit_strict
@@ -106,7 +106,7 @@ def _over_price(sizes, M, costs, free, k, budget, mu, top):
     if used <= k:
         return best, spent
     low, high = 0.0, top
-    for _ in range(BISECTIONS):
+    for _ in range(PRICE_BISECTIONS):
         middle = 0.5 * (low + high)
         value, used, cost = _box_penalty(sizes, M, costs, free, k, budget, middle, mu)
         if value < best:
@@ -134,7 +134,7 @@ def box_bound(alpha, squares, M, forced, free, k, costs, budget):
     best, spent = _over_price(sizes, M, costs, free, k, budget, 0.0, top)
     if spent > budget:
         low, high = 0.0, top / cheapest
-        for _ in range(BISECTIONS):
+        for _ in range(PRICE_BISECTIONS):
             mu = 0.5 * (low + high)
             value, spent = _over_price(sizes, M, costs, free, k, budget, mu, top)
             best = min(best, value)

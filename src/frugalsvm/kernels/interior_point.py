@@ -60,7 +60,7 @@ STEP_TO_BOUNDARY = 0.99
 # Progress is a gap or a barrier below this fraction of the best before.
 PROGRESS = 0.9
 # Iterations without progress before giving up.
-PATIENCE = 12
+MOST_STALLED = 12
 # Iterations after which to give up in any case.
 MAX_ITERATIONS = 150
 # z is released once the SVM with uniform z is solved to this relative gap.
@@ -312,7 +312,7 @@ def interior_point(program, warm_w, attempt, goal, work, best, primal, dual):
         gap = primal - dual
         slow = gap > PROGRESS * best_gap and mu > PROGRESS * best_mu
         stalled = stalled + 1 if slow else 0
-        if stalled >= PATIENCE or iterations >= MAX_ITERATIONS or not mu < np.inf:
+        if stalled >= MOST_STALLED or iterations >= MAX_ITERATIONS or not mu < np.inf:
             break
         best_gap, best_mu = min(gap, best_gap), min(mu, best_mu)
         iterations += 1

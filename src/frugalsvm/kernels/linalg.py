@@ -10,8 +10,8 @@ import numpy as np
 from ._jit import jit, jit_new
 from .arrays import new_matrix, new_vector
 
-# Below this order a hand-written symmetric loop beats a BLAS call.
-SMALL = 48
+# Up to this order a hand-written symmetric loop beats a BLAS call.
+LOOPS_UP_TO = 48
 # Block size of the large products and of the Cholesky factorisation.
 BLOCK = 48
 # Rows longer than this are multiplied in chunks, which stay in the cache.
@@ -145,7 +145,7 @@ def weighted_gram(rows, weights, out, stop):
     if m > LONG:
         _long_gram(rows, weights, out, stop)
         return
-    if p <= SMALL:
+    if p <= LOOPS_UP_TO:
         scaled = new_vector(m)
         for j in range(p):
             for i in range(m):
@@ -192,7 +192,7 @@ def _long_gram(rows, weights, out, stop):
 def _add_gram(left, right, out):
     """Add ``left @ right.T`` to the lower triangle of ``out``."""
     p, width = left.shape
-    if p <= SMALL:
+    if p <= LOOPS_UP_TO:
         for j in range(p):
             for k in range(j + 1):
                 out[j, k] += dot(left[j], right[k], width)

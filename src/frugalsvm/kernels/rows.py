@@ -18,7 +18,7 @@ from .linalg import combine, correlate, dot, total, weighted_gram
 LARGE = 2**16
 # Rows are kept as entries if at most this fraction of them is nonzero, and at most its
 # square of the pairs of entries of a sample, which the Gram matrix takes time for.
-FEW = 0.1
+SPARSE_FRACTION = 0.1
 # Centring must leave this fraction of the squares of each row, or digits would be lost.
 LEAST_LEFT = 0.25
 
@@ -84,7 +84,7 @@ def _find_starts(A, features, samples, means, y):
     p, size = features.shape[0], samples.shape[0]
     starts = new_indices(size + 1)
     fill(starts, 0)
-    most = FEW * p * size
+    most = SPARSE_FRACTION * p * size
     count = 0
     for t in range(p):
         row = A[features[t]]
@@ -102,7 +102,7 @@ def _find_starts(A, features, samples, means, y):
     for i in range(size):
         pairs += float(starts[i + 1]) * starts[i + 1]
         starts[i + 1] += starts[i]
-    return starts, pairs <= FEW * p * most
+    return starts, pairs <= SPARSE_FRACTION * p * most
 
 
 @jit_new

@@ -30,7 +30,7 @@ from .linalg import (
 
 # Newton's method ends when its expected gain is below this fraction of tau per sample,
 # or after this many iterations.
-CENTRED, MAX_ITERATIONS = 0.01, 10
+CENTRED, MAX_NEWTON_STEPS = 0.01, 10
 # Most halvings of a step that gains too little, and the fraction of the expected gain
 # that suffices.
 HALVINGS, ENOUGH = 11, 0.1
@@ -38,7 +38,7 @@ HALVINGS, ENOUGH = 11, 0.1
 # samples per weight, at most the first. With few samples, fine differences matter.
 MOST_ROUGH, ROUGHNESS = 0.3, 0.04
 # Keeps the row of y in K positive if no sample moves.
-TINY = 1e-12
+Y_ROW_EXTRA = 1e-12
 # Samples whose theta is below this fraction of the largest do not move.
 LEAST_THETA = 1e-5
 
@@ -132,7 +132,7 @@ def _factorise(G, theta, p, stop, factor):
             _take(G[j], moving, columns[j])
         weighted_gram(columns, slopes, factor, stop)
     for j in range(factor.shape[0]):
-        factor[j, j] += TINY * factor[j, j] + (1.0 if j < p else TINY)
+        factor[j, j] += Y_ROW_EXTRA * factor[j, j] + (1.0 if j < p else Y_ROW_EXTRA)
     cholesky(factor, stop)
 
 
@@ -193,7 +193,7 @@ def smoothen(near, point, intercept, tau, stop):
         cholesky_solve(factor, step)
         expected = dot(gradient, step, order)
         is_centred = not expected > CENTRED * tau * m
-        if is_centred or iterations == MAX_ITERATIONS or stop[0] != 0:
+        if is_centred or iterations == MAX_NEWTON_STEPS or stop[0] != 0:
             break
         length = 1.0
         for halving in range(HALVINGS + 1):

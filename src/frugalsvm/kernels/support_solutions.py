@@ -31,7 +31,7 @@ from .near import NearSamples, select_near_samples
 # Relative gap of the SVMs.
 TOL = 1e-5
 # Rounds of an SVM, after each of which the near samples are selected again.
-MAX_ROUNDS = 4
+SELECTION_ROUNDS = 4
 
 
 class SupportSolution(NamedTuple):
@@ -112,7 +112,7 @@ def _check_all_samples(data, solution, goal, n_near):
     Returns the status of the steps, their number, and the solution.
     """
     n_steps = 0
-    for _ in range(MAX_ROUNDS):
+    for _ in range(SELECTION_ROUNDS):
         near, point = solution.near, solution.point
         w, b = point.w, point.numbers[0]
         slack = _slacks(data, solution.support, w, b)

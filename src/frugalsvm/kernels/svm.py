@@ -27,7 +27,7 @@ NEAR_RATE, NEAR_FRACTION, NEAR_EXTRA = 5, 0.1, 50
 # which ones matter: see ``engine.tall``.
 MOST_NEAR, MOST_SAMPLES = 0.3, 20_000
 # Rounds after which all samples are active.
-MAX_ROUNDS = 3
+NEAR_ROUNDS = 3
 
 
 class SVMTask(NamedTuple):
@@ -150,7 +150,7 @@ def solve_svm(data, task):
         is_closed = found.primal - found.dual <= task.tol * abs(found.primal)
         if is_closed and not grow_samples(margins, side):
             break
-        if rounds == MAX_ROUNDS or not is_closed:
+        if rounds == NEAR_ROUNDS or not is_closed:
             fill(side, 0)
     alpha = dual_point(part, found.solution.alpha)
     b, objective = _polish_intercept(data.y, data.C, own_w, means, margins)

@@ -23,12 +23,12 @@ MANY_MISSING = 0.5
 # Features worth this fraction of their price stay in the working set.
 NEARLY = 0.7
 # Minimum number of features that join at once, if that many are missing.
-FEW = 50
+LEAST_JOINING = 50
 # Features worth this fraction of their price are in the working set of a child, whose
 # prices are different.
 NEARLY_FOR_CHILDREN = 0.6
 # Up to this many free features, all are in the working set of a child.
-SMALL = 300
+ALL_FREE_UP_TO = 300
 # A dual variable is strictly between its bounds if it is this far from both, in units
 # of the largest and of its own bound.
 BETWEEN = 3e-2
@@ -146,7 +146,7 @@ def grow_features(region, costs, squares, features, may_drop):
     if not may_drop:
         kept = features
     n_missing = _count_above(other_ratio, 1.0)
-    n_new = min(n_missing, max(FEW, kept.shape[0]))
+    n_new = min(n_missing, max(LEAST_JOINING, kept.shape[0]))
     size = kept.shape[0] + n_new
     n_free = region.free.shape[0]
     if n_missing > MANY_MISSING * n_free or size > LARGE_FRACTION * n_free:
@@ -178,7 +178,7 @@ def grow_samples(margins, side):
 def child_working_set(region, data, squares, alpha, margins):
     """The features and samples that children start from."""
     features = region.free
-    if features.shape[0] > SMALL:
+    if features.shape[0] > ALL_FREE_UP_TO:
         prices = _prices(region, data.costs, squares, features)
         ratio = _price_ratios(data.costs, squares, features, prices)
         features = _above(features, ratio, NEARLY_FOR_CHILDREN, features.shape[0])

@@ -4,21 +4,22 @@ min 1/2 ||w||^2 + sum_i C_i max(0, 1 - y_i (w x_i + b))
 s.t. ||w||_0 <= max_features,  sum_{w_j != 0} cost_j <= max_cost,
      w_j = 0 for excluded features; included features count against both budgets
 
-It is validated once and then immutable. What a run adds, a stop flag and threads, is in
-its :class:`RunContext`.
+It is validated once and then immutable. What a run adds, a stop flag, threads and
+parameters of its algorithms, is in its :class:`RunContext`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from functools import cached_property
-from typing import Any, NamedTuple
+from functools import cache, cached_property
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ..engine.column_generation import ColumnGenerationEngine
 from ..engine.native import NativeEngine
+from ..engine.parameters import EngineParameters
 from ..engine.region import Region
 from ..engine.rows import RowCache
 from ..engine.source import Source
@@ -31,6 +32,8 @@ from .loss import HingeLoss
 from .sources import check_room, is_for_source
 from .validation import check_data, check_labels, check_shape, freeze
 
+P = TypeVar("P")
+
 
 class RunContext(NamedTuple):
     """What a run adds to a problem.
@@ -41,10 +44,13 @@ class RunContext(NamedTuple):
         Set by another thread; compiled code ends early then.
     n_threads : int
         For products with large data.
+    parameters : tuple of frozen dataclasses
+        Those that differ from the defaults, at most one of each kind.
     """
 
     stop_flag: np.ndarray = NEVER
     n_threads: int = 1
+    parameters: tuple[Any, ...] = ()
 
 
 NO_RUN = RunContext()
@@ -146,11 +152,13 @@ class Problem:
 
     def __getstate__(self) -> dict[str, Any]:
         # Without what is derived, and not as a part of a run.
-        return {name: vars(self)[name] for name in _PARTS if name != "context"}
+        state = {name: vars(self)[name] for name in _PARTS if name != "context"}
+        return state | {"parameters": self.context.parameters}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        parts = state if "data" in state else _parts_of_old(state)
-        vars(self).update(parts | {"context": NO_RUN})
+        parts = dict(state) if "data" in state else _parts_of_old(state)
+        parameters = parts.pop("parameters", ())
+        vars(self).update(parts | {"context": NO_RUN._replace(parameters=parameters)})
 
     # --- parts of the parts ----------------------------------------------------------
 
@@ -253,14 +261,16 @@ class Problem:
     def engine(self) -> NativeEngine | ColumnGenerationEngine:
         """The engine that computes with the data."""
         data, C, costs = self.data, self.C, self.costs
-        flag, n_threads = self.context
+        flag, n_threads = self.context[:2]
+        parameters = self.parameters(EngineParameters)
         if data.source is not None:
             return ColumnGenerationEngine(
                 data.source, data.y, C, data.fit_intercept, costs, flag, data.cache,
-                n_threads,
+                n_threads, parameters,
             )  # fmt: skip
         return native_engine(
-            Data(data.A, data.norms, data.y, C, data.fit_intercept, costs, flag)
+            Data(data.A, data.norms, data.y, C, data.fit_intercept, costs, flag),
+            parameters,
         )
 
     def root_region(self) -> Region:
@@ -278,13 +288,34 @@ class Problem:
         ``flag`` is an array of one byte, set by another thread. ``n_threads`` is for
         products with large data; None keeps the present number.
         """
-        n_threads = self.context.n_threads if n_threads is None else n_threads
-        return self._with(context=RunContext(flag, n_threads))
+        context = self.context._replace(stop_flag=flag)
+        if n_threads is not None:
+            context = context._replace(n_threads=n_threads)
+        return self._with(context=context)
 
     @property
     def is_watched(self) -> bool:
         """Whether a run has set a stop flag."""
         return self.context.stop_flag is not NEVER
+
+    def with_parameters(self, *parameters: Any) -> Problem:
+        """The same problem with other parameters of algorithms.
+
+        Parameters
+        ----------
+        *parameters : frozen dataclasses
+            For example ``EngineParameters(whole_bytes=0)``. Each replaces the one of
+            its kind; problems derived from the new one have them, too.
+        """
+        new = {type(one): one for one in (*self.context.parameters, *parameters)}
+        return self._with(context=self.context._replace(parameters=(*new.values(),)))
+
+    def parameters(self, kind: type[P]) -> P:
+        """The parameters of a kind: those given, or else the defaults."""
+        for one in self.context.parameters:
+            if type(one) is kind:
+                return one
+        return cast(P, _defaults(cast(Any, kind)))
 
     def with_budget(
         self, max_features: int | None, max_cost: float | None = None
@@ -384,6 +415,12 @@ class Problem:
 
 
 _PARTS = ("data", "loss", "constraints", "context")
+
+
+@cache
+def _defaults(kind: Any) -> Any:
+    """The default parameters of a kind."""
+    return kind()
 
 
 def _parts_of_old(state: dict[str, Any]) -> dict[str, Any]:

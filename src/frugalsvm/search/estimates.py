@@ -28,29 +28,14 @@ from typing import NamedTuple
 import numpy as np
 
 from ..problem.problem import Problem
+from .parameters import SearchParameters
 
-# Relative gap of the rough solution: far enough from the boundary to be smooth.
-ROUGH_TOL = 0.2
-# Its cost, as a fraction of that of an accurate one.
+# Cost of the rough solution, as a fraction of that of an accurate one.
 ROUGH_FRACTION = 0.5
 # Additional cost of a model in units of work; mostly calls of small functions.
 MODEL_WORK = 3.5e5
-# Factor by which the barrier exceeds the one implied by the gap of the rough solution.
-SMOOTHING = 4.0
-# Smallest relative gap assumed.
-LEAST_GAP = 1e-3
 # Minimum distance of alpha from its bounds, as a fraction of C.
 MARGIN = 1e-9
-# Samples whose theta is below this fraction of the largest do not move; they are left
-# out if at most a given fraction of the samples move.
-LEAST_THETA, MOST_MOVING = 1e-6, 0.5
-# For exchanges: relative gap of the rough solution and of its barrier. It is the second
-# number times the samples per weight, at most the first: with few samples, fine
-# differences matter.
-MOST_ROUGH, ROUGHNESS = 0.3, 0.04
-# Number of features with the largest prices that are worth estimating, and of those
-# that may enter in an exchange.
-SHORTLIST, EXCHANGED = 400, 200
 
 
 class QuadraticModel(NamedTuple):
@@ -86,13 +71,14 @@ def addition_gains(
 
     Features beyond the shortlist get tiny gains, in the order of their prices.
     """
-    rough = problem.engine.solve_svm(support, tol=ROUGH_TOL)
+    parameters = problem.parameters(SearchParameters).estimates
+    rough = problem.engine.solve_svm(support, tol=parameters.rough_tol)
     products = problem.engine.products(rough.alpha)
     prices = products[features] ** 2
     gains = np.finfo(float).eps * prices
-    short = _shortlist(prices, SHORTLIST)
-    gap = max(rough.primal - rough.dual, LEAST_GAP * rough.primal)
-    theta = _theta(problem.C, rough.alpha, SMOOTHING * gap)
+    short = _shortlist(prices, parameters.estimated)
+    gap = max(rough.primal - rough.dual, parameters.min_gap * rough.primal)
+    theta = _theta(problem.C, rough.alpha, parameters.smoothing * gap)
     model = _model(problem, support, features[short], products, theta)
     gains[short] = 0.5 * prices[short] / (1.0 + model.curvatures)
     return gains
@@ -110,10 +96,14 @@ def exchange_losses(
     losses : array (p, q)
         For each leaving feature of the support and each entering feature.
     """
-    roughness = min(MOST_ROUGH, ROUGHNESS * problem.n_samples / max(support.size, 1))
+    parameters = problem.parameters(SearchParameters).estimates
+    roughness = min(
+        parameters.max_roughness,
+        parameters.roughness_rate * problem.n_samples / max(support.size, 1),
+    )
     rough = problem.engine.solve_svm(support, tol=roughness)
     products = problem.engine.products(rough.alpha)
-    short = _shortlist(products[features] ** 2, EXCHANGED)
+    short = _shortlist(products[features] ** 2, parameters.exchanged)
     theta = _theta(problem.C, rough.alpha, roughness * rough.primal)
     model = _model(problem, support, features[short], products, theta)
     own, coming = model.own_c[:, np.newaxis], model.c
@@ -137,12 +127,12 @@ def _model(
     products: np.ndarray,
     theta: np.ndarray,
 ) -> QuadraticModel:
-    engine = problem.engine
+    engine, parameters = problem.engine, problem.parameters(SearchParameters).estimates
     rows, own = engine.signed_rows(features), engine.signed_rows(support)
     if problem.fit_intercept:
         own = np.vstack([own, problem.y])
-    moving = np.flatnonzero(theta > LEAST_THETA * theta.max(initial=0.0))
-    if moving.size < MOST_MOVING * theta.size:
+    moving = np.flatnonzero(theta > parameters.min_theta * theta.max(initial=0.0))
+    if moving.size < parameters.max_moving * theta.size:
         rows, own = np.take(rows, moving, axis=1), np.take(own, moving, axis=1)
         theta = theta[moving]
     scaled = own * theta

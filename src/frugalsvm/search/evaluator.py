@@ -10,11 +10,7 @@ from ..engine.work import product_work, svm_work
 from ..problem.problem import Problem
 from ..problem.solution import Solution
 from .estimates import MODEL_WORK, ROUGH_FRACTION, addition_gains, exchange_losses
-
-# Accuracy of solves inside a search; final solutions are polished.
-SEARCH_TOL = 1e-6
-# An improvement below this fraction of the objective is noise.
-IMPROVEMENT = 1e-6
+from .parameters import SearchParameters
 
 
 class Stop(Exception):
@@ -37,6 +33,7 @@ class Evaluator:
 
     Attributes
     ----------
+    parameters : SearchParameters
     n_solves : int
     work : float
         The work of solves and products, see ``frugalsvm.engine.work``.
@@ -52,6 +49,7 @@ class Evaluator:
         max_work: float = np.inf,
     ):
         self.problem = problem
+        self.parameters = problem.parameters(SearchParameters)
         self._engine = problem.engine
         self.values: dict[bytes, float] = {}
         self._seen = {} if seen is None else seen
@@ -76,9 +74,13 @@ class Evaluator:
         support: np.ndarray,
         cutoff: float = np.inf,
         warm: Solution | None = None,
-        tol: float = SEARCH_TOL,
+        tol: float | None = None,
     ) -> Solution | None:
-        """The SVM on ``support`` (sorted), or None if its value exceeds the cutoff."""
+        """The SVM on ``support`` (sorted), or None if its value exceeds the cutoff.
+
+        By default it has the accuracy of a search.
+        """
+        tol = self.parameters.svm_tol if tol is None else tol
         self.check()
         key = support.tobytes()
         if max(self._seen.get(key, -np.inf), self.values.get(key, -np.inf)) > cutoff:

@@ -17,24 +17,12 @@ import numpy as np
 from ..problem.problem import Problem
 from ..problem.solution import Solution
 from ..runtime.incumbent import Incumbent
-from .evaluator import IMPROVEMENT, Evaluator, Stop
+from .evaluator import Evaluator, Stop
+from .parameters import SearchParameters
 from .relaxations import Relaxation, relax
 from .restarts import RestartSearch, SwapOptions, shrink
 from .rounding import round_relaxation
 from .swap import fill
-
-# Maximum number of rounds in which neighbours exchange solutions.
-MAX_ROUNDS = 6
-# Relaxations are only rounded here; their bounds are not used.
-ROUGH_TOL = 1e-2
-# Number of elite solutions that a cell takes from each previous cell, and of those it
-# offers to a neighbour in a round.
-N_TAKEN, N_OFFERED = 6, 4
-# Starts that are worse than the best by more than this fraction get no descent.
-NEAR = 0.02
-# A large support to truncate has this many features per feature of the budget, plus
-# some.
-LARGE_SUPPORT = (3, 20)
 
 # Row and column of a cell.
 CellIndex = tuple[int, int]
@@ -64,6 +52,7 @@ class _PathCell:
             problem, self._incumbent, options, pool, seed, should_stop, max_work
         )
         self._evaluator = Evaluator(problem, should_stop)
+        self._parameters = self._evaluator.parameters
         self._tried: set[bytes] = set()
         self._starts: set[tuple[int, ...]] = set()
 
@@ -91,10 +80,12 @@ class _PathCell:
         for solution in fitted:
             self.search.learn(solution)
         best = min(fitted, key=lambda one: (one.objective, one.key), default=None)
-        if best is None or best.objective > before * (1 + NEAR):
+        parameters = self._parameters
+        within = before * (1 + parameters.started_within)
+        if best is None or best.objective > within:
             return False
         self.search.start([best])
-        return self._incumbent.objective < before * (1 - IMPROVEMENT)
+        return self._incumbent.objective < before * (1 - parameters.min_improvement)
 
     def restart(self) -> None:
         """Restart until patience is used up."""
@@ -148,6 +139,7 @@ class PathSearch:
         should_stop: Callable[[], bool],
         max_work: Callable[[Problem], float] = lambda problem: np.inf,
     ):
+        self._parameters = problem.parameters(SearchParameters)
         self._should_stop = should_stop
         self._cells: dict[CellIndex, _PathCell] = {}
         self._problems: dict[CellIndex, Problem] = {}
@@ -167,7 +159,7 @@ class PathSearch:
         """Search; ``seeds`` holds initial supports by cell."""
         for index in self._cells:
             self._begin(index, (seeds or {}).get(index, []))
-        for number in range(MAX_ROUNDS):
+        for number in range(self._parameters.exchange_rounds):
             if not self._exchange(backwards=number % 2 == 0):
                 break
         n_rows, n_columns = self._shape
@@ -179,14 +171,16 @@ class PathSearch:
 
     def _begin(self, index: CellIndex, seeds: list[np.ndarray]) -> None:
         """The search in a cell, started from the solutions of previous cells."""
-        i, j = index
+        (i, j), parameters = index, self._parameters
         supports = list(seeds)
         if j > 0:
-            supports += self._cells[i, j - 1].supports[:N_TAKEN]
+            supports += self._cells[i, j - 1].supports[: parameters.n_taken]
         if i > 0:
-            supports += self._cells[i - 1, j].supports[:N_TAKEN]
+            supports += self._cells[i - 1, j].supports[: parameters.n_taken]
         problem = self._problems[index]
-        relaxation = relax(problem, tol=ROUGH_TOL, should_stop=self._should_stop)
+        relaxation = relax(
+            problem, tol=parameters.rounded_tol, should_stop=self._should_stop
+        )
         supports.append(round_relaxation(problem, relaxation))
         supports.append(_large_support(problem, relaxation))
         cell = self._cells[index]
@@ -210,7 +204,7 @@ class PathSearch:
             support
             for other in around
             if other in self._cells
-            for support in self._cells[other].supports[:N_OFFERED]
+            for support in self._cells[other].supports[: self._parameters.n_offered]
         ]
 
     def _raise_if_stopped(self) -> None:
@@ -224,6 +218,6 @@ def _large_support(problem: Problem, relaxation: Relaxation) -> np.ndarray:
 
     Dropping features one by one gives starts that differ from those of the neighbours.
     """
-    factor, more = LARGE_SUPPORT
+    factor, more = problem.parameters(SearchParameters).large_support
     large = problem.with_budget(factor * problem.max_features + more)
     return round_relaxation(large, relaxation)

@@ -29,23 +29,10 @@ from ..problem.problem import Problem
 from ..problem.solution import Solution
 from ..runtime.incumbent import Incumbent
 from ..runtime.progress import SINCE_BEST
-from .evaluator import IMPROVEMENT, Evaluator, Stop
+from .evaluator import Evaluator, Stop
+from .parameters import DEFAULTS, SearchParameters
 from .swap import begins_by_estimates, fill, swap_search
 from .tempering import Tempering, can_temper, may_temper
-
-# Number of restarts in a batch, after which they share elite solutions.
-BATCH = 4
-# Patience used by a restart that finds a new optimum, and by any other.
-COSTS = 1, 5
-# Patience used by a tempering round, its fraction of the work limit, and the minimum
-# work in SVMs for it to be worthwhile.
-TEMPERING_COST, TEMPERING_FRACTION, LEAST_SVMS = 40, 0.05, 160
-# Tempering rounds between two batches of restarts; none with less patience.
-TEMPERING_ROUNDS, LEAST_PATIENCE = 3, 80
-# Patience is reduced if less than this fraction of the objective can be gained.
-FULL_GAIN = 0.01
-# Supports remembered across restarts.
-MAX_SEEN = 500_000
 
 
 @dataclass(frozen=True)
@@ -84,18 +71,18 @@ class SwapOptions(Options):
 
 def tempers(problem: Problem, options: Options) -> bool:
     """Whether a search with these options may use tempering."""
-    return (
-        isinstance(options, SwapOptions)
-        and may_temper(problem)
-        and options.patience >= LEAST_PATIENCE
-    )
+    if not isinstance(options, SwapOptions):
+        return False
+    least = problem.parameters(SearchParameters).tempering.min_patience
+    return may_temper(problem) and options.patience >= least
 
 
 class ElitePool:
     """The elite pool: good distinct solutions to start from, best first."""
 
-    def __init__(self, size: int):
+    def __init__(self, size: int, parameters: SearchParameters = DEFAULTS):
         self._size = size
+        self._min_improvement = parameters.min_improvement
         self.solutions: list[Solution] = []
 
     @property
@@ -108,7 +95,7 @@ class ElitePool:
         if any(solution.key == other.key for other in self.solutions):
             return False
         first = self.solutions[0].objective if self.solutions else np.inf
-        improves = solution.objective < first * (1 - IMPROVEMENT)
+        improves = solution.objective < first * (1 - self._min_improvement)
         self.solutions.append(solution)
         self.solutions.sort(key=lambda s: (s.objective, s.key))
         del self.solutions[self._size :]
@@ -201,6 +188,7 @@ class RestartSearch:
 
     Attributes
     ----------
+    parameters : SearchParameters
     work : float
         Work of descents and tempering.
     idle : int
@@ -219,6 +207,7 @@ class RestartSearch:
         gain: Callable[[], float] | None = None,
     ):
         self.problem = problem
+        self.parameters = problem.parameters(SearchParameters)
         self.incumbent = incumbent
         self.should_stop = should_stop
         self._gain = gain
@@ -228,10 +217,9 @@ class RestartSearch:
         self.idle = 0
         self.work = 0.0
         self.max_work = max_work
-        self.elite_pool = ElitePool(options.n_elites)
+        self.elite_pool = ElitePool(options.n_elites, self.parameters)
         self.counters = {"restarts": 0, SINCE_BEST: 0, "SVM solves": 0}
-        has_patience = options.patience >= LEAST_PATIENCE
-        self._can_temper = has_patience and can_temper(problem)
+        self._can_temper = tempers(problem, options) and can_temper(problem)
         self._tempering: Tempering | None = None
         self._tempering_rounds_due = 0
         # Local optima so far; a descent that reaches one again stops there.
@@ -261,7 +249,8 @@ class RestartSearch:
     @property
     def _patience_left(self) -> float:
         """The patience, given the possible gain."""
-        part = 1.0 if self._gain is None else min(1.0, self._gain() / FULL_GAIN)
+        full = self.parameters.full_patience_gain
+        part = 1.0 if self._gain is None else min(1.0, self._gain() / full)
         return part * self.options.patience - self.idle
 
     def restart_until_idle(self, is_finished: Callable[[], bool]) -> None:
@@ -275,16 +264,18 @@ class RestartSearch:
         effort = self._temper(work) if work else self._restart_batch()
         if effort and self._search_full_neighbourhood():
             effort = 0
-        self.counters["restarts"] += BATCH
+        batch = self.parameters.restart_batch
+        self.counters["restarts"] += batch
         self.idle = self.idle + effort if effort else 0
         since = self.counters[SINCE_BEST]
-        self.counters[SINCE_BEST] = since + BATCH if effort else 0
+        self.counters[SINCE_BEST] = since + batch if effort else 0
 
     def _restart_batch(self) -> int:
         """Descents from new starts; their effort, or 0 if they found a new best."""
-        elites = list(self.elite_pool.solutions)
-        rngs = [np.random.default_rng(child) for child in self.seed.spawn(BATCH)]
-        self._tempering_rounds_due = TEMPERING_ROUNDS
+        elites, parameters = list(self.elite_pool.solutions), self.parameters
+        seeds = self.seed.spawn(parameters.restart_batch)
+        rngs = [np.random.default_rng(child) for child in seeds]
+        self._tempering_rounds_due = parameters.tempering.rounds
         return self._run_batch([partial(_new_start, elites, rng) for rng in rngs])
 
     def _temper(self, work: float) -> int:
@@ -294,13 +285,15 @@ class RestartSearch:
             rng = np.random.default_rng(self.seed.spawn(1)[0])
             self._tempering = Tempering(self.problem, self._full_elites(), rng)
         self._tempering.visit(self.elite_pool.solutions[0])
-        found = self._tempering.run(self.pool, work, self.should_stop, BATCH)
+        batch = self.parameters.restart_batch
+        found = self._tempering.run(self.pool, work, self.should_stop, batch)
         self.counters["SVM solves"] += found.n_svms
         self.work += found.work
         self._can_temper = not self._tempering.failed
         starts: list[Start] = [partial(_solved, one) for one in found.solutions]
         effort = self._run_batch(starts) if starts else 1
-        return TEMPERING_COST if effort and self._can_temper else effort
+        cost = self.parameters.tempering.cost
+        return cost if effort and self._can_temper else effort
 
     def _full_elites(self) -> list[Solution]:
         """Elite solutions to which no feature can be added: chains only exchange."""
@@ -313,11 +306,11 @@ class RestartSearch:
         """Work of the tempering that is due, 0 if none is."""
         if not self._can_temper or self._tempering_rounds_due == 0:
             return 0.0
-        problem = self.problem
-        least = LEAST_SVMS * svm_work(
+        problem, parameters = self.problem, self.parameters.tempering
+        least = parameters.min_svms * svm_work(
             problem.n_samples, problem.max_features, warm=True
         )
-        own = min(TEMPERING_FRACTION * self.max_work, work, self.work_left)
+        own = min(parameters.work_fraction * self.max_work, work, self.work_left)
         return own if own >= least else 0.0
 
     def learn(self, solution: Solution) -> None:
@@ -352,19 +345,19 @@ class RestartSearch:
             )
             for evaluator, start in zip(evaluators, starts, strict=True)
         ]
-        effort = 0
+        effort, costs = 0, self.parameters.optimum_costs
         improved = False
         for job in jobs:
             solution = job.result()
             if solution is not None:
-                effort += COSTS[solution.key in self._optima]
+                effort += costs[solution.key in self._optima]
                 self._optima.add(solution.key)
                 improved |= self._keep(solution)
         # Merged in order and only between batches: timing must not change the outcome.
         for evaluator in evaluators:
             self.counters["SVM solves"] += evaluator.n_solves
             self.work += evaluator.work
-            if len(self._seen) < MAX_SEEN:
+            if len(self._seen) < self.parameters.max_seen:
                 self._seen.update(evaluator.values)
         # Descents stopped before they began do not count as success.
         return 0 if improved else max(effort, 1)

@@ -17,23 +17,19 @@ from ..problem.solution import Solution
 from ..runtime.incumbent import Incumbent
 from .evaluator import Evaluator, Stop
 from .indirect import IndirectSearch
+from .parameters import SearchParameters
 from .restarts import ElitePool, RestartSearch, SwapOptions
-
-# Size of the subsample, and the minimum number of samples to use one.
-N_DRAWN, MANY_SAMPLES = 20_000, 50_000
-# Number of supports solved on all samples at a time, and how much worse than the best
-# they may be on the subsample.
-N_REFITTED, NEARLY = 6, 5e-3
 
 
 def is_for_samples(problem: Problem) -> bool:
     """Whether a problem should be searched on a subsample."""
-    return problem.n_samples >= MANY_SAMPLES
+    return problem.n_samples >= problem.parameters(SearchParameters).sampled_min_samples
 
 
 def n_searched(problem: Problem) -> int:
     """Number of samples of the SVMs in a search."""
-    return N_DRAWN if is_for_samples(problem) else problem.n_samples
+    n_drawn = problem.parameters(SearchParameters).n_drawn
+    return n_drawn if is_for_samples(problem) else problem.n_samples
 
 
 class SampledSearch(IndirectSearch):
@@ -57,13 +53,14 @@ class SampledSearch(IndirectSearch):
     ):
         self.problem = problem
         self.incumbent = incumbent
+        self._parameters = problem.parameters(SearchParameters)
         self._should_stop = should_stop
         rng = np.random.default_rng(seed.spawn(1)[0])
-        self._small = problem.drawn(N_DRAWN, rng)
+        self._small = problem.drawn(self._parameters.n_drawn, rng)
         self._search = RestartSearch(
             self._small, Incumbent(), options, pool, seed, should_stop, max_work, gain
         )
-        self._elite_pool = ElitePool(options.n_elites)
+        self._elite_pool = ElitePool(options.n_elites, self._parameters)
         # Supports solved on all samples, or rejected.
         self._refitted: set[tuple[int, ...]] = set()
 
@@ -89,7 +86,7 @@ class SampledSearch(IndirectSearch):
     def restart_until_idle(self, is_finished: Callable[[], bool]) -> None:
         """Restart until patience or work is used up."""
         self._search.restart_until_idle(is_finished)
-        self._refit(N_REFITTED)
+        self._refit(self._parameters.n_refitted)
 
     def learn(self, solution: Solution) -> None:
         """Add a solution found elsewhere."""
@@ -113,7 +110,8 @@ class SampledSearch(IndirectSearch):
     def _refit(self, count: int) -> None:
         """Solve the best supports on all samples, unless already done."""
         elites = self._search.elite_pool.solutions[:count]
-        limit = elites[0].objective * (1.0 + NEARLY) if elites else 0.0
+        within = 1.0 + self._parameters.refitted_within
+        limit = elites[0].objective * within if elites else 0.0
         evaluator = Evaluator(self.problem, self._should_stop)
         for one in elites:
             if one.key in self._refitted or one.objective > limit:

@@ -21,21 +21,10 @@ from ..engine.ordering import smallest
 from ..problem.problem import Problem
 from ..problem.solution import Solution
 from ..runtime.incumbent import Incumbent
-from .evaluator import IMPROVEMENT
 from .indirect import IndirectSearch
+from .parameters import SearchParameters
 from .restarts import ElitePool, RestartSearch, SwapOptions
 from .sampled import SampledSearch, is_for_samples
-
-# Maximum number of features in the list, and of bytes of their rows.
-LENGTH, LIST_BYTES = 2000, 2**26
-# For large budgets: features in the list per feature of the budget.
-PER_CHOICE = 4
-# Up to this size a list is dense even if the data are sparse.
-SHORT_BYTES = 2**24
-# Number of good solutions priced at a time.
-N_PRICED = 4
-# Maximum number of updates of the list.
-MAX_UPDATES = 5
 
 
 class _List(NamedTuple):
@@ -83,6 +72,7 @@ class ShortlistSearch(IndirectSearch):
         points: list[np.ndarray] | None = None,
     ):
         self.problem = problem
+        self._parameters = problem.parameters(SearchParameters)
         self.incumbent = incumbent
         self._options, self._pool, self._seed = options, pool, seed
         self._should_stop = should_stop
@@ -100,7 +90,7 @@ class ShortlistSearch(IndirectSearch):
     @property
     def elite_pool(self) -> ElitePool:
         """The elite pool, in the numbering of all features."""
-        pool = ElitePool(self._options.n_elites)
+        pool = ElitePool(self._options.n_elites, self._parameters)
         pool.solutions = [
             self._list.outside(one) for one in self._search.elite_pool.solutions
         ]
@@ -134,16 +124,17 @@ class ShortlistSearch(IndirectSearch):
 
     def _extend(self) -> bool:
         """Price the best solutions; return whether a new list led to a better one."""
-        best = self.incumbent.objective
-        while self._n_updates < MAX_UPDATES and self._search.work_left > 0.0:
-            elites = self.elite_pool.solutions[:N_PRICED]
+        parameters, best = self._parameters, self.incumbent.objective
+        most = parameters.max_updates
+        while self._n_updates < most and self._search.work_left > 0.0:
+            elites = self.elite_pool.solutions[: parameters.n_priced]
             if self._should_stop() or not self._price_solutions(elites):
                 break
             self._n_updates += 1
             if not self._make_list(elites):
                 break
             self._search.start([self._list.inside(one) for one in elites])
-        return self.incumbent.objective < best * (1 - IMPROVEMENT)
+        return self.incumbent.objective < best * (1 - parameters.min_improvement)
 
     def _price_solutions(self, solutions: list[Solution]) -> bool:
         """Record the best prices at solutions; return whether any solution was new."""
@@ -179,8 +170,10 @@ class ShortlistSearch(IndirectSearch):
 
     def _length(self) -> int:
         """Number of features in a list."""
-        fitting = LIST_BYTES // (8 * self.problem.n_samples)
-        return max(min(LENGTH, fitting), PER_CHOICE * self.problem.max_features, 1)
+        problem, parameters = self.problem, self._parameters
+        fitting = parameters.max_listed_bytes // (8 * problem.n_samples)
+        least = parameters.listed_per_choice * problem.max_features
+        return max(min(parameters.max_listed, fitting), least, 1)
 
     def _best(self, solutions: list[Solution]) -> np.ndarray:
         """The features of a list that holds some solutions."""
@@ -214,7 +207,8 @@ class ShortlistSearch(IndirectSearch):
 
         small.listen(forward)
         # Long sparse rows are kept sparse: SVMs may merge samples.
-        is_short = 8 * self.problem.n_samples * listed.features.size <= SHORT_BYTES
+        n_bytes = 8 * self.problem.n_samples * listed.features.size
+        is_short = n_bytes <= self._parameters.max_dense_bytes
         problem = self.problem.restrict(listed.features, dense=is_short)
         kind = SampledSearch if is_for_samples(problem) else RestartSearch
         made = kind(

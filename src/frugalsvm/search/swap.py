@@ -22,15 +22,9 @@ import numpy as np
 from ..engine.ordering import smallest
 from ..problem.problem import Problem
 from ..problem.solution import Solution
-from .evaluator import IMPROVEMENT, Evaluator, insert, remove
+from .evaluator import Evaluator, insert, remove
 from .exchanges import after_exchange, ranked_exchanges
-
-# Estimates are used if there are this many times as many features as are tried.
-MANY = 5
-# Minimum number of features to fill supports and begin descents by estimates.
-MANY_TO_FILL = 100
-# Exchanges that a descent tries before a full neighbourhood search.
-EXCHANGES = 40
+from .parameters import SearchParameters
 
 
 def _most_promising(
@@ -44,7 +38,7 @@ def _most_promising(
     promising = bounds < cutoff
     features, bounds = features[promising], bounds[promising]
     by_bound = smallest(bounds, limit)
-    if features.size <= MANY * limit:
+    if features.size <= evaluator.parameters.estimates_above_width * limit:
         return features[by_bound]
     estimates = evaluator.addition_estimates(solution, features)
     by_estimate = smallest(estimates, limit)
@@ -69,7 +63,7 @@ def fill(
         features = evaluator.addable(solution.support)
         if features.size == 0:
             return solution
-        many = features.size > MANY_TO_FILL
+        many = features.size > evaluator.parameters.estimates_above
         rank = evaluator.addition_estimates if many else evaluator.addition_bounds
         gain = -rank(solution, features)
         if np.isfinite(problem.max_cost):
@@ -82,6 +76,11 @@ def fill(
         larger = evaluator.solve(insert(solution.support, chosen), warm=solution)
         assert larger is not None
         solution = larger
+
+
+def _better_than(evaluator: Evaluator, solution: Solution) -> float:
+    """The objective that is notably better than a solution's."""
+    return solution.objective * (1 - evaluator.parameters.min_improvement)
 
 
 def _try_drops(
@@ -97,7 +96,7 @@ def _try_drops(
             continue
         candidate = evaluator.solve(support, cutoff, warm=larger)
         if candidate is not None:
-            best, cutoff = candidate, candidate.objective * (1 - IMPROVEMENT)
+            best, cutoff = candidate, _better_than(evaluator, candidate)
     return best
 
 
@@ -105,7 +104,7 @@ def add_drop(
     evaluator: Evaluator, solution: Solution, width: int, tries: int
 ) -> Solution | None:
     """First improvement by adding one of ``width`` features, then dropping one."""
-    cutoff = solution.objective * (1 - IMPROVEMENT)
+    cutoff = _better_than(evaluator, solution)
     features = evaluator.outside(solution.support)
     for feature in _most_promising(evaluator, solution, features, width):
         larger = evaluator.solve(
@@ -123,7 +122,7 @@ def add_drop(
 
 def drop_add(evaluator: Evaluator, solution: Solution, width: int) -> Solution | None:
     """First improvement found by dropping a feature, then adding one of ``width``."""
-    cutoff = solution.objective * (1 - IMPROVEMENT)
+    cutoff = _better_than(evaluator, solution)
     positions = evaluator.removable(solution)
     promising = evaluator.exchange_bounds(solution, positions) < cutoff
     for position in positions[promising]:
@@ -137,7 +136,7 @@ def drop_add(evaluator: Evaluator, solution: Solution, width: int) -> Solution |
                 insert(smaller.support, feature), limit, warm=smaller
             )
             if candidate is not None:
-                best, limit = candidate, candidate.objective * (1 - IMPROVEMENT)
+                best, limit = candidate, _better_than(evaluator, candidate)
         if best is not None:
             return best
     return None
@@ -145,8 +144,8 @@ def drop_add(evaluator: Evaluator, solution: Solution, width: int) -> Solution |
 
 def exchange(evaluator: Evaluator, solution: Solution) -> Solution | None:
     """First improvement among the exchanges that estimates rank best."""
-    cutoff = solution.objective * (1 - IMPROVEMENT)
-    ranked = ranked_exchanges(evaluator, solution, EXCHANGES)
+    cutoff = _better_than(evaluator, solution)
+    ranked = ranked_exchanges(evaluator, solution, evaluator.parameters.n_exchanges)
     for position, feature in zip(*ranked, strict=True):
         support = after_exchange(evaluator, solution, position, feature)
         if support is None:
@@ -159,7 +158,8 @@ def exchange(evaluator: Evaluator, solution: Solution) -> Solution | None:
 
 def begins_by_estimates(problem: Problem) -> bool:
     """Whether there are enough features for descents to begin by estimates."""
-    return problem.candidates.size > MANY_TO_FILL
+    above = problem.parameters(SearchParameters).estimates_above
+    return problem.candidates.size > above
 
 
 def _descend_by_estimates(evaluator: Evaluator, solution: Solution) -> Solution:

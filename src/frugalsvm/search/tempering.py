@@ -27,29 +27,13 @@ from ..problem.problem import Problem
 from ..problem.solution import Solution
 from ..runtime import compilation
 from ..runtime.stopping import StopCondition
-
-# Number of temperature levels, and acceptance rates of the coldest and the warmest one.
-# Temperatures between them form a geometric progression.
-N_LEVELS, ACCEPTED = 8, (0.01, 0.2)
-# Initial temperatures, as fractions of the objective, and their limits.
-FIRST_TEMPERATURES, LIMITS = (1e-3, 8e-3), (1e-4, 1.0)
-# Adaptation rates of the temperatures: at first, and later.
-ADAPTATION, LEAST_ADAPTATION = 0.5, 0.05
-# Exchanges that a chain tries between two swaps of states, and swaps in a run.
-TRIES, SWAPS = 200, 30
-# Minimum work of the last round, as a fraction of the limit.
-LEAST_FRACTION = 0.2
-# Number of features with the largest prices that may enter.
-WIDTH = 200
-# Relative accuracy of objectives computed by active-set steps.
-SAME = 3e-5
-# With fewer features, trees and descents are quicker.
-FEW_FEATURES = 50
+from .parameters import SearchParameters
 
 
 def may_temper(problem: Problem) -> bool:
     """Whether there are enough features for tempering to be worthwhile."""
-    return problem.candidates.size > FEW_FEATURES
+    above = problem.parameters(SearchParameters).tempering.features_above
+    return problem.candidates.size > above
 
 
 def can_temper(problem: Problem) -> bool:
@@ -156,19 +140,21 @@ class Tempering:
         self, problem: Problem, solutions: list[Solution], rng: np.random.Generator
     ):
         self.problem = problem
+        self._parameters = problem.parameters(SearchParameters).tempering
         self.best = np.inf
         self.failed = False
         self._rng = rng
         self._candidates = problem.candidates.astype(np.int64)
         self._fixed = np.zeros(problem.n_features, dtype=np.int8)
         self._fixed[problem.include] = 1
-        states = rng.integers(1, 2**63, size=(N_LEVELS, 1), dtype=np.uint64)
+        n_levels = self._parameters.n_levels
+        states = rng.integers(1, 2**63, size=(n_levels, 1), dtype=np.uint64)
         # Cycle through the solutions if there are too few.
         self._levels = [
             TemperatureLevel(rng_state, self._new_chain(solution))
             for rng_state, solution in zip(states, cycle(solutions), strict=False)
         ]
-        self._ends = np.array(FIRST_TEMPERATURES)
+        self._ends = np.array(self._parameters.first_temperatures)
         self._n_swaps = 0
         self._set_temperatures()
 
@@ -180,7 +166,7 @@ class Tempering:
 
     def visit(self, solution: Solution) -> None:
         """Continue from a solution found elsewhere, if it beats all visited ones."""
-        if solution.objective < self.best * (1.0 - SAME):
+        if solution.objective < self.best * (1.0 - self._parameters.accuracy):
             self._levels[0].chain = self._new_chain(solution)
 
     def run(
@@ -191,13 +177,15 @@ class Tempering:
         n_best: int,
     ) -> TemperingResult:
         """Run for about the given work; return the best few solutions visited."""
+        parameters = self._parameters
         work, n_svms = 0.0, 0
         visited: dict[tuple[int, ...], Solution] = {}
-        for _ in range(SWAPS):
+        for _ in range(parameters.swaps):
             if work >= max_work or self.failed or should_stop():
                 break
             # A chain with almost no work left would fail.
-            share = max(max_work - work, LEAST_FRACTION * max_work) / N_LEVELS
+            least = parameters.min_last_round * max_work
+            share = max(max_work - work, least) / parameters.n_levels
             # In any order and by any thread: they are independent.
             jobs = [pool.submit(self.run_chain, level, share) for level in self._levels]
             results = [job.result() for job in jobs]
@@ -208,7 +196,8 @@ class Tempering:
                     best = _best_of(result)
                     visited[best.key] = best
                     self.best = min(self.best, best.objective)
-            self.failed = 2 * sum(result.failed for result in results) > N_LEVELS
+            n_failed = sum(result.failed for result in results)
+            self.failed = 2 * n_failed > parameters.n_levels
             self._update_chains(results)
             self._swap_states()
             self._adapt(results[0], results[-1])
@@ -217,17 +206,20 @@ class Tempering:
 
     def run_chain(self, level: TemperatureLevel, max_work: float) -> ChainResult:
         """Run the chain at a temperature level until the next swap of states."""
-        problem, chain = self.problem, level.chain
+        problem, chain, parameters = self.problem, level.chain, self._parameters
         task = ChainTask(
             chain.support, chain.alpha, self._candidates, self._fixed,
-            float(problem.cost_budget), TRIES, level.temperature, WIDTH,
+            float(problem.cost_budget), parameters.tries, level.temperature,
+            parameters.width,
             near_samples(problem.n_samples, chain.support.size), level.rng_state,
             self._costs(chain), max_work,
         )  # fmt: skip
         return cast(NativeEngine, problem.engine).run_chain(task)
 
     def _costs(self, chain: Chain) -> np.ndarray:
-        return chain_costs(self.problem.engine, chain.support.size, WIDTH)
+        return chain_costs(
+            self.problem.engine, chain.support.size, self._parameters.width
+        )
 
     def _update_chains(self, results: list[ChainResult]) -> None:
         """Update chains by their results; replace chains that failed."""
@@ -243,20 +235,23 @@ class Tempering:
     def _adapt(self, coldest: ChainResult, warmest: ChainResult) -> None:
         """Adapt temperatures to the acceptance rates of the first and last level."""
         self._n_swaps += 1
-        speed = max(LEAST_ADAPTATION, ADAPTATION / self._n_swaps**0.5)
+        parameters = self._parameters
+        least, limits = parameters.min_adaptation, parameters.temperature_limits
+        speed = max(least, parameters.adaptation / self._n_swaps**0.5)
         for t, result in enumerate((coldest, warmest)):
+            wanted = parameters.acceptance[t]
             if np.isfinite(result.objective):
                 # The first SVM is not an exchange; one is added to avoid zero.
-                part = (result.accepted + ACCEPTED[t]) / int(result.counts[SVMS])
-                change = np.clip(np.log(ACCEPTED[t] / part), -1.0, 1.0)
-                self._ends[t] = np.clip(self._ends[t] * np.exp(speed * change), *LIMITS)
+                part = (result.accepted + wanted) / int(result.counts[SVMS])
+                change = np.clip(np.log(wanted / part), -1.0, 1.0)
+                self._ends[t] = np.clip(self._ends[t] * np.exp(speed * change), *limits)
         self._set_temperatures()
 
     def _set_temperatures(self) -> None:
         coldest, warmest = self._ends
         for level, one in zip(
             self._levels,
-            np.geomspace(coldest, max(coldest, warmest), N_LEVELS),
+            np.geomspace(coldest, max(coldest, warmest), self._parameters.n_levels),
             strict=True,
         ):
             level.temperature = float(one)

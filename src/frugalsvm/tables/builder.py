@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from enum import Enum
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from .columns import MISSING_WORDS, STRIPPED, Texts, in_order
+from ..output.portable.categories import MISSING_WORDS, STRIPPED
+from .columns import Texts, in_order
 from .formats import (
     OPEN,
     FormatRule,
     Readings,
     are_whole,
     may_be_dates,
+    may_be_numbers,
     tells_points,
 )
+
+_MISSING = frozenset(MISSING_WORDS)
+_INFINITE = re.compile(r"[-+]?inf(inity)?", re.IGNORECASE)
+# Number of cells up to which Python is faster than pandas.
+N_FEW = 1000
 
 
 class Kind(Enum):
@@ -46,28 +56,42 @@ class ColumnBuilder:
     kind : Kind
     size : int
         Rows so far.
-    may_have_points, tells_points, may_be_dates : bool
-        For plain numbers: whether they may have points, whether these are certainly
-        decimal points, and whether all numbers may be months or times.
-    readings : Readings
-        The readings of numbers in another format.
+    may_have_points : bool
+        Whether plain numbers may have points.
     """
 
     def __init__(self, rule: FormatRule = OPEN, is_text: bool = False):
         self.kind = Kind.EMPTY
         self.size = 0
-        self.tells_points, self.may_have_points = False, False
-        self.may_be_dates, self._is_whole = True, True
-        self.readings = Readings(rule)
-        self._is_text = is_text
+        self.may_have_points = False
+        self._rule, self._is_text = rule, is_text
         self._numbers: list[np.ndarray] = []
+        # Those of chunks with points.
+        self._pointed: list[np.ndarray] = []
         self._codes: list[np.ndarray] = []
         self._place: dict[str | None, int] = {}
 
-    @property
+    # What few columns need is computed on demand: a table may be wide.
+
+    @cached_property
+    def readings(self) -> Readings:
+        """The readings of numbers in another format."""
+        return Readings(self._rule)
+
+    @cached_property
+    def tells_points(self) -> bool:
+        """Whether points of plain numbers are certainly decimal points."""
+        return any(map(tells_points, self._pointed))
+
+    @cached_property
     def may_have_zeros(self) -> bool:
         """Whether plain numbers may be written with a point and trailing zeros."""
-        return self.may_have_points and self._is_whole
+        return self.may_have_points and all(map(are_whole, self._numbers))
+
+    @cached_property
+    def may_be_dates(self) -> bool:
+        """Whether all plain numbers may be months or times."""
+        return all(map(may_be_dates, self._numbers))
 
     def add(self, series: Any) -> None:
         """Add a chunk, as read by pandas."""
@@ -81,16 +105,14 @@ class ColumnBuilder:
         self.size += len(series)
 
     def _add_numbers(self, values: np.ndarray, may_have_points: bool) -> None:
-        if np.isnan(values).all():
+        if may_have_points and np.isnan(values).all():
             self._add_gaps(values.size)
         elif self.kind in (Kind.EMPTY, Kind.PLAIN):
             self.kind = Kind.PLAIN
             self._numbers.append(values)
             if may_have_points:
                 self.may_have_points = True
-                self.tells_points = self.tells_points or tells_points(values)
-            self.may_be_dates = self.may_be_dates and may_be_dates(values)
-            self._is_whole = self._is_whole and are_whole(values)
+                self._pointed.append(values)
         elif self.kind is Kind.WRITTEN and not may_have_points:
             self.readings.add_whole(values)
         else:
@@ -105,41 +127,39 @@ class ColumnBuilder:
             self._numbers.append(np.full(n, np.nan))
 
     def _add_texts(self, series: Any) -> None:
-        from pandas import Series, factorize
-
-        codes, found = factorize(series)
+        codes, found = _distinct(series)
         if not all(isinstance(one, str) for one in found):
             self.kind = Kind.MIXED
             return
-        codes, found = _without_blanks(codes, Series(found))
-        if found.empty:
+        codes, texts = _without_blanks(codes, found, self._rule.is_number)
+        if not texts:
             self._add_gaps(codes.size)
         elif self.kind is Kind.TEXT:
-            self._keep(found, codes)
-        elif self._are_numbers(found, codes):
+            self._keep(texts, codes)
+        elif self._are_numbers(texts, codes):
             self.kind = Kind.WRITTEN
         elif self.kind is Kind.EMPTY:
-            self._begin_texts(found, codes)
+            self._begin_texts(texts, codes)
         else:
             self.kind = Kind.MIXED
 
-    def _are_numbers(self, found: Any, codes: np.ndarray) -> bool:
+    def _are_numbers(self, texts: list[str], codes: np.ndarray) -> bool:
         """Whether strings are numbers, like those so far."""
-        if self._is_text or self.may_have_points:
+        if self._is_text or self.may_have_points or not may_be_numbers(texts):
             return False
         for values in self._numbers:
             self.readings.add_whole(values)
         self._numbers = []
-        return self.readings.add(found.tolist(), codes)
+        return self.readings.add(texts, codes)
 
-    def _begin_texts(self, found: Any, codes: np.ndarray) -> None:
+    def _begin_texts(self, texts: list[str], codes: np.ndarray) -> None:
         self.kind = Kind.TEXT
         # Chunks without any value look like numbers.
         self._codes.append(np.full(self.size, -1, np.int32))
-        self._keep(found, codes)
+        self._keep(texts, codes)
 
-    def _keep(self, found: Any, codes: np.ndarray) -> None:
-        places = [self._place.setdefault(one, len(self._place)) for one in found]
+    def _keep(self, texts: list[str], codes: np.ndarray) -> None:
+        places = [self._place.setdefault(one, len(self._place)) for one in texts]
         self._codes.append(np.array([*places, -1], np.int32)[codes])
 
     def numbers(self) -> np.ndarray:
@@ -151,12 +171,33 @@ class ColumnBuilder:
         return in_order(np.concatenate(self._codes), list(self._place))
 
 
-def _without_blanks(codes: np.ndarray, found: Any) -> tuple[np.ndarray, Any]:
-    """Stripped and unique strings, without those that mean a missing value."""
-    from pandas import Series, factorize
+def _distinct(series: Any) -> tuple[np.ndarray, Sequence[Any]]:
+    """The code of each cell, -1 if it is empty, and the distinct cells."""
+    from pandas import factorize
 
-    if found.empty:
-        return codes, found
-    stripped = found.str.strip(STRIPPED)
-    places, left = factorize(stripped.mask(stripped.isin(MISSING_WORDS)))
-    return np.append(places, -1)[codes], Series(left)
+    if len(series) > N_FEW:
+        return factorize(series)
+    # For few cells this takes a tenth of the time.
+    place: dict[Any, int] = {}
+    codes = [
+        -1 if one != one else place.setdefault(one, len(place))
+        for one in series.tolist()
+    ]
+    return np.array(codes, np.int32), list(place)
+
+
+def _without_blanks(
+    codes: np.ndarray, found: Sequence[str], are_numbers: bool
+) -> tuple[np.ndarray, list[str]]:
+    """Stripped and unique strings, without those that mean a missing value.
+
+    Infinite numbers are missing, too.
+    """
+    place: dict[str, int] = {}
+    new = [
+        -1
+        if text in _MISSING or (are_numbers and _INFINITE.fullmatch(text))
+        else place.setdefault(text, len(place))
+        for text in (one.strip(STRIPPED) for one in found)
+    ]
+    return np.array([*new, -1])[codes], list(place)

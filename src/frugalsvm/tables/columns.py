@@ -8,18 +8,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ..output.portable.categories import STRIPPED
 from .errors import TableError, unknown_column
 from .formats import PLAIN, NumberFormat
-
-# Characters stripped from both ends of strings, here and in exported models: space, tab
-# and no-break space.
-STRIPPED = " \t\u00a0"
-# Stripped strings that mean a missing value in a text table.
-MISSING_WORDS = (
-    "", "?", "NA", "N/A", "n/a", "#N/A", "#N/A N/A", "#NA", "<NA>", "NaN", "nan",
-    "-NaN", "-nan", "NULL", "null", "None", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN",
-)  # fmt: skip
-
 
 # Maximum number of ambiguous columns that an error describes.
 N_DOUBTS = 3
@@ -150,11 +141,43 @@ class UnclearNumbers:
         return self.size
 
 
-Column = Numbers | Texts | UnclearNumbers
+@dataclass(frozen=True, eq=False)
+class UnusableColumn:
+    """A column that was not read; using it is an error.
+
+    Attributes
+    ----------
+    size : int
+        Number of rows.
+    reason : str
+    """
+
+    size: int
+    reason: str
+
+    @property
+    def missing(self) -> np.ndarray:
+        """No value is known to be missing."""
+        return np.zeros(self.size, dtype=bool)
+
+    def __len__(self) -> int:
+        return self.size
+
+
+Column = Numbers | Texts | UnclearNumbers | UnusableColumn
+
+
+def check_usable(columns: Mapping[str, Column], source: str) -> None:
+    """Raise an error if a column cannot be used at all."""
+    for name, one in columns.items():
+        if isinstance(one, UnusableColumn):
+            raise TableError(
+                f"column {name!r} of {source} cannot be used: {one.reason}."
+            )
 
 
 def check_clear(columns: Mapping[str, Column], source: str, remedy: str = "") -> None:
-    """Raise an error that names the columns with ambiguous numbers.
+    """Raise an error that names unusable columns and ambiguous numbers.
 
     Parameters
     ----------
@@ -164,6 +187,7 @@ def check_clear(columns: Mapping[str, Column], source: str, remedy: str = "") ->
     remedy : str, default=""
         Another remedy, appended to the message.
     """
+    check_usable(columns, source)
     doubts = [
         f"column {name!r}: {one.doubt}"
         for name, one in columns.items()

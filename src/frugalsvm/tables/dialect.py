@@ -12,6 +12,7 @@ from collections import Counter
 from dataclasses import dataclass
 from itertools import islice
 
+from ..output.portable.categories import STRIPPED
 from .errors import TableError, listed
 from .naming import different
 
@@ -112,7 +113,7 @@ def _rows(sample: str, separator: str, is_whole: bool) -> list[list[str]]:
 
 def _names(header: list[str], source: str) -> tuple[list[str], list[str]]:
     """Unique names for all columns, and remarks on those that were changed."""
-    header = [name.strip() for name in header]
+    header = [name.strip(STRIPPED) for name in header]
     if all(_ANY_NUMBER.fullmatch(name) for name in header if name) and any(header):
         raise TableError(
             f"the first line of {source} has only numbers ({listed(header[:3])} ...); "

@@ -20,7 +20,7 @@ DECIMALS = (".", ",")
 # Thousands separators, and characters that look like them.
 GROUPS = {".": ".", ",": ",", " ": " \u00a0\u202f", "'": "'\u2019"}
 NO_GROUPS = ""
-# Number of strings of a column that are checked for decimal commas.
+# Number of strings of a column that are looked at first.
 N_LOOKED_AT = 1000
 _SIGNS = {".": "points", ",": "commas", " ": "spaces", "'": "apostrophes"}
 
@@ -377,9 +377,14 @@ def have_commas(texts: Sequence[str]) -> bool:
     return 0 < len(some) <= 2 * n
 
 
+def may_be_numbers(texts: Sequence[str]) -> bool:
+    """Whether the first strings are numbers, so that a closer look is worthwhile."""
+    return are_all_numbers(texts[:N_LOOKED_AT])
+
+
 def are_all_numbers(texts: Sequence[str]) -> bool:
     """Whether each string is a number in some format, not necessarily the same."""
-    return all(any(re.fullmatch(one, text) for one in _any()) for text in texts)
+    return all(any(one.fullmatch(text) for one in _any()) for text in texts)
 
 
 @cache

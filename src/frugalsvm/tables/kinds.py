@@ -12,7 +12,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..output.identifiers import numbers_rows
-from .columns import Column, Numbers, Table, Texts, check_clear
+from ..output.portable.categories import why_unclear
+from .columns import (
+    Column,
+    Numbers,
+    Table,
+    Texts,
+    UnusableColumn,
+    check_clear,
+    check_usable,
+)
 from .errors import TableError, unknown_column
 
 NUMBER, CATEGORY = "number", "category"
@@ -88,16 +97,23 @@ def make_plan(
         for name in names:
             if name not in table.columns:
                 raise unknown_column(f"--{option}", name, table.names)
-    used = [one for one in table.names if one != target and one not in exclude]
+    wanted = {name: table.columns[name] for name in (*keep, *categorical)}
+    check_usable(wanted, table.source)
+    columns = table.columns.items()
+    used = {
+        name: one
+        for name, one in columns
+        if name not in (target, *exclude) and not isinstance(one, UnusableColumn)
+    }
     check_clear(
-        {name: table.columns[name] for name in used},
+        used,
         table.source,
         ". Alternatively, use --categorical to read them as text, or --exclude to "
         "drop them",
     )
     kinds: dict[str, str] = {}
     dropped = []
-    for name, column in table.columns.items():
+    for name, column in columns:
         if name == target:
             continue
         if name in exclude:
@@ -140,6 +156,8 @@ def missing_values(table: Table, plan: Plan) -> dict[str, int]:
 
 def _judge(name: str, column: Column, keep: bool, categorical: bool) -> tuple[str, str]:
     """The kind of a column, and the reason to drop it, or an empty string."""
+    if isinstance(column, UnusableColumn):
+        return NUMBER, column.reason
     if column.missing.all():
         return NUMBER, "empty"
     if isinstance(column, Numbers):
@@ -199,6 +217,12 @@ def _why_not_texts(name: str, column: Texts, wanted: bool) -> str:
                 f"would be a feature; at most {most:,} are allowed here. Merge the "
                 f"rare ones into one, or drop the column (--exclude {name!r})."
             )
+        unclear = why_unclear(levels)
+        if unclear:
+            raise TableError(
+                f"column {name!r} cannot be categorical: {unclear}, or drop the column "
+                f"(--exclude {name!r})."
+            )
         return ""
     if column.are_dates or _are_dates(levels):
         return f"dates like {levels[0]!r}; convert them to days or years"
@@ -208,7 +232,7 @@ def _why_not_texts(name: str, column: Texts, wanted: bool) -> str:
         if len(levels) > 0.9 * n_known and not any(" " in one for one in levels[:100]):
             return f"identifiers ({counts})"
         return f"free text ({counts}); use --categorical to treat it as categories"
-    return ""
+    return why_unclear(levels)
 
 
 def most_levels(n_rows: int) -> int:

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from ..output.portable.categories import MISSING_WORDS
 from ..output.portable.schema import parse
 from .columns import Table, check_clear
 from .errors import TableError, listed
@@ -354,7 +355,8 @@ def _column(content: Any) -> PreparedColumn:
         fill is None or fill in levels,
         f"the fill value of {brief(name)} is not one of its categories",
     )
-    return CategoryColumn(name, levels, fill)
+    words = tuple(one for one in levels if one in MISSING_WORDS)
+    return CategoryColumn(name, levels, fill, words)
 
 
 def _format(content: Any) -> NumberFormat | None:

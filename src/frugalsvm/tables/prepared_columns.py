@@ -9,11 +9,15 @@ from typing import Any
 
 import numpy as np
 
+from ..output.portable.categories import MISSING_WORDS, Spelling, missing_words
 from ..output.portable.text import LARGEST_VALUE
 from .columns import Column, Numbers, Texts
 from .errors import TableError
 from .formats import NumberFormat
 from .kinds import NUMBER
+
+# Positions of strings that are not a category.
+_MISSING, _UNKNOWN = -1, -2
 
 
 @dataclass(frozen=True)
@@ -86,11 +90,15 @@ class CategoryColumn:
     name : str
     levels : tuple of str
     fill : str or None
+    words : tuple of str
+        Its strings that mean a missing value in other columns: in a typed table, NA may
+        be Namibia.
     """
 
     name: str
     levels: tuple[str, ...]
     fill: str | None = None
+    words: tuple[str, ...] = ()
 
     @property
     def shown(self) -> tuple[str, ...]:
@@ -104,13 +112,13 @@ class CategoryColumn:
     def values(self, column: Column, rows: Any) -> Iterator[np.ndarray]:
         """Values of its features for some rows of the column."""
         texts = _as_texts(column)
-        codes = texts.codes[rows]
-        missing = codes < 0
+        places = self._places(texts)[texts.codes[rows]]
+        missing = places == _MISSING
         if missing.any() and self.fill is None:
             raise TableError(_gap(self.name, int(missing.sum())))
-        place = {level: k for k, level in enumerate(texts.levels)}
-        for level in self.shown:
-            hit = codes == place.get(level, -2)
+        first = len(self.levels) - len(self.shown)
+        for k, level in enumerate(self.shown, first):
+            hit = places == k
             if level == self.fill:
                 hit |= missing
             yield hit.astype(np.float64)
@@ -119,12 +127,21 @@ class CategoryColumn:
         """Values unknown to the preparation, with their row counts."""
         texts = _as_texts(column)
         counts = np.bincount(texts.codes[texts.codes >= 0], minlength=len(texts.levels))
-        known = set(self.levels)
-        return {
-            level: int(n)
-            for level, n in zip(texts.levels, counts, strict=True)
-            if level not in known and n
-        }
+        strange = (self._places(texts)[:-1] == _UNKNOWN) & (counts > 0)
+        return {texts.levels[k]: int(counts[k]) for k in np.flatnonzero(strange)}
+
+    def _places(self, texts: Texts) -> np.ndarray:
+        """The position of each string in the categories; the last one is missing."""
+        spelling = Spelling(self.levels)
+        place = {spelling.key(one): k for k, one in enumerate(self.levels)}
+        missing = missing_words((*self.levels, *self.words))
+        return np.array(
+            [
+                place.get(spelling.key(one), _MISSING if one in missing else _UNKNOWN)
+                for one in texts.levels
+            ]
+            + [_MISSING]
+        )
 
 
 PreparedColumn = NumberColumn | CategoryColumn
@@ -144,7 +161,8 @@ def learned(
     counts = np.bincount(codes[codes >= 0], minlength=len(texts.levels))
     levels = tuple(texts.levels[k] for k in np.flatnonzero(counts))
     fill = texts.levels[int(counts.argmax())] if impute and levels else None
-    return CategoryColumn(name, levels, fill)
+    words = tuple(one for one in texts.levels if one in MISSING_WORDS)
+    return CategoryColumn(name, levels, fill, words)
 
 
 def _median(known: np.ndarray) -> float:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections import Counter
+import re
 from collections.abc import Collection
 from dataclasses import replace
+from itertools import islice
 from os import PathLike
-from typing import Any
 
-import numpy as np
-
-from .columns import Column, Numbers, Table, in_order
-from .dialect import Dialect, guess
-from .errors import TableError, listed
+from .columns import Table
+from .dialect import N_ROWS, SEPARATORS, Dialect, guess
+from .errors import TableError
 from .formats import ALL_OPEN, FormatRules
+from .parquet import read_parquet
 from .source import TableFile
 from .text_table import TextTable
 
@@ -21,6 +20,9 @@ from .text_table import TextTable
 SAMPLE, MOST_SAMPLE = 2**20, 2**28
 # Minimum number of lines in a sample.
 N_LINES = 3
+# A text table may have this many columns, and one more for so many bytes of its file.
+LEAST_COLUMNS, BYTES_PER_COLUMN = 40_000, 20
+_QUOTED = re.compile('"[^"]*"')
 
 
 def read_table(
@@ -29,6 +31,7 @@ def read_table(
     as_text: Collection[str] = (),
     encoding: str | None = None,
     formats: FormatRules = ALL_OPEN,
+    only: Collection[str] | None = None,
 ) -> Table:
     """Read CSV, TSV or Parquet; text may be gzipped.
 
@@ -44,6 +47,8 @@ def read_table(
     formats : FormatRules, default=ALL_OPEN
         What is known about number formats in a text table. The rest is detected column
         by column, from all cells.
+    only : collection of str, default=None
+        Columns that are needed; others need not be read, and are then unusable.
 
     Returns
     -------
@@ -56,7 +61,7 @@ def read_table(
     """
     with TableFile(path) as source:
         if source.start(4) == b"PAR1":
-            return _read_parquet(source, set(as_text))
+            return read_parquet(source, set(as_text), only)
         source.refuse_others()
         return _read_text(source, set(as_text), encoding, formats)
 
@@ -95,7 +100,23 @@ def _dialect(source: TableFile, encoding: str) -> Dialect:
         raise TableError(
             f"unknown encoding {encoding!r}; try utf-8, latin-1 or cp1252."
         ) from error
+    _check_width(text, source)
     return guess(text, source.name, is_whole)
+
+
+def _check_width(text: str, source: TableFile) -> None:
+    """Raise an error if the first rows have far more cells than the file has bytes."""
+    most = LEAST_COLUMNS + source.size // BYTES_PER_COLUMN
+    if len(text) <= most:
+        return
+    for line in islice(text.splitlines(), N_ROWS):
+        n = max(map(_QUOTED.sub("", line).count, SEPARATORS)) + 1
+        if n > most:
+            raise TableError(
+                f"{source.name} has a row of {n:,} cells, but its length allows only "
+                f"{most:,} columns; if this is intended, unpack it first or keep only "
+                "the columns that are needed."
+            )
 
 
 def _sample(source: TableFile) -> tuple[bytes, bool]:
@@ -108,60 +129,3 @@ def _sample(source: TableFile) -> tuple[bytes, bool]:
         if start.count(b"\n") >= N_LINES or size >= MOST_SAMPLE:
             return start[:-1], False
         size *= 4
-
-
-# --- Parquet -------------------------------------------------------------------------
-
-
-def _read_parquet(source: TableFile, as_text: set[str]) -> Table:
-    try:
-        from pyarrow import ArrowException, parquet
-    except ImportError as error:
-        raise TableError(
-            f"{source.name} is a Parquet file; install pyarrow to read it (pip install "
-            "pyarrow), or save the table as CSV."
-        ) from error
-    try:
-        file = parquet.ParquetFile(source.open())
-        names = file.schema_arrow.names
-        twice = [name for name, n in Counter(names).items() if n > 1]
-        if twice:
-            raise TableError(
-                f"{source.name} has several columns with the same name: "
-                f"{listed(twice)}."
-            )
-        columns = {
-            # One at a time, to save memory.
-            name: _of_arrow(file.read([name]).column(0), name in as_text)
-            for name in names
-        }
-    except ArrowException as error:
-        raise TableError(f"{source.name} cannot be read as Parquet: {error}") from error
-    if not columns:
-        raise TableError(f"{source.name} has no columns.")
-    n_rows = file.metadata.num_rows
-    if n_rows == 0:
-        raise TableError(f"{source.name} has columns, but no rows.")
-    return Table(columns, n_rows, source.name, [])
-
-
-def _of_arrow(array: Any, as_text: bool) -> Column:
-    """A column of pyarrow."""
-    import pyarrow.types as kinds
-    from pandas import factorize
-
-    kind = array.type
-    is_number = kinds.is_integer(kind) or kinds.is_floating(kind)
-    if (is_number or kinds.is_decimal(kind)) and not as_text:
-        return Numbers(
-            array.cast("float64", safe=False).to_pandas().to_numpy(dtype=np.float64)
-        )
-    # So that whole numbers in columns with gaps become 1, not 1.0.
-    codes, found = factorize(array.to_pandas(integer_object_nulls=True))
-    levels: list[str | None] = [_named(one) for one in found]
-    return in_order(codes.astype(np.int32), levels, bool(kinds.is_temporal(kind)))
-
-
-def _named(value: Any) -> str:
-    """A value as the name of a category: a number as exports name it, 1.0 as 1."""
-    return f"{value:.15g}" if isinstance(value, float) else str(value)

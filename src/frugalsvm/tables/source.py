@@ -107,11 +107,22 @@ class TableFile:
         self._raw.seek(0)
         if not packed:
             return self._raw
-        size = self._raw.seek(0, os.SEEK_END)
-        self._raw.seek(0)
         # Closing it leaves the underlying file open.
-        limit = LEAST_LIMIT + MOST_UNPACKED * size
-        return _Unpacked(self._raw, self.name, limit)  # type: ignore[return-value]
+        return _Unpacked(self._raw, self.name, self.most_unpacked)  # type: ignore[return-value]
+
+    @property
+    def size(self) -> int:
+        """Length of the file in bytes."""
+        assert self._raw is not None
+        here = self._raw.tell()
+        size = self._raw.seek(0, os.SEEK_END)
+        self._raw.seek(here)
+        return size
+
+    @property
+    def most_unpacked(self) -> int:
+        """Maximum number of bytes that it may unpack to."""
+        return LEAST_LIMIT + MOST_UNPACKED * self.size
 
     def start(self, size: int = BLOCK) -> bytes:
         """The first bytes."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..output.portable.categories import STRIPPED
 from .columns import Column, Numbers, Table, Texts, check_clear
 from .errors import TableError, listed
 
@@ -123,7 +124,7 @@ def _labels(column: Column) -> tuple[list[Label], np.ndarray]:
 
 def _place(name: str, labels: list[Label], positive: str) -> int:
     for k, label in enumerate(labels):
-        if positive.strip() == str(label) or _is_number(positive, label):
+        if positive.strip(STRIPPED) == str(label) or _is_number(positive, label):
             return k
     words = " and ".join(repr(str(one)) for one in labels)
     raise PositiveError(

@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
+from ..output.portable.categories import MISSING_WORDS
 from .builder import ColumnBuilder, Kind
 from .columns import (
-    MISSING_WORDS,
     Column,
     ColumnStore,
     Numbers,
@@ -37,6 +37,7 @@ from .formats import (
     Readings,
     are_all_numbers,
     have_commas,
+    may_be_numbers,
 )
 from .source import TableFile, damaged
 
@@ -105,16 +106,16 @@ class TextTable:
         builders = {
             name: ColumnBuilder(self._rules[name], name in kept) for name in names
         }
-        is_all = len(names) == len(self._dialect.names)
-        for piece in self._pieces(strings, None if is_all else names):
-            for name in piece.columns:
-                builders[name].add(piece[name])
+        for piece in self._pieces(names, strings):
+            for name, series in piece.items():
+                builders[name].add(series)
         return builders
 
     def _read_again(self, names: list[str]) -> None:
         """Read some columns again as text."""
         if names:
-            again = self._built(names, names, names)
+            strings = set(names)
+            again = self._built(names, strings, strings)
             self._take_texts(again)
             self._builders |= again
 
@@ -127,9 +128,12 @@ class TextTable:
                 texts = self._texts[name] = one.texts()
                 if name in self._as_text or not texts.levels:
                     continue
-                readings = Readings(self._rules[name])
+                rule = self._rules[name]
+                if not rule.is_number and not may_be_numbers(texts.levels):
+                    continue
+                readings = Readings(rule)
                 readings.add(texts.levels, texts.codes)
-                is_open = readings.rule.decimal is None and not readings.rule.is_number
+                is_open = rule.decimal is None and not rule.is_number
                 if not (is_open and readings.are_dates):
                     self._readings[name] = readings
 
@@ -200,13 +204,16 @@ class TextTable:
 
     # --- pandas ------------------------------------------------------------------
 
-    def _pieces(self, strings: Collection[str], only: list[str] | None) -> Iterator:
-        """Data frames of a limited number of rows each."""
+    def _pieces(self, names: list[str], strings: Collection[str]) -> Iterator:
+        """Data frames of some columns, with a limited number of rows each."""
         from pandas import read_csv
         from pandas.errors import EmptyDataError, ParserError, ParserWarning
 
         dialect, source = self._dialect, self._source
         rows = max(100, CELLS // len(dialect.names))
+        only = None if len(names) == len(dialect.names) else names
+        texts = set(strings).intersection(dialect.names)
+        is_text = len(texts) == len(names)
         try:
             with warnings.catch_warnings():
                 # Raised for rows that are longer than the header line.
@@ -214,7 +221,7 @@ class TextTable:
                 with read_csv(
                     source.open(), sep=dialect.separator, header=None,
                     names=dialect.names, index_col=False, usecols=only,
-                    dtype=dict.fromkeys(set(strings) & set(dialect.names), str),
+                    dtype=str if is_text else dict.fromkeys(texts, str),
                     encoding=self._encoding, na_values=list(MISSING_WORDS),
                     keep_default_na=False, skipinitialspace=True, low_memory=False,
                     chunksize=rows, skiprows=dialect.skipped,

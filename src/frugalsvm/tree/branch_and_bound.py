@@ -20,11 +20,9 @@ from .branching import DEFAULT_RULE, RULES, make_rule
 from .diving import Diving
 from .node import Node
 from .node_solver import AllFeatures, NodeSolver
+from .parameters import DEFAULTS, TreeParameters
 from .payoff import Payoff
-from .schedule import FEW_FEATURES, SearchSchedule
-
-# Nodes that a thread evaluates side by side, if there are other threads.
-BATCH = 8
+from .schedule import SearchSchedule
 
 
 @dataclass(frozen=True)
@@ -67,13 +65,21 @@ class SearchingPolicy(Policy):
     schedule : SearchSchedule
     max_work : float
         Work limit; the search ends earlier if more work is unlikely to pay.
+    parameters : TreeParameters, optional
     """
 
-    def __init__(self, monitor: Monitor, schedule: SearchSchedule, max_work: float):
+    def __init__(
+        self,
+        monitor: Monitor,
+        schedule: SearchSchedule,
+        max_work: float,
+        parameters: TreeParameters = DEFAULTS,
+    ):
         self._monitor = monitor
         self._schedule = schedule
-        self._diving = Diving()
-        self._payoff = Payoff(max_work)
+        self._batch = parameters.batch
+        self._diving = Diving(parameters)
+        self._payoff = Payoff(max_work, parameters)
         self._is_spent = False
         self._n_reported = 0
 
@@ -88,7 +94,7 @@ class SearchingPolicy(Policy):
             return 1
         fair = len(tree.frontier) // (2 * tree.n_jobs)
         left = (tree.max_nodes - tree.n_nodes) / (2 * tree.n_jobs)
-        return int(max(1, min(BATCH, fair, left)))
+        return int(max(1, min(self._batch, fair, left)))
 
     def must_stop(self, tree: BestFirstTree) -> bool:
         """Whether more work is unlikely to pay."""
@@ -151,10 +157,11 @@ def branch_and_bound(
     -------
     BestFirstTree
     """
+    parameters = problem.parameters(TreeParameters)
     n_features = problem.candidates.size
-    counts_work = max_work < np.inf or n_features > FEW_FEATURES
+    counts_work = max_work < np.inf or n_features > parameters.counts_work_above
     incumbent = monitor.incumbent
-    rule = make_rule(options.branching, problem.n_features)
+    rule = make_rule(options.branching, problem.n_features, parameters)
     tried: set[bytes] = set()
 
     def make_solver() -> NodeSolver:
@@ -163,8 +170,10 @@ def branch_and_bound(
             keep_points=keep_proof, tried=tried, counts_work=counts_work,
         )  # fmt: skip
 
-    schedule = SearchSchedule(search, incumbent, options, n_features, counts_work)
-    policy = SearchingPolicy(monitor, schedule, max_work)
+    schedule = SearchSchedule(
+        search, incumbent, options, n_features, counts_work, parameters
+    )
+    policy = SearchingPolicy(monitor, schedule, max_work, parameters)
     tree = BestFirstTree(
         make_solver, incumbent, policy, should_stop=monitor.should_stop,
         max_nodes=np.inf if max_nodes is None else max_nodes,

@@ -15,27 +15,12 @@ import numpy as np
 from ..engine.protocol import RelaxationResult
 from ..kernels.branching import largest, most_fractional, most_gaining
 from .node import BranchingData, Node
+from .parameters import DEFAULTS, TreeParameters
 
 # Gains of the bound if features are used, and if they are not.
 Gains = tuple[list[float], list[float]]
 # Two children: the one that uses the feature, and the one that does not.
 Pair = tuple[Node, Node]
-
-# Maximum number of features that a node keeps for branching.
-MAX_RANKED = 12
-# Smallest relative gain: products need positive factors.
-LEAST_GAIN = 1e-6
-# Up to this many features, all are tried in the first nodes, comparing them pays, and
-# corrected estimates are better than averages everywhere.
-FEW_FEATURES = 100
-# A node is near the cutoff if its bound lacks at most this fraction of it.
-NEAR = 0.05
-# Features of such a node ranked by their z, and the maximum number of new ones tried.
-RANKED_BY_Z, WIDTH_NEAR = 8, 2
-# Smallest distance of z.
-LEAST_WAY = 0.05
-# Limits of the ratios of actual to expected gains.
-RATIOS = 0.05, 20.0
 
 
 class Proposal(NamedTuple):
@@ -57,13 +42,21 @@ class Proposal(NamedTuple):
 
 
 class MostFractional:
-    """The feature whose z is closest to one half."""
+    """The feature whose z is closest to one half.
+
+    Parameters
+    ----------
+    parameters : TreeParameters, optional
+    """
+
+    def __init__(self, parameters: TreeParameters = DEFAULTS):
+        self._parameters = parameters
 
     def rank(
         self, free: np.ndarray, found: RelaxationResult, cutoff: float
     ) -> np.ndarray:
         """The best features to branch on, most fractional first."""
-        return most_fractional(free, found.z, MAX_RANKED)
+        return most_fractional(free, found.z, self._parameters.max_ranked)
 
     def propose(self, node: Node, cutoff: float) -> Proposal:
         """The feature that is ranked first."""
@@ -79,10 +72,16 @@ class MostFractional:
         """The best evaluated pair; None if the favourite has yet to be evaluated."""
         if proposal.favourite in pairs:
             return pairs[proposal.favourite]
-        best = max(pairs.values(), key=lambda pair: _score(node, pair), default=None)
-        if best is None or _score(node, best) <= proposal.expected:
+        least = self._least_gain(node)
+        scores = {j: _score(node, pair, least) for j, pair in pairs.items()}
+        best = max(scores, key=lambda j: scores[j], default=None)
+        if best is None or scores[best] <= proposal.expected:
             return None
-        return best
+        return pairs[best]
+
+    def _least_gain(self, node: Node) -> float:
+        # Not zero, since gains are divided; a bound may be zero.
+        return max(self._parameters.min_gain * abs(node.bound), 1e-100)
 
 
 class ReducedCost(MostFractional):
@@ -92,7 +91,7 @@ class ReducedCost(MostFractional):
         self, free: np.ndarray, found: RelaxationResult, cutoff: float
     ) -> np.ndarray:
         """The best features to branch on, largest square first."""
-        return largest(free, found.squares, MAX_RANKED)
+        return largest(free, found.squares, self._parameters.max_ranked)
 
 
 class Strong(MostFractional):
@@ -102,9 +101,11 @@ class Strong(MostFractional):
     ----------
     width : int, default=6
         Features tried per node.
+    parameters : TreeParameters, optional
     """
 
-    def __init__(self, width: int = 6):
+    def __init__(self, width: int = 6, parameters: TreeParameters = DEFAULTS):
+        super().__init__(parameters)
         self.width = width
 
     def propose(self, node: Node, cutoff: float) -> Proposal:
@@ -127,12 +128,19 @@ class Reliability(MostFractional):
     width : int, optional
         Maximum number of new features tried per node. By default two if there are few,
         else one; two close to the cutoff.
+    parameters : TreeParameters, optional
     """
 
-    def __init__(self, n_features: int, width: int | None = None):
-        is_few = n_features <= FEW_FEATURES
+    def __init__(
+        self,
+        n_features: int,
+        width: int | None = None,
+        parameters: TreeParameters = DEFAULTS,
+    ):
+        super().__init__(parameters)
+        is_few = n_features <= parameters.look_ahead_max_features
         self.width = width or (2 if is_few else 1)
-        self._near = -np.inf if is_few else NEAR
+        self._near = -np.inf if is_few else parameters.near_cutoff
         # Lists: a node ranks a dozen features, too few for arrays to pay.
         self._ratios = [1.0] * n_features, [1.0] * n_features
         self._sums = [0.0] * n_features, [0.0] * n_features
@@ -143,22 +151,24 @@ class Reliability(MostFractional):
         self, free: np.ndarray, found: RelaxationResult, cutoff: float
     ) -> np.ndarray:
         """The best features to branch on, best first."""
-        gaining = most_gaining(free, found.z, found.curvature, MAX_RANKED)
+        most, by_z = self._parameters.max_ranked, self._parameters.near_ranked_by_z
+        gaining = most_gaining(free, found.z, found.curvature, most)
         if not self._is_near(found.bound, cutoff):
             return gaining
-        first = most_fractional(free, found.z, RANKED_BY_Z).tolist()
+        first = most_fractional(free, found.z, by_z).tolist()
         others = [j for j in gaining.tolist() if j not in first]
-        return np.array((first + others)[:MAX_RANKED], dtype=free.dtype)
+        return np.array((first + others)[:most], dtype=free.dtype)
 
     def propose(self, node: Node, cutoff: float) -> Proposal:
         """The first features if they are new; the favourite has the largest gain."""
         data = _branching_data(node)
-        ranked = data.features.tolist()
+        ranked, least = data.features.tolist(), self._least_gain(node)
         if self._is_near(node.bound, cutoff):
-            new = [j for j in ranked if self._counts[j] == 0][:WIDTH_NEAR]
-            scored = _scored(node, ranked, *self._averages(ranked, data.z))
+            new = [j for j in ranked if self._counts[j] == 0]
+            new = new[: self._parameters.near_max_tried]
+            scored = _scored(ranked, *self._averages(ranked, data.z), least)
         else:
-            scored = _scored(node, ranked, *self._estimates(ranked, data.gains))
+            scored = _scored(ranked, *self._estimates(ranked, data.gains), least)
             new = [j for _, j in scored[: self.width] if self._counts[j] == 0]
         for score, j in scored:
             if self._counts[j] > 0:
@@ -194,18 +204,19 @@ class Reliability(MostFractional):
         """
         data = _branching_data(node)
         at = data.features.tolist().index(feature)
-        least = _least_gain(node)
+        least = self._least_gain(node)
         gains = _gains(node, pair)
+        low, high = self._parameters.gain_ratio_limits
         with self._lock:
             count = self._counts[feature] = self._counts[feature] + 1
             for side, known in enumerate(self._ratios):
-                way = max(_way(data.z[at], side), LEAST_WAY)
+                way = max(_way(data.z[at], side), self._parameters.min_distance)
                 self._sums[side][feature] += gains[side] / way
                 expected = max(data.gains[side][at], least)
                 ratio = max(gains[side], least) / expected
                 if pair[side].branching_data is None:
                     ratio = max(ratio, known[feature])
-                ratio = min(max(ratio, RATIOS[0]), RATIOS[1])
+                ratio = min(max(ratio, low), high)
                 known[feature] *= (ratio / known[feature]) ** (1.0 / count)
 
 
@@ -234,10 +245,9 @@ def _gains(node: Node, pair: Pair) -> tuple[float, float]:
 
 
 def _scored(
-    node: Node, features: list[int], inside: list[float], outside: list[float]
+    features: list[int], inside: list[float], outside: list[float], least: float
 ) -> list[tuple[float, int]]:
     """Products of gains and their features, largest first."""
-    least = _least_gain(node)
     scored = [
         (max(gain, least) * max(other, least), j)
         for j, gain, other in zip(features, inside, outside, strict=True)
@@ -247,14 +257,8 @@ def _scored(
     return scored
 
 
-def _least_gain(node: Node) -> float:
-    # Not zero, since gains are divided; a bound may be zero.
-    return max(LEAST_GAIN * abs(node.bound), 1e-100)
-
-
-def _score(node: Node, pair: Pair) -> float:
+def _score(node: Node, pair: Pair, least: float) -> float:
     gain_in, gain_out = _gains(node, pair)
-    least = _least_gain(node)
     return max(gain_in, least) * max(gain_out, least)
 
 
@@ -262,13 +266,15 @@ DEFAULT_RULE = "reliability"
 RULES = ("most-fractional", "reduced-cost", "strong", DEFAULT_RULE)
 
 
-def make_rule(name: str, n_features: int) -> MostFractional:
+def make_rule(
+    name: str, n_features: int, parameters: TreeParameters = DEFAULTS
+) -> MostFractional:
     """The branching rule of a given name."""
     if name == DEFAULT_RULE:
-        return Reliability(n_features)
+        return Reliability(n_features, parameters=parameters)
     simple = {
         "most-fractional": MostFractional,
         "reduced-cost": ReducedCost,
         "strong": Strong,
     }
-    return simple[name]()
+    return simple[name](parameters=parameters)

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from .node import Node
-
-# Nodes between the starts of two dives.
-DIVE_PERIOD = 64
-# Maximum fraction of nodes in dives, which are long with many features.
-DIVE_FRACTION = 0.15
+from .parameters import DEFAULTS, TreeParameters
 
 
 class Diving:
     """Decides which nodes are followed to the bottom."""
 
-    def __init__(self) -> None:
+    def __init__(self, parameters: TreeParameters = DEFAULTS):
+        self._parameters = parameters
         self._n_taken = self._n_dived = 0
 
     def follow(
@@ -33,5 +30,6 @@ class Diving:
         return child
 
     def _is_due(self) -> bool:
-        few = self._n_dived <= DIVE_FRACTION * self._n_taken
-        return self._n_taken % DIVE_PERIOD == 0 and few
+        parameters = self._parameters
+        few = self._n_dived <= parameters.dive_fraction * self._n_taken
+        return self._n_taken % parameters.dive_period == 0 and few

@@ -14,23 +14,16 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from ..engine.perspective import ROUNDS_AT_A_TIME, region_request
+from ..engine.perspective import region_request
 from ..engine.protocol import Engine, RelaxationRequest, RelaxationResult, WorkingSet
 from ..engine.region import Region
 from ..engine.work import request_work
 from ..kernels.screening import FIXED_IN, FIXED_OUT, OPEN
 from .branching import expected_gains
-from .node import FEW_FEATURES, BranchingData, DualPoint, Node, working_set_of
+from .node import BranchingData, DualPoint, Node, working_set_of
 
 if TYPE_CHECKING:  # circular import: node solvers make evaluations
     from .node_solver import NodeSolver
-
-# Relative gap to which relaxations are solved unless they may be pruned.
-NODE_TOL = 2e-3
-# Maximum rounds on growing working sets; fewer give a weaker but valid bound.
-MAX_ROUNDS = 3
-# Maximum rounds for a leaf, whose bound is final.
-LEAF_ROUNDS = 30
 
 # Requests out, their results in; what comes of it at the end.
 Steps = Generator[RelaxationRequest, RelaxationResult, None]
@@ -105,7 +98,10 @@ class Evaluation:
         if self._is_decided():
             yield from self._close(working_set)
             return
-        found = yield from self._relax(self.region, working_set)
+        parameters = solver.parameters
+        found = yield from self._relax(
+            self.region, working_set, parameters.node_tol, parameters.node_max_rounds
+        )
         kind.relaxed(found)
         if self._is_pruned():
             return
@@ -143,8 +139,8 @@ class Evaluation:
         self,
         region: Region,
         working_set: WorkingSet | None,
-        tol: float = NODE_TOL,
-        max_rounds: int = MAX_ROUNDS,
+        tol: float,
+        max_rounds: int,
         bounds_node: bool = True,
     ) -> Relaxing:
         """Relax a region until it is accurate enough or may be pruned."""
@@ -152,7 +148,7 @@ class Evaluation:
         request = region_request(
             solver.engine, region, working_set, tol=tol, fine_tol=solver.fine_tol,
             cutoff=solver.incumbent.cutoff,
-            max_rounds=min(max_rounds, ROUNDS_AT_A_TIME),
+            max_rounds=min(max_rounds, solver.engine.parameters.rounds_at_a_time),
         )  # fmt: skip
         while True:
             found = yield request
@@ -167,15 +163,13 @@ class Evaluation:
 
     def _relax_finely(self, working_set: WorkingSet | None) -> Relaxing:
         """Relax the node to the accuracy of a leaf."""
-        fine = self._solver.fine_tol
-        return (yield from self._relax(self.region, working_set, fine, LEAF_ROUNDS))
+        fine, rounds = self._solver.fine_tol, self._solver.parameters.leaf_max_rounds
+        return (yield from self._relax(self.region, working_set, fine, rounds))
 
     def _try(self, trial: Region, working_set: WorkingSet) -> Relaxing:
         """Relax a region that rounding suggests; it is only a part of the node."""
-        fine_tol = self._solver.fine_tol
-        return (
-            yield from self._relax(trial, working_set, fine_tol, LEAF_ROUNDS, False)
-        )
+        fine, rounds = self._solver.fine_tol, self._solver.parameters.leaf_max_rounds
+        return (yield from self._relax(trial, working_set, fine, rounds, False))
 
     def _count(self, request: RelaxationRequest, found: RelaxationResult) -> None:
         solver = self._solver
@@ -218,7 +212,7 @@ class Evaluation:
             found.z[ranked].tolist(),
             expected_gains(found.z[ranked], found.curvature[ranked]),
             working_set_of(found),
-            free if free.shape[0] <= FEW_FEATURES else None,
+            free if free.shape[0] <= self._solver.parameters.max_stored_free else None,
         )
 
     def _kept_point(self, found: RelaxationResult) -> DualPoint | None:

@@ -20,15 +20,7 @@ from .best_first import BestFirstTree, Policy
 from .branching import DEFAULT_RULE, make_rule
 from .node import DualPoint, Node
 from .node_solver import AllFeatures, NodeSolver
-
-# Nodes that a thread evaluates side by side.
-BATCH = 8
-# Accuracy of the SVMs on listed supports.
-LISTED_TOL = 1e-10
-# A list is cut when it exceeds its limit by this factor.
-OVERLENGTH = 1.25
-# An SVM that ends further above the cutoff was stopped early and is inconclusive.
-FAR = 1e-6
+from .parameters import DEFAULTS, TreeParameters
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +57,8 @@ class Found:
 
 def solve_support(problem: Problem, support: np.ndarray) -> tuple[Found, np.ndarray]:
     """The SVM on a support, and the repaired dual point of its bound."""
-    svm = problem.engine.solve_svm(support, tol=LISTED_TOL)
+    tol = problem.parameters(TreeParameters).listed_tol
+    svm = problem.engine.solve_svm(support, tol=tol)
     coef = np.zeros(problem.n_features)
     coef[support] = svm.w
     intercept = problem.unshifted_intercept(coef, svm.b)
@@ -193,7 +186,8 @@ class _ListingSolver(NodeSolver):
             node.bound = found.bound
             node.point = DualPoint.of(alpha, 0.0) if self.keep_points else None
         cutoff = self.incumbent.cutoff
-        if node.bound <= cutoff and found.objective <= cutoff * (1.0 + FAR):
+        last = cutoff * (1.0 + self.parameters.conclusive_above)
+        if node.bound <= cutoff and found.objective <= last:
             self.listing.add(found)
             self.listed.add(node)
 
@@ -201,12 +195,13 @@ class _ListingSolver(NodeSolver):
 class ListingPolicy(Policy):
     """Lists leaves, several nodes at a time, and keeps the list within its limit."""
 
-    def __init__(self, listing: Listing):
+    def __init__(self, listing: Listing, parameters: TreeParameters = DEFAULTS):
         self._listing = listing
+        self._parameters = parameters
 
     def batch(self, tree: BestFirstTree) -> int:
         """Always several: there is no incumbent to wait for."""
-        return BATCH
+        return self._parameters.batch
 
     def admit(self, solver: NodeSolver, node: Node) -> None:
         """Listed leaves contain no missing support."""
@@ -219,7 +214,7 @@ class ListingPolicy(Policy):
         assert isinstance(solver, _ListingSolver)
         # Leaves of pairs that were tried and not chosen are among them, too.
         solver.listed.clear()
-        self._listing.cut(OVERLENGTH * self._listing.limit)
+        self._listing.cut(self._parameters.overlength * self._listing.limit)
 
 
 class ListingTree(BestFirstTree):
@@ -255,7 +250,8 @@ class ListingTree(BestFirstTree):
     ):
         self.listing = listing
         self.root: Node | None = None
-        rule = make_rule(DEFAULT_RULE, problem.n_features)
+        parameters = problem.parameters(TreeParameters)
+        rule = make_rule(DEFAULT_RULE, problem.n_features, parameters)
 
         def make_solver() -> _ListingSolver:
             solver = _ListingSolver(
@@ -266,7 +262,7 @@ class ListingTree(BestFirstTree):
             return solver
 
         super().__init__(
-            make_solver, listing.threshold, ListingPolicy(listing),
+            make_solver, listing.threshold, ListingPolicy(listing, parameters),
             should_stop=should_stop, max_nodes=max_nodes, max_bytes=max_bytes,
             n_jobs=n_jobs, keep_proof=keep_proof,
         )  # fmt: skip

@@ -19,8 +19,6 @@ from ..problem.problem import Problem
 _NOTHING = np.empty(0, dtype=np.int64)
 # Bytes of a node without its arrays (measured).
 NODE_BYTES = 900
-# An open node stores its free features up to this many.
-FEW_FEATURES = 200
 
 
 def _nothing() -> np.ndarray:

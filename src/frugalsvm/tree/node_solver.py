@@ -12,16 +12,12 @@ from ..engine.region import Region
 from ..problem.problem import Problem
 from ..problem.solution import Solution
 from ..runtime.incumbent import Incumbent
-from ..search.evaluator import SEARCH_TOL, Evaluator, Stop
+from ..search.evaluator import Evaluator, Stop
 from ..search.rounding import fit_budgets
 from .branching import MostFractional, Pair
 from .evaluation import Evaluation, run_evaluations
 from .node import Node, region_of
-
-# The first open nodes, all of which are rounded.
-ROUND_ALWAYS = 100
-# Later, one in this many open nodes is rounded: an SVM costs as much as a node.
-ROUND_PERIOD = 8
+from .parameters import TreeParameters
 
 
 class TreeKind(Protocol):
@@ -69,8 +65,10 @@ class AllFeatures:
         self, solver: NodeSolver, region: Region, found: RelaxationResult
     ) -> Region | None:
         """Try the support of the forced features and the largest ``z_j c_j^2``."""
+        parameters = solver.parameters
         self._n_open += 1
-        if self._n_open > ROUND_ALWAYS and self._n_open % ROUND_PERIOD != 0:
+        is_due = self._n_open % parameters.round_period == 0
+        if self._n_open > parameters.always_rounded and not is_due:
             return None
         free = region.free
         value = found.z[free] * found.squares[free]
@@ -112,6 +110,7 @@ class NodeSolver:
 
     Attributes
     ----------
+    parameters : TreeParameters
     root : Region
         All supports that the problem admits.
     n_nodes, n_iterations, work : int, int, float
@@ -133,6 +132,7 @@ class NodeSolver:
         counts_work: bool = False,
     ):
         self.problem = problem
+        self.parameters = problem.parameters(TreeParameters)
         self.engine = problem.engine
         self.incumbent = incumbent
         self.rule = rule
@@ -177,7 +177,7 @@ class NodeSolver:
         if key in self._tried or not self._is_affordable(support):
             return
         self._tried.add(key)
-        tol = min(SEARCH_TOL, self.fine_tol)
+        tol = min(self.evaluator.parameters.svm_tol, self.fine_tol)
         try:
             solution = self.evaluator.solve(support, self.incumbent.objective, tol=tol)
         except Stop:

@@ -4,13 +4,7 @@ from __future__ import annotations
 
 import math
 
-# Work at the first check, independent of the limit: so a tree with a larger limit goes
-# at least as far as the same tree with a smaller one.
-FIRST_CHECK = 1.875e8
-# Fraction of the gap that the remaining work should be expected to close.
-LEAST_PAYOFF = 0.3
-# Consecutive checks that must expect less: bounds rise unevenly.
-BAD_CHECKS = 2
+from .parameters import DEFAULTS, TreeParameters
 
 
 class Payoff:
@@ -23,6 +17,7 @@ class Payoff:
     ----------
     max_work : float
         The work limit; without one the work never ends here.
+    parameters : TreeParameters, optional
 
     Attributes
     ----------
@@ -30,11 +25,11 @@ class Payoff:
         Work at the next check.
     """
 
-    def __init__(self, max_work: float):
+    def __init__(self, max_work: float, parameters: TreeParameters = DEFAULTS):
         self.max_work = max_work
-        self.next_check = (
-            min(FIRST_CHECK, max_work) if max_work < math.inf else math.inf
-        )
+        first = min(parameters.first_check, max_work)
+        self.next_check = first if max_work < math.inf else math.inf
+        self._parameters = parameters
         self._gap = math.inf
         self._bad_checks = 0
 
@@ -52,5 +47,6 @@ class Payoff:
         left = math.log2(self.max_work / work)
         self._gap = gap
         self.next_check = min(2.0 * work, self.max_work)
-        self._bad_checks = self._bad_checks + 1 if closed * left < LEAST_PAYOFF else 0
-        return self._bad_checks >= BAD_CHECKS
+        is_bad = closed * left < self._parameters.min_payoff
+        self._bad_checks = self._bad_checks + 1 if is_bad else 0
+        return self._bad_checks >= self._parameters.bad_checks

@@ -12,24 +12,12 @@ from ..search.evaluator import Evaluator, Stop
 from ..search.restarts import RestartSearch, SwapOptions
 from ..search.swap import swap_search
 from .node_solver import NodeSolver
-
-# Nodes before restarts of the swap search begin: easy trees finish earlier.
-SEARCH_AFTER = 50
-# SVM solves of the swap search per cheap node.
-SEARCH_RATE = 0.1
-# The largest factor by which more expensive nodes raise that rate.
-MOST_TIMES = 100
-# Candidates up to which a node is cheap.
-MANY_FEATURES = 50
-# Work limit of the swap search, as a fraction of the work on nodes. Up to the given
-# number of candidates it restarts without tempering instead, since counting the work of
-# nodes takes time.
-SEARCH_SHARE, FEW_FEATURES = 0.25, 100
+from .parameters import DEFAULTS, TreeParameters
 
 
-def node_cost(n_features: int) -> float:
+def node_cost(n_features: int, parameters: TreeParameters = DEFAULTS) -> float:
     """The cost of a node, relative to one with few features."""
-    return max(1.0, (n_features / MANY_FEATURES) ** 2)
+    return max(1.0, (n_features / parameters.cheap_max_candidates) ** 2)
 
 
 class SearchSchedule:
@@ -45,6 +33,7 @@ class SearchSchedule:
         Number of candidates.
     counts_work : bool
         Whether the work on nodes is counted, and so also limits the search.
+    parameters : TreeParameters, optional
     """
 
     def __init__(
@@ -54,12 +43,15 @@ class SearchSchedule:
         options: SwapOptions,
         n_features: int,
         counts_work: bool,
+        parameters: TreeParameters = DEFAULTS,
     ):
         self._search = search
         self._incumbent = incumbent
         self._options = options
         self._counts_work = counts_work
-        self._rate = SEARCH_RATE * min(node_cost(n_features), MOST_TIMES)
+        self._parameters = parameters
+        cost = node_cost(n_features, parameters)
+        self._rate = parameters.search_rate * min(cost, parameters.max_rate_factor)
         self._solves_before = search.counters["SVM solves"]
         self._work_before = search.work
         self._searching = threading.Lock()
@@ -93,13 +85,14 @@ class SearchSchedule:
             return
         if self._searching.acquire(blocking=False):
             try:
-                self._search.restart(SEARCH_SHARE * work)
+                self._search.restart(self._parameters.search_share * work)
             finally:
                 self._searching.release()
 
     def _is_due(self, n_nodes: int, work: float) -> bool:
         solves = self._search.counters["SVM solves"] - self._solves_before
-        is_due = solves < self._rate * (n_nodes - SEARCH_AFTER)
+        is_due = solves < self._rate * (n_nodes - self._parameters.search_after)
         if not self._counts_work:
             return is_due
-        return is_due and self._search.work - self._work_before <= SEARCH_SHARE * work
+        limit = self._parameters.search_share * work
+        return is_due and self._search.work - self._work_before <= limit

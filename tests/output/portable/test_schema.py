@@ -258,14 +258,14 @@ def test_labels_are_those_of_the_model(classes):
 def test_a_score_that_overflows_is_no_label():
     features = tuple(Feature(n, j, 0.0, 1e-300, w) for j, (n, w) in enumerate(WEIGHTS))
     model = PortableModel(features, 0.0, (0, 1), 2)
-    with (
-        np.errstate(all="ignore"),
-        pytest.raises(ValueError, match="too large"),
-    ):
-        model.predict([[2.0, 1.0]])
     code: dict = {}
     exec(model.to_python(), code)
-    assert code["predict"]({"a": 2.0, "b": 1.0}) is None
+    # The first sum is infinite, the second one not a number.
+    for a, b in ((2.0, 0.0), (2.0, 1.0)):
+        with np.errstate(all="raise"), pytest.raises(ValueError, match="row 1 over"):
+            model.predict([[a, b]])
+        assert code["predict"]({"a": a, "b": b}) is None
+        assert code["decision"]({"a": a, "b": b}) is None
 
 
 WEIGHTS = (("a", 1e10), ("b", -1e10))

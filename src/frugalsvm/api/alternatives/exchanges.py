@@ -14,7 +14,7 @@ import numpy as np
 from ...engine.ordering import smallest
 from ...problem.problem import Problem
 from ...search.evaluator import Evaluator, Stop, insert
-from ...search.sampled import N_DRAWN, is_for_samples
+from ...search.sampled import is_for_samples, n_searched
 from ...tree.listing import Listing, solve_support
 
 # Maximum number of substitutes tried for each feature, the most promising first, and
@@ -110,7 +110,7 @@ class ExchangeTrials:
         if self._ranker is None:
             problem = self.problem
             if is_for_samples(problem):
-                problem = problem.drawn(N_DRAWN, np.random.default_rng(0))
+                problem = problem.drawn(n_searched(problem), np.random.default_rng(0))
             self._ranker = Evaluator(problem, self._should_stop)
         return self._ranker
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from ...engine.perspective import perspective
 from ...problem.problem import Problem
-from ...tree.evaluation import NODE_TOL
 from ...tree.listing import ListingTree
+from ...tree.parameters import TreeParameters
 
 # Number of features, by decreasing weight, whose relaxations are solved.
 MOST_RELAXED = 50
@@ -30,7 +30,7 @@ def bounds_without(
     order = best.support[np.argsort(-np.abs(best.coef), kind="stable")]
     features = order[~np.isin(order, problem.include)].tolist()
     bounds = tree.bounds_without(features)
-    root = problem.root_region()
+    root, tol = problem.root_region(), problem.parameters(TreeParameters).node_tol
     for j in features[:MOST_RELAXED]:
         if bounds[j] > listing.last:
             continue
@@ -38,7 +38,7 @@ def bounds_without(
             break
         others = root._replace(free=root.free[root.free != j])
         found = perspective(
-            problem.engine, others, tol=NODE_TOL, cutoff=listing.last,
+            problem.engine, others, tol=tol, cutoff=listing.last,
             should_stop=should_stop,
         )  # fmt: skip
         bounds[j] = max(bounds[j], found.bound)

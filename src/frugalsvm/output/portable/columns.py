@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .origins import fills
+from .text import LARGEST_VALUE
+
 if TYPE_CHECKING:
     from .model import PortableModel
 
@@ -16,9 +19,14 @@ def select_columns(model: PortableModel, X: Any) -> np.ndarray:
     table = _by_name(model, X)
     if table is None:
         table = _by_place(model, X)
-    if not np.isfinite(table).all():
+    # Comparisons with NaN are false.
+    known = np.abs(table) <= LARGEST_VALUE
+    if not known.all():
+        table = np.where(known, table, fills(model))
+    if np.isnan(table).any():
         raise ValueError(
-            "X has NaN or infinite values; impute them or drop these samples."
+            f"X has NaN or infinite values, or values beyond {LARGEST_VALUE:g}; impute "
+            "them or drop these samples."
         )
     return table
 

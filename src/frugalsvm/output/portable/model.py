@@ -148,6 +148,9 @@ class PortableModel:
     def select(self, X: Any) -> np.ndarray:
         """The columns of the model's features, in their order.
 
+        Missing values are imputed if the model was fitted so by the command line;
+        otherwise they are an error.
+
         Parameters
         ----------
         X : data frame, mapping or array
@@ -165,13 +168,14 @@ class PortableModel:
         values = self.select(X)
         # One at a time, so that the order of summation is that of the exported text.
         score = np.full(len(values), self.intercept)
-        for one, column in zip(self.features, values.T, strict=True):
-            score += one.weight * ((column - one.mean) / one.scale)
-        if np.isnan(score).any() and not np.isnan(values).any():
-            row = int(np.flatnonzero(np.isnan(score))[0])
+        with np.errstate(over="ignore", invalid="ignore"):
+            for one, column in zip(self.features, values.T, strict=True):
+                score += one.weight * ((column - one.mean) / one.scale)
+        if not np.isfinite(score).all():
+            row = int(np.flatnonzero(~np.isfinite(score))[0])
             raise ValueError(
-                f"the score of row {row + 1:,} is not a number, because its values are "
-                "too large."
+                f"the score of row {row + 1:,} overflows: its values are too large for "
+                "this model."
             )
         return score
 
@@ -217,15 +221,16 @@ class PortableModel:
         -------
         str
             A module with ``decision(row)``, ``predict(row)`` and, if the model is
-            calibrated, ``probability(row)``, for a row that maps names to numbers. All
-            return None if a feature is None, NaN or infinite.
+            calibrated, ``probability(row)``, for a row that maps names to numbers, or
+            to strings for categories of the command line. All return None if a value
+            is missing and not imputed, or if the score overflows.
         """
         return python_text(self)
 
     def to_sql(self, what: str = "score", *, dialect: str = "ansi") -> str:
         """An SQL expression over columns named like the features.
 
-        It is NULL if any feature is NULL, NaN or infinite.
+        It is NULL if a value is missing (NULL, NaN or infinite) and not imputed.
 
         Parameters
         ----------
@@ -249,9 +254,10 @@ class PortableModel:
         onnx.ModelProto
             Its input ``X`` has the model's features as columns, in the order of
             :attr:`names`; its outputs are ``label``, ``score`` and, with a sigmoid
-            calibration, ``probability``. If a feature is NaN or infinite, the score is
-            NaN and the label is none of the classes: an empty string, -2^63 for
-            integers, or NaN for floats. Booleans become 0 and 1.
+            calibration, ``probability``. If a feature is NaN or infinite and not
+            imputed, or if the score overflows, the score is NaN and the label is none
+            of the classes: an empty string, -2^63 for integers, or NaN for floats.
+            Booleans become 0 and 1.
 
         Raises
         ------

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .calibration import Sigmoid
-from .text import LARGEST_VALUE, Origins, origin_of
+from .origins import fills
+from .text import LARGEST_VALUE
 
 if TYPE_CHECKING:
     from .model import PortableModel
@@ -18,19 +19,21 @@ OPSET, IR_VERSION = 17, 8
 _NONE = 2
 
 
-def build_onnx(model: PortableModel, origins: Origins | None = None) -> Any:
-    """See :meth:`PortableModel.to_onnx`; ``origins`` replace missing values."""
+def build_onnx(model: PortableModel) -> Any:
+    """See :meth:`PortableModel.to_onnx`."""
     helper, numpy_helper = _onnx("onnx.helper"), _onnx("onnx.numpy_helper")
     kinds = _onnx("onnx").TensorProto
     constants: dict[str, np.ndarray] = {
         "mean": model.column("mean"),
         "scale": model.column("scale"),
-        "weight": model.column("weight").reshape(-1, 1),
+        "weight": model.column("weight"),
         "intercept": np.array([model.intercept]),
         "flat": np.array([-1], dtype=np.int64),
+        "features": np.array([1], dtype=np.int64),
         "zero": np.array(0.0),
         "most": np.array(LARGEST_VALUE),
-        "fill": _fills(model, origins),
+        "fill": fills(model),
+        "nan": np.array(np.nan),
         "none": np.array(_NONE),
         "classes": _labels(model),
     }
@@ -41,9 +44,14 @@ def build_onnx(model: PortableModel, origins: Origins | None = None) -> Any:
         ("Where", ["known", "X", "fill"], "filled"),
         ("Sub", ["filled", "mean"], "centred"),
         ("Div", ["centred", "scale"], "scaled"),
-        ("MatMul", ["scaled", "weight"], "products"),
-        ("Reshape", ["products", "flat"], "sums"),
-        ("Add", ["sums", "intercept"], "score"),
+        # ONNX Runtime may merge a MatMul with the scale of a single feature, in single
+        # precision.
+        ("Mul", ["scaled", "weight"], "products"),
+        ("ReduceSum", ["products", "features"], "column"),
+        ("Reshape", ["column", "flat"], "sums"),
+        ("Add", ["sums", "intercept"], "total"),
+        ("IsInf", ["total"], "overflows"),
+        ("Where", ["overflows", "nan", "total"], "score"),
     ]
     outputs = [("score", kinds.DOUBLE)]
     decider = "score"
@@ -83,12 +91,6 @@ def build_onnx(model: PortableModel, origins: Origins | None = None) -> Any:
     proto.ir_version = IR_VERSION
     _onnx("onnx.checker").check_model(proto)
     return proto
-
-
-def _fills(model: PortableModel, origins: Origins | None) -> np.ndarray:
-    """Replacements for missing values; NaN if there is none."""
-    fills = [origin_of(name, origins).fill_value for name in model.names]
-    return np.array([np.nan if one is None else one for one in fills], dtype=float)
 
 
 def _labels(model: PortableModel) -> np.ndarray:

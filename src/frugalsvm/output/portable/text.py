@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from .calibration import Isotonic, Sigmoid
+from .categories import MISSING_WORDS, STRIPPED, Forms, canonical, is_number
+from .origins import Origin, read_origins
 
 if TYPE_CHECKING:
     from .model import PortableModel
@@ -41,17 +43,26 @@ def decision(row):
     score = (
         {terms}
     )
-    return None if score != score else score
+    # Neither NaN nor infinite.
+    return score if score - score == 0 else None
 '''
 
 _CATEGORY = '''
-def _is(value, category, fill=None):
-    """1 for the category, 0 for any other, or the replacement if it is missing."""
+MISSING = {missing!r}
+
+
+def _is(value, texts, stems=(), fill=None, known=()):
+    """1 for a category, 0 for any other, or the replacement if it is missing.
+
+    The category is one of the texts, or one of the stems followed by zeros.
+    """
     if value is None or value != value:
         return fill
     text = f"{{value:.15g}}" if isinstance(value, float) else str(value)
     text = text.strip({stripped!r})
-    return fill if text == "" else float(text == category)
+    if text in texts or text.rstrip("0") in stems:
+        return 1.0
+    return fill if text in MISSING and text not in known else 0.0
 
 '''
 
@@ -96,46 +107,10 @@ def probability(row):
 '''
 
 
-class Origin(NamedTuple):
-    """Where the value of a feature comes from, if not from the column of its name.
-
-    Attributes
-    ----------
-    column : str
-    category : str or None
-        The feature is 1 if the column has this text, otherwise 0.
-    fill : str, float or None
-        Replacement for a missing value.
-    stripped : str
-        Characters stripped from both ends of strings before they are compared; a
-        string that is then empty is missing.
-    """
-
-    column: str
-    category: str | None = None
-    fill: Any = None
-    stripped: str = ""
-
-    @property
-    def fill_value(self) -> float | None:
-        """Value of the feature if its column is missing; None if it has none."""
-        if self.fill is None or self.category is None:
-            return self.fill
-        return float(self.fill == self.category)
-
-
-Origins = Mapping[str, Origin]
-
-
-def origin_of(name: str, origins: Origins | None) -> Origin:
-    """Where the values of a feature come from."""
-    return (origins or {}).get(name, Origin(name))
-
-
-def python_text(model: PortableModel, origins: Origins | None = None) -> str:
+def python_text(model: PortableModel) -> str:
     """See :meth:`PortableModel.to_python`; user text appears only in literals."""
     calibration = model.calibration
-    sources = [origin_of(one.name, origins) for one in model.features]
+    sources = read_origins(model)
     categories = [one for one in sources if one.category is not None]
     terms = [repr(model.intercept)]
     terms += [
@@ -153,7 +128,7 @@ def python_text(model: PortableModel, origins: Origins | None = None) -> str:
         classes=model.classes,
         least=-LARGEST_VALUE,
         most=LARGEST_VALUE,
-        category=_CATEGORY.format(stripped=categories[0].stripped)
+        category=_CATEGORY.format(missing=MISSING_WORDS, stripped=STRIPPED)
         if categories
         else "",
         values=f"{values}\n    " if values else "",
@@ -172,21 +147,24 @@ def _python_value(origin: Origin) -> str:
     """An expression for the value of a feature in a row."""
     arguments = [f"row[{origin.column!r}]"]
     if origin.category is not None:
-        arguments.append(repr(origin.category))
+        arguments.append(repr(origin.forms.texts))
+        if origin.forms.stems:
+            arguments.append(f"stems={origin.forms.stems!r}")
+        known = tuple(one for one in MISSING_WORDS if one not in origin.missing)
+        if known:
+            arguments.append(f"known={known!r}")
     if origin.fill_value is not None:
-        arguments.append(repr(origin.fill_value))
+        arguments.append(f"fill={origin.fill_value!r}")
     function = "_number" if origin.category is None else "_is"
     return f"{function}({', '.join(arguments)})"
 
 
-def sql_text(
-    model: PortableModel, what: str, dialect: str, origins: Origins | None = None
-) -> str:
+def sql_text(model: PortableModel, what: str, dialect: str) -> str:
     """See :meth:`PortableModel.to_sql`."""
     if not isinstance(dialect, str) or dialect not in _QUOTES:
         known = ", ".join(map(repr, _QUOTES))
         raise ValueError(f"dialect must be one of {known}, got {dialect!r}.")
-    score = _sql_score(model, dialect, origins)
+    score = _sql_score(model, dialect)
     if what == "score":
         return score
     if what == "label":
@@ -206,21 +184,18 @@ def sql_text(
     raise ValueError(f"what must be 'score', 'label' or 'probability', got {what!r}.")
 
 
-def _sql_score(
-    model: PortableModel, dialect: str, origins: Origins | None = None
-) -> str:
+def _sql_score(model: PortableModel, dialect: str) -> str:
     terms = [_real(model.intercept)]
     terms += [
-        f"{_real(one.weight)} * (({_sql_value(one.name, dialect, origins)} - "
+        f"{_real(one.weight)} * (({_sql_value(origin, dialect)} - "
         f"{_real(one.mean)}) / {_real(one.scale)})"
-        for one in model.features
+        for one, origin in zip(model.features, read_origins(model), strict=True)
     ]
     return "(" + " + ".join(terms) + ")"
 
 
-def _sql_value(name: str, dialect: str, origins: Origins | None) -> str:
+def _sql_value(origin: Origin, dialect: str) -> str:
     """The value of a feature; NULL if its column is, unless it is imputed."""
-    origin = origin_of(name, origins)
     value, fill = _quoted(origin.column, dialect), origin.fill_value
     if origin.category is None:
         # Some databases have NaN, and sort it above all numbers. SQLite treats numbers
@@ -235,35 +210,61 @@ def _sql_value(name: str, dialect: str, origins: Origins | None) -> str:
             fill = None
     else:
         text = _sql_stripped(value, origin, dialect)
-        hit = _literal(origin.category, dialect)
-        cases = f"WHEN {text} = {hit} THEN 1.0E0 WHEN {text} <> {hit} THEN 0.0E0"
+        # An empty string is NULL in Oracle, so a list must not have it.
+        words = _sql_list([one for one in origin.missing if one], dialect)
+        other = f"NULLIF({text}, '') {f'NOT {words}' if words else 'IS NOT NULL'}"
+        hit = _sql_hit(text, origin.forms, dialect)
+        cases = f"WHEN {hit} THEN 1.0E0 WHEN {other} THEN 0.0E0"
     otherwise = "" if fill is None else f" ELSE {_real(fill)}"
     return f"(CASE {cases}{otherwise} END)"
 
 
 def _sql_stripped(value: str, origin: Origin, dialect: str) -> str:
-    """A stripped string; NULL if nothing is left."""
-    if not origin.stripped:
-        return value
-    characters = _literal(origin.stripped, dialect)
+    """A stripped string."""
+    characters = _literal(STRIPPED, dialect)
     if dialect == "mysql":
-        ends = _literal(f"^[{origin.stripped}]+|[{origin.stripped}]+$", dialect)
+        ends = _literal(f"^[{STRIPPED}]+|[{STRIPPED}]+$", dialect)
         text = f"REGEXP_REPLACE({value}, {ends}, '')"
     elif dialect == "sqlserver":
         text = f"TRIM(N{characters} FROM {_as_text(value, origin, 'NVARCHAR(4000)')})"
     else:
         text = _as_text(value, origin, "VARCHAR(4000)")
         text = f"LTRIM(RTRIM({text}, {characters}), {characters})"
-    return f"NULLIF({text}, '')"
+    return text
+
+
+def _sql_hit(text: str, forms: Forms, dialect: str) -> str:
+    """Whether a string means a category."""
+    tests = []
+    if forms.texts:
+        tests.append(f"{text} {_sql_list(forms.texts, dialect)}")
+    if forms.stems and dialect == "sqlserver":
+        # It has no function that strips zeros from the end only.
+        tests += [
+            f"{text} LIKE '{one}%' AND {text} NOT LIKE '{one}%[^0]%'"
+            for one in forms.stems
+        ]
+    elif forms.stems:
+        short = (
+            f"TRIM(TRAILING '0' FROM {text})"
+            if dialect == "mysql"
+            else f"RTRIM({text}, '0')"
+        )
+        tests.append(f"{short} {_sql_list(forms.stems, dialect)}")
+    return " OR ".join(tests)
+
+
+def _sql_list(texts: Sequence[str], dialect: str) -> str:
+    """``IN`` with a list; empty if there are none."""
+    words = ", ".join(_literal(one, dialect) for one in texts)
+    return f"IN ({words})" if words else ""
 
 
 def _as_text(value: str, origin: Origin, kind: str) -> str:
     """A column as text; if its categories look like numbers, it may be numeric."""
-    try:
-        float(origin.category or "")
-    except ValueError:
-        return value
-    return f"CAST({value} AS {kind})"
+    category = origin.category or ""
+    looks_numeric = origin.forms.stems or is_number(canonical(category))
+    return f"CAST({value} AS {kind})" if looks_numeric else value
 
 
 def _logit(model: PortableModel, score: str) -> str:

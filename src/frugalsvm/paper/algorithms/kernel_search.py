@@ -17,7 +17,7 @@ from ...problem.options import check_distinct, check_integer
 from ...problem.solution import Solution
 from ...problem.validation import check_indices
 from ...runtime.monitor import Monitor
-from ...search.evaluator import IMPROVEMENT
+from ...search.parameters import DEFAULTS
 from .local_search import better
 from .ranking import make_groups
 from .restricted import Restricted
@@ -181,7 +181,7 @@ def kernel_search(
         if len(groups) > 1:
             size *= GROWTH
             continue
-        if not kernel.upper_bound < before * (1.0 - IMPROVEMENT):
+        if not kernel.upper_bound < before * (1.0 - DEFAULTS.min_improvement):
             break
         size, before = rho, kernel.upper_bound
     return kernel.best
