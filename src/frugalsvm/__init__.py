@@ -14,9 +14,9 @@ from .runtime import aliases
 if TYPE_CHECKING:
     from .api.alternatives import NearOptimal, near_optimal
     from .api.estimators import FrugalSVC, FrugalSVCCV
-    from .api.estimators.choice import ScoredPath
     from .api.path import FrugalPath, frugal_path
     from .api.stability import StabilitySelection, stability_selection
+    from .api.validation.choice import ScoredPath
     from .checker import InvalidCertificate, Verification, verify
     from .driver.result import Result, Status
     from .driver.solving import solve
@@ -42,7 +42,7 @@ _HOME = {
     "Relaxation": "search.relaxations",
     "Result": "driver.result",
     "Scorecard": "output.portable",
-    "ScoredPath": "api.estimators.choice",
+    "ScoredPath": "api.validation.choice",
     "StabilitySelection": "api.stability",
     "Status": "driver.result",
     "Verification": "checker",

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import frugalsvm.api.path
+import frugalsvm.driver.solving
 from frugalsvm import Problem, frugal_path, solve
 from tests.reference import brute_force, random_data
 
@@ -91,14 +91,14 @@ def test_bad_arguments(data, arguments, words):
 def test_ctrl_c_ends_the_path(data, monkeypatch):
     """The second run is stopped as by Ctrl-C: no third one begins."""
     begun = []
-    run = frugalsvm.api.path.run_interruptible
+    run = frugalsvm.driver.solving.run_interruptible
 
     def interrupted(*arguments, **options):
         begun.append(arguments)
         outcome = run(*arguments, **options)
         return outcome._replace(was_interrupted=len(begun) == 2)
 
-    monkeypatch.setattr(frugalsvm.api.path, "run_interruptible", interrupted)
+    monkeypatch.setattr(frugalsvm.driver.solving, "run_interruptible", interrupted)
     with pytest.raises(KeyboardInterrupt):
         frugal_path(*data, max_features=range(1, 5), random_state=0)
     assert len(begun) == 2

@@ -5,6 +5,10 @@ import numpy as np
 import pytest
 
 from frugalsvm import PortableModel
+from frugalsvm.cli.fit import DataOptions, Files, Run
+from frugalsvm.cli.session import Session
+from frugalsvm.cli.study import Conditions, Search
+from frugalsvm.driver.options import PartSizes
 from tests.cli.conftest import columns, write_csv
 
 FAST = ("-t", "state", "--effort", "fast", "--folds", "3")
@@ -223,13 +227,13 @@ def test_many_columns_are_not_all_listed(run, folder):
     assert len(done.output.splitlines()) < 40
 
 
-def test_very_many_rows_have_a_hint(run, data, monkeypatch):
-    from frugalsvm.cli import large
-
-    monkeypatch.setattr(large, "MANY", 50)
-    options = ("fit", data, "-t", "state", "--folds", "0", "-k", "1")
-    assert "--effort fast is quicker" in run(*options).stderr
-    assert "--effort fast is quicker" not in run(*options, "--effort", "fast").stderr
+def test_very_many_rows_have_a_hint(capsys, data):
+    source = DataOptions(data, "state")
+    for effort, has_hint in (("normal", True), ("fast", False)):
+        search = Search(effort, part_sizes=PartSizes(many=50, part=70))
+        Run(Session(), Files(), search, 0).start(source, Conditions(1))
+        hint = "--effort fast is quicker"
+        assert (hint in capsys.readouterr().err) == has_hint
 
 
 def test_names_with_terminal_escape_codes(run, folder):
@@ -257,7 +261,7 @@ def test_ctrl_c_while_cross_validating_shows_and_saves_the_model(
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(validation, "_fold_model", interrupted)
+    monkeypatch.setattr(validation, "run_or_raise", interrupted)
     done = run("fit", data, *FAST, "-k", "2", "--model", "m.json", code=130)
     assert "interrupted: this is the best model found so far" in done.stderr
     assert "Proved" in done.stdout

@@ -32,12 +32,12 @@ def test_path(run, run_json, data, folder):
 
 
 def test_ctrl_c_leaves_the_path_on_all_rows(run_json, data, folder, monkeypatch):
-    from frugalsvm.cli import path
+    from frugalsvm.cli.path import FoldPath
 
     def interrupted(*arguments):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(path, "_score_fold", interrupted)
+    monkeypatch.setattr(FoldPath, "run", interrupted)
     options = ("-t", "state", "--budgets", "1-2", "--report", "path.html")
     found = run_json("path", data, *options, code=130)
     assert found["interrupted"]

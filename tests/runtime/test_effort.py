@@ -7,7 +7,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from frugalsvm import FrugalSVC, Problem, Status, solve
-from frugalsvm.driver.solving import search_limit
+from frugalsvm.driver.running import search_limit
 from frugalsvm.engine.work import svm_work
 from frugalsvm.runtime.effort import EFFORTS, Effort, check_effort
 from frugalsvm.search.parameters import SearchParameters

@@ -14,7 +14,7 @@ from sklearn.model_selection import cross_val_score
 from sklearn.preprocessing import scale
 
 from frugalsvm import FrugalSVC, FrugalSVCCV, frugal_path, stability_selection
-from frugalsvm.api.estimators.cross_validation import FoldJob
+from frugalsvm.api.validation.folds import FoldJob
 from frugalsvm.runtime.parallel import Shared, sent_once, thread_count
 
 X, Y = load_breast_cancer(return_X_y=True)
@@ -120,7 +120,7 @@ def test_data_of_a_single_fold_are_sent_with_its_job():
     # joblib sends large objects that support weak references to one worker only.
     rows = np.arange(1000)
     with pytest.raises(TypeError, match="weak reference"):
-        weakref.ref(FoldJob(rows, rows, rows, {}, np.random.SeedSequence(0)))
+        weakref.ref(FoldJob(0, rows, rows))
 
 
 def test_the_same_data_can_be_sent_repeatedly(client):

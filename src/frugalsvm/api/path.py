@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
@@ -14,8 +13,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..driver.compiling import ensure_compiled
+from ..driver.options import SolveOptions
 from ..driver.result import Result
-from ..driver.solving import run_interruptible, search_limit, solve
+from ..driver.running import search_limit
+from ..driver.solving import run_or_raise
 from ..problem.problem import Problem
 from ..runtime import compilation
 from ..runtime.blas import single_threaded_blas
@@ -32,6 +33,8 @@ from .feature_names import FeatureNames
 
 # Relative improvements below this count as none.
 SAME = 1e-9
+# Options of ``solve`` that a path takes; the others are its own, or not for users.
+TAKEN = set(SolveOptions.names()) - {"proof", "part_sizes"}
 
 
 @dataclass(frozen=True, repr=False)
@@ -169,12 +172,13 @@ def frugal_path(
     for name in ("warm", "initial_support"):
         if name in options:
             raise ValueError(f"{name} is set by the path itself; do not pass it.")
-    for name in options.keys() - _defaults().keys():
+    for name in options.keys() - TAKEN:
         raise TypeError(f"frugal_path got {name!r}, which solve does not take.")
+    chosen = SolveOptions(method=method, **options)
     rows: list[_Row] = []
     for weight in weights.tolist():
-        row = _Row(problem.with_C(weight), budgets, options)
-        row.ascend(method, rows[-1].results if rows else [])
+        row = _Row(problem.with_C(weight), budgets, chosen)
+        row.ascend(rows[-1].results if rows else [])
         row.descend()
         row.spread()
         rows.append(row)
@@ -369,20 +373,6 @@ def sorted_budgets(max_features: Iterable[int]) -> np.ndarray:
     return np.unique(np.array(budgets, dtype=np.int64))
 
 
-def _solve(problem: Problem, **options: Any) -> Result:
-    """``solve``, but Ctrl-C ends the whole path and not just this solve."""
-    outcome = run_interruptible(problem, **(_defaults() | options))
-    if outcome.was_interrupted:
-        raise KeyboardInterrupt
-    return outcome.result
-
-
-def _defaults() -> dict[str, Any]:
-    """The default options of ``solve``."""
-    known = inspect.signature(solve).parameters.values()
-    return {one.name: one.default for one in known if one.kind is one.KEYWORD_ONLY}
-
-
 class _Row:
     """The results for one C, budget by budget.
 
@@ -394,23 +384,22 @@ class _Row:
         The best bound for each budget, from any run.
     """
 
-    def __init__(self, problem: Problem, budgets: np.ndarray, options: dict[str, Any]):
+    def __init__(self, problem: Problem, budgets: np.ndarray, options: SolveOptions):
         self._problems = [problem.with_budget(int(budget)) for budget in budgets]
         self._options = options
         self.results: list[Result] = []
         self.bounds: list[float] = []
 
-    def ascend(self, method: str, before: list[Result]) -> None:
+    def ascend(self, before: list[Result]) -> None:
         """From small budgets to large ones, also starting from the previous C."""
         for t, problem in enumerate(self._problems):
             other = before[t] if before else None
-            result = _solve(
-                problem,
-                method=method,
+            options = replace(
+                self._options,
                 warm=self.results[-1] if self.results else other,
                 initial_support=None if other is None else other.selected,
-                **self._options,
             )
+            result = run_or_raise(problem, options)
             self.results.append(result)
             self.bounds.append(result.lower_bound)
 
@@ -428,8 +417,10 @@ class _Row:
 
     def _try_from(self, t: int, neighbour: Result) -> None:
         """Descend once from a neighbour and keep the better result."""
-        options = self._options | {"method_options": {"patience": 0}}
-        found = _solve(self._problems[t], method="swap", warm=neighbour, **options)
+        options = replace(
+            self._options, method="swap", method_options={"patience": 0}, warm=neighbour
+        )
+        found = run_or_raise(self._problems[t], options)
         self.bounds[t] = max(self.bounds[t], found.lower_bound)
         if found.objective < self.results[t].objective * (1 - SAME):
             self.results[t] = found

@@ -198,19 +198,18 @@ class Run:
 
     def start(self, source: DataOptions, conditions: Any) -> None:
         """Read, fit, cross-validate, show and save."""
-        from . import large
+        from ..api.validation.splits import possible_folds
         from .study import fit_all
-        from .validation import possible_folds
 
         with Panel(self.session) as panel:
             data, _, costs = source.load(self.session, panel)
             conditions = replace(conditions, costs=costs)
             conditions.check(data.plan)
-            if data.n_rows > large.MANY and self.search.effort != "fast":
+            if self.search.is_slow_for(data.n_rows):
                 self.session.say(
                     "fitting this many rows takes a long time; --effort fast is quicker"
                 )
-            folds = possible_folds(data.target, self.folds)
+            folds = possible_folds(data.target.positive, self.folds)
             if folds < self.folds:
                 self._say_of_folds(folds)
             fitted = fit_all(

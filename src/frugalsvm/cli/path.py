@@ -39,18 +39,27 @@ class Scores:
     mean: np.ndarray
     error: np.ndarray
 
+    @classmethod
+    def of(cls, folds: list[list[float]]) -> Scores:
+        """From the accuracies of each fold."""
+        from ..api.validation.choice import standard_error
+
+        scores = np.transpose(folds)
+        return cls(scores.mean(axis=-1), standard_error(scores))
+
     @property
     def chosen(self) -> int:
         """The first budget within one standard error of the best one."""
-        best = int(np.argmax(self.mean))
-        within = self.mean >= self.mean[best] - self.error[best] - 1e-12
-        return int(np.argmax(within))
+        from ..api.validation.choice import choose
+
+        return choose(self.mean[None], self.error[None], "one-se")[1]
 
     @property
     def threshold(self) -> float:
         """The best mean less its standard error."""
-        best = int(np.argmax(self.mean))
-        return float(self.mean[best] - self.error[best])
+        from ..api.validation.choice import one_standard_error
+
+        return one_standard_error(self.mean, self.error)
 
 
 def path(
@@ -86,7 +95,7 @@ def path(
     """
     from .formats import parse_formats
     from .parsing import check_search, parse_budgets, parse_C
-    from .study import Conditions, Search
+    from .study import Conditions, Search, budget_path
 
     check_output("--report", report, data)
     check_search(effort, time_limit, jobs, folds)
@@ -105,7 +114,10 @@ def path(
         wanted = parse_budgets(budgets, preparation.n_features)
         _check_included(len(conditions.sides(preparation)["include"]), wanted)
         panel.phase(f"{len(wanted)} budgets on all rows")
-        found = _solve(table, preparation, conditions, wanted, search)
+        found = budget_path(
+            preparation.transform(table.table), table, conditions, preparation, wanted,
+            search,
+        )  # fmt: skip
         scores, interrupted = None, False
         try:
             if folds:
@@ -134,68 +146,60 @@ def _check_included(n_included: int, budgets: list[int]) -> None:
         )
 
 
-def _solve(
-    data: Any, preparation: Any, conditions: Any, budgets: list[int], search: Any
-) -> Any:
-    from ..api.path import frugal_path
-
-    return frugal_path(
-        preparation.transform(data.table),
-        data.target.signs,
-        max_features=budgets,
-        C=conditions.C,
-        include=conditions.sides(preparation)["include"],
-        effort=search.effort,
-        time_limit=search.time_limit,
-        random_state=search.seed,
-        n_jobs=search.n_jobs,
-    )
-
-
 def _score(
     data: Any, conditions: Any, budgets: list[int], search: Any, folds: int, panel: Any
 ) -> Scores | None:
     """Repeat all steps in every fold; accuracy on the held-out rows."""
-    from .validation import possible_folds, splits
+    from ..api.validation.folds import run_folds
+    from ..api.validation.splits import possible_folds
+    from .validation import fold_jobs
 
-    folds = possible_folds(data.target, folds)
+    folds = possible_folds(data.target.positive, folds)
     if folds == 0:
         return None
-    rows = []
-    for k, (train, test) in enumerate(splits(data.target, folds, search.seed)):
-        panel.phase(f"cross-validating: fold {k + 1} of {folds}")
-        seed = np.random.SeedSequence([search.seed, k])
-        rows.append(
-            _score_fold(data, conditions, budgets, search.effort, train, test, seed)
-        )
-    accuracies = np.array(rows)
-    error = accuracies.std(axis=0, ddof=1) / np.sqrt(folds)
-    return Scores(accuracies.mean(axis=0), error)
+
+    def on_fold(k: int, n: int) -> None:
+        panel.phase(f"cross-validating: fold {k} of {n}")
+
+    work = FoldPath(conditions, budgets, search.effort)
+    jobs = fold_jobs(data, folds, search.seed, on_fold)
+    return Scores.of(run_folds(work, data, jobs))
 
 
-def _score_fold(
-    data: Any, conditions: Any, budgets: list[int], effort: str, train: np.ndarray,
-    test: np.ndarray, seed: np.random.SeedSequence,
-) -> list[float]:  # fmt: skip
-    """Accuracies on the held-out rows, budget by budget."""
-    from ..api.estimators.cross_validation import svm_on
-    from ..api.path import search_grid
+@dataclass(frozen=True)
+class FoldPath:
+    """The models of all budgets in one fold.
 
-    preparation = data.prepare(train)
-    most = preparation.n_features
-    X = preparation.transform(data.table, train)
-    problem = conditions.problem(preparation, X, data.target.signs[train])
-    # In a fold there may be fewer categories.
-    tried = np.unique(np.minimum(budgets, most))
-    weights = np.array([conditions.C])
-    grid = search_grid(problem, tried, weights, effort=effort, seed=seed)
-    unseen = preparation.transform(data.table, test)
-    hits = {}
-    for budget, solution in zip(tried.tolist(), grid.rows[0], strict=True):
-        model = svm_on(problem, solution.support)
-        said = unseen @ model.coef + model.intercept > 0
-        hits[budget] = float((said == data.target.positive[test]).mean())
-    return [hits[min(budget, most)] for budget in budgets]
+    Attributes
+    ----------
+    conditions : Conditions
+    budgets : list of int
+    effort : str
+    """
+
+    conditions: Any
+    budgets: list[int]
+    effort: str
+
+    def run(self, data: Any, job: Any) -> list[float]:
+        """Accuracies on the held-out rows, budget by budget."""
+        from ..api.path import search_grid
+        from ..api.validation.models import grid_models
+        from .validation import TableFold
+
+        fold = TableFold.of(data.value, job)
+        problem = fold.problem(self.conditions)
+        # In a fold there may be fewer categories.
+        possible = np.minimum(self.budgets, problem.n_features)
+        tried, place = np.unique(possible, return_inverse=True)
+        weights = np.array([self.conditions.loss])
+        grid = search_grid(problem, tried, weights, effort=self.effort, seed=job.seed)
+        truth = data.value.target.positive[job.test]
+        hits = [
+            float(((fold.scores(model) > 0) == truth).mean())
+            for _, model in grid_models(problem, grid, weights)
+        ]
+        return [hits[t] for t in place]
 
 
 def _show(

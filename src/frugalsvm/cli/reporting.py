@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from ..api.alternatives import NearOptimal, near_optimal
-from ..api.path import FrugalPath, frugal_path
 from ..output.report import (
     DataSummary,
     Report,
@@ -29,7 +28,7 @@ from ..output.report.content import CATEGORY, NUMBER, DataWarning
 from ..tables import Preparation
 from ..tables.prepared_columns import CategoryColumn
 from .results import repeated, scored, verify_command
-from .study import Conditions, Fit, PreparedTable, Search
+from .study import Conditions, Fit, PreparedTable, Search, budget_path
 from .validation import Validation
 from .versions import versions
 
@@ -51,8 +50,9 @@ def extras(
     X = fit.preparation.transform(data.table)
     if fit.choice is None:
         on_phase("budget path for the report")
+        quick = replace(search, effort="fast", time_limit=None)
         found["path"] = budget_path(
-            X, data, fit.conditions, fit.preparation, _some_budgets(fit), search
+            X, data, fit.conditions, fit.preparation, _some_budgets(fit), quick
         )
     on_phase("alternatives for the report")
     found["alternatives"] = list_alternatives(
@@ -66,28 +66,6 @@ def extras(
         search,
     )
     return found
-
-
-def budget_path(
-    X: np.ndarray,
-    data: PreparedTable,
-    conditions: Conditions,
-    preparation: Preparation,
-    budgets: list[int],
-    search: Search,
-) -> FrugalPath:
-    """Solutions along budgets on all data."""
-    return frugal_path(
-        X,
-        data.target.signs,
-        max_features=budgets,
-        C=conditions.loss,
-        method="swap",
-        effort="fast",
-        random_state=search.seed,
-        n_jobs=search.n_jobs,
-        **conditions.sides(preparation),
-    )
 
 
 def list_alternatives(

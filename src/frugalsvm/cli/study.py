@@ -8,15 +8,20 @@ a cross-validation, from its training rows alone.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from ..api.estimators import FrugalSVCCV
-from ..api.estimators.choice import ScoredPath
-from ..api.estimators.cross_validation import Samples
-from ..api.estimators.grid import AUTO_C
+from ..api.path import FrugalPath, frugal_path
+from ..api.validation.choice import Choice, ScoredPath
+from ..api.validation.final_fit import FinalFit
+from ..api.validation.folds import FoldJob, fold_seeds, run_folds
+from ..api.validation.grid import GridFold, GridWork, budgets_of, weights_of
+from ..api.validation.samples import ProblemMaker, Samples
+from ..api.validation.scoring import Accuracy
+from ..api.validation.splits import possible_folds, stratified_splits
+from ..driver.options import PartSizes, SolveOptions
 from ..driver.result import Result
 from ..driver.solving import run_interruptible
 from ..problem.problem import Problem
@@ -35,12 +40,12 @@ from ..tables import (
 from ..tables.errors import listed
 from ..tables.formats import ALL_OPEN, FormatRules
 from ..tables.kinds import check_missing, check_wanted, missing_values
-from . import large
 from .errors import UsageProblem
 from .formats import check_names
 
 AUTO = "auto"
-GAP_TOL = 1e-4
+# How budget and C are chosen, and the gap at which the fit of all rows is finished.
+RULE, GAP_TOL = "one-se", SolveOptions().gap_tol
 
 
 @dataclass(frozen=True)
@@ -195,33 +200,29 @@ class Search:
     time_limit : float or None
     n_jobs : int
     seed : int
+    part_sizes : PartSizes
     """
 
     effort: str = "normal"
     time_limit: float | None = None
     n_jobs: int = 1
     seed: int = 0
+    part_sizes: PartSizes = field(default_factory=PartSizes)
 
-    def run(
-        self, problem: Problem, *, whole: bool = False, **options: Any
-    ) -> tuple[Result, bool]:
-        """Solve a problem; also returns whether Ctrl-C was pressed.
+    @property
+    def options(self) -> SolveOptions:
+        """The same for the driver."""
+        return SolveOptions(
+            effort=self.effort,
+            time_limit=self.time_limit,
+            n_jobs=self.n_jobs,
+            random_state=self.seed,
+            part_sizes=self.part_sizes,
+        )
 
-        Quick fits of very many rows are done in parts, unless ``whole`` is set.
-        """
-        if self.effort == "fast" and problem.n_samples > large.MANY and not whole:
-            fit = large.LargeFit(problem, self, options.get("callback"))
-            # A search alone proves nothing.
-            prove = options.get("method") != "swap"
-            return fit.run(GAP_TOL, options.get("certificate", False), prove)
-        usual: dict[str, Any] = {
-            "method": "auto", "effort": self.effort, "gap_tol": GAP_TOL,
-            "time_limit": self.time_limit, "max_nodes": None, "initial_support": None,
-            "method_options": None, "n_jobs": self.n_jobs, "random_state": self.seed,
-            "verbose": 0, "callback": None, "certificate": False,
-        }  # fmt: skip
-        outcome = run_interruptible(problem, **(usual | options))
-        return outcome.result, outcome.was_interrupted
+    def is_slow_for(self, n_rows: int) -> bool:
+        """Whether another effort would be much quicker."""
+        return n_rows > self.part_sizes.many and self.effort != "fast"
 
     @property
     def choosing_effort(self) -> str:
@@ -281,14 +282,43 @@ def fit_all(
     preparation = data.prepare()
     if conditions.is_open:
         on_phase("choosing feature limit and C by cross-validation")
-        conditions, choice = choose(data, conditions, search, folds)
+        conditions, choice = _chosen_on_all(data, conditions, search, folds)
     on_phase("searching and proving")
     X = preparation.transform(data.table)
     problem = conditions.problem(preparation, X, data.target.signs)
-    result, interrupted = search.run(
-        problem, callback=callback, certificate=certificate
-    )
+    options = replace(search.options, callback=callback, certificate=certificate)
+    result, interrupted = run_interruptible(problem, options)
     return Fit(preparation, result, conditions, choice, chosen, interrupted)
+
+
+def budget_path(
+    X: np.ndarray,
+    data: PreparedTable,
+    conditions: Conditions,
+    preparation: Preparation,
+    budgets: list[int],
+    search: Search,
+) -> FrugalPath:
+    """Solutions along budgets on all rows, which are given as standardised."""
+    return frugal_path(
+        X,
+        data.target.signs,
+        max_features=budgets,
+        C=conditions.loss,
+        effort=search.effort,
+        time_limit=search.time_limit,
+        random_state=search.seed,
+        n_jobs=search.n_jobs,
+        **conditions.sides(preparation),
+    )
+
+
+def _chosen_on_all(
+    data: PreparedTable, conditions: Conditions, search: Search, folds: int
+) -> tuple[Conditions, ScoredPath]:
+    """Budget and C chosen on all rows, and what they were chosen from."""
+    found = choose(data, conditions, search, folds)
+    return found.conditions, found.path()
 
 
 def choose(
@@ -297,95 +327,133 @@ def choose(
     search: Search,
     folds: int,
     rows: np.ndarray | None = None,
-) -> tuple[Conditions, ScoredPath]:
+) -> GridChoice:
     """Choose budget and C on some rows by cross-validation inside them."""
     preparation = data.prepare(rows)
     X = preparation.transform(data.table, rows)
-    labels = data.target.positive if rows is None else data.target.positive[rows]
-    weights = AUTO_C if conditions.C == AUTO else [conditions.loss]
+    used = np.arange(data.n_rows) if rows is None else rows
+    positive = data.target.positive[used]
+    possible = possible_folds(positive, max(2, folds))
+    if possible == 0:
+        rarer = min(int(positive.sum()), int((~positive).sum()))
+        raise TableError(
+            f"the rarer class has only {rarer} row{'s' * (rarer != 1)}, but choosing "
+            "the feature limit and C needs at least 2; give both "
+            "(--max-features 5 --C 1)."
+        )
+    samples = Samples(X, X, positive, np.where(positive, 1.0, -1.0), np.ones(used.size))
+    splits = stratified_splits(positive, possible, search.seed)
+    work = _grid_work(conditions, search, preparation)
+    seeds = fold_seeds(search.seed)
+    jobs = (
+        FoldJob(k, train, test, seeds.spawn(1)[0])
+        for k, (train, test) in enumerate(splits)
+    )
+    found = run_folds(
+        work, samples, jobs, preparation=TableFolds(data, preparation, used),
+        n_jobs=search.n_jobs,
+    )  # fmt: skip
+    return GridChoice(
+        conditions, search, work, samples, found, Choice.of(found, RULE), seeds
+    )
+
+
+def _grid_work(
+    conditions: Conditions, search: Search, preparation: Preparation
+) -> GridWork:
+    """What every fold of a choice does."""
+    sides = conditions.sides(preparation)
+    included = np.unique(np.array(sides["include"], dtype=np.int64))
+    n = preparation.n_features
     budgets: Any = AUTO
     if conditions.max_features != AUTO:
-        budgets = [
-            X.shape[1] if conditions.max_features is None else conditions.max_features
-        ]
-    chooser = _Chooser(
-        budgets,
-        weights,
-        cv=splitter(labels, max(2, folds), search.seed),
-        effort=search.choosing_effort,
-        scale=True,
-        n_jobs=search.n_jobs,
-        random_state=search.seed,
-        **conditions.sides(preparation),
-    )
-    chooser.source = (
-        data,
-        preparation,
-        np.arange(data.n_rows) if rows is None else rows,
-    )
-    chooser.fit(X, labels)
-    chosen: int | None = chooser.best_max_features_
-    if conditions.max_features is None:
-        chosen = None
-    return (
-        replace(conditions, max_features=chosen, C=chooser.best_C_),
-        chooser.path_,
+        given = conditions.max_features
+        budgets = [n if given is None else given]
+    return GridWork(
+        budgets_of(budgets, n, included.size),
+        weights_of(AUTO if conditions.C == AUTO else [conditions.loss]),
+        None,
+        search.choosing_effort,
+        ProblemMaker(sides, scale=True),
+        Accuracy(),
     )
 
 
-class _Chooser(FrugalSVCCV):
-    """FrugalSVCCV that prepares the table again in each of its folds.
+@dataclass(frozen=True)
+class GridChoice:
+    """Budget and C, chosen by cross-validation.
+
+    Attributes
+    ----------
+    given : Conditions
+        With what was to be chosen.
+    search : Search
+    work : GridWork
+    samples : Samples
+    folds : list of GridFold
+    choice : Choice
+    seeds : SeedSequence
+    """
+
+    given: Conditions
+    search: Search
+    work: GridWork
+    samples: Samples
+    folds: list[GridFold]
+    choice: Choice
+    seeds: np.random.SeedSequence
+
+    @property
+    def conditions(self) -> Conditions:
+        """With the budget and the C that were chosen."""
+        i, j = self.choice.place
+        budget: int | None = int(self.work.budgets[j])
+        if self.given.max_features is None:
+            budget = None
+        return replace(self.given, max_features=budget, C=float(self.work.weights[i]))
+
+    def path(self) -> ScoredPath:
+        """The scores, with objectives and bounds on all rows; this fits them."""
+        final = FinalFit(self.work, GAP_TOL, self.search.n_jobs, verbose=0)
+        weight = self.samples.sample_weight
+        fitted = final.run(self.samples, weight, self.folds, self.choice, self.seeds)
+        return fitted.path
+
+
+@dataclass(frozen=True)
+class TableFolds:
+    """Prepares the table again in each fold of a choice.
 
     Fill values and categories, not only means and scales, are learned from the training
     rows of a fold.
 
     Attributes
     ----------
-    source : tuple of Data, Preparation and ndarray of int
-        The table, the preparation of all rows in use, and these rows.
+    data : PreparedTable
+    whole : Preparation
+        Of all rows in use.
+    rows : ndarray of int
+        These rows.
     """
 
-    source: tuple[PreparedTable, Preparation, np.ndarray]
+    data: PreparedTable
+    whole: Preparation
+    rows: np.ndarray
 
-    def _for_fold(self, shared: Shared[Samples], train: np.ndarray) -> Shared[Samples]:
-        data, whole, rows = self.source
-        own = data.prepare(rows[train])
-        return Shared(_prepared(shared.value, data, own, whole, rows))
+    def for_fold(self, data: Shared[Samples], train: np.ndarray) -> Shared[Samples]:
+        """All samples with the features of the training rows, where ``whole`` has them.
 
-
-def _prepared(
-    samples: Samples,
-    data: PreparedTable,
-    own: Preparation,
-    whole: Preparation,
-    rows: np.ndarray,
-) -> Samples:
-    """Samples with the features of ``own``, at the positions they have in ``whole``.
-
-    A category that is missing in a fold becomes a constant feature.
-    """
-    place = {key: j for j, key in enumerate(_keys(whole))}
-    known = [(k, place[key]) for k, key in enumerate(_keys(own)) if key in place]
-    X = np.zeros((rows.size, whole.n_features), order="F")
-    features = own.transform(data.table, rows)
-    for k, j in known:
-        X[:, j] = features[:, k]
-    return replace(samples, X=X, data=X)
+        A category that is missing in a fold becomes a constant feature.
+        """
+        own = self.data.prepare(self.rows[train])
+        place = {key: j for j, key in enumerate(_keys(self.whole))}
+        known = [(k, place[key]) for k, key in enumerate(_keys(own)) if key in place]
+        X = np.zeros((self.rows.size, self.whole.n_features), order="F")
+        features = own.transform(self.data.table, self.rows)
+        for k, j in known:
+            X[:, j] = features[:, k]
+        return Shared(replace(data.value, X=X, data=X))
 
 
 def _keys(preparation: Preparation) -> list[tuple[str, str | None]]:
     return [(column.name, level) for column, level in preparation.origins()]
-
-
-def splitter(positive: np.ndarray, folds: int, seed: int) -> Any:
-    """Stratified folds, as many as the rarer class allows."""
-    from sklearn.model_selection import StratifiedKFold
-
-    rarer = int(min(positive.sum(), (~positive).sum()))
-    if rarer < 2:
-        raise TableError(
-            f"the rarer class has only {rarer} row{'s' * (rarer != 1)}, but choosing "
-            "the feature limit and C needs at least 2; give both "
-            "(--max-features 5 --C 1)."
-        )
-    return StratifiedKFold(min(folds, rarer), shuffle=True, random_state=seed)

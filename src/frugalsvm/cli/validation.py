@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
-from ..api.estimators.cross_validation import svm_on
+from ..api.validation.folds import FoldJob, run_folds
+from ..api.validation.models import Linear, svm_on
+from ..api.validation.splits import possible_folds, stratified_splits
+from ..driver.solving import run_or_raise
 from ..output.portable.calibration import Sigmoid, fit_sigmoid
 from ..problem.problem import Problem
-from ..tables import (
-    Preparation,
-    Table,
-    Target,
-)
-from .study import Conditions, PreparedTable, Search, choose, splitter
+from ..runtime.parallel import Shared
+from ..tables import Preparation
+from .study import Conditions, PreparedTable, Search, choose
 
 # Inner folds of the training rows, from which probabilities are learned.
 INNER_FOLDS = 3
@@ -57,10 +58,63 @@ class Validation:
         return fit_sigmoid(self.scores, positive)
 
 
-def possible_folds(target: Target, folds: int) -> int:
-    """The number of folds that the rarer class allows; 0 if it allows none."""
-    most = min(folds, *target.counts)
-    return most if most >= 2 else 0
+@dataclass(frozen=True)
+class TableFold:
+    """A fold of a table, prepared by what its training rows teach.
+
+    Attributes
+    ----------
+    data : PreparedTable
+    preparation : Preparation
+    train, test : ndarray of int
+    """
+
+    data: PreparedTable
+    preparation: Preparation
+    train: np.ndarray
+    test: np.ndarray
+
+    @classmethod
+    def of(cls, data: PreparedTable, job: FoldJob) -> TableFold:
+        """Learn from the training rows."""
+        return cls(data, data.prepare(job.train), job.train, job.test)
+
+    @property
+    def signs(self) -> np.ndarray:
+        """Labels of the training rows."""
+        return self.data.target.signs[self.train]
+
+    def problem(self, conditions: Conditions) -> Problem:
+        """The problem of the training rows, standardised."""
+        X = self.preparation.transform(self.data.table, self.train)
+        return conditions.problem(self.preparation, X, self.signs)
+
+    def scores(self, model: Linear) -> np.ndarray:
+        """Scores of the held-out rows."""
+        used = np.flatnonzero(model.coef)
+        return self.features(self.test, used) @ model.coef[used] + model.intercept
+
+    def features(self, rows: np.ndarray, used: np.ndarray) -> np.ndarray:
+        """Some of the standardised features; only their columns are prepared."""
+        small = self.preparation.restricted(used.tolist())
+        place = {name: k for k, name in enumerate(small.features)}
+        names = self.preparation.features
+        return small.transform(self.data.table, rows)[
+            :, [place[names[j]] for j in used]
+        ]
+
+
+def fold_jobs(
+    data: PreparedTable,
+    folds: int,
+    seed: int,
+    on_fold: Callable[[int, int], None] = lambda k, n: None,
+) -> Iterator[FoldJob]:
+    """The folds of a table; ``on_fold`` is told of each before it begins."""
+    splits = stratified_splits(data.target.positive, folds, seed)
+    for k, (train, test) in enumerate(splits):
+        on_fold(k + 1, folds)
+        yield FoldJob(k, train, test, np.random.SeedSequence([seed, k]))
 
 
 def cross_validate(
@@ -78,95 +132,115 @@ def cross_validate(
     """
     if search.time_limit is not None:
         search = replace(search, time_limit=search.time_limit / folds)
+    work = FoldFit(conditions, search, folds, probabilities)
+    found = run_folds(work, data, fold_jobs(data, folds, search.seed, on_fold))
     numbers = np.full(data.n_rows, -1)
     scores = np.zeros(data.n_rows)
     chances = np.zeros(data.n_rows) if probabilities else None
-    selected, chosen = [], []
-    for k, (train, test) in enumerate(splits(data.target, folds, search.seed)):
-        on_fold(k + 1, folds)
-        own = conditions
-        if own.is_open:
-            own, _ = choose(data, own, search, folds, train)
-        preparation = data.prepare(train)
-        model = _fold_model(data, own, search, preparation, train)
-        numbers[test] = k
-        scores[test] = _scores(preparation, data.table, test, *model)
+    for k, one in enumerate(found):
+        numbers[one.rows] = k
+        scores[one.rows] = one.scores
         if chances is not None:
-            sigmoid = _inner_sigmoid(data, own, preparation, train, model[0], search)
-            chances[test] = sigmoid.probability(scores[test])
-        names = preparation.features
-        selected.append(frozenset(names[j] for j in np.flatnonzero(model[0])))
-        chosen.append((own.budget, own.loss))
-    return Validation(numbers, scores, chances, tuple(selected), tuple(chosen))
+            chances[one.rows] = one.probabilities
+    return Validation(
+        numbers,
+        scores,
+        chances,
+        tuple(one.selected for one in found),
+        tuple((one.conditions.budget, one.conditions.loss) for one in found),
+    )
 
 
-def _fold_model(
-    data: PreparedTable,
-    conditions: Conditions,
-    search: Search,
-    preparation: Preparation,
-    train: np.ndarray,
-) -> tuple[np.ndarray, float]:
-    X = preparation.transform(data.table, train)
-    problem = conditions.problem(preparation, X, data.target.signs[train])
-    result, interrupted = search.run(problem, method="swap")
-    if interrupted:
-        raise KeyboardInterrupt
-    return result.coef, result.intercept
+class HeldOut(NamedTuple):
+    """What one fold says of its held-out rows, and by which model.
+
+    Attributes
+    ----------
+    rows : ndarray of int
+    scores : ndarray
+    probabilities : ndarray or None
+    selected : frozenset of str
+        The features of the model.
+    conditions : Conditions
+        With the budget and the C that were chosen.
+    """
+
+    rows: np.ndarray
+    scores: np.ndarray
+    probabilities: np.ndarray | None
+    selected: frozenset[str]
+    conditions: Conditions
 
 
-def _scores(
-    preparation: Preparation,
-    table: Table,
-    rows: np.ndarray,
-    coef: np.ndarray,
-    intercept: float,
-) -> np.ndarray:
-    used = np.flatnonzero(coef)
-    return _features(preparation, table, rows, used) @ coef[used] + intercept
+@dataclass(frozen=True)
+class FoldFit:
+    """The steps of a fit in one fold: choose, prepare, fit, predict.
+
+    Attributes
+    ----------
+    conditions : Conditions
+    search : Search
+    folds : int
+        Of the choice of budget and C, if they are open.
+    probabilities : bool
+    """
+
+    conditions: Conditions
+    search: Search
+    folds: int
+    probabilities: bool
+
+    def run(self, data: Shared[PreparedTable], job: FoldJob) -> HeldOut:
+        """One fold; KeyboardInterrupt if it is interrupted."""
+        own, search = self.conditions, self.search
+        if own.is_open:
+            own = choose(data.value, own, search, self.folds, job.train).conditions
+        fold = TableFold.of(data.value, job)
+        options = replace(search.options, method="swap", proof=False)
+        result = run_or_raise(fold.problem(own), options)
+        scores = fold.scores(Linear(result.coef, result.intercept))
+        chances = None
+        if self.probabilities:
+            sigmoid = _inner_sigmoid(fold, own.loss, result.selected, search.seed)
+            chances = sigmoid.probability(scores)
+        names = fold.preparation.features
+        selected = frozenset(names[j] for j in result.selected)
+        return HeldOut(job.test, scores, chances, selected, own)
 
 
-def _features(
-    preparation: Preparation, table: Table, rows: np.ndarray, used: np.ndarray
-) -> np.ndarray:
-    """Some of the standardised features; only their columns are prepared."""
-    small = preparation.restricted(used.tolist())
-    place = {name: k for k, name in enumerate(small.features)}
-    chosen = [place[preparation.features[j]] for j in used]
-    return small.transform(table, rows)[:, chosen]
-
-
-def _inner_sigmoid(
-    data: PreparedTable,
-    conditions: Conditions,
-    preparation: Preparation,
-    train: np.ndarray,
-    coef: np.ndarray,
-    search: Search,
-) -> Sigmoid:
+def _inner_sigmoid(fold: TableFold, C: float, used: np.ndarray, seed: int) -> Sigmoid:
     """Probabilities for scores, learned from the training rows alone.
 
     The features stay the same. In each inner fold, their weights are learned from some
     of the rows, and score the others.
     """
-    used = np.flatnonzero(coef)
-    X = _features(preparation, data.table, train, used)
-    positive = data.target.positive[train]
-    signs = np.where(positive, 1.0, -1.0)
-    scores = np.zeros(train.size)
-    n_folds = min(INNER_FOLDS, int(positive.sum()), int((~positive).sum()))
-    if used.size == 0 or n_folds < 2:
-        return fit_sigmoid(scores, positive)
-    for part, rest in splitter(positive, n_folds, search.seed).split(X, positive):
-        problem = Problem(X[part], signs[part], C=conditions.loss)
-        model = svm_on(problem, np.arange(used.size))
-        scores[rest] = X[rest] @ model.coef + model.intercept
-    return fit_sigmoid(scores, positive)
+    X, signs = fold.features(fold.train, used), fold.signs
+    scores = np.zeros(signs.size)
+    n_folds = possible_folds(signs, INNER_FOLDS)
+    if used.size > 0 and n_folds > 0:
+        splits = stratified_splits(signs, n_folds, seed)
+        jobs = (FoldJob(k, *split) for k, split in enumerate(splits))
+        for rows, found in run_folds(InnerFit(C), (X, signs), jobs):
+            scores[rows] = found
+    return fit_sigmoid(scores, signs > 0)
 
 
-def splits(
-    target: Target, folds: int, seed: int
-) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Training and test rows of all folds."""
-    folding = splitter(target.positive, folds, seed)
-    yield from folding.split(np.zeros((target.positive.size, 1)), target.positive)
+@dataclass(frozen=True)
+class InnerFit:
+    """The SVM of one inner fold on given features.
+
+    Attributes
+    ----------
+    C : float
+    """
+
+    C: float
+
+    def run(
+        self, data: Shared[tuple[np.ndarray, np.ndarray]], job: FoldJob
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The held-out rows and their scores."""
+        X, signs = data.value
+        problem = Problem(X[job.train], signs[job.train], C=self.C)
+        model = svm_on(problem, np.arange(X.shape[1]))
+        return job.test, X[job.test] @ model.coef + model.intercept

@@ -50,6 +50,7 @@ class Result:
         other status it is not. ``feasible`` means that the run finished by itself,
         ``time limit`` and ``node limit`` that it reached a limit set by the user.
     method : str
+        As it was chosen; ``parts`` if very many samples were searched in parts.
     seconds : float
     counters : dict
         Work done: SVM solves, restarts, interior-point iterations and the like.

@@ -359,6 +359,10 @@ class Problem:
             f"{samples.size} samples of {self.n_features} features",
             "choose fewer features.",
         )
+        return self.at_samples(samples, C)
+
+    def at_samples(self, samples: np.ndarray, C: np.ndarray) -> Problem:
+        """The problem on some of the samples, with their loss weights; it is dense."""
         return self._with(
             data=self.data.at_samples(samples), loss=HingeLoss.of_kept(freeze(C))
         )

@@ -27,6 +27,8 @@ MOVED = {
     "datasets": "paper.datasets",
     "effort": "runtime.effort",
     "estimators": "api.estimators",
+    "estimators.choice": "api.validation.choice",
+    "api.estimators.choice": "api.validation.choice",
     "experiments": "paper.study",
     "feature_names": "api.feature_names",
     "incumbent": "runtime.incumbent",

@@ -16,8 +16,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import frugalsvm.api.path
 from frugalsvm import FrugalSVC, FrugalSVCCV
-from frugalsvm.api.estimators.choice import choose
-from frugalsvm.api.estimators.grid import budgets_of
+from frugalsvm.api.validation.grid import budgets_of
 
 QUICK = {"effort": "fast", "random_state": 0}
 
@@ -126,34 +125,6 @@ def test_selection_frequency_counts_folds(fitted):
     assert frequency.shape == (8,)
     assert frequency.sum() <= fitted.best_max_features_ + 1e-9
     np.testing.assert_allclose(frequency * 5, np.round(frequency * 5))
-
-
-MEANS = np.array([[0.80, 0.88, 0.90], [0.86, 0.895, 0.91]])
-
-
-@pytest.mark.parametrize(
-    ("se", "rule", "place"),
-    [
-        (0.0, "best", (1, 2)),
-        (0.01, "best", (1, 2)),
-        (0.0, "one-se", (1, 2)),
-        # Two features of the larger C before three of the smaller one.
-        (0.016, "one-se", (1, 1)),
-        # Among the budgets of two features the smaller C.
-        (0.03, "one-se", (0, 1)),
-        (0.05, "one-se", (1, 0)),
-    ],
-)
-def test_fewest_features_first_then_the_smallest_C(se, rule, place):
-    assert choose(MEANS, np.full(MEANS.shape, se), rule) == place
-
-
-def test_scores_that_are_not_numbers_are_not_chosen():
-    means = MEANS.copy()
-    means[1, 2] = np.nan
-    assert choose(means, np.zeros(means.shape), "best") == (0, 2)
-    with pytest.raises(ValueError, match="not finite"):
-        choose(np.full((1, 1), np.nan), np.zeros((1, 1)), "best")
 
 
 def test_two_C(table):

@@ -12,7 +12,7 @@ from frugalsvm import (
     near_optimal,
     solve,
 )
-from frugalsvm.api.estimators.choice import ScoredPath
+from frugalsvm.api.validation.choice import ScoredPath
 from frugalsvm.output.report import (
     Report,
     SelectedFeature,

@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ...driver.options import check_limits, n_threads
 from ...driver.result import Result, Status
-from ...driver.solving import check_limits, n_threads, solve
+from ...driver.solving import solve
 from ...problem.certificate import Certificate
 from ...problem.problem import Problem
 from ...problem.validation import check_unmasked

@@ -61,8 +61,9 @@ class FrugalSVC(BudgetedClassifier):
     effort : {"fast", "normal", "thorough"}, default="normal"
         How much work ``auto`` and ``swap`` do; the other methods have their own
         stopping rules. ``fast`` has few restarts and no tree, which suits grid
-        searches. ``thorough`` has more of both than ``normal``. Explicit limits and
-        ``method_options`` take precedence.
+        searches; with ``auto``, it does dense data of more than 200,000 samples in
+        parts, to save memory and time. ``thorough`` has more of both than ``normal``.
+        Explicit limits and ``method_options`` take precedence.
     gap_tol : float, default=1e-4
         Relative gap between objective and bound at which the run ends.
     time_limit : float or None, default=None
@@ -261,6 +262,7 @@ class FrugalSVC(BudgetedClassifier):
         return self
 
     def _fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None) -> Any:
+        from ...driver.options import SolveOptions
         from ...driver.solving import run_interruptible
         from ...problem.problem import Problem
 
@@ -274,25 +276,12 @@ class FrugalSVC(BudgetedClassifier):
             max_features=self.max_features,
             **self._problem_constraints(stacklevel=4),
         )
-        outcome = run_interruptible(
-            problem,
-            method=self.method,
-            effort=self.effort,
-            gap_tol=self.gap_tol,
-            time_limit=self.time_limit,
-            max_nodes=self.max_nodes,
-            initial_support=(
-                None
-                if self.initial_support is None
-                else self._features().indices("initial_support", self.initial_support)
-            ),
-            method_options=self.method_options,
-            n_jobs=self.n_jobs,
-            random_state=self.random_state,
-            verbose=self.verbose,
-            callback=self.callback,
-            certificate=self.certificate,
-        )
+        given = self.get_params(deep=False)
+        if self.initial_support is not None:
+            given["initial_support"] = self._features().indices(
+                "initial_support", self.initial_support
+            )
+        outcome = run_interruptible(problem, SolveOptions.among(given))
         self._included = np.array(problem.include)
         # Free its copy of the data before the next step.
         del problem

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -10,36 +10,32 @@ import sklearn
 from numpy.typing import ArrayLike
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import Tags
 from sklearn.utils.metadata_routing import (
     MetadataRouter,
     MethodMapping,
     process_routing,
 )
-from sklearn.utils.parallel import Parallel, delayed
 
 from ...runtime.effort import EFFORTS
-from ...runtime.parallel import Shared, sent_once
+from ..validation.choice import RULES, Choice
+from ..validation.final_fit import FinalFit, FinalModel
+from ..validation.folds import FoldJob, Split, fold_seeds, run_folds
+from ..validation.grid import GridFold, GridWork, budgets_of, is_word, weights_of
+from ..validation.samples import ProblemMaker, Samples, take
+from ..validation.scoring import (
+    Accuracy,
+    ByScorer,
+    Scorer,
+    Scoring,
+    takes_sample_weight,
+)
+from ..validation.splits import make_splits
 from . import parameters as may_be
 from .binary_linear import all_or_nothing, check_sample_weight
 from .budgeted import BudgetedClassifier
-from .choice import RULES, Choice
-from .cross_validation import (
-    Fold,
-    FoldJob,
-    FoldWork,
-    ProblemMaker,
-    Samples,
-    Scorer,
-    Scoring,
-    take,
-    takes_sample_weight,
-)
-from .final_fit import FinalFit, FinalModel
 from .frugal_svc import FrugalSVC
-from .grid import budgets_of, is_word, weights_of
 from .parameters import Constraint
-from .splits import Split, make_splits
 
 
 class FrugalSVCCV(BudgetedClassifier):
@@ -265,12 +261,13 @@ class FrugalSVCCV(BudgetedClassifier):
         )
         maker = ProblemMaker(self._problem_constraints(stacklevel=4), self.scale)
         routed = self._route(sample_weight, params)
-        seeds = self._seeds()
+        seeds = fold_seeds(self.random_state)
         work = self._work(maker)
         splits = make_splits(self.cv, samples, routed["split"], stacklevel=4)
         first = splits[0][1]
         work.scoring.try_out(samples.part(first), _part(routed["score"], first))
-        folds = self._run_folds(work, samples, splits, routed["score"], seeds)
+        jobs = self._jobs(samples, splits, routed["score"], seeds)
+        folds = run_folds(work, samples, jobs, n_jobs=self.n_jobs)
         choice = Choice.of(folds, self.rule)
         loss_weight = self._weights(data, labels, samples.sample_weight)
         final = FinalFit(work, self.gap_tol, self.n_jobs, self.verbose)
@@ -349,23 +346,16 @@ class FrugalSVCCV(BudgetedClassifier):
             score = {}
         return {"split": given, "score": score}
 
-    def _seeds(self) -> np.random.SeedSequence:
-        random_state = check_random_state(self.random_state)
-        return np.random.SeedSequence(int(random_state.randint(2**31 - 1)))
-
-    def _work(self, maker: ProblemMaker) -> FoldWork:
-        template = FrugalSVC(class_weight=self.class_weight)
-        scoring = Scoring(
-            self._scorer(),
-            template,
-            self.classes_,
-            getattr(self, "feature_names_in_", None),
-            np.unique(maker.constraints["include"]),
-        )
-        n_included = scoring.included.size
+    def _work(self, maker: ProblemMaker) -> GridWork:
+        scorer, included = self._scorer(), np.unique(maker.constraints["include"])
+        scoring: Scoring = Accuracy()
+        if scorer is not None:
+            template = FrugalSVC(class_weight=self.class_weight)
+            names = getattr(self, "feature_names_in_", None)
+            scoring = ByScorer(scorer, template, self.classes_, names, included)
         refit = None if is_word(self.refit_C, "same") else weights_of(self.refit_C)
-        return FoldWork(
-            budgets_of(self.max_features, self.n_features_in_, n_included),
+        return GridWork(
+            budgets_of(self.max_features, self.n_features_in_, included.size),
             weights_of(self.C),
             refit,
             self.effort,
@@ -373,38 +363,28 @@ class FrugalSVCCV(BudgetedClassifier):
             scoring,
         )
 
-    def _run_folds(
+    def _jobs(
         self,
-        work: FoldWork,
         samples: Samples,
         splits: list[Split],
         score_params: dict[str, Any],
         seeds: np.random.SeedSequence,
-    ) -> list[Fold]:
-        shared = Shared(samples)
-        jobs = (
-            delayed(work.run)(
-                self._for_fold(shared, train),
-                FoldJob(
-                    train,
-                    test,
-                    self._weights(
-                        train, samples.y[train], samples.sample_weight[train]
-                    ),
-                    _part(score_params, test),
-                    seeds.spawn(1)[0],
-                ),
+    ) -> Iterator[FoldJob]:
+        """The jobs of the folds, made as they are needed."""
+        for k, (train, test) in enumerate(splits):
+            weights = samples.sample_weight[train]
+            yield FoldJob(
+                k,
+                train,
+                test,
+                seeds.spawn(1)[0],
+                self._weights(train, samples.y[train], weights),
+                _part(score_params, test),
             )
-            for train, test in splits
-        )
-        with sent_once(shared):
-            return Parallel(n_jobs=self.n_jobs)(jobs)
 
-    def _for_fold(self, shared: Shared[Samples], train: np.ndarray) -> Shared[Samples]:
-        """All samples as the folds use them; subclasses may preprocess them here."""
-        return shared
-
-    def _take_choice(self, work: FoldWork, folds: list[Fold], choice: Choice) -> None:
+    def _take_choice(
+        self, work: GridWork, folds: list[GridFold], choice: Choice
+    ) -> None:
         """Set the attributes that come from the folds."""
         i, j = choice.place
         self.n_splits_ = len(folds)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...api.estimators.fitted import open_fitted
+from ...api.validation.choice import choose, one_standard_error
 from .style import BLUE, GREEN, GREY, LIGHT_GREY, ORANGE, new_axes
 
 KINDS = ("objective", "score")
@@ -70,15 +71,14 @@ class BudgetPathDisplay:
         """The smallest budget whose score is within one standard error of the best."""
         if self.scores is None:
             return None
-        enough = self.scores >= self._bar()
-        return int(self.max_features[np.flatnonzero(enough)[0]])
+        _, column = choose(self.scores[None], self._errors()[None], "one-se")
+        return int(self.max_features[column])
 
-    def _bar(self) -> float:
-        """The best score less its standard error."""
+    def _errors(self) -> np.ndarray:
+        """The standard errors; zeros if there are none."""
         assert self.scores is not None
-        best = int(np.nanargmax(self.scores))
-        error = 0.0 if self.standard_errors is None else self.standard_errors[best]
-        return float(self.scores[best] - error)
+        given = self.standard_errors
+        return np.zeros(self.scores.shape) if given is None else given
 
     @classmethod
     def from_path(
@@ -213,8 +213,9 @@ class BudgetPathDisplay:
             label=f"best: {budgets[best]}",
         )  # fmt: skip
         if self.standard_errors is not None:
+            bar = one_standard_error(self.scores, self._errors())
             ax.axhline(
-                self._bar(), color=GREY, linestyle=":", linewidth=1.0,
+                bar, color=GREY, linestyle=":", linewidth=1.0,
                 label="best minus one standard error",
             )  # fmt: skip
         self._mark_chosen(ax)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from ...api.alternatives import NearOptimal
-from ...api.estimators.choice import ScoredPath
 from ...api.path import FrugalPath
+from ...api.validation.choice import ScoredPath, one_standard_error
 from ...checker import Statement
 from ...driver.result import Result
 from ...problem.certificate import Certificate
@@ -99,8 +99,7 @@ def scored_path_of(
     row, column = path.best
     threshold = None
     if one_se:
-        best = np.nanargmax(path.score_mean)
-        threshold = float(path.score_mean.flat[best] - path.score_se.flat[best])
+        threshold = one_standard_error(path.score_mean, path.score_se)
     return BudgetPath(
         budgets=path.max_features,
         chosen=int(path.max_features[column]),

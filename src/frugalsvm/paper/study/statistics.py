@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
+from ...api.validation.choice import standard_error
 from .cells import Cell, Outcomes
 
 LEVEL = 0.95
@@ -28,7 +29,7 @@ def half_interval(values: Sequence[float]) -> float | None:
     """Half width of the 95 % interval of a mean (Student); None for fewer than two."""
     if len(values) < 2:
         return None
-    error = float(np.std(values, ddof=1) / np.sqrt(len(values)))
+    error = float(standard_error(np.asarray(values)))
     return error * float(stats.t.ppf(0.5 + LEVEL / 2, len(values) - 1))
 
 

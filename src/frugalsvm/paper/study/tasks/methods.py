@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from ....driver.options import SolveOptions
 from ....driver.result import Result, Status
-from ....driver.solving import run_interruptible
+from ....driver.solving import run_or_raise
 from ....problem.problem import Problem
 from ....search.relaxations import relax
 from ...datasets import CATALOGUE
@@ -27,14 +28,13 @@ def solved(
     n_jobs: int = 1,
 ) -> Result:
     """A run with seed 0; Ctrl-C is raised, since partial cells are useless."""
-    outcome = run_interruptible(
-        problem, method=method, effort=effort, gap_tol=GAP_TOL, time_limit=limit,
-        max_nodes=None, initial_support=None, method_options=options, n_jobs=n_jobs,
-        random_state=0, verbose=0, callback=None, certificate=False,
+    return run_or_raise(
+        problem,
+        SolveOptions(
+            method=method, effort=effort, gap_tol=GAP_TOL, time_limit=limit,
+            method_options=options, n_jobs=n_jobs, random_state=0,
+        ),
     )  # fmt: skip
-    if outcome.was_interrupted:
-        raise KeyboardInterrupt
-    return outcome.result
 
 
 def method(

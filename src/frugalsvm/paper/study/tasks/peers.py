@@ -16,9 +16,9 @@ import numpy as np
 import sklearn
 from sklearn.feature_selection import RFE, SelectKBest, SequentialFeatureSelector
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import SVC, LinearSVC, l1_min_c
 
+from ....api.validation.splits import stratified_splits
 from ....problem.problem import Problem
 from ..sources import DataSet
 from .methods import solved
@@ -167,7 +167,7 @@ def nested(
 
     X, y, X_test, y_test = fold_parts(data, fold, folds, seed=repeat)
     scores: dict[float, float] = {}
-    splits = list(StratifiedKFold(inner, shuffle=True, random_state=0).split(X, y))
+    splits = list(stratified_splits(y, inner, seed=0))
     for C in Cs:
         hits = []
         for train, test in splits:

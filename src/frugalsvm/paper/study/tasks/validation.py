@@ -6,9 +6,10 @@ import time
 from typing import Any
 
 import numpy as np
-from sklearn.model_selection import StratifiedKFold, train_test_split
+from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler
 
+from ....api.validation.splits import stratified_splits
 from ....driver.result import Status
 from ....problem.problem import Problem
 from ..sources import DataSet
@@ -28,8 +29,7 @@ Parts = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
 def fold_parts(data: DataSet, fold: int, folds: int, seed: int = 0) -> Parts:
     """Training and test samples of a stratified fold, scaled by the former."""
-    splitter = StratifiedKFold(folds, shuffle=True, random_state=seed)
-    train, test = list(splitter.split(data.X, data.y))[fold]
+    train, test = list(stratified_splits(data.y, folds, seed))[fold]
     return scaled_parts(data.X[train], data.y[train], data.X[test], data.y[test])
 
 

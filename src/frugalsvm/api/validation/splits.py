@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
-from sklearn.model_selection import check_cv
+from sklearn.model_selection import StratifiedKFold, check_cv
 
-from .cross_validation import Samples
-
-# Training and test samples of a fold.
-Split = tuple[np.ndarray, np.ndarray]
+from .folds import Split
+from .samples import Samples
 
 
 def make_splits(
@@ -45,6 +43,18 @@ def make_splits(
                 "give a cv whose folds all have test samples."
             )
     return splits
+
+
+def possible_folds(signs: np.ndarray, folds: int) -> int:
+    """The number of folds that the rarer class allows; 0 if it allows none."""
+    most = min(folds, *_counts(signs))
+    return most if most >= 2 else 0
+
+
+def stratified_splits(signs: np.ndarray, folds: int, seed: int) -> Iterator[Split]:
+    """Shuffled folds with the same share of both classes, made one by one."""
+    folding = StratifiedKFold(folds, shuffle=True, random_state=seed)
+    yield from folding.split(np.zeros((signs.size, 1)), signs)
 
 
 def _given(cv: Any) -> list[Any] | None:
@@ -102,7 +112,7 @@ def _check_training(k: int, part: Samples) -> None:
 
 def _fewer_folds(cv: Any, signs: np.ndarray, stacklevel: int) -> Any:
     """Cut a number of folds to the size of the rarer class; leave any other cv."""
-    rarer = int(min((signs > 0).sum(), (signs < 0).sum()))
+    rarer = min(_counts(signs))
     if not isinstance(cv, (int, np.integer)) or rarer < 2 or cv <= rarer:
         return cv
     warnings.warn(
@@ -111,3 +121,9 @@ def _fewer_folds(cv: Any, signs: np.ndarray, stacklevel: int) -> Any:
         stacklevel=stacklevel,
     )
     return rarer
+
+
+def _counts(signs: np.ndarray) -> tuple[int, int]:
+    """Samples of the negative and of the positive class."""
+    n_positive = int(np.count_nonzero(signs > 0))
+    return signs.size - n_positive, n_positive

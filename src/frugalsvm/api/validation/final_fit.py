@@ -9,11 +9,15 @@ import numpy as np
 
 from ...driver.result import Result
 from .choice import Choice, ScoredPath
-from .cross_validation import Fold, FoldWork, Linear, Samples, svm_on
+from .grid import GridFold, GridWork
+from .models import Linear, svm_on
+from .samples import Samples
 
 
 class FinalModel(NamedTuple):
-    """The result of the fit to all data. Attributes
+    """The result of the fit to all data.
+
+    Attributes
     ----------
     path : ScoredPath
     result : Result
@@ -37,13 +41,13 @@ class FinalFit:
 
     Attributes
     ----------
-    work : FoldWork
+    work : GridWork
     gap_tol : float
     n_jobs : int or None
     verbose : int
     """
 
-    work: FoldWork
+    work: GridWork
     gap_tol: float
     n_jobs: int | None
     verbose: int
@@ -52,12 +56,13 @@ class FinalFit:
         self,
         samples: Samples,
         loss_weight: np.ndarray,
-        folds: list[Fold],
+        folds: list[GridFold],
         choice: Choice,
         seeds: np.random.SeedSequence,
     ) -> FinalModel:
         """The path on all data, and the model of the chosen budget and C."""
-        from ...driver.solving import run_interruptible
+        from ...driver.options import SolveOptions
+        from ...driver.solving import run_or_raise
         from ..path import bounded_grid
 
         work = self.work
@@ -69,24 +74,18 @@ class FinalFit:
             problem, work.budgets, work.weights, effort=work.effort,
             seed=seeds.spawn(1)[0], n_jobs=self.n_jobs, seeds=_supports_of(folds),
         )  # fmt: skip
-        outcome = run_interruptible(
-            problem.with_C(float(work.weights[i])).with_budget(int(work.budgets[j])),
-            method="auto",
+        options = SolveOptions(
             effort=work.effort,
             gap_tol=self.gap_tol,
-            time_limit=None,
-            max_nodes=None,
             initial_support=grid.supports[i][j],
-            method_options=None,
             n_jobs=self.n_jobs,
             random_state=int(seeds.generate_state(1)[0]),
             verbose=self.verbose,
-            callback=None,
-            certificate=False,
         )
-        if outcome.was_interrupted:
-            raise KeyboardInterrupt
-        result = outcome.result
+        result = run_or_raise(
+            problem.with_C(float(work.weights[i])).with_budget(int(work.budgets[j])),
+            options,
+        )
         grid = grid.knowing(i, j, result)
         model = Linear(result.coef, result.intercept)
         if work.refit_weights is not None:
@@ -101,7 +100,7 @@ class FinalFit:
         )
 
 
-def _supports_of(folds: list[Fold]) -> dict[tuple[int, int], list[np.ndarray]]:
+def _supports_of(folds: list[GridFold]) -> dict[tuple[int, int], list[np.ndarray]]:
     """The supports selected on the folds, by C and budget."""
     n_rows, n_columns = folds[0].objectives.shape
     return {

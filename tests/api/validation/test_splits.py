@@ -6,8 +6,8 @@ from sklearn.model_selection import StratifiedKFold
 
 import frugalsvm.api.path
 from frugalsvm import FrugalSVCCV
-from frugalsvm.api.estimators.cross_validation import Samples
-from frugalsvm.api.estimators.splits import make_splits
+from frugalsvm.api.validation.samples import Samples
+from frugalsvm.api.validation.splits import make_splits
 from tests.reference import random_data
 
 ALL = np.arange(40)

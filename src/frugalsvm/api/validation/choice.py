@@ -9,7 +9,7 @@ import numpy as np
 from scipy.stats import rankdata
 
 from ...runtime.progress import relative_gaps
-from .cross_validation import Fold, FoldWork
+from .grid import GridFold, GridWork
 
 RULES = ("one-se", "best")
 # Means that differ by less are equal up to rounding.
@@ -110,6 +110,13 @@ def standard_error(scores: np.ndarray) -> np.ndarray:
     return scores.std(axis=-1, ddof=1) / np.sqrt(n_folds)
 
 
+def one_standard_error(mean: np.ndarray, se: np.ndarray) -> float:
+    """The best mean score less its standard error; minus infinity without scores."""
+    usable = np.where(np.isfinite(mean), mean, -np.inf)
+    best = np.argmax(usable)
+    return float(usable.flat[best] - np.asarray(se).flat[best])
+
+
 def choose(mean: np.ndarray, se: np.ndarray, rule: str) -> tuple[int, int]:
     """Row and column, i.e. C and budget, chosen by a rule.
 
@@ -117,14 +124,11 @@ def choose(mean: np.ndarray, se: np.ndarray, rule: str) -> tuple[int, int]:
     of it. Among these the fewest features win, then the smallest C.
     """
     usable = np.where(np.isfinite(mean), mean, -np.inf)
-    row, column = np.unravel_index(np.argmax(usable), mean.shape)
-    least = usable[row, column]
-    if not np.isfinite(least):
+    if not np.isfinite(usable.max()):
         raise ValueError(
             "the scores of all candidates are not finite; check cv and scoring."
         )
-    if rule == "one-se":
-        least = least - se[row, column]
+    least = one_standard_error(mean, se) if rule == "one-se" else float(usable.max())
     # Columns first: budgets take precedence over C.
     columns, rows = np.nonzero((usable >= least - SAME * max(1.0, abs(least))).T)
     return int(rows[0]), int(columns[0])
@@ -152,7 +156,7 @@ class Choice:
     place: tuple[int, int]
 
     @classmethod
-    def of(cls, folds: list[Fold], rule: str) -> Choice:
+    def of(cls, folds: list[GridFold], rule: str) -> Choice:
         """Choose by a rule."""
         scores = np.stack([fold.scores for fold in folds], axis=-1)
         means = scores.mean(axis=-1)
@@ -171,7 +175,7 @@ class Choice:
         )
 
     def path(
-        self, work: FoldWork, objectives: np.ndarray, lower_bounds: np.ndarray
+        self, work: GridWork, objectives: np.ndarray, lower_bounds: np.ndarray
     ) -> ScoredPath:
         """The scores with objectives and bounds on all data."""
         refit = work.refit_weights
@@ -180,7 +184,7 @@ class Choice:
             None if refit is None else refit[self.refit], self.place,
         )  # fmt: skip
 
-    def table(self, work: FoldWork, folds: list[Fold]) -> dict[str, Any]:
+    def table(self, work: GridWork, folds: list[GridFold]) -> dict[str, Any]:
         """The ``cv_results_`` dictionary of scikit-learn."""
         shape = self.scores.shape[:3]
         i, j, r = (index.ravel() for index in np.indices(shape))

@@ -1,0 +1,64 @@
+"""Linear models on the features that a search has found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from ...problem.problem import Problem
+    from ...search.path_search import GridSolutions
+
+# Accuracy of the SVMs that predict.
+FINAL_TOL = 1e-9
+
+
+class Linear(NamedTuple):
+    """A linear model: weights of all features, and an intercept."""
+
+    coef: np.ndarray
+    intercept: float
+
+
+def svm_on(problem: Problem, support: np.ndarray) -> Linear:
+    """The SVM on a support, as a model of all features."""
+    from ...search.evaluator import Evaluator
+
+    solution = Evaluator(problem).solve(support, tol=FINAL_TOL)
+    assert solution is not None
+    coef = np.zeros(problem.n_features)
+    coef[solution.support] = solution.w
+    return Linear(coef, problem.unshifted_intercept(coef, solution.b))
+
+
+def grid_models(
+    problem: Problem,
+    found: GridSolutions,
+    weights: np.ndarray,
+    refit_weights: np.ndarray | None = None,
+) -> Iterator[tuple[tuple[int, int, int], Linear]]:
+    """The SVMs on the supports of a grid.
+
+    Parameters
+    ----------
+    problem : Problem
+        That of the grid.
+    found : GridSolutions
+    weights : ndarray
+        The values of C that selected the supports.
+    refit_weights : ndarray, default=None
+        Values of C for the SVMs; None to use the one that selected the support.
+
+    Yields
+    ------
+    place : tuple of int
+        C, budget and ``refit_weights`` by their numbers.
+    model : Linear
+    """
+    for i, row in enumerate(found.rows):
+        for j, one in enumerate(row):
+            tried = weights[i : i + 1] if refit_weights is None else refit_weights
+            for r, C in enumerate(tried.tolist()):
+                yield (i, j, r), svm_on(problem.with_C(C), one.support)
