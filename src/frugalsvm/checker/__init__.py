@@ -86,7 +86,7 @@ from .reading import (
     save_arrays,
     within_rounding,
 )
-from .refit import Refit, check_refit
+from .refit import VerifiedRefit, check_refit
 from .statement import (
     Statement,
     check_data,
@@ -101,9 +101,9 @@ __all__ = [
     "FORMAT",
     "Alternatives",
     "InvalidCertificate",
-    "Refit",
     "Statement",
     "Verification",
+    "VerifiedRefit",
     "checksum",
     "fingerprint",
     "objective_bound",
@@ -131,7 +131,7 @@ class Verification:
         The features of the solution.
     n_nodes, n_leaves, n_fixings : int
         Size of the proof.
-    refit : Refit or None
+    refit : VerifiedRefit or None
         What is proved about the weights of the model, if they were computed with
         another C than the one that selected the features.
     alternatives : Alternatives or None
@@ -147,7 +147,7 @@ class Verification:
     n_leaves: int
     n_fixings: int
     alternatives: Alternatives | None = None
-    refit: Refit | None = None
+    refit: VerifiedRefit | None = None
 
     def __str__(self) -> str:
         return self._bounds() + self._list() + f"\nfor: {self.problem}" + self._refit()

@@ -18,7 +18,7 @@ from .table import SignedRows
 
 
 @dataclass(frozen=True)
-class Refit:
+class VerifiedRefit:
     """What is proved about the weights of the model.
 
     Attributes
@@ -46,7 +46,7 @@ def check_refit(
     rows: np.ndarray | SignedRows,
     signs: np.ndarray,
     objective_of: Callable[..., float],
-) -> Refit:
+) -> VerifiedRefit:
     """Recompute both bounds of the refit, and compare with the claims.
 
     ``objective_of`` takes C, features, weights and intercept; it checks the budgets.
@@ -67,7 +67,7 @@ def check_refit(
     bound = _bound(rows[features], signs, C, statement.fit_intercept, _point(arrays, C))
     _check_claims(arrays, objective, bound)
     gap = (objective - bound) / objective if objective > 0 else 0.0
-    return Refit(weights, objective, bound, gap)
+    return VerifiedRefit(weights, objective, bound, gap)
 
 
 def _point(arrays: Mapping[str, np.ndarray], C: np.ndarray) -> np.ndarray:

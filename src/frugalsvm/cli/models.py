@@ -57,7 +57,13 @@ def portable_model(
         preparation.classes,
         preparation.n_features,
         calibration,
-        Proof(result.objective, result.lower_bound, str(result.status), *digests),
+        Proof(
+            result.objective,
+            result.lower_bound,
+            str(result.status),
+            digests[0],
+            digests[1],
+        ),
         metadata,
     )
 

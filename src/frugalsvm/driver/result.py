@@ -30,6 +30,39 @@ class Status(StrEnum):
     SOLVER_FAILED = "solver failed"
 
 
+@dataclass(frozen=True, eq=False)
+class Refit:
+    """The SVM on the selected features with another C, and a bound of its optimum.
+
+    Attributes
+    ----------
+    C : float
+    coef : ndarray of shape (n_features,)
+    intercept : float
+    objective, lower_bound : float
+        Of that SVM, in which the features are given.
+    """
+
+    C: float
+    coef: np.ndarray
+    intercept: float
+    objective: float
+    lower_bound: float
+
+    @property
+    def gap(self) -> float:
+        """Relative gap between the two."""
+        return relative_gap(self.objective, self.lower_bound)
+
+    @property
+    def verdict(self) -> str:
+        """What is known about the weights, as a sentence."""
+        return (
+            f"computed with C = {self.C:g}: on these features, the objective is the "
+            f"smallest for that C, to within {100 * self.gap:.2g} %"
+        )
+
+
 @dataclass(frozen=True, repr=False)
 class Result:
     """A solution of FS-SVM with a lower bound that proves how good it is.
@@ -69,6 +102,9 @@ class Result:
     message : str
         Why a third-party solver failed, if it did; objective and bound are those
         reached before.
+    refit : Refit or None
+        The weights for another C, if they were asked for. Everything above belongs to
+        the C that selected the features.
     """
 
     objective: float
@@ -86,6 +122,7 @@ class Result:
     certificate: Certificate | None = None
     message: str = ""
     elites: list[np.ndarray] = field(default_factory=list)
+    refit: Refit | None = None
 
     @property
     def gap(self) -> float:
@@ -160,6 +197,8 @@ class Result:
             ("lower bound", f"{self.lower_bound:.6g}"),
             ("gap", f"{100 * self.gap:.3g} %"),
         ]
+        if self.refit is not None:
+            pairs.append(("weights", self.refit.verdict))
         if self.message:
             pairs.append(("message", self.message))
         return markup.box(
@@ -185,6 +224,7 @@ class Result:
             ("gap", f"{100 * self.gap:.3g} %"),
             ("verdict", self.verdict),
             ("features", f"{self.selected.size} of {self.coef.size}"),
+            *([] if self.refit is None else [("weights", self.refit.verdict)]),
             ("time", f"{self.seconds:.2f} s"),
             ("work", work or "-"),
         ]
@@ -195,5 +235,5 @@ class Result:
 
 def _table_row(name: str, text: str) -> str:
     """A label with text beside it; long texts are wrapped."""
-    words = wrap(text, WIDTH) if name == "verdict" else [text]
+    words = wrap(text, WIDTH) if name in ("verdict", "weights") else [text]
     return f"{name:<12} " + f"\n{'':13}".join(words)

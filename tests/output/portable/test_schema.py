@@ -43,9 +43,9 @@ DELETE = object()
     ("path", "value", "words"),
     [
         (["format"], "other", "format is not 'frugalsvm-model'"),
-        (["version"], 2, "version 2, but this frugalsvm reads version 1; upgrade"),
-        (["version"], "1", "version must be 1, got '1'"),
-        (["version"], True, "version must be 1, got True"),
+        (["version"], 3, "version 3, but this frugalsvm reads version 2; upgrade"),
+        (["version"], "1", "version must be 1 or 2, got '1'"),
+        (["version"], True, "version must be 1 or 2, got True"),
         (["version"], DELETE, "has no 'version'"),
         (["classes"], ["a"], "classes must be a list of at least 2"),
         (["classes"], ["a", "b", "c"], "classes must be a list of at most 2"),
@@ -231,13 +231,25 @@ def test_a_peer_agrees(text):
         (["features", 0, "weight"], True),
         (["features", 1, "scale"], 0),
         (["extra"], 1),
-        (["version"], 2),
+        (["version"], 3),
     ]:
         assert not validator.is_valid(parse(changed(text, path, value)))
     for path, value in [(["calibration"], None), (["proof"], DELETE)]:
         altered = changed(text, path, value)
         assert validator.is_valid(parse(altered))
         PortableModel.from_json(altered)
+
+
+def test_files_of_version_1_are_read(text):
+    """They had no refit."""
+    new = PortableModel.from_json(text)
+    content = json.loads(text)
+    content["version"] = 1
+    del content["proof"]["refit"]
+    assert PortableModel.from_json(json.dumps(content)) == new
+    content["proof"]["refit"] = {"C": 1.0, "objective": 2.0}
+    with pytest.raises(InvalidModel, match="lower_bound"):
+        PortableModel.from_json(json.dumps(content))
 
 
 def test_numbers_of_a_calibration_beyond_double_precision_are_rejected(text):

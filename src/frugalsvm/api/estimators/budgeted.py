@@ -71,6 +71,9 @@ class BudgetedClassifier(BinaryLinearClassifier):
         self.lower_bound_ = result.lower_bound
         self.gap_ = result.gap
         self.status_ = str(result.status)
+        if result.refit is not None:
+            self.refit_objective_ = result.refit.objective
+            self.refit_lower_bound_ = result.refit.lower_bound
 
     def _get_support_mask(self) -> np.ndarray:
         check_is_fitted(self)

@@ -53,6 +53,11 @@ class FrugalSVC(BudgetedClassifier):
     C : float, default=1.0
         Weight of the hinge loss, between 1e-15 and 1e15. (C times the weight of a
         sample may lie between 1e-30 and 1e30.)
+    refit_C : float or None, default=None
+        C for the weights of the selected features, if it should differ from the one
+        that selects them: small C select well and are quickly proved, larger ones often
+        predict better. ``coef_``, ``intercept_`` and predictions are then those of the
+        SVM on the selected features with this C.
     method : str, default="auto"
         ``relax-and-round`` rounds the conic relaxation; ``swap`` improves that by
         exchanging features, with restarts; ``branch-and-bound`` goes on until the
@@ -124,11 +129,14 @@ class FrugalSVC(BudgetedClassifier):
     classes_ : ndarray of shape (2,)
         Labels; positive decisions mean ``classes_[1]``.
     objective_ : float
-        Objective of the model.
+        Objective of the model; with ``refit_C``, of the weights for ``C``.
     lower_bound_ : float
-        Proved lower bound on the objective of every model within the budget.
+        Proved lower bound on the objective of every model within the budget, for ``C``.
     gap_ : float
         Relative gap between the two.
+    refit_objective_, refit_lower_bound_ : float
+        Only with ``refit_C``: objective of the model for that C, and a proved lower
+        bound on that of every model with these features.
     status_ : str
         ``optimal`` if the gap is at most ``gap_tol``. Otherwise ``feasible`` if the
         method finished or its effort was spent, ``node limit``, ``time limit``,
@@ -155,6 +163,7 @@ class FrugalSVC(BudgetedClassifier):
     _constraints: ClassVar[dict[str, Constraint]] = {
         "max_features": may_be.optional(may_be.integer(0)),
         "C": may_be.POSITIVE,
+        "refit_C": may_be.optional(may_be.POSITIVE),
         "method": may_be.one_of(METHOD_NAMES),
         "effort": may_be.one_of(EFFORTS),
         "gap_tol": may_be.LIMIT,
@@ -181,6 +190,7 @@ class FrugalSVC(BudgetedClassifier):
         max_features: int | None = 10,
         C: float = 1.0,
         *,
+        refit_C: float | None = None,
         method: str = "auto",
         effort: str = "normal",
         gap_tol: float = 1e-4,
@@ -203,6 +213,7 @@ class FrugalSVC(BudgetedClassifier):
     ) -> None:
         self.max_features = max_features
         self.C = C
+        self.refit_C = refit_C
         self.method = method
         self.effort = effort
         self.gap_tol = gap_tol
@@ -263,6 +274,7 @@ class FrugalSVC(BudgetedClassifier):
 
     def _fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None) -> Any:
         from ...driver.options import SolveOptions
+        from ...driver.refit import with_refit
         from ...driver.solving import run_interruptible
         from ...problem.problem import Problem
 
@@ -282,6 +294,9 @@ class FrugalSVC(BudgetedClassifier):
                 "initial_support", self.initial_support
             )
         outcome = run_interruptible(problem, SolveOptions.among(given))
+        if self.refit_C is not None:
+            refitted = with_refit(problem, outcome.result, self.refit_C)
+            outcome = outcome._replace(result=refitted)
         self._included = np.array(problem.include)
         # Free its copy of the data before the next step.
         del problem
@@ -306,6 +321,7 @@ class FrugalSVC(BudgetedClassifier):
     def _take(self, result: Result) -> None:
         """Set the attributes of the fitted estimator."""
         self._take_result(result)
-        self.coef_ = result.coef.reshape(1, -1)
-        self.intercept_ = np.array([result.intercept])
+        weights = result if result.refit is None else result.refit
+        self.coef_ = weights.coef.reshape(1, -1)
+        self.intercept_ = np.array([weights.intercept])
         self.n_iter_ = max(1, result.counters.get("SVM solves", 1))

@@ -10,7 +10,7 @@ import numpy as np
 from ...driver.result import Result
 from .choice import Choice, ScoredPath
 from .grid import GridFold, GridWork
-from .models import Linear, svm_on
+from .models import Linear
 from .samples import Samples
 
 
@@ -62,6 +62,7 @@ class FinalFit:
     ) -> FinalModel:
         """The path on all data, and the model of the chosen budget and C."""
         from ...driver.options import SolveOptions
+        from ...driver.refit import with_refit
         from ...driver.solving import run_or_raise
         from ..path import bounded_grid
 
@@ -82,15 +83,17 @@ class FinalFit:
             random_state=int(seeds.generate_state(1)[0]),
             verbose=self.verbose,
         )
+        budget = int(work.budgets[j])
         result = run_or_raise(
-            problem.with_C(float(work.weights[i])).with_budget(int(work.budgets[j])),
-            options,
+            problem.with_C(float(work.weights[i])).with_budget(budget), options
         )
         grid = grid.knowing(i, j, result)
         model = Linear(result.coef, result.intercept)
         if work.refit_weights is not None:
             refit_C = float(work.refit_weights[choice.refit[i, j]])
-            model = svm_on(problem.with_C(refit_C), result.selected)
+            result = with_refit(problem.with_budget(budget), result, refit_C)
+            assert result.refit is not None
+            model = Linear(result.refit.coef, result.refit.intercept)
         return FinalModel(
             choice.path(work, grid.objectives, grid.lower_bounds),
             result,

@@ -6,13 +6,13 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from .calibration import from_dict
-from .parts import Feature, Proof
+from .parts import Feature, Proof, RefitProof
 from .schema import InvalidModel, check, model_schema, shown
 
 if TYPE_CHECKING:
     from .model import PortableModel
 
-FORMAT, VERSION = "frugalsvm-model", 1
+FORMAT, VERSION = "frugalsvm-model", 2
 
 
 def to_content(model: PortableModel) -> dict[str, Any]:
@@ -60,12 +60,15 @@ def from_content(content: Any) -> dict[str, Any]:
 
 def _proof(known: dict[str, Any]) -> Proof:
     certificate = known.get("certificate") or {}
+    refit = known.get("refit")
+    numbers = ("C", "objective", "lower_bound")
     return Proof(
         _number("objective", known["objective"]),
         _number("lower_bound", known["lower_bound"]),
         known["status"],
         certificate.get("fingerprint"),
         certificate.get("checksum"),
+        refit and RefitProof(*(_number(name, refit[name]) for name in numbers)),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -37,6 +37,20 @@ class Feature:
 
 
 @dataclass(frozen=True)
+class RefitProof:
+    """What is proved about the weights, among all weights of the same features.
+
+    Attributes
+    ----------
+    C, objective, lower_bound : float
+    """
+
+    C: float
+    objective: float
+    lower_bound: float
+
+
+@dataclass(frozen=True)
 class Proof:
     """What is proved about a model, among all models within its budget.
 
@@ -46,6 +60,9 @@ class Proof:
     status : str
     fingerprint, checksum : str or None
         SHA-256 of the data and of the certificate, if there is one.
+    refit : RefitProof or None
+        About the weights, if they were computed with another C than the one that
+        selected the features.
     """
 
     objective: float
@@ -53,6 +70,7 @@ class Proof:
     status: str
     fingerprint: str | None = None
     checksum: str | None = None
+    refit: RefitProof | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """As in model.json."""
@@ -64,6 +82,7 @@ class Proof:
             "lower_bound": self.lower_bound,
             "status": self.status,
             "certificate": certificate,
+            "refit": None if self.refit is None else asdict(self.refit),
         }
 
 

@@ -17,7 +17,7 @@ from sklearn.preprocessing import (
 from ...api.estimators.fitted import Fitted, open_fitted
 from .calibration import from_calibrator, is_finite
 from .model import PortableModel
-from .parts import Feature, Label, Proof
+from .parts import Feature, Label, Proof, RefitProof
 
 
 def read_estimator(
@@ -121,8 +121,10 @@ def _proof(classifier: Any) -> Proof | None:
         return None
     certificate = getattr(getattr(classifier, "result_", None), "certificate", None)
     names = ("fingerprint", "checksum")
-    digests = [None, None] if certificate is None else [
-        str(certificate.arrays[name]) for name in names
-    ]  # fmt: skip
+    digests: dict[str, str] = {}
+    if certificate is not None:
+        digests = {name: str(certificate.arrays[name]) for name in names}
     status = getattr(classifier, "status_", "feasible")
-    return Proof(float(objective), float(bound), status, *digests)
+    refit = getattr(getattr(classifier, "result_", None), "refit", None)
+    about = refit and RefitProof(refit.C, refit.objective, refit.lower_bound)
+    return Proof(float(objective), float(bound), status, refit=about, **digests)
