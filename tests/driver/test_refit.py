@@ -130,7 +130,7 @@ def test_portable_models_know_what_is_proved_about_their_weights(data):
 
 def test_estimators_that_were_pickled_without_the_parameter_can_be_used(data):
     model = FrugalSVC(3, C=0.05, random_state=0).fit(*data)
-    state = model.__getstate__()
+    state = dict(model.__getstate__())
     del state["refit_C"]
     old = FrugalSVC.__new__(FrugalSVC)
     old.__setstate__(state)

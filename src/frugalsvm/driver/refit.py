@@ -1,7 +1,8 @@
 """The refit: weights of the selected features, computed with a C of their own.
 
 One C does two jobs: how strongly the selection is regularised, and how large the
-weights are. The SVM on a given set of features is convex, so its dual point proves its optimum.
+weights are. The SVM on a given set of features is convex, so its dual point proves its
+optimum.
 """
 
 from __future__ import annotations
