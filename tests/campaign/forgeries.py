@@ -17,6 +17,7 @@ import numpy as np
 
 from frugalsvm import InvalidCertificate, Problem, near_optimal, solve, verify
 from frugalsvm.checker import checksum
+from frugalsvm.driver.refit import with_refit
 
 from .generator import chance, random_constraints, random_data, random_weights
 from .layout import encode, encode_list
@@ -118,7 +119,9 @@ class Base:
         )  # fmt: skip
         lists = [dict(found.certificate.arrays)]
         lists += [encode_list(strong_list(rng, pool), arrays) for arrays in strong]
-        proofs = [honest, *strong, *lists]
+        refit_C = float(arguments["C"]) * float(rng.choice([0.01, 0.5, 1.0, 100.0]))
+        refitted = dict(with_refit(problem, result, refit_C).certificate.arrays)
+        proofs = [honest, refitted, refitted, *strong, *lists]
         self._proofs += proofs
         self.sources += [
             Source(arrays, pool, varying(pool.stated), self._proofs)
@@ -131,6 +134,21 @@ class Base:
         key = b"|".join(str(part.shape).encode() + part.tobytes() for part in parts)
         if key not in self._references:
             self._references[key] = Reference(self.stated(arrays))
+        return self._references[key]
+
+    def refit_reference(self, weights, support, intercept: bool) -> Reference:
+        """The reference of the SVM on given features with given weights of the loss."""
+        n = self.X.shape[1]
+        key = b"|".join([np.asarray(weights, float).tobytes(), bytes(support)])
+        key += bytes([intercept])
+        if key not in self._references:
+            rest = tuple(sorted({*range(n)} - {*support}))
+            self._references[key] = Reference(
+                Stated(
+                    self.X, self.y, np.asarray(weights, np.float64), len(support),
+                    include=tuple(support), exclude=rest, intercept=intercept,
+                )
+            )  # fmt: skip
         return self._references[key]
 
     def stated(self, arrays) -> Stated:
@@ -148,7 +166,8 @@ def forge(rng, base: Base) -> tuple[str, dict[str, np.ndarray]]:
     weights = np.array([weight for _, weight in MUTATIONS.values()])
     source = base.sources[rng.integers(len(base.sources))]
     # Claim little, so that only the proof is tested.
-    little = {"lower_bound": np.array(-1e300), "threshold": np.array(-1e300)}
+    claims = ("lower_bound", "threshold", "refit_lower_bound")
+    little = {name: np.array(-1e300) for name in claims}
     little = {name: value for name, value in little.items() if name in source.arrays}
     arrays = {**source.arrays, **little}
     number = rng.choice([1, 2, 3], p=[0.5, 0.3, 0.2])
@@ -158,6 +177,8 @@ def forge(rng, base: Base) -> tuple[str, dict[str, np.ndarray]]:
         arrays = poor_solution(rng, arrays)
     if chance(rng, 0.9):
         arrays = {**arrays, "objective": np.array(_objective(base, arrays))}
+        if "refit_coef" in arrays:
+            arrays = {**arrays, "refit_objective": _refit_objective(base, arrays)}
     return names[which], sealed(arrays)
 
 
@@ -175,6 +196,27 @@ def _objective(base: Base, arrays) -> float:
     except (ValueError, IndexError, TypeError, OverflowError):
         present = arrays["objective"].reshape(-1)
         return float(np.real(present[0])) if present.size else 0.0
+
+
+def _refit_objective(base: Base, arrays) -> np.ndarray:
+    """What the weights of the refit are worth, or the present claim."""
+    try:
+        support = refit_support(arrays["selected"], arrays["include"])
+        coef = np.zeros(base.X.shape[1])
+        coef[list(support)] = arrays["refit_coef"]
+        reference = base.refit_reference(
+            arrays["refit_weights"], support, bool(arrays["fit_intercept"])
+        )
+        return np.array(
+            float(reference.objective(coef, float(arrays["refit_intercept"])))
+        )
+    except (ValueError, IndexError, TypeError, OverflowError):
+        return arrays["refit_objective"]
+
+
+def refit_support(selected, include) -> tuple[int, ...]:
+    """The features whose weights a refit computes."""
+    return tuple(np.union1d(selected, include).astype(int).tolist())
 
 
 def run(unit: Unit) -> Tally:
@@ -212,8 +254,10 @@ def judge(unit: Unit, base: Base, name: str, arrays, tally: Tally) -> None:
             tally.count(NAME, name, "loose")
             return
         tally.count(NAME, name, "accepted")
-        for text in objections(proved, reference):
+        for text in (*objections(proved, reference), *_refit_objections(base, proved)):
             tally.violate(unit, f"{text} ({name})")
+        if proved.refit is not None:
+            tally.count(NAME, "refit", "accepted")
     if calls[0] > before:
         tally.count(NAME, name, "counted")
 
@@ -236,6 +280,23 @@ def objections(proved, reference: Reference):
         yield f"forged objective: {objective!r} < {float(optimum.lower)!r}"
     if proved.alternatives is not None:
         yield from list_objections(proved.alternatives, reference)
+
+
+def _refit_objections(base: Base, proved):
+    """What an accepted certificate must not prove about its weights."""
+    refit, problem = proved.refit, proved.problem
+    if refit is None:
+        return
+    support = refit_support(proved.selected, problem.include)
+    optimum = base.refit_reference(
+        refit.weights, support, problem.fit_intercept
+    ).optimum  # fmt: skip
+    if not optimum.is_tight:
+        return
+    if Fraction(refit.lower_bound) > optimum.upper:
+        yield f"forged refit: {refit.lower_bound!r} > {float(optimum.upper)!r}"
+    if Fraction(refit.objective) < optimum.lower:
+        yield f"forged refit: {refit.objective!r} < {float(optimum.lower)!r}"
 
 
 def list_objections(found, reference: Reference):

@@ -33,11 +33,17 @@ FLOATS = ("f2", "f4", "f8", ">f8", "g")
 ODD = (0.0, -0.0, -1.0, np.nan, np.inf, -np.inf, 1e-320, 1e-160, 1e160, 1.7e308)
 
 
+REFIT = (
+    "refit_weights", "refit_coef", "refit_intercept", "refit_objective",
+    "refit_lower_bound", "refit_sample", "refit_alpha",
+)  # fmt: skip
+
+
 # --- anything ------------------------------------------------------------------------
 
 
 def _any_name(rng, arrays) -> str:
-    names = [*TREE, *POINTS, *CLAIM, *PROBLEM, *LIST]
+    names = [*TREE, *POINTS, *CLAIM, *PROBLEM, *LIST, *REFIT]
     return str(rng.choice([name for name in names if name in arrays]))
 
 
