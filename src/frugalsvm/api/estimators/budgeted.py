@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ...driver.constant import ConstantModel
 from ...driver.result import Result
 from ..feature_names import FeatureNames
 from .binary_linear import BinaryLinearClassifier
@@ -24,6 +25,7 @@ class BudgetedClassifier(BinaryLinearClassifier):
     exclude: Any
     fit_intercept: bool
     _included: np.ndarray
+    _constant: ConstantModel | None
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -71,6 +73,20 @@ class BudgetedClassifier(BinaryLinearClassifier):
         self.lower_bound_ = result.lower_bound
         self.gap_ = result.gap
         self.status_ = str(result.status)
+
+    def _note_constant(self, sign: int | None, positive: np.ndarray, C: float) -> None:
+        """Remember whether the weights predict one class for all training samples.
+
+        ``sign`` is that of all their scores, if there is one, and ``positive`` says
+        which samples are of the second class.
+        """
+        self._constant = ConstantModel.of(
+            sign, positive, self.classes_, C, self.class_weight is not None
+        )
+
+    def _warn_if_constant(self, stacklevel: int) -> None:
+        if self._constant is not None:
+            self._constant.warn(stacklevel + 1)
 
     def _get_support_mask(self) -> np.ndarray:
         check_is_fitted(self)

@@ -253,15 +253,19 @@ class FrugalSVC(BudgetedClassifier):
         ConvergenceWarning
             If ``time_limit`` or ``max_nodes`` ended the fit with a gap above
             ``gap_tol``. There is no warning if the effort ended it.
+        ConstantModelWarning
+            If the model predicts one class for all training samples.
         """
         with all_or_nothing(self):
             outcome = self._fit(X, y, sample_weight)
         if outcome.was_interrupted and self.on_interrupt == "raise":
             raise KeyboardInterrupt("the best model so far is kept")
         self._warn_of_limit(outcome.result)
+        self._warn_if_constant(stacklevel=2)
         return self
 
     def _fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None) -> Any:
+        from ...driver.constant import constant_sign
         from ...driver.options import SolveOptions
         from ...driver.solving import run_interruptible
         from ...problem.problem import Problem
@@ -283,9 +287,14 @@ class FrugalSVC(BudgetedClassifier):
             )
         outcome = run_interruptible(problem, SolveOptions.among(given))
         self._included = np.array(problem.include)
+        self._take(outcome.result)
+        self._note_constant(
+            constant_sign(problem, self.coef_[0], self.intercept_[0]),
+            problem.y > 0,
+            self.C,
+        )
         # Free its copy of the data before the next step.
         del problem
-        self._take(outcome.result)
         self._keep_moments(
             data, check_sample_weight(sample_weight, data) * (weights > 0)
         )

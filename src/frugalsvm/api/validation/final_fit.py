@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -12,6 +12,9 @@ from .choice import Choice, ScoredPath
 from .grid import GridFold, GridWork
 from .models import Linear, svm_on
 from .samples import Samples
+
+if TYPE_CHECKING:
+    from ...problem.problem import Problem
 
 
 class FinalModel(NamedTuple):
@@ -90,7 +93,7 @@ class FinalFit:
         model = Linear(result.coef, result.intercept)
         if work.refit_weights is not None:
             refit_C = float(work.refit_weights[choice.refit[i, j]])
-            model = svm_on(problem.with_C(refit_C), result.selected)
+            model = _without_ghosts(problem.with_C(refit_C), result.selected)
         return FinalModel(
             choice.path(work, grid.objectives, grid.lower_bounds),
             result,
@@ -98,6 +101,16 @@ class FinalFit:
             np.array(problem.include),
             grid.n_solves + result.counters.get("SVM solves", 1),
         )
+
+
+def _without_ghosts(problem: Problem, support: np.ndarray) -> Linear:
+    """The SVM on a support, without features that do not matter to it."""
+    from ...driver.ghosts import PrimalPoint, ghost_limit, without_ghosts
+
+    model = svm_on(problem, support)
+    objective = problem.objective(*model)
+    limit = ghost_limit(objective, -np.inf, 0.0)
+    return Linear(*without_ghosts(problem, PrimalPoint(*model, objective), limit)[:2])
 
 
 def _supports_of(folds: list[GridFold]) -> dict[tuple[int, int], list[np.ndarray]]:
