@@ -67,4 +67,6 @@ def test_weights_are_no_remedy_where_there_are_some_or_no_rare_class():
     for model in (weighted, even):
         assert "class" not in model.remedy
         assert "C=10 instead of 1" in model.remedy
+    nothing = ConstantModel.of(1, positive, (0, 1), 1.0, False, has_budget=False)
+    assert nothing.remedy == "The budget allows no features: raise it."
     assert ConstantModel.of(None, positive, (0, 1), 1.0, False) is None

@@ -56,6 +56,8 @@ class ConstantModel:
         Whether the classes had weights.
     rows : str
         What samples are called.
+    has_budget : bool
+        Whether any feature may be used.
     """
 
     label: Any
@@ -65,6 +67,7 @@ class ConstantModel:
     C: float
     is_weighted: bool = False
     rows: str = "samples"
+    has_budget: bool = True
 
     @classmethod
     def of(
@@ -75,6 +78,7 @@ class ConstantModel:
         C: float,
         is_weighted: bool,
         rows: str = "samples",
+        has_budget: bool = True,
     ) -> ConstantModel | None:
         """None if ``sign`` is, that is, if a model predicts both classes.
 
@@ -87,7 +91,7 @@ class ConstantModel:
         counts = positive.size - n_second, n_second
         return cls(
             _plain(classes[k]), _plain(classes[1 - k]), counts[k], counts[1 - k],
-            float(C), is_weighted, rows,
+            float(C), is_weighted, rows, has_budget,
         )  # fmt: skip
 
     @property
@@ -120,6 +124,8 @@ class ConstantModel:
         )
 
     def _remedy(self, weights: str, larger: str) -> str:
+        if not self.has_budget:
+            return "The budget allows no features: raise it."
         if self.is_weighted or self.n_other == 0 or self.n_label <= self.n_other:
             return f"Try a larger C ({larger}), or more or other features."
         own, rare = self.balanced

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -16,9 +17,14 @@ from .binary_linear import BinaryLinearClassifier
 from .parameters import check_parameters
 
 
+def _is_zero(budget: Any) -> bool:
+    return isinstance(budget, Integral) and budget == 0
+
+
 class BudgetedClassifier(BinaryLinearClassifier):
     """Checks data, resolves features by name, and stores results."""
 
+    max_features: Any
     feature_costs: Any
     max_cost: float | None
     include: Any
@@ -81,8 +87,9 @@ class BudgetedClassifier(BinaryLinearClassifier):
         which samples are of the second class.
         """
         self._constant = ConstantModel.of(
-            sign, positive, self.classes_, C, self.class_weight is not None
-        )
+            sign, positive, self.classes_, C, self.class_weight is not None,
+            has_budget=not _is_zero(self.max_features),
+        )  # fmt: skip
 
     def _warn_if_constant(self, stacklevel: int) -> None:
         if self._constant is not None:
