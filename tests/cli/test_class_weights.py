@@ -256,6 +256,14 @@ def test_a_constant_model_in_json(run_json, run, weak):
     assert "warning: constant model" in done.stderr
 
 
+def test_probabilities_that_never_reach_one_half_are_warned_of(run, weak, table):
+    done = run("fit", weak, *FIT, "--calibrate", "--model", "m.json")
+    assert "by its probabilities, the model predicts well for all rows" in done.stderr
+    strong = write_csv("strong.csv", rare(signal=4.0))
+    done = run("fit", strong, *FIT, "--calibrate", "--model", "m.json")
+    assert "by its probabilities" not in done.stderr
+
+
 def test_the_exit_codes_are_in_the_help(run):
     text = " ".join(run("fit", "--help").output.replace("│", " ").split())
     assert "--allow-constant" in text

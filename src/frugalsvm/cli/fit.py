@@ -326,6 +326,18 @@ class Run:
         if constant is not None and not self.allow_constant:
             raise ConstantFit
 
+    def _check_calibration(self, data: Any, probabilities: Any) -> None:
+        """Warn if a probability of one half, where predictions change, is not met."""
+        likely = probabilities > 0.5
+        if likely.any() and not likely.all():
+            return
+        label = data.target.classes[int(likely.all())]
+        self.session.warn(
+            f"by its probabilities, the model predicts {label} for all rows: they are "
+            "all on one side of one half; compare them with a threshold of your own, "
+            "or fit without --calibrate to predict by the score"
+        )
+
     def _save(
         self, data: Any, fitted: Any, validation: Any, extras: Any
     ) -> tuple[dict[str, str], list[OSError]]:
@@ -337,6 +349,7 @@ class Run:
         calibration = None
         if self.calibrate and validation is not None:
             calibration = validation.calibration(data.target.positive)
+            self._check_calibration(data, calibration.probability(validation.scores))
         command = command_line()
         writers: dict[str, Any] = {
             "model": lambda path: write_text(

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 # How many times larger the C is that a remedy names.
 MORE = 10.0
+# Weights of classes are a remedy if one has so many times the samples of the other.
+UNEVEN = 1.2
 
 
 class ConstantModelWarning(UserWarning):
@@ -126,7 +128,8 @@ class ConstantModel:
     def _remedy(self, weights: str, larger: str) -> str:
         if not self.has_budget:
             return "The budget allows no features: raise it."
-        if self.is_weighted or self.n_other == 0 or self.n_label <= self.n_other:
+        is_uneven = self.n_label >= UNEVEN * self.n_other > 0
+        if self.is_weighted or not is_uneven:
             return f"Try a larger C ({larger}), or more or other features."
         own, rare = self.balanced
         return (
