@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from .api.stability import StabilitySelection, stability_selection
     from .api.validation.choice import ScoredPath
     from .checker import InvalidCertificate, Verification, verify
+    from .driver.constant import ConstantModelWarning
     from .driver.result import Result, Status
     from .driver.solving import solve
     from .output.portable import InvalidModel, PortableModel, Scorecard
@@ -30,6 +31,7 @@ __version__ = "0.1.0.dev0"
 
 _HOME = {
     "Certificate": "problem.certificate",
+    "ConstantModelWarning": "driver.constant",
     "FrugalPath": "api.path",
     "FrugalSVC": "api.estimators",
     "FrugalSVCCV": "api.estimators",
@@ -56,6 +58,7 @@ _HOME = {
 
 __all__ = [
     "Certificate",
+    "ConstantModelWarning",
     "FrugalPath",
     "FrugalSVC",
     "FrugalSVCCV",

@@ -1,11 +1,15 @@
 """Paths: monotone, valid, and no worse than separate fits."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 
 import frugalsvm.driver.solving
 from frugalsvm import Problem, frugal_path, solve
+from frugalsvm.api.path import _Row
+from frugalsvm.driver.options import SolveOptions
 from tests.reference import brute_force, random_data
 
 
@@ -41,6 +45,23 @@ def test_everything_is_monotone_in_the_budget(data):
     assert (np.diff(path.objectives, axis=1) <= 1e-7 * path.objectives[:, :1]).all()
     assert (np.diff(path.lower_bounds, axis=1) <= 0).all()
     assert (path.gaps >= 0).all()
+
+
+def test_a_budget_is_no_worse_than_a_smaller_one(monkeypatch):
+    """Even if a run has given up a millionth with features that hardly matter."""
+    X, y = random_data(np.random.default_rng(5), 50, 10)
+    options = SolveOptions(method="swap", random_state=0, effort="fast")
+    row = _Row(Problem(X, y, max_features=3), np.array([2, 3]), options)
+    row.ascend([])
+    smaller, larger = row.results
+    worse = smaller.objective * (1 + 5e-7)
+    row.results[1] = replace(larger, objective=worse, coef=smaller.coef * 0.0)
+    monkeypatch.setattr(_Row, "_try_from", lambda *_: None)
+    row.spread()
+    assert row.results[1].objective == smaller.objective
+    np.testing.assert_array_equal(row.results[1].coef, smaller.coef)
+    np.testing.assert_array_equal(row.results[1].selected, smaller.selected)
+    assert row.results[1].lower_bound == larger.lower_bound
 
 
 def test_neighbours_help():

@@ -414,6 +414,9 @@ class _Row:
             smaller = self.results[t - 1]
             if smaller.objective < self.results[t].objective * (1 - SAME):
                 self._try_from(t, smaller)
+            # Without features that hardly matter, a run may end a millionth above.
+            if smaller.objective < self.results[t].objective * (1 - SAME):
+                self.results[t] = _with_model(self.results[t], smaller)
 
     def _try_from(self, t: int, neighbour: Result) -> None:
         """Descend once from a neighbour and keep the better result."""
@@ -424,3 +427,13 @@ class _Row:
         self.bounds[t] = max(self.bounds[t], found.lower_bound)
         if found.objective < self.results[t].objective * (1 - SAME):
             self.results[t] = found
+
+
+def _with_model(result: Result, better: Result) -> Result:
+    """A result with the model of another, and its own bound."""
+    if result.certificate is not None:
+        return result
+    return replace(
+        result, objective=better.objective, coef=better.coef,
+        intercept=better.intercept, selected=better.selected, constant=better.constant,
+    )  # fmt: skip

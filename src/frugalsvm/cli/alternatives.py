@@ -36,6 +36,7 @@ def alternatives(
         ),
     ] = "1%",
     C: Annotated[float, typer.Option("--C", help="Weight of the hinge loss.")] = 1.0,
+    class_weight: opt.ClassWeight = "auto",
     time_limit: Annotated[
         float | None,
         typer.Option(help="Time limit in seconds; the list may then be incomplete."),
@@ -64,9 +65,11 @@ def alternatives(
     Shows which features are proved to be in every good model, and what can replace the
     others.
     """
+    from .class_weights import parse_class_weight
     from .formats import parse_formats
     from .parsing import check_search, parse_budget, parse_C, parse_share
     from .reporting import list_alternatives
+    from .results import class_weight_of
     from .study import Conditions, Search
 
     check_output("--certificate", certificate, data, costs)
@@ -82,11 +85,14 @@ def alternatives(
     source = DataOptions(
         data, target, positive, tuple(exclude or ()), tuple(keep or ()),
         tuple(categorical or ()), impute, encoding, costs,
-        parse_formats(decimal, thousands),
+        parse_formats(decimal, thousands), parse_class_weight(class_weight),
     )  # fmt: skip
     with Panel(session) as panel:
         table, preparation, prices = source.load(session, panel)
-        conditions = Conditions(budget, C, tuple(include or ()), prices, max_cost)
+        weights = source.weights(session, table.target)
+        conditions = Conditions(
+            budget, C, tuple(include or ()), prices, max_cost, weights
+        )
         conditions.check(table.plan)
         panel.phase("listing alternatives")
         found = list_alternatives(
@@ -95,7 +101,9 @@ def alternatives(
             certificate is not None,
         )  # fmt: skip
     _show(session, found)
-    with given_with_errors(session, _content(found)):
+    content = _content(found)
+    content["class_weight"] = class_weight_of(conditions, table.target.signs)
+    with given_with_errors(session, content):
         if certificate is not None and found.certificate is not None:
             proof = found.certificate.with_preparation(preparation.to_json())
             write_certificate(certificate, proof)

@@ -7,7 +7,7 @@ import errno
 from ..tables.errors import UnknownColumn
 from ..tables.target import PositiveError
 
-OK, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
+OK, FAILED, USAGE, CONSTANT, INTERRUPTED = 0, 1, 2, 3, 130
 
 
 class UsageProblem(ValueError):
@@ -18,10 +18,16 @@ class InterruptedFit(Exception):
     """Ctrl-C ended a command, after it showed and saved what it had."""
 
 
+class ConstantFit(Exception):
+    """A model that predicts one class was fitted, shown and saved."""
+
+
 def exit_code(error: BaseException) -> int:
     """The exit code for an error."""
     if isinstance(error, (KeyboardInterrupt, InterruptedFit)):
         return INTERRUPTED
+    if isinstance(error, ConstantFit):
+        return CONSTANT
     if isinstance(error, (UsageProblem, UnknownColumn, PositiveError)):
         return USAGE
     return FAILED

@@ -13,7 +13,7 @@ import typer
 
 from ..tables.formats import ALL_OPEN, FormatRules
 from . import options as opt
-from .errors import InterruptedFit, UsageProblem, message
+from .errors import ConstantFit, InterruptedFit, UsageProblem, message
 from .outputs import STDOUT, check_output, write_certificate, write_text
 from .panel import Panel
 from .session import Session
@@ -33,6 +33,7 @@ def fit(
     target: opt.TargetName,
     max_features: opt.MaxFeatures = "5",
     C: opt.LossWeight = "1",
+    class_weight: opt.ClassWeight = "auto",
     effort: opt.Effort = "normal",
     time_limit: opt.TimeLimit = None,
     include: opt.Include = None,
@@ -62,6 +63,14 @@ def fit(
         str | None,
         typer.Option(metavar="FILE", help="Write the proof for frugalsvm verify."),
     ] = None,
+    allow_constant: Annotated[
+        bool,
+        typer.Option(
+            "--allow-constant",
+            help="Exit with code 0 even if the model predicts one class for all rows; "
+            "otherwise the code is then 3, and the files are written as well.",
+        ),
+    ] = False,
     encoding: opt.Encoding = None,
     decimal: opt.Decimal = None,
     thousands: opt.Thousands = None,
@@ -70,8 +79,10 @@ def fit(
     """Fit a model on at most B features of a table, and prove how good the choice is.
 
     Numbers are standardised, and categories become 0/1 features. Columns without useful
-    information (constants, identifiers, free text) are dropped and listed.
+    information (constants, identifiers, free text) are dropped and listed. The exit
+    code is 3 if the model predicts the same class for all rows.
     """
+    from .class_weights import parse_class_weight
     from .formats import parse_formats
     from .parsing import check_search, parse_budget, parse_C
     from .study import Conditions, Search
@@ -90,9 +101,11 @@ def fit(
     source = DataOptions(
         data, target, positive, tuple(exclude or ()), tuple(keep or ()),
         tuple(categorical or ()), impute, encoding, costs,
-        parse_formats(decimal, thousands),
+        parse_formats(decimal, thousands), parse_class_weight(class_weight),
     )  # fmt: skip
-    Run(session, files, search, folds, calibrate).start(source, conditions)
+    Run(session, files, search, folds, calibrate, allow_constant).start(
+        source, conditions
+    )
 
 
 @dataclass(frozen=True)
@@ -148,6 +161,7 @@ class DataOptions:
     encoding: str | None = None
     costs: str | None = None
     formats: FormatRules = ALL_OPEN
+    class_weight: Any = "auto"
 
     def load(self, session: Session, panel: Panel) -> tuple[Any, Any, Any]:
         """Load data, preparation and costs, and report how the file was read."""
@@ -167,6 +181,16 @@ class DataOptions:
         for line in understood(data, preparation):
             session.say(line)
         return data, preparation, costs
+
+    def weights(self, session: Session, target: Any) -> Any:
+        """The weights of the classes, said if they differ."""
+        from .class_weights import ClassWeights
+
+        found = ClassWeights.of(self.class_weight, target)
+        remark = found.said(target.signs)
+        if remark:
+            session.say(f"  {remark}")
+        return found
 
 
 @dataclass
@@ -195,6 +219,7 @@ class Run:
     search: Any
     folds: int
     calibrate: bool = False
+    allow_constant: bool = False
 
     def start(self, source: DataOptions, conditions: Any) -> None:
         """Read, fit, cross-validate, show and save."""
@@ -203,7 +228,8 @@ class Run:
 
         with Panel(self.session) as panel:
             data, _, costs = source.load(self.session, panel)
-            conditions = replace(conditions, costs=costs)
+            weights = source.weights(self.session, data.target)
+            conditions = replace(conditions, costs=costs, class_weight=weights)
             conditions.check(data.plan)
             if self.search.is_slow_for(data.n_rows):
                 self.session.say(
@@ -272,8 +298,9 @@ class Run:
         return extras(data, fitted, self.search, panel.phase)
 
     def _finish(self, data: Any, fitted: Any, checked: Checked) -> None:
-        from .results import content_of, show_fit
+        from .results import constant_of, content_of, show_fit
 
+        constant = constant_of(data, fitted)
         validation, interrupted = checked.validation, checked.interrupted
         if interrupted:
             self.session.warn(
@@ -284,6 +311,8 @@ class Run:
             self.session.warn(
                 "calibration needs cross-validation: the model has no probabilities"
             )
+        if constant is not None and self.session.json:
+            self.session.warn(constant.words_of_commands)
         show_fit(self.session, data, fitted, validation, self.files.certificate)
         saved, errors = self._save(data, fitted, validation, checked.extras)
         self.session.give(
@@ -294,6 +323,20 @@ class Run:
             raise errors[0]
         if interrupted:
             raise InterruptedFit
+        if constant is not None and not self.allow_constant:
+            raise ConstantFit
+
+    def _check_calibration(self, data: Any, probabilities: Any) -> None:
+        """Warn if a probability of one half, where predictions change, is not met."""
+        likely = probabilities > 0.5
+        if likely.any() and not likely.all():
+            return
+        label = data.target.classes[int(likely.all())]
+        self.session.warn(
+            f"by its probabilities, the model predicts {label} for all rows: they are "
+            "all on one side of one half; compare them with a threshold of your own, "
+            "or fit without --calibrate to predict by the score"
+        )
 
     def _save(
         self, data: Any, fitted: Any, validation: Any, extras: Any
@@ -306,6 +349,7 @@ class Run:
         calibration = None
         if self.calibrate and validation is not None:
             calibration = validation.calibration(data.target.positive)
+            self._check_calibration(data, calibration.probability(validation.scores))
         command = command_line()
         writers: dict[str, Any] = {
             "model": lambda path: write_text(

@@ -40,6 +40,18 @@ def portable_model(
         "C": repr(fit.conditions.loss),
         "made by": f"frugalsvm {own_version()}",
     }
+    weights = fit.conditions.class_weight
+    if weights is not None and weights.is_weighted:
+        metadata["class weights"] = (
+            "balanced"
+            if weights.is_balanced
+            else ", ".join(
+                f"{label}: {weight!r}"
+                for label, weight in zip(
+                    weights.labels, weights.fixed or (), strict=True
+                )
+            )
+        )
     if command:
         metadata["command"] = command
     return PortableModel(

@@ -45,6 +45,16 @@ LossWeight = Annotated[
         "(cross-validation).",
     ),
 ]
+ClassWeight = Annotated[
+    str,
+    typer.Option(
+        "--class-weight",
+        metavar="WEIGHTS",
+        help="How much a row of each class counts: balanced (inversely to the number "
+        "of rows), none, weights like sick=10,well=1, or auto (balanced if a class has "
+        "less than a third of the rows).",
+    ),
+]
 Effort = Annotated[
     str,
     typer.Option(metavar="EFFORT", help="Search effort: fast, normal or thorough."),

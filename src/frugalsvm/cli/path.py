@@ -34,18 +34,21 @@ class Scores:
     ----------
     mean, error : ndarray of shape (n_budgets,)
         Over the folds, with the standard error.
+    name : str
+        "accuracy", or "balanced accuracy" if the classes have weights.
     """
 
     mean: np.ndarray
     error: np.ndarray
+    name: str = "accuracy"
 
     @classmethod
-    def of(cls, folds: list[list[float]]) -> Scores:
+    def of(cls, folds: list[list[float]], name: str = "accuracy") -> Scores:
         """From the accuracies of each fold."""
         from ..api.validation.choice import standard_error
 
         scores = np.transpose(folds)
-        return cls(scores.mean(axis=-1), standard_error(scores))
+        return cls(scores.mean(axis=-1), standard_error(scores), name)
 
     @property
     def chosen(self) -> int:
@@ -70,6 +73,7 @@ def path(
         str, typer.Option(help="Numbers of features to try, like 1-20 or 1,2,5,10.")
     ] = "1-20",
     C: Annotated[float, typer.Option("--C", help="Weight of the hinge loss.")] = 1.0,
+    class_weight: opt.ClassWeight = "auto",
     effort: opt.Effort = "fast",
     time_limit: Annotated[
         float | None, typer.Option(help="Time limit in seconds for each budget.")
@@ -91,10 +95,12 @@ def path(
 
     For each budget: the best model found on all rows, the proved bound, and the
     cross-validated accuracy. The mark < shows the fewest features within one standard
-    error of the best accuracy.
+    error of the best accuracy, or balanced accuracy if the classes have weights.
     """
+    from .class_weights import parse_class_weight
     from .formats import parse_formats
     from .parsing import check_search, parse_budgets, parse_C
+    from .results import class_weight_of
     from .study import Conditions, Search, budget_path
 
     check_output("--report", report, data)
@@ -106,10 +112,13 @@ def path(
         data, target, positive, tuple(exclude or ()), tuple(keep or ()),
         tuple(categorical or ()), impute, encoding,
         formats=parse_formats(decimal, thousands),
+        class_weight=parse_class_weight(class_weight),
     )  # fmt: skip
     conditions = Conditions(None, C, tuple(include or ()))
     with Panel(session) as panel:
         table, preparation, _ = source.load(session, panel)
+        weights = source.weights(session, table.target)
+        conditions = replace(conditions, class_weight=weights)
         conditions.check(table.plan)
         wanted = parse_budgets(budgets, preparation.n_features)
         _check_included(len(conditions.sides(preparation)["include"]), wanted)
@@ -129,6 +138,7 @@ def path(
     _show(session, preparation, found, scores)
     content = _content(table, preparation, found, scores)
     content["interrupted"] = interrupted
+    content["class_weight"] = class_weight_of(conditions, table.target.signs)
     with given_with_errors(session, content):
         if report is not None:
             text = _report(table, preparation, conditions, found, scores, session.seed)
@@ -163,7 +173,8 @@ def _score(
 
     work = FoldPath(conditions, budgets, search.effort)
     jobs = fold_jobs(data, folds, search.seed, on_fold)
-    return Scores.of(run_folds(work, data, jobs))
+    name = "balanced accuracy" if conditions.is_weighted else "accuracy"
+    return Scores.of(run_folds(work, data, jobs), name)
 
 
 @dataclass(frozen=True)
@@ -196,17 +207,25 @@ class FoldPath:
         grid = search_grid(problem, tried, weights, effort=self.effort, seed=job.seed)
         truth = data.value.target.positive[job.test]
         hits = [
-            float(((fold.scores(model) > 0) == truth).mean())
+            self._accuracy(fold.scores(model) > 0, truth)
             for _, model in grid_models(problem, grid, weights)
         ]
         return [hits[t] for t in place]
+
+    def _accuracy(self, said: np.ndarray, truth: np.ndarray) -> float:
+        """The share of rows that are right; of each class if these have weights."""
+        right = said == truth
+        if not self.conditions.is_weighted or truth.all() or not truth.any():
+            return float(right.mean())
+        return float((right[truth].mean() + right[~truth].mean()) / 2)
 
 
 def _show(
     session: Session, preparation: Any, found: Any, scores: Scores | None
 ) -> None:
     heads = [">budget", ">objective", ">bound", ">gap"]
-    heads += [">accuracy"] * (scores is not None) + ["", "features"]
+    heads += [] if scores is None else [f">{scores.name}"]
+    heads += ["", "features"]
     table = session.table(*heads)
     values = found.objectives[0] if scores is None else scores.mean
     low, high = float(values.min()), float(values.max())
@@ -229,13 +248,13 @@ def _show(
         table.add_row(*cells)
         before = now
     session.show("", table)
-    what = "objective" if scores is None else "cross-validated accuracy"
+    what = "objective" if scores is None else f"cross-validated {scores.name}"
     session.show(f"bars: {what}, from {low:.4g} to {high:.4g}")
     if scores is not None:
         budget = int(found.max_features[scores.chosen])
         session.show(
             f"<: {budget} feature{'s' * (budget != 1)}, the fewest within one standard "
-            "error of the best accuracy"
+            f"error of the best {scores.name}"
         )
 
 
@@ -271,6 +290,7 @@ def _content(
     return {
         "data": as_dict(data, preparation),
         "C": float(found.C[0]),
+        "score": None if scores is None else scores.name,
         "path": rows,
         "one_standard_error": chosen,
     }
@@ -296,6 +316,7 @@ def _report(
         lower_bounds=found.lower_bounds[0],
         scores=None if scores is None else scores.mean,
         errors=None if scores is None else scores.error,
+        score_name="accuracy" if scores is None else scores.name,
         threshold=None if scores is None else scores.threshold,
     )
     rule = "feature limit chosen by the one-standard-error rule, C set by the user"

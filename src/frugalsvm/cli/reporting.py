@@ -27,7 +27,7 @@ from ..output.report import (
 from ..output.report.content import CATEGORY, NUMBER, DataWarning
 from ..tables import Preparation
 from ..tables.prepared_columns import CategoryColumn
-from .results import repeated, scored, verify_command
+from .results import constant_of, repeated, scored, verify_command
 from .study import Conditions, Fit, PreparedTable, Search, budget_path
 from .validation import Validation
 from .versions import versions
@@ -92,6 +92,7 @@ def list_alternatives(
         n_jobs=search.n_jobs,
         random_state=search.seed,
         certificate=certificate,
+        sample_weight=conditions.weights_of(data.target.signs),
         **conditions.sides(preparation),
     )
 
@@ -126,6 +127,7 @@ def report_of(
         elif fit.chosen == ("C",):
             chosen_by = f"C {chosen_by}, feature limit set by the user"
         steps = (*steps, "choice of feature limit and C")
+    constant = constant_of(data, fit)
     proof = None
     if result.certificate is not None:
         verify = None
@@ -141,6 +143,8 @@ def report_of(
             max_features=conditions.budget,
             max_cost=conditions.max_cost,
             chosen_by=chosen_by,
+            class_weight=conditions.weight_words(data.target.signs),
+            constant="" if constant is None else constant.words_of_commands,
         ),
         features=tuple(_features(fit, validation)),
         intercept=fit.intercept,

@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from ..driver.constant import ConstantModel
 from ..driver.result import Result, Status
-from ..output.report import CrossValidation, cross_validation_of
+from ..output.report import CrossValidation, Score, cross_validation_of
+from ..output.report.words import sentence
 from .session import Session, plain
 from .study import Conditions, Fit, PreparedTable
 from .understanding import as_dict
@@ -38,6 +40,15 @@ def scored(
     )
 
 
+def constant_of(data: PreparedTable, fit: Fit) -> ConstantModel | None:
+    """What to say of a model that predicts one class; None if it predicts both."""
+    return ConstantModel.of(
+        fit.result.constant, data.target.positive, data.target.classes,
+        fit.conditions.loss, fit.conditions.is_weighted, "rows",
+        has_budget=fit.conditions.max_features != 0,
+    )  # fmt: skip
+
+
 def show_fit(
     session: Session,
     data: PreparedTable,
@@ -45,11 +56,17 @@ def show_fit(
     validation: Validation | None,
     certificate: str | None,
 ) -> None:
-    """Print a fitted model: features, scores, and what is proved."""
+    """Print a fitted model: features, scores, and what is proved.
+
+    If it predicts one class only, that comes first.
+    """
+    constant = constant_of(data, fit)
+    if constant is not None:
+        session.show("", *_leading(constant), constant.remedy_of_commands)
     _show_features(session, fit, validation)
     if validation is not None:
         session.show("", *_score_lines(data, fit, validation))
-    session.show("", *proof_lines(fit))
+    session.show("", *proof_lines(fit, data.target.signs))
     if fit.result.certificate is not None and certificate is not None:
         mark = str(fit.result.certificate.arrays["fingerprint"])
         session.show(
@@ -114,18 +131,28 @@ def _score_lines(data: PreparedTable, fit: Fit, validation: Validation) -> list[
     if fit.choice is not None:
         steps = (*steps, "choice of feature limit and C")
     scores = {one.name: one for one in scored(data, validation, steps).scores}
-    accuracy, auc = scores["accuracy"], scores["AUC"]
-    share = max(data.target.counts) / data.n_rows
+    shown, auc = scores["accuracy"], scores.get("AUC")
+    constant = max(data.target.counts) / data.n_rows
+    usual = "the majority class"
+    if fit.conditions.is_weighted and "balanced accuracy" in scores:
+        # Errors in the rarer class count more, so accuracy is not what was sought.
+        shown, constant, usual = scores["balanced accuracy"], 0.5, "one class"
     return [
-        f"cross-validated accuracy {100 * accuracy.mean:.1f} % "
-        f"(+/- {100 * accuracy.spread:.1f}), AUC {auc.mean:.3f} "
-        f"(+/- {auc.spread:.3f}), {validation.n_folds} folds",
-        f"  (always predicting the majority class: {100 * share:.1f} %; repeated in "
+        f"cross-validated {shown.name} {100 * shown.mean:.1f} % "
+        f"(+/- {100 * shown.spread:.1f}), {_auc_words(auc)}, "
+        f"{validation.n_folds} folds",
+        f"  (always predicting {usual}: {100 * constant:.1f} %; repeated in "
         f"every fold: {', '.join(steps)})",
     ]
 
 
-def proof_lines(fit: Fit) -> list[str]:
+def _auc_words(auc: Score | None) -> str:
+    if auc is None:
+        return "no AUC (a model's scores are all the same)"
+    return f"AUC {auc.mean:.3f} (+/- {auc.spread:.3f})"
+
+
+def proof_lines(fit: Fit, signs: np.ndarray) -> list[str]:
     """What is proved about the choice of features, in plain words."""
     result, conditions = fit.result, fit.conditions
     limits = []
@@ -136,6 +163,8 @@ def proof_lines(fit: Fit) -> list[str]:
     if conditions.include:
         limits.append(f"including {', '.join(conditions.include)}")
     words = ", ".join(limits) + " and " * bool(limits) + f"C = {conditions.loss:g}"
+    if conditions.is_weighted:
+        words += f", class weights {conditions.weight_words(signs)},"
     lines = [
         f"Proved: no linear SVM with {words}{_chosen_words(fit)} has an objective "
         f"below {result.lower_bound:.6g}. This one has {result.objective:.6g}: "
@@ -176,11 +205,22 @@ def _gap_words(result: Result) -> str:
     return words
 
 
+def _leading(constant: ConstantModel | None) -> list[str]:
+    return [] if constant is None else [f"{sentence(constant.verdict)}."]
+
+
+def class_weight_of(conditions: Conditions, signs: np.ndarray) -> dict[str, Any] | None:
+    """Weights of the classes for JSON."""
+    given = conditions.class_weight
+    return None if given is None else given.as_dict(signs)
+
+
 def content_of(
     data: PreparedTable, fit: Fit, validation: Validation | None, interrupted: bool
 ) -> dict[str, Any]:
     """The same content for JSON."""
     result, preparation = fit.result, fit.preparation
+    constant, signs = constant_of(data, fit), data.target.signs
     origins = preparation.origins()
     features = []
     for j in result.selected.tolist():
@@ -206,13 +246,17 @@ def content_of(
         "standardised_intercept": result.intercept,
         "max_features": fit.conditions.max_features,
         "C": fit.conditions.C,
+        "class_weight": class_weight_of(fit.conditions, signs),
+        "constant": None
+        if constant is None
+        else {"class": constant.label, "words": constant.words_of_commands},
         "chosen_by_cross_validation": fit.choice is not None,
         "proof": {
             "objective": result.objective,
             "lower_bound": result.lower_bound,
             "gap": result.gap,
             "status": str(result.status),
-            "words": " ".join(proof_lines(fit)),
+            "words": " ".join(_leading(constant) + proof_lines(fit, signs)),
         },
         "seconds": result.seconds,
         "interrupted": interrupted,

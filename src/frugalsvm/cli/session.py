@@ -24,7 +24,7 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
-from .errors import InterruptedFit, exit_code, message
+from .errors import ConstantFit, InterruptedFit, exit_code, message
 
 # Width of the output if it does not go to a terminal.
 WIDTH = 100
@@ -307,7 +307,7 @@ def guarded(session: Session, work: Callable[[Session], None]) -> None:
         if session.debug:
             for line in traceback.format_exc().split("\n"):
                 _print_line(session.err, f"  {line}")
-        if not isinstance(error, InterruptedFit):
+        if not isinstance(error, (InterruptedFit, ConstantFit)):
             words = shortened(message(error))
             _print_line(session.err, f"error: {words}")
             _give_error(session, words, code)

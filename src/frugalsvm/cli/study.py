@@ -40,6 +40,7 @@ from ..tables import (
 from ..tables.errors import listed
 from ..tables.formats import ALL_OPEN, FormatRules
 from ..tables.kinds import check_missing, check_wanted, missing_values
+from .class_weights import ClassWeights
 from .errors import UsageProblem
 from .formats import check_names
 
@@ -120,6 +121,8 @@ class Conditions:
     costs : dict or None
         By column.
     max_cost : float or None
+    class_weight : ClassWeights or None
+        None if all rows count the same.
     """
 
     max_features: int | str | None = 5
@@ -127,6 +130,7 @@ class Conditions:
     include: tuple[str, ...] = ()
     costs: dict[str, float] | None = None
     max_cost: float | None = None
+    class_weight: ClassWeights | None = None
 
     @property
     def is_open(self) -> bool:
@@ -149,6 +153,20 @@ class Conditions:
     def loss(self) -> float:
         """C, once it is chosen."""
         return float(self.C)
+
+    def weights_of(self, signs: np.ndarray) -> np.ndarray | None:
+        """Weights of rows, learned from these rows; None if they count the same."""
+        given = self.class_weight
+        return None if given is None else given.of_rows(signs)
+
+    @property
+    def is_weighted(self) -> bool:
+        """Whether classes count differently."""
+        return self.class_weight is not None and self.class_weight.is_weighted
+
+    def weight_words(self, signs: np.ndarray) -> str:
+        """Weights of the classes for people; empty if they count the same."""
+        return "" if self.class_weight is None else self.class_weight.words(signs)
 
     def check(self, plan: Plan) -> None:
         """Compare with the columns of the data."""
@@ -184,6 +202,7 @@ class Conditions:
             X,
             signs,
             C=self.loss,
+            sample_weight=self.weights_of(signs),
             max_features=self.budget,
             overwrite_X=True,
             **self.sides(preparation),
@@ -309,6 +328,7 @@ def budget_path(
         time_limit=search.time_limit,
         random_state=search.seed,
         n_jobs=search.n_jobs,
+        sample_weight=conditions.weights_of(data.target.signs),
         **conditions.sides(preparation),
     )
 
@@ -346,7 +366,13 @@ def choose(
     work = _grid_work(conditions, search, preparation)
     seeds = fold_seeds(search.seed)
     jobs = (
-        FoldJob(k, train, test, seeds.spawn(1)[0])
+        FoldJob(
+            k,
+            train,
+            test,
+            seeds.spawn(1)[0],
+            conditions.weights_of(samples.signs[train]),
+        )
         for k, (train, test) in enumerate(splits)
     )
     found = run_folds(
@@ -415,7 +441,9 @@ class GridChoice:
     def path(self) -> ScoredPath:
         """The scores, with objectives and bounds on all rows; this fits them."""
         final = FinalFit(self.work, GAP_TOL, self.search.n_jobs, verbose=0)
-        weight = self.samples.sample_weight
+        weight = self.given.weights_of(self.samples.signs)
+        if weight is None:
+            weight = self.samples.sample_weight
         fitted = final.run(self.samples, weight, self.folds, self.choice, self.seeds)
         return fitted.path
 

@@ -201,14 +201,16 @@ class FoldFit:
         scores = fold.scores(Linear(result.coef, result.intercept))
         chances = None
         if self.probabilities:
-            sigmoid = _inner_sigmoid(fold, own.loss, result.selected, search.seed)
+            sigmoid = _inner_sigmoid(fold, own, result.selected, search.seed)
             chances = sigmoid.probability(scores)
         names = fold.preparation.features
         selected = frozenset(names[j] for j in result.selected)
         return HeldOut(job.test, scores, chances, selected, own)
 
 
-def _inner_sigmoid(fold: TableFold, C: float, used: np.ndarray, seed: int) -> Sigmoid:
+def _inner_sigmoid(
+    fold: TableFold, conditions: Conditions, used: np.ndarray, seed: int
+) -> Sigmoid:
     """Probabilities for scores, learned from the training rows alone.
 
     The features stay the same. In each inner fold, their weights are learned from some
@@ -220,7 +222,7 @@ def _inner_sigmoid(fold: TableFold, C: float, used: np.ndarray, seed: int) -> Si
     if used.size > 0 and n_folds > 0:
         splits = stratified_splits(signs, n_folds, seed)
         jobs = (FoldJob(k, *split) for k, split in enumerate(splits))
-        for rows, found in run_folds(InnerFit(C), (X, signs), jobs):
+        for rows, found in run_folds(InnerFit(conditions), (X, signs), jobs):
             scores[rows] = found
     return fit_sigmoid(scores, signs > 0)
 
@@ -231,16 +233,19 @@ class InnerFit:
 
     Attributes
     ----------
-    C : float
+    conditions : Conditions
+        With the C and the class weights.
     """
 
-    C: float
+    conditions: Conditions
 
     def run(
         self, data: Shared[tuple[np.ndarray, np.ndarray]], job: FoldJob
     ) -> tuple[np.ndarray, np.ndarray]:
         """The held-out rows and their scores."""
         X, signs = data.value
-        problem = Problem(X[job.train], signs[job.train], C=self.C)
+        given, own = self.conditions, signs[job.train]
+        weight = given.weights_of(own)
+        problem = Problem(X[job.train], own, C=given.loss, sample_weight=weight)
         model = svm_on(problem, np.arange(X.shape[1]))
         return job.test, X[job.test] @ model.coef + model.intercept

@@ -15,21 +15,22 @@ from dataclasses import fields, replace
 
 import numpy as np
 
-from ..engine.protocol import RelaxationRequest, WorkingSet
+from ..engine.protocol import DualBound, RelaxationRequest, WorkingSet
 from ..engine.region import Region
 from ..problem.loss import HingeLoss
 from ..problem.problem import Problem
 from ..problem.solution import Solution
 from ..runtime.blas import single_threaded_blas
+from ..runtime.incumbent import LEAST_GAP
 from ..runtime.monitor import Monitor
 from ..search.intercept import best_intercept
 from ..search.native.relaxation import relax_natively
 from ..search.restarts import SwapOptions
+from .ghosts import PrimalPoint, ghost_limit, without_ghosts
 from .methods import Outcome
 from .options import SolveOptions
 from .result import Result
 from .running import (
-    PrimalPoint,
     RunRequest,
     checked_support,
     conclude,
@@ -110,9 +111,20 @@ class _PartsRun:
             self._relax_parts(point)
         proved = problem.engine.bound(problem.root_region(), point)
         self._monitor.raise_bound(proved.bound, "parts")
+        return self._conclude(found, proved)
+
+    def _conclude(self, found: Result, proved: DualBound) -> Result:
+        """The result of the whole, without features that do not matter."""
+        problem, monitor = self._problem, self._monitor
+        objective, gap_tol = self._model.objective, max(monitor.gap_tol, LEAST_GAP)
+        # A refit of all samples takes too long; the weights hardly change.
+        self._model = without_ghosts(
+            problem, self._model, ghost_limit(objective, proved.bound, gap_tol),
+            objective_of=self._objective_of, refit=False,
+        )  # fmt: skip
         return conclude(
             problem,
-            self._monitor,
+            monitor,
             self._model,
             "parts",
             Outcome({"parts": self._n_parts}, elites=found.elites),

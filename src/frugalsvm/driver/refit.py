@@ -14,6 +14,8 @@ import numpy as np
 from ..problem.certificate import Certificate
 from ..problem.problem import Problem
 from ..runtime.blas import single_threaded_blas
+from .constant import constant_sign
+from .ghosts import PrimalPoint, ghost_limit, without_ghosts
 from .result import Refit, Result
 
 # Accuracy of the SVM.
@@ -44,12 +46,15 @@ def with_refit(problem: Problem, result: Result, C: float) -> Result:
     intercept = other.unshifted_intercept(coef, svm.b)
     region = other.root_region()._replace(forced=support, free=support[:0], k=0)
     proved = other.engine.bound(region, svm.alpha)
-    objective = other.objective(coef, intercept)
-    refit = Refit(float(C), coef, intercept, objective, max(0.0, proved.bound))
+    model = PrimalPoint(coef, intercept, other.objective(coef, intercept))
+    limit = ghost_limit(model.objective, proved.bound, 0.0)
+    model = without_ghosts(other, model, limit)
+    refit = Refit(float(C), *model, max(0.0, proved.bound))
     proof = result.certificate
     if proof is not None:
         proof = _with_proof(proof, other, support, refit, proved.alpha)
-    return replace(result, refit=refit, certificate=proof)
+    constant = constant_sign(problem, refit.coef, refit.intercept)
+    return replace(result, refit=refit, certificate=proof, constant=constant)
 
 
 def _with_proof(

@@ -105,6 +105,9 @@ class Result:
     refit : Refit or None
         The weights for another C, if they were asked for. Everything above belongs to
         the C that selected the features.
+    constant : int or None
+        -1 or +1 if the model predicts this class for all samples, so that it is of no
+        use whatever is proved; None if it predicts both.
     """
 
     objective: float
@@ -123,6 +126,7 @@ class Result:
     message: str = ""
     elites: list[np.ndarray] = field(default_factory=list)
     refit: Refit | None = None
+    constant: int | None = None
 
     @property
     def gap(self) -> float:
@@ -145,13 +149,23 @@ class Result:
 
     @property
     def verdict(self) -> str:
-        """What is known about the choice of features, as a sentence."""
+        """What is known about the model, as a sentence.
+
+        That it predicts one class only comes first.
+        """
         gap = f"{100 * self.gap:.3g} %"
+        first = "" if self.constant is None else f"{self._constant_words}; "
         if self.status is Status.OPTIMAL:
-            return f"proved: no choice of features is better by more than {gap}"
+            return f"{first}proved: no choice of features is better by more than {gap}"
         return (
-            "no better choice of features was found; by the bound, one could be better "
-            f"by at most {gap}"
+            f"{first}no better choice of features was found; by the bound, one could "
+            f"be better by at most {gap}"
+        )
+
+    @property
+    def _constant_words(self) -> str:
+        return (
+            f"constant model, of no use: it predicts {self.constant:+d} for all samples"
         )
 
     def save_certificate(self, path: str | PathLike[str]) -> None:
@@ -163,8 +177,9 @@ class Result:
         self.certificate.save(path)
 
     def __repr__(self) -> str:
+        first = "" if self.constant is None else f"constant model {self.constant:+d}, "
         return (
-            f"Result({self.status}, objective={self.objective:.6g}, "
+            f"Result({first}{self.status}, objective={self.objective:.6g}, "
             f"lower_bound={self.lower_bound:.6g}, gap={100 * self.gap:.3g} %, "
             f"features={self.selected.size} of {self.coef.size})"
         )
@@ -184,6 +199,12 @@ class Result:
         -------
         str
         """
+        return self._page(names)
+
+    def _page(
+        self, names: Sequence[str] | None = None, alert: str | None = None
+    ) -> str:
+        """The same, with other words if the model is of no use."""
         if names is None:
             names = [f"x{j}" for j in range(self.coef.size)]
         elif len(names) != self.coef.size:
@@ -201,8 +222,11 @@ class Result:
             pairs.append(("weights", self.refit.verdict))
         if self.message:
             pairs.append(("message", self.message))
+        if alert is None and self.constant is not None:
+            alert = self._constant_words
         return markup.box(
             f"{self.selected.size} of {self.coef.size} features",
+            "" if alert is None else markup.alert(alert),
             markup.weights_table(
                 [str(names[j]) for j in self.selected],
                 self.coef[self.selected].tolist(),
@@ -230,6 +254,9 @@ class Result:
         ]
         if self.message:
             lines.append(("message", self.message))
+        if self.constant is not None:
+            # The verdict says so; it leads.
+            lines.sort(key=lambda line: line[0] != "verdict")
         return "\n".join(_table_row(*line) for line in lines)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -23,6 +23,8 @@ from ..search.rounding import fit_budgets
 from ..search.sampled import n_searched
 from ..tree.node import DualPoint, Node
 from ..tree.proof import build_certificate
+from .constant import constant_sign
+from .ghosts import PrimalPoint, ghost_limit, without_ghosts
 from .methods import Context, Outcome, check_method, find_method
 from .options import SolveOptions
 from .result import Result, Status
@@ -138,19 +140,17 @@ def _finish(context: Context, method: str, outcome: Outcome) -> Result:
     objective = problem.objective(coef, intercept)
     root_bound, point = _root_proof(context, final)
     counters = {"relaxation iterations": context.relaxation.iterations}
-    model = PrimalPoint(coef, intercept, objective)
+    monitor = context.monitor
+    bound = max(root_bound, outcome.bound)
+    model = without_ghosts(
+        problem, PrimalPoint(coef, intercept, objective),
+        ghost_limit(objective, bound, max(monitor.gap_tol, LEAST_GAP)),
+        refit=not monitor.should_stop(),
+    )  # fmt: skip
     return conclude(
-        problem, context.monitor, model, method, outcome, counters, root_bound, point,
+        problem, monitor, model, method, outcome, counters, root_bound, point,
         context.keep_proof,
     )  # fmt: skip
-
-
-class PrimalPoint(NamedTuple):
-    """A solution in terms of X: weights of all features, intercept, objective."""
-
-    coef: np.ndarray
-    intercept: float
-    objective: float
 
 
 def conclude(
@@ -199,6 +199,7 @@ def conclude(
         certificate=proof,
         message=failure or "",
         elites=outcome.elites,
+        constant=constant_sign(problem, coef, intercept),
     )
 
 

@@ -46,6 +46,14 @@ def facts(pairs: Iterable[tuple[str, str]]) -> str:
     return table([], rows, "ll")
 
 
+def alert(text: str) -> str:
+    """A paragraph that is read before anything else."""
+    return (
+        f'<p style="margin:.4em 0 0;max-width:44em;border-left:4px solid {NEGATIVE};'
+        f'padding-left:.6em"><strong>{escaped(text)}</strong></p>'
+    )
+
+
 def note(text: str) -> str:
     """A closing paragraph, no wider than a table."""
     return f'<p style="margin:.4em 0 0;max-width:44em">{_muted(escaped(text))}</p>'

@@ -19,7 +19,9 @@ NAMES = [EVIL, "b", "c", "d", "e", "f"]
 
 @pytest.fixture(scope="module")
 def data():
-    X, y = random_data(np.random.default_rng(5), 80, 6)
+    X, noise = random_data(np.random.default_rng(5), 80, 6)
+    # Two features matter, or a model would have no weights to summarise.
+    y = np.where(2 * X[:, 1] + X[:, 2] + 0.5 * noise > 0, 1.0, -1.0)
     X = X * [1, 10, 100, 1, 1, 5] + [0, 3, 0, 0, 1, 0]
     return pd.DataFrame(X, columns=NAMES), y
 

@@ -92,3 +92,22 @@ def test_wilson_solves_its_equation():
         spread = np.sqrt(ends * (1 - ends) / counts)[inner]
         z = np.abs(shares - ends)[inner] / spread
         np.testing.assert_allclose(z, norm.ppf(0.975), rtol=1e-4)
+
+
+def test_scores_that_are_equal_to_ten_digits_have_no_auc():
+    rng = np.random.default_rng(0)
+    truth = rng.random(60) < 0.5
+    folds = np.repeat([0, 1, 2], 20)
+    decisions = rng.normal(size=60) + truth
+    usual = cross_validation_of(truth, decisions, folds)
+    assert usual.roc is not None
+    assert "AUC" in {one.name for one in usual.scores}
+    # In one fold the order is one of rounding errors.
+    decisions[folds == 1] = -1.0 + 1e-12 * decisions[folds == 1]
+    found = cross_validation_of(truth, decisions, folds)
+    assert found.roc is None
+    names = [one.name for one in usual.scores if one.name != "AUC"]
+    assert [one.name for one in found.scores] == names
+    # Small scores are not the same as equal ones.
+    decisions = 1e-12 * (rng.normal(size=60) + truth)
+    assert cross_validation_of(truth, decisions, folds).roc is not None

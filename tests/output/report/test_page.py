@@ -152,6 +152,32 @@ def test_a_model_without_features():
     assert "No feature was selected" in page
 
 
+def test_a_model_of_one_class_leads_and_is_not_sold_as_proved():
+    words = "constant model, of no use: it predicts <b> for all rows"
+    verdict = Verdict(0, 30, 46.0, 46.0, "optimal", 1.0, 3, constant=words)
+    page = render(samples.whole(features=(), verdict=verdict))
+    lead = page.split('<p class="lead')[1]
+    assert lead.startswith(' alert">Constant model, of no use: it predicts &lt;b&gt;')
+    assert "Proved best" not in page
+
+
+def test_weights_of_classes_are_shown_and_both_classes_count():
+    plain = render(samples.whole())
+    verdict = Verdict(4, 30, 46.0, 46.0, "optimal", 1.0, 4, class_weight="<a> counts 9")
+    page = render(samples.whole(verdict=verdict))
+    assert "<dt>Class weights</dt><dd>&lt;a&gt; counts 9</dd>" in page
+    assert "in the mean of both classes" in page
+    assert "Balanced accuracy</dt>" in page
+    assert "Accuracy</dt>" not in page
+    assert "Class weights" not in plain
+    assert "Accuracy</dt>" in plain
+    # Without the score, it comes from the confusion matrix.
+    found = replace(samples.validation(), scores=())
+    confusion = found.confusion / found.confusion.sum(axis=1, keepdims=True)
+    text = render(samples.whole(verdict=verdict, validation=found))
+    assert f"recognised {100 * confusion.trace() / 2:.1f}" in text
+
+
 def test_many_rows_are_cut():
     dropped = tuple((f"c{k}", "constant") for k in range(10_000))
     page = render(samples.whole(data=replace(samples.data(), dropped=dropped)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -9,21 +10,28 @@ from numpy.typing import ArrayLike
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ...driver.constant import ConstantModel
 from ...driver.result import Result
 from ..feature_names import FeatureNames
 from .binary_linear import BinaryLinearClassifier
 from .parameters import check_parameters
 
 
+def _is_zero(budget: Any) -> bool:
+    return isinstance(budget, Integral) and budget == 0
+
+
 class BudgetedClassifier(BinaryLinearClassifier):
     """Checks data, resolves features by name, and stores results."""
 
+    max_features: Any
     feature_costs: Any
     max_cost: float | None
     include: Any
     exclude: Any
     fit_intercept: bool
     _included: np.ndarray
+    _constant: ConstantModel | None
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -74,6 +82,21 @@ class BudgetedClassifier(BinaryLinearClassifier):
         if result.refit is not None:
             self.refit_objective_ = result.refit.objective
             self.refit_lower_bound_ = result.refit.lower_bound
+
+    def _note_constant(self, sign: int | None, positive: np.ndarray, C: float) -> None:
+        """Remember whether the weights predict one class for all training samples.
+
+        ``sign`` is that of all their scores, if there is one, and ``positive`` says
+        which samples are of the second class.
+        """
+        self._constant = ConstantModel.of(
+            sign, positive, self.classes_, C, self.class_weight is not None,
+            has_budget=not _is_zero(self.max_features),
+        )  # fmt: skip
+
+    def _warn_if_constant(self, stacklevel: int) -> None:
+        if self._constant is not None:
+            self._constant.warn(stacklevel + 1)
 
     def _get_support_mask(self) -> np.ndarray:
         check_is_fitted(self)

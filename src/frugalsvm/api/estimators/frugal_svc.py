@@ -264,12 +264,15 @@ class FrugalSVC(BudgetedClassifier):
         ConvergenceWarning
             If ``time_limit`` or ``max_nodes`` ended the fit with a gap above
             ``gap_tol``. There is no warning if the effort ended it.
+        ConstantModelWarning
+            If the model predicts one class for all training samples.
         """
         with all_or_nothing(self):
             outcome = self._fit(X, y, sample_weight)
         if outcome.was_interrupted and self.on_interrupt == "raise":
             raise KeyboardInterrupt("the best model so far is kept")
         self._warn_of_limit(outcome.result)
+        self._warn_if_constant(stacklevel=2)
         return self
 
     def _fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None) -> Any:
@@ -298,9 +301,11 @@ class FrugalSVC(BudgetedClassifier):
             refitted = with_refit(problem, outcome.result, self.refit_C)
             outcome = outcome._replace(result=refitted)
         self._included = np.array(problem.include)
+        self._take(outcome.result)
+        C = self.C if self.refit_C is None else self.refit_C
+        self._note_constant(outcome.result.constant, problem.y > 0, C)
         # Free its copy of the data before the next step.
         del problem
-        self._take(outcome.result)
         self._keep_moments(
             data, check_sample_weight(sample_weight, data) * (weights > 0)
         )

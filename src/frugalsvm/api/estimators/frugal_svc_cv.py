@@ -17,6 +17,7 @@ from sklearn.utils.metadata_routing import (
     process_routing,
 )
 
+from ...driver.constant import sign_of
 from ...runtime.effort import EFFORTS
 from ..validation.choice import RULES, Choice
 from ..validation.final_fit import FinalFit, FinalModel
@@ -36,6 +37,7 @@ from .binary_linear import all_or_nothing, check_sample_weight
 from .budgeted import BudgetedClassifier
 from .frugal_svc import FrugalSVC
 from .parameters import Constraint
+from .summary import linear_scores
 
 
 class FrugalSVCCV(BudgetedClassifier):
@@ -241,9 +243,16 @@ class FrugalSVCCV(BudgetedClassifier):
         ------
         KeyboardInterrupt
             After Ctrl-C; scores are never averaged over only some of the folds.
+
+        Warns
+        -----
+        ConstantModelWarning
+            If the model predicts one class for all training samples.
         """
         with all_or_nothing(self):
-            return self._fit(X, y, sample_weight, params)
+            self._fit(X, y, sample_weight, params)
+        self._warn_if_constant(stacklevel=2)
+        return self
 
     def _fit(
         self,
@@ -275,6 +284,9 @@ class FrugalSVCCV(BudgetedClassifier):
         # Set last, so that an interrupted fit leaves nothing behind.
         self._take_choice(work, folds, choice)
         self._take_fit(fitted)
+        kept = loss_weight > 0
+        sign = sign_of(linear_scores(data, self.coef_[0], self.intercept_[0])[kept])
+        self._note_constant(sign, signs[kept] > 0, self.best_refit_C_)
         self._keep_moments(data, samples.sample_weight)
         return self
 

@@ -79,7 +79,8 @@ class SummaryMixin:
             weighted by the ``sample_weight`` of the fit); and ``variance_share``, the
             fraction of the variance of the score due to the feature (they sum to one;
             features that work against others may have a negative share). The intercept
-            is ``attrs["intercept"]``.
+            is ``attrs["intercept"]``. If the model predicts one class for all training
+            samples, ``attrs["warning"]`` says so.
         """
         check_is_fitted(self)
         support = np.flatnonzero(self._get_support_mask())  # type: ignore[attr-defined]
@@ -99,6 +100,9 @@ class SummaryMixin:
             index=pandas().Index([names[j] for j in support[order]], name="feature"),
         )
         frame.attrs["intercept"] = float(self.intercept_[0])
+        constant = getattr(self, "_constant", None)
+        if constant is not None:
+            frame.attrs["warning"] = constant.words
         return frame
 
     def to_frame(self, X: ArrayLike | None = None, *, scaler: Any = None) -> Any:
@@ -158,8 +162,11 @@ class SummaryMixin:
                 coef=self.coef_[0],
                 intercept=float(self.intercept_[0]),
                 selected=support,
+                constant=None,
             )
-            return f"<div>{own.to_html(names)}</div>"
+            constant = getattr(self, "_constant", None)
+            alert = None if constant is None else constant.words
+            return f"<div>{own._page(names, alert)}</div>"
         return "<div>{}</div>".format(
             markup.box(
                 f"{support.size} of {self.coef_.shape[1]} features",
@@ -169,6 +176,12 @@ class SummaryMixin:
                 markup.facts([("intercept", f"{self.intercept_[0]:+.4g}")]),
             )
         )
+
+
+def linear_scores(data: Any, coef: np.ndarray, intercept: float) -> np.ndarray:
+    """Scores of the samples of a table or a sparse matrix."""
+    used = np.flatnonzero(coef)
+    return dense_columns(data, used) @ coef[used] + intercept
 
 
 def dense_columns(data: Any, features: np.ndarray) -> np.ndarray:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -12,6 +12,9 @@ from .choice import Choice, ScoredPath
 from .grid import GridFold, GridWork
 from .models import Linear
 from .samples import Samples
+
+if TYPE_CHECKING:
+    pass
 
 
 class FinalModel(NamedTuple):

@@ -40,6 +40,11 @@ class Verdict:
     chosen_by : str
         How feature limit and C were chosen: "set by the user", or "chosen by
         cross-validation (one-standard-error rule)".
+    class_weight : str
+        How much the classes count, if they count differently.
+    constant : str
+        What is wrong with a model that predicts one class for all training rows, and
+        what may help; empty for other models.
     """
 
     n_selected: int
@@ -52,6 +57,8 @@ class Verdict:
     max_cost: float | None = None
     seconds: float | None = None
     chosen_by: str = ""
+    class_weight: str = ""
+    constant: str = ""
 
     @property
     def gap(self) -> float:

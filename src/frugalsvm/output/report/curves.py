@@ -23,6 +23,9 @@ GRID = np.linspace(0.0, 1.0, 101)
 N_BINS, ROWS_PER_BIN = 10, 20
 # Quantile of a 95 % interval.
 Z = 1.96
+# Scores whose range is a smaller fraction of them are the same: an order among their
+# last digits would be one of rounding errors.
+SAME = 1e-10
 
 
 def cross_validation_of(
@@ -97,14 +100,22 @@ def _scores(
     ]
     found = []
     for name, score, values, needs_both in labels:
-        each = [
-            float(score(positive[part], values[part]))
+        usable = [
+            part
             for part in parts
             if not needs_both or np.unique(positive[part]).size == 2
         ]
+        if values is scores and any(_are_equal(scores[part]) for part in usable):
+            continue
+        each = [float(score(positive[part], values[part])) for part in usable]
         if each:
             found.append(Score(name, float(np.mean(each)), float(np.std(each))))
     return tuple(found)
+
+
+def _are_equal(scores: np.ndarray) -> bool:
+    """Whether scores are equal to ten digits, so that they order nothing."""
+    return scores.size > 0 and bool(np.ptp(scores) <= SAME * np.abs(scores).max())
 
 
 def _specificity(positive: np.ndarray, said: np.ndarray) -> float:
@@ -116,12 +127,16 @@ def roc_of(
 ) -> RocCurve | None:
     """The mean ROC curve over folds; None if no fold has both classes.
 
+    There is none either if the scores of a fold are equal to ten digits.
+
     Scores from different folds come from different models. So curves are averaged, and
     scores are not pooled.
     """
     curves, areas = [], []
     for part in parts:
         if np.unique(positive[part]).size == 2:
+            if _are_equal(scores[part]):
+                return None
             false, true, _ = roc_curve(positive[part], scores[part])
             curves.append(np.interp(GRID, false, true))
             areas.append(roc_auc_score(positive[part], scores[part]))

@@ -27,6 +27,8 @@ def verdict_of(
     max_features: int | None = None,
     max_cost: float | None = None,
     chosen_by: str = "",
+    class_weight: str = "",
+    constant: str = "",
 ) -> Verdict:
     """The verdict on the result of a fit."""
     return Verdict(
@@ -40,6 +42,8 @@ def verdict_of(
         max_cost=max_cost,
         seconds=result.seconds,
         chosen_by=chosen_by,
+        class_weight=class_weight,
+        constant=constant,
     )
 
 

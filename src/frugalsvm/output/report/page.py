@@ -31,6 +31,8 @@ SECTIONS = (
 )
 # Scores shown with the verdict.
 HEADLINE = ("accuracy", "AUC")
+# And if the classes have weights.
+HEADLINE_WEIGHTED = ("balanced accuracy", "AUC")
 # Weights below this fraction of the largest are zero but for solver tolerance.
 NEGLIGIBLE = 1e-6
 # Maximum number of rows in a table.
@@ -105,8 +107,9 @@ def _quality(report: Report) -> dict[str, Any]:
     found = report.validation
     if found is None:
         return {"headline": [], "confusion": [], "roc": "", "calibration": ""}
+    shown = HEADLINE_WEIGHTED if report.verdict.class_weight else HEADLINE
     return {
-        "headline": [one for one in found.scores if one.name in HEADLINE],
+        "headline": [one for one in found.scores if one.name in shown],
         "confusion": found.confusion.tolist(),
         "roc": _figure(figures.roc_figure, found.roc),
         "calibration": _figure(figures.calibration_figure, found.calibration),

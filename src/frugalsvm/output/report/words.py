@@ -179,6 +179,8 @@ def _is_bare(name: str) -> bool:
 def lead(report: Report) -> str:
     """What the model is, in one sentence."""
     verdict = report.verdict
+    if verdict.constant:
+        return sentence(verdict.constant)
     first, second = label(report, 0), label(report, 1)
     if verdict.n_selected == 0:
         always = second if report.intercept > 0 else first
@@ -194,6 +196,8 @@ def quality(report: Report) -> str:
     found = report.validation
     if found is None:
         return ""
+    if report.verdict.class_weight:
+        return _balanced_quality(found)
     usual, part = usual_class(found)
     right = accuracy(found)
     text = (
@@ -204,6 +208,29 @@ def quality(report: Report) -> str:
     if right.mean - part <= right.spread:
         text += " The model is hardly better than that."
     return text
+
+
+def _balanced_quality(found: CrossValidation) -> str:
+    """The same if classes have weights: both count equally here."""
+    right = balanced_accuracy(found)
+    text = (
+        f"On rows it had not seen, the model recognised {rate(right.mean, right.name)} "
+        "of the rows of a class, in the mean of both classes. Always predicting one "
+        f"class would recognise {rate(0.5, right.name)}."
+    )
+    if right.mean - 0.5 <= right.spread:
+        text += " The model is hardly better than that."
+    return text
+
+
+def balanced_accuracy(found: CrossValidation) -> Score:
+    """Over the folds, or from the confusion matrix if it is not given."""
+    for score in found.scores:
+        if score.name == "balanced accuracy":
+            return score
+    totals = found.confusion.sum(axis=1).clip(1)
+    mean = float((found.confusion.diagonal() / totals).mean())
+    return Score("balanced accuracy", mean, 0.0)
 
 
 def accuracy(found: CrossValidation) -> Score:
@@ -263,6 +290,8 @@ def budget(verdict: Verdict) -> str:
 
 def standing(verdict: Verdict) -> tuple[str, str]:
     """The proof as a key figure, and a note on it."""
+    if verdict.constant:
+        return "Constant model", "whatever is proved"
     if verdict.status == "optimal":
         return "Proved best", f"to within {at_most(verdict.gap)}"
     return "Best found", "proof not finished"

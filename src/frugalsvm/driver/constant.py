@@ -1,0 +1,161 @@
+"""Constant models: those that predict one class for every training sample.
+
+An objective may be proved best, and the model still be of no use: with few samples of
+one class, or a small C, it can cost least to give them up. This is noticed on the
+weights that predict, and said before anything else, with a remedy.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    # Estimators and commands need neither the solver nor Numba for the words.
+    from ..problem.problem import Problem
+
+# How many times larger the C is that a remedy names.
+MORE = 10.0
+# Weights of classes are a remedy if one has so many times the samples of the other.
+UNEVEN = 1.2
+
+
+class ConstantModelWarning(UserWarning):
+    """A fitted model predicts the same class for all of its training samples."""
+
+
+def constant_sign(problem: Problem, coef: np.ndarray, intercept: float) -> int | None:
+    """The sign of all predictions for the samples of a problem; None if they differ."""
+    if not coef.any():
+        return sign_of(np.array([intercept]))
+    return sign_of(problem.y * problem.margins(coef, float(intercept)))
+
+
+def sign_of(scores: np.ndarray) -> int | None:
+    """The sign of the class that all scores predict; None if they predict both."""
+    positive = scores > 0
+    if positive.all():
+        return 1
+    return None if positive.any() else -1
+
+
+@dataclass(frozen=True)
+class ConstantModel:
+    """What there is to say about a model that predicts one class only.
+
+    Attributes
+    ----------
+    label, other : object
+        The class that is predicted, and the one that never is.
+    n_label, n_other : int
+        Training samples of these classes.
+    C : float
+        That of the weights.
+    is_weighted : bool
+        Whether the classes had weights.
+    rows : str
+        What samples are called.
+    has_budget : bool
+        Whether any feature may be used.
+    """
+
+    label: Any
+    other: Any
+    n_label: int
+    n_other: int
+    C: float
+    is_weighted: bool = False
+    rows: str = "samples"
+    has_budget: bool = True
+
+    @classmethod
+    def of(
+        cls,
+        sign: int | None,
+        positive: np.ndarray,
+        classes: Any,
+        C: float,
+        is_weighted: bool,
+        rows: str = "samples",
+        has_budget: bool = True,
+    ) -> ConstantModel | None:
+        """None if ``sign`` is, that is, if a model predicts both classes.
+
+        ``positive`` says which training samples are of the second class.
+        """
+        if sign is None:
+            return None
+        k = int(sign > 0)
+        n_second = int(np.count_nonzero(positive))
+        counts = positive.size - n_second, n_second
+        return cls(
+            _plain(classes[k]), _plain(classes[1 - k]), counts[k], counts[1 - k],
+            float(C), is_weighted, rows, has_budget,
+        )  # fmt: skip
+
+    @property
+    def balanced(self) -> tuple[float, float]:
+        """Balanced weights of the class that is predicted, and of the other."""
+        total = self.n_label + self.n_other
+        return total / (2 * self.n_label), total / (2 * self.n_other)
+
+    @property
+    def verdict(self) -> str:
+        """What is wrong, as a sentence."""
+        return (
+            f"constant model, of no use: it predicts {self.label} for all "
+            f"{self.n_label + self.n_other:,} training {self.rows}, also for the "
+            f"{self.n_other:,} that are {self.other}"
+        )
+
+    @property
+    def remedy(self) -> str:
+        """What may help, in Python."""
+        return self._remedy(
+            "class_weight='balanced'", f"C={MORE * self.C:g} instead of {self.C:g}"
+        )
+
+    @property
+    def remedy_of_commands(self) -> str:
+        """What may help on the command line."""
+        return self._remedy(
+            "--class-weight balanced", f"--C {MORE * self.C:g} instead of {self.C:g}"
+        )
+
+    def _remedy(self, weights: str, larger: str) -> str:
+        if not self.has_budget:
+            return "The budget allows no features: raise it."
+        is_uneven = self.n_label >= UNEVEN * self.n_other > 0
+        if self.is_weighted or not is_uneven:
+            return f"Try a larger C ({larger}), or more or other features."
+        own, rare = self.balanced
+        return (
+            f"Only {self.n_other:,} of {self.n_label + self.n_other:,} {self.rows} are "
+            f"{self.other}: try {weights}, which counts each of them {rare:.3g} times "
+            f"and each {self.label} {own:.3g} times, or a larger C ({larger})."
+        )
+
+    @property
+    def words(self) -> str:
+        """Verdict and remedy, for the command line as well."""
+        text = f"{self.verdict}. {self.remedy}"
+        if "class_weight" in text:
+            text += " On the command line: --class-weight balanced."
+        return text
+
+    @property
+    def words_of_commands(self) -> str:
+        """Verdict and remedy, for users of the command line."""
+        return f"{self.verdict}. {self.remedy_of_commands}"
+
+    def warn(self, stacklevel: int) -> None:
+        """Warn; ``stacklevel`` is relative to the caller."""
+        warnings.warn(self.words, ConstantModelWarning, stacklevel=stacklevel + 1)
+
+
+def _plain(label: Any) -> Any:
+    """A label that prints as itself."""
+    return label.item() if isinstance(label, np.generic) else label

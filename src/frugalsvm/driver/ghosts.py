@@ -1,0 +1,138 @@
+"""Ghosts: features whose weights together do not matter.
+
+An SVM on a budget may leave weights of 1e-10 to features that it has no use for. They
+would count as selected, and be measured, paid for and explained. Their weights become
+exact zeros here, as long as the objective stays the same to within a millionth.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from ..problem.problem import Problem
+from ..runtime.progress import relative_gap
+from ..search.evaluator import Evaluator
+
+# Fraction of the objective that the weights of ghosts change together.
+GHOST = 1e-6
+# Accuracy of the SVM on the features that stay.
+TOL = 1e-9
+
+
+class PrimalPoint(NamedTuple):
+    """A solution in terms of X: weights of all features, intercept, objective."""
+
+    coef: np.ndarray
+    intercept: float
+    objective: float
+
+
+def ghost_limit(objective: float, bound: float, gap_tol: float) -> float:
+    """The largest objective that dropping features may lead to.
+
+    A solution that is proved optimal to within ``gap_tol`` remains so.
+    """
+    limit = objective + GHOST * abs(objective)
+    if gap_tol < 1.0 and relative_gap(objective, bound) <= gap_tol:
+        return max(objective, min(limit, bound / (1.0 - gap_tol)))
+    return limit
+
+
+def without_ghosts(
+    problem: Problem,
+    model: PrimalPoint,
+    limit: float,
+    *,
+    objective_of: Callable[[np.ndarray, float], float] | None = None,
+    refit: bool = True,
+) -> PrimalPoint:
+    """The model without the features that do not matter; included ones stay.
+
+    Parameters
+    ----------
+    problem : Problem
+    model : PrimalPoint
+        The SVM on its features.
+    limit : float
+        The objective stays at most this, see ``ghost_limit``.
+    objective_of : callable, default=None
+        Gives the objective of weights and intercept; that of ``problem`` by default.
+    refit : bool, default=True
+        Whether to solve the SVM on the features that stay.
+
+    Returns
+    -------
+    PrimalPoint
+        The same object if all features matter.
+    """
+    value = problem.objective if objective_of is None else objective_of
+    while True:
+        fewer = _cut(problem, model, limit, value)
+        if fewer is None:
+            return model
+        model = _solved(problem, fewer, value) if refit else fewer
+
+
+def _cut(
+    problem: Problem,
+    model: PrimalPoint,
+    limit: float,
+    value: Callable[[np.ndarray, float], float],
+) -> PrimalPoint | None:
+    """The model with as many zeros as possible; None if there are no more."""
+    coef = model.coef
+    used = np.setdiff1d(np.flatnonzero(coef), problem.include)
+    # The objective is strongly convex: without a weight w it is larger by w^2 / 2.
+    used = used[0.5 * coef[used] ** 2 <= max(limit - model.objective, 0.0)]
+    order = used[np.argsort(np.abs(coef[used]) * problem.norms[used], kind="stable")]
+    best, low, high = None, 0, order.size
+    k = min(1, high)
+    while low < high:
+        fewer = coef.copy()
+        fewer[order[:k]] = 0.0
+        intercept = _best_intercept(problem, fewer)
+        objective = value(fewer, intercept)
+        if objective <= limit:
+            best, low = PrimalPoint(fewer, intercept, objective), k
+        elif k == 1:
+            break
+        else:
+            high = k - 1
+        # All at once is the most frequent case, after one.
+        k = high if k == 1 else (low + high + 1) // 2
+    return best
+
+
+def _best_intercept(problem: Problem, coef: np.ndarray) -> float:
+    """Where the hinge loss is least: a weighted quantile of its breakpoints.
+
+    Like ``search.intercept``, but a rare case is not worth compiling a kernel.
+    """
+    if not problem.fit_intercept:
+        return 0.0
+    breaks = problem.y * (1.0 - problem.margins(coef, 0.0))
+    order = np.argsort(breaks, kind="stable")
+    reached = np.cumsum(problem.C[order])
+    # The slope begins at minus the weight of the positive samples.
+    place = np.searchsorted(reached, problem.C[problem.y > 0].sum())
+    return float(breaks[order[min(int(place), order.size - 1)]])
+
+
+def _solved(
+    problem: Problem,
+    model: PrimalPoint,
+    value: Callable[[np.ndarray, float], float],
+) -> PrimalPoint:
+    """The SVM on the features of a model, if it is better."""
+    support = np.union1d(np.flatnonzero(model.coef), problem.include).astype(np.int64)
+    solution = Evaluator(problem).solve(support, tol=TOL)
+    if solution is None:
+        return model
+    coef = np.zeros(problem.n_features)
+    coef[support] = solution.w
+    intercept = problem.unshifted_intercept(coef, solution.b)
+    objective = value(coef, intercept)
+    return min(model, PrimalPoint(coef, intercept, objective), key=lambda one: one[2])
