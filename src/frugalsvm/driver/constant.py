@@ -60,6 +60,8 @@ class ConstantModel:
         What samples are called.
     has_budget : bool
         Whether any feature may be used.
+    name : str
+        What the C of the weights is called.
     """
 
     label: Any
@@ -70,6 +72,7 @@ class ConstantModel:
     is_weighted: bool = False
     rows: str = "samples"
     has_budget: bool = True
+    name: str = "C"
 
     @classmethod
     def of(
@@ -81,6 +84,7 @@ class ConstantModel:
         is_weighted: bool,
         rows: str = "samples",
         has_budget: bool = True,
+        name: str = "C",
     ) -> ConstantModel | None:
         """None if ``sign`` is, that is, if a model predicts both classes.
 
@@ -93,7 +97,7 @@ class ConstantModel:
         counts = positive.size - n_second, n_second
         return cls(
             _plain(classes[k]), _plain(classes[1 - k]), counts[k], counts[1 - k],
-            float(C), is_weighted, rows, has_budget,
+            float(C), is_weighted, rows, has_budget, name,
         )  # fmt: skip
 
     @property
@@ -115,7 +119,8 @@ class ConstantModel:
     def remedy(self) -> str:
         """What may help, in Python."""
         return self._remedy(
-            "class_weight='balanced'", f"C={MORE * self.C:g} instead of {self.C:g}"
+            "class_weight='balanced'",
+            f"{self.name}={MORE * self.C:g} instead of {self.C:g}",
         )
 
     @property

@@ -75,8 +75,8 @@ def test_the_weights_that_predict_are_judged(data):
     with pytest.warns(ConstantModelWarning):
         weak = FrugalSVCCV(**grid, refit_C=[1e-9], random_state=0).fit(X, y)
     assert np.unique(weak.predict(X)).size == 1
-    # The objective is that of the selection, whose weights predict both classes.
-    assert weak.result_.constant is None
+    # The weights of the selection predict both classes, those of the refit do not.
+    assert weak.result_.constant == -1
     assert not weak.coef_.any()
     with warnings.catch_warnings():
         warnings.simplefilter("error", ConstantModelWarning)

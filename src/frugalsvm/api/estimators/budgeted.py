@@ -92,6 +92,7 @@ class BudgetedClassifier(BinaryLinearClassifier):
         self._constant = ConstantModel.of(
             sign, positive, self.classes_, C, self.class_weight is not None,
             has_budget=not _is_zero(self.max_features),
+            name="C" if self.result_.refit is None else "refit_C",
         )  # fmt: skip
 
     def _warn_if_constant(self, stacklevel: int) -> None:
