@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from .api.estimators import FrugalSVC, FrugalSVCCV
     from .api.path import FrugalPath, frugal_path
     from .api.stability import StabilitySelection, stability_selection
+    from .api.validation.cells import ChoiceProgress
     from .api.validation.choice import ScoredPath
     from .checker import InvalidCertificate, Verification, verify
     from .driver.result import Result, Status
@@ -30,6 +31,7 @@ __version__ = "0.1.0.dev0"
 
 _HOME = {
     "Certificate": "problem.certificate",
+    "ChoiceProgress": "api.validation.cells",
     "FrugalPath": "api.path",
     "FrugalSVC": "api.estimators",
     "FrugalSVCCV": "api.estimators",
@@ -56,6 +58,7 @@ _HOME = {
 
 __all__ = [
     "Certificate",
+    "ChoiceProgress",
     "FrugalPath",
     "FrugalSVC",
     "FrugalSVCCV",

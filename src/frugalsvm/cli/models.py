@@ -40,6 +40,8 @@ def portable_model(
         "C": repr(fit.conditions.loss),
         "made by": f"frugalsvm {own_version()}",
     }
+    if fit.conditions.refit_C is not None:
+        metadata["refit_C"] = repr(fit.conditions.refit_C)
     if command:
         metadata["command"] = command
     return PortableModel(
@@ -49,11 +51,11 @@ def portable_model(
                 j,
                 float(preparation.means[j]),
                 float(preparation.scales[j]),
-                float(result.coef[j]),
+                float(fit.model.coef[j]),
             )
             for j in result.selected.tolist()
         ),
-        float(result.intercept),
+        float(fit.model.intercept),
         preparation.classes,
         preparation.n_features,
         calibration,

@@ -280,6 +280,7 @@ def _report(
     data: Any, preparation: Any, conditions: Any, found: Any, scores: Any, seed: int
 ) -> str:
     """A report on the model at the mark, with the path."""
+    from ..api.validation.models import Linear
     from ..output.report import BudgetPath, render
     from .reporting import report_of
     from .study import Fit
@@ -287,7 +288,9 @@ def _report(
     place = found.max_features.size - 1 if scores is None else scores.chosen
     budget = int(found.max_features[place])
     chosen = replace(conditions, max_features=budget)
-    fit = Fit(preparation, found.results[0][place], chosen)
+    result = found.results[0][place]
+    model = Linear(result.coef, result.intercept)
+    fit = Fit(preparation, result, model, chosen)
     page = report_of(data, fit, None, {}, seed, command_line(), None)
     trade_off = BudgetPath(
         budgets=found.max_features,

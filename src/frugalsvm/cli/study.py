@@ -14,12 +14,13 @@ from typing import Any
 import numpy as np
 
 from ..api.path import FrugalPath, frugal_path
-from ..api.validation.choice import Choice, ScoredPath
+from ..api.validation.choice import DEFAULT_RULE, Choice, ScoredPath
 from ..api.validation.final_fit import FinalFit
 from ..api.validation.folds import FoldJob, fold_seeds, run_folds
 from ..api.validation.grid import GridFold, GridWork, budgets_of, weights_of
+from ..api.validation.models import Linear, svm_on
 from ..api.validation.samples import ProblemMaker, Samples
-from ..api.validation.scoring import Accuracy
+from ..api.validation.scoring import BalancedAccuracy
 from ..api.validation.splits import possible_folds, stratified_splits
 from ..driver.options import PartSizes, SolveOptions
 from ..driver.result import Result
@@ -44,8 +45,8 @@ from .errors import UsageProblem
 from .formats import check_names
 
 AUTO = "auto"
-# How budget and C are chosen, and the gap at which the fit of all rows is finished.
-RULE, GAP_TOL = "one-se", SolveOptions().gap_tol
+# The gap at which the fit of all rows is finished.
+GAP_TOL = SolveOptions().gap_tol
 
 
 @dataclass(frozen=True)
@@ -115,6 +116,10 @@ class Conditions:
     max_features : int, None or "auto"
         None for no limit.
     C : float or "auto"
+        Of the loss; it selects the features.
+    refit_C : float or None
+        The C of the weights of the selected features, if it was chosen; None for the
+        same.
     include : tuple of str
         Columns whose features must be selected.
     costs : dict or None
@@ -127,6 +132,7 @@ class Conditions:
     include: tuple[str, ...] = ()
     costs: dict[str, float] | None = None
     max_cost: float | None = None
+    refit_C: float | None = None
 
     @property
     def is_open(self) -> bool:
@@ -149,6 +155,17 @@ class Conditions:
     def loss(self) -> float:
         """C, once it is chosen."""
         return float(self.C)
+
+    @property
+    def weight_loss(self) -> float:
+        """The C of the weights, once it is chosen."""
+        return self.loss if self.refit_C is None else self.refit_C
+
+    def refitted(self, problem: Problem, result: Result) -> Linear:
+        """The model on the features of a result, in the units of the problem."""
+        if self.refit_C is None:
+            return Linear(result.coef, result.intercept)
+        return svm_on(problem.with_C(self.refit_C), result.selected)
 
     def check(self, plan: Plan) -> None:
         """Compare with the columns of the data."""
@@ -238,7 +255,9 @@ class Fit:
     ----------
     preparation : Preparation
     result : Result
-        In standardised units.
+        In standardised units, with the weights that belong to the C of the selection.
+    model : Linear
+        In standardised units, with the weights that predict.
     conditions : Conditions
         With the budget and the C that were chosen.
     choice : ScoredPath or None
@@ -250,6 +269,7 @@ class Fit:
 
     preparation: Preparation
     result: Result
+    model: Linear
     conditions: Conditions
     choice: ScoredPath | None = None
     chosen: tuple[str, ...] = ()
@@ -258,12 +278,12 @@ class Fit:
     @property
     def weights(self) -> np.ndarray:
         """Weights per unit as measured."""
-        return self.result.coef / self.preparation.scales
+        return self.model.coef / self.preparation.scales
 
     @property
     def intercept(self) -> float:
         """The intercept for values as measured."""
-        return self.result.intercept - float(self.weights @ self.preparation.means)
+        return self.model.intercept - float(self.weights @ self.preparation.means)
 
 
 def fit_all(
@@ -288,7 +308,8 @@ def fit_all(
     problem = conditions.problem(preparation, X, data.target.signs)
     options = replace(search.options, callback=callback, certificate=certificate)
     result, interrupted = run_interruptible(problem, options)
-    return Fit(preparation, result, conditions, choice, chosen, interrupted)
+    model = conditions.refitted(problem, result)
+    return Fit(preparation, result, model, conditions, choice, chosen, interrupted)
 
 
 def budget_path(
@@ -317,8 +338,7 @@ def _chosen_on_all(
     data: PreparedTable, conditions: Conditions, search: Search, folds: int
 ) -> tuple[Conditions, ScoredPath]:
     """Budget and C chosen on all rows, and what they were chosen from."""
-    found = choose(data, conditions, search, folds)
-    return found.conditions, found.path()
+    return choose(data, conditions, search, folds).on_all()
 
 
 def choose(
@@ -354,7 +374,7 @@ def choose(
         n_jobs=search.n_jobs,
     )  # fmt: skip
     return GridChoice(
-        conditions, search, work, samples, found, Choice.of(found, RULE), seeds
+        conditions, search, work, samples, found, Choice.of(found, DEFAULT_RULE), seeds
     )
 
 
@@ -369,13 +389,14 @@ def _grid_work(
     if conditions.max_features != AUTO:
         given = conditions.max_features
         budgets = [n if given is None else given]
+    # A C that is given does both: it selects the features and gives their weights.
+    given_C = ([conditions.C], "same")
     return GridWork(
         budgets_of(budgets, n, included.size),
-        weights_of(AUTO if conditions.C == AUTO else [conditions.loss]),
-        None,
+        *weights_of(*((AUTO, AUTO) if conditions.C == AUTO else given_C)),
         search.choosing_effort,
         ProblemMaker(sides, scale=True),
-        Accuracy(),
+        BalancedAccuracy(),
     )
 
 
@@ -406,18 +427,30 @@ class GridChoice:
     @property
     def conditions(self) -> Conditions:
         """With the budget and the C that were chosen."""
-        i, j = self.choice.place
+        return self._chosen(self.choice)
+
+    def on_all(self) -> tuple[Conditions, ScoredPath]:
+        """What was chosen, and the scores with objectives on all rows; fits these."""
+        options = {"gap_tol": GAP_TOL, "n_jobs": self.search.n_jobs}
+        final = FinalFit(self.work, DEFAULT_RULE, options)
+        weight = self.samples.sample_weight
+        fitted = final.run(self.samples, weight, self.folds, self.choice, self.seeds)
+        if fitted.was_interrupted:
+            raise KeyboardInterrupt
+        return self._chosen(fitted.choice), fitted.path
+
+    def _chosen(self, choice: Choice) -> Conditions:
+        i, j, r = choice.key
+        refit = self.work.refit_weights
         budget: int | None = int(self.work.budgets[j])
         if self.given.max_features is None:
             budget = None
-        return replace(self.given, max_features=budget, C=float(self.work.weights[i]))
-
-    def path(self) -> ScoredPath:
-        """The scores, with objectives and bounds on all rows; this fits them."""
-        final = FinalFit(self.work, GAP_TOL, self.search.n_jobs, verbose=0)
-        weight = self.samples.sample_weight
-        fitted = final.run(self.samples, weight, self.folds, self.choice, self.seeds)
-        return fitted.path
+        return replace(
+            self.given,
+            max_features=budget,
+            C=float(self.work.weights[i]),
+            refit_C=None if refit is None else float(refit[r]),
+        )
 
 
 @dataclass(frozen=True)

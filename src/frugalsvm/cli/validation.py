@@ -197,11 +197,14 @@ class FoldFit:
             own = choose(data.value, own, search, self.folds, job.train).conditions
         fold = TableFold.of(data.value, job)
         options = replace(search.options, method="swap", proof=False)
-        result = run_or_raise(fold.problem(own), options)
-        scores = fold.scores(Linear(result.coef, result.intercept))
+        problem = fold.problem(own)
+        result = run_or_raise(problem, options)
+        scores = fold.scores(own.refitted(problem, result))
         chances = None
         if self.probabilities:
-            sigmoid = _inner_sigmoid(fold, own.loss, result.selected, search.seed)
+            sigmoid = _inner_sigmoid(
+                fold, own.weight_loss, result.selected, search.seed
+            )
             chances = sigmoid.probability(scores)
         names = fold.preparation.features
         selected = frozenset(names[j] for j in result.selected)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -20,6 +20,16 @@ class Linear(NamedTuple):
 
     coef: np.ndarray
     intercept: float
+
+    def predicts_positive(self, X: Any) -> np.ndarray:
+        """Whether samples are predicted to be positive; reads the columns it needs."""
+        used = np.flatnonzero(self.coef)
+        return np.asarray(X[:, used] @ self.coef[used] + self.intercept > 0)
+
+    def is_constant(self, X: Any) -> bool:
+        """Whether all samples are predicted to be of one class."""
+        positive = self.predicts_positive(X)
+        return bool(positive.all() or not positive.any())
 
 
 def svm_on(problem: Problem, support: np.ndarray) -> Linear:
