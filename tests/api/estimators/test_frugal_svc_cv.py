@@ -2,6 +2,7 @@
 
 import logging
 import pickle
+import signal
 import warnings
 from dataclasses import replace
 
@@ -371,6 +372,18 @@ def test_ctrl_c_keeps_the_best_of_what_all_folds_have(table, monkeypatch):
         check_only(model, table, [1, 2])
 
 
+def test_a_signal_between_two_cells(table):
+    def press(progress):
+        if progress.n_done == 7:
+            signal.raise_signal(signal.SIGINT)
+
+    model = FrugalSVCCV([1, 2, 4], cv=3, callback=press, **QUICK)
+    with pytest.raises(KeyboardInterrupt, match="is kept"):
+        model.fit(*table)
+    check_only(model, table, [1, 2])
+    assert model.status_ in ("interrupted", "optimal")
+
+
 def test_ctrl_c_in_a_scorer(table):
     calls = []
 
@@ -555,23 +568,30 @@ def test_dense_data_are_scaled_and_sparse_data_are_not(table):
         FrugalSVCCV(scale="yes", **options).fit(X, y)
 
 
-def xor_like(seed=0):
-    """Two hundred rows where several weak features are needed together."""
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(400, 12))
-    y = (X[:, :6] @ [1, -1, 1, -1, 1, -1] + rng.normal(size=400) > 0).astype(int)
-    return X[:200], y[:200], X[200:], y[200:]
+@pytest.mark.parametrize("unit", [1.0, 0.01])
+def test_the_defaults_choose_sensibly(unit):
+    """Six of twelve features count, each one a little, in small units or in large ones.
 
-
-def test_the_defaults_choose_sensibly():
-    X, y, X_test, y_test = xor_like()
-    model = FrugalSVCCV(random_state=0, effort="fast").fit(X, y)
-    best = max(
-        FrugalSVC(B, 1.0, effort="fast", random_state=0).fit(X, y).score(X_test, y_test)
-        for B in (1, 3, 6, 12)
-    )
-    assert best > 0.75
-    assert model.score(X_test, y_test) > best - 0.04
+    In the small ones, the powers of ten from 0.001 to 10 without a scaler are all too
+    small: accuracies of one half, of which the rule of one standard error takes the
+    first, 0.001 and one feature.
+    """
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(1200, 12))
+    y = X[:, :6] @ [1, -1, 1, -1, 1, -1] + 1.5 * rng.normal(size=1200) > 0
+    rest = np.arange(1200) >= 200
+    good = FrugalSVC(6, 1.0, **QUICK).fit(X[~rest], y[~rest]).score(X[rest], y[rest])
+    assert good > 0.8
+    X = unit * X
+    model = FrugalSVCCV(**QUICK).fit(X[~rest], y[~rest])
+    assert model.score(X[rest], y[rest]) > good - 0.03
+    assert model.best_max_features_ >= 4
+    old = FrugalSVCCV(
+        rule="one-se", scale=False, refit_C="same", scoring="accuracy", **QUICK
+    ).fit(X[~rest], y[~rest])
+    if unit < 1:
+        assert old.best_max_features_ == 1
+        assert old.score(X[rest], y[rest]) < 0.6
 
 
 @pytest.fixture(scope="module")

@@ -33,12 +33,13 @@ class ScoredPath:
     C : ndarray of shape (n_C,)
         The weights of the loss in increasing order.
     objectives, lower_bounds : ndarray
-        Of FS-SVM on all data (standardised, with ``scale=True``).
+        Of FS-SVM on all data (standardised, unless ``scale`` says otherwise).
     score_mean, score_se : ndarray
         Mean score over the folds, and its standard error.
     refit_C : ndarray or None
         The C used to compute the weights, if it differs from the one that selected the
-        features.
+        features. Like the scores, not a number where a fit that ended early did not
+        get.
     best : tuple of int
         Row and column of the choice.
     """
@@ -228,9 +229,11 @@ class Choice:
     ) -> ScoredPath:
         """The scores with objectives and bounds on all data."""
         refit = work.refit_weights
+        if refit is not None:
+            refit = np.where(np.isfinite(self.mean), refit[self.refit], np.nan)
         return ScoredPath(
             work.budgets, work.weights, objectives, lower_bounds, self.mean, self.se,
-            None if refit is None else refit[self.refit], self.place,
+            refit, self.place,
         )  # fmt: skip
 
     def table(self, work: GridWork, folds: list[GridFold]) -> dict[str, Any]:
