@@ -35,7 +35,8 @@ def run(folder: Path, quick: bool, jobs: int) -> None:
         for effort in ("fast",) if quick else ("fast", "normal"):
             cv = FrugalSVCCV(
                 budgets, WEIGHTS, cv=StratifiedKFold(5), effort=effort,
-                random_state=0, n_jobs=jobs,
+                scale=False, refit_C="same", scoring="accuracy", random_state=0,
+                n_jobs=jobs,
             )  # fmt: skip
             ours = _timed(cv, X, y)
             model = FrugalSVC(effort=effort, random_state=0)

@@ -85,7 +85,10 @@ def _budget_path():
     """Scores, objectives and bounds along budgets, as figures that follow the page."""
     X, y = load_breast_cancer(return_X_y=True)
     budgets = [1, 2, 3, 4, 5, 6, 8, 10]
-    model = FrugalSVCCV(budgets, [1.0], scale=True, random_state=0).fit(X, y)
+    model = FrugalSVCCV(
+        budgets, [1.0], refit_C="same", scoring="accuracy", rule="one-se",
+        random_state=0,
+    ).fit(X, y)  # fmt: skip
     scores = scored_path_of(model.path_)
     scaled = StandardScaler().fit_transform(X)
     path = frugal_path(

@@ -2,9 +2,10 @@
 Choosing the budget
 ===================
 
-How many features are enough? ``FrugalSVCCV`` fits every budget and C on every fold and
-takes the fewest features whose score is within one standard error of the best. The
-scaler is fitted inside the folds.
+How many features are enough? ``FrugalSVCCV`` fits every budget and C on every fold.
+With ``rule="one-se"``, it takes the fewest features whose score is within one standard
+error of the best. The scaler is fitted inside the folds. By default one C selects the
+features, and only that of their weights is chosen; here three compete.
 """
 
 import matplotlib.pyplot as plt
@@ -15,7 +16,7 @@ from frugalsvm import FrugalSVCCV
 
 X, y = load_breast_cancer(return_X_y=True, as_frame=True)
 model = FrugalSVCCV(
-    max_features=range(1, 13), C=[0.01, 0.1, 1.0], scale=True, effort="fast",
+    max_features=range(1, 13), C=[0.01, 0.1, 1.0], rule="one-se", effort="fast",
     random_state=0,
 ).fit(X, y)  # fmt: skip
 print(model.path_)
@@ -23,7 +24,10 @@ print(model.path_)
 # %%
 # The chosen model, and how often its features were selected in the folds.
 chosen = model.get_support()
-print(f"{model.best_max_features_} features, C = {model.best_C_:g}")
+print(
+    f"{model.best_max_features_} features, selected with C = {model.best_C_:g}, "
+    f"weights with C = {model.best_refit_C_:g}"
+)
 for name, share in zip(
     X.columns[chosen], model.selection_frequency_[chosen], strict=True
 ):
@@ -47,7 +51,7 @@ left.plot(
     model.best_max_features_ + 0.12 * (path.best[0] - 1), 100 * model.best_score_, "s",
     markersize=13, markerfacecolor="none", color="k", label="chosen",
 )  # fmt: skip
-left.set(xlabel="budget B", ylabel="accuracy in 5-fold cross-validation [%]")
+left.set(xlabel="budget B", ylabel="balanced accuracy in 5-fold cross-validation [%]")
 left.legend(frameon=False, loc="lower right")
 order = np.argsort(-model.selection_frequency_, kind="stable")
 order = order[model.selection_frequency_[order] > 0][::-1]

@@ -45,7 +45,7 @@ print(f"selected on all data {np.mean(wrong):.2f}, within folds {np.mean(right):
 inner, outer = [], []
 for seed in range(N_DRAWS):
     X, y = draw(seed)
-    search = FrugalSVCCV([1, 3], [0.01, 0.1], scale=True, effort="fast", random_state=0)
+    search = FrugalSVCCV([1, 3], scoring="accuracy", effort="fast", random_state=0)
     inner.append(search.fit(X, y).best_score_)
     outer.append(cross_val_score(search, X, y).mean())
 print(f"best_score_ {np.mean(inner):.2f}, outer folds {np.mean(outer):.2f}")

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from .api.estimators import FrugalSVC, FrugalSVCCV
     from .api.path import FrugalPath, frugal_path
     from .api.stability import StabilitySelection, stability_selection
+    from .api.validation.cells import ChoiceProgress
     from .api.validation.choice import ScoredPath
     from .checker import InvalidCertificate, Verification, verify
     from .driver.constant import ConstantModelWarning
@@ -32,6 +33,7 @@ __version__ = "0.1.0.dev0"
 _HOME = {
     "Certificate": "problem.certificate",
     "ConstantModelWarning": "driver.constant",
+    "ChoiceProgress": "api.validation.cells",
     "FrugalPath": "api.path",
     "FrugalSVC": "api.estimators",
     "FrugalSVCCV": "api.estimators",
@@ -58,6 +60,7 @@ _HOME = {
 
 __all__ = [
     "Certificate",
+    "ChoiceProgress",
     "ConstantModelWarning",
     "FrugalPath",
     "FrugalSVC",

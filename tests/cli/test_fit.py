@@ -1,13 +1,14 @@
 import json
 import shlex
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from frugalsvm import PortableModel
+from frugalsvm import FrugalSVC, PortableModel
 from frugalsvm.cli.fit import DataOptions, Files, Run
 from frugalsvm.cli.session import Session
-from frugalsvm.cli.study import Conditions, Search
+from frugalsvm.cli.study import Conditions, Search, load_data
 from frugalsvm.driver.options import PartSizes
 from tests.cli.conftest import columns, write_csv
 
@@ -84,10 +85,34 @@ def test_auto_chooses_budget_and_C_in_every_fold(run_json, data):
     found = run_json("fit", data, *FAST, "-k", "auto", "--C", "auto")
     assert found["chosen_by_cross_validation"]
     assert 1 <= found["max_features"] <= 7
-    assert found["C"] in (0.001, 0.01, 0.1, 1.0, 10.0)
+    assert found["C"] == 0.03
+    assert 0.003 <= found["refit_C"] <= 30
     chosen = found["cross_validation"]["chosen"]
     assert len(chosen) == 3
     assert all(one["C"] > 0 for one in chosen)
+
+
+def test_the_weights_of_a_chosen_C_are_those_of_all_outputs(run, run_json, data):
+    """They are the SVM on the selected features with the C that was chosen for them."""
+    found = run_json(
+        "fit", data, *FAST, "-k", "2", "--C", "auto", "--model", "m.json",
+        "--certificate", "p.npz", "--report", "r.html",
+    )  # fmt: skip
+    assert f"C = {found['refit_C']:g}, chosen by" in found["proof"]["words"]
+    model = PortableModel.load("m.json")
+    assert model.metadata["C"] == "0.03"
+    assert float(model.metadata["refit_C"]) == found["refit_C"]
+    weights = {one["name"]: one["standardised_weight"] for one in found["features"]}
+    assert {one.name: one.weight for one in model.features} == weights
+    assert model.intercept == pytest.approx(found["standardised_intercept"])
+    table = load_data(data, "state")
+    preparation = table.prepare()
+    X = preparation.transform(table.table)
+    used = [preparation.features.index(name) for name in weights]
+    alone = FrugalSVC(None, found["refit_C"]).fit(X[:, used], table.target.positive)
+    np.testing.assert_allclose(alone.coef_[0], list(weights.values()), rtol=1e-4)
+    run("verify", "p.npz", data)
+    assert "C of the weights chosen by cross-validation" in Path("r.html").read_text()
 
 
 def test_model_and_certificate_are_written(fitted):
@@ -282,9 +307,9 @@ def test_ctrl_c_before_there_is_a_model(run, data, monkeypatch):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["-k", "2", "--C", "auto"], "(C chosen by cross-validation)"),
+        (["-k", "2", "--C", "auto"], "with at most 2 features and C = 0.03 has"),
         (["-k", "auto", "--C", "1"], "(feature limit chosen by cross-validation)"),
-        (["-k", "auto", "--C", "auto"], "(both chosen by cross-validation)"),
+        (["-k", "auto", "--C", "auto"], "(feature limit chosen by cross-validation)"),
         (["-k", "all"], "no linear SVM with C = 1 has"),
     ],
 )

@@ -32,7 +32,9 @@ def backend(request):
 
 
 def cross_validated(**params):
-    model = FrugalSVCCV([1, 2, 3], [0.1, 1.0], cv=3, effort="fast", random_state=0)
+    model = FrugalSVCCV(
+        [1, 2, 3], [0.1, 1.0], cv=3, scoring="accuracy", effort="fast", random_state=0
+    )
     return model.set_params(**params).fit(X, Y)
 
 

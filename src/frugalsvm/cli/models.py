@@ -12,7 +12,7 @@ import numpy as np
 from ..output.portable import InvalidModel, PortableModel
 from ..output.portable.calibration import Calibration
 from ..output.portable.origins import PREPARATION
-from ..output.portable.parts import Feature, Proof
+from ..output.portable.parts import Feature, Proof, RefitProof
 from ..tables import Preparation, Table, TableError, read_table
 from ..tables.columns import check_clear
 from ..tables.formats import ALL_OPEN, FormatRules
@@ -34,6 +34,8 @@ def portable_model(
     if result.certificate is not None:
         arrays = result.certificate.arrays
         digests = [str(arrays["fingerprint"]), str(arrays["checksum"])]
+    refit = result.refit
+    about_weights = refit and RefitProof(refit.C, refit.objective, refit.lower_bound)
     metadata = {
         PREPARATION: preparation.restricted(result.selected.tolist()).to_json(),
         "target": preparation.target,
@@ -52,6 +54,8 @@ def portable_model(
                 )
             )
         )
+    if fit.conditions.refit_C is not None:
+        metadata["refit_C"] = repr(fit.conditions.refit_C)
     if command:
         metadata["command"] = command
     return PortableModel(
@@ -61,11 +65,11 @@ def portable_model(
                 j,
                 float(preparation.means[j]),
                 float(preparation.scales[j]),
-                float(result.coef[j]),
+                float(fit.model.coef[j]),
             )
             for j in result.selected.tolist()
         ),
-        float(result.intercept),
+        float(fit.model.intercept),
         preparation.classes,
         preparation.n_features,
         calibration,
@@ -75,6 +79,7 @@ def portable_model(
             str(result.status),
             digests[0],
             digests[1],
+            about_weights,
         ),
         metadata,
     )

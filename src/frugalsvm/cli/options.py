@@ -32,8 +32,8 @@ MaxFeatures = Annotated[
         "--max-features",
         "-k",
         metavar="N",
-        help="Maximum number of features: a number, auto (chosen by cross-validation "
-        "with the one-standard-error rule) or all.",
+        help="Maximum number of features: a number, auto (the best balanced accuracy "
+        "in cross-validation) or all.",
     ),
 ]
 LossWeight = Annotated[
@@ -41,8 +41,8 @@ LossWeight = Annotated[
     typer.Option(
         "--C",
         metavar="C",
-        help="The SVM's C, the weight of the hinge loss: a number or auto "
-        "(cross-validation).",
+        help="The SVM's C, the weight of the hinge loss: a number, or auto (0.03 "
+        "selects the features, and cross-validation chooses the C of their weights).",
     ),
 ]
 ClassWeight = Annotated[

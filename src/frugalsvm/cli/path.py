@@ -307,7 +307,8 @@ def _report(
     place = found.max_features.size - 1 if scores is None else scores.chosen
     budget = int(found.max_features[place])
     chosen = replace(conditions, max_features=budget)
-    fit = Fit(preparation, found.results[0][place], chosen)
+    result = found.results[0][place]
+    fit = Fit(preparation, result, chosen)
     page = report_of(data, fit, None, {}, seed, command_line(), None)
     trade_off = BudgetPath(
         budgets=found.max_features,

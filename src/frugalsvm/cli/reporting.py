@@ -121,11 +121,12 @@ def report_of(
     chosen_by = "set by the user"
     steps = repeated(data, conditions)
     if fit.choice is not None:
-        chosen_by = "chosen by cross-validation (one-standard-error rule)"
+        by_folds = "chosen by cross-validation (best balanced accuracy)"
+        chosen_by = f"feature limit and C of the weights {by_folds}"
         if fit.chosen == ("budget",):
-            chosen_by = f"feature limit {chosen_by}, C set by the user"
+            chosen_by = f"feature limit {by_folds}, C set by the user"
         elif fit.chosen == ("C",):
-            chosen_by = f"C {chosen_by}, feature limit set by the user"
+            chosen_by = f"C of the weights {by_folds}, feature limit set by the user"
         steps = (*steps, "choice of feature limit and C")
     constant = constant_of(data, fit)
     proof = None
@@ -172,7 +173,7 @@ def _features(fit: Fit, validation: Validation | None) -> list[SelectedFeature]:
             SelectedFeature(
                 name=name,
                 weight=float(fit.weights[j]),
-                standardised=float(fit.result.coef[j]),
+                standardised=float(fit.model.coef[j]),
                 mean=float(preparation.means[j]),
                 scale=float(preparation.scales[j]),
                 kind=NUMBER if level is None else CATEGORY,
@@ -188,7 +189,7 @@ def _features(fit: Fit, validation: Validation | None) -> list[SelectedFeature]:
 
 def _path(fit: Fit, more: dict[str, Any]) -> Any:
     if fit.choice is not None:
-        return scored_path_of(fit.choice)
+        return scored_path_of(fit.choice, score_name="balanced accuracy", one_se=False)
     if "path" not in more:
         return None
     chosen = fit.conditions.budget

@@ -89,7 +89,7 @@ def _show_features(session: Session, fit: Fit, validation: Validation | None) ->
     table = session.table(*heads)
     origins = preparation.origins()
     shown: set[str] = set()
-    for j in np.argsort(-np.abs(result.coef), kind="stable")[: result.selected.size]:
+    for j in np.argsort(-np.abs(fit.model.coef), kind="stable")[: result.selected.size]:
         column, level = origins[j]
         if column.name in shown:
             continue
@@ -101,7 +101,7 @@ def _show_features(session: Session, fit: Fit, validation: Validation | None) ->
     session.show("", table)
     first, second = preparation.classes
     session.show(
-        f"intercept {fit.intercept:+.6g} (standardised {result.intercept:+.6g}); "
+        f"intercept {fit.intercept:+.6g} (standardised {fit.model.intercept:+.6g}); "
         f"a positive score means {second}, otherwise {first}"
     )
 
@@ -117,7 +117,7 @@ def _row(fit: Fit, j: int, validation: Validation | None) -> list[str]:
     cells = [
         plain(name),
         f"{fit.weights[j]:+.5g}",
-        f"{fit.result.coef[j]:+.4f}" if abs(fit.result.coef[j]) >= 5e-5 else "(none)",
+        f"{fit.model.coef[j]:+.4f}" if abs(fit.model.coef[j]) >= 5e-5 else "(none)",
         f"{preparation.means[j]:.4g}",
         f"{preparation.scales[j]:.4g}",
     ]
@@ -170,6 +170,12 @@ def proof_lines(fit: Fit, signs: np.ndarray) -> list[str]:
         f"below {result.lower_bound:.6g}. This one has {result.objective:.6g}: "
         + _gap_words(result)
     ]
+    if result.refit is not None:
+        lines.append(
+            "This is about the choice of features. Their weights were then computed "
+            f"with C = {result.refit.C:g}, chosen by cross-validation: for it, they "
+            f"are the best possible, to within {100 * result.refit.gap:.2g} %."
+        )
     if result.status is Status.INTERRUPTED:
         lines.append("The search was interrupted; it might have found a better model.")
     elif result.status is Status.TIME_LIMIT:
@@ -184,13 +190,9 @@ def proof_lines(fit: Fit, signs: np.ndarray) -> list[str]:
 
 
 def _chosen_words(fit: Fit) -> str:
-    """Which of feature limit and C were chosen by cross-validation."""
-    if not fit.chosen:
-        return ""
-    which = {"budget": "feature limit"}.get(fit.chosen[0], fit.chosen[0])
-    if len(fit.chosen) == 2:
-        which = "both"
-    return f" ({which} chosen by cross-validation)"
+    """Whether the feature limit was chosen; the C of the selection never is."""
+    is_chosen = "budget" in fit.chosen
+    return " (feature limit chosen by cross-validation)" if is_chosen else ""
 
 
 def _gap_words(result: Result) -> str:
@@ -231,7 +233,7 @@ def content_of(
                 "column": column.name,
                 "category": level,
                 "weight": fit.weights[j],
-                "standardised_weight": result.coef[j],
+                "standardised_weight": fit.model.coef[j],
                 "mean": preparation.means[j],
                 "scale": preparation.scales[j],
                 "folds_selecting": None
@@ -243,13 +245,14 @@ def content_of(
         "data": as_dict(data, preparation),
         "features": features,
         "intercept": fit.intercept,
-        "standardised_intercept": result.intercept,
+        "standardised_intercept": fit.model.intercept,
         "max_features": fit.conditions.max_features,
         "C": fit.conditions.C,
         "class_weight": class_weight_of(fit.conditions, signs),
         "constant": None
         if constant is None
         else {"class": constant.label, "words": constant.words_of_commands},
+        "refit_C": fit.conditions.refit_C,
         "chosen_by_cross_validation": fit.choice is not None,
         "proof": {
             "objective": result.objective,

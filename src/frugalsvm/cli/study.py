@@ -14,14 +14,16 @@ from typing import Any
 import numpy as np
 
 from ..api.path import FrugalPath, frugal_path
-from ..api.validation.choice import Choice, ScoredPath
+from ..api.validation.choice import DEFAULT_RULE, Choice, ScoredPath
 from ..api.validation.final_fit import FinalFit
 from ..api.validation.folds import FoldJob, fold_seeds, run_folds
 from ..api.validation.grid import GridFold, GridWork, budgets_of, weights_of
+from ..api.validation.models import Linear
 from ..api.validation.samples import ProblemMaker, Samples
-from ..api.validation.scoring import Accuracy
+from ..api.validation.scoring import BalancedAccuracy
 from ..api.validation.splits import possible_folds, stratified_splits
 from ..driver.options import PartSizes, SolveOptions
+from ..driver.refit import with_refit
 from ..driver.result import Result
 from ..driver.solving import run_interruptible
 from ..problem.problem import Problem
@@ -45,8 +47,8 @@ from .errors import UsageProblem
 from .formats import check_names
 
 AUTO = "auto"
-# How budget and C are chosen, and the gap at which the fit of all rows is finished.
-RULE, GAP_TOL = "one-se", SolveOptions().gap_tol
+# The gap at which the fit of all rows is finished.
+GAP_TOL = SolveOptions().gap_tol
 
 
 @dataclass(frozen=True)
@@ -116,6 +118,10 @@ class Conditions:
     max_features : int, None or "auto"
         None for no limit.
     C : float or "auto"
+        Of the loss; it selects the features.
+    refit_C : float or None
+        The C of the weights of the selected features, if it was chosen; None for the
+        same.
     include : tuple of str
         Columns whose features must be selected.
     costs : dict or None
@@ -131,6 +137,7 @@ class Conditions:
     costs: dict[str, float] | None = None
     max_cost: float | None = None
     class_weight: ClassWeights | None = None
+    refit_C: float | None = None
 
     @property
     def is_open(self) -> bool:
@@ -167,6 +174,17 @@ class Conditions:
     def weight_words(self, signs: np.ndarray) -> str:
         """Weights of the classes for people; empty if they count the same."""
         return "" if self.class_weight is None else self.class_weight.words(signs)
+
+    @property
+    def weight_loss(self) -> float:
+        """The C of the weights, once it is chosen."""
+        return self.loss if self.refit_C is None else self.refit_C
+
+    def refitted(self, problem: Problem, result: Result) -> Result:
+        """The result, with the weights for the C of the weights if it was chosen."""
+        if self.refit_C is None:
+            return result
+        return with_refit(problem, result, self.refit_C)
 
     def check(self, plan: Plan) -> None:
         """Compare with the columns of the data."""
@@ -275,14 +293,19 @@ class Fit:
     was_interrupted: bool = False
 
     @property
+    def model(self) -> Linear:
+        """The weights that predict, in standardised units."""
+        return Linear.of(self.result)
+
+    @property
     def weights(self) -> np.ndarray:
         """Weights per unit as measured."""
-        return self.result.coef / self.preparation.scales
+        return self.model.coef / self.preparation.scales
 
     @property
     def intercept(self) -> float:
         """The intercept for values as measured."""
-        return self.result.intercept - float(self.weights @ self.preparation.means)
+        return self.model.intercept - float(self.weights @ self.preparation.means)
 
 
 def fit_all(
@@ -307,6 +330,7 @@ def fit_all(
     problem = conditions.problem(preparation, X, data.target.signs)
     options = replace(search.options, callback=callback, certificate=certificate)
     result, interrupted = run_interruptible(problem, options)
+    result = conditions.refitted(problem, result)
     return Fit(preparation, result, conditions, choice, chosen, interrupted)
 
 
@@ -337,8 +361,7 @@ def _chosen_on_all(
     data: PreparedTable, conditions: Conditions, search: Search, folds: int
 ) -> tuple[Conditions, ScoredPath]:
     """Budget and C chosen on all rows, and what they were chosen from."""
-    found = choose(data, conditions, search, folds)
-    return found.conditions, found.path()
+    return choose(data, conditions, search, folds).on_all()
 
 
 def choose(
@@ -380,7 +403,7 @@ def choose(
         n_jobs=search.n_jobs,
     )  # fmt: skip
     return GridChoice(
-        conditions, search, work, samples, found, Choice.of(found, RULE), seeds
+        conditions, search, work, samples, found, Choice.of(found, DEFAULT_RULE), seeds
     )
 
 
@@ -395,13 +418,14 @@ def _grid_work(
     if conditions.max_features != AUTO:
         given = conditions.max_features
         budgets = [n if given is None else given]
+    # A C that is given does both: it selects the features and gives their weights.
+    given_C = ([conditions.C], "same")
     return GridWork(
         budgets_of(budgets, n, included.size),
-        weights_of(AUTO if conditions.C == AUTO else [conditions.loss]),
-        None,
+        *weights_of(*((AUTO, AUTO) if conditions.C == AUTO else given_C)),
         search.choosing_effort,
         ProblemMaker(sides, scale=True),
-        Accuracy(),
+        BalancedAccuracy(),
     )
 
 
@@ -432,20 +456,32 @@ class GridChoice:
     @property
     def conditions(self) -> Conditions:
         """With the budget and the C that were chosen."""
-        i, j = self.choice.place
-        budget: int | None = int(self.work.budgets[j])
-        if self.given.max_features is None:
-            budget = None
-        return replace(self.given, max_features=budget, C=float(self.work.weights[i]))
+        return self._chosen(self.choice)
 
-    def path(self) -> ScoredPath:
-        """The scores, with objectives and bounds on all rows; this fits them."""
-        final = FinalFit(self.work, GAP_TOL, self.search.n_jobs, verbose=0)
+    def on_all(self) -> tuple[Conditions, ScoredPath]:
+        """What was chosen, and the scores with objectives on all rows; fits these."""
+        options = {"gap_tol": GAP_TOL, "n_jobs": self.search.n_jobs}
+        final = FinalFit(self.work, DEFAULT_RULE, options)
         weight = self.given.weights_of(self.samples.signs)
         if weight is None:
             weight = self.samples.sample_weight
         fitted = final.run(self.samples, weight, self.folds, self.choice, self.seeds)
-        return fitted.path
+        if fitted.was_interrupted:
+            raise KeyboardInterrupt
+        return self._chosen(fitted.choice), fitted.path
+
+    def _chosen(self, choice: Choice) -> Conditions:
+        i, j, r = choice.key
+        refit = self.work.refit_weights
+        budget: int | None = int(self.work.budgets[j])
+        if self.given.max_features is None:
+            budget = None
+        return replace(
+            self.given,
+            max_features=budget,
+            C=float(self.work.weights[i]),
+            refit_C=None if refit is None else float(refit[r]),
+        )
 
 
 @dataclass(frozen=True)

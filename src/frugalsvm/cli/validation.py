@@ -197,8 +197,9 @@ class FoldFit:
             own = choose(data.value, own, search, self.folds, job.train).conditions
         fold = TableFold.of(data.value, job)
         options = replace(search.options, method="swap", proof=False)
-        result = run_or_raise(fold.problem(own), options)
-        scores = fold.scores(Linear(result.coef, result.intercept))
+        problem = fold.problem(own)
+        result = run_or_raise(problem, options)
+        scores = fold.scores(Linear.of(own.refitted(problem, result)))
         chances = None
         if self.probabilities:
             sigmoid = _inner_sigmoid(fold, own, result.selected, search.seed)
@@ -246,6 +247,6 @@ class InnerFit:
         X, signs = data.value
         given, own = self.conditions, signs[job.train]
         weight = given.weights_of(own)
-        problem = Problem(X[job.train], own, C=given.loss, sample_weight=weight)
+        problem = Problem(X[job.train], own, C=given.weight_loss, sample_weight=weight)
         model = svm_on(problem, np.arange(X.shape[1]))
         return job.test, X[job.test] @ model.coef + model.intercept

@@ -121,7 +121,7 @@ class ProgressLog:
         self._verbose = verbose
         self._last = 0.0
         if verbose:
-            _ensure_handler()
+            ensure_handler()
             logger.info(_HEADER)
 
     def is_due(self, seconds: float) -> bool:
@@ -144,7 +144,7 @@ class ProgressLog:
         )
 
 
-def _ensure_handler() -> None:
+def ensure_handler() -> None:
     """Let verbose output appear when the application has not configured logging."""
     if logger.level == logging.NOTSET:
         logger.setLevel(logging.INFO)

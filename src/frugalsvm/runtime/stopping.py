@@ -46,6 +46,16 @@ class StopCondition:
         self._abandoned = False
         self._stopped_at = np.inf
 
+    def restart(self, time_limit: float | None) -> None:
+        """Set the clock to zero, with another limit; what has stopped stays so."""
+        self.started = time.perf_counter()
+        self.limit(time_limit)
+
+    def limit(self, time_limit: float | None) -> None:
+        """Set another limit, in seconds since the clock was set to zero."""
+        self.time_limit = np.inf if time_limit is None else float(time_limit)
+        self.needs_watching |= self.time_limit < np.inf
+
     @property
     def seconds(self) -> float:
         """Seconds since the run began."""

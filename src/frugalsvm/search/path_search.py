@@ -153,24 +153,44 @@ class PathSearch:
                 )
         self._shape = (weights.size, budgets.size)
 
+    @property
+    def indices(self) -> list[CellIndex]:
+        """All cells in the order in which they begin."""
+        return list(self._cells)
+
+    @property
+    def n_solves(self) -> int:
+        """SVMs solved so far."""
+        return sum(cell.n_solves for cell in self._cells.values())
+
+    def solution(self, index: CellIndex) -> Solution:
+        """The best solution of a cell that has begun."""
+        return self._cells[index].solution
+
     def run(
         self, seeds: dict[CellIndex, list[np.ndarray]] | None = None
     ) -> GridSolutions:
         """Search; ``seeds`` holds initial supports by cell."""
         for index in self._cells:
-            self._begin(index, (seeds or {}).get(index, []))
+            self.begin(index, (seeds or {}).get(index, []))
+        self.exchange()
+        n_rows, n_columns = self._shape
+        rows = [
+            [self.solution((i, j)) for j in range(n_columns)] for i in range(n_rows)
+        ]
+        return GridSolutions(rows, self.n_solves)
+
+    def exchange(self) -> None:
+        """Pass elite solutions on among neighbours until nothing improves."""
         for number in range(self._parameters.exchange_rounds):
             if not self._exchange(backwards=number % 2 == 0):
                 break
-        n_rows, n_columns = self._shape
-        rows = [
-            [self._cells[i, j].solution for j in range(n_columns)]
-            for i in range(n_rows)
-        ]
-        return GridSolutions(rows, sum(cell.n_solves for cell in self._cells.values()))
 
-    def _begin(self, index: CellIndex, seeds: list[np.ndarray]) -> None:
-        """The search in a cell, started from the solutions of previous cells."""
+    def begin(self, index: CellIndex, seeds: list[np.ndarray]) -> None:
+        """The search in a cell, started from the solutions of previous cells.
+
+        The cells before it, in the order of ``indices``, must have begun.
+        """
         (i, j), parameters = index, self._parameters
         supports = list(seeds)
         if j > 0:

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from sklearn.model_selection import StratifiedKFold
 
-import frugalsvm.api.path
 from frugalsvm import FrugalSVCCV
+from frugalsvm.api.path import GridSearch
 from frugalsvm.api.validation.samples import Samples
 from frugalsvm.api.validation.splits import make_splits
 from tests.reference import random_data
@@ -68,7 +68,7 @@ def test_masks_and_lists_are_indices(data):
 
 def test_an_empty_fold_is_seen_before_any_work(data, monkeypatch):
     begun = []
-    monkeypatch.setattr(frugalsvm.api.path, "_search", lambda *_: begun.append(1))
+    monkeypatch.setattr(GridSearch, "begin", lambda *_: begun.append(1))
     model = FrugalSVCCV([1], [1.0], cv=[(ALL, ALL), (ALL, NONE)])
     with pytest.raises(ValueError, match="test part of fold 1 is empty"):
         model.fit(*data)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
 import sklearn
 from numpy.typing import ArrayLike
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
 from sklearn.utils import Tags
@@ -18,14 +20,22 @@ from sklearn.utils.metadata_routing import (
 )
 
 from ...driver.constant import sign_of
+from ...driver.result import Status
 from ...runtime.effort import EFFORTS
-from ..validation.choice import RULES, Choice
+from ..validation.cells import (
+    SHARE_OF_FOLDS,
+    ChoiceCallback,
+    Watch,
+    WatchedFolds,
+    watched_folds,
+)
+from ..validation.choice import DEFAULT_RULE, RULES, Choice
 from ..validation.final_fit import FinalFit, FinalModel
-from ..validation.folds import FoldJob, Split, fold_seeds, run_folds
+from ..validation.folds import FoldJob, Split, fold_seeds
 from ..validation.grid import GridFold, GridWork, budgets_of, is_word, weights_of
 from ..validation.samples import ProblemMaker, Samples, take
 from ..validation.scoring import (
-    Accuracy,
+    BalancedAccuracy,
     ByScorer,
     Scorer,
     Scoring,
@@ -35,7 +45,7 @@ from ..validation.splits import make_splits
 from . import parameters as may_be
 from .binary_linear import all_or_nothing, check_sample_weight
 from .budgeted import BudgetedClassifier
-from .frugal_svc import FrugalSVC
+from .frugal_svc import METHOD_NAMES, FrugalSVC
 from .parameters import Constraint
 from .summary import linear_scores
 
@@ -55,32 +65,50 @@ class FrugalSVCCV(BudgetedClassifier):
         Budgets to choose from. "auto" means 1, 2, 3, 4, 5, 6, 8, 10, 12, 15 and 20, up
         to the number of features, and all features if there are fewer than 20.
     C : list of float or "auto", default="auto"
-        Weights of the loss to choose from. "auto" means the powers of ten from 0.001 to
-        10, which suit standardised data. Time grows with C: 100 takes about as long as
-        all of these together.
+        Weights of the loss to choose from, which select the features. "auto" means
+        0.03 alone, for standardised data: the weights of the selected features get a C
+        of their own (``refit_C``), and then other constants, rules and a choice by
+        cross-validation score no better, but take longer. With ``refit_C="same"``,
+        "auto" means the powers of ten from 0.001 to 10. Time grows with C.
     cv : int, splitter or iterable of splits, default=5
         As in scikit-learn. An integer is reduced to the number of samples of the
         rarer class.
     scoring : str or callable, default=None
-        As in scikit-learn; one score only. None for accuracy, weighted by
-        ``sample_weight``.
-    rule : {"one-se", "best"}, default="one-se"
+        What budget and C are chosen by, as in scikit-learn; one score only. None for
+        balanced accuracy, which rare classes count in as much as others, weighted by
+        ``sample_weight``. (:meth:`score` then returns the accuracy, as everywhere in
+        scikit-learn.)
+    rule : {"best", "one-se"}, default="best"
         ``best`` takes the best mean score. ``one-se`` takes the fewest features whose
-        mean score is within one standard error of the best, and among those the
-        smallest C. Ties are broken the same way with both.
+        mean score is within one standard error of the best: fewer features for a score
+        that may be lower by two or three points if there are 200 samples, which is why
+        it is not the default. With both, ties go to fewer features, then to the better
+        score, and then to the middle of the values of C that score the same. Models
+        that predict one class for all samples are not chosen if another is better than
+        chance by its own standard error.
     effort : {"fast", "normal", "thorough"}, default="normal"
         How much work goes into the searches, see :class:`FrugalSVC`. Only the final fit
         uses a tree, if the effort includes one.
-    scale : bool, default=False
+    scale : bool or "auto", default="auto"
         Standardise features within each fold, and for the final fit; ``coef_`` and
         ``intercept_`` are for the data as they are given. Objective, bound and gap
-        refer to the standardised data.
-    refit_C : "same", list of float or "auto", default="same"
-        The C used to compute the weights of the selected features, if it differs from
-        the one that selects them. For each budget and C the one with the best mean
-        score is used. "auto" is as for ``C``.
+        refer to the standardised data. "auto" standardises dense data and leaves
+        sparse data as they are, since centring would make them dense.
+    refit_C : "same", list of float or "auto", default="auto"
+        The C used to compute the weights of the selected features; it costs one SVM
+        each, and no new selection. For each budget and C the one with the best mean
+        score is used. "auto" means nine values from 0.003 to 30; "same" the C that
+        selected the features.
     gap_tol : float, default=1e-4
         Relative gap at which the final fit is finished.
+    method : str, default="auto"
+        Method of the final fit, see :class:`FrugalSVC`. Folds use swap search.
+    time_limit : float or None, default=None
+        Limit in seconds of the whole fit; three quarters are for the folds. If it ends
+        them, the best of those budgets and C is taken that are finished in all folds,
+        of which the first one always is. Small C and budgets come first.
+    initial_support : sequence of int or str, default=None
+        Features to start the final fit from, besides those that the folds selected.
     feature_costs, max_cost, include, exclude, class_weight, fit_intercept
         See :class:`FrugalSVC`; ``class_weight="balanced"`` refers to the training part
         of a fold.
@@ -89,7 +117,21 @@ class FrugalSVCCV(BudgetedClassifier):
     random_state : int, RandomState or None, default=None
         Seed of the searches. (A splitter has its own.)
     verbose : int, default=0
-        Above 0, log progress of the final fit.
+        Above 0, log a line for each budget and C on each fold, and progress of the
+        final fit.
+    callback : callable, default=None
+        Called with a :class:`~frugalsvm.ChoiceProgress` after each budget and C on each
+        fold. If it returns True, the fit ends with the best of those budgets and C
+        that are finished in all folds. With ``n_jobs`` above 1 it is called when all
+        folds are done.
+    certificate : bool, default=False
+        Keep the proof of the final fit's bound, see :class:`FrugalSVC`. It proves the
+        selection: of the standardised data if they are scaled, at ``best_C_``.
+    on_interrupt : {"raise", "return"}, default="raise"
+        What Ctrl-C does. Either way, the estimator keeps the best model so far, if a
+        budget and C is finished in all folds (else KeyboardInterrupt is raised and
+        nothing changes; likewise if folds run in other processes). With "raise",
+        KeyboardInterrupt is raised then, too; with "return", the fit returns.
 
     Attributes
     ----------
@@ -98,7 +140,7 @@ class FrugalSVCCV(BudgetedClassifier):
     best_C_ : float
         The C that selected the features.
     best_refit_C_ : float
-        The C used to compute the weights; the same unless ``refit_C`` is set.
+        The C used to compute the weights; the same with ``refit_C="same"``.
     best_score_ : float
         Mean score of the choice over the folds.
     best_index_ : int
@@ -108,7 +150,8 @@ class FrugalSVCCV(BudgetedClassifier):
         ``param_max_features``, ``param_C``, ``param_refit_C``,
         ``split0_test_score`` ..., ``mean_test_score``, ``std_test_score``,
         ``se_test_score``, ``rank_test_score``, and ``split0_objective`` ..., the
-        objective on the training part.
+        objective on the training part. Not a number where a fit that ended early did
+        not get.
     path_ : ScoredPath
         Objective, bound and gap on all data, mean score and standard error for every
         budget and C. It prints as a table, and ``path_.to_frame()`` is a data frame.
@@ -123,12 +166,12 @@ class FrugalSVCCV(BudgetedClassifier):
         Labels; positive decisions mean ``classes_[1]``.
     objective_, lower_bound_, gap_ : float
         Of the problem that selected the features: ``best_max_features_`` and
-        ``best_C_`` on all data (standardised, with ``scale=True``).
+        ``best_C_`` on all data (standardised, unless ``scale`` says otherwise).
     status_ : str
         See :class:`FrugalSVC`.
     result_ : Result
-        Of the same problem; with ``refit_C`` or ``scale`` its ``coef`` differs from
-        ``coef_``.
+        Of the same problem; its ``coef`` is for standardised data and ``best_C_``, and
+        so differs from ``coef_`` unless ``scale`` is False and ``refit_C`` "same".
     n_iter_ : int
         Total number of SVM solves.
     n_features_in_ : int
@@ -140,9 +183,9 @@ class FrugalSVCCV(BudgetedClassifier):
     >>> from sklearn.datasets import load_breast_cancer
     >>> from frugalsvm import FrugalSVCCV
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> clf = FrugalSVCCV([1, 2, 3], [0.1, 1.0], scale=True, random_state=0).fit(X, y)
+    >>> clf = FrugalSVCCV([1, 2, 3], random_state=0).fit(X, y)
     >>> clf.best_max_features_, clf.best_C_
-    (3, 0.1)
+    (3, 0.03)
     """
 
     _constraints: ClassVar[dict[str, Constraint]] = {
@@ -152,9 +195,12 @@ class FrugalSVCCV(BudgetedClassifier):
         "scoring": may_be.ONE_SCORE,
         "rule": may_be.one_of(RULES),
         "effort": may_be.one_of(EFFORTS),
-        "scale": may_be.BOOLEAN,
+        "scale": may_be.boolean_or("auto"),
         "refit_C": may_be.list_or("same", "auto"),
         "gap_tol": may_be.LIMIT,
+        "method": may_be.one_of(METHOD_NAMES),
+        "time_limit": may_be.optional(may_be.LIMIT),
+        "initial_support": may_be.optional(may_be.LIST),
         "feature_costs": may_be.optional(may_be.COSTS),
         "max_cost": may_be.optional(may_be.LIMIT),
         "include": may_be.optional(may_be.LIST),
@@ -164,6 +210,9 @@ class FrugalSVCCV(BudgetedClassifier):
         "n_jobs": may_be.N_JOBS,
         "random_state": may_be.RANDOM_STATE,
         "verbose": may_be.VERBOSE,
+        "callback": may_be.optional(may_be.FUNCTION),
+        "certificate": may_be.BOOLEAN,
+        "on_interrupt": may_be.one_of(("raise", "return")),
     }
 
     def __init__(
@@ -173,11 +222,14 @@ class FrugalSVCCV(BudgetedClassifier):
         *,
         cv: Any = 5,
         scoring: str | Callable[..., float] | None = None,
-        rule: str = "one-se",
+        rule: str = DEFAULT_RULE,
         effort: str = "normal",
-        scale: bool = False,
-        refit_C: Sequence[float] | str = "same",
+        scale: bool | str = "auto",
+        refit_C: Sequence[float] | str = "auto",
         gap_tol: float = 1e-4,
+        method: str = "auto",
+        time_limit: float | None = None,
+        initial_support: Sequence[int | str] | None = None,
         feature_costs: ArrayLike | Mapping[str, float] | None = None,
         max_cost: float | None = None,
         include: Sequence[int | str | bool] | None = (),
@@ -187,6 +239,9 @@ class FrugalSVCCV(BudgetedClassifier):
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
+        callback: ChoiceCallback | None = None,
+        certificate: bool = False,
+        on_interrupt: str = "raise",
     ) -> None:
         self.max_features = max_features
         self.C = C
@@ -197,6 +252,9 @@ class FrugalSVCCV(BudgetedClassifier):
         self.scale = scale
         self.refit_C = refit_C
         self.gap_tol = gap_tol
+        self.method = method
+        self.time_limit = time_limit
+        self.initial_support = initial_support
         self.feature_costs = feature_costs
         self.max_cost = max_cost
         self.include = include
@@ -206,11 +264,14 @@ class FrugalSVCCV(BudgetedClassifier):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+        self.callback = callback
+        self.certificate = certificate
+        self.on_interrupt = on_interrupt
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         # Centring would make sparse data dense.
-        tags.input_tags.sparse = not self.scale
+        tags.input_tags.sparse = is_word(self.scale, "auto") or not self.scale
         return tags
 
     def fit(
@@ -225,7 +286,7 @@ class FrugalSVCCV(BudgetedClassifier):
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-            Training data; sparse data cannot be scaled.
+            Training data; sparse data are not scaled.
         y : array-like of shape (n_samples,)
             Labels of exactly two classes.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -242,15 +303,22 @@ class FrugalSVCCV(BudgetedClassifier):
         Raises
         ------
         KeyboardInterrupt
-            After Ctrl-C; scores are never averaged over only some of the folds.
+            After Ctrl-C, unless ``on_interrupt="return"`` and there is a model. Scores
+            are never averaged over only some of the folds.
 
         Warns
         -----
+        ConvergenceWarning
+            If ``time_limit`` ended the choice, or the final fit with a gap above
+            ``gap_tol``.
         ConstantModelWarning
             If the model predicts one class for all training samples.
         """
         with all_or_nothing(self):
-            self._fit(X, y, sample_weight, params)
+            found, was_interrupted = self._fit(X, y, sample_weight, params)
+        if was_interrupted and self.on_interrupt == "raise":
+            raise KeyboardInterrupt("the best model so far is kept")
+        self._warn_of_limit(found)
         self._warn_if_constant(stacklevel=2)
         return self
 
@@ -260,7 +328,8 @@ class FrugalSVCCV(BudgetedClassifier):
         y: ArrayLike,
         sample_weight: ArrayLike | None,
         params: dict[str, Any],
-    ) -> Self:
+    ) -> tuple[WatchedFolds, bool]:
+        """Fit; return the folds, and whether Ctrl-C was pressed."""
         data, labels, signs = self._checked(X, y, sample_weight)
         if hasattr(data, "tocsr"):
             # Folds need row indexing, which not all sparse formats have.
@@ -272,28 +341,67 @@ class FrugalSVCCV(BudgetedClassifier):
         routed = self._route(sample_weight, params)
         seeds = fold_seeds(self.random_state)
         work = self._work(maker)
+        initial = self._initial_support()
         splits = make_splits(self.cv, samples, routed["split"], stacklevel=4)
         first = splits[0][1]
         work.scoring.try_out(samples.part(first), _part(routed["score"], first))
         jobs = self._jobs(samples, splits, routed["score"], seeds)
-        folds = run_folds(work, samples, jobs, n_jobs=self.n_jobs)
-        choice = Choice.of(folds, self.rule)
+        limit = None if self.time_limit is None else SHARE_OF_FOLDS * self.time_limit
+        watch = Watch(limit, self.callback, self.verbose)
+        found = watched_folds(work, samples, jobs, len(splits), watch, self.n_jobs)
+        options = {
+            name: getattr(self, name)
+            for name in ("method", "gap_tol", "n_jobs", "verbose", "certificate")
+        }
+        left = None
+        if self.time_limit is not None:
+            left = max(0.0, self.time_limit - found.seconds)
+        has_ended = found.was_interrupted or found.was_stopped
+        final = FinalFit(work, self.rule, options, initial, left, has_ended)
         loss_weight = self._weights(data, labels, samples.sample_weight)
-        final = FinalFit(work, self.gap_tol, self.n_jobs, self.verbose)
-        fitted = final.run(samples, loss_weight, folds, choice, seeds)
-        # Set last, so that an interrupted fit leaves nothing behind.
-        self._take_choice(work, folds, choice)
+        choice = Choice.of(found.folds, self.rule)
+        fitted = final.run(samples, loss_weight, found.folds, choice, seeds)
+        # Set last, so that a fit without a model leaves nothing behind.
+        self._take_choice(work, found.folds, fitted.choice)
         self._take_fit(fitted)
         kept = loss_weight > 0
         sign = sign_of(linear_scores(data, self.coef_[0], self.intercept_[0])[kept])
         self._note_constant(sign, signs[kept] > 0, self.best_refit_C_)
         self._keep_moments(data, samples.sample_weight)
-        return self
+        return found, found.was_interrupted or fitted.was_interrupted
+
+    def _initial_support(self) -> np.ndarray | None:
+        """The features to start from by index."""
+        if self.initial_support is None:
+            return None
+        return self._features().indices("initial_support", self.initial_support)
+
+    def _warn_of_limit(self, found: WatchedFolds) -> None:
+        """Warn if the time limit ended the choice, or the final fit."""
+        words = []
+        if found.was_late:
+            words.append(
+                f"the choice: {found.n_finished:,} of {self.path_.objectives.size:,} "
+                "pairs of budget and C are finished in all folds, and the best of "
+                "them was taken"
+            )
+        if self.result_.status is Status.TIME_LIMIT:
+            words.append(
+                f"the fit to all data: {self.result_.verdict}, which is above "
+                f"gap_tol={self.gap_tol:g}"
+            )
+        if words:
+            warnings.warn(
+                f"time_limit={self.time_limit} ended {'; and '.join(words)}. Raise "
+                "time_limit to search on.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
 
     def score(
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> float:
-        """Score the fitted model by ``scoring``; accuracy by default.
+        """Score the fitted model by ``scoring``; by its accuracy if that is None.
 
         Parameters
         ----------
@@ -360,16 +468,14 @@ class FrugalSVCCV(BudgetedClassifier):
 
     def _work(self, maker: ProblemMaker) -> GridWork:
         scorer, included = self._scorer(), np.unique(maker.constraints["include"])
-        scoring: Scoring = Accuracy()
+        scoring: Scoring = BalancedAccuracy()
         if scorer is not None:
             template = FrugalSVC(class_weight=self.class_weight)
             names = getattr(self, "feature_names_in_", None)
             scoring = ByScorer(scorer, template, self.classes_, names, included)
-        refit = None if is_word(self.refit_C, "same") else weights_of(self.refit_C)
         return GridWork(
             budgets_of(self.max_features, self.n_features_in_, included.size),
-            weights_of(self.C),
-            refit,
+            *weights_of(self.C, self.refit_C),
             self.effort,
             maker,
             scoring,
@@ -410,7 +516,9 @@ class FrugalSVCCV(BudgetedClassifier):
         self.cv_results_ = choice.table(work, folds)
         chosen = np.zeros(self.n_features_in_)
         for fold in folds:
-            chosen[fold.supports[i][j]] += 1
+            support = fold.supports[i][j]
+            assert support is not None
+            chosen[support] += 1
         self.selection_frequency_ = chosen / len(folds)
         self.n_iter_ = sum(fold.n_solves for fold in folds)
 

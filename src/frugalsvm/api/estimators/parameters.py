@@ -72,6 +72,14 @@ def list_or(*words: str) -> Constraint:
     )
 
 
+def boolean_or(word: str) -> Constraint:
+    """True or False, or a string."""
+    return Constraint(
+        lambda value: _is_boolean(value) or (isinstance(value, str) and value == word),
+        f"True or False or {word!r}",
+    )
+
+
 def _is_real(value: Any) -> bool:
     return isinstance(value, Real) and not _is_boolean(value)
 

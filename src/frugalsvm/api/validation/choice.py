@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +13,9 @@ from ...runtime.progress import relative_gaps
 from .grid import GridFold, GridWork
 
 RULES = ("one-se", "best")
+# One standard error of the score, two or three points on 200 samples, is much to give
+# up unasked: people who want fewer features can say so.
+DEFAULT_RULE = "best"
 # Means that differ by less are equal up to rounding.
 SAME = 1e-10
 
@@ -29,12 +33,13 @@ class ScoredPath:
     C : ndarray of shape (n_C,)
         The weights of the loss in increasing order.
     objectives, lower_bounds : ndarray
-        Of FS-SVM on all data (standardised, with ``scale=True``).
+        Of FS-SVM on all data (standardised, unless ``scale`` says otherwise).
     score_mean, score_se : ndarray
         Mean score over the folds, and its standard error.
     refit_C : ndarray or None
         The C used to compute the weights, if it differs from the one that selected the
-        features.
+        features. Like the scores, not a number where a fit that ended early did not
+        get.
     best : tuple of int
         Row and column of the choice.
     """
@@ -121,7 +126,8 @@ def choose(mean: np.ndarray, se: np.ndarray, rule: str) -> tuple[int, int]:
     """Row and column, i.e. C and budget, chosen by a rule.
 
     ``best`` considers the highest mean, ``one-se`` all means within one standard error
-    of it. Among these the fewest features win, then the smallest C.
+    of it. Among these the fewest features win, then the best mean, then the middle of
+    the longest run of C with that mean.
     """
     usable = np.where(np.isfinite(mean), mean, -np.inf)
     if not np.isfinite(usable.max()):
@@ -129,9 +135,26 @@ def choose(mean: np.ndarray, se: np.ndarray, rule: str) -> tuple[int, int]:
             "the scores of all candidates are not finite; check cv and scoring."
         )
     least = one_standard_error(mean, se) if rule == "one-se" else float(usable.max())
-    # Columns first: budgets take precedence over C.
-    columns, rows = np.nonzero((usable >= least - SAME * max(1.0, abs(least))).T)
-    return int(rows[0]), int(columns[0])
+    column = int(np.argmax(_reach(usable, least).any(axis=0)))
+    return middle_of_best(usable[:, column]), column
+
+
+def middle_of_best(values: np.ndarray) -> int:
+    """The middle of the longest run of values that equal the maximum.
+
+    The lower one of two, and of runs of the same length the first.
+    """
+    equal = np.flatnonzero(_reach(values, float(values.max())))
+    runs = np.split(equal, np.flatnonzero(np.diff(equal) > 1) + 1)
+    longest = max(runs, key=len)
+    return int(longest[(longest.size - 1) // 2])
+
+
+def _reach(values: np.ndarray, least: float) -> np.ndarray:
+    """Which values are not below a threshold, up to rounding."""
+    if not np.isfinite(least):
+        return values >= least
+    return values >= least - SAME * max(1.0, abs(least))
 
 
 @dataclass(frozen=True)
@@ -142,11 +165,13 @@ class Choice:
     ----------
     scores : ndarray of shape (n_C, n_budgets, n_refit_C, n_folds)
     refit : ndarray of shape (n_C, n_budgets)
-        Index of the C that gives the weights: the best score, then the smallest C.
+        Index of the C that gives the weights: the middle of those with the best score.
     mean, se : ndarray of shape (n_C, n_budgets)
         Of the scores with that C.
     place : tuple of int
         The chosen C and budget.
+    is_forced : bool
+        Whether a constant model had to be allowed: no other one is better than chance.
     """
 
     scores: np.ndarray
@@ -154,34 +179,61 @@ class Choice:
     mean: np.ndarray
     se: np.ndarray
     place: tuple[int, int]
+    is_forced: bool = False
 
     @classmethod
-    def of(cls, folds: list[GridFold], rule: str) -> Choice:
-        """Choose by a rule."""
+    def of(
+        cls,
+        folds: list[GridFold],
+        rule: str,
+        barred: Collection[tuple[int, int, int]] = (),
+    ) -> Choice:
+        """Choose by a rule.
+
+        Models that predict one class in most of the folds, and ``barred`` ones (by C,
+        budget and refit C), are not chosen if any other is better than chance by its
+        own standard error.
+        """
         scores = np.stack([fold.scores for fold in folds], axis=-1)
-        means = scores.mean(axis=-1)
-        refit = np.argmax(np.where(np.isfinite(means), means, -np.inf), axis=-1)
+        means, errors = scores.mean(axis=-1), standard_error(scores)
+        constant = np.mean([fold.constant for fold in folds], axis=0) > 0.5
+        for one in barred:
+            constant[one] = True
+        better = ~constant & (means - errors > _chance(folds))
+        usable = np.where(np.isfinite(means), means, -np.inf)
+        ranked = np.where(constant, -np.inf, usable) if better.any() else usable
+        refit = np.zeros(means.shape[:2], dtype=np.intp)
+        for i, j in np.ndindex(*refit.shape):
+            # A cell that has only constant models keeps the best of them.
+            row = ranked[i, j] if np.isfinite(ranked[i, j]).any() else usable[i, j]
+            refit[i, j] = middle_of_best(row)
         at = refit[..., None]
         mean = np.take_along_axis(means, at, axis=-1)[..., 0]
-        se = np.take_along_axis(standard_error(scores), at, axis=-1)[..., 0]
-        return cls(scores, refit, mean, se, choose(mean, se, rule))
+        se = np.take_along_axis(errors, at, axis=-1)[..., 0]
+        open_ = np.isfinite(np.take_along_axis(ranked, at, axis=-1)[..., 0])
+        place = choose(np.where(open_, mean, np.nan), se, rule)
+        return cls(scores, refit, mean, se, place, not better.any())
+
+    @property
+    def key(self) -> tuple[int, int, int]:
+        """The chosen C, budget and refit C."""
+        return (*self.place, int(self.refit[self.place]))
 
     @property
     def index(self) -> int:
         """The chosen row of the table."""
-        i, j = self.place
-        return int(
-            np.ravel_multi_index((i, j, self.refit[i, j]), self.scores.shape[:3])
-        )
+        return int(np.ravel_multi_index(self.key, self.scores.shape[:3]))
 
     def path(
         self, work: GridWork, objectives: np.ndarray, lower_bounds: np.ndarray
     ) -> ScoredPath:
         """The scores with objectives and bounds on all data."""
         refit = work.refit_weights
+        if refit is not None:
+            refit = np.where(np.isfinite(self.mean), refit[self.refit], np.nan)
         return ScoredPath(
             work.budgets, work.weights, objectives, lower_bounds, self.mean, self.se,
-            None if refit is None else refit[self.refit], self.place,
+            refit, self.place,
         )  # fmt: skip
 
     def table(self, work: GridWork, folds: list[GridFold]) -> dict[str, Any]:
@@ -206,3 +258,10 @@ class Choice:
         usable = np.where(np.isfinite(mean), mean, -np.inf)
         table["rank_test_score"] = rankdata(-usable, method="min").astype(np.int32)
         return table
+
+
+def _chance(folds: list[GridFold]) -> float:
+    """Mean score of always predicting the better class; minus infinity if unknown."""
+    chance = np.array([fold.chance for fold in folds])
+    known = np.isfinite(chance).all(axis=1)
+    return float(chance[known].mean(axis=0).max()) if known.any() else -np.inf

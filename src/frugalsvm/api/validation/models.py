@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 if TYPE_CHECKING:
+    from ...driver.result import Result
     from ...problem.problem import Problem
     from ...search.path_search import GridSolutions
 
@@ -20,6 +21,22 @@ class Linear(NamedTuple):
 
     coef: np.ndarray
     intercept: float
+
+    @classmethod
+    def of(cls, result: Result) -> Linear:
+        """The weights of a result that predict: those of the refit if there is one."""
+        last = result if result.refit is None else result.refit
+        return cls(last.coef, last.intercept)
+
+    def predicts_positive(self, X: Any) -> np.ndarray:
+        """Whether samples are predicted to be positive; reads the columns it needs."""
+        used = np.flatnonzero(self.coef)
+        return np.asarray(X[:, used] @ self.coef[used] + self.intercept > 0)
+
+    def is_constant(self, X: Any) -> bool:
+        """Whether all samples are predicted to be of one class."""
+        positive = self.predicts_positive(X)
+        return bool(positive.all() or not positive.any())
 
 
 def svm_on(problem: Problem, support: np.ndarray) -> Linear:

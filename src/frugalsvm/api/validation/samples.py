@@ -36,7 +36,9 @@ class Standardisation:
                 "zeros, such as sklearn.preprocessing.MaxAbsScaler, before it in a "
                 "pipeline, or give X.toarray() if that fits into memory."
             )
-        scaler = StandardScaler().fit(X, sample_weight=sample_weight)
+        # To the last digit what StandardScaler gives without weights.
+        weights = None if (sample_weight == 1.0).all() else sample_weight
+        scaler = StandardScaler().fit(X, sample_weight=weights)
         return cls(scaler.mean_, scaler.scale_)
 
     def apply(self, X: np.ndarray) -> np.ndarray:
@@ -59,12 +61,12 @@ class ProblemMaker:
     ----------
     constraints : dict
         Costs, included and excluded features and the like, as ``Problem`` takes them.
-    scale : bool
-        Whether to standardise.
+    scale : bool or "auto"
+        Whether to standardise; "auto" does with dense data.
     """
 
     constraints: Mapping[str, Any]
-    scale: bool
+    scale: bool | str
 
     def make(
         self,
@@ -76,9 +78,8 @@ class ProblemMaker:
         """The problem and its units."""
         from ...problem.problem import Problem
 
-        units = (
-            Standardisation.of(X, sample_weight) if self.scale else Standardisation()
-        )
+        is_scaled = not hasattr(X, "tocsc") if self.scale == "auto" else self.scale
+        units = Standardisation.of(X, sample_weight) if is_scaled else Standardisation()
         problem = Problem(
             units.apply(X), signs, sample_weight=loss_weight, **self.constraints
         )

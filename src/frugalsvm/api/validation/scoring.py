@@ -40,8 +40,12 @@ class Scoring(Protocol):
         """Refuse what cannot be scored, before any work is done."""
 
 
-class Accuracy:
-    """Accuracy with the weights of the samples."""
+class BalancedAccuracy:
+    """The mean over both classes of the share that is right, with weights of samples.
+
+    A constant model scores one half, however rare a class is. A class without test
+    samples does not count.
+    """
 
     def score(
         self,
@@ -50,13 +54,18 @@ class Accuracy:
         test: Samples,
         params: dict[str, Any],
     ) -> float:
-        """The accuracy of a model."""
-        positive = test.data @ model.coef + model.intercept > 0
-        hits = positive == (test.signs > 0)
-        return float(np.average(hits, weights=_some_weight(test.sample_weight)))
+        """The balanced accuracy of a model."""
+        positive, truth = model.predicts_positive(test.data), test.signs > 0
+        weight = _some_weight(test.sample_weight)
+        shares = [
+            np.average((positive == truth)[kind], weights=weight[kind])
+            for kind in (truth, ~truth)
+            if weight[kind].any()
+        ]
+        return float(np.mean(shares))
 
     def try_out(self, test: Samples, params: dict[str, Any]) -> None:
-        """There is always an accuracy."""
+        """There is always a balanced accuracy."""
 
 
 @dataclass(frozen=True)
@@ -150,9 +159,29 @@ class ByScorer:
         return estimator
 
 
-def _some_weight(weights: np.ndarray) -> np.ndarray | None:
+def chance_scores(
+    scoring: Scoring, test: Samples, params: dict[str, Any]
+) -> tuple[float, float]:
+    """The scores of the two models that predict one class for every sample.
+
+    Not a number for scorers that such a model does not suit.
+    """
+    n_features = test.data.shape[1]
+    found = []
+    for intercept in (-1.0, 1.0):
+        model = Linear(np.zeros(n_features), intercept)
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                found.append(scoring.score(model, {"max_features": 0}, test, params))
+        except Exception:
+            found.append(np.nan)
+    return found[0], found[1]
+
+
+def _some_weight(weights: np.ndarray) -> np.ndarray:
     # If all samples of a part have weight zero, they count equally.
-    return weights if weights.any() else None
+    return weights if weights.any() else np.ones(weights.shape)
 
 
 def takes_sample_weight(scorer: Scorer) -> bool:
