@@ -141,7 +141,9 @@ def test_estimators_that_were_pickled_without_the_parameter_can_be_used(data):
 
 def test_cross_validation_proves_its_refit(data):
     X, y = data
-    model = FrugalSVCCV([2, 3], C=[0.05], refit_C=[0.1, 10.0], random_state=0).fit(X, y)
+    model = FrugalSVCCV(
+        [2, 3], C=[0.05], refit_C=[0.1, 10.0], scale=False, random_state=0
+    ).fit(X, y)
     refit = model.result_.refit
     assert model.best_refit_C_ == refit.C
     np.testing.assert_allclose(model.coef_[0], refit.coef)

@@ -35,7 +35,9 @@ def portable_model(
         arrays = result.certificate.arrays
         digests = [str(arrays["fingerprint"]), str(arrays["checksum"])]
     refit = result.refit
-    about_weights = refit and RefitProof(refit.C, refit.objective, refit.lower_bound)
+    about_weights = None
+    if refit is not None:
+        about_weights = RefitProof(refit.C, refit.objective, refit.lower_bound)
     metadata = {
         PREPARATION: preparation.restricted(result.selected.tolist()).to_json(),
         "target": preparation.target,
