@@ -64,9 +64,14 @@ class Evaluator:
         self._candidate = np.zeros(problem.n_features, dtype=bool)
         self._candidate[problem.candidates] = True
 
+    @property
+    def is_out_of_work(self) -> bool:
+        """Whether the work limit is exceeded."""
+        return self.work > self.max_work
+
     def check(self) -> None:
         """Raise ``Stop`` if the work limit is reached or a stop is requested."""
-        if self.work > self.max_work or self._should_stop():
+        if self.is_out_of_work or self._should_stop():
             raise Stop
 
     def solve(

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -226,6 +226,8 @@ class RestartSearch:
         self._optima: set[tuple[int, ...]] = set()
         # Local optima with a full neighbourhood search.
         self._fully_searched: set[tuple[int, ...]] = set()
+        # Where the work limit ended descents: perhaps no optima.
+        self._unfinished: set[tuple[int, ...]] = set()
         self._seen: dict[bytes, float] = {}
 
     def start(self, solutions: list[Solution]) -> None:
@@ -235,6 +237,21 @@ class RestartSearch:
         self._run_batch([partial(_given, solution) for solution in solutions])
         if self.options.patience == 0:
             self._search_full_neighbourhood()
+
+    def raise_limits(self, patience: int, max_work: float) -> None:
+        """Go on with more patience and work; patience already used up counts.
+
+        So a search that goes to the limits of a smaller effort first, and then on, has
+        done what the smaller effort does.
+        """
+        self.options = replace(self.options, patience=patience)
+        self.max_work = max_work
+        failed = self._tempering is not None and self._tempering.failed
+        tempers_now = tempers(self.problem, self.options) and can_temper(self.problem)
+        self._can_temper = tempers_now and not failed
+        self._optima -= self._unfinished
+        self._fully_searched -= self._unfinished
+        self._unfinished.clear()
 
     @property
     def work_left(self) -> float:
@@ -347,9 +364,11 @@ class RestartSearch:
         ]
         effort, costs = 0, self.parameters.optimum_costs
         improved = False
-        for job in jobs:
+        for job, evaluator in zip(jobs, evaluators, strict=True):
             solution = job.result()
             if solution is not None:
+                if evaluator.is_out_of_work:
+                    self._unfinished.add(solution.key)
                 effort += costs[solution.key in self._optima]
                 self._optima.add(solution.key)
                 improved |= self._keep(solution)
