@@ -8,6 +8,7 @@ from threadpoolctl import threadpool_limits
 from . import (
     bench_alternatives,
     bench_best_known,
+    bench_blocks,
     bench_cli_million,
     bench_cv,
     bench_distributed,
@@ -43,6 +44,7 @@ def main() -> None:
             "threads",
             "effort",
             "seeds",
+            "blocks",
             "best-known",
             "alternatives",
             "proof",
@@ -80,6 +82,9 @@ def main() -> None:
         return
     if options.only == "cli-million":
         bench_cli_million.run(options.quick)
+        return
+    if options.only == "blocks":
+        bench_blocks.run(options.quick)
         return
     if options.only == "distributed":
         bench_distributed.run(options.quick)

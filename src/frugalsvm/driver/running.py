@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from ..problem.options import Options
 from ..problem.problem import Problem
 from ..problem.solution import Solution
 from ..runtime.blas import single_threaded_blas
-from ..runtime.effort import Effort
+from ..runtime.effort import Effort, Stage, efforts_up_to
 from ..runtime.incumbent import LEAST_GAP
 from ..runtime.monitor import Monitor
 from ..runtime.progress import relative_gap
@@ -31,6 +31,9 @@ from .result import Result, Status
 
 # Accuracy of the final SVM on the selected features.
 FINAL_TOL = 1e-9
+# Finalists this much worse than the best one, relatively, cannot be better in the end:
+# far more than the error of an objective in a search.
+CLOSE = 1e-4
 # Methods whose work is set by the effort; the others have their own stopping rules.
 BY_EFFORT = ("auto", "swap")
 
@@ -110,15 +113,34 @@ def run(problem: Problem, request: RunRequest, monitor: Monitor) -> Result:
 
 
 def work_limits(problem: Problem, options: SolveOptions) -> dict[str, Any]:
-    """Work limits of search and tree, unless the user sets limits."""
-    method, effort = options.method, options.work
-    limits: dict[str, Any] = {}
-    if method in BY_EFFORT and "patience" not in (options.method_options or {}):
-        limits["search_work"] = search_limit(effort, problem, n_searched(problem))
-        limits["is_by_effort"] = True
-    if method == "auto" and options.max_nodes is None:
-        limits["tree_work"] = effort.tree_work
-    return limits
+    """Limits of search and tree, unless the user sets limits.
+
+    A run begins like those of smaller efforts: it goes to their limits first.
+    """
+    method, given = options.method, options.method_options or {}
+    if method not in BY_EFFORT:
+        return {}
+    has_tree_limit = method == "auto" and options.max_nodes is None
+    if "patience" in given:
+        tree_work = options.work.tree_work if has_tree_limit else np.inf
+        return {"stages": (Stage(given["patience"], np.inf, tree_work),)}
+    size = n_searched(problem)
+    stages = [
+        Stage(
+            one.patience,
+            search_limit(one, problem, size),
+            one.tree_work if has_tree_limit else np.inf,
+        )
+        for one in efforts_up_to(options.effort)
+    ]
+    last = stages[-1]
+    # Without a limit of the effort a tree grows at once.
+    before = stages[:-1] if has_tree_limit or method == "swap" else []
+    within = [
+        Stage(*(min(pair) for pair in zip(astuple(one), astuple(last), strict=True)))
+        for one in before
+    ]
+    return {"stages": (*within, last), "is_by_effort": True}
 
 
 def search_limit(
@@ -132,21 +154,22 @@ def search_limit(
 
 def _finish(context: Context, method: str, outcome: Outcome) -> Result:
     """Polish the solution, and recompute objective and bound."""
-    problem = context.problem
-    final = _polished(context)
-    coef = np.zeros(problem.n_features)
-    coef[final.support] = final.w
-    intercept = problem.unshifted_intercept(coef, final.b)
-    objective = problem.objective(coef, intercept)
+    problem, monitor = context.problem, context.monitor
+    finals = _finals(context)
+    final, _ = min(finals, key=lambda pair: pair[1].objective)
     root_bound, point = _root_proof(context, final)
-    counters = {"relaxation iterations": context.relaxation.iterations}
-    monitor = context.monitor
     bound = max(root_bound, outcome.bound)
-    model = without_ghosts(
-        problem, PrimalPoint(coef, intercept, objective),
-        ghost_limit(objective, bound, max(monitor.gap_tol, LEAST_GAP)),
-        refit=not monitor.should_stop(),
-    )  # fmt: skip
+    counters = {"relaxation iterations": context.relaxation.iterations}
+    # Of each finalist, so that a larger effort does not end with a larger objective.
+    models = [
+        without_ghosts(
+            problem, model,
+            ghost_limit(model.objective, bound, max(monitor.gap_tol, LEAST_GAP)),
+            refit=not monitor.should_stop(),
+        )
+        for _, model in finals
+    ]  # fmt: skip
+    model = min(models, key=lambda one: one.objective)
     return conclude(
         problem, monitor, model, method, outcome, counters, root_bound, point,
         context.keep_proof,
@@ -203,15 +226,30 @@ def conclude(
     )
 
 
-def _polished(context: Context) -> Solution:
-    """The incumbent, solved more accurately if time permits."""
-    solution = context.incumbent.solution
-    assert solution is not None
+def _finals(context: Context) -> list[tuple[Solution, PrimalPoint]]:
+    """The finalists and their models, with recomputed objectives."""
+    assert context.incumbent.solution is not None
+    context.keep_finalist()
+    close = context.incumbent.objective * (1.0 + CLOSE)
+    finalists = [one for one in context.finalists if one.objective <= close]
+    supports = {one.key: one.support for one in finalists}
+    polished = [_polished(context, one) for one in supports.values()]
+    finals = [one for one in polished if one is not None] + finalists
+    return [(one, _model(context.problem, one)) for one in finals]
+
+
+def _model(problem: Problem, solution: Solution) -> PrimalPoint:
+    coef = np.zeros(problem.n_features)
+    coef[solution.support] = solution.w
+    intercept = problem.unshifted_intercept(coef, solution.b)
+    return PrimalPoint(coef, intercept, problem.objective(coef, intercept))
+
+
+def _polished(context: Context, support: np.ndarray) -> Solution | None:
+    """The SVM on a support, solved more accurately if time permits."""
     if context.monitor.should_stop():
-        return solution
-    polished = Evaluator(context.problem).solve(solution.support, tol=FINAL_TOL)
-    assert polished is not None
-    return min(polished, solution, key=lambda one: one.objective)
+        return None
+    return Evaluator(context.problem).solve(support, tol=FINAL_TOL)
 
 
 def _root_proof(

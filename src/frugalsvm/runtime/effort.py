@@ -35,6 +35,26 @@ class Effort:
     path_patience: int = 0
 
 
+@dataclass(frozen=True)
+class Stage:
+    """The limits up to which a run goes on before they are raised.
+
+    A run goes through the stages of all smaller efforts, so that it begins with what
+    they do, and more effort is never worse.
+
+    Attributes
+    ----------
+    patience, search_work
+        Of the swap search.
+    tree_work : float
+        Of the tree; 0 for no tree.
+    """
+
+    patience: int
+    search_work: float
+    tree_work: float
+
+
 EFFORTS = {
     "fast": Effort(
         patience=40, search_work=1e9, least_svms=50, tree_work=0.0, path_patience=0
@@ -48,6 +68,12 @@ EFFORTS = {
         path_patience=100,
     ),
 }  # fmt: skip
+
+
+def efforts_up_to(name: str) -> list[Effort]:
+    """An effort, and all smaller ones before it."""
+    names = list(EFFORTS)
+    return [EFFORTS[one] for one in names[: names.index(name) + 1]]
 
 
 def check_effort(effort: Any) -> Effort:

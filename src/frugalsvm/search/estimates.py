@@ -85,14 +85,17 @@ def addition_gains(
 
 
 def exchange_losses(
-    problem: Problem, support: np.ndarray, features: np.ndarray
+    problem: Problem,
+    support: np.ndarray,
+    features: np.ndarray,
+    twins: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Expected increase of the objective for each exchange.
 
     Returns
     -------
     features : array (q,)
-        The features with the largest prices.
+        The features with the largest prices, and the given twins among them all.
     losses : array (p, q)
         For each leaving feature of the support and each entering feature.
     """
@@ -104,6 +107,9 @@ def exchange_losses(
     rough = problem.engine.solve_svm(support, tol=roughness)
     products = problem.engine.products(rough.alpha)
     short = _shortlist(products[features] ** 2, parameters.exchanged)
+    if twins is not None and features.size > short.size:
+        also = np.flatnonzero(np.isin(features, twins))
+        short = np.concatenate([short, np.setdiff1d(also, short)])
     theta = _theta(problem.C, rough.alpha, roughness * rough.primal)
     model = _model(problem, support, features[short], products, theta)
     own, coming = model.own_c[:, np.newaxis], model.c

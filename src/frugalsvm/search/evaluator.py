@@ -11,6 +11,7 @@ from ..problem.problem import Problem
 from ..problem.solution import Solution
 from .estimates import MODEL_WORK, ROUGH_FRACTION, addition_gains, exchange_losses
 from .parameters import SearchParameters
+from .twins import Twins
 
 
 class Stop(Exception):
@@ -30,6 +31,8 @@ class Evaluator:
         evaluators can share it; new bounds are collected in ``values``.
     max_work : float, default=inf
         ``Stop`` is raised before a solve that would exceed it.
+    twins : Twins, default=None
+        Shared by several evaluators; one's own by default.
 
     Attributes
     ----------
@@ -39,6 +42,8 @@ class Evaluator:
         The work of solves and products, see ``frugalsvm.engine.work``.
     is_fixed : array (n,)
         Whether features must be in every support.
+    paid : set of int
+        Features whose twins this evaluator has counted as work.
     """
 
     def __init__(
@@ -47,8 +52,11 @@ class Evaluator:
         should_stop: Callable[[], bool] | None = None,
         seen: dict[bytes, float] | None = None,
         max_work: float = np.inf,
+        twins: Twins | None = None,
     ):
         self.problem = problem
+        self._twins = Twins(problem) if twins is None else twins
+        self.paid: set[int] = set()
         self.parameters = problem.parameters(SearchParameters)
         self._engine = problem.engine
         self.values: dict[bytes, float] = {}
@@ -64,9 +72,14 @@ class Evaluator:
         self._candidate = np.zeros(problem.n_features, dtype=bool)
         self._candidate[problem.candidates] = True
 
+    @property
+    def is_out_of_work(self) -> bool:
+        """Whether the work limit is exceeded."""
+        return self.work > self.max_work
+
     def check(self) -> None:
         """Raise ``Stop`` if the work limit is reached or a stop is requested."""
-        if self.work > self.max_work or self._should_stop():
+        if self.is_out_of_work or self._should_stop():
             raise Stop
 
     def solve(
@@ -159,7 +172,21 @@ class Evaluator:
     ) -> tuple[np.ndarray, np.ndarray]:
         """The best features, and the estimated costs of exchanges with them."""
         self._count_rough(solution)
-        return exchange_losses(self.problem, solution.support, features)
+        twins = [self.twins_of(j) for j in solution.support.tolist()]
+        also = np.concatenate(twins) if twins and self.has_twins else None
+        return exchange_losses(self.problem, solution.support, features, also)
+
+    @property
+    def has_twins(self) -> bool:
+        """Whether twins are looked for."""
+        return self._twins.is_used
+
+    def twins_of(self, feature: int) -> np.ndarray:
+        """Admissible features that are highly correlated with one, best first."""
+        if feature not in self.paid and feature not in self._twins.paid:
+            self.paid.add(feature)
+            self.work += self._twins.work()
+        return self._twins.of(feature)
 
     def exchange_bounds(self, solution: Solution, positions: np.ndarray) -> np.ndarray:
         """Lower bounds after dropping a position and adding any other feature.

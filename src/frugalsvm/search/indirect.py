@@ -48,3 +48,7 @@ class IndirectSearch:
     def is_idle(self) -> bool:
         """Whether patience or work is used up."""
         return self._search.is_idle
+
+    def raise_limits(self, patience: int, max_work: float) -> None:
+        """Go on with more patience and work."""
+        self._search.raise_limits(patience, max_work)

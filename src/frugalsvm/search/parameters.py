@@ -34,9 +34,13 @@ class EstimateParameters:
     # that may enter in an exchange.
     estimated: int = 400
     exchanged: int = 200
+    # Number of twins that may enter besides, for all features of a support together,
+    # and the smallest absolute correlation of a twin.
+    twins: int = 100
+    min_correlation: float = 0.4
 
     def __post_init__(self) -> None:
-        check_numbers(self, ("min_theta", "max_moving"))
+        check_numbers(self, ("min_theta", "max_moving", "twins"))
 
 
 @dataclass(frozen=True)

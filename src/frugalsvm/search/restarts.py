@@ -2,11 +2,12 @@
 
 Work is done in batches whose size does not depend on the number of threads, and every
 restart has its own random generator, so the outcome depends only on the data and the
-seed. A new start is made in one of three ways, at random:
+seed. A new start is made in one of four ways, at random:
 
 * perturb: drop 20 to 80 % of an elite solution and refill it;
 * cross: join two elite supports and drop the least weights until the budgets hold;
-* grow: add some promising features to an elite solution and shrink it again.
+* grow: add some promising features to an elite solution and shrink it again;
+* replace: exchange features of an elite solution for twins, several at once.
 
 With many features there are too many local optima to find the best one by descents
 alone. Then parallel tempering (:mod:`~frugalsvm.search.tempering`) runs from the elite
@@ -17,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -33,6 +34,7 @@ from .evaluator import Evaluator, Stop
 from .parameters import DEFAULTS, SearchParameters
 from .swap import begins_by_estimates, fill, swap_search
 from .tempering import Tempering, can_temper, may_temper
+from .twins import Twins
 
 
 @dataclass(frozen=True)
@@ -151,6 +153,27 @@ def _grow(
     return shrink(evaluator, np.union1d(solution.support, added))
 
 
+def _replace(
+    evaluator: Evaluator, elites: list[Solution], rng: np.random.Generator
+) -> Solution:
+    """Half of the features that have twins, each exchanged for any of them."""
+    pick = 0 if rng.random() < 0.5 else rng.integers(len(elites))
+    support = elites[pick].support
+    for feature in support[~evaluator.is_fixed[support]].tolist():
+        twins = np.setdiff1d(evaluator.twins_of(feature), support)
+        if twins.size == 0 or rng.random() < 0.5:
+            continue
+        twin = twins[rng.integers(twins.size)]
+        replaced = np.sort(np.append(support[support != feature], twin))
+        if evaluator.fits(replaced):
+            support = replaced
+    if np.array_equal(support, elites[pick].support):
+        return _perturb(evaluator, elites, rng)
+    solution = evaluator.solve(support)
+    assert solution is not None
+    return solution
+
+
 def _new_start(
     elites: list[Solution], rng: np.random.Generator, evaluator: Evaluator
 ) -> Solution:
@@ -159,6 +182,8 @@ def _new_start(
         return _cross(evaluator, elites, rng)
     if draw < 0.5:
         return _grow(evaluator, elites, rng)
+    if draw < 0.75 and evaluator.has_twins:
+        return _replace(evaluator, elites, rng)
     return _perturb(evaluator, elites, rng)
 
 
@@ -226,7 +251,10 @@ class RestartSearch:
         self._optima: set[tuple[int, ...]] = set()
         # Local optima with a full neighbourhood search.
         self._fully_searched: set[tuple[int, ...]] = set()
+        # Where the work limit ended descents: perhaps no optima.
+        self._unfinished: set[tuple[int, ...]] = set()
         self._seen: dict[bytes, float] = {}
+        self._twins = Twins(problem)
 
     def start(self, solutions: list[Solution]) -> None:
         """Descend from the given solutions."""
@@ -235,6 +263,25 @@ class RestartSearch:
         self._run_batch([partial(_given, solution) for solution in solutions])
         if self.options.patience == 0:
             self._search_full_neighbourhood()
+
+    def raise_limits(self, patience: int, max_work: float) -> None:
+        """Go on with more patience and work; patience already used up counts, unless
+        there was no tempering so far.
+
+        So a search that goes to the limits of a smaller effort first, and then on, has
+        done what the smaller effort does.
+        """
+        self.options = replace(self.options, patience=patience)
+        self.max_work = max_work
+        failed = self._tempering is not None and self._tempering.failed
+        tempers_now = tempers(self.problem, self.options) and can_temper(self.problem)
+        if tempers_now and not (self._can_temper or failed):
+            # What was tried without tempering says little of what it may find.
+            self.idle = 0
+        self._can_temper = tempers_now and not failed
+        self._optima -= self._unfinished
+        self._fully_searched -= self._unfinished
+        self._unfinished.clear()
 
     @property
     def work_left(self) -> float:
@@ -336,7 +383,8 @@ class RestartSearch:
         """Descents from several starts; their effort, or 0 if they found a new best."""
         share = self.work_left / len(starts)
         evaluators = [
-            Evaluator(self.problem, self.should_stop, self._seen, share) for _ in starts
+            Evaluator(self.problem, self.should_stop, self._seen, share, self._twins)
+            for _ in starts
         ]
         known = frozenset(self._fully_searched if full_neighbourhood else self._optima)
         jobs = [
@@ -347,9 +395,11 @@ class RestartSearch:
         ]
         effort, costs = 0, self.parameters.optimum_costs
         improved = False
-        for job in jobs:
+        for job, evaluator in zip(jobs, evaluators, strict=True):
             solution = job.result()
             if solution is not None:
+                if evaluator.is_out_of_work:
+                    self._unfinished.add(solution.key)
                 effort += costs[solution.key in self._optima]
                 self._optima.add(solution.key)
                 improved |= self._keep(solution)
@@ -357,6 +407,7 @@ class RestartSearch:
         for evaluator in evaluators:
             self.counters["SVM solves"] += evaluator.n_solves
             self.work += evaluator.work
+            self._twins.paid |= evaluator.paid
             if len(self._seen) < self.parameters.max_seen:
                 self._seen.update(evaluator.values)
         # Descents stopped before they began do not count as success.

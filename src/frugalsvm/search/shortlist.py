@@ -114,6 +114,13 @@ class ShortlistSearch(IndirectSearch):
             if is_finished() or self._should_stop() or not self._extend():
                 return
 
+    def raise_limits(self, patience: int, max_work: float) -> None:
+        """Go on with more patience and work, and with as many new lists again."""
+        self._options = replace(self._options, patience=patience)
+        self._max_work = max_work
+        self._n_updates = 0
+        super().raise_limits(patience, max_work)
+
     def learn(self, solution: Solution) -> None:
         """Add a solution found elsewhere."""
         if not self._list.holds(solution):

@@ -7,12 +7,14 @@ between, the swap search looks for better solutions.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from ..problem.options import check_choice, check_integer
 from ..problem.problem import Problem
+from ..runtime.effort import Stage
 from ..runtime.monitor import Monitor
 from ..search.restarts import RestartSearch, SwapOptions
 from .best_first import BestFirstTree, Policy
@@ -102,6 +104,11 @@ class SearchingPolicy(Policy):
             self._is_spent |= self._payoff.is_over(tree.work, self._open_gap(tree))
         return self._is_spent
 
+    def raise_limit(self, max_work: float) -> None:
+        """Let the tree go on with a larger work limit, if that is likely to pay."""
+        self._payoff.raise_limit(max_work)
+        self._is_spent = self._payoff.is_bad
+
     def evaluated(self, solver: NodeSolver) -> None:
         """Descend from the incumbents found at nodes."""
         self._schedule.improve(solver)
@@ -135,7 +142,8 @@ def branch_and_bound(
     max_nodes: int | None,
     n_jobs: int,
     keep_proof: bool,
-    max_work: float = np.inf,
+    stages: Sequence[Stage],
+    stage_ended: Callable[[], None],
 ) -> BestFirstTree:
     """Grow the tree of a problem until the gap is closed or a stop condition holds.
 
@@ -150,8 +158,12 @@ def branch_and_bound(
     max_nodes : int or None
     n_jobs : int
     keep_proof : bool
-    max_work : float, default=inf
-        Work limit; the search ends earlier if more work is unlikely to pay.
+    stages : list of Stage
+        The work limits, one after the other, as long as the gap is open. The limits of
+        the search are those of the first. The tree ends a stage earlier if more work is
+        unlikely to pay.
+    stage_ended : callable
+        Called when tree and search have reached the limits of a stage.
 
     Returns
     -------
@@ -159,7 +171,9 @@ def branch_and_bound(
     """
     parameters = problem.parameters(TreeParameters)
     n_features = problem.candidates.size
-    counts_work = max_work < np.inf or n_features > parameters.counts_work_above
+    first = stages[0]
+    is_limited = first.tree_work < np.inf
+    counts_work = is_limited or n_features > parameters.counts_work_above
     incumbent = monitor.incumbent
     rule = make_rule(options.branching, problem.n_features, parameters)
     tried: set[bytes] = set()
@@ -173,7 +187,7 @@ def branch_and_bound(
     schedule = SearchSchedule(
         search, incumbent, options, n_features, counts_work, parameters
     )
-    policy = SearchingPolicy(monitor, schedule, max_work, parameters)
+    policy = SearchingPolicy(monitor, schedule, first.tree_work, parameters)
     tree = BestFirstTree(
         make_solver, incumbent, policy, should_stop=monitor.should_stop,
         max_nodes=np.inf if max_nodes is None else max_nodes,
@@ -182,6 +196,13 @@ def branch_and_bound(
     solver = make_solver()
     tree.add(solver, solver.make_root())
     policy.started(tree, solver)
-    tree.run()
-    search.restart_until_idle(monitor.is_finished)
+    for stage in stages:
+        if stage is not first:
+            if monitor.is_finished():
+                break
+            search.raise_limits(stage.patience, stage.search_work)
+            policy.raise_limit(stage.tree_work)
+        tree.run()
+        search.restart_until_idle(monitor.is_finished)
+        stage_ended()
     return tree

@@ -31,7 +31,8 @@ class Payoff:
         self.next_check = first if max_work < math.inf else math.inf
         self._parameters = parameters
         self._gap = math.inf
-        self._bad_checks = 0
+        # Work, and fraction of the gap that was closed.
+        self._checks: list[tuple[float, float]] = []
 
     def start(self, gap: float) -> None:
         """Record the gap of the root."""
@@ -44,9 +45,24 @@ class Payoff:
         if work < self.next_check:
             return False
         closed = (self._gap - gap) / gap if gap > 0.0 else math.inf
-        left = math.log2(self.max_work / work)
+        self._checks.append((work, closed))
         self._gap = gap
         self.next_check = min(2.0 * work, self.max_work)
-        is_bad = closed * left < self._parameters.min_payoff
-        self._bad_checks = self._bad_checks + 1 if is_bad else 0
-        return self._bad_checks >= self._parameters.bad_checks
+        return self.is_bad
+
+    @property
+    def is_bad(self) -> bool:
+        """Whether the last checks expect too little of the work that is left."""
+        least, number = self._parameters.min_payoff, self._parameters.bad_checks
+        bad = [
+            closed * math.log2(self.max_work / work) < least
+            for work, closed in self._checks[-number:]
+        ]
+        return len(bad) == number and all(bad)
+
+    def raise_limit(self, max_work: float) -> None:
+        """Judge the same checks by a larger limit from now on."""
+        self.max_work = max(max_work, self.max_work)
+        last = self._checks[-1][0] if self._checks else 0.0
+        following = max(self._parameters.first_check, 2.0 * last)
+        self.next_check = min(following, self.max_work)

@@ -15,6 +15,7 @@ import numpy as np
 from ...problem.options import Options
 from ...problem.problem import Problem
 from ...problem.solution import Solution
+from ...runtime.effort import Stage
 from ...runtime.incumbent import Incumbent
 from ...runtime.monitor import Monitor
 from ...search.evaluator import Evaluator, Stop
@@ -45,10 +46,13 @@ class Context:
     keep_proof : bool
     warm_supports : list of ndarray of int, default=[]
         Good supports of a neighbouring problem; they need not fit the budgets.
-    search_work, tree_work : float, default=inf
-        Work limits of the swap search and the tree, set by the effort; 0 for no tree.
+    stages : tuple of Stage
+        The limits of search and tree, one after the other: those of the effort come
+        after those of smaller ones.
     is_by_effort : bool, default=False
         Whether the effort also decides when the swap search ends, and not the user.
+    finalists : list of Solution
+        The best solutions when stages ended.
     """
 
     problem: Problem
@@ -60,14 +64,24 @@ class Context:
     max_nodes: int | None
     keep_proof: bool
     warm_supports: list[np.ndarray] = field(default_factory=list)
-    search_work: float = np.inf
-    tree_work: float = np.inf
+    stages: tuple[Stage, ...] = ()
     is_by_effort: bool = False
+    finalists: list[Solution] = field(default_factory=list)
 
     @property
     def incumbent(self) -> Incumbent:
         """The incumbent, to which solutions are offered."""
         return self.monitor.incumbent
+
+    def keep_finalist(self) -> None:
+        """Keep the incumbent: it may be the best once it has been polished.
+
+        Objectives in a search are not that accurate, and more effort must not be worse
+        by an error of theirs.
+        """
+        solution = self.incumbent.solution
+        if solution is not None and all(one is not solution for one in self.finalists):
+            self.finalists.append(solution)
 
     def starts(self) -> list[Solution]:
         """The user's support, if given, the rounded relaxation, and warm starts.
