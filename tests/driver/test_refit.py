@@ -62,12 +62,12 @@ def test_without_refit_C_there_is_no_refit(data):
 def test_included_features_get_weights_and_class_weights_count(data):
     X, y = data
     model = FrugalSVC(
-        3, C=0.02, refit_C=2.0, include=[5], class_weight={-1: 1, 1: 3}, random_state=0
+        3, C=0.02, refit_C=2.0, include=[5], class_weight={-1: 1, 1: 1.5}, random_state=0
     ).fit(X, y)
     support = model.get_support(indices=True)
     assert 5 in support
     assert model.coef_[0, 5] != 0
-    weights = np.where(y > 0, 3.0, 1.0)
+    weights = np.where(y > 0, 1.5, 1.0)
     expected = libsvm_objective(X, y, support, 2.0, weights)
     np.testing.assert_allclose(model.refit_objective_, expected, rtol=1e-6)
 

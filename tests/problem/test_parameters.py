@@ -154,7 +154,7 @@ def test_the_defaults_of_searches():
     assert vars(EstimateParameters()) == {
         "rough_tol": 0.2, "smoothing": 4.0, "min_gap": 1e-3, "min_theta": 1e-6,
         "max_moving": 0.5, "max_roughness": 0.3, "roughness_rate": 0.04,
-        "estimated": 400, "exchanged": 200,
+        "estimated": 400, "exchanged": 200, "twins": 100, "min_correlation": 0.4,
     }  # fmt: skip
     assert vars(TemperingParameters()) == {
         "features_above": 50, "n_levels": 8, "acceptance": (0.01, 0.2),
