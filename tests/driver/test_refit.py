@@ -62,8 +62,9 @@ def test_without_refit_C_there_is_no_refit(data):
 def test_included_features_get_weights_and_class_weights_count(data):
     X, y = data
     model = FrugalSVC(
-        3, C=0.02, refit_C=2.0, include=[5], class_weight={-1: 1, 1: 1.5}, random_state=0
-    ).fit(X, y)
+        3, C=0.02, refit_C=2.0, include=[5], class_weight={-1: 1, 1: 1.5},
+        random_state=0,
+    ).fit(X, y)  # fmt: skip
     support = model.get_support(indices=True)
     assert 5 in support
     assert model.coef_[0, 5] != 0
