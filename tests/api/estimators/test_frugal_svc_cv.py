@@ -512,9 +512,13 @@ def test_verbose_logs_a_line_per_cell_and_fold(table, caplog):
 def test_the_certificate_of_the_final_fit(table):
     X, y = table
     model = FrugalSVCCV([2], [0.1], certificate=True, cv=3, **QUICK).fit(X, y)
-    scaled = StandardScaler().fit_transform(X)
-    proof = verify(model.result_.certificate, scaled, np.where(y == "yes", 1.0, -1.0))
+    signs = np.where(y == "yes", 1.0, -1.0)
+    # It takes the data as they were given, and standardises them.
+    proof = verify(
+        model.result_.certificate, X, signs, C=0.1, refit_C=model.best_refit_C_
+    )
     assert proof.objective == pytest.approx(model.objective_)
+    assert proof.refit.objective == pytest.approx(model.refit_objective_)
     assert proof.lower_bound == pytest.approx(model.lower_bound_, rel=1e-6)
     plain = FrugalSVCCV([2], [0.1], cv=3, **QUICK).fit(X, y)
     assert plain.result_.certificate is None

@@ -125,8 +125,9 @@ class FrugalSVCCV(BudgetedClassifier):
         that are finished in all folds. With ``n_jobs`` above 1 it is called when all
         folds are done.
     certificate : bool, default=False
-        Keep the proof of the final fit's bound, see :class:`FrugalSVC`. It proves the
-        selection: of the standardised data if they are scaled, at ``best_C_``.
+        Keep the proof of the final fit's bounds, see :class:`FrugalSVC`: of the
+        selection at ``best_C_``, and of the weights at ``best_refit_C_``. It takes X as
+        it was given to the fit, even if that was scaled.
     on_interrupt : {"raise", "return"}, default="raise"
         What Ctrl-C does. Either way, the estimator keeps the best model so far, if a
         budget and C is finished in all folds (else KeyboardInterrupt is raised and

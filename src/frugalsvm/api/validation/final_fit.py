@@ -147,7 +147,7 @@ class FinalFit:
         return FinalModel(
             choice.path(work, grid.objectives, grid.lower_bounds),
             choice,
-            result,
+            units.proof_for_users(result),
             model,
             np.array(problem.include),
             n_solves,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from sklearn.preprocessing import StandardScaler
 from .models import Linear
 
 if TYPE_CHECKING:
+    from ...driver.result import Result
     from ...problem.problem import Problem
 
 
@@ -44,6 +45,14 @@ class Standardisation:
     def apply(self, X: np.ndarray) -> np.ndarray:
         """The data in these units."""
         return X if self.mean is None else (X - self.mean) / self.scale
+
+    def proof_for_users(self, result: Result) -> Result:
+        """The result, with a certificate that takes the original data."""
+        proof = result.certificate
+        if proof is None or self.mean is None:
+            return result
+        scale = np.ones(self.mean.size) if self.scale is None else self.scale
+        return replace(result, certificate=proof.with_scaling(self.mean, scale))
 
     def fold_back(self, model: Linear) -> Linear:
         """The same model in the original units."""
