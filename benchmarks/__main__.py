@@ -16,6 +16,7 @@ from . import (
     bench_exact,
     bench_large,
     bench_perspective,
+    bench_predict,
     bench_proof,
     bench_robustness,
     bench_scale,
@@ -50,6 +51,7 @@ def main() -> None:
             "proof",
             "tree",
             "cv",
+            "predict",
             "cli-million",
             "distributed",
             "scale",
@@ -63,7 +65,10 @@ def main() -> None:
         help="time limit per instance (60, for large and scale 300)",
     )
     parser.add_argument(
-        "--sets", nargs="*", help="data sets (proof and best-known only)", default=[]
+        "--sets",
+        nargs="*",
+        default=[],
+        help="data sets (predict, proof and best-known only)",
     )
     parser.add_argument(
         "--jobs", type=int, default=2, help="threads (large, proof), folds (cv)"
@@ -72,7 +77,7 @@ def main() -> None:
         "--methods", nargs="+", choices=list(bench_scale.NAMES), default=[],
         help="some of them (scale only)",
     )  # fmt: skip
-    parser.add_argument("--save", help="file for the bounds (tree only)")
+    parser.add_argument("--save", help="file for the bounds (tree) or scores (predict)")
     parser.add_argument("--against", help="file of an earlier run (tree only)")
     options = parser.parse_args()
     print(f"Python {platform.python_version()} on {platform.machine()}")
@@ -118,7 +123,9 @@ def main() -> None:
         bench_best_known.run(folder, options.quick, options.sets)
     if options.only == "cv":
         bench_cv.run(folder, options.quick, options.jobs)
-
+    if options.only == "predict":
+        with threadpool_limits(1):
+            bench_predict.run(folder, options.quick, options.sets, options.save)
     if options.only == "alternatives":
         with threadpool_limits(1):
             bench_alternatives.run(folder, options.quick, options.seconds or 60.0)
