@@ -18,6 +18,7 @@ import numpy as np
 from ..driver.solving import solve
 from ..problem.problem import Problem
 from ..runtime.stopping import StopCondition
+from ..search.intercept import best_intercept
 from ..search.native.certified import FAMILY, WITH_M, certified_bound
 from ..search.relaxations import relax
 from ..search.tempering import warm_up as warm_up_tempering
@@ -106,6 +107,8 @@ def _solve_in_all_ways(problem: Problem) -> None:
         random_state=0,
         certificate=True,
     )
+    # Only rare models need it.
+    best_intercept(problem, found.coef)
     for method in ("exact", "heuristic"):
         solve(problem, method=method, max_nodes=MAX_NODES, random_state=0)
     # Imported here because it belongs to the paper's code.

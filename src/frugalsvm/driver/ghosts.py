@@ -15,6 +15,7 @@ import numpy as np
 from ..problem.problem import Problem
 from ..runtime.progress import relative_gap
 from ..search.evaluator import Evaluator
+from ..search.intercept import best_intercept
 
 # Fraction of the objective that the weights of ghosts change together.
 GHOST = 1e-6
@@ -93,7 +94,7 @@ def _cut(
     while low < high:
         fewer = coef.copy()
         fewer[order[:k]] = 0.0
-        intercept = _best_intercept(problem, fewer)
+        intercept = best_intercept(problem, fewer)
         objective = value(fewer, intercept)
         if objective <= limit:
             best, low = PrimalPoint(fewer, intercept, objective), k
@@ -104,21 +105,6 @@ def _cut(
         # All at once is the most frequent case, after one.
         k = high if k == 1 else (low + high + 1) // 2
     return best
-
-
-def _best_intercept(problem: Problem, coef: np.ndarray) -> float:
-    """Where the hinge loss is least: a weighted quantile of its breakpoints.
-
-    Like ``search.intercept``, but a rare case is not worth compiling a kernel.
-    """
-    if not problem.fit_intercept:
-        return 0.0
-    breaks = problem.y * (1.0 - problem.margins(coef, 0.0))
-    order = np.argsort(breaks, kind="stable")
-    reached = np.cumsum(problem.C[order])
-    # The slope begins at minus the weight of the positive samples.
-    place = np.searchsorted(reached, problem.C[problem.y > 0].sum())
-    return float(breaks[order[min(int(place), order.size - 1)]])
 
 
 def _solved(

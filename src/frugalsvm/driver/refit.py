@@ -14,12 +14,10 @@ import numpy as np
 from ..problem.certificate import Certificate
 from ..problem.problem import Problem
 from ..runtime.blas import single_threaded_blas
+from ..tree.listing import solve_support
 from .constant import constant_sign
 from .ghosts import PrimalPoint, ghost_limit, without_ghosts
 from .result import Refit, Result
-
-# Accuracy of the SVM.
-REFIT_TOL = 1e-9
 
 
 def with_refit(problem: Problem, result: Result, C: float) -> Result:
@@ -40,19 +38,16 @@ def with_refit(problem: Problem, result: Result, C: float) -> Result:
     other = problem.with_C(C)
     support = np.union1d(result.selected, problem.include).astype(np.int64)
     with single_threaded_blas():
-        svm = other.engine.solve_svm(support, tol=REFIT_TOL)
+        found, alpha = solve_support(other, support)
     coef = np.zeros(problem.n_features)
-    coef[support] = svm.w
-    intercept = other.unshifted_intercept(coef, svm.b)
-    region = other.root_region()._replace(forced=support, free=support[:0], k=0)
-    proved = other.engine.bound(region, svm.alpha)
-    model = PrimalPoint(coef, intercept, other.objective(coef, intercept))
-    limit = ghost_limit(model.objective, proved.bound, 0.0)
+    coef[support] = found.coef
+    model = PrimalPoint(coef, found.intercept, found.objective)
+    limit = ghost_limit(model.objective, found.bound, 0.0)
     model = without_ghosts(other, model, limit)
-    refit = Refit(float(C), *model, max(0.0, proved.bound))
+    refit = Refit(float(C), *model, max(0.0, found.bound))
     proof = result.certificate
     if proof is not None:
-        proof = _with_proof(proof, other, support, refit, proved.alpha)
+        proof = _with_proof(proof, other, support, refit, alpha)
     constant = constant_sign(problem, refit.coef, refit.intercept)
     return replace(result, refit=refit, certificate=proof, constant=constant)
 
