@@ -55,7 +55,7 @@ def test_pickles_hold_the_parts_and_no_run():
     assert relax(watched).bound == relax(problem).bound
     again = pickle.loads(pickle.dumps(watched))
     assert not again.is_watched
-    assert vars(again).keys() == {"data", "loss", "constraints", "context"}
+    assert vars(again).keys() == {"data", "loss", "constraints", "columns", "context"}
     assert relax(again).bound == relax(problem).bound
 
 

@@ -28,7 +28,7 @@ NOT_DENSE = (
 
 @dataclass(frozen=True, eq=False)
 class SignedData:
-    """Signed data, ``A[j, i] = y_i (X_ij - shift_j)``, one row per feature.
+    """Signed data, ``A[j, i] = y_i (X_ij - shift_j)``, one row per column of X.
 
     Attributes
     ----------
@@ -36,7 +36,7 @@ class SignedData:
         Labels -1 and +1.
     fit_intercept : bool
         Whether there is an intercept, so that features may be shifted.
-    shift : ndarray of shape (n_features,)
+    shift : ndarray of shape (n_columns,)
         The mean of features with a relatively small spread; 0 for all others. With a
         free intercept, shifts change neither solutions nor dual points, but they reduce
         rounding errors.
@@ -96,8 +96,8 @@ class SignedData:
         return cls(y, fit_intercept, shift, freeze(A), unshifted=unshifted)
 
     @property
-    def n_features(self) -> int:
-        """Number of features."""
+    def n_columns(self) -> int:
+        """Number of columns of X."""
         return self.shift.size
 
     @property
@@ -110,9 +110,9 @@ class SignedData:
         """All rows; made on first use if a source holds the data."""
         if self.dense is not None:
             return self.dense
-        shape = self.n_features, self.n_samples
+        shape = self.n_columns, self.n_samples
         check_room(8.0 * shape[0] * shape[1], f"X as a dense matrix {shape}", NOT_DENSE)
-        return freeze(self.rows(np.arange(self.n_features)))
+        return freeze(self.rows(np.arange(self.n_columns)))
 
     @cached_property
     def norms(self) -> np.ndarray:
@@ -137,26 +137,26 @@ class SignedData:
 
     # --- parts -----------------------------------------------------------------------
 
-    def restrict(self, features: np.ndarray, dense: bool) -> SignedData:
-        """Some of the features; sparse data become dense if that is asked for."""
+    def restrict(self, columns: np.ndarray, dense: bool) -> SignedData:
+        """Some of the columns; sparse data become dense if that is asked for."""
         rows, source = None, None
         if not dense and isinstance(self.source, SparseSource):
-            source = self.source.part(features)
+            source = self.source.part(columns)
         else:
             check_room(
-                8.0 * len(features) * self.n_samples,
-                f"a problem on {len(features)} features",
+                8.0 * len(columns) * self.n_samples,
+                f"a problem on {len(columns)} columns",
                 "choose fewer of them.",
             )
-            rows = freeze(self.rows(features))
+            rows = freeze(self.rows(columns))
         return SignedData(
-            self.y, self.fit_intercept, freeze(self.shift[features]), rows, source,
-            self._unshifted_rows(features), known_norms=freeze(self.norms[features]),
+            self.y, self.fit_intercept, freeze(self.shift[columns]), rows, source,
+            self._unshifted_rows(columns), known_norms=freeze(self.norms[columns]),
         )  # fmt: skip
 
     def at_samples(self, samples: np.ndarray) -> SignedData:
         """Some of the samples, as one dense matrix."""
-        unshifted = self._unshifted_rows(np.arange(self.n_features))
+        unshifted = self._unshifted_rows(np.arange(self.n_columns))
         return SignedData(
             freeze(self.y[samples]), self.fit_intercept, self.shift,
             freeze(self._columns(samples)),
@@ -189,7 +189,7 @@ class SignedData:
         """A at some samples."""
         if self.source is None:
             return np.take(self.A, samples, axis=1)
-        A = np.empty((self.n_features, samples.size))
+        A = np.empty((self.n_columns, samples.size))
         for features in self._blocks():
             A[features] = np.take(self.rows(features), samples, axis=1)
         return A
@@ -206,13 +206,13 @@ class SignedData:
     def _blocks(self) -> Iterator[np.ndarray]:
         """All features, in blocks of a limited number of entries."""
         step = max(1, BLOCK // self.n_samples)
-        for start in range(0, self.n_features, step):
-            yield np.arange(start, min(start + step, self.n_features))
+        for start in range(0, self.n_columns, step):
+            yield np.arange(start, min(start + step, self.n_columns))
 
     def signed_rows(self, features: np.ndarray | None = None) -> np.ndarray:
         """``y_i X_ij`` of some features, or of all, without shifts."""
         if features is None:
-            features = np.arange(self.n_features)
+            features = np.arange(self.n_columns)
             rows = self.A
         else:
             rows = self.few_rows(features)

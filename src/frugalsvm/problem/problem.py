@@ -4,6 +4,9 @@ min 1/2 ||w||^2 + sum_i C_i max(0, 1 - y_i (w x_i + b))
 s.t. ||w||_0 <= max_features,  sum_{w_j != 0} cost_j <= max_cost,
      w_j = 0 for excluded features; included features count against both budgets
 
+A feature is a column of X, or a group of columns that count as one: it is used if any
+of its weights is not zero. Weights may be limited in sign.
+
 It is validated once and then immutable. What a run adds, a stop flag, threads and
 parameters of its algorithms, is in its :class:`RunContext`.
 """
@@ -18,6 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..engine.column_generation import ColumnGenerationEngine
+from ..engine.columns import Columns
 from ..engine.native import NativeEngine
 from ..engine.parameters import EngineParameters
 from ..engine.region import Region
@@ -30,7 +34,14 @@ from .constraints import Constraints
 from .data import SignedData
 from .loss import HingeLoss
 from .sources import check_room, is_for_source
-from .validation import check_data, check_labels, check_shape, freeze
+from .validation import (
+    check_data,
+    check_groups,
+    check_labels,
+    check_shape,
+    check_signs,
+    freeze,
+)
 
 P = TypeVar("P")
 
@@ -61,7 +72,7 @@ class Problem:
 
     Parameters
     ----------
-    X : array-like or sparse matrix of shape (n_samples, n_features)
+    X : array-like or sparse matrix of shape (n_samples, n_columns)
         Real data of at most 1e50 in absolute value. They are not scaled. Sparse
         matrices and large tables of more than 1000 features (2^26 doubles, or 2^22
         entries of another type or of a ``numpy.memmap``) are not copied; do not modify
@@ -84,6 +95,14 @@ class Problem:
         that are never selected.
     fit_intercept : bool, default=True
         Whether the intercept b is free or zero.
+    feature_groups : array-like of shape (n_columns,), default=None
+        A label for each column of X; columns of the same label are one feature.
+        Features are numbered in the order in which their labels occur, and
+        ``max_features``, costs, include and exclude refer to them. By default each
+        column is a feature.
+    signs : array-like of shape (n_columns,), default=None
+        1 for weights that may not be negative, -1 for weights that may not be positive,
+        0 for free ones.
     overwrite_X : bool, default=False
         Whether X may be overwritten. This avoids a copy if X is an array of doubles in
         Fortran order and no sample has weight zero.
@@ -94,6 +113,8 @@ class Problem:
         Features and labels of the samples of positive weight.
     loss : HingeLoss
     constraints : Constraints
+    columns : Columns
+        The columns of X that each feature consists of, and their signs.
     context : RunContext
     """
 
@@ -110,24 +131,36 @@ class Problem:
         include: Iterable[int] = (),
         exclude: Iterable[int] = (),
         fit_intercept: bool = True,
+        feature_groups: ArrayLike | None = None,
+        signs: ArrayLike | None = None,
         overwrite_X: bool = False,
     ):
         table: Any = check_shape(X) if is_for_source(X) else check_data(X)
-        n_samples, n_features = table.shape
+        n_samples, n_columns = table.shape
+        groups, n_features = check_groups(feature_groups, n_columns)
+        self.columns = Columns.of_groups(
+            groups, check_signs(signs, n_columns), n_features
+        )
         labels = check_labels(y, n_samples)
         self.loss = HingeLoss.of(C, sample_weight, n_samples)
         kept = self.loss.kept
-        signs = freeze(labels[kept])
-        if np.unique(signs).size < 2:
+        kept_labels = freeze(labels[kept])
+        if np.unique(kept_labels).size < 2:
             raise ValueError(
                 "y has only one class among the samples of positive weight; a "
                 "classifier needs samples of both classes with sample_weight > 0."
             )
         if is_for_source(X):
-            self.data = SignedData.in_place(table, signs, kept, bool(fit_intercept))
+            self.data = SignedData.in_place(
+                table, kept_labels, kept, bool(fit_intercept)
+            )
         else:
             self.data = SignedData.copied(
-                table, signs, kept, bool(fit_intercept), overwrite_X and table is X
+                table,
+                kept_labels,
+                kept,
+                bool(fit_intercept),
+                overwrite_X and table is X,
             )
         self.constraints = Constraints.of(
             n_features, max_features, feature_costs, max_cost, include, exclude
@@ -157,6 +190,7 @@ class Problem:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         parts = dict(state) if "data" in state else _parts_of_old(state)
+        parts.setdefault("columns", Columns.single(parts["data"].n_columns))
         parameters = parts.pop("parameters", ())
         vars(self).update(parts | {"context": NO_RUN._replace(parameters=parameters)})
 
@@ -184,7 +218,7 @@ class Problem:
 
     @property
     def A(self) -> np.ndarray:
-        """Signed data, ``A[j, i] = y_i (X_ij - shift_j)``, one row per feature.
+        """Signed data, ``A[j, i] = y_i (X_ij - shift_j)``, one row per column of X.
 
         Built on first use if X was not copied. Callers that can do without it use
         products or a few rows from ``engine`` instead.
@@ -198,7 +232,7 @@ class Problem:
 
     @property
     def shift(self) -> np.ndarray:
-        """What is subtracted from each feature, see :class:`SignedData`."""
+        """What is subtracted from each column, see :class:`SignedData`."""
         return self.data.shift
 
     @property
@@ -208,8 +242,13 @@ class Problem:
 
     @property
     def n_features(self) -> int:
-        """Number of features."""
-        return self.data.n_features
+        """Number of features: columns, or groups of them."""
+        return self.columns.n_features
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns of X."""
+        return self.columns.n_columns
 
     @property
     def n_samples(self) -> int:
@@ -255,7 +294,8 @@ class Problem:
         With an intercept, constant features are left out: they cannot improve any
         solution, so this changes neither optimum nor bounds.
         """
-        return freeze(np.flatnonzero(self.constraints.allowed & self.data.useful))
+        useful = self.columns.sums(self.data.useful) > 0
+        return freeze(np.flatnonzero(self.constraints.allowed & useful))
 
     @cached_property
     def engine(self) -> NativeEngine | ColumnGenerationEngine:
@@ -343,8 +383,9 @@ class Problem:
         become dense unless ``dense`` is False.
         """
         return self._with(
-            data=self.data.restrict(features, dense),
+            data=self.data.restrict(self.columns.of(features), dense),
             constraints=self.constraints.restrict(features),
+            columns=self.columns.restrict(features),
         )
 
     def drawn(self, size: int, rng: np.random.Generator) -> Problem:
@@ -355,8 +396,8 @@ class Problem:
         """
         samples, C = draw(self.y, self.C, size, rng, least=size // 4)
         check_room(
-            8.0 * samples.size * self.n_features,
-            f"{samples.size} samples of {self.n_features} features",
+            8.0 * samples.size * self.n_columns,
+            f"{samples.size} samples of {self.n_columns} columns",
             "choose fewer features.",
         )
         return self.at_samples(samples, C)
@@ -388,12 +429,12 @@ class Problem:
             )
         return float(self.engine.bound(self.root_region(), point).bound)
 
-    def signed_rows(self, features: np.ndarray | None = None) -> np.ndarray:
-        """``y_i X_ij`` of some features, or of all, without shifts."""
-        return self.data.signed_rows(features)
+    def signed_rows(self, columns: np.ndarray | None = None) -> np.ndarray:
+        """``y_i X_ij`` of some columns, or of all, without shifts."""
+        return self.data.signed_rows(columns)
 
     def signed_blocks(self) -> Iterator[np.ndarray]:
-        """``y_i X_ij`` of all features without shifts, block by block."""
+        """``y_i X_ij`` of all columns without shifts, block by block."""
         return self.data.signed_blocks()
 
     def unshifted_intercept(self, coef: np.ndarray, intercept: float) -> float:
@@ -401,20 +442,20 @@ class Problem:
         return self.data.unshifted_intercept(coef, intercept)
 
     def margins(self, coef: np.ndarray, intercept: float) -> np.ndarray:
-        """``y_i (w x_i + b)``, with ``coef`` for all features of X."""
+        """``y_i (w x_i + b)``, with ``coef`` for all columns of X."""
         used = np.flatnonzero(coef)
         if not self.shift.any():
             return self.engine.margins(used, coef[used], intercept)
         return coef[used] @ self.signed_rows(used) + intercept * self.y
 
     def objective(self, coef: np.ndarray, intercept: float) -> float:
-        """Objective of FS-SVM, rounded up, with ``coef`` for all features of X."""
+        """Objective of FS-SVM, rounded up, with ``coef`` for all columns of X."""
         used = np.flatnonzero(coef)
         rows = self.signed_rows(used)
         return self.loss.objective(rows, self.y, coef[used], float(intercept))
 
 
-_PARTS = ("data", "loss", "constraints", "context")
+_PARTS = ("data", "loss", "constraints", "columns", "context")
 
 
 @cache

@@ -220,3 +220,46 @@ def check_indices(name: str, indices: Iterable[int], n: int) -> np.ndarray:
                 f"{name} has feature {value}, but features are numbered 0 to {n - 1}."
             )
     return freeze(np.unique(np.array(values, dtype=np.int64)))
+
+
+def check_groups(
+    feature_groups: ArrayLike | None, n_columns: int
+) -> tuple[np.ndarray, int]:
+    """The feature of each column, numbered as they first occur, and their number."""
+    if feature_groups is None:
+        return np.arange(n_columns), n_columns
+    check_unmasked("feature_groups", feature_groups)
+    labels = np.asarray(feature_groups)
+    if labels.shape != (n_columns,):
+        raise ValueError(
+            f"feature_groups must have one label per column of X ({n_columns}), got "
+            f"shape {labels.shape}."
+        )
+    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
+        raise ValueError(
+            "feature_groups has a label that is not finite; give every column the "
+            "name or number of its group."
+        )
+    numbers = {label: t for t, label in enumerate(dict.fromkeys(labels.tolist()))}
+    groups = np.array([numbers[label] for label in labels.tolist()], dtype=np.int64)
+    return groups, len(numbers)
+
+
+def check_signs(signs: ArrayLike | None, n_columns: int) -> np.ndarray:
+    """The sign of each weight: -1, 0 (free) or 1."""
+    if signs is None:
+        return np.zeros(n_columns, dtype=np.int8)
+    check_unmasked("signs", signs)
+    values = _numbers("signs", signs)
+    if values.shape != (n_columns,):
+        raise ValueError(
+            f"signs must have one entry per column of X ({n_columns}), got shape "
+            f"{values.shape}."
+        )
+    if not np.isin(values, (-1.0, 0.0, 1.0)).all():
+        wrong = values[~np.isin(values, (-1.0, 0.0, 1.0))][0]
+        raise ValueError(
+            f"signs must be 1 (weight not negative), -1 (not positive) or 0 (free), "
+            f"got {wrong:g}."
+        )
+    return values.astype(np.int8)

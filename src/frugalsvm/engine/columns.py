@@ -1,0 +1,125 @@
+"""Columns: what features consist of, and the signs that weights may have.
+
+A feature is what counts against the budget: a column of X, or a group of columns such
+as the levels of a categorical variable. A column with a sign contributes to the dual
+only as far as its product with alpha has that sign.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+
+class Columns(NamedTuple):
+    """The columns of each feature, and their signs.
+
+    Attributes
+    ----------
+    starts : integer array (n_features + 1,)
+        Where the columns of each feature begin in ``numbers``.
+    numbers : integer array (n_columns,)
+        The columns of the first feature, then those of the second, and so on.
+    signs : array of int8 (n_columns,)
+        For column j of X: 1 if its weight may not be negative, -1 if it may not be
+        positive, 0 if it is free.
+    """
+
+    starts: np.ndarray
+    numbers: np.ndarray
+    signs: np.ndarray
+
+    @classmethod
+    def single(cls, n_columns: int) -> Columns:
+        """Every column is a feature, and its weight is free."""
+        return cls.of_groups(
+            np.arange(n_columns), np.zeros(n_columns, dtype=np.int8), n_columns
+        )
+
+    @classmethod
+    def of_groups(
+        cls, groups: np.ndarray, signs: np.ndarray, n_features: int
+    ) -> Columns:
+        """Columns by the number of the feature that each belongs to."""
+        sizes = np.bincount(groups, minlength=n_features)
+        starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        numbers = np.argsort(groups, kind="stable").astype(np.int64)
+        for array in (starts, numbers, signs):
+            array.setflags(write=False)
+        return cls(starts, numbers, signs)
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return self.starts.size - 1
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns."""
+        return self.numbers.size
+
+    @property
+    def has_groups(self) -> bool:
+        """Whether a feature has several columns."""
+        return self.n_features < self.n_columns
+
+    @property
+    def has_signs(self) -> bool:
+        """Whether a weight is limited in sign."""
+        return bool(self.signs.any())
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether every column is a feature of its own and every weight free."""
+        return not (self.has_groups or self.has_signs)
+
+    @property
+    def sizes(self) -> np.ndarray:
+        """Number of columns of each feature."""
+        return np.diff(self.starts)
+
+    @property
+    def groups(self) -> np.ndarray:
+        """The feature that each column belongs to."""
+        groups = np.empty(self.n_columns, dtype=np.int64)
+        groups[self.numbers] = np.repeat(np.arange(self.n_features), self.sizes)
+        return groups
+
+    def of(self, features: np.ndarray) -> np.ndarray:
+        """The columns of some features, one feature after the other."""
+        if not self.has_groups:
+            return features
+        sizes = self.sizes[features]
+        ends = np.cumsum(sizes)
+        within = np.arange(sizes.sum()) - np.repeat(ends - sizes, sizes)
+        return self.numbers[np.repeat(self.starts[features], sizes) + within]
+
+    def restrict(self, features: np.ndarray) -> Columns:
+        """Some features, whose columns are numbered in the order of ``of``."""
+        sizes = self.sizes[features]
+        return Columns.of_groups(
+            np.repeat(np.arange(len(sizes)), sizes),
+            np.array(self.signs[self.of(features)]),
+            len(sizes),
+        )
+
+    def admitted(self, c: np.ndarray) -> np.ndarray:
+        """Products of columns with alpha, zero where the sign does not admit them."""
+        if not self.has_signs:
+            return c
+        return np.where(c * self.signs < 0.0, 0.0, c)
+
+    def squares(self, c: np.ndarray) -> np.ndarray:
+        """What features are worth, given the products of all columns with alpha."""
+        return self.sums(self.admitted(c) ** 2)
+
+    def sums(self, values: np.ndarray) -> np.ndarray:
+        """The sums over the columns of each feature."""
+        if not self.has_groups:
+            return values
+        return np.add.reduceat(values[self.numbers], self.starts[:-1])
+
+    def used(self, coef: np.ndarray) -> np.ndarray:
+        """The features with a weight that is not zero."""
+        return np.unique(self.groups[np.flatnonzero(coef)])
