@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from frugalsvm import Certificate
+from frugalsvm.api.validation import cells
 from frugalsvm.api.validation.folds import FoldJob
 from frugalsvm.cli import study, validation
 from frugalsvm.cli.class_weights import RARE, ClassWeights, parse_class_weight
@@ -198,13 +199,13 @@ def test_folds_learn_the_weights_from_their_training_rows(folder):
 
 def test_the_choice_of_C_has_weights_in_its_folds(run_json, table, monkeypatch):
     seen = []
-    run = study.GridWork.run
+    make = cells.FoldSearch.__init__
 
-    def watched(self, data, job):
+    def watched(self, work, data, job, stop):
         seen.append((job.loss_weight, data.value.signs[job.train]))
-        return run(self, data, job)
+        make(self, work, data, job, stop)
 
-    monkeypatch.setattr(study.GridWork, "run", watched)
+    monkeypatch.setattr(cells.FoldSearch, "__init__", watched)
     run_json("fit", table, *FIT[:-4], "--folds", "2", "--effort", "fast", "-k", "auto")
     assert seen
     for weight, signs in seen:

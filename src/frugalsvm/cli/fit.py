@@ -224,7 +224,7 @@ class Run:
     def start(self, source: DataOptions, conditions: Any) -> None:
         """Read, fit, cross-validate, show and save."""
         from ..api.validation.splits import possible_folds
-        from .study import fit_all
+        from .fitting import fit_all
 
         with Panel(self.session) as panel:
             data, _, costs = source.load(self.session, panel)
@@ -249,6 +249,8 @@ class Run:
                 or self.files.report is not None,
             )
             fitted = _with_preparation(fitted)
+            if fitted.choice is not None and fitted.choice.remark:
+                self.session.warn(fitted.choice.remark)
             checked = Checked(interrupted=fitted.was_interrupted)
             if not checked.interrupted:
                 self._check(data, conditions, fitted, folds, panel, checked)
@@ -306,6 +308,11 @@ class Run:
             self.session.warn(
                 "interrupted: this is the best model found so far"
                 + ("" if validation else ", without cross-validation")
+            )
+        if validation is not None and validation.n_late > 0:
+            self.session.warn(
+                f"--time-limit ended the choice in {validation.n_late} of the "
+                f"{validation.n_folds} folds of the cross-validation, too"
             )
         if self.calibrate and validation is None:
             self.session.warn(

@@ -22,7 +22,7 @@ from .versions import own_version
 
 if TYPE_CHECKING:
     # Predicting needs neither the solver nor Numba.
-    from .study import Fit
+    from .fitting import Fit
 
 
 def portable_model(

@@ -11,8 +11,9 @@ from ..driver.constant import ConstantModel
 from ..driver.result import Result, Status
 from ..output.report import CrossValidation, Score, cross_validation_of
 from ..output.report.words import sentence
+from .fitting import Fit
 from .session import Session, plain
-from .study import Conditions, Fit, PreparedTable
+from .study import Conditions, PreparedTable
 from .understanding import as_dict
 from .validation import Validation
 
@@ -254,6 +255,13 @@ def content_of(
         else {"class": constant.label, "words": constant.words_of_commands},
         "refit_C": fit.conditions.refit_C,
         "chosen_by_cross_validation": fit.choice is not None,
+        "choice": None
+        if fit.choice is None
+        else {
+            "compared": fit.choice.n_finished,
+            "candidates": fit.choice.n_candidates,
+            "ended_by_time_limit": fit.choice.was_late,
+        },
         "proof": {
             "objective": result.objective,
             "lower_bound": result.lower_bound,
@@ -273,6 +281,7 @@ def content_of(
             "chosen": [
                 {"max_features": budget, "C": C} for budget, C in validation.chosen
             ],
+            "choices_ended_by_time_limit": validation.n_late,
             **{
                 one.name: {"mean": one.mean, "spread": one.spread}
                 for one in found.scores
