@@ -8,8 +8,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..api.validation.models import Linear
+from ..driver.constant import sign_of
 from ..driver.result import Result, Status
 from ..driver.solving import run_interruptible
+from ..output.portable.calibration import Sigmoid
 from ..runtime.progress import Callback
 from ..tables import Preparation
 from .choosing import Chosen, choose
@@ -32,6 +34,11 @@ class Fit:
     chosen : tuple of str
         Which of "budget" and "C" were chosen.
     was_interrupted : bool
+    calibration : Sigmoid or None
+        Turns scores into probabilities, by which the model then predicts.
+    likely : int or None
+        The sign of the class that all rows belong to by their probabilities; None if
+        there are two, or no probabilities.
     """
 
     preparation: Preparation
@@ -40,6 +47,8 @@ class Fit:
     choice: Chosen | None = None
     chosen: tuple[str, ...] = ()
     was_interrupted: bool = False
+    calibration: Sigmoid | None = None
+    likely: int | None = None
 
     @property
     def model(self) -> Linear:
@@ -55,6 +64,12 @@ class Fit:
     def intercept(self) -> float:
         """The intercept for values as measured."""
         return self.model.intercept - float(self.weights @ self.preparation.means)
+
+    def calibrated(self, calibration: Sigmoid, scores: np.ndarray) -> Fit:
+        """The same model with probabilities; ``scores`` are those of all rows."""
+        # One half itself is the first class.
+        likely = sign_of(calibration.probability(scores) - 0.5)
+        return replace(self, calibration=calibration, likely=likely)
 
 
 def fit_all(

@@ -43,10 +43,12 @@ def scored(
 
 def constant_of(data: PreparedTable, fit: Fit) -> ConstantModel | None:
     """What to say of a model that predicts one class; None if it predicts both."""
+    sign = fit.result.constant
+    by_probability = sign is None and fit.likely is not None
     return ConstantModel.of(
-        fit.result.constant, data.target.positive, data.target.classes,
-        fit.conditions.loss, fit.conditions.is_weighted, "rows",
-        has_budget=fit.conditions.max_features != 0,
+        fit.likely if by_probability else sign, data.target.positive,
+        data.target.classes, fit.conditions.loss, fit.conditions.is_weighted, "rows",
+        has_budget=fit.conditions.max_features != 0, by_probability=by_probability,
     )  # fmt: skip
 
 
@@ -252,7 +254,11 @@ def content_of(
         "class_weight": class_weight_of(fit.conditions, signs),
         "constant": None
         if constant is None
-        else {"class": constant.label, "words": constant.words_of_commands},
+        else {
+            "class": constant.label,
+            "words": constant.words_of_commands,
+            "by_probability": constant.by_probability,
+        },
         "refit_C": fit.conditions.refit_C,
         "chosen_by_cross_validation": fit.choice is not None,
         "choice": None

@@ -108,6 +108,14 @@ class TableFold:
         ]
 
 
+def scores_of_all(
+    data: PreparedTable, preparation: Preparation, model: Linear
+) -> np.ndarray:
+    """Scores of all rows by a model that was fitted to them."""
+    rows = np.arange(data.n_rows)
+    return TableFold(data, preparation, rows, rows).scores(model)
+
+
 def fold_jobs(
     data: PreparedTable,
     folds: int,
