@@ -55,8 +55,8 @@ first, older files have format 2, or 3 with a list):
   may not be positive, 0 if it is free. Weights are those of the score for +1.
 
 The last two are part of the problem: they are printed with it, and compared with what
-the user expects. Sections for several classes and packed dual points are reserved: a file with
-an entry that is not known here is rejected.
+the user expects. Sections for several classes and packed dual points are reserved: a
+file with an entry that is not known here is rejected.
 
 A certificate may also prove that a list of sets of features is complete, with the
 arrays ``listed_start``, ``listed_feature``, ``listed_coef``, ``listed_intercept``,

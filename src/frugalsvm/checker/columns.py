@@ -98,8 +98,9 @@ class Columns:
             return
         wrong = columns[coef * self.signs[columns] < 0]
         if wrong.size:
-            sign = int(self.signs[wrong[0]])
-            reject(f"the weight of column {wrong[0]} must be {_LIMITS[sign]}")
+            is_below = self.signs[wrong[0]] > 0
+            side = "negative" if is_below else "positive"
+            reject(f"the weight of column {wrong[0]} is {side}, but must not be")
 
     def agree(self, expected: Mapping[str, Any], n_columns: int) -> None:
         """Compare with the feature groups and signs that the user expects."""
