@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 from frugalsvm import Certificate, InvalidCertificate, verify
 from frugalsvm.checker import objective_bound, table
-from frugalsvm.checker.columns import PLAIN, Columns, in_words
+from frugalsvm.checker.columns import PLAIN, FeatureColumns, in_words
 from tests.checker.forging import sealed
 from tests.checker.grouped import four_groups, in_order, random_grouped, signed_svm
 
@@ -173,17 +173,17 @@ def test_groups_and_signs_are_printed(problem, arrays):
 
 
 def test_long_lists_are_cut():
-    groups = Columns(np.repeat(np.arange(12), 3))
+    groups = FeatureColumns(np.repeat(np.arange(12), 3))
     words = groups.groups_in_words()
     assert words[0] == "feature 0 is columns 0 to 2"
     assert words[8:] == ["and 4 more of several columns"]
-    assert len(Columns(np.repeat(np.arange(8), 2)).groups_in_words()) == 8
-    assert Columns(np.arange(3)).groups_in_words() == []
+    assert len(FeatureColumns(np.repeat(np.arange(8), 2)).groups_in_words()) == 8
+    assert FeatureColumns(np.arange(3)).groups_in_words() == []
     assert PLAIN.groups_in_words() == PLAIN.signs_in_words() == []
     assert in_words(np.array([1, 2, 3, 7])) == "1 to 3, 7"
     assert in_words(np.array([1, 2, 4])) == "1, 2, 4"
     assert in_words(np.arange(0, 40, 2)) == "0, 2, 4, 6, 8, 10, 12, 14 and 12 more"
-    signs = Columns(None, np.array([1, 0, -1, -1, -1, 0]))
+    signs = FeatureColumns(None, np.array([1, 0, -1, -1, -1, 0]))
     assert signs.signs_in_words() == [
         "weight of column 0 not negative", "weights of columns 2 to 4 not positive"
     ]  # fmt: skip
@@ -392,7 +392,7 @@ def test_every_column_of_a_group_has_a_weight(problem, arrays, size):
 
 
 def test_a_wrong_group_map_is_refused(problem, arrays):
-    """Columns 3 and 6 change places."""
+    """FeatureColumns 3 and 6 change places."""
     groups = np.array([0, 0, 1, 2, 3, 3, 0])
     wrong = in_order(groups)
     with pytest.raises(InvalidCertificate, match=r"claimed, but|coef does not have"):
@@ -580,7 +580,7 @@ def test_forged_refits_are_refused(problem, arrays):
 
 
 def test_columns_of_features():
-    columns = Columns(np.array([0, 1, 0, 2, 1, 1]))
+    columns = FeatureColumns(np.array([0, 1, 0, 2, 1, 1]))
     for features, wanted in (
         ([0], [0, 2]), ([1], [1, 4, 5]), ([2, 0], [3, 0, 2]), ([], []),
         ([0, 1, 2], [0, 2, 1, 4, 5, 3]),
@@ -602,16 +602,18 @@ def test_sums_are_rounded_up_and_close():
         groups = in_order(rng.integers(0, max(1, n // 4), n))
         squares = rng.random(n) * 10.0 ** rng.uniform(-20, 20, n)
         squares[rng.random(n) < 0.2] = 0.0
-        sums = Columns(groups).sums(squares)
+        sums = FeatureColumns(groups).sums(squares)
         for g, value in enumerate(sums.tolist()):
             truth = sum(map(Fraction, squares[groups == g].tolist()))
             size = int((groups == g).sum())
             assert truth <= Fraction(value)
             assert Fraction(value) <= truth * (1 + Fraction(4 * (size + 9), 2**53))
     np.testing.assert_array_equal(PLAIN.sums(squares), squares)
-    np.testing.assert_array_equal(Columns(np.arange(n)).sums(squares), squares)
-    assert Columns(groups[:0]).sums(squares[:0]).size == 0
-    assert np.isnan(Columns(np.zeros(2, dtype=int)).sums(np.array([1.0, np.nan]))).all()
+    np.testing.assert_array_equal(FeatureColumns(np.arange(n)).sums(squares), squares)
+    assert FeatureColumns(groups[:0]).sums(squares[:0]).size == 0
+    assert np.isnan(
+        FeatureColumns(np.zeros(2, dtype=int)).sums(np.array([1.0, np.nan]))
+    ).all()
 
 
 def test_long_sums_are_rounded_up():
@@ -619,6 +621,6 @@ def test_long_sums_are_rounded_up():
     n = 3 * 10**5
     squares = np.full(n, 1.0 + 2.0**-52)
     squares[0] = 2.0**52
-    (value,) = Columns(np.zeros(n, dtype=np.int64)).sums(squares)
+    (value,) = FeatureColumns(np.zeros(n, dtype=np.int64)).sums(squares)
     truth = 2**52 + (n - 1) * (1 + Fraction(1, 2**52))
     assert truth <= Fraction(float(value))

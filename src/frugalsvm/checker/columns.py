@@ -17,7 +17,7 @@ SHOWN = 8
 
 
 @dataclass(frozen=True, eq=False)
-class Columns:
+class FeatureColumns:
     """What features consist of, and which weights are limited in sign.
 
     Attributes
@@ -34,7 +34,9 @@ class Columns:
     signs: np.ndarray | None = None
 
     @classmethod
-    def of_file(cls, arrays: Mapping[str, np.ndarray], n_features: int) -> Columns:
+    def of_file(
+        cls, arrays: Mapping[str, np.ndarray], n_features: int
+    ) -> FeatureColumns:
         """The checked sections of a certificate."""
         groups, signs = arrays.get("groups"), arrays.get("signs")
         if groups is not None:
@@ -151,7 +153,7 @@ class Columns:
 
 
 # Each column is a feature, and its weight is free.
-PLAIN = Columns()
+PLAIN = FeatureColumns()
 _LIMITS = {0: "free", 1: "not negative", -1: "not positive"}
 
 

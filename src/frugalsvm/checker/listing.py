@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .columns import PLAIN, Columns
+from .columns import PLAIN, FeatureColumns
 from .reading import require
 from .statement import is_increasing_within
 
@@ -43,7 +43,7 @@ class Listed:
         self,
         arrays: Mapping[str, np.ndarray],
         n_features: int,
-        columns: Columns = PLAIN,
+        columns: FeatureColumns = PLAIN,
     ):
         self.supports: list[np.ndarray] = []
         self.coefs: list[np.ndarray] = []

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .columns import PLAIN, Columns, in_words
+from .columns import PLAIN, FeatureColumns, in_words
 from .reading import require
 from .table import BLOCK, DataMatrix, SignedRows, read_table
 
@@ -18,7 +18,7 @@ from .table import BLOCK, DataMatrix, SignedRows, read_table
 LARGEST_VALUE = 1e50
 WEIGHTS = (1e-30, 1e30)
 COSTS = (1e-50, 1e50)
-# What ``Columns`` compares with expectations of the user.
+# What ``FeatureColumns`` compares with expectations of the user.
 COLUMNS = ("feature_groups", "signs")
 
 
@@ -38,7 +38,7 @@ class Statement:
         of rounding.
     include, exclude : ndarrays of int
     fit_intercept : bool
-    columns : Columns
+    columns : FeatureColumns
         The columns of X that each feature consists of, and the signs of their weights.
     """
 
@@ -51,7 +51,7 @@ class Statement:
     include: np.ndarray
     exclude: np.ndarray
     fit_intercept: bool
-    columns: Columns = PLAIN
+    columns: FeatureColumns = PLAIN
 
     @property
     def n_columns(self) -> int:
@@ -76,7 +76,7 @@ class Statement:
         return cls(
             weights.size, n, min(int(arrays["max_features"]), n), weights, costs,
             float(arrays["max_cost"]), arrays["include"], arrays["exclude"],
-            bool(arrays["fit_intercept"]), Columns.of_file(arrays, n),
+            bool(arrays["fit_intercept"]), FeatureColumns.of_file(arrays, n),
         )  # fmt: skip
 
     def __str__(self) -> str:
