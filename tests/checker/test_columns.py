@@ -611,9 +611,8 @@ def test_sums_are_rounded_up_and_close():
     np.testing.assert_array_equal(PLAIN.sums(squares), squares)
     np.testing.assert_array_equal(FeatureColumns(np.arange(n)).sums(squares), squares)
     assert FeatureColumns(groups[:0]).sums(squares[:0]).size == 0
-    assert np.isnan(
-        FeatureColumns(np.zeros(2, dtype=int)).sums(np.array([1.0, np.nan]))
-    ).all()
+    pair = FeatureColumns(np.zeros(2, dtype=int))
+    assert np.isnan(pair.sums(np.array([1.0, np.nan]))).all()
 
 
 def test_long_sums_are_rounded_up():
