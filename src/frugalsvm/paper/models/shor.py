@@ -101,7 +101,7 @@ def smp(
     _check_memory("SMP", "BoxMP or DSMP", [n + 1, n + 1], memory_limit)
     X, Y = _symmetric(n + 1, "wW"), _symmetric(n + 1, "vV")
     w, W, v, V = X[1:, 0], X[1:, 1:], Y[1:, 0], Y[1:, 1:]
-    parts = draft(problem, w=w)
+    parts = draft("SMP", problem, w=w)
     rows = [X >> 0, Y >> 0, X[0, 0] == 1, Y[0, 0] == 1, cp.diag(V) == v]
     rows += big_m_rows(w, v, limits_of_weights(M, parts))
     rows += choose_features(parts, v, cardinality)
@@ -129,7 +129,8 @@ def scop(
     :math:`[1\; w^\top u^\top; w\; W\; R; u\; R^\top U] \succeq 0`
     (``prob:sdp-l2-FS-SVM2``).
 
-    The Shor relaxation of CoP; its value is that of DSCoP.
+    The Shor relaxation of CoP; its value is that of DSCoP. For a group of columns R has
+    zeros in its one column, at all weights of the group.
 
     Parameters
     ----------
@@ -185,13 +186,16 @@ def _complementarity_shor(
     memory_limit: float,
 ) -> Model:
     cp = modelling()
-    n = usable_features(problem).size
-    _check_memory(name, f"D{name}", [2 * n + 1], memory_limit)
-    X = _symmetric(2 * n + 1, "wuWRU")
+    features = usable_features(problem)
+    # Columns of X, and features.
+    n, p = int(problem.columns.sizes[features].sum()), features.size
+    _check_memory(name, f"D{name}", [n + p + 1], memory_limit)
+    X = _symmetric(n + p + 1, "wuWRU")
     w, u = X[1 : n + 1, 0], X[n + 1 :, 0]
     W, R, U = X[1 : n + 1, 1 : n + 1], X[1 : n + 1, n + 1 :], X[n + 1 :, n + 1 :]
-    parts = draft(problem, w=w)
-    rows = [X >> 0, X[0, 0] == 1, cp.diag(R) == 0, cp.diag(U) == u]
+    parts = draft(name, problem, w=w)
+    rows = [X >> 0, X[0, 0] == 1, cp.diag(U) == u]
+    rows.append(R[np.arange(n), parts.owners] == 0)
     rows += choose_features(parts, 1 - u, cardinality)
     if M is not None:
         rows += big_m_rows(w, 1 - u, limits_of_weights(M, parts))
