@@ -32,7 +32,11 @@ INTERCEPT_BITS = (60, 150, 400)
 
 @dataclass(frozen=True)
 class Stated:
-    """FS-SVM given by its data and parameters; ``C`` has one weight per sample."""
+    """FS-SVM given by its data and parameters; ``C`` has one weight per sample.
+
+    ``groups`` has the feature of each column, and ``signs`` its sign; supports, costs
+    and forced sets are of features.
+    """
 
     X: np.ndarray
     y: np.ndarray
@@ -43,6 +47,23 @@ class Stated:
     include: tuple[int, ...] = ()
     exclude: tuple[int, ...] = ()
     intercept: bool = True
+    groups: tuple[int, ...] | None = None
+    signs: tuple[int, ...] | None = None
+
+    @property
+    def n_features(self) -> int:
+        n = self.X.shape[1]
+        return n if self.groups is None else len({*self.groups})
+
+    def columns(self, support) -> list[int]:
+        """The columns of some features, in increasing order."""
+        groups = range(self.X.shape[1]) if self.groups is None else self.groups
+        return [j for j, feature in enumerate(groups) if feature in support]
+
+    def signs_of(self, support) -> list[int]:
+        """The signs of these columns."""
+        columns = self.columns(support)
+        return [0 if self.signs is None else self.signs[j] for j in columns]
 
     def kept(self) -> Stated:
         """Without the samples of weight zero."""
@@ -61,8 +82,8 @@ class Stated:
 
     def supports(self, slack: Fraction = Fraction(0)) -> list[tuple[int, ...]]:
         """The admitted supports that are not part of another admitted one."""
-        n = self.X.shape[1]
-        free = [j for j in range(n) if j not in self.include + self.exclude]
+        decided = self.include + self.exclude
+        free = [j for j in range(self.n_features) if j not in decided]
         largest: list[tuple[int, ...]] = []
         for size in range(len(free), -1, -1):
             for extra in combinations(free, size):
@@ -144,8 +165,9 @@ class Reference:
         """Bounds from a dual point in floating point."""
         stated = self.stated
         alpha, state = float_point(
-            stated.X[:, list(support)], stated.y, stated.C, stated.intercept
-        )
+            stated.X[:, stated.columns(support)], stated.y, stated.C, stated.intercept,
+            stated.signs_of(support),
+        )  # fmt: skip
         a, shift = to_integers(alpha.tolist(), self.q)
         bracket = Bracket(support, state=state, alpha=alpha.tolist())
         bracket.learn(*self.evaluate(support, a, 1 << (shift - self.q)))
@@ -153,11 +175,13 @@ class Reference:
 
     def _sharpen(self, bracket: Bracket, best: Fraction | float) -> None:
         """The same in exact arithmetic; ``best`` bounds the optimum from above."""
-        rows = [[row[j] for j in bracket.support] for row in self.x]
+        columns = self.stated.columns(bracket.support)
+        rows = [[row[j] for j in columns] for row in self.x]
         for bits in INTERCEPT_BITS if self.stated.intercept else (0,):
             found = exact_point(
                 rows, self.y, self.c, self.p, self.q, bracket.state,
                 bits if self.stated.intercept else None,
+                self.stated.signs_of(bracket.support),
             )  # fmt: skip
             if found is None:
                 return
@@ -177,17 +201,20 @@ class Reference:
         square = sum(v * v for v in self._weights(support, feasible))
         dual = ((sum(feasible) * D) << (2 * p + q + 1)) - square
         w = self._weights(support, a)
-        scores = [sum(row[j] * v for j, v in zip(support, w, strict=True))
+        columns = self.stated.columns(support)
+        scores = [sum(row[j] * v for j, v in zip(columns, w, strict=True))
                   for row in self.x]  # fmt: skip
         loss = self._least_loss(scores, D << (2 * p + q))
         primal = sum(v * v for v in w) + 2 * D * loss
         return rounded_down(dual, unit), -rounded_down(-primal, unit)
 
     def _weights(self, support, a: list[int]) -> list[int]:
-        """Numerators of ``w = sum_i y_i alpha_i x_i``."""
+        """Numerators of ``w = sum_i y_i alpha_i x_i``, zero if the sign is wrong."""
         signed = [label * value for label, value in zip(self.y, a, strict=True)]
-        return [sum(row[j] * v for row, v in zip(self.x, signed, strict=True))
-                for j in support]  # fmt: skip
+        w = [sum(row[j] * v for row, v in zip(self.x, signed, strict=True))
+             for j in self.stated.columns(support)]  # fmt: skip
+        signs = self.stated.signs_of(support)
+        return [0 if v * sign < 0 else v for v, sign in zip(w, signs, strict=True)]
 
     def _least_loss(self, scores: list[int], one: int) -> int:
         """Sum of ``c_i`` times hinge loss, with the best intercept if there is one."""
@@ -239,7 +266,8 @@ def varying(stated: Stated) -> list[int]:
     """Features that can help; the others are never free to the checker."""
     X = stated.kept().X
     usual = X[0] if stated.intercept else np.zeros(X.shape[1])
-    return np.flatnonzero((usual != X).any(axis=0)).tolist()
+    vary = (usual != X).any(axis=0)
+    return [j for j in range(stated.n_features) if vary[stated.columns((j,))].any()]
 
 
 def to_integers(values: list[float], least: int = 0) -> tuple[list[int], int]:

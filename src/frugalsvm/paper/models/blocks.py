@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from ...problem.problem import Problem
@@ -167,6 +168,20 @@ def group_cones(w: Any, z: Any, W: Any, owners: np.ndarray) -> list[Any]:
     return rows
 
 
+def symmetric(order: int, name: str) -> Any:
+    """A symmetric matrix expression over a vector variable of its triangle."""
+    cp = modelling()
+    rows, columns = np.tril_indices(order)
+    entry = np.zeros((order, order), dtype=int)
+    entry[rows, columns] = entry[columns, rows] = np.arange(rows.size)
+    spread = sp.csr_array(
+        (np.ones(order**2), (np.arange(order**2), entry.ravel(order="F"))),
+        shape=(order**2, rows.size),
+    )
+    triangle = cp.Variable(rows.size, name=name)
+    return cp.reshape(spread @ triangle, (order, order), order="F")
+
+
 def semidefinite_blocks(w: Any, u: Any, W: Any, owners: np.ndarray) -> list[Any]:
     """The 3x3 matrices ``[1 w u; w W 0; u 0 u]`` as printed, one by one.
 
@@ -181,7 +196,7 @@ def semidefinite_blocks(w: Any, u: Any, W: Any, owners: np.ndarray) -> list[Any]
         if size == 1:
             square = W[g : g + 1]
         else:
-            square = cp.Variable((size, size), symmetric=True)
+            square = symmetric(size, f"W{g}")
             rows.append(cp.trace(square) == W[g])
         row, zero = cp.reshape(weights, (1, size), order="F"), np.zeros((size, 1))
         square = cp.reshape(square, (size, size), order="F")

@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from ...problem.problem import Problem
@@ -21,6 +20,7 @@ from .blocks import (
     choose_features,
     draft,
     limits_of_weights,
+    symmetric,
     usable_features,
 )
 from .model import Model
@@ -48,20 +48,6 @@ def _check_memory(name: str, twin: str, orders: list[int], limit: float) -> None
             f"{limit / 1e9:.1f} GB. Use {twin}, which has the same value and grows "
             "linearly with the number of features."
         )
-
-
-def _symmetric(order: int, name: str) -> Any:
-    """A symmetric matrix expression over a vector variable of its triangle."""
-    cp = modelling()
-    rows, columns = np.tril_indices(order)
-    entry = np.zeros((order, order), dtype=int)
-    entry[rows, columns] = entry[columns, rows] = np.arange(rows.size)
-    spread = sp.csr_array(
-        (np.ones(order**2), (np.arange(order**2), entry.ravel(order="F"))),
-        shape=(order**2, rows.size),
-    )
-    triangle = cp.Variable(rows.size, name=name)
-    return cp.reshape(spread @ triangle, (order, order), order="F")
 
 
 def _trace_objective(parts: Draft, W: Any) -> Any:
@@ -99,7 +85,7 @@ def smp(
     cp = modelling()
     n = usable_features(problem).size
     _check_memory("SMP", "BoxMP or DSMP", [n + 1, n + 1], memory_limit)
-    X, Y = _symmetric(n + 1, "wW"), _symmetric(n + 1, "vV")
+    X, Y = symmetric(n + 1, "wW"), symmetric(n + 1, "vV")
     w, W, v, V = X[1:, 0], X[1:, 1:], Y[1:, 0], Y[1:, 1:]
     parts = draft("SMP", problem, w=w)
     rows = [X >> 0, Y >> 0, X[0, 0] == 1, Y[0, 0] == 1, cp.diag(V) == v]
@@ -190,7 +176,7 @@ def _complementarity_shor(
     # Columns of X, and features.
     n, p = int(problem.columns.sizes[features].sum()), features.size
     _check_memory(name, f"D{name}", [n + p + 1], memory_limit)
-    X = _symmetric(n + p + 1, "wuWRU")
+    X = symmetric(n + p + 1, "wuWRU")
     w, u = X[1 : n + 1, 0], X[n + 1 :, 0]
     W, R, U = X[1 : n + 1, 1 : n + 1], X[1 : n + 1, n + 1 :], X[n + 1 :, n + 1 :]
     parts = draft(name, problem, w=w)
