@@ -18,14 +18,17 @@ from .reference import WINDOW, Reference, Stated, varying
 from .tally import Tally, Unit
 
 NAME = "problems"
-# Most samples and features of a problem.
+# Most samples and features of a problem, and columns that groups have besides.
 SAMPLES, FEATURES = 9, 5
+MORE_COLUMNS = 4
 # How often each method is drawn: the slow ones less.
 METHODS = {
     "auto": 3, "branch-and-bound": 6, "swap": 2, "relax-and-round": 3,
     "local-search": 2, "kernel-search": 2, "heuristic": 0.5, "exact": 3,
     "near-optimal": 3,
 }  # fmt: skip
+# Methods that take no groups and no signs.
+PLAIN_ONLY = ("local-search", "kernel-search", "heuristic", "exact")
 # Gaps below this are rounding errors, whatever the tolerance.
 LEAST_GAP = 1e-8
 # How much weaker than the result a certificate may be.
@@ -52,18 +55,54 @@ class Case:
             self.X, self.y, C, n if limit is None else limit,
             given.get("feature_costs"), math.inf if max_cost is None else max_cost,
             given.get("include", ()), given.get("exclude", ()), given["fit_intercept"],
+            given.get("feature_groups"), given.get("signs"),
         )  # fmt: skip
+
+    @property
+    def is_plain(self) -> bool:
+        return not {"feature_groups", "signs"} & self.arguments.keys()
+
+    def columns(self, support) -> np.ndarray:
+        """The columns of some features, one feature after the other."""
+        columns = [self.stated.columns((g,)) for g in np.asarray(support).tolist()]
+        return np.array([j for some in columns for j in some], dtype=int)
 
 
 def random_case(rng) -> Case:
     m, n = int(rng.integers(2, SAMPLES + 1)), int(rng.integers(1, FEATURES + 1))
-    X, y = random_data(rng, m, n)
-    arguments = {**random_weights(rng, m), **random_constraints(rng, n)}
-    return Case(X, y, arguments, random_options(rng, n))
+    columns = random_columns(rng, n)
+    n_columns = len(columns.get("feature_groups", range(n)))
+    X, y = random_data(rng, m, n_columns)
+    arguments = {**random_weights(rng, m), **random_constraints(rng, n), **columns}
+    return Case(X, y, arguments, random_options(rng, n, is_plain=not columns))
 
 
-def random_options(rng, n: int) -> dict:
+def random_columns(rng, n: int) -> dict:
+    """Groups of columns for n features, and signs of weights; mostly neither."""
+    columns: dict = {}
+    n_columns = n
+    if chance(rng, 0.3):
+        more = rng.integers(0, n, rng.integers(1, MORE_COLUMNS + 1))
+        labels = rng.permutation(np.concatenate([np.arange(n), more])).tolist()
+        # Numbered as they first occur.
+        number = {label: t for t, label in enumerate(dict.fromkeys(labels))}
+        columns["feature_groups"] = tuple(number[label] for label in labels)
+        n_columns = len(labels)
+    if chance(rng, 0.3):
+        kind = rng.choice(["any", "one", "all"], p=[0.6, 0.2, 0.2])
+        signs = rng.choice([-1, 0, 1], n_columns)
+        if kind == "one":
+            signs[rng.permutation(n_columns)[1:]] = 0
+        if kind == "all":
+            signs[:] = rng.choice([-1, 1])
+        columns["signs"] = tuple(signs.tolist())
+    return columns
+
+
+def random_options(rng, n: int, *, is_plain: bool) -> dict:
     names, weights = list(METHODS), np.array(list(METHODS.values()))
+    if not is_plain:
+        weights = np.where(np.isin(names, PLAIN_ONLY), 0.0, weights)
     method = str(rng.choice(names, p=weights / weights.sum()))
     if method == "near-optimal":
         return list_options(rng)
@@ -130,6 +169,8 @@ def run(unit: Unit) -> Tally:
     case = random_case(np.random.default_rng([unit.seed, unit.index]))
     method, tally = case.options["method"], Tally()
     tally.count(NAME, method, "tried")
+    if not case.is_plain:
+        tally.count(NAME, method, "not plain")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -196,7 +237,7 @@ def list_objections(case: Case, reference: Reference, found) -> Iterator[str]:
                strict=True)  # fmt: skip
     for support, weights, intercept, objective in each:
         coef = np.zeros(stated.X.shape[1])
-        coef[support] = weights
+        coef[case.columns(support)] = weights
         yield from budget_objections(stated, coef, intercept)
         exact = reference.objective(coef, intercept)
         if Fraction(objective) < exact:
@@ -237,11 +278,16 @@ def excess(above: Fraction, below: Fraction) -> str:
 
 
 def budget_objections(stated: Stated, coef, intercept: float) -> Iterator[str]:
-    used = tuple(sorted({*np.flatnonzero(coef).tolist(), *stated.include}))
+    features = range(stated.n_features)
+    nonzero = [g for g in features if np.any(coef[stated.columns((g,))])]
+    used = tuple(sorted({*nonzero, *stated.include}))
     if not stated.admits(used, WINDOW):
         yield f"over budget: {used}"
     if set(used) & set(stated.exclude):
         yield f"excluded features: {used}"
+    wrong = np.flatnonzero(coef * stated.signs_of(features) < 0)
+    if wrong.size:
+        yield f"wrong signs: {wrong.tolist()}"
     if intercept != 0.0 and not stated.intercept:
         yield f"an intercept: {intercept!r}"
 
