@@ -35,7 +35,7 @@ L1_STEPS = 30
 OURS = "FrugalSVCCV"
 
 
-def run(folder: Path, quick: bool, sets: list[str], save: str | None) -> None:
+def run(folder: Path, quick: bool, sets: list[str], save: str | None) -> list[dict]:
     names = sets or (SMALL[:2] if quick else SMALL + LARGE)
     rows = []
     for budget in BUDGETS[:1] if quick else BUDGETS:
@@ -51,6 +51,7 @@ def run(folder: Path, quick: bool, sets: list[str], save: str | None) -> None:
         _summarise([one for one in rows if one["B"] == budget])
     if save:
         Path(save).write_text(json.dumps(rows, indent=1))
+    return rows
 
 
 def _scores(X, y, budget: int) -> list[dict]:
