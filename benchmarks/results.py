@@ -91,19 +91,21 @@ def _plain(value: Any) -> Any:
 # --- where a run took place -----------------------------------------------------------
 
 
-def git(*arguments: str) -> str:
-    """What git prints, without the newline; empty if it fails."""
+def git(*arguments: str) -> str | None:
+    """What git prints, without the newline; None if it fails."""
     done = subprocess.run(
         ["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=False
     )
-    return done.stdout.strip() if done.returncode == 0 else ""
+    return done.stdout.strip() if done.returncode == 0 else None
 
 
 def commit() -> str:
     """The last commit that changed the library, and whether it was changed since."""
     last = git("log", "-1", "--format=%h", "--abbrev=10", "--", "src/frugalsvm")
     changed = git("status", "--porcelain", "--", "src/frugalsvm")
-    return f"{last} and changes" if changed else last or "unknown"
+    if not last:
+        return "unknown"
+    return f"{last} and changes" if changed else last
 
 
 def machine() -> str:
