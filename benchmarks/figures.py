@@ -98,6 +98,8 @@ def proof(found: Results, peer: str = "") -> Table:
 
 
 def _gap(row: Row, peer: str) -> str:
+    if peer and peer not in row["peers"]:
+        return ""
     gap = row["peers"][peer] if peer else row["gap"]
     if gap is None:
         return "none"
@@ -361,6 +363,126 @@ def _kind(found: Results, kind: str, budget: int) -> list[Row]:
     return [row for row in found.rows if (row["kind"], row["B"]) == (kind, budget)]
 
 
+# --- size of the data -----------------------------------------------------------------
+
+
+FIT = "FrugalSVC"
+FAST = "FrugalSVC, fast"
+SELECTORS = (FIT, FAST, "RFE, step 0.1", "L1-LinearSVC", "SelectFromModel")
+
+
+def _by_value(found: Results, series: str) -> dict[float, dict[str, Row]]:
+    """Rows of a series by what is varied, and by method."""
+    rows: dict[float, dict[str, Row]] = {}
+    for row in found.rows:
+        if row["series"] == series:
+            rows.setdefault(row["value"], {})[row["method"]] = row
+    return rows
+
+
+def _spent(row: Row | None, memory: bool = False) -> str:
+    """Seconds, MB that the fit adds, and the objective."""
+    if row is None:
+        return "gave up"
+    words = [f"{row['fit']:.0f} MB"] if memory else []
+    value = row["objective"]
+    goal = f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+    return ", ".join([f"{row['seconds']:.1f} s", *words, goal])
+
+
+def samples(found: Results) -> Table:
+    """Time and memory against the number of samples."""
+    table = [["m", "LinearSVC", FIT, "ratio", "peak / X, Linear", "peak / X, ours",
+              "gap"]]  # fmt: skip
+    for m, rows in _by_value(found, "samples").items():
+        ours, linear = rows[FIT], rows["LinearSVC"]
+        table.append([
+            f"{m:,}", f"{linear['seconds']:.1f} s", f"{ours['seconds']:.1f} s",
+            two(ours["seconds"] / linear["seconds"]), two(linear["peak / X"]),
+            two(ours["peak / X"]), f"{100 * ours['gap']:.1f} %",
+        ])  # fmt: skip
+    return table
+
+
+def features(found: Results) -> Table:
+    """Time and memory against the number of features."""
+    return [
+        ["n", FIT, "peak / X", "gap"],
+        *(
+            [f"{n:,}", f"{rows[FIT]['seconds']:.1f} s", two(rows[FIT]["peak / X"]),
+             f"{100 * rows[FIT]['gap']:.1f} %"]
+            for n, rows in _by_value(found, "features").items()
+        ),
+    ]  # fmt: skip
+
+
+def density(found: Results) -> Table:
+    """Time and objective against the density of sparse data."""
+    names = (FIT, FAST, "RFE, step 0.1", "SelectFromModel")
+    table = [["density", "entries", FIT, "the same, fast", *names[2:], "gap"]]
+    for part, rows in _by_value(found, "density of sparse data").items():
+        table.append([
+            f"{100 * part:g} %", f"{round(rows[FIT]['entries'], -3):,}",
+            *(_spent(rows.get(name)) for name in names),
+            f"{100 * rows[FIT]['gap']:.2f} %",
+        ])  # fmt: skip
+    return table
+
+
+def budget(found: Results) -> Table:
+    """Time and objective against the budget."""
+    names = (FIT, FAST, "RFE, step 0.1", "SelectFromModel")
+    table = [["B", FIT, "the same, fast", *names[2:], "peak / X", "gap"]]
+    for B, rows in _by_value(found, "budget").items():
+        table.append([
+            f"{B:g}", *(_spent(rows.get(name)) for name in names),
+            two(rows[FIT]["peak / X"]), f"{two(100 * rows[FIT]['gap'])} %",
+        ])  # fmt: skip
+    return table
+
+
+def texts(found: Results) -> Table:
+    """Selectors on sparse texts."""
+    [random] = _by_value(found, "texts").values()
+    library = _by_value(found, "TF-IDF of the standard library")
+    columns = [random, *library.values()]
+    return [
+        ["", "100,000 x 50,000", *(f"TF-IDF, B = {B:g}" for B in library)],
+        *(
+            [name, *(_spent(rows.get(name), memory=True) for rows in columns)]
+            for name in SELECTORS
+        ),
+    ]
+
+
+def selectors(found: Results) -> Table:
+    """Selectors on dense data."""
+    columns = [
+        _by_value(found, "samples")[1_000_000],
+        _by_value(found, "samples, mixed features")[100_000],
+        _by_value(found, "features")[1_000_000],
+    ]
+    return [
+        ["", "1,000,000 x 100, B = 10", "100,000 x 100, mixed",
+         "200 x 1,000,000, B = 20"],
+        *([name, *(_spent(rows.get(name)) for rows in columns)] for name in SELECTORS),
+    ]  # fmt: skip
+
+
+def distributed(found: Results) -> Table:
+    """What travels between a client and its workers."""
+    left_out = ("make blocks", "a product", "a gather", "wall")
+    names = [name for name in found.rows[0] if name not in left_out]
+    return [
+        names,
+        *(
+            [f"{row[name]:,}" if isinstance(row[name], int) else row[name]
+             for name in names]
+            for row in found.rows
+        ),
+    ]  # fmt: skip
+
+
 FIGURES = {
     "exact": Figure(("exact",), exact),
     "instances": Figure(("exact",), instances),
@@ -380,4 +502,11 @@ FIGURES = {
     "predict-mean-5": Figure(("predict",), lambda found: predict_mean(found, 5)),
     "predict-mean-10": Figure(("predict",), lambda found: predict_mean(found, 10)),
     "predict-summary": Figure(("predict",), predict_summary),
+    "samples": Figure(("scale",), samples),
+    "features": Figure(("scale",), features),
+    "density": Figure(("scale",), density),
+    "texts": Figure(("scale",), texts),
+    "budget": Figure(("scale",), budget),
+    "selectors": Figure(("scale",), selectors),
+    "distributed": Figure(("distributed",), distributed),
 }
