@@ -101,7 +101,7 @@ BENCHMARKS = {
         {"seconds": 60.0}, one_thread=True,
     ),
     "cv": Benchmark(
-        lambda o: bench_cv.run(o.folder, o.quick, o.jobs), {"jobs": 2}
+        lambda o: bench_cv.run(o.folder, o.quick, o.jobs), {"jobs": 1}
     ),
     "predict": Benchmark(
         lambda o: bench_predict.run(o.folder, o.quick, o.sets, o.save),
@@ -142,7 +142,7 @@ def main() -> None:
         help="data sets (predict, proof and best-known only)",
     )
     parser.add_argument(
-        "--jobs", type=int, help="threads (large, proof: 2), folds (cv: 2)"
+        "--jobs", type=int, help="threads (large, proof: 2), folds (cv: 1)"
     )
     parser.add_argument(
         "--methods", nargs="+", choices=list(bench_scale.NAMES), default=[],

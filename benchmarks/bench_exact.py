@@ -1,6 +1,10 @@
-"""Branch and bound against MIP solvers, one thread each: time to a proved optimum."""
+"""Branch and bound against MIP solvers, one thread each: time to a proved optimum.
+
+Times are processor times, so that other work on the machine does not matter much.
+"""
 
 import importlib.util
+import time
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +19,8 @@ from .tables import Table, geometric_mean
 
 GAP = 1e-4
 AGREEMENT = 1e-4
+# Limit of wall time, as a multiple of that of processor time.
+SLACK = 3.0
 
 
 def instances(n: int) -> list[tuple[int, float]]:
@@ -32,12 +38,14 @@ def peers() -> dict:
     return found
 
 
-def _ours(X, y, C, budget, seconds) -> Result:
+def _ours(X, y, C, budget, seconds) -> tuple[Result, float]:
     problem = Problem(X, y, C=C, max_features=budget)
-    return solve(
-        problem, method="branch-and-bound", gap_tol=GAP, time_limit=seconds,
+    started = time.process_time()
+    result = solve(
+        problem, method="branch-and-bound", gap_tol=GAP, time_limit=SLACK * seconds,
         random_state=0, n_jobs=1, certificate=True,
     )  # fmt: skip
+    return result, time.process_time() - started
 
 
 def _refit(X, y, C, support) -> float:
@@ -60,21 +68,21 @@ def run(folder: Path, quick: bool, seconds: float) -> list[Row]:
     for data in SMALL[:3] if quick else SMALL:
         X, y = load(folder, data)
         for budget, C in instances(X.shape[1]):
-            result = _ours(X, y, C, budget, seconds)
+            result, spent = _ours(X, y, C, budget, seconds)
             checked = verify(result.certificate, X, y, C=C, max_features=budget)
             row = {"set": data, "B": budget, "C": C, "objective": result.objective}
-            row["ours"] = _run(result.seconds, result.status == "optimal", seconds)
+            row["ours"] = _run(spent, result.status == "optimal", seconds)
             cells = [data, budget, f"{C:g}", f"{result.objective:.6f}",
-                     f"{result.seconds:.3f}", result.counters["nodes"],
+                     f"{spent:.3f}", result.counters["nodes"],
                      f"{checked.gap:.1e}"]  # fmt: skip
             objectives = [result.objective]
             for name, solver in others.items():
-                outcome = solver(X, y, C, budget, gap=GAP, seconds=seconds)
+                outcome = solver(X, y, C, budget, gap=GAP, seconds=seconds, slack=SLACK)
                 row[name] = _run(outcome.seconds, outcome.proved, seconds)
                 objectives.append(_refit(X, y, C, outcome.support))
                 claim = outcome.objective / result.objective - 1.0
                 ratio = row[name]["seconds"] / row["ours"]["seconds"]
-                mark = "" if outcome.proved else "*"
+                mark = "" if row[name]["proved"] else "*"
                 cells += [f"{outcome.seconds:.2f}{mark}", outcome.nodes,
                           f"{ratio:.1f}", f"{claim:+.1e}"]  # fmt: skip
             row["spread"] = max(objectives) / min(objectives) - 1.0
@@ -85,7 +93,7 @@ def run(folder: Path, quick: bool, seconds: float) -> list[Row]:
 
 
 def _run(seconds: float, proved: bool, limit: float) -> Row:
-    return {"seconds": min(seconds, limit), "proved": bool(proved)}
+    return {"seconds": min(seconds, limit), "proved": bool(proved and seconds <= limit)}
 
 
 def _warm_up() -> None:
