@@ -77,7 +77,7 @@ def main() -> None:
         "--methods", nargs="+", choices=list(bench_scale.NAMES), default=[],
         help="some of them (scale only)",
     )  # fmt: skip
-    parser.add_argument("--save", help="file for the bounds (tree) or scores (predict)")
+    parser.add_argument("--save", help="file for the bounds (tree only)")
     parser.add_argument("--against", help="file of an earlier run (tree only)")
     options = parser.parse_args()
     print(f"Python {platform.python_version()} on {platform.machine()}")
@@ -125,7 +125,7 @@ def main() -> None:
         bench_cv.run(folder, options.quick, options.jobs)
     if options.only == "predict":
         with threadpool_limits(1):
-            bench_predict.run(folder, options.quick, options.sets, options.save)
+            bench_predict.run(folder, options.quick, options.sets)
     if options.only == "alternatives":
         with threadpool_limits(1):
             bench_alternatives.run(folder, options.quick, options.seconds or 60.0)
