@@ -104,7 +104,7 @@ BENCHMARKS = {
         lambda o: bench_cv.run(o.folder, o.quick, o.jobs), {"jobs": 1}
     ),
     "predict": Benchmark(
-        lambda o: bench_predict.run(o.folder, o.quick, o.sets, o.save),
+        lambda o: bench_predict.run(o.folder, o.quick, o.sets),
         one_thread=True,
     ),
     "cli-million": Benchmark(
@@ -148,7 +148,7 @@ def main() -> None:
         "--methods", nargs="+", choices=list(bench_scale.NAMES), default=[],
         help="some of them (scale only)",
     )  # fmt: skip
-    parser.add_argument("--save", help="file for the bounds (tree) or scores (predict)")
+    parser.add_argument("--save", help="file for the bounds (tree only)")
     parser.add_argument("--against", help="file of an earlier run (tree only)")
     parser.add_argument(
         "--no-write", action="store_true",

@@ -23,7 +23,7 @@ ROOT = Path(__file__).parents[1]
 FOLDER = Path(__file__).with_name("results")
 PACKAGES = (
     "numpy", "scipy", "scikit-learn", "numba", "clarabel", "pyscipopt", "coptpy",
-    "dask",
+    "abess", "dask",
 )  # fmt: skip
 # Digits that are kept of a number.
 DIGITS = 6
