@@ -70,15 +70,16 @@ def sources(results: list[Results]) -> str:
 
 
 def age(results: Results) -> str:
-    """What has changed since; empty if nothing that matters has."""
-    commit, *changes = results.commit.split(maxsplit=1)
-    if changes:
-        return f"of commit {commit} {' '.join(changes)}"
+    """Why results are not those of the present code; empty if they are."""
+    commit, *changed = results.commit.split(maxsplit=1)
+    if changed:
+        return "with changes that were not committed"
     since = git("log", "--format=%h", f"{commit}..HEAD", "--", *PARTS)
     if since is None:
-        return f"of commit {commit}, which is not known here"
+        return f"at commit {commit}, which is not known here"
     n_changes = len(since.split())
-    return f"of commit {commit}, {n_changes} changes ago" if since else ""
+    words = f"at commit {commit}, before {n_changes} changes of kernels, search or tree"
+    return words if n_changes else ""
 
 
 def main() -> None:
@@ -93,7 +94,7 @@ def main() -> None:
         if not (FOLDER / f"{name}.json").exists():
             print(f"{name}: no results", file=sys.stderr)
         elif old := age(read(name)):
-            print(f"{name}: old, {old} of kernels, search or tree")
+            print(f"{name}: measured {old}")
 
 
 if __name__ == "__main__":
