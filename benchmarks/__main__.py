@@ -101,7 +101,8 @@ BENCHMARKS = {
         {"seconds": 60.0}, one_thread=True,
     ),
     "cv": Benchmark(
-        lambda o: bench_cv.run(o.folder, o.quick, o.jobs), {"jobs": 1}
+        lambda o: bench_cv.run(o.folder, o.quick, o.jobs, o.efforts),
+        {"jobs": 1, "efforts": ["fast"]},
     ),
     "predict": Benchmark(
         lambda o: bench_predict.run(o.folder, o.quick, o.sets),
@@ -148,6 +149,7 @@ def main() -> None:
         "--methods", nargs="+", choices=list(bench_scale.NAMES), default=[],
         help="some of them (scale only)",
     )  # fmt: skip
+    parser.add_argument("--efforts", nargs="+", help="some of them (cv: fast)")
     parser.add_argument("--save", help="file for the bounds (tree only)")
     parser.add_argument("--against", help="file of an earlier run (tree only)")
     parser.add_argument(

@@ -22,7 +22,7 @@ QUICK_GRIDS = {"wdbc": (2, 4, 6)}
 ALLOWED = 1e-3
 
 
-def run(folder: Path, quick: bool, jobs: int) -> list[Row]:
+def run(folder: Path, quick: bool, jobs: int, efforts: list[str]) -> list[Row]:
     table = Table(
         f"Cross-validation, five folds and five C, n_jobs={jobs}: FrugalSVCCV against "
         "GridSearchCV over FrugalSVC",
@@ -34,7 +34,7 @@ def run(folder: Path, quick: bool, jobs: int) -> list[Row]:
     for name, budgets in (QUICK_GRIDS if quick else GRIDS).items():
         X, y = load(folder, name)
         _warm_up(X, y)
-        for effort in ("fast",) if quick else ("fast", "normal"):
+        for effort in efforts:
             cv = FrugalSVCCV(
                 budgets, WEIGHTS, cv=StratifiedKFold(5), effort=effort,
                 scale=False, refit_C="same", scoring="accuracy", random_state=0,

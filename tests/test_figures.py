@@ -6,6 +6,7 @@ import re
 
 import numpy as np
 import pytest
+from benchmarks import __main__ as driver
 from benchmarks import pages, results
 from benchmarks.figures import FIGURES, Figure
 
@@ -129,6 +130,32 @@ def test_this_run():
     assert found.machine.endswith(", nothing else")
     assert "numpy" in found.versions
     assert found.rows == [{"a": 1}]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "seconds"),
+    [
+        ([], 60.0),
+        (["--seconds", "20"], 20.0),
+        (["--quick"], None),
+        (["--sets", "wdbc"], None),
+        (["--no-write"], None),
+    ],
+)
+def test_only_complete_runs_are_written(monkeypatch, arguments, seconds):
+    def run(options):
+        return [{"a": options.seconds}]
+
+    written = {}
+    one = driver.Benchmark(run, {"seconds": 60.0}, needs_data=False)
+    monkeypatch.setitem(driver.BENCHMARKS, "exact", one)
+    monkeypatch.setattr(results, "write", written.__setitem__)
+    monkeypatch.setattr("sys.argv", ["benchmarks", "--only", "exact", *arguments])
+    driver.main()
+    assert len(written) == (seconds is not None)
+    for found in written.values():
+        assert found.rows == [{"a": seconds}]
+        assert found.settings == {"seconds": seconds}
 
 
 # --- age ------------------------------------------------------------------------------
