@@ -21,6 +21,7 @@ from . import (
     bench_distributed,
     bench_effort,
     bench_exact,
+    bench_groups,
     bench_large,
     bench_perspective,
     bench_predict,
@@ -68,6 +69,10 @@ BENCHMARKS = {
     ),
     "exact": Benchmark(
         lambda o: bench_exact.run(o.folder, o.quick, o.seconds),
+        {"seconds": 60.0}, one_thread=True,
+    ),
+    "groups": Benchmark(
+        lambda o: bench_groups.run(o.folder, o.quick, o.seconds),
         {"seconds": 60.0}, one_thread=True,
     ),
     "large": Benchmark(
