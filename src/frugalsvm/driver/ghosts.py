@@ -2,7 +2,8 @@
 
 An SVM on a budget may leave weights of 1e-10 to features that it has no use for. They
 would count as selected, and be measured, paid for and explained. Their weights become
-exact zeros here, as long as the objective stays the same to within a millionth.
+exact zeros here, as long as the objective stays the same to within a millionth. A group
+of columns leaves as a whole.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ TOL = 1e-9
 
 
 class PrimalPoint(NamedTuple):
-    """A solution in terms of X: weights of all features, intercept, objective."""
+    """A solution in terms of X: weights of all columns, intercept, objective."""
 
     coef: np.ndarray
     intercept: float
@@ -84,16 +85,18 @@ def _cut(
     value: Callable[[np.ndarray, float], float],
 ) -> PrimalPoint | None:
     """The model with as many zeros as possible; None if there are no more."""
-    coef = model.coef
-    used = np.setdiff1d(np.flatnonzero(coef), problem.include)
+    coef, columns = model.coef, problem.columns
+    used = np.setdiff1d(columns.used(coef), problem.include)
     # The objective is strongly convex: without a weight w it is larger by w^2 / 2.
-    used = used[0.5 * coef[used] ** 2 <= max(limit - model.objective, 0.0)]
-    order = used[np.argsort(np.abs(coef[used]) * problem.norms[used], kind="stable")]
+    least = columns.sums(0.5 * coef**2)
+    used = used[least[used] <= max(limit - model.objective, 0.0)]
+    sizes = columns.sums(np.abs(coef) * problem.norms)
+    order = used[np.argsort(sizes[used], kind="stable")]
     best, low, high = None, 0, order.size
     k = min(1, high)
     while low < high:
         fewer = coef.copy()
-        fewer[order[:k]] = 0.0
+        fewer[columns.of(order[:k])] = 0.0
         intercept = best_intercept(problem, fewer)
         objective = value(fewer, intercept)
         if objective <= limit:
@@ -113,12 +116,13 @@ def _solved(
     value: Callable[[np.ndarray, float], float],
 ) -> PrimalPoint:
     """The SVM on the features of a model, if it is better."""
-    support = np.union1d(np.flatnonzero(model.coef), problem.include).astype(np.int64)
+    used = problem.columns.used(model.coef)
+    support = np.union1d(used, problem.include).astype(np.int64)
     solution = Evaluator(problem).solve(support, tol=TOL)
     if solution is None:
         return model
-    coef = np.zeros(problem.n_features)
-    coef[support] = solution.w
+    coef = np.zeros(problem.n_columns)
+    coef[problem.columns.of(support)] = solution.w
     intercept = problem.unshifted_intercept(coef, solution.b)
     objective = value(coef, intercept)
     return min(model, PrimalPoint(coef, intercept, objective), key=lambda one: one[2])

@@ -97,7 +97,7 @@ class _PartsRun:
         # that the first part has both classes.
         rarer = 1.0 if np.count_nonzero(problem.y > 0) * 2 < problem.y.size else -1.0
         self._order = np.argsort(problem.y != rarer, kind="stable")
-        self._model = PrimalPoint(np.zeros(problem.n_features), 0.0, np.inf)
+        self._model = PrimalPoint(np.zeros(problem.n_columns), 0.0, np.inf)
 
     def run(self) -> Result:
         """The result; the bound is trivial without a proof."""
@@ -194,8 +194,9 @@ class _PartsRun:
             FINAL_TOL, FINAL_TOL, np.inf, MAX_ROUNDS, False,
         )  # fmt: skip
         answer = problem.engine.solve([task])[0]
-        coef = np.zeros(problem.n_features)
-        coef[support] = answer.w[: support.size]
+        columns = problem.columns.of(support)
+        coef = np.zeros(problem.n_columns)
+        coef[columns] = answer.w[: columns.size]
         if np.isfinite(coef).all():
             self._offer(coef, best_intercept(problem, coef), "weights")
 
@@ -227,9 +228,10 @@ class _PartsRun:
         if not objective < self._model.objective:
             return
         self._model = PrimalPoint(coef, float(intercept), objective)
-        support = np.flatnonzero(coef)
+        columns = self._problem.columns
+        support = columns.used(coef)
         # The intercept for shifted features is not needed any more, nor a dual point.
         solution = Solution(
-            support, coef[support], float(intercept), np.empty(0), objective
+            support, coef[columns.of(support)], float(intercept), np.empty(0), objective
         )
         self._monitor.incumbent.offer(solution, event)

@@ -39,15 +39,16 @@ def with_refit(problem: Problem, result: Result, C: float) -> Result:
     support = np.union1d(result.selected, problem.include).astype(np.int64)
     with single_threaded_blas():
         found, alpha = solve_support(other, support)
-    coef = np.zeros(problem.n_features)
-    coef[support] = found.coef
+    columns = problem.columns.of(support)
+    coef = np.zeros(problem.n_columns)
+    coef[columns] = found.coef
     model = PrimalPoint(coef, found.intercept, found.objective)
     limit = ghost_limit(model.objective, found.bound, 0.0)
     model = without_ghosts(other, model, limit)
     refit = Refit(float(C), *model, max(0.0, found.bound))
     proof = result.certificate
     if proof is not None:
-        proof = _with_proof(proof, other, support, refit, alpha)
+        proof = _with_proof(proof, other, columns, refit, alpha)
     constant = constant_sign(problem, refit.coef, refit.intercept)
     return replace(result, refit=refit, certificate=proof, constant=constant)
 
@@ -55,11 +56,11 @@ def with_refit(problem: Problem, result: Result, C: float) -> Result:
 def _with_proof(
     proof: Certificate,
     problem: Problem,
-    support: np.ndarray,
+    columns: np.ndarray,
     refit: Refit,
     alpha: np.ndarray,
 ) -> Certificate:
     return proof.with_refit(
-        problem.weights, refit.coef[support], refit.intercept, refit.objective,
+        problem.weights, refit.coef[columns], refit.intercept, refit.objective,
         refit.lower_bound, alpha,
     )  # fmt: skip

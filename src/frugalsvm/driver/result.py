@@ -37,7 +37,7 @@ class Refit:
     Attributes
     ----------
     C : float
-    coef : ndarray of shape (n_features,)
+    coef : ndarray of shape (n_columns,)
     intercept : float
     objective, lower_bound : float
         Of that SVM, in which the features are given.
@@ -75,8 +75,10 @@ class Result:
         No feasible solution is better than this: computed from dual points (of the
         root, or of all leaves of the tree) with directed rounding.
     selected : ndarray of int
-        The selected features, in increasing order.
-    coef : ndarray of shape (n_features,)
+        The selected features, in increasing order: columns of X, or groups of them
+        (``groups``) by number.
+    coef : ndarray of shape (n_columns,)
+        A weight for each column of X.
     intercept : float
     status : Status
         ``optimal`` means that the gap is at most the requested tolerance; with any
@@ -108,6 +110,8 @@ class Result:
     constant : int or None
         -1 or +1 if the model predicts this class for all samples, so that it is of no
         use whatever is proved; None if it predicts both.
+    groups : ndarray of int of shape (n_columns,) or None
+        The feature that each column belongs to; None if each column is one.
     """
 
     objective: float
@@ -127,6 +131,19 @@ class Result:
     elites: list[np.ndarray] = field(default_factory=list)
     refit: Refit | None = None
     constant: int | None = None
+    groups: np.ndarray | None = None
+
+    @property
+    def n_features(self) -> int:
+        """Number of features: columns of X, or groups of them."""
+        return self.coef.size if self.groups is None else int(self.groups.max()) + 1
+
+    @property
+    def selected_columns(self) -> np.ndarray:
+        """The columns of the selected features, in increasing order."""
+        if self.groups is None:
+            return self.selected
+        return np.flatnonzero(np.isin(self.groups, self.selected))
 
     @property
     def gap(self) -> float:
@@ -181,8 +198,12 @@ class Result:
         return (
             f"Result({first}{self.status}, objective={self.objective:.6g}, "
             f"lower_bound={self.lower_bound:.6g}, gap={100 * self.gap:.3g} %, "
-            f"features={self.selected.size} of {self.coef.size})"
+            f"features={self._size})"
         )
+
+    @property
+    def _size(self) -> str:
+        return f"{self.selected.size} of {self.n_features}"
 
     def _repr_html_(self) -> str:
         return self.to_html()
@@ -193,7 +214,7 @@ class Result:
         Parameters
         ----------
         names : sequence of str, default=None
-            Names of all features; their numbers by default.
+            Names of all columns; their numbers by default.
 
         Returns
         -------
@@ -210,7 +231,8 @@ class Result:
         elif len(names) != self.coef.size:
             raise ValueError(
                 f"names has {len(names)} entries, but there are {self.coef.size} "
-                "features; give one for each."
+                f"{'features' if self.groups is None else 'columns'}; give one for "
+                "each."
             )
         pairs = [
             ("status", f"{self.status} ({self.method}, {self.seconds:.2f} s)"),
@@ -224,12 +246,12 @@ class Result:
             pairs.append(("message", self.message))
         if alert is None and self.constant is not None:
             alert = self._constant_words
+        columns = self.selected_columns
         return markup.box(
-            f"{self.selected.size} of {self.coef.size} features",
+            f"{self._size} features",
             "" if alert is None else markup.alert(alert),
             markup.weights_table(
-                [str(names[j]) for j in self.selected],
-                self.coef[self.selected].tolist(),
+                [str(names[j]) for j in columns], self.coef[columns].tolist()
             ),
             markup.facts([("intercept", f"{self.intercept:+.4g}"), *pairs]),
             markup.sparkline(self.history),
@@ -247,7 +269,7 @@ class Result:
             ("lower bound", f"{self.lower_bound:.6g}"),
             ("gap", f"{100 * self.gap:.3g} %"),
             ("verdict", self.verdict),
-            ("features", f"{self.selected.size} of {self.coef.size}"),
+            ("features", self._size),
             *([] if self.refit is None else [("weights", self.refit.verdict)]),
             ("time", f"{self.seconds:.2f} s"),
             ("work", work or "-"),

@@ -210,7 +210,7 @@ def conclude(
     return Result(
         objective=objective,
         lower_bound=bound,
-        selected=np.flatnonzero(coef),
+        selected=problem.columns.used(coef),
         coef=coef,
         intercept=intercept,
         status=status,
@@ -224,6 +224,7 @@ def conclude(
         message=failure or "",
         elites=outcome.elites,
         constant=constant_sign(problem, coef, intercept),
+        groups=problem.columns.groups if problem.columns.has_groups else None,
     )
 
 
@@ -240,8 +241,8 @@ def _finals(context: Context) -> list[tuple[Solution, PrimalPoint]]:
 
 
 def _model(problem: Problem, solution: Solution) -> PrimalPoint:
-    coef = np.zeros(problem.n_features)
-    coef[solution.support] = solution.w
+    coef = np.zeros(problem.n_columns)
+    coef[problem.columns.of(solution.support)] = solution.w
     intercept = problem.unshifted_intercept(coef, solution.b)
     return PrimalPoint(coef, intercept, problem.objective(coef, intercept))
 
@@ -315,9 +316,9 @@ def _warm_supports(problem: Problem, warm: Result | None) -> list[np.ndarray]:
     """The solution and the elite pool of another result."""
     if warm is None:
         return []
-    if warm.coef.size != problem.n_features:
+    if warm.n_features != problem.n_features:
         raise ValueError(
-            f"warm is for a problem with {warm.coef.size} features, but this one has "
+            f"warm is for a problem with {warm.n_features} features, but this one has "
             f"{problem.n_features}; give a result for the same features."
         )
     return [warm.selected, *warm.elites]

@@ -263,8 +263,9 @@ def _status(complete: bool, tree: ListingTree, stop: StopCondition) -> str:
 def _first(problem: Problem, start: Result) -> Found:
     """The initial solution, which is always listed."""
     support = np.union1d(start.selected, problem.include).astype(np.int64)
-    coef, intercept = start.coef[support], start.intercept
-    return Found(support, coef, intercept, start.objective, -np.inf)
+    coef = start.coef[problem.columns.of(support)]
+    lengths = problem.columns.lengths(support, coef)
+    return Found(support, coef, start.intercept, start.objective, -np.inf, lengths)
 
 
 def _largest(found: list[Found]) -> list[Found]:
