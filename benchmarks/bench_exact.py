@@ -48,7 +48,8 @@ def _ours(X, y, C, budget, seconds) -> tuple[Result, float]:
     return result, time.process_time() - started
 
 
-def _refit(X, y, C, support) -> float:
+def refit(X, y, C, support) -> float:
+    """Objective of the SVM on some columns."""
     A = np.ascontiguousarray((X * y[:, None]).T)
     return NativeEngine.of(A, y, np.full(y.size, C)).solve_svm(support).primal
 
@@ -79,7 +80,7 @@ def run(folder: Path, quick: bool, seconds: float) -> list[Row]:
             for name, solver in others.items():
                 outcome = solver(X, y, C, budget, gap=GAP, seconds=seconds, slack=SLACK)
                 row[name] = _run(outcome.seconds, outcome.proved, seconds)
-                objectives.append(_refit(X, y, C, outcome.support))
+                objectives.append(refit(X, y, C, outcome.support))
                 claim = outcome.objective / result.objective - 1.0
                 ratio = row[name]["seconds"] / row["ours"]["seconds"]
                 mark = "" if row[name]["proved"] else "*"
