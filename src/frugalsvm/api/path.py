@@ -30,6 +30,7 @@ from ..search.evaluator import Stop
 from ..search.native.relaxation import relax_natively
 from ..search.path_search import CellIndex, GridSolutions, PathSearch
 from ..search.restarts import SwapOptions
+from .feature_groups import FeatureGroups
 from .feature_names import FeatureNames
 
 # Relative improvements below this count as none.
@@ -54,7 +55,8 @@ class FrugalPath:
     results : list of lists of Result
         In the same layout; their own ``lower_bound`` may be weaker.
     feature_names : list of str
-        The columns of a data frame; x0, x1, ... if there were no names.
+        The columns of a data frame; x0, x1, ... if there were no names. Of groups, if
+        there were any.
     """
 
     max_features: np.ndarray
@@ -124,6 +126,8 @@ def frugal_path(
     max_cost: float | None = None,
     include: Iterable[int | str | bool] | None = (),
     exclude: Iterable[int | str | bool] | None = (),
+    feature_groups: ArrayLike | Mapping[str, Iterable[int | str]] | None = None,
+    signs: ArrayLike | Mapping[str | int, str | int] | None = None,
     fit_intercept: bool = True,
     **options: Any,
 ) -> FrugalPath:
@@ -144,7 +148,7 @@ def frugal_path(
         bounds than the relaxations.
     sample_weight, fit_intercept
         See :class:`frugalsvm.Problem`.
-    feature_costs, max_cost, include, exclude
+    feature_costs, max_cost, include, exclude, feature_groups, signs
         As in :class:`frugalsvm.FrugalSVC`: features by index, name or mask, costs also
         by name. ``max_cost`` is the same for the whole path.
     **options
@@ -162,7 +166,7 @@ def frugal_path(
     """
     budgets = sorted_budgets(max_features)
     weights = sorted_weights(C)
-    features = FeatureNames.of(X)
+    features = FeatureGroups.of(FeatureNames.of(X), feature_groups, signs, X)
     problem = Problem(
         X, y, C=float(weights[0]), max_features=int(budgets[-1]),
         sample_weight=sample_weight, fit_intercept=fit_intercept,
@@ -413,8 +417,8 @@ def bounded_grid(
         for i, j in search.indices[:n_finished]:
             solution = search.solution((i, j))
             row = problem.with_C(float(weights[i]))
-            coef = np.zeros(problem.n_features)
-            coef[solution.support] = solution.w
+            coef = np.zeros(problem.n_columns)
+            coef[problem.columns.of(solution.support)] = solution.w
             intercept = problem.unshifted_intercept(coef, solution.b)
             grid.objectives[i, j] = row.objective(coef, intercept)
             supports[i][j] = solution.support

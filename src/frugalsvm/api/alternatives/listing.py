@@ -19,6 +19,7 @@ from ...runtime.words import listed
 from ...tree.listing import Found, solve_support
 from .explanation import explanation, extent
 from .roles import INDISPENSABLE, NEVER, REPLACEABLE, FeatureRole, roles_of
+from .sizes import weight_sizes
 
 # Maximum number of models and features that are printed.
 N_SHOWN = 10
@@ -43,7 +44,8 @@ class NearOptimal:
         Features of each model, without those of weight zero unless they are in
         ``include``.
     coefs : list of ndarrays
-        Weights of these features.
+        Weights of these features; of groups, those of all of their columns, one group
+        after the other (``problem.columns.of(support)``).
     intercepts, objectives : ndarrays of shape (n_models,)
     complete : bool
         Whether it is proved that no support within ``tolerance`` is missing.
@@ -66,6 +68,7 @@ class NearOptimal:
     n_exchanges : int
         Single-feature exchanges of the best model that were tried.
     feature_names : list of str
+        Of columns, or of groups of them.
     certificate : Certificate or None
         Proof for :func:`frugalsvm.verify`, if requested.
     """
@@ -239,11 +242,15 @@ class NearOptimal:
                 if feature in part.key
             }
             level = list(below.values())
-            if any(one.coef[one.key.index(feature)] != 0.0 for one in level):
+            if any(self._uses(one, feature) for one in level):
                 return True
             if len(tried) > MOST_PARTS:
                 return True
         return False
+
+    def _uses(self, one: Found, feature: int) -> bool:
+        """Whether a feature of a set has a weight."""
+        return bool(weight_sizes(self.problem, one)[one.key.index(feature)] != 0.0)
 
     def _can_fill_up(self) -> bool:
         """Whether a model below the budget can replace any of its features."""

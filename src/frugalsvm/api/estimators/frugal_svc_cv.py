@@ -109,7 +109,8 @@ class FrugalSVCCV(BudgetedClassifier):
         of which the first one always is. Small C and budgets come first.
     initial_support : sequence of int or str, default=None
         Features to start the final fit from, besides those that the folds selected.
-    feature_costs, max_cost, include, exclude, class_weight, fit_intercept
+    feature_costs, max_cost, include, exclude, feature_groups, signs, class_weight, \
+    fit_intercept
         See :class:`FrugalSVC`; ``class_weight="balanced"`` refers to the training part
         of a fold.
     n_jobs : int, default=None
@@ -157,11 +158,15 @@ class FrugalSVCCV(BudgetedClassifier):
         Objective, bound and gap on all data, mean score and standard error for every
         budget and C. It prints as a table, and ``path_.to_frame()`` is a data frame.
     selection_frequency_ : ndarray of shape (n_features,)
-        Fraction of the folds that select a feature at the chosen budget and C.
+        Fraction of the folds that select a feature at the chosen budget and C; for each
+        column that of its group.
     n_splits_ : int
         Number of folds.
     coef_ : ndarray of shape (1, n_features)
-        Weights; at most ``best_max_features_`` are not zero.
+        Weights; at most ``best_max_features_`` are not zero, or belong to at most so
+        many groups.
+    selected_groups_ : ndarray
+        See :class:`FrugalSVC`.
     intercept_ : ndarray of shape (1,)
     classes_ : ndarray of shape (2,)
         Labels; positive decisions mean ``classes_[1]``.
@@ -206,6 +211,8 @@ class FrugalSVCCV(BudgetedClassifier):
         "max_cost": may_be.optional(may_be.LIMIT),
         "include": may_be.optional(may_be.LIST),
         "exclude": may_be.optional(may_be.LIST),
+        "feature_groups": may_be.optional(may_be.GROUPS),
+        "signs": may_be.optional(may_be.COSTS),
         "class_weight": may_be.CLASS_WEIGHT,
         "fit_intercept": may_be.BOOLEAN,
         "n_jobs": may_be.N_JOBS,
@@ -235,6 +242,8 @@ class FrugalSVCCV(BudgetedClassifier):
         max_cost: float | None = None,
         include: Sequence[int | str | bool] | None = (),
         exclude: Sequence[int | str | bool] | None = (),
+        feature_groups: ArrayLike | Mapping[str, Sequence[int | str]] | None = None,
+        signs: ArrayLike | Mapping[str | int, str | int] | None = None,
         class_weight: dict[Any, float] | str | None = None,
         fit_intercept: bool = True,
         n_jobs: int | None = None,
@@ -260,6 +269,8 @@ class FrugalSVCCV(BudgetedClassifier):
         self.max_cost = max_cost
         self.include = include
         self.exclude = exclude
+        self.feature_groups = feature_groups
+        self.signs = signs
         self.class_weight = class_weight
         self.fit_intercept = fit_intercept
         self.n_jobs = n_jobs
@@ -338,11 +349,12 @@ class FrugalSVCCV(BudgetedClassifier):
         samples = Samples(
             X, data, labels, signs, check_sample_weight(sample_weight, data)
         )
-        maker = ProblemMaker(self._problem_constraints(stacklevel=4), self.scale)
+        constraints = self._problem_constraints(data, stacklevel=4)
+        maker = ProblemMaker(constraints, self.scale)
         routed = self._route(sample_weight, params)
         seeds = fold_seeds(self.random_state)
         work = self._work(maker)
-        initial = self._initial_support()
+        initial = self._start()
         splits = make_splits(self.cv, samples, routed["split"], stacklevel=4)
         first = splits[0][1]
         work.scoring.try_out(samples.part(first), _part(routed["score"], first))
@@ -370,12 +382,6 @@ class FrugalSVCCV(BudgetedClassifier):
         self._note_constant(sign, signs[kept] > 0, self.best_refit_C_)
         self._keep_moments(data, samples.sample_weight)
         return found, found.was_interrupted or fitted.was_interrupted
-
-    def _initial_support(self) -> np.ndarray | None:
-        """The features to start from by index."""
-        if self.initial_support is None:
-            return None
-        return self._features().indices("initial_support", self.initial_support)
 
     def _warn_of_limit(self, found: WatchedFolds) -> None:
         """Warn if the time limit ended the choice, or the final fit."""
@@ -473,9 +479,12 @@ class FrugalSVCCV(BudgetedClassifier):
         if scorer is not None:
             template = FrugalSVC(class_weight=self.class_weight)
             names = getattr(self, "feature_names_in_", None)
-            scoring = ByScorer(scorer, template, self.classes_, names, included)
+            scoring = ByScorer(
+                scorer, template, self.classes_, names,
+                self._features.columns_of(included), self._groups,
+            )  # fmt: skip
         return GridWork(
-            budgets_of(self.max_features, self.n_features_in_, included.size),
+            budgets_of(self.max_features, self._features.n_features, included.size),
             *weights_of(self.C, self.refit_C),
             self.effort,
             maker,
@@ -519,7 +528,7 @@ class FrugalSVCCV(BudgetedClassifier):
         for fold in folds:
             support = fold.supports[i][j]
             assert support is not None
-            chosen[support] += 1
+            chosen[self._features.columns_of(support)] += 1
         self.selection_frequency_ = chosen / len(folds)
         self.n_iter_ = sum(fold.n_solves for fold in folds)
 
@@ -530,7 +539,7 @@ class FrugalSVCCV(BudgetedClassifier):
         self.coef_ = fitted.model.coef.reshape(1, -1)
         self.intercept_ = np.array([fitted.model.intercept])
         self.n_iter_ += fitted.n_solves
-        self._included = fitted.included
+        self._included = self._features.columns_of(fitted.included)
 
 
 def _part(params: dict[str, Any], samples: np.ndarray) -> dict[str, Any]:
