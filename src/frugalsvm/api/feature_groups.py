@@ -342,7 +342,6 @@ def _from_dict(
     columns: FeatureNames, given: Mapping[Any, Any]
 ) -> tuple[list[Label], frozenset[int]]:
     """Labels from the columns of each group; other columns are on their own."""
-    n = columns.n_features
     owner: dict[int, str] = {}
     for name, members in given.items():
         if not isinstance(name, str):
@@ -367,11 +366,13 @@ def _from_dict(
                     f"{owner[j]!r} and {name!r}; a column belongs to one."
                 )
             owner[j] = name
-    single = frozenset(range(n)) - owner.keys()
-    names = columns.names if columns.are_given else range(n)
-    # A number, if two columns have the same name.
-    own = [j if columns.place(str(name)) != j else name for j, name in enumerate(names)]
-    return [owner.get(j, own[j]) for j in range(n)], single
+    single = frozenset(range(columns.n_features)) - owner.keys()
+    labels: list[Label] = [
+        # A number, if two columns have the same name.
+        owner.get(j, j if columns.place(name) != j else name)
+        for j, name in enumerate(columns.names)
+    ]
+    return labels, single
 
 
 def _from_labels(columns: FeatureNames, given: Any) -> list[Label]:

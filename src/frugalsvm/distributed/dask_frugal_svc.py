@@ -41,8 +41,8 @@ class DaskFrugalSVC(FrugalSVC):
         The cluster; dask's default client if it is None. It is neither copied nor
         pickled with the estimator.
     method, effort, gap_tol, time_limit, max_nodes, feature_costs, max_cost, include, \
-    exclude, feature_groups, signs, class_weight, fit_intercept, initial_support, method_options, n_jobs, \
-    random_state, verbose, callback, certificate, on_interrupt
+    exclude, feature_groups, signs, class_weight, fit_intercept, initial_support, \
+    method_options, n_jobs, random_state, verbose, callback, certificate, on_interrupt
         As in :class:`~frugalsvm.FrugalSVC`. ``n_jobs`` is the number of threads in the
         calling process. Certificates need one pass that transfers all of X to that
         process, block by block. ``feature_groups`` cannot be "auto": the columns of a
