@@ -6,7 +6,7 @@ from frugalsvm.tree.listing import Found, Listing, Threshold
 
 
 def found(feature, objective, bound):
-    return Found(np.array([feature]), np.ones(1), 0.0, objective, bound)
+    return Found(np.array([feature]), np.ones(1), 0.0, objective, bound, np.ones(1))
 
 
 def listed(listing):

@@ -15,6 +15,7 @@ import numpy as np
 from ..kernels.bounds import bound_and_price, repair_dual, square_bounds
 from ..kernels.data import NEVER, Data
 from ..kernels.pricing import screen_region
+from .columns import Columns
 from .merging import merge_zeros
 from .native import NativeEngine
 from .ordering import smallest
@@ -33,10 +34,10 @@ from .source import Prices, Source
 from .working_set_rounds import WorkingSetRound, WorkingSetRounds
 
 
-def signed_columns(source: Source, features: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Rows of A: some features, shifted and multiplied by the labels."""
-    rows = source.columns(features)
-    shift = source.shift[features]
+def signed_columns(source: Source, columns: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Rows of A: some columns of X, shifted and multiplied by the labels."""
+    rows = source.columns(columns)
+    shift = source.shift[columns]
     if shift.any():
         rows -= shift[:, None]
     rows *= y
@@ -49,6 +50,8 @@ class ColumnGenerationEngine:
     Parameters
     ----------
     source : Source
+    columns : Columns
+        The columns of the source that features consist of.
     y, C : arrays (m,)
     intercept : bool
     costs : array (n,)
@@ -64,6 +67,7 @@ class ColumnGenerationEngine:
     def __init__(
         self,
         source: Source,
+        columns: Columns,
         y: np.ndarray,
         C: np.ndarray,
         intercept: bool,
@@ -74,6 +78,7 @@ class ColumnGenerationEngine:
         parameters: EngineParameters = DEFAULTS,
     ):
         self.source = source
+        self.columns = columns
         self.costs = costs
         self.n_threads = n_threads
         self.parameters = parameters
@@ -84,7 +89,7 @@ class ColumnGenerationEngine:
     @property
     def n_features(self) -> int:
         """Number of features."""
-        return self.source.n_features
+        return self.columns.n_features
 
     @property
     def n_samples(self) -> int:
@@ -99,34 +104,42 @@ class ColumnGenerationEngine:
     # --- the two heavy operations ------------------------------------------------
 
     def products(self, alpha: np.ndarray) -> np.ndarray:
-        """``c = A alpha`` for all features."""
+        """``c = A alpha`` for all columns."""
         # Labels only change signs.
         return self.source.multiply(self._y * alpha, self.n_threads)
+
+    def squares(self, alpha: np.ndarray) -> np.ndarray:
+        """What features are worth at a dual point, with rounding errors."""
+        return self.columns.squares(self.products(alpha))
 
     def prices(
         self, alpha: np.ndarray, most: int | None = None, above: float = 0.0
     ) -> Prices:
         """``|c|`` of at least the most valuable features; see ``DistantSource``."""
         if not self.is_distant:
-            return Prices(
-                np.abs(self.products(alpha)), np.broadcast_to(True, self.n_features)
-            )
+            values = self.columns.norms(self.products(alpha))
+            return Prices(values, np.broadcast_to(True, self.n_features))
         source: Any = self.source
         return source.price(self._y * alpha, most, above)
 
     @property
     def is_distant(self) -> bool:
-        """Whether one number per feature is expensive to transfer."""
-        return hasattr(self.source, "price")
+        """Whether one number per feature is expensive to transfer.
+
+        A distant source prices columns; features of several, or with signs, take the
+        products of all of them.
+        """
+        return hasattr(self.source, "price") and self.columns.is_plain
 
     def signed_rows(self, features: np.ndarray) -> np.ndarray:
-        """The signed rows of some features."""
+        """The signed rows of the columns of some features."""
+        columns = self.columns.of(features)
         if self._cache is None:
-            return self._signed(features)
-        return self._cache.get(features, self.n_samples, self._signed)
+            return self._signed(columns)
+        return self._cache.get(columns, self.n_samples, self._signed)
 
-    def _signed(self, features: np.ndarray) -> np.ndarray:
-        return signed_columns(self.source, features, self._y)
+    def _signed(self, columns: np.ndarray) -> np.ndarray:
+        return signed_columns(self.source, columns, self._y)
 
     # --- derived operations ------------------------------------------------------
 
@@ -137,12 +150,15 @@ class ColumnGenerationEngine:
     def _native(
         self, features: np.ndarray, A: np.ndarray, y: np.ndarray, C: np.ndarray
     ) -> NativeEngine:
-        norms, costs = self.source.norms[features], self.costs[features]
+        norms = self.source.norms[self.columns.of(features)]
+        costs, columns = self.costs[features], self.columns.restrict(features)
         # Read-only like those of a problem: otherwise kernels would compile again.
         for array in (A, y, C, norms, costs):
             array.setflags(write=False)
-        data = Data(A, norms, y, C, self._intercept, costs, self._stop)
-        return NativeEngine(data, self.parameters)
+        data = Data(
+            A, norms, *columns.in_kernels, y, C, self._intercept, costs, self._stop
+        )
+        return NativeEngine(data, columns, self.parameters)
 
     def solve_svm(
         self,
@@ -171,8 +187,10 @@ class ColumnGenerationEngine:
     def _bound_by(
         self, region: Region, alpha: np.ndarray, values: np.ndarray
     ) -> DualBound:
-        """The bound from a dual point and upper bounds of ``|c|``."""
-        squares = square_bounds(values, self.source.norms, alpha)
+        """The bound from a dual point and c, or upper bounds of ``|c|``."""
+        squares = square_bounds(
+            values, self.source.norms, alpha, *self.columns.in_kernels
+        )
         bound, price = self._bound_and_price(region, alpha, squares)
         # No objective is negative.
         return DualBound(max(0.0, bound), alpha, squares, price)

@@ -11,6 +11,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+_NONE = np.empty(0, dtype=np.int64)
+_FREE = np.empty(0, dtype=np.int8)
+for _array in (_NONE, _FREE):
+    _array.setflags(write=False)
+
 
 class Columns(NamedTuple):
     """The columns of each feature, and their signs.
@@ -75,6 +80,12 @@ class Columns(NamedTuple):
         return not (self.has_groups or self.has_signs)
 
     @property
+    def in_kernels(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Starts, numbers and signs, empty if they say nothing: ``kernels.data``."""
+        grouped = (self.starts, self.numbers) if self.has_groups else (_NONE, _NONE)
+        return *grouped, self.signs if self.has_signs else _FREE
+
+    @property
     def sizes(self) -> np.ndarray:
         """Number of columns of each feature."""
         return np.diff(self.starts)
@@ -95,6 +106,25 @@ class Columns(NamedTuple):
         within = np.arange(sizes.sum()) - np.repeat(ends - sizes, sizes)
         return self.numbers[np.repeat(self.starts[features], sizes) + within]
 
+    def owners(self, features: np.ndarray) -> np.ndarray:
+        """The features that the columns of some features belong to."""
+        if not self.has_groups:
+            return features
+        return np.repeat(features, self.sizes[features])
+
+    def lengths(self, features: np.ndarray, w: np.ndarray) -> np.ndarray:
+        """The length of the weights of each of some features, given all of theirs."""
+        if not self.has_groups:
+            return np.abs(w)
+        sizes = self.sizes[features]
+        return np.sqrt(np.add.reduceat(w * w, np.cumsum(sizes) - sizes))
+
+    def count(self, *features: np.ndarray) -> int:
+        """Number of columns of some features."""
+        if not self.has_groups:
+            return sum(len(some) for some in features)
+        return sum(int(self.sizes[some].sum()) for some in features)
+
     def restrict(self, features: np.ndarray) -> Columns:
         """Some features, whose columns are numbered in the order of ``of``."""
         sizes = self.sizes[features]
@@ -113,6 +143,12 @@ class Columns(NamedTuple):
     def squares(self, c: np.ndarray) -> np.ndarray:
         """What features are worth, given the products of all columns with alpha."""
         return self.sums(self.admitted(c) ** 2)
+
+    def norms(self, c: np.ndarray) -> np.ndarray:
+        """The square roots of ``squares``."""
+        if not self.has_groups:
+            return np.abs(self.admitted(c))
+        return np.sqrt(self.squares(c))
 
     def sums(self, values: np.ndarray) -> np.ndarray:
         """The sums over the columns of each feature."""

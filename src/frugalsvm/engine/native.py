@@ -10,6 +10,7 @@ from ..kernels.data import NEVER, Data
 from ..kernels.solver import NO_ANSWERS, NO_SVM, NO_TASKS, NO_WEIGHTS, solve
 from ..kernels.svm import SVMTask, near_samples
 from ..kernels.tasks import ANSWER, TASK, Answers, Tasks
+from .columns import Columns
 from .parameters import DEFAULTS, EngineParameters
 from .protocol import (
     DualBound,
@@ -30,11 +31,16 @@ class NativeEngine:
     Parameters
     ----------
     data : Data
+    columns : Columns
+        Those that the data are made of.
     parameters : EngineParameters, optional
     """
 
-    def __init__(self, data: Data, parameters: EngineParameters = DEFAULTS):
+    def __init__(
+        self, data: Data, columns: Columns, parameters: EngineParameters = DEFAULTS
+    ):
         self.data = data
+        self.columns = columns
         self.parameters = parameters
 
     @classmethod
@@ -48,12 +54,15 @@ class NativeEngine:
     ) -> NativeEngine:
         """An engine for signed rows without a problem; all costs are 1."""
         costs = np.ones(A.shape[0])
-        return cls(Data(A, row_norm_bounds(A), y, C, intercept, costs, stop))
+        norms, single = row_norm_bounds(A), Columns.single(A.shape[0])
+        return cls(
+            Data(A, norms, *single.in_kernels, y, C, intercept, costs, stop), single
+        )
 
     @property
     def n_features(self) -> int:
         """Number of features."""
-        return self.data.A.shape[0]
+        return self.columns.n_features
 
     @property
     def n_samples(self) -> int:
@@ -72,9 +81,9 @@ class NativeEngine:
 
     def solve(self, requests: list[RelaxationRequest]) -> list[RelaxationResult]:
         """Solve relaxations by one compiled call."""
-        count, (n, m) = len(requests), self.data.A.shape
-        table = []
-        at_forced, at_free, at_working = 0, 0, 0
+        count, n, m = len(requests), self.n_features, self.n_samples
+        table, n_weights = [], []
+        at_forced, at_free, at_working, at_w = 0, 0, 0, 0
         for request in requests:
             region = request.region
             n_forced, n_free = region.forced.shape[0], region.free.shape[0]
@@ -82,8 +91,10 @@ class NativeEngine:
             table.append(
                 (at_forced, n_forced, at_free, n_free, at_working, n_working, region.k,
                  region.budget, request.tol, request.fine_tol, request.cutoff,
-                 request.max_rounds, request.rough, request.n_before)
+                 request.max_rounds, request.rough, request.n_before, at_w)
             )  # fmt: skip
+            n_weights.append(self.columns.count(region.forced, region.free))
+            at_w += n_weights[-1]
             at_forced += n_forced
             at_free += n_free
             at_working += n_working
@@ -97,15 +108,14 @@ class NativeEngine:
         found = Answers(
             np.empty(count, dtype=ANSWER), np.empty((count, m)),
             np.empty((count, m), dtype=np.int8), np.empty((count, n)),
-            np.empty((count, n)), np.empty((count, n)), np.empty(at_forced + at_free),
+            np.empty((count, n)), np.empty((count, n)), np.empty(at_w),
             np.zeros(at_free, dtype=np.int8), np.empty(at_free, dtype=np.int64),
         )  # fmt: skip
         solve(self.data, NO_SVM, packed, found)
         results = []
         for t, row in enumerate(found.table.tolist()):
-            at_forced, n_forced, at_free, n_free = table[t][:4]
+            at_free, n_free, at_w = table[t][2], table[t][3], table[t][-1]
             bound, price, primal, rounds, iterations, finished, decided, size = row
-            at_w = at_forced + at_free
             working_set = WorkingSet(
                 found.working[at_free : at_free + size], found.side[t]
             )
@@ -113,7 +123,7 @@ class NativeEngine:
                 RelaxationResult(
                     bound, price, primal, rounds, iterations, finished != 0,
                     found.alpha[t], found.squares[t], found.z[t], found.curvature[t],
-                    found.w[at_w : at_w + n_forced + n_free], working_set,
+                    found.w[at_w : at_w + n_weights[t]], working_set,
                     found.decision[at_free : at_free + n_free], decided > 0,
                 )
             )  # fmt: skip
@@ -135,22 +145,22 @@ class NativeEngine:
 
         Parameters
         ----------
-        support : integer array (p,)
+        support : integer array
             The features that may be used.
         tol : float
             Relative duality gap to reach.
         cutoff : float
             Stop as soon as the dual value exceeds it, since the support is then
             useless.
-        warm_w : array (p,), optional
-            Weights of a similar support, zero for the features that are new.
+        warm_w : array, optional
+            Weights of their columns for a similar support, zero for new features.
         """
         task = SVMTask(
             np.array(support, dtype=np.int64),
             float(tol),
             float(cutoff),
             NO_WEIGHTS if warm_w is None else warm_w,
-            near_samples(self.n_samples, len(support)),
+            near_samples(self.n_samples, self.columns.count(support)),
         )
         return SupportSVM(*solve(self.data, task, NO_TASKS, NO_ANSWERS))
 
@@ -163,8 +173,9 @@ class NativeEngine:
         data = self.data
         return DualBound(
             *dual_bound(
-                data.A, data.norms, data.y, data.C, data.intercept, data.costs,
-                region.forced, region.free, region.k, region.budget, alpha,
+                data.A, data.norms, data.starts, data.columns, data.signs, data.y,
+                data.C, data.intercept, data.costs, region.forced, region.free,
+                region.k, region.budget, alpha,
             )
         )  # fmt: skip
 
@@ -179,16 +190,20 @@ class NativeEngine:
         """The free features most correlated with the balanced labels."""
         data = self.data
         alpha = repair_dual(0.5 * data.C, data.y, data.C, True)
-        scores = np.abs(self.products(alpha))[free]
+        scores = self.columns.norms(self.products(alpha))[free]
         return free[np.argsort(-scores, kind="stable")[:size]]
 
     def products(self, alpha: np.ndarray) -> np.ndarray:
-        """``c = A alpha`` for all features."""
+        """``c = A alpha`` for all columns."""
         return self.data.A @ alpha
 
+    def squares(self, alpha: np.ndarray) -> np.ndarray:
+        """What features are worth at a dual point, with rounding errors."""
+        return self.columns.squares(self.products(alpha))
+
     def signed_rows(self, features: np.ndarray) -> np.ndarray:
-        """The signed rows of some features."""
-        return self.data.A[features]
+        """The signed rows of the columns of some features."""
+        return self.data.A[self.columns.of(features)]
 
     def margins(self, support: np.ndarray, w: np.ndarray, b: float) -> np.ndarray:
         """``y_i (w x_i + b)`` of all samples."""

@@ -24,8 +24,8 @@ MAX_CALLS = 1000
 class RegionRelaxation(NamedTuple):
     """Solution of a region's relaxation.
 
-    ``alpha`` is repaired and ``bound`` holds in floating point; ``z`` and ``w`` belong
-    to all features, ``squares`` are upper bounds of ``c_j^2`` for all features.
+    ``alpha`` is repaired and ``bound`` holds in floating point; ``z`` belongs to
+    all features, ``w`` to all columns; ``squares`` are upper bounds of ``c_j^2``.
     """
 
     bound: float
@@ -78,7 +78,7 @@ def _first_working_set(
 def _working_set_near(engine: Engine, region: Region, alpha: np.ndarray) -> WorkingSet:
     """The features with the highest prices at a dual point, and all samples."""
     size = max(engine.parameters.first_working_set, 2 * region.k)
-    squares = engine.products(alpha)[region.free] ** 2
+    squares = engine.squares(alpha)[region.free]
     features = region.free[smallest(-squares, size)]
     return WorkingSet(np.sort(features), np.zeros(engine.n_samples, dtype=np.int8))
 
@@ -149,8 +149,9 @@ def perspective(
         if found.bound > best.bound:
             best = found
     best = _best_on_ray(engine, region, best)
-    w = np.zeros(engine.n_features)
-    w[np.concatenate([region.forced, region.free])] = found.w
+    columns = engine.columns
+    w = np.zeros(columns.n_columns)
+    w[columns.of(np.concatenate([region.forced, region.free]))] = found.w
     return RegionRelaxation(
         best.bound, found.primal, best.alpha, best.squares, found.z, w, rounds,
         iterations,

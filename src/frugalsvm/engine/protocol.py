@@ -6,6 +6,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from .columns import Columns
 from .parameters import EngineParameters
 from .region import Region
 
@@ -84,7 +85,7 @@ class RelaxationResult(NamedTuple):
     curvature : array (n,)
         Growth of the value when z_j is moved, for some features; zero for others.
     w : array
-        Weights of the forced and the free features.
+        Weights of the columns of the forced and the free features.
     working_set : WorkingSet
         The final working set, or where to continue if not finished.
     decision : array
@@ -150,9 +151,12 @@ class Engine(Protocol):
     Attributes
     ----------
     parameters : EngineParameters
+    columns : Columns
+        The columns of the data that features consist of.
     """
 
     parameters: EngineParameters
+    columns: Columns
 
     @property
     def n_features(self) -> int:
@@ -193,10 +197,13 @@ class Engine(Protocol):
         """The most promising free features if no dual point is known."""
 
     def products(self, alpha: np.ndarray) -> np.ndarray:
-        """``c = A alpha`` for all features."""
+        """``c = A alpha`` for all columns."""
+
+    def squares(self, alpha: np.ndarray) -> np.ndarray:
+        """What features are worth at a dual point, with rounding errors."""
 
     def signed_rows(self, features: np.ndarray) -> np.ndarray:
-        """The signed rows of some features."""
+        """The signed rows of the columns of some features."""
 
     def margins(self, support: np.ndarray, w: np.ndarray, b: float) -> np.ndarray:
         """``y_i (w x_i + b)`` of all samples."""

@@ -14,6 +14,7 @@ import numpy as np
 
 from ..kernels.data import Data
 from ..kernels.intercept import intercept_of
+from .columns import Columns
 from .native import NativeEngine
 from .parameters import DEFAULTS, EngineParameters
 from .perspective import perspective
@@ -27,10 +28,12 @@ SEED = 20
 _NONE = np.empty(0, dtype=np.int64)
 
 
-def native_engine(data: Data, parameters: EngineParameters = DEFAULTS) -> NativeEngine:
+def native_engine(
+    data: Data, columns: Columns, parameters: EngineParameters = DEFAULTS
+) -> NativeEngine:
     """The engine for dense data of any number of samples."""
     is_tall = data.y.size >= parameters.tall_min_samples
-    return (TallEngine if is_tall else NativeEngine)(data, parameters)
+    return (TallEngine if is_tall else NativeEngine)(data, columns, parameters)
 
 
 class TallEngine(NativeEngine):
@@ -39,6 +42,7 @@ class TallEngine(NativeEngine):
     Parameters
     ----------
     data : Data
+    columns : Columns
     parameters : EngineParameters, optional
     """
 
@@ -76,12 +80,16 @@ class TallEngine(NativeEngine):
     def _part(self, features: np.ndarray) -> TallEngine:
         """An engine for some features, renumbered."""
         data = self.data
-        rows, norms, costs = (a[features] for a in (data.A, data.norms, data.costs))
+        numbers, columns = self.columns.of(features), self.columns.restrict(features)
+        rows, norms, costs = data.A[numbers], data.norms[numbers], data.costs[features]
         for array in (rows, norms, costs):
             # Read-only like those of a problem: otherwise kernels would compile again.
             array.setflags(write=False)
-        part = data._replace(A=rows, norms=norms, costs=costs)
-        return TallEngine(part, self.parameters)
+        part = Data(
+            rows, norms, *columns.in_kernels, data.y, data.C, data.intercept, costs,
+            data.stop,
+        )  # fmt: skip
+        return TallEngine(part, columns, self.parameters)
 
     def _subsample(self) -> NativeEngine:
         """An engine for some of the samples."""
@@ -94,7 +102,7 @@ class TallEngine(NativeEngine):
         for array in (A, y, C):
             array.setflags(write=False)
         # Norms over all samples are upper bounds of those over some.
-        return native_engine(data._replace(A=A, y=y, C=C), parameters)
+        return native_engine(data._replace(A=A, y=y, C=C), self.columns, parameters)
 
     @property
     def _most_active(self) -> float:
@@ -115,7 +123,8 @@ class TallEngine(NativeEngine):
             tol=self.parameters.subsample_tol,
             should_stop=lambda: self._is_stopped,
         )
-        size = int(np.count_nonzero(found.z > self.parameters.counted_z))
+        counted = np.flatnonzero(found.z > self.parameters.counted_z)
+        size = self.columns.count(counted)
         scores = self._scores(found.w)
         margins = (scores + self._intercept(scores)) * self.data.y
         side = self._sides(margins, size + 1, subsample.n_samples)
@@ -124,7 +133,7 @@ class TallEngine(NativeEngine):
         return request._replace(start=request.start._replace(side=side))
 
     def _scores(self, w: np.ndarray) -> np.ndarray:
-        """Scores of all samples, given weights of all features."""
+        """Scores of all samples, given weights of all columns."""
         return (w @ self.data.A) * self.data.y
 
     def _intercept(self, scores: np.ndarray) -> float:
@@ -159,7 +168,7 @@ class TallEngine(NativeEngine):
             return None
         rough = subsample.solve_svm(everything, tol=parameters.subsample_tol)
         margins = rough.w @ data.A + rough.b * data.y
-        side = self._sides(margins, everything.size + 1, subsample.n_samples)
+        side = self._sides(margins, rough.w.size + 1, subsample.n_samples)
         if side is None:
             return None
         request = RelaxationRequest(

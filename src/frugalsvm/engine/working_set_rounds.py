@@ -130,10 +130,10 @@ class WorkingSetRounds:
         assert dual is not None
         region, inner = request.region, last.inner
         part = Part.of(engine.n_features, region, last.features)
-        w = np.zeros(region.forced.size + region.free.size)
-        at = part.number[region.free]
-        w[: region.forced.size] = inner.w[: region.forced.size]
-        w[region.forced.size :][at >= 0] = inner.w[at[at >= 0]]
+        columns = engine.columns
+        w = np.zeros(columns.n_columns)
+        w[columns.of(part.features)] = inner.w
+        w = w[columns.of(np.concatenate([region.forced, region.free]))]
         decision = np.zeros(region.free.size, dtype=np.int8)
         working_set = self._start
         if dual.bound <= request.cutoff:

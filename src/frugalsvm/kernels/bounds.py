@@ -2,7 +2,8 @@
 
     LB(alpha) = sum(alpha) - 1/2 [ sum_F c_j^2 + top-k sum over the free c_j^2 ]
 
-with ``c = A alpha``. Three things make the value a theorem rather than an estimate:
+with ``c = A alpha``; for features of several columns, or with signs, see
+``square_bounds``. Three things make the value a theorem rather than an estimate:
 
 * ``repair_dual`` moves alpha onto a grid of multiples of a power of two on which sums
   are exact, and makes the two classes sum to exactly the same number (a free intercept
@@ -120,20 +121,36 @@ def repair_dual(alpha, y, C, intercept):
 
 
 @jit_strict
-def square_bounds(c, norms, alpha):
-    """Upper bounds of the exact ``c_j^2``, given computed products and row norms.
+def square_bounds(c, norms, alpha, starts, columns, signs):
+    """Upper bounds of the exact ``q_j``, given computed products and row norms.
 
-    ``norms`` must be upper bounds of the Euclidean norms of the rows, whose entries may
-    be off by a rounding each. The error bound has a margin of a few roundings: a
-    checker with accurate products never exceeds it.
+    ``q_j`` is the sum of ``c^2`` over the columns of a feature, as far as their signs
+    admit c. ``norms`` must be upper bounds of the Euclidean norms of the rows, whose
+    entries may be off by a rounding each. The error bound has a margin of a few
+    roundings: a checker with accurate products never exceeds it.
     """
     gamma = (alpha.shape[0] + 8) * UNIT_ROUNDOFF
     reach = gamma / (1.0 - gamma) * length_bound(alpha)
     squares = new_vector(c.shape[0])
     for j in range(c.shape[0]):
-        size = (abs(c[j]) + reach * norms[j] + TINY) * (1.0 + 16 * UNIT_ROUNDOFF)
+        size = abs(c[j]) + reach * norms[j] + TINY
+        if signs.shape[0] > 0 and signs[j] * c[j] < 0:
+            size = max(0.0, reach * norms[j] + TINY - abs(c[j]))
+        size *= 1.0 + 16 * UNIT_ROUNDOFF
         squares[j] = size * size * (1.0 + 16 * UNIT_ROUNDOFF) + 2.0 * TINY
-    return squares
+    return squares if starts.shape[0] == 0 else _sums(squares, starts, columns)
+
+
+@jit_strict_part
+def _sums(squares, starts, columns):
+    """Upper bounds of the sums over the columns of each feature."""
+    sums = new_vector(starts.shape[0] - 1)
+    for j in range(sums.shape[0]):
+        total = 0.0
+        for s in range(starts[j], starts[j + 1]):
+            total = _up(total + squares[columns[s]])
+        sums[j] = total
+    return sums
 
 
 @jit_strict
@@ -272,10 +289,14 @@ def bound_and_price(alpha, squares, forced, free, k, costs, budget):
 
 
 @jit_strict
-def dual_bound(A, norms, y, C, intercept, costs, forced, free, k, budget, alpha):
+def dual_bound(
+    A, norms, starts, columns, signs, y, C, intercept, costs, forced, free, k, budget,
+    alpha,
+):  # fmt: skip
     """Bound of a node from any dual point, the repaired point, squares and price."""
     alpha = repair_dual(alpha, y, C, intercept)
-    squares = square_bounds(np.dot(A, alpha), norms, alpha)
+    c = np.dot(A, alpha)
+    squares = square_bounds(c, norms, alpha, starts, columns, signs)
     bound, mu = bound_and_price(alpha, squares, forced, free, k, costs, budget)
     # No objective is negative.
     return max(0.0, bound), alpha, squares, mu

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ._jit import jit, jit_new
+from .admitted import admit
 from .arrays import copy_to, fill, filled
 from .hinge import balance, best_intercept, longest_step
 from .linalg import add, dot, total
@@ -74,7 +75,7 @@ def zero_point(program):
     n_rows, free = program.R.shape
     return Point(
         _zero_samples(program.y.shape[0]), _zero_choice(n_rows, free),
-        filled(program.n_features, 0.0), filled(1, 0.0),
+        filled(program.n_columns, 0.0), filled(1, 0.0),
     )  # fmt: skip
 
 
@@ -104,34 +105,36 @@ def advance(point, step, length):
 
 
 @jit
-def weights_of(z, c, b, w):
-    """``w = z c`` with z = 1 for forced features, and the intercept last if any."""
-    p = c.shape[0]
-    n_forced = p - z.shape[0]
-    for j in range(n_forced):
-        w[j] = c[j]
-    for j in range(n_forced, p):
-        w[j] = z[j - n_forced] * c[j]
+def weights_of(starts, z, v, b, w):
+    """``w = z v`` with z = 1 for forced features, and the intercept last if any."""
+    p = v.shape[0]
+    for f in range(starts[0]):
+        w[f] = v[f]
+    for j in range(z.shape[0]):
+        for f in range(starts[j], starts[j + 1]):
+            w[f] = z[j] * v[f]
     if w.shape[0] > p:
         w[p] = b[0]
 
 
 @jit
-def start(program, warm_w, mu, weight, point, w, margins):
+def start(program, warm_w, mu, weight, point, admitted, w, margins):
     """Set a point whose products of samples are ``mu weight``.
 
     Only c is not A alpha; z is uniform and has no multipliers yet. ``warm_w`` are the
     weights to start from, for an SVM, or nothing. ``w`` and ``margins`` are scratch.
     """
     clear(point)
-    c, b, p = point.c, point.b, program.n_features
+    c, b, p = point.c, point.b, program.n_columns
     fill(point.choice.z, _uniform_z(program.R, program.h))
     fill(point.choice.lam, 1.0)
     if warm_w.shape[0] == p and program.n_forced == p:
         copy_to(warm_w, c)
     else:
         _start_on_ray(program, point.choice.z, point.samples.alpha, c)
-    weights_of(point.choice.z, c, b, w)
+    admitted.barrier[0] = mu
+    admit(program.signs, c, admitted)
+    weights_of(program.starts, point.choice.z, admitted.v, b, w)
     combine_rows(w, program.rows, margins)
     if w.shape[0] > p:
         for i in range(margins.shape[0]):
@@ -154,7 +157,7 @@ def _uniform_z(R, h):
 @jit
 def _start_on_ray(program, z, alpha, c):
     """Set c for half the bounds, balanced and scaled to maximise the dual."""
-    C, offset, p = program.C, program.offset, program.n_features
+    C, offset, p = program.C, program.offset, program.n_columns
     for i in range(C.shape[0]):
         alpha[i] = 0.5 * C[i]
     if offset.shape[0] > p:
@@ -206,12 +209,10 @@ def _row_weights(R, h, weight):
 
 
 @jit
-def _set_z(c, weight, price, product, z):
+def _set_z(worths, weight, price, product, z):
     """The central z at a price."""
-    n_forced = c.shape[0] - z.shape[0]
     for j in range(z.shape[0]):
-        excess = c[n_forced + j] * c[n_forced + j] - price * weight[j]
-        z[j] = _central_z(excess, product)
+        z[j] = _central_z(worths[j] - price * weight[j], product)
 
 
 @jit
@@ -224,8 +225,10 @@ def _leaves(R, h, z, part):
 
 
 @jit
-def centre_choice(R, h, c, least_product, choice, weight):
-    """Centre z and its multipliers for a given c; return their common product.
+def centre_choice(R, h, worths, least_product, choice, weight):
+    """Centre z and its multipliers, given what features are worth.
+
+    Returns their common product.
 
     The price of a feature (equal in all rows after scaling by the budgets) is found by
     bisection so that every budget is met up to its own complementarity. The product is
@@ -237,8 +240,7 @@ def centre_choice(R, h, c, least_product, choice, weight):
     _row_weights(R, h, weight)
     top = 1e-200
     for j in range(free):
-        square = c[c.shape[0] - free + j] ** 2
-        top = max(top, (square + least_product) / weight[j])
+        top = max(top, (worths[j] + least_product) / weight[j])
     ratio = min(0.5, 0.25 * h[0] / free)
     low = 1e-9 * top
     high = 4.0 * top * (1.0 + free / h[0])
@@ -246,13 +248,13 @@ def centre_choice(R, h, c, least_product, choice, weight):
         if not high > 1.001 * low:
             break
         price = np.sqrt(low) * np.sqrt(high)
-        _set_z(c, weight, price, max(ratio * price, least_product), z)
+        _set_z(worths, weight, price, max(ratio * price, least_product), z)
         if _leaves(R, h, z, min(0.1, ratio / h[0])):
             high = price
         else:
             low = price
     product = max(ratio * high, least_product)
-    _set_z(c, weight, high, product, z)
+    _set_z(worths, weight, high, product, z)
     for r in range(n_rows):
         lam[r] = high * h[0] / (h[r] * n_rows)
     for j in range(free):

@@ -6,12 +6,14 @@ from the Newton matrix N of the interior point: a price e_j on z_j moves it by
 
     dz_j / de_j = (1 - (2 c_j^2 / H_j) (1 - (N^-1)_jj / omega_j) / omega_j) / H_j
 
+(for a feature of several columns with the quadratic form of ``N^-1`` and ``v / Omega``,
+and ``rest`` of ``newton``)
 and the curvature is half the inverse of that. The matrix is factorised anyway, so a
 candidate takes only one triangular solve.
 """
 
 from ._jit import jit, jit_new
-from .arrays import copy_to, fill, new_vector
+from .arrays import fill, new_vector
 from .linalg import dot, kth_largest
 
 # Number of features whose curvature is computed, those with the largest z.
@@ -30,45 +32,50 @@ def _solve_forwards(factor, first, x):
 
 
 @jit
-def _inverse_by_feature(system, f, x):
-    """``(N^-1)_ff`` from the factor of N."""
+def _length_by_feature(system, features, v, start, stop, x):
+    """The quadratic form of ``N^-1`` with v / Omega, from the factor of N."""
     fill(x, 0.0)
-    x[f] = 1.0
-    return _solve_forwards(system.matrix, f, x)
+    for f in range(start, stop):
+        x[f] = v[f] / features.omega[f]
+    return _solve_forwards(system.matrix, start, x)
 
 
 @jit
-def _inverse_by_sample(program, system, omega, f, x):
-    """``(N^-1)_ff`` from the factor of the matrix of the samples, by Woodbury."""
-    row = program.rows.dense[f]
-    n_rows, m = program.R.shape[0], row.shape[0]
-    copy_to(row, x)
-    reach = _solve_forwards(system.matrix, 0, x)
-    for r in range(n_rows, system.border.shape[0]):
+def _length_by_sample(program, system, v, start, stop, x):
+    """That of v'A with the inverse of the matrix of the samples."""
+    m = x.shape[0]
+    for i in range(m):
+        x[i] = 0.0
+        for f in range(start, stop):
+            x[i] += v[f] * program.rows.dense[f, i]
+    parts = 0.0
+    for r in range(program.R.shape[0], system.border.shape[0]):
         # The contribution of the intercept.
-        part = dot(row, system.solved[r], m)
-        reach -= part * part / dot(program.y, system.solved[r], m)
-    return omega - omega * omega * reach
+        part = dot(x, system.solved[r], m)
+        parts += part * part / dot(program.y, system.solved[r], m)
+    return _solve_forwards(system.matrix, 0, x) - parts
 
 
 @jit_new
-def find_curvatures(program, point, newton, curvatures):
+def find_curvatures(program, point, v, newton, curvatures):
     """Curvatures for the candidates, zero for the other free features."""
-    z, c, system = point.choice.z, point.c, newton.system
-    H, omega = newton.scaling.features.H, newton.scaling.features.omega
-    n_forced = program.n_forced
+    z, system, features = point.choice.z, newton.system, newton.scaling.features
+    starts = program.starts
     least = kth_largest(z, CANDIDATES) if z.shape[0] > CANDIDATES else 0.0
     x = new_vector(system.matrix.shape[0])
     fill(curvatures, 0.0)
     for j in range(z.shape[0]):
         if z[j] < least:
             continue
-        f = n_forced + j
-        if system.by_feature:
-            inverse = _inverse_by_feature(system, f, x)
+        start, stop = starts[j], starts[j + 1]
+        bend = 2.0 / features.H[j]
+        if not system.by_feature:
+            length = _length_by_sample(program, system, v, start, stop, x)
+            response = (1.0 - bend * length) / features.H[j]
         else:
-            inverse = _inverse_by_sample(program, system, omega[f], f, x)
-        bend = 2.0 * c[f] * c[f] / H[j] / omega[f]
-        response = (1.0 - bend * (1.0 - inverse / omega[f])) / H[j]
+            shrink = features.shrink[j]
+            length = _length_by_feature(system, features, v, start, stop, x)
+            response = features.rest[j] + bend * shrink * shrink * length
+            response /= features.H[j]
         if response > 0.0:
             curvatures[j] = 0.5 / response

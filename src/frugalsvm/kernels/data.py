@@ -13,10 +13,13 @@ class Data(NamedTuple):
 
     Attributes
     ----------
-    A : array (n, m)
-        Signed features, ``y_i x_ij``.
-    norms : array (n,)
+    A : array (n_columns, m)
+        Signed columns of X, ``y_i x_ij``.
+    norms : array (n_columns,)
         Upper bounds of the row norms.
+    starts, columns, signs : integer arrays
+        See ``engine.columns.Columns``. Without groups, starts and columns are empty;
+        without signs, signs are.
     y, C : arrays (m,)
         Labels and positive weights.
     intercept : bool
@@ -29,6 +32,9 @@ class Data(NamedTuple):
 
     A: np.ndarray
     norms: np.ndarray
+    starts: np.ndarray
+    columns: np.ndarray
+    signs: np.ndarray
     y: np.ndarray
     C: np.ndarray
     intercept: bool

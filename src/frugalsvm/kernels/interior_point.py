@@ -1,20 +1,22 @@
 """One interior point for the SVM on a fixed support and for the relaxation DSCoP.
 
-    min_z max_alpha  sum(alpha) - 1/2 [ sum_F c_j^2 + sum_P z_j c_j^2 ],   c = A alpha
+    min_z max_alpha  sum(alpha) - 1/2 [ sum_F q_j + sum_P z_j q_j ],   c = A alpha
     0 <= z <= 1,  R z <= h,  0 <= alpha <= C,  y alpha = 0
 
-F are the forced features (a plain SVM has no others) and P the free ones; R has a row
-of ones and, with feature costs, a row of costs. The conditions, with barrier tau, are
+F are the forced features (a plain SVM has no others) and P the free ones, and ``q_j``
+is the sum of ``v^2`` over the columns of a feature. In general ``v = c``; see
+``admitted`` for weights that are limited in sign. R has a row of ones and, with feature
+costs, a row of costs. The conditions, with barrier tau, are
 
-    c = A alpha,   y alpha = 0,   A'(z c) + b y - lower + upper = 1
-    s + R' lam = c^2 + g,   alpha lower = (C - alpha) upper = tau
+    c = A alpha,   y alpha = 0,   A'(z v) + b y - lower + upper = 1
+    s + R' lam = q + g,   alpha lower = (C - alpha) upper = tau
     g z = s (1 - z) = lam (h - R z) = kappa tau
 
 All of alpha, c, z, b and the multipliers are independent variables, so the rounding
 errors of one step are residuals that the next one removes. Mehrotra's
-predictor-corrector solves the conditions; eliminating all but ``du = z dc + c dz`` (one
-value per feature) or ``dalpha`` (one per sample) leaves a positive definite matrix, the
-smaller of which is factored. The second-order terms of the products z c and c^2 are
+predictor-corrector solves the conditions; eliminating all but ``du = z dv + v dz`` (one
+value per column) or ``dalpha`` (one per sample) leaves a positive definite matrix, the
+smaller of which is factored. The second-order terms of the products z v and of q are
 corrected, too.
 """
 
@@ -23,6 +25,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ._jit import jit, jit_new
+from .admitted import Admitted, admit, admit_exactly, new_admitted, worth
 from .arrays import copy_to, fill, filled, new_vector
 from .central_path import (
     Point,
@@ -35,6 +38,7 @@ from .central_path import (
     weights_of,
     zero_point,
 )
+from .columns import sum_of_squares
 from .curvature import find_curvatures
 from .hinge import balance, hinge_sum
 from .linalg import add, dot, top_sum, total
@@ -128,7 +132,8 @@ class Pair(NamedTuple):
     w, margins : arrays (q,), (m,)
         Weights, the intercept last if there is one, and margins.
     alpha, c, squares : arrays (m,), (p,), (free,)
-        Alpha after the repair of y alpha = 0, its c, and the squares of the free ones.
+        Alpha after the repair of y alpha = 0, what it admits of c, and the sums of
+        squares of the free features.
     """
 
     w: np.ndarray
@@ -143,6 +148,7 @@ class Workspace(NamedTuple):
 
     point: Point
     step: Point
+    admitted: Admitted
     newton: Newton
     pair: Pair
     weight: np.ndarray
@@ -152,7 +158,7 @@ class Workspace(NamedTuple):
 @jit_new
 def _new_pair(program):
     q, m = program.offset.shape[0], program.y.shape[0]
-    p, free = program.n_features, program.R.shape[1]
+    p, free = program.n_columns, program.R.shape[1]
     return Pair(
         new_vector(q), new_vector(m), new_vector(m), new_vector(p), new_vector(free)
     )
@@ -163,8 +169,8 @@ def _new_workspace(program):
     point, step = zero_point(program), zero_point(program)
     weight = new_vector(program.y.shape[0])
     return Workspace(
-        point, step, new_newton(program), _new_pair(program), weight,
-        filled(program.R.shape[1], 0.0),
+        point, step, new_admitted(program, point.c), new_newton(program),
+        _new_pair(program), weight, filled(program.R.shape[1], 0.0),
     )  # fmt: skip
 
 
@@ -175,15 +181,15 @@ def _new_solution(program):
 
 
 @jit
-def _read_primal(program, point, pair):
+def _read_primal(program, point, v, pair):
     """Weights and margins at a point, and their primal value.
 
     The loss of a frozen sample is taken as linear: alpha_i (1 - margin_i).
     """
-    w, margins, c = pair.w, pair.margins, point.c
-    weights_of(point.choice.z, c, point.b, w)
+    w, margins = pair.w, pair.margins
+    weights_of(program.starts, point.choice.z, v, point.b, w)
     combine_rows(w, program.rows, margins)
-    value = 0.5 * dot(w, c, c.shape[0]) + hinge_sum(margins, program.C)
+    value = 0.5 * dot(w, v, v.shape[0]) + hinge_sum(margins, program.C)
     return value + program.mass - dot(w, program.offset, w.shape[0])
 
 
@@ -191,15 +197,23 @@ def _read_primal(program, point, pair):
 def _read_dual(program, point, pair):
     """Compute alpha and squares at a point; return the value without free features."""
     alpha, c, squares = pair.alpha, pair.c, pair.squares
-    offset, p, n_forced = program.offset, program.n_features, program.n_forced
+    offset, p, n_forced = program.offset, program.n_columns, program.n_forced
     copy_to(point.samples.alpha, alpha)
     if offset.shape[0] > p:
         balance(alpha, program.y, program.C, offset[p])
     correlate_rows(program.rows, alpha, c)
     add(c, offset[:p], 1.0)
+    admit_exactly(program.signs, c, c)
     for j in range(squares.shape[0]):
-        squares[j] = c[n_forced + j] ** 2
+        squares[j] = sum_of_squares(c, program.starts[j], program.starts[j + 1])
     return total(alpha) - 0.5 * dot(c, c, n_forced) + program.mass
+
+
+@jit
+def _find_worths(starts, admitted, worths):
+    """What each free feature is worth."""
+    for j in range(worths.shape[0]):
+        worths[j] = worth(admitted, starts[j], starts[j + 1])
 
 
 @jit
@@ -232,19 +246,21 @@ def _largest(x, size):
 
 @jit
 def _predict_and_correct(program, work, mu, kappa, refine):
-    """Mehrotra's step, and how far it may go."""
-    point, step, newton, _, weight, _ = work
+    """Mehrotra's step; how far it may go, and the barrier it aims at."""
+    point, step, admitted, newton, _, weight, _ = work
     room, per_alpha, per_room, _ = newton.scaling.samples
     clear(step)
     tau, length = 0.0, 0.0
     for correct in (False, True):
-        newton_step(program, point, newton, weight, tau, kappa, length, refine, step)
+        newton_step(
+            program, point, admitted, newton, weight, tau, kappa, length, refine, step
+        )
         longest = longest_common_step(point, step, per_alpha, per_room)
         if not correct:
             length = min(1.0, longest)
             ahead = mean_product(point, room, kappa, step, length)
             tau = (ahead / mu) ** 3 * mu
-    return min(1.0, STEP_TO_BOUNDARY * longest)
+    return min(1.0, STEP_TO_BOUNDARY * longest), tau
 
 
 @jit
@@ -255,7 +271,7 @@ def interior_point(program, warm_w, attempt, goal, work, best, primal, dual):
     ----------
     program : Program
     warm_w : array
-        For an SVM: weights to start from; not used unless there is one per feature.
+        For an SVM: weights to start from; not used unless there is one per column.
     attempt : int
         The start, an index of ``UNITS``.
     goal : Goal
@@ -270,12 +286,12 @@ def interior_point(program, warm_w, attempt, goal, work, best, primal, dual):
     -------
     primal, dual, iterations
     """
-    point, step, newton, pair, weight, curvature = work
-    p, R, h = program.n_features, program.R, program.h
+    point, step, admitted, newton, pair, weight, curvature = work
+    p, R, h = program.n_columns, program.R, program.h
     mean_C = total(program.C) / program.C.shape[0]
     mu = UNITS[attempt] * mean_C
     _weigh(program.C, mean_C, PROPORTIONAL[attempt], weight)
-    start(program, warm_w, mu, weight, point, pair.w, pair.margins)
+    start(program, warm_w, mu, weight, point, admitted, pair.w, pair.margins)
     clear(step)
     # Until alpha has found its scale z stays uniform: a plain SVM, linear in c.
     released = R.shape[1] == 0
@@ -284,7 +300,7 @@ def interior_point(program, warm_w, attempt, goal, work, best, primal, dual):
     stalled, iterations = 0, 0
     refine, is_curved = False, R.shape[1] == 0
     while True:
-        own_primal = _read_primal(program, point, pair)
+        own_primal = _read_primal(program, point, admitted.v, pair)
         if own_primal < primal:
             primal = own_primal
             copy_to(pair.w, best.w)
@@ -302,12 +318,14 @@ def interior_point(program, warm_w, attempt, goal, work, best, primal, dual):
             if near or iterations >= RELEASE_AFTER:
                 released = True
                 least = RELEASE_PRODUCTS * own_primal / R.shape[1]
+                worths = newton.residuals.z
+                _find_worths(program.starts, admitted, worths)
                 kappa = (
-                    centre_choice(R, h, point.c, least, point.choice, pair.squares) / mu
+                    centre_choice(R, h, worths, least, point.choice, pair.squares) / mu
                 )
                 continue
 
-        scale(program, point, released, newton.scaling)
+        scale(program, point, admitted, released, newton.scaling)
         mu = mean_product(point, newton.scaling.samples.room, kappa, step, 0.0)
         gap = primal - dual
         slow = gap > PROGRESS * best_gap and mu > PROGRESS * best_mu
@@ -317,20 +335,22 @@ def interior_point(program, warm_w, attempt, goal, work, best, primal, dual):
         best_gap, best_mu = min(gap, best_gap), min(mu, best_mu)
         iterations += 1
 
-        find_residuals(program, point, pair.margins, newton.residuals)
+        find_residuals(program, point, admitted, pair.margins, newton.residuals)
         off = _largest(newton.residuals.c, p)
         # More than expected after the last step: its solves lost digits.
         lost = off > max(2.0 * expected, REFINE_ABOVE * _largest(point.c, p))
         refine = refine or lost
-        factorise(program, point.choice, newton.scaling, newton.system, goal.stop)
+        factorise(program, point, admitted.v, newton, goal.stop)
         if goal.stop[0] != 0:
             # The factorisation may be incomplete.
             break
         if released and not is_curved and gap <= CURVATURE_GAP * primal:
-            find_curvatures(program, point, newton, curvature)
+            find_curvatures(program, point, admitted.v, newton, curvature)
             is_curved = True
-        length = _predict_and_correct(program, work, mu, kappa, refine)
+        length, tau = _predict_and_correct(program, work, mu, kappa, refine)
         advance(point, step, length)
+        admitted.barrier[0] += length * (tau - admitted.barrier[0])
+        admit(program.signs, point.c, admitted)
         expected = (1.0 - length) * off
     return primal, dual, iterations
 

@@ -1,16 +1,21 @@
 """The Newton step of the interior point: residuals, scaling, factorisation, step.
 
-With ``H = s / (1 - z) + g / z``, ``omega = z + 2 c^2 / H``, ``theta`` the inverse of
-``lower / alpha + upper / (C - alpha)`` and ``E = R c / H``, eliminating all but
-``du = z dc + c dz`` leaves
+With ``H = s / (1 - z) + g / z``, ``Omega = z v' + 2 v^2 / H``, ``theta`` the inverse of
+``lower / alpha + upper / (C - alpha)`` and ``E = R v / H``, eliminating all but
+``du = z dv + v dz`` leaves
 
-    (1 / omega + A theta A') du + (E / omega)' dlam = A theta base - r_c
+    (1 / Omega + A theta A') du + (E / Omega)' dlam = A theta base - r_c
 
 and eliminating all but dalpha leaves
 
-    (1 / theta + A' omega A) dalpha - (A' E)' dlam + y db = base + A' omega r_c
+    (1 / theta + A' Omega A) dalpha - (A' E)' dlam + y db = base + A' Omega r_c
 
 each bordered by the budget prices (and b). Feature costs make the border two rows wide.
+
+For a feature of several columns Omega is the matrix ``omega + bend v v'`` with diagonal
+``omega = z v'`` and ``bend = 2 / H``. By the formula of Sherman and Morrison its
+inverse is ``1 / omega - bend shrink (v / omega) (v / omega)'`` with ``shrink`` the
+inverse of ``1 + bend sum(v^2 / omega)``. For all others, omega is Omega.
 """
 
 from typing import NamedTuple
@@ -18,6 +23,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ._jit import jit, jit_new
+from .admitted import worth
 from .arrays import copy_to, fill, filled, new_matrix, new_vector
 from .linalg import (
     add,
@@ -45,9 +51,9 @@ class Residuals(NamedTuple):
     c : array (q,)
         ``c - A alpha``; the last entry, if there is an intercept, is ``-y alpha``.
     alpha : array (m,)
-        ``A'(z c) + b y - lower + upper - 1``.
+        ``A'(z v) + b y - lower + upper - 1``.
     z : array (free,)
-        ``s + R' lam - c^2 - g``.
+        ``s + R' lam - q - g``.
     """
 
     c: np.ndarray
@@ -65,11 +71,18 @@ class SampleScaling(NamedTuple):
 
 
 class FeatureScaling(NamedTuple):
-    """H of the free features, omega and E of all."""
+    """H of the free features, omega and E of all columns, bend, shrink and rest.
+
+    A feature of one column has no bend, and its shrink is 1. ``rest`` is
+    ``1 - 2 v' (1 / Omega) v / H``.
+    """
 
     H: np.ndarray
     omega: np.ndarray
     E: np.ndarray
+    bend: np.ndarray
+    shrink: np.ndarray
+    rest: np.ndarray
 
 
 class Scaling(NamedTuple):
@@ -86,8 +99,10 @@ class System(NamedTuple):
     ----------
     by_feature : bool
         Whether du is left, or dalpha.
-    columns : array (m, p)
-        Transposed rows, if it is dalpha.
+    columns : array (m, p + number of features of several columns)
+        If it is dalpha: transposed rows, and for features of several columns ``A' v``.
+    weights : array
+        Omega of the columns, and bend of these features.
     matrix : array (order, order)
         The matrix, and after factorisation its Cholesky factor.
     border, solved : arrays (n_border, order)
@@ -102,6 +117,7 @@ class System(NamedTuple):
 
     by_feature: bool
     columns: np.ndarray
+    weights: np.ndarray
     matrix: np.ndarray
     border: np.ndarray
     solved: np.ndarray
@@ -145,28 +161,58 @@ def _new_residuals(program):
 
 @jit_new
 def _new_scaling(program):
-    """Scalings, set for forced features only: they have no H, and omega is 1."""
-    m, p = program.y.shape[0], program.n_features
+    """Scalings, set for forced features only: they have no H, and omega is the slope.
+
+    No bend is set either.
+    """
+    m, p = program.y.shape[0], program.n_columns
     n_rows, free = program.R.shape
     E = new_matrix(n_rows, p)
     for r in range(n_rows):
         fill(E[r], 0.0)
     samples = SampleScaling(new_vector(m), new_vector(m), new_vector(m), new_vector(m))
-    return Scaling(samples, FeatureScaling(new_vector(free), filled(p, 1.0), E))
+    features = FeatureScaling(
+        new_vector(free), filled(p, 1.0), E, filled(free, 0.0), filled(free, 1.0),
+        new_vector(free),
+    )  # fmt: skip
+    return Scaling(samples, features)
 
 
 @jit_new
 def _new_system(program, by_feature):
     q, m = program.offset.shape[0], program.y.shape[0]
-    p = program.n_features
+    p = program.n_columns
     order = q if by_feature else m
     n_border = program.h.shape[0] if by_feature else program.h.shape[0] + q - p
-    columns = transpose(program.rows.dense[: 0 if by_feature else p])
+    columns = new_matrix(0, 0) if by_feature else _new_columns(program)
     return System(
-        by_feature, columns, new_matrix(order, order), new_matrix(n_border, order),
-        new_matrix(n_border, order), new_matrix(n_border, n_border), new_vector(q),
-        new_vector(q), new_vector(n_border),
+        by_feature, columns, new_vector(columns.shape[1]), new_matrix(order, order),
+        new_matrix(n_border, order), new_matrix(n_border, order),
+        new_matrix(n_border, n_border), new_vector(q), new_vector(q),
+        new_vector(n_border),
     )  # fmt: skip
+
+
+@jit
+def has_several(starts, j):
+    """Whether a free feature has several columns."""
+    return starts[j + 1] - starts[j] > 1
+
+
+@jit_new
+def _new_columns(program):
+    """Transposed rows, and room for a column for each feature of several columns."""
+    p, starts = program.n_columns, program.starts
+    extra = 0
+    for j in range(starts.shape[0] - 1):
+        extra += has_several(starts, j)
+    if extra == 0:
+        return transpose(program.rows.dense[:p])
+    columns = new_matrix(program.y.shape[0], p + extra)
+    for i in range(columns.shape[0]):
+        for f in range(p):
+            columns[i, f] = program.rows.dense[f, i]
+    return columns
 
 
 @jit_new
@@ -196,9 +242,9 @@ def price_of(R, lam, j):
 
 
 @jit
-def find_residuals(program, point, margins, residuals):
-    """Residuals of a point, given its margins ``A'(z c) + b y``."""
-    c, p = point.c, program.n_features
+def find_residuals(program, point, admitted, margins, residuals):
+    """Residuals of a point, given its margins ``A'(z v) + b y``."""
+    c, p = point.c, program.n_columns
     correlate_rows(program.rows, point.samples.alpha, residuals.c)
     add(residuals.c, program.offset, 1.0)
     for j in range(residuals.c.shape[0]):
@@ -206,25 +252,26 @@ def find_residuals(program, point, margins, residuals):
     lower, upper = point.samples.lower, point.samples.upper
     for i in range(margins.shape[0]):
         residuals.alpha[i] = margins[i] - 1.0 - lower[i] + upper[i]
-    _find_choice_residuals(program.R, point.choice, c, residuals.z)
+    _find_choice_residuals(program, point.choice, admitted, residuals.z)
 
 
 @jit
-def _find_choice_residuals(R, choice, c, residual):
-    n_forced = c.shape[0] - R.shape[1]
+def _find_choice_residuals(program, choice, admitted, residual):
+    R, starts = program.R, program.starts
     for j in range(R.shape[1]):
         charged = choice.s[j] + price_of(R, choice.lam, j)
-        residual[j] = charged - c[n_forced + j] ** 2 - choice.g[j]
+        own = worth(admitted, starts[j], starts[j + 1])
+        residual[j] = charged - own - choice.g[j]
 
 
 @jit
-def scale(program, point, released, scaling):
+def scale(program, point, admitted, released, scaling):
     """Slacks and scalings at a point; z is fixed until it is released."""
     R, h, choice = program.R, program.h, point.choice
     for r in range(h.shape[0]):
         choice.slack[r] = h[r] - dot(R[r], choice.z, R.shape[1])
     _scale_samples(program.C, point.samples, scaling.samples)
-    _scale_features(R, choice, point.c, released, scaling.features)
+    _scale_features(program, choice, admitted, released, scaling.features)
 
 
 @jit
@@ -239,29 +286,41 @@ def _scale_samples(C, samples, scaling):
 
 
 @jit
-def _scale_features(R, choice, c, released, scaling):
-    H, omega, E = scaling
-    n_forced = c.shape[0] - R.shape[1]
+def _scale_features(program, choice, admitted, released, scaling):
+    R, starts = program.R, program.starts
+    H, omega, E, bend, shrink, rest = scaling
+    v, slope = admitted.v, admitted.slope
+    copy_to(slope[: program.n_forced], omega)
     for j in range(R.shape[1]):
-        f = n_forced + j
-        z = choice.z[j]
+        z, first = choice.z[j], starts[j]
         H[j] = choice.s[j] / (1.0 - z) + choice.g[j] / z if released else np.inf
-        omega[f] = z + 2.0 * c[f] ** 2 / H[j]
-        for r in range(R.shape[0]):
-            E[r, f] = c[f] * R[r, j] / H[j]
+        if has_several(starts, j):
+            bend[j], length = 2.0 / H[j], 0.0
+            for f in range(first, starts[j + 1]):
+                omega[f] = z * slope[f]
+                length += v[f] * v[f] / omega[f]
+            rest[j] = shrink[j] = 1.0 / (1.0 + bend[j] * length)
+        else:
+            own = z * slope[first]
+            omega[first] = own + 2.0 * v[first] ** 2 / H[j]
+            rest[j] = own / omega[first]
+        for f in range(first, starts[j + 1]):
+            for r in range(R.shape[0]):
+                E[r, f] = v[f] * R[r, j] / H[j]
 
 
 @jit
-def factorise(program, choice, scaling, system, stop):
+def factorise(program, point, v, newton, stop):
     """Form and factorise the matrix, and solve for its border.
 
     Incomplete if the flag ``stop`` is set.
     """
+    scaling, system, choice = newton.scaling, newton.system, point.choice
     theta, features = scaling.samples.theta, scaling.features
     if system.by_feature:
-        _form_by_feature(program.rows, theta, features, system, stop)
+        _form_by_feature(program, v, theta, features, system, stop)
     else:
-        _form_by_sample(program.rows, program.y, theta, features, system, stop)
+        _form_by_sample(program, v, theta, features, system, stop)
     cholesky(system.matrix, stop)
     for r in range(system.border.shape[0]):
         copy_to(system.border[r], system.solved[r])
@@ -270,23 +329,58 @@ def factorise(program, choice, scaling, system, stop):
 
 
 @jit
-def _form_by_feature(rows, theta, scaling, system, stop):
-    """``1 / omega + A theta A'`` and the border ``E / omega`` of the budget rows."""
+def _form_by_feature(program, v, theta, scaling, system, stop):
+    """``1 / Omega + A theta A'`` and the border ``E / Omega`` of the budget rows."""
     matrix, border, omega = system.matrix, system.border, scaling.omega
-    gram_of_rows(rows, theta, matrix, stop)
-    for j in range(omega.shape[0]):
-        matrix[j, j] += 1.0 / omega[j]
+    gram_of_rows(program.rows, theta, matrix, stop)
+    for f in range(omega.shape[0]):
+        matrix[f, f] += 1.0 / omega[f]
+    _subtract_bends(program.starts, v, scaling, matrix)
     for r in range(border.shape[0]):
         fill(border[r], 0.0)
-        for j in range(omega.shape[0]):
-            border[r, j] = scaling.E[r, j] / omega[j]
+        for j in range(scaling.shrink.shape[0]):
+            for f in range(program.starts[j], program.starts[j + 1]):
+                border[r, f] = scaling.E[r, f] / omega[f] * scaling.shrink[j]
 
 
 @jit
-def _form_by_sample(rows, y, theta, scaling, system, stop):
-    """``1 / theta + A' omega A`` and the border ``-A' E`` and y."""
+def _subtract_bends(starts, v, scaling, matrix):
+    """Complete ``1 / Omega`` of features of several columns."""
+    omega = scaling.omega
+    for j in range(starts.shape[0] - 1):
+        if has_several(starts, j):
+            factor = scaling.bend[j] * scaling.shrink[j]
+            for f in range(starts[j], starts[j + 1]):
+                own = factor * v[f] / omega[f]
+                for e in range(starts[j], f + 1):
+                    matrix[f, e] -= own * v[e] / omega[e]
+
+
+@jit
+def _extend_columns(program, v, scaling, system):
+    """Set the weights of columns, and the columns of features that have several."""
+    p, starts, at = program.n_columns, program.starts, program.n_columns
+    copy_to(scaling.omega, system.weights)
+    if system.weights.shape[0] == p:
+        return
+    for j in range(starts.shape[0] - 1):
+        if has_several(starts, j):
+            system.weights[at] = scaling.bend[j]
+            for i in range(system.columns.shape[0]):
+                value = 0.0
+                for f in range(starts[j], starts[j + 1]):
+                    value += v[f] * system.columns[i, f]
+                system.columns[i, at] = value
+            at += 1
+
+
+@jit
+def _form_by_sample(program, v, theta, scaling, system, stop):
+    """``1 / theta + A' Omega A`` and the border ``-A' E`` and y."""
     matrix, border, E = system.matrix, system.border, scaling.E
-    weighted_gram(system.columns, scaling.omega, matrix, stop)
+    rows, y = program.rows, program.y
+    _extend_columns(program, v, scaling, system)
+    weighted_gram(system.columns, system.weights, matrix, stop)
     for i in range(theta.shape[0]):
         matrix[i, i] += 1.0 / theta[i]
     for r in range(E.shape[0]):
@@ -307,28 +401,29 @@ def _form_small(R, choice, scaling, system):
     for r in range(R.shape[0]):
         for q in range(R.shape[0]):
             coupling = choice.slack[r] / choice.lam[r] if r == q else 0.0
-            coupling += _coupling(R[r], R[q], choice.z, scaling, system.by_feature)
+            coupling += _coupling(R[r], R[q], scaling, system.by_feature)
             small[r, q] += 0.5 * coupling if system.by_feature else -0.5 * coupling
 
 
 @jit
-def _coupling(row, other, z, scaling, by_feature):
+def _coupling(row, other, scaling, by_feature):
     """The entry of two budget rows that elimination causes."""
-    n_forced = scaling.omega.shape[0] - z.shape[0]
     coupling = 0.0
-    for j in range(z.shape[0]):
+    for j in range(scaling.H.shape[0]):
         ratio = row[j] * other[j] / scaling.H[j]
         if by_feature:
-            ratio *= z[j] / scaling.omega[n_forced + j]
+            ratio *= scaling.rest[j]
         coupling += ratio
     return coupling
 
 
 @jit
-def newton_step(program, point, newton, weight, tau, kappa, second, refine, step):
+def newton_step(
+    program, point, admitted, newton, weight, tau, kappa, second, refine, step
+):
     """Overwrite a predictor by the step to the central path at tau.
 
-    The predictor, zero for none, gives the second-order terms. Those of z c and c^2 are
+    The predictor, zero for none, gives the second-order terms. Those of z v and q are
     scaled by ``second``: they grow with the square of the step, so they are corrected
     for the step that the predictor could take.
     """
@@ -336,9 +431,10 @@ def newton_step(program, point, newton, weight, tau, kappa, second, refine, step
     R, choice, H = program.R, point.choice, scaling.features.H
     lift = step.c
     _aim_choice(
-        R, choice, point.c, residuals.z, H, kappa * tau, second, rhs, step.choice, lift
-    )
-    if R.shape[1] > 0:
+        program, choice, admitted, residuals.z, H, tau, kappa, second, rhs, step.choice,
+        lift,
+    )  # fmt: skip
+    if R.shape[1] > 0 or program.signs.shape[0] > 0:
         combine_rows(lift, program.rows, rhs.base)
     else:
         fill(rhs.base, 0.0)
@@ -347,34 +443,49 @@ def newton_step(program, point, newton, weight, tau, kappa, second, refine, step
         step.samples,
     )  # fmt: skip
     if system.by_feature:
-        _solve_by_feature(program.rows, scaling, system, rhs, residuals.c, refine, step)
+        _solve_by_feature(
+            program, admitted.v, scaling, system, rhs, residuals.c, refine, step
+        )
     else:
-        _solve_by_sample(program.rows, scaling, system, rhs, residuals.c, step)
+        _solve_by_sample(program, admitted.v, scaling, system, rhs, residuals.c, step)
     _complete_samples(point.samples, scaling.samples, step.samples)
-    _complete_choice(R, choice, point.c, H, rhs.e, step.choice, step.c)
+    _complete_choice(program, choice, admitted.v, H, rhs.e, step.choice, step.c)
 
 
 @jit
-def _aim_choice(R, choice, c, residual, H, target, second, rhs, step, d_c):
+def _aim_choice(
+    program, choice, admitted, residual, H, tau, kappa, second, rhs, step, d_c
+):
     """Right-hand sides e and prices; multipliers receive residuals of products.
 
-    ``d_c`` receives the contribution of second-order terms and e to ``z c``.
+    ``d_c`` receives the contribution of second-order terms, e and a lower barrier of
+    signs to ``z v``.
     """
-    e, prices = rhs.e, rhs.prices
-    n_forced = c.shape[0] - R.shape[1]
-    fill(d_c[:n_forced], 0.0)
+    R, starts, target = program.R, program.starts, kappa * tau
+    e, prices, v, slope = rhs.e, rhs.prices, admitted.v, admitted.slope
+    # Without signs there is nothing that the barrier moves.
+    drift = tau - admitted.barrier[0]
+    fill(d_c[: program.n_forced], 0.0)
+    for f in range(min(program.n_forced, admitted.v_rate.shape[0])):
+        d_c[f] = drift * admitted.v_rate[f]
     for r in range(R.shape[0]):
         lam, slack = choice.lam[r], choice.slack[r]
         step.slack[r] = target - lam * slack - step.lam[r] * step.slack[r]
         prices[r] = step.slack[r] / lam
     for j in range(R.shape[1]):
-        f = n_forced + j
         z, d_z = choice.z[j], step.z[j]
         step.s[j] = target - choice.s[j] * (1.0 - z) + step.s[j] * d_z
         step.g[j] = target - choice.g[j] * z - step.g[j] * d_z
-        missing = residual[j] - second * d_c[f] ** 2
+        missing = residual[j]
+        for f in range(starts[j], starts[j + 1]):
+            missing -= second * slope[f] * d_c[f] ** 2
+        for f in range(starts[j], min(starts[j + 1], admitted.q_rate.shape[0])):
+            missing -= drift * admitted.q_rate[f]
         e[j] = step.g[j] / z - step.s[j] / (1.0 - z) - missing
-        d_c[f] = second * d_z * d_c[f] + c[f] * e[j] / H[j]
+        for f in range(starts[j], starts[j + 1]):
+            d_c[f] = second * d_z * slope[f] * d_c[f] + v[f] * e[j] / H[j]
+        for f in range(starts[j], min(starts[j + 1], admitted.v_rate.shape[0])):
+            d_c[f] += z * drift * admitted.v_rate[f]
         for r in range(R.shape[0]):
             prices[r] += R[r, j] * e[j] / H[j]
 
@@ -413,18 +524,27 @@ def _back_to_samples(rows, base, theta, du, d_alpha):
 
 
 @jit
-def _back_to_features(scaling, du, d_lam, d_c):
-    """``d_c = (du + E' d_lam) / omega``."""
-    for j in range(d_c.shape[0]):
-        change = du[j]
+def _back_to_features(starts, v, scaling, du, d_lam, d_c):
+    """``d_c = (du + E' d_lam) / Omega``."""
+    for f in range(d_c.shape[0]):
+        change = du[f]
         for r in range(d_lam.shape[0]):
-            change += scaling.E[r, j] * d_lam[r]
-        d_c[j] = change / scaling.omega[j]
+            change += scaling.E[r, f] * d_lam[r]
+        d_c[f] = change / scaling.omega[f]
+    for j in range(starts.shape[0] - 1):
+        if has_several(starts, j):
+            seen = 0.0
+            for f in range(starts[j], starts[j + 1]):
+                seen += v[f] * d_c[f]
+            seen *= scaling.bend[j] * scaling.shrink[j]
+            for f in range(starts[j], starts[j + 1]):
+                d_c[f] -= seen * v[f] / scaling.omega[f]
 
 
 @jit
-def _solve_by_feature(rows, scaling, system, rhs, r_c, refine, step):
+def _solve_by_feature(program, v, scaling, system, rhs, r_c, refine, step):
     """Step of alpha, c, lam and b through the feature-space matrix."""
+    rows, starts = program.rows, program.starts
     theta, d_alpha, d_lam = scaling.samples.theta, step.samples.alpha, step.choice.lam
     du, x, t, d_c = system.du, system.x, system.t, step.c
     for i in range(theta.shape[0]):
@@ -443,18 +563,27 @@ def _solve_by_feature(rows, scaling, system, rhs, r_c, refine, step):
         add(du, x, 1.0)
         add(d_lam, t, 1.0)
         _back_to_samples(rows, rhs.base, theta, du, d_alpha)
-        _back_to_features(scaling.features, du, d_lam, d_c)
+        _back_to_features(starts, v, scaling.features, du, d_lam, d_c)
     copy_to(du[d_c.shape[0] :], step.b)
 
 
 @jit
-def _solve_by_sample(rows, scaling, system, rhs, r_c, step):
+def _solve_by_sample(program, v, scaling, system, rhs, r_c, step):
     """Step of alpha, c, lam and b through the sample-space matrix."""
+    rows, starts = program.rows, program.starts
     omega, E, t = scaling.features.omega, scaling.features.E, system.t
     d_alpha, d_lam, d_c, p = step.samples.alpha, step.choice.lam, step.c, omega.shape[0]
     n_rows = d_lam.shape[0]
-    for j in range(p):
-        d_c[j] = omega[j] * r_c[j]
+    for f in range(p):
+        d_c[f] = omega[f] * r_c[f]
+    for j in range(starts.shape[0] - 1):
+        if has_several(starts, j):
+            seen = 0.0
+            for f in range(starts[j], starts[j + 1]):
+                seen += v[f] * r_c[f]
+            seen *= scaling.features.bend[j]
+            for f in range(starts[j], starts[j + 1]):
+                d_c[f] += seen * v[f]
     combine_rows(d_c, rows, d_alpha)
     add(d_alpha, rhs.base, 1.0)
     for r in range(t.shape[0]):
@@ -478,13 +607,14 @@ def _complete_samples(samples, scaling, step):
 
 
 @jit
-def _complete_choice(R, choice, c, H, e, step, d_c):
+def _complete_choice(program, choice, v, H, e, step, d_c):
     """Steps of z, its multipliers and the slacks."""
-    n_forced = c.shape[0] - R.shape[1]
+    R, starts = program.R, program.starts
     for j in range(R.shape[1]):
-        f = n_forced + j
-        z = choice.z[j]
-        d_z = (e[j] + 2.0 * c[f] * d_c[f] - price_of(R, step.lam, j)) / H[j]
+        z, seen = choice.z[j], 0.0
+        for f in range(starts[j], starts[j + 1]):
+            seen += v[f] * d_c[f]
+        d_z = (e[j] + 2.0 * seen - price_of(R, step.lam, j)) / H[j]
         step.z[j] = d_z
         step.s[j] = (step.s[j] + choice.s[j] * d_z) / (1.0 - z)
         step.g[j] = (step.g[j] - choice.g[j] * d_z) / z

@@ -1,8 +1,9 @@
 """The program that the interior point solves, on some features and samples.
 
-It has one row per feature, ``y_i x_ij``, and the labels as a last row if there is an
-intercept: a feature without penalty. With a free intercept the means of the features
-do not change the solution, but large means would lose digits, so the rows are centred.
+It has one row per column of its features, ``y_i x_ij``, and the labels as a last row if
+there is an intercept: a column without penalty. With a free intercept the means of the
+columns do not change the solution, but large means would lose digits, so the rows are
+centred.
 """
 
 from typing import NamedTuple
@@ -10,7 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ._jit import jit_new
-from .arrays import copy_to, fill, filled, new_indices, new_vector
+from .arrays import copy_to, fill, filled, join, new_indices, new_vector
+from .columns import columns_of, n_columns_of, signs_of, starts_of
 from .linalg import dot, total
 from .rows import Rows, stack
 
@@ -25,7 +27,8 @@ class Program(NamedTuple):
     Attributes
     ----------
     rows : Rows (q, m)
-        Signed and centred: forced features, free ones, and y if there is an intercept.
+        Signed and centred: columns of forced features, of free ones, and y if there is
+        an intercept.
     offset : array (q,)
         The contribution of frozen samples to ``rows @ alpha``.
     mass : float
@@ -34,8 +37,12 @@ class Program(NamedTuple):
         Labels and positive weights.
     R, h : arrays (r, free), (r,)
         Budget rows ``R z <= h``, positive; the first is all ones. No rows for an SVM.
-    n_forced, n_features : int
-        Number of forced and of all features.
+    n_forced, n_columns : int
+        Number of columns of the forced and of all features.
+    starts : integer array (free + 1,)
+        Where the columns of each free feature begin.
+    signs : array (n_columns,)
+        Those of weights, see ``engine.columns``; empty if all are free.
     """
 
     rows: Rows
@@ -46,7 +53,9 @@ class Program(NamedTuple):
     R: np.ndarray
     h: np.ndarray
     n_forced: int
-    n_features: int
+    n_columns: int
+    starts: np.ndarray
+    signs: np.ndarray
 
 
 class Restriction(NamedTuple):
@@ -55,16 +64,16 @@ class Restriction(NamedTuple):
     Attributes
     ----------
     program : Program
-    features, samples : integer arrays
-        Features and active samples of the program.
+    columns, samples : integer arrays
+        Columns and active samples of the program.
     means : array
-        Means of the features: the weights of the program belong to centred ones.
+        Means of the columns: the weights of the program belong to centred ones.
     alpha : array
         Dual variables of all samples, zero for the active ones.
     """
 
     program: Program
-    features: np.ndarray
+    columns: np.ndarray
     samples: np.ndarray
     means: np.ndarray
     alpha: np.ndarray
@@ -124,33 +133,36 @@ def _take(values, samples):
 
 
 @jit_new
-def _offset(data, features, means, alpha):
+def _offset(data, columns, means, alpha):
     """The contribution of frozen samples to the products of the rows with alpha."""
-    p, m = features.shape[0], alpha.shape[0]
+    p, m = columns.shape[0], alpha.shape[0]
     balance = dot(data.y, alpha, m)
     offset = new_vector(p + 1 if data.intercept else p)
     for t in range(p):
-        offset[t] = dot(data.A[features[t]], alpha, m) - means[t] * balance
+        offset[t] = dot(data.A[columns[t]], alpha, m) - means[t] * balance
     if data.intercept:
         offset[p] = balance
     return offset
 
 
 @jit_new
-def restrict(data, features, side, R, h):
-    """The program on some features, forced ones first, and on the samples of side 0.
+def restrict(data, forced, free, side, R, h):
+    """The program on forced and free features, and on the samples of side 0.
 
     If these cannot balance the others, it has all samples, and all sides become 0.
     """
     alpha = _frozen(side, data.y, data.C, data.intercept)
     samples = _active(side)
     y, C = _take(data.y, samples), _take(data.C, samples)
-    rows = stack(data, features, samples, y)
+    columns = columns_of(data, join(forced, free))
+    n_forced = n_columns_of(data, forced)
+    rows = stack(data, columns, samples, y)
     means = rows.means
-    offset = _offset(data, features, means, alpha)
-    p = features.shape[0]
-    program = Program(rows, offset, total(alpha), y, C, R, h, p - R.shape[1], p)
-    return Restriction(program, features, samples, means, alpha)
+    program = Program(
+        rows, _offset(data, columns, means, alpha), total(alpha), y, C, R, h, n_forced,
+        columns.shape[0], starts_of(data, free, n_forced), signs_of(data, columns),
+    )  # fmt: skip
+    return Restriction(program, columns, samples, means, alpha)
 
 
 @jit_new
@@ -164,17 +176,17 @@ def dual_point(restriction, alpha):
 
 
 @jit_new
-def margins_of(data, features, w, means):
+def margins_of(data, columns, w, means):
     """Margins of all samples; ``w`` of centred rows, intercept last if any."""
     y = data.y
-    p = features.shape[0]
+    p = columns.shape[0]
     m = y.shape[0]
     margins = new_vector(m)
     b = w[p] if w.shape[0] > p else 0.0
     for i in range(m):
         margins[i] = b * y[i]
     for t in range(p):
-        row = data.A[features[t]]
+        row = data.A[columns[t]]
         weight = w[t]
         mean = means[t]
         if weight != 0.0:

@@ -11,8 +11,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ._jit import jit, jit_new
-from .arrays import copy_to, join, new_vector
+from .arrays import copy_to, new_vector
 from .bounds import dual_bound
+from .columns import sum_of_squares
 from .data import WorkingSetArrays
 from .hinge import hinge_sum
 from .interior_point import Goal, solve_program
@@ -61,7 +62,8 @@ class RoundResult(NamedTuple):
     features : integer array
         The working set.
     z, w : arrays
-        z of the working set; weights of forced features and working set.
+        z of the working set; weights of the columns of forced features and of those of
+        the working set.
     margins : array (m,)
     iterations : int
     curvature : array
@@ -94,39 +96,41 @@ class RelaxedRegion(NamedTuple):
 
 
 @jit
-def _primal_value(w, z, n_forced, margins, C):
+def _primal_value(w, z, n_forced, starts, margins, C):
     """``1/2 sum w_j^2 / z_j`` plus the losses."""
     quadratic = 0.0
-    for j in range(n_forced):
-        quadratic += w[j] * w[j]
+    for f in range(n_forced):
+        quadratic += w[f] * w[f]
     for j in range(z.shape[0]):
-        quadratic += w[n_forced + j] * w[n_forced + j] / z[j]
+        quadratic += sum_of_squares(w, starts[j], starts[j + 1]) / z[j]
     return 0.5 * quadratic + hinge_sum(margins, C)
 
 
 @jit_new
 def _bound(data, region, alpha):
     return dual_bound(
-        data.A, data.norms, data.y, data.C, data.intercept, data.costs, region.forced,
-        region.free, region.k, region.budget, alpha,
+        data.A, data.norms, data.starts, data.columns, data.signs, data.y, data.C,
+        data.intercept, data.costs, region.forced, region.free, region.k, region.budget,
+        alpha,
     )  # fmt: skip
 
 
 @jit_new
 def _solve(data, region, working_set, tol, cutoff):
     """Solve the relaxation on a working set, and compute its values."""
-    features = join(region.forced, working_set.features)
-    R, h = budget_rows(region, data.costs, working_set.features)
-    part = restrict(data, features, working_set.side, R, h)
+    free = working_set.features
+    R, h = budget_rows(region, data.costs, free)
+    part = restrict(data, region.forced, free, working_set.side, R, h)
+    program = part.program
     goal = Goal(tol, cutoff, data.stop)
-    found = solve_program(part.program, new_vector(0), goal)
+    found = solve_program(program, new_vector(0), goal)
     w, z, own_alpha = found.solution
     bound, alpha, squares, price = _bound(data, region, dual_point(part, own_alpha))
-    margins = margins_of(data, features, w, part.means)
-    value = _primal_value(w, z, region.forced.shape[0], margins, data.C)
+    margins = margins_of(data, part.columns, w, part.means)
+    value = _primal_value(w, z, program.n_forced, program.starts, margins, data.C)
     return RoundResult(
-        bound, price, alpha, squares, value, working_set.features, z, w, margins,
-        found.iterations, found.curvature,
+        bound, price, alpha, squares, value, free, z, w, margins, found.iterations,
+        found.curvature,
     )  # fmt: skip
 
 

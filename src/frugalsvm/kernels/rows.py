@@ -1,4 +1,4 @@
-"""The rows of a program: signed features at some samples, centred, and the labels.
+"""The rows of a program: signed columns at some samples, centred, and the labels.
 
 Features such as words of texts and levels of categories are zero for most samples. If
 nearly all entries of a program are zero, only the others are kept, sample by sample,

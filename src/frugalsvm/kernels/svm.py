@@ -12,11 +12,21 @@ from typing import NamedTuple
 import numpy as np
 
 from ._jit import jit_new
-from .arrays import copy_to, fill, filled, new_marks, new_matrix, new_vector
+from .arrays import (
+    copy_to,
+    fill,
+    filled,
+    new_indices,
+    new_marks,
+    new_matrix,
+    new_vector,
+)
+from .columns import columns_of
 from .hinge import best_intercept, hinge_sum
 from .interior_point import Goal, solve_program
-from .linalg import dot, kth_largest
+from .linalg import add, dot, kth_largest
 from .program import dual_point, margins_of, restrict
+from .rows import correlate_rows
 from .working_set import grow_samples
 
 # Samples near the margin that are active at first: this many for each weight, this
@@ -41,7 +51,7 @@ class SVMTask(NamedTuple):
     cutoff : float
         Stop once the dual value exceeds it.
     warm_w : array
-        Weights to start from, or an empty array.
+        Weights of its columns to start from, or an empty array.
     n_near : int
         Number of samples that are active at first, given such weights.
     """
@@ -53,9 +63,9 @@ class SVMTask(NamedTuple):
     n_near: int
 
 
-def near_samples(n_samples: int, n_features: int) -> int:
+def near_samples(n_samples: int, n_columns: int) -> int:
     """Number of samples that are active at first, given weights to start from."""
-    size = int(NEAR_RATE * (n_features + 1) + NEAR_FRACTION * n_samples) + NEAR_EXTRA
+    size = int(NEAR_RATE * (n_columns + 1) + NEAR_FRACTION * n_samples) + NEAR_EXTRA
     is_few = size <= MOST_NEAR * n_samples and n_samples < MOST_SAMPLES
     return size if is_few else n_samples
 
@@ -96,8 +106,9 @@ def _polish_intercept(y, C, w, means, margins):
 @jit_new
 def _start_margins(data, task):
     """Margins with the weights to start from and their best intercept."""
-    y, p = data.y, task.support.shape[0]
-    margins = margins_of(data, task.support, task.warm_w, filled(p, 0.0))
+    columns = columns_of(data, task.support)
+    y, p = data.y, columns.shape[0]
+    margins = margins_of(data, columns, task.warm_w, filled(p, 0.0))
     if data.intercept:
         scores = new_vector(y.shape[0])
         for i in range(y.shape[0]):
@@ -131,19 +142,35 @@ def _first_sides(data, task):
 
 
 @jit_new
+def _drop_ghosts(program, alpha, w):
+    """Set weights to zero that are positive only because of the barrier."""
+    if program.signs.shape[0] == 0:
+        return
+    c = new_vector(program.n_columns)
+    correlate_rows(program.rows, alpha, c)
+    add(c, program.offset[: c.shape[0]], 1.0)
+    for f in range(c.shape[0]):
+        if program.signs[f] * c[f] < 0.0:
+            w[f] = 0.0
+
+
+@jit_new
 def solve_svm(data, task):
     """Solve the SVM on a support."""
-    support, p = task.support, task.support.shape[0]
+    nothing = new_indices(0)
     goal = Goal(task.tol, task.cutoff, data.stop)
     side = _first_sides(data, task)
     rounds = 0
     while True:
-        part = restrict(data, support, side, new_matrix(0, 0), new_vector(0))
+        part = restrict(
+            data, task.support, nothing, side, new_matrix(0, 0), new_vector(0)
+        )
         # The original weights stay the better start if samples join.
         found = solve_program(part.program, task.warm_w, goal)
         rounds += 1
         own_w, means = found.solution.w, part.means
-        margins = margins_of(data, support, own_w, means)
+        _drop_ghosts(part.program, found.solution.alpha, own_w)
+        margins = margins_of(data, part.columns, own_w, means)
         is_whole = part.samples.shape[0] == side.shape[0]
         if is_whole or found.dual > task.cutoff or data.stop[0] != 0:
             break
@@ -154,6 +181,6 @@ def solve_svm(data, task):
             fill(side, 0)
     alpha = dual_point(part, found.solution.alpha)
     b, objective = _polish_intercept(data.y, data.C, own_w, means, margins)
-    w = new_vector(p)
-    copy_to(own_w[:p], w)
+    w = new_vector(means.shape[0])
+    copy_to(own_w[: w.shape[0]], w)
     return SVM(w, b, alpha, objective, found.dual, rounds)

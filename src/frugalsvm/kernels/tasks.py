@@ -6,6 +6,7 @@ import numpy as np
 
 from ._jit import jit, jit_new
 from .arrays import copy_to, fill, new_indices, new_marks, part
+from .columns import n_columns_of, starts_of
 from .data import RegionArrays, WorkingSetArrays
 from .rounds import RelaxationGoal, relax
 from .screening import screen
@@ -28,6 +29,7 @@ TASK = np.dtype(
         ("max_rounds", np.int64),
         ("rough", np.int64),
         ("n_before", np.int64),
+        ("at_w", np.int64),
     ]
 )
 # One answer without its arrays; the last entry is the size of its working set.
@@ -72,7 +74,7 @@ class Answers(NamedTuple):
     alpha, side : arrays (count, m)
     squares, z, curvature : arrays (count, n)
     w : array
-        Weights of the forced and the free features of all tasks.
+        Weights of the columns of the forced and the free features of all tasks.
     decision, working : arrays
         Screening decisions and features of working sets, at the positions of the free
         features of a task.
@@ -117,23 +119,25 @@ def _goal(task):
 
 
 @jit_new
-def _write_primal(region, last, z, curvature, w):
+def _write_primal(data, region, last, z, curvature, w):
     """Write z and curvatures of all features, and weights of forced and free ones."""
-    n_forced = region.forced.shape[0]
+    n_forced = n_columns_of(data, region.forced)
     fill(z, 0.0)
     fill(curvature, 0.0)
-    for j in range(n_forced):
-        z[region.forced[j]] = 1.0
-        w[j] = last.w[j]
+    for j in region.forced:
+        z[j] = 1.0
+    copy_to(last.w[:n_forced], w)
+    starts = starts_of(data, region.free, n_forced)
     position = new_indices(z.shape[0])
     for t in range(region.free.shape[0]):
-        position[region.free[t]] = n_forced + t
-        w[n_forced + t] = 0.0
+        position[region.free[t]] = starts[t]
+    fill(w[n_forced : starts[starts.shape[0] - 1]], 0.0)
+    at = starts_of(data, last.features, n_forced)
     for t in range(last.features.shape[0]):
         j = last.features[t]
         z[j] = last.z[t]
         curvature[j] = last.curvature[t]
-        w[position[j]] = last.w[n_forced + t]
+        copy_to(last.w[at[t] : at[t + 1]], w[position[j] :])
 
 
 @jit_new
@@ -174,8 +178,8 @@ def _solve_task(data, tasks, answers, t):
     copy_to(found.working_set.side, answers.side[t])
     copy_to(found.working_set.features, answers.working[at:])
     _write_primal(
-        region, found.last, answers.z[t], answers.curvature[t],
-        answers.w[task["at_forced"] + at :],
+        data, region, found.last, answers.z[t], answers.curvature[t],
+        answers.w[task["at_w"] :],
     )  # fmt: skip
     if found.bound <= goal.cutoff:
         decision = answers.decision[at:]

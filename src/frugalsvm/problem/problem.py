@@ -305,13 +305,14 @@ class Problem:
         parameters = self.parameters(EngineParameters)
         if data.source is not None:
             return ColumnGenerationEngine(
-                data.source, data.y, C, data.fit_intercept, costs, flag, data.cache,
-                n_threads, parameters,
+                data.source, self.columns, data.y, C, data.fit_intercept, costs, flag,
+                data.cache, n_threads, parameters,
             )  # fmt: skip
-        return native_engine(
-            Data(data.A, data.norms, data.y, C, data.fit_intercept, costs, flag),
-            parameters,
-        )
+        compiled = Data(
+            data.A, data.norms, *self.columns.in_kernels, data.y, C, data.fit_intercept,
+            costs, flag,
+        )  # fmt: skip
+        return native_engine(compiled, self.columns, parameters)
 
     def root_region(self) -> Region:
         """The region of all supports: only include and exclude are decided."""
@@ -444,8 +445,6 @@ class Problem:
     def margins(self, coef: np.ndarray, intercept: float) -> np.ndarray:
         """``y_i (w x_i + b)``, with ``coef`` for all columns of X."""
         used = np.flatnonzero(coef)
-        if not self.shift.any():
-            return self.engine.margins(used, coef[used], intercept)
         return coef[used] @ self.signed_rows(used) + intercept * self.y
 
     def objective(self, coef: np.ndarray, intercept: float) -> float:

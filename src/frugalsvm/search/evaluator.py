@@ -99,20 +99,23 @@ class Evaluator:
         if max(self._seen.get(key, -np.inf), self.values.get(key, -np.inf)) > cutoff:
             return None
         self.n_solves += 1
-        start = None
-        if warm is not None:
-            start = np.zeros(support.size)
-            at = np.searchsorted(support, warm.support)
-            at[at == support.size] = 0
-            shared = support[at] == warm.support if support.size else at < 0
-            start[at[shared]] = warm.w[shared]
+        start = None if warm is None else self._shared_weights(support, warm)
         svm = self._engine.solve_svm(support, tol=tol, cutoff=cutoff, warm_w=start)
-        work = svm_work(self.problem.n_samples, support.size, warm is not None)
+        size = self._engine.columns.count(support)
+        work = svm_work(self.problem.n_samples, size, warm is not None)
         self.work += svm.rounds * work
         self.values[key] = svm.dual
         if svm.dual > cutoff or svm.primal > cutoff:
             return None
         return Solution(support, svm.w, svm.b, svm.alpha, svm.primal)
+
+    def _shared_weights(self, support: np.ndarray, warm: Solution) -> np.ndarray:
+        """The weights of a support's columns in another solution, zero for new ones."""
+        columns = self._engine.columns
+        owners, before = columns.owners(support), columns.owners(warm.support)
+        shared = np.zeros(owners.size)
+        shared[np.isin(owners, warm.support)] = warm.w[np.isin(before, support)]
+        return shared
 
     def fits(self, support: np.ndarray) -> bool:
         """Whether a support is within the budgets; nothing else is checked."""
@@ -132,7 +135,11 @@ class Evaluator:
     def removable(self, solution: Solution) -> np.ndarray:
         """Positions in the support that may be dropped, smallest weight first."""
         positions = np.flatnonzero(~self.is_fixed[solution.support])
-        return positions[np.argsort(np.abs(solution.w[positions]), kind="stable")]
+        return positions[np.argsort(self.lengths(solution)[positions], kind="stable")]
+
+    def lengths(self, solution: Solution) -> np.ndarray:
+        """The length of the weights of each feature of a solution."""
+        return self._engine.columns.lengths(solution.support, solution.w)
 
     def addable(self, support: np.ndarray) -> np.ndarray:
         """Features outside the support that still fit the budgets."""
@@ -202,13 +209,13 @@ class Evaluator:
         return _best_on_ray(solution.alpha.sum(), rest + largest)
 
     def _count_rough(self, solution: Solution) -> None:
-        size = solution.support.size
+        size = self._engine.columns.count(solution.support)
         self.work += ROUGH_FRACTION * svm_work(self.problem.n_samples, size)
         self.work += product_work(self._engine) + MODEL_WORK
 
     def _squares(self, solution: Solution) -> np.ndarray:
         self.work += product_work(self._engine)
-        return self._engine.products(solution.alpha) ** 2
+        return self._engine.squares(solution.alpha)
 
 
 def _best_on_ray(mass: float, quadratic: np.ndarray) -> np.ndarray:

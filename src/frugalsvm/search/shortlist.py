@@ -156,7 +156,7 @@ class ShortlistSearch(IndirectSearch):
         # If all features are listed anyway, prices are not needed.
         if self._length() >= problem.candidates.size:
             return
-        squares = self._values(alpha)[problem.candidates] ** 2
+        squares = self._squares(alpha)[problem.candidates]
         if np.isfinite(problem.max_cost):
             squares /= problem.costs[problem.candidates]
         largest = squares.max(initial=0.0)
@@ -166,19 +166,20 @@ class ShortlistSearch(IndirectSearch):
                 scores[problem.candidates], squares / largest
             )
 
-    def _values(self, alpha: np.ndarray) -> np.ndarray:
-        """``|c|``, or zero for features that cannot be among the best."""
+    def _squares(self, alpha: np.ndarray) -> np.ndarray:
+        """What features are worth; zero if they cannot be among the best."""
         problem, engine = self.problem, self.problem.engine
         if isinstance(engine, NativeEngine) or np.isfinite(problem.max_cost):
-            return engine.products(alpha)
+            return engine.squares(alpha)
         # A feature among the best over several points is among the best at one of them.
         n_others = problem.n_features - problem.candidates.size
-        return engine.prices(alpha, most=self._length() + n_others).certain
+        return engine.prices(alpha, most=self._length() + n_others).certain ** 2
 
     def _length(self) -> int:
         """Number of features in a list."""
         problem, parameters = self.problem, self._parameters
-        fitting = parameters.max_listed_bytes // (8 * problem.n_samples)
+        per_feature = 8.0 * problem.n_samples * problem.n_columns / problem.n_features
+        fitting = int(parameters.max_listed_bytes // per_feature)
         least = parameters.listed_per_choice * problem.max_features
         return max(min(parameters.max_listed, fitting), least, 1)
 
@@ -214,7 +215,8 @@ class ShortlistSearch(IndirectSearch):
 
         small.listen(forward)
         # Long sparse rows are kept sparse: SVMs may merge samples.
-        n_bytes = 8 * self.problem.n_samples * listed.features.size
+        n_columns = self.problem.columns.count(listed.features)
+        n_bytes = 8 * self.problem.n_samples * n_columns
         is_short = n_bytes <= self._parameters.max_dense_bytes
         problem = self.problem.restrict(listed.features, dense=is_short)
         kind = SampledSearch if is_for_samples(problem) else RestartSearch

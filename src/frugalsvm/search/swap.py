@@ -87,9 +87,9 @@ def _try_drops(
     evaluator: Evaluator, larger: Solution, cutoff: float, tries: int
 ) -> Solution | None:
     """Best removal of one feature from ``larger`` that beats the cutoff, if any."""
-    best = None
+    best, lengths = None, evaluator.lengths(larger)
     for position in evaluator.removable(larger)[:tries]:
-        if larger.objective + 0.5 * larger.w[position] ** 2 >= cutoff:
+        if larger.objective + 0.5 * lengths[position] ** 2 >= cutoff:
             break
         support = remove(larger.support, position)
         if not evaluator.fits(support):

@@ -38,7 +38,7 @@ def may_temper(problem: Problem) -> bool:
 
 def can_temper(problem: Problem) -> bool:
     """Whether tempering is worthwhile and compiled code can run it on the data."""
-    is_dense = type(problem.engine) is NativeEngine
+    is_dense = type(problem.engine) is NativeEngine and problem.columns.is_plain
     return may_temper(problem) and is_dense and problem.n_samples < MOST_SAMPLES
 
 

@@ -42,6 +42,8 @@ class Twins:
         self._most = max(1, most // max(problem.max_features, 1)) if most else 0
         is_wide = problem.candidates.size > parameters.exchanged
         self.is_used = is_wide and problem.source is None and self._most > 0
+        # Features of several columns have no correlation.
+        self.is_used &= not problem.columns.has_groups
         self.paid: set[int] = set()
         self._found: dict[int, np.ndarray] = {}
         self._scales: np.ndarray | None = None

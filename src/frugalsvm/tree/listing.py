@@ -27,8 +27,9 @@ from .parameters import DEFAULTS, TreeParameters
 class Found:
     """A support within the tolerance, with its SVM and bounds on its optimum.
 
-    ``coef`` and ``intercept`` belong to the features of X, ``objective`` is rounded up.
-    ``bound`` is proved by the dual point of a leaf; it is minus infinity without one.
+    ``coef`` and ``intercept`` belong to the columns of these features in X,
+    ``objective`` is rounded up. ``bound`` is proved by the dual point of a leaf; it is
+    minus infinity without one. ``lengths`` are those of the weights of each feature.
     """
 
     support: np.ndarray
@@ -36,6 +37,7 @@ class Found:
     intercept: float
     objective: float
     bound: float
+    lengths: np.ndarray
 
     @property
     def key(self) -> tuple[int, ...]:
@@ -50,7 +52,7 @@ class Found:
         """
         bound = max(0.0, self.bound)
         radius = np.sqrt(2.0 * max(0.0, self.objective - bound)) * (1.0 + 1e-9)
-        size = max(0.0, abs(float(self.coef[position])) - float(radius))
+        size = max(0.0, float(self.lengths[position]) - float(radius))
         # One part in 1e12 is more than all roundings here.
         return (bound + 0.5 * size**2) * (1.0 - 1e-12)
 
@@ -59,13 +61,14 @@ def solve_support(problem: Problem, support: np.ndarray) -> tuple[Found, np.ndar
     """The SVM on a support, and the repaired dual point of its bound."""
     tol = problem.parameters(TreeParameters).listed_tol
     svm = problem.engine.solve_svm(support, tol=tol)
-    coef = np.zeros(problem.n_features)
-    coef[support] = svm.w
+    coef = np.zeros(problem.n_columns)
+    coef[problem.columns.of(support)] = svm.w
     intercept = problem.unshifted_intercept(coef, svm.b)
     region = problem.root_region()._replace(forced=support, free=support[:0], k=0)
     proved = problem.engine.bound(region, svm.alpha)
     objective = problem.objective(coef, intercept)
-    found = Found(support, svm.w, intercept, objective, proved.bound)
+    lengths = problem.columns.lengths(support, svm.w)
+    found = Found(support, svm.w, intercept, objective, proved.bound, lengths)
     return found, proved.alpha
 
 

@@ -16,7 +16,6 @@ from ...problem.problem import Problem
 from ...search.evaluator import Evaluator, Stop, insert
 from ...search.sampled import is_for_samples, n_searched
 from ...tree.listing import Listing, solve_support
-from .sizes import weight_sizes
 
 # Maximum number of substitutes tried for each feature, the most promising first, and
 # the work limit for all but the first of them, see ``frugalsvm.engine.work``.
@@ -70,9 +69,8 @@ class ExchangeTrials:
                 return
             self._centres.add(best.key)
             self._last, self._objectives = best.key, {}
-            size = weight_sizes(self.problem, best)
             # Features of small weight are the easiest to replace.
-            order = best.support[np.argsort(size, kind="stable")]
+            order = best.support[np.argsort(best.lengths, kind="stable")]
             try:
                 self._around(best.support, order)
             except Stop:

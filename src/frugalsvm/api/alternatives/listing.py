@@ -19,7 +19,6 @@ from ...runtime.words import listed
 from ...tree.listing import Found, solve_support
 from .explanation import explanation, extent
 from .roles import INDISPENSABLE, NEVER, REPLACEABLE, FeatureRole, roles_of
-from .sizes import weight_sizes
 
 # Maximum number of models and features that are printed.
 N_SHOWN = 10
@@ -242,15 +241,11 @@ class NearOptimal:
                 if feature in part.key
             }
             level = list(below.values())
-            if any(self._uses(one, feature) for one in level):
+            if any(one.lengths[one.key.index(feature)] != 0.0 for one in level):
                 return True
             if len(tried) > MOST_PARTS:
                 return True
         return False
-
-    def _uses(self, one: Found, feature: int) -> bool:
-        """Whether a feature of a set has a weight."""
-        return bool(weight_sizes(self.problem, one)[one.key.index(feature)] != 0.0)
 
     def _can_fill_up(self) -> bool:
         """Whether a model below the budget can replace any of its features."""

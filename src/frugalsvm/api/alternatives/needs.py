@@ -10,7 +10,6 @@ from ...engine.perspective import perspective
 from ...problem.problem import Problem
 from ...tree.listing import ListingTree
 from ...tree.parameters import TreeParameters
-from .sizes import weight_sizes
 
 # Number of features, by decreasing weight, whose relaxations are solved.
 MOST_RELAXED = 50
@@ -28,7 +27,7 @@ def bounds_without(
     """
     listing = tree.listing
     best = listing.supports()[0]
-    order = best.support[np.argsort(-weight_sizes(problem, best), kind="stable")]
+    order = best.support[np.argsort(-best.lengths, kind="stable")]
     features = order[~np.isin(order, problem.include)].tolist()
     bounds = tree.bounds_without(features)
     root, tol = problem.root_region(), problem.parameters(TreeParameters).node_tol

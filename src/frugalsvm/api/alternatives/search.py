@@ -27,7 +27,6 @@ from ..feature_names import FeatureNames
 from .exchanges import ExchangeTrials
 from .listing import COMPLETE, SAME, NearOptimal
 from .needs import bounds_without
-from .sizes import weight_sizes
 
 # Relative allowance of the first cutoff.
 SLACK = 1e-6
@@ -272,8 +271,9 @@ def _status(complete: bool, tree: ListingTree, stop: StopCondition) -> str:
 def _first(problem: Problem, start: Result) -> Found:
     """The initial solution, which is always listed."""
     support = np.union1d(start.selected, problem.include).astype(np.int64)
-    coef, intercept = start.coef[problem.columns.of(support)], start.intercept
-    return Found(support, coef, intercept, start.objective, -np.inf)
+    coef = start.coef[problem.columns.of(support)]
+    lengths = problem.columns.lengths(support, coef)
+    return Found(support, coef, start.intercept, start.objective, -np.inf, lengths)
 
 
 def _largest(found: list[Found]) -> list[Found]:
@@ -292,7 +292,7 @@ def _largest(found: list[Found]) -> list[Found]:
 
 def _without_zeros(problem: Problem, whole: Found) -> Found:
     """The support of a set: its features whose weights are not zero."""
-    size = weight_sizes(problem, whole)
+    size = whole.lengths
     droppable = ~np.isin(whole.support, problem.include)
     # Dropping a feature raises the objective by at least half its squared weight.
     small = droppable & (0.5 * size**2 <= SAME * whole.objective)

@@ -69,6 +69,11 @@ def certified_bound(
         ``bound`` is below the value of the model, and of FS-SVM if M is valid.
     """
     check_model(model, M, M_optional=model in WITH_K)
+    if model in WITH_M and not problem.columns.is_plain:
+        raise ValueError(
+            f"{model} bounds weights of single columns; it knows neither feature "
+            "groups nor signs. DSCoP and SVM do."
+        )
     limits = None if M is None else check_big_m(M, problem.n_features)
     point = np.ascontiguousarray(alpha, dtype=np.float64)
     if point.shape != (problem.n_samples,):
@@ -77,7 +82,10 @@ def certified_bound(
             f"({problem.n_samples}), got shape {point.shape}."
         )
     repaired = repair_dual(point, problem.y, problem.C, problem.fit_intercept)
-    squares = square_bounds(problem.engine.products(repaired), problem.norms, repaired)
+    squares = square_bounds(
+        problem.engine.products(repaired), problem.norms, repaired,
+        *problem.columns.in_kernels,
+    )  # fmt: skip
     bound = _bound(problem, repaired, squares, FAMILY[model], limits)
     # No objective is negative.
     return CertifiedBound(max(0.0, float(bound)), repaired, squares)

@@ -33,10 +33,11 @@ class Relaxation:
         Primal value of the relaxation; ``bound`` reaches it up to the tolerance.
     u : ndarray of shape (n_features,)
         The paper's u, 0 for features the relaxation selects, 1 for those it rejects.
-    w : ndarray of shape (n_features,)
+    w : ndarray of shape (n_columns,)
         Weights of the relaxed solution.
     squares : ndarray of shape (n_features,)
-        ``c_j(alpha)^2``, the values of the features at the dual point.
+        ``c_j(alpha)^2``, the values of the features at the dual point; sums over the
+        columns of a feature, as far as their signs admit them.
     alpha : ndarray of shape (n_kept_samples,)
         The dual point, feasible in exact arithmetic.
     seconds : float
@@ -142,8 +143,8 @@ def _native_svm(problem: Problem, tol: float) -> Relaxation:
     svm = problem.engine.solve_svm(used, tol=tol)
     value = svm.primal
     certified = certified_bound(problem, svm.alpha, "SVM")
-    w = np.zeros(problem.n_features)
-    w[used] = svm.w
+    w = np.zeros(problem.n_columns)
+    w[problem.columns.of(used)] = svm.w
     u = np.ones(problem.n_features)
     u[used] = 0.0
     reached = value - certified.bound <= 2 * tol * abs(value)
