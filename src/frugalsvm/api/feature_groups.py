@@ -104,6 +104,14 @@ class FeatureGroups:
             for g, label in enumerate(self._labels)
         ]
 
+    @property
+    def names_by_column(self) -> list[str]:
+        """The name of each column's feature."""
+        if self.groups is None:
+            return self.names
+        names = self.names
+        return [names[g] for g in self.groups.tolist()]
+
     def labels_of(self, features: np.ndarray) -> np.ndarray:
         """Names of some features; numbers if columns or groups have none."""
         if self.are_columns:
