@@ -301,8 +301,8 @@ def _report(
 ) -> str:
     """A report on the model at the mark, with the path."""
     from ..output.report import BudgetPath, render
+    from .fitting import Fit
     from .reporting import report_of
-    from .study import Fit
 
     place = found.max_features.size - 1 if scores is None else scores.chosen
     budget = int(found.max_features[place])
