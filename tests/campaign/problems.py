@@ -13,7 +13,13 @@ import numpy as np
 from frugalsvm import InvalidCertificate, Problem, near_optimal, solve, verify
 from frugalsvm.checker import Alternatives
 
-from .generator import chance, random_constraints, random_data, random_weights
+from .generator import (
+    chance,
+    random_columns,
+    random_constraints,
+    random_data,
+    random_weights,
+)
 from .reference import WINDOW, Reference, Stated, varying
 from .tally import Tally, Unit
 
@@ -26,6 +32,9 @@ METHODS = {
     "local-search": 2, "kernel-search": 2, "heuristic": 0.5, "exact": 3,
     "near-optimal": 3,
 }  # fmt: skip
+# Those that know feature groups and signs, and how often a problem has them.
+NATIVE = ("auto", "branch-and-bound", "swap", "relax-and-round", "near-optimal")
+GROUPED = 0.4
 # Gaps below this are rounding errors, whatever the tolerance.
 LEAST_GAP = 1e-8
 # How much weaker than the result a certificate may be.
@@ -46,20 +55,30 @@ class Case:
         given = self.arguments
         weight = given.get("sample_weight")
         m, n = self.X.shape
+        groups = given.get("feature_groups")
+        if groups is not None:
+            n = int(groups.max()) + 1
         C = given["C"] * (np.ones(m) if weight is None else weight)
         limit, max_cost = given["max_features"], given.get("max_cost")
         return Stated(
             self.X, self.y, C, n if limit is None else limit,
             given.get("feature_costs"), math.inf if max_cost is None else max_cost,
             given.get("include", ()), given.get("exclude", ()), given["fit_intercept"],
+            given.get("feature_groups"), given.get("signs"),
         )  # fmt: skip
 
 
 def random_case(rng) -> Case:
     m, n = int(rng.integers(2, SAMPLES + 1)), int(rng.integers(1, FEATURES + 1))
     X, y = random_data(rng, m, n)
-    arguments = {**random_weights(rng, m), **random_constraints(rng, n)}
-    return Case(X, y, arguments, random_options(rng, n))
+    columns = random_columns(rng, n) if chance(rng, GROUPED) else {}
+    if "feature_groups" in columns:
+        n = int(columns["feature_groups"].max()) + 1
+    arguments = {**random_weights(rng, m), **random_constraints(rng, n), **columns}
+    options = random_options(rng, n)
+    while columns and options["method"] not in NATIVE:
+        options = random_options(rng, n)
+    return Case(X, y, arguments, options)
 
 
 def random_options(rng, n: int) -> dict:
@@ -196,7 +215,7 @@ def list_objections(case: Case, reference: Reference, found) -> Iterator[str]:
                strict=True)  # fmt: skip
     for support, weights, intercept, objective in each:
         coef = np.zeros(stated.X.shape[1])
-        coef[support] = weights
+        coef[list(stated.columns(support))] = weights
         yield from budget_objections(stated, coef, intercept)
         exact = reference.objective(coef, intercept)
         if Fraction(objective) < exact:
@@ -237,7 +256,9 @@ def excess(above: Fraction, below: Fraction) -> str:
 
 
 def budget_objections(stated: Stated, coef, intercept: float) -> Iterator[str]:
-    used = tuple(sorted({*np.flatnonzero(coef).tolist(), *stated.include}))
+    used = tuple(sorted({*stated.features_of(coef), *stated.include}))
+    if stated.signs is not None and (stated.signs * coef < 0).any():
+        yield f"wrong signs: {coef} for {stated.signs}"
     if not stated.admits(used, WINDOW):
         yield f"over budget: {used}"
     if set(used) & set(stated.exclude):

@@ -34,7 +34,7 @@ class DualPool:
         C = self.stated.C
         kind = rng.integers(4)
         if kind < 2:
-            n = self.stated.X.shape[1]
+            n = self.stated.n_features
             return self.point(tuple(np.flatnonzero(rng.random(n) < 0.5).tolist()))
         values = C if kind == 2 else C * rng.random(C.size)
         return list(range(C.size)), values.tolist()
@@ -48,7 +48,9 @@ def strong_list(rng, pool: DualPool) -> list[Entry]:
     for support in sorted({tuple(sorted(useful & {*s})) for s in stated.supports()}):
         if rng.random() < 0.5:
             samples, values = pool.point(support)
-            w = (stated.y[samples] * values) @ stated.X[np.ix_(samples, support)]
+            columns = stated.columns(support)
+            w = (stated.y[samples] * values) @ stated.X[np.ix_(samples, columns)]
+            w[[stated.sign(j) * v < 0 for j, v in zip(columns, w, strict=True)]] = 0.0
             listed.append((list(support), w.tolist(), 0.0))
     return listed
 
@@ -103,7 +105,7 @@ def strengthen(rng, pool: DualPool, tree: Tree) -> None:
 
 def _best_point(rng, pool: DualPool, forced, free: set[int]) -> Point:
     """The dual point of some largest support with the forced features."""
-    n = pool.stated.X.shape[1]
+    n = pool.stated.n_features
     support = {j for j in forced if 0 <= j < n}
     for j in rng.permutation(sorted(free)).tolist():
         if 0 <= j < n and pool.stated.admits((*support, j)):
