@@ -115,7 +115,7 @@ def test_sizes_are_compared_first(run, fitted, folder, no_work):
     data, many = fitted / "data.csv", [f"c{k}" for k in range(100_000)]
     proof = with_levels(fitted, folder, many, costs=np.ones(6))
     done = run("verify", proof, data, code=1)
-    assert "is for 6 features, but the table has 100," in done.stderr
+    assert "is for 6 columns, but the table has 100," in done.stderr
     table = {name: column[:50] for name, column in columns().items()}
     path = write_csv(folder / "short.csv", table)
     done = run("verify", fitted / "proof.npz", path, code=1)

@@ -40,6 +40,8 @@ def fit(
     exclude: opt.Exclude = None,
     keep: opt.Keep = None,
     categorical: opt.Categorical = None,
+    split_categories: opt.SplitCategories = False,
+    signs: opt.Signs = None,
     costs: opt.Costs = None,
     max_cost: opt.MaxCost = None,
     positive: opt.Positive = None,
@@ -79,13 +81,14 @@ def fit(
 ) -> None:
     """Fit a model on at most B features of a table, and prove how good the choice is.
 
-    Numbers are standardised, and categories become 0/1 features. Columns without useful
-    information (constants, identifiers, free text) are dropped and listed. The exit
-    code is 3 if the model predicts the same class for all rows.
+    Numbers are standardised, and a column of categories is one feature with a weight
+    for each category. Columns without useful information (constants, identifiers, free
+    text) are dropped and listed. The exit code is 3 if the model predicts the same
+    class for all rows.
     """
     from .class_weights import parse_class_weight
     from .formats import parse_formats
-    from .parsing import check_search, parse_budget, parse_C
+    from .parsing import check_search, parse_budget, parse_C, parse_signs
     from .study import Conditions, Search
 
     files = Files(report, model, certificate)
@@ -96,13 +99,15 @@ def fit(
     if calibrate and folds == 0:
         raise UsageProblem("--calibrate needs cross-validation; remove --folds 0.")
     conditions = Conditions(
-        parse_budget(max_features), parse_C(C), tuple(include or ()), None, max_cost
-    )
+        parse_budget(max_features), parse_C(C), tuple(include or ()), None, max_cost,
+        signs=parse_signs(signs), is_split=split_categories,
+    )  # fmt: skip
     search = Search(effort, time_limit, jobs, session.seed)
     source = DataOptions(
         data, target, positive, tuple(exclude or ()), tuple(keep or ()),
         tuple(categorical or ()), impute, encoding, costs,
         parse_formats(decimal, thousands), parse_class_weight(class_weight),
+        split_categories,
     )  # fmt: skip
     Run(session, files, search, folds, calibrate, allow_constant).start(
         source, conditions
@@ -163,6 +168,7 @@ class DataOptions:
     costs: str | None = None
     formats: FormatRules = ALL_OPEN
     class_weight: Any = "auto"
+    is_split: bool = False
 
     def load(self, session: Session, panel: Panel) -> tuple[Any, Any, Any]:
         """Load data, preparation and costs, and report how the file was read."""
@@ -179,7 +185,7 @@ class DataOptions:
         )  # fmt: skip
         check_costs(costs, data)
         preparation = data.prepare()
-        for line in understood(data, preparation):
+        for line in understood(data, preparation, self.is_split):
             session.say(line)
         return data, preparation, costs
 
@@ -228,10 +234,10 @@ class Run:
         from .fitting import fit_all
 
         with Panel(self.session) as panel:
-            data, _, costs = source.load(self.session, panel)
+            data, preparation, costs = source.load(self.session, panel)
             weights = source.weights(self.session, data.target)
             conditions = replace(conditions, costs=costs, class_weight=weights)
-            conditions.check(data.plan)
+            conditions.check(data.plan, preparation)
             if self.search.is_slow_for(data.n_rows):
                 self.session.say(
                     "fitting this many rows takes a long time; --effort fast is quicker"

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 def portable_model(fit: Fit, *, command: str = "") -> PortableModel:
     """The model of a fit, with the preparation that its columns need."""
     result, preparation = fit.result, fit.preparation
+    columns = result.selected_columns.tolist()
     digests: list[str | None] = [None, None]
     if result.certificate is not None:
         arrays = result.certificate.arrays
@@ -36,7 +37,7 @@ def portable_model(fit: Fit, *, command: str = "") -> PortableModel:
     if refit is not None:
         about_weights = RefitProof(refit.C, refit.objective, refit.lower_bound)
     metadata = {
-        PREPARATION: preparation.restricted(result.selected.tolist()).to_json(),
+        PREPARATION: preparation.restricted(columns).to_json(),
         "target": preparation.target,
         "C": repr(fit.conditions.loss),
         "made by": f"frugalsvm {own_version()}",
@@ -66,7 +67,7 @@ def portable_model(fit: Fit, *, command: str = "") -> PortableModel:
                 float(preparation.scales[j]),
                 float(fit.model.coef[j]),
             )
-            for j in result.selected.tolist()
+            for j in columns
         ),
         float(fit.model.intercept),
         preparation.classes,

@@ -82,27 +82,22 @@ def list_alternatives(
 ) -> NearOptimal:
     """All choices of features that are about as good as the best one."""
     return near_optimal(
-        X,
-        data.target.signs,
-        max_features=conditions.budget,
-        C=conditions.loss,
+        conditions.problem(preparation, X, data.target.signs, overwrite_X=False),
         tolerance=tolerance,
         limit=limit,
-        feature_names=list(preparation.features),
+        feature_names=conditions.names(preparation),
         time_limit=time_limit,
         n_jobs=search.n_jobs,
         random_state=search.seed,
         certificate=certificate,
-        sample_weight=conditions.weights_of(data.target.signs),
-        **conditions.sides(preparation),
     )
 
 
 def _some_budgets(fit: Fit) -> list[int]:
     """Budgets around the chosen one."""
-    n = fit.preparation.n_features
+    n = fit.result.n_features
     chosen = n if fit.conditions.budget is None else fit.conditions.budget
-    n_included = sum(len(fit.preparation.of_column(c)) for c in fit.conditions.include)
+    n_included = len(fit.conditions.sides(fit.preparation)["include"])
     around = range(max(1, n_included), min(n, MAX_BUDGET, max(10, 2 * chosen)) + 1)
     return sorted({*around, min(chosen, n)})
 
@@ -169,7 +164,8 @@ def _features(fit: Fit, validation: Validation | None) -> list[SelectedFeature]:
     preparation = fit.preparation
     origins = preparation.origins()
     made = []
-    for j in fit.result.selected.tolist():
+    labels = fit.conditions.labels(preparation)
+    for j in fit.result.selected_columns.tolist():
         column, level = origins[j]
         name = preparation.features[j]
         made.append(
@@ -184,7 +180,7 @@ def _features(fit: Fit, validation: Validation | None) -> list[SelectedFeature]:
                 category=level,
                 folds_selecting=None
                 if validation is None
-                else validation.times_selected(name),
+                else validation.times_selected(labels[j]),
             )
         )
     return made

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -92,15 +93,23 @@ def _show_features(session: Session, fit: Fit, validation: Validation | None) ->
     table = session.table(*heads)
     origins = preparation.origins()
     shown: set[str] = set()
-    for j in np.argsort(-np.abs(fit.model.coef), kind="stable")[: result.selected.size]:
+    chosen = result.selected_columns
+    sizes = np.abs(fit.model.coef[chosen])
+    for j in chosen[np.argsort(-sizes, kind="stable")].tolist():
         column, level = origins[j]
         if column.name in shown:
             continue
         shown.add(column.name)
         # All categories of a column are listed together.
         together = [j] if level is None else _of_column(fit, column.name)
+        is_block = len(together) > 1 and not fit.conditions.is_split
+        if is_block:
+            table.add_row(*_block(fit, column.name, len(together), validation))
         for k in together:
-            table.add_row(*_row(fit, int(k), validation))
+            cells = _row(fit, k, None if is_block else validation)
+            if is_block:
+                cells = [f"  {cells[0]}", *cells[1:], *[""] * (validation is not None)]
+            table.add_row(*cells)
     session.show("", table)
     first, second = preparation.classes
     session.show(
@@ -110,8 +119,22 @@ def _show_features(session: Session, fit: Fit, validation: Validation | None) ->
 
 
 def _of_column(fit: Fit, name: str) -> list[int]:
-    selected = set(fit.result.selected.tolist())
+    selected = set(fit.result.selected_columns.tolist())
     return [j for j in fit.preparation.of_column(name) if j in selected]
+
+
+def _block(
+    fit: Fit, name: str, n_levels: int, validation: Validation | None
+) -> list[str]:
+    """The head of the rows of a column of categories."""
+    cells = [f"{plain(name)} ({n_levels} categories)", "", "", "", ""]
+    if validation is not None:
+        cells.append(_in_folds(validation, name))
+    return cells
+
+
+def _in_folds(validation: Validation, name: str) -> str:
+    return f"{validation.times_selected(name)} of {validation.n_folds}"
 
 
 def _row(fit: Fit, j: int, validation: Validation | None) -> list[str]:
@@ -125,7 +148,7 @@ def _row(fit: Fit, j: int, validation: Validation | None) -> list[str]:
         f"{preparation.scales[j]:.4g}",
     ]
     if validation is not None:
-        cells.append(f"{validation.times_selected(name)} of {validation.n_folds}")
+        cells.append(_in_folds(validation, fit.conditions.labels(preparation)[j]))
     return cells
 
 
@@ -165,6 +188,8 @@ def proof_lines(fit: Fit, signs: np.ndarray) -> list[str]:
         limits.append(f"a total cost of at most {conditions.max_cost:g}")
     if conditions.include:
         limits.append(f"including {', '.join(conditions.include)}")
+    if conditions.signs:
+        limits.append(f"signs {signs_in_words(conditions.signs)}")
     words = ", ".join(limits) + " and " * bool(limits) + f"C = {conditions.loss:g}"
     if conditions.is_weighted:
         words += f", class weights {conditions.weight_words(signs)},"
@@ -190,6 +215,11 @@ def proof_lines(fit: Fit, signs: np.ndarray) -> list[str]:
             "--effort thorough or a larger --time-limit may prove a better bound."
         )
     return lines
+
+
+def signs_in_words(signs: Mapping[str, int]) -> str:
+    """Signs as they are given: income +, age -."""
+    return ", ".join(f"{name} {'+' if one > 0 else '-'}" for name, one in signs.items())
 
 
 def _chosen_words(fit: Fit) -> str:
@@ -228,7 +258,8 @@ def content_of(
     constant, signs = constant_of(data, fit), data.target.signs
     origins = preparation.origins()
     features = []
-    for j in result.selected.tolist():
+    labels = fit.conditions.labels(preparation)
+    for j in result.selected_columns.tolist():
         column, level = origins[j]
         features.append(
             {
@@ -241,16 +272,20 @@ def content_of(
                 "scale": preparation.scales[j],
                 "folds_selecting": None
                 if validation is None
-                else validation.times_selected(preparation.features[j]),
+                else validation.times_selected(labels[j]),
             }
         )
     content = {
-        "data": as_dict(data, preparation),
+        "data": as_dict(data, preparation, fit.conditions.is_split),
+        "selected": [fit.conditions.names(preparation)[g] for g in result.selected],
         "features": features,
         "intercept": fit.intercept,
         "standardised_intercept": fit.model.intercept,
         "max_features": fit.conditions.max_features,
         "C": fit.conditions.C,
+        "signs": {
+            name: "+" if one > 0 else "-" for name, one in fit.conditions.signs.items()
+        },
         "class_weight": class_weight_of(fit.conditions, signs),
         "constant": None
         if constant is None

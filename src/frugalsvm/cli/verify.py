@@ -60,7 +60,9 @@ def verify(
         raise InvalidCertificate(
             f"{proof} is for the target {preparation.target!r}, not {target!r}."
         )
-    _check_size(proof, "features", certificate.arrays["costs"], preparation.n_features)
+    arrays = certificate.arrays
+    columns = arrays.get("groups", arrays["costs"])
+    _check_size(proof, "columns", columns, preparation.n_features)
     table = read_table(
         data, as_text=preparation.text_columns, encoding=encoding,
         formats=combined(
@@ -128,7 +130,7 @@ def _show(
         f"Their mean is 0 and their variance 1, to within {off:.1g}.",
         "",
     )
-    selected = set(checked.selected.tolist())
+    selected = set(_columns_of(checked))
     rows = session.table("feature", ">mean", ">scale", "")
     listed = range(preparation.n_features)
     shown = listed if all_features else listed[:N_SHOWN]
@@ -152,6 +154,11 @@ def _show(
         session.show(f"missing values were imputed by: {words}")
 
 
+def _columns_of(checked: Any) -> list[int]:
+    """The columns of the selected features."""
+    return sorted(checked.problem.columns.of(checked.selected).tolist())
+
+
 def _content(
     certificate: Any, preparation: Any, checked: Any, off: float
 ) -> dict[str, Any]:
@@ -170,7 +177,7 @@ def _content(
             "negative": preparation.classes[0],
             "positive": preparation.classes[1],
         },
-        "selected": [preparation.features[j] for j in checked.selected],
+        "selected": [preparation.features[j] for j in _columns_of(checked)],
         "standardised_to": off,
         "features": [
             {"name": name, "mean": mean, "scale": scale}
