@@ -42,6 +42,7 @@ def fit(
     categorical: opt.Categorical = None,
     split_categories: opt.SplitCategories = False,
     signs: opt.Signs = None,
+    levels: opt.Levels = None,
     costs: opt.Costs = None,
     max_cost: opt.MaxCost = None,
     positive: opt.Positive = None,
@@ -88,6 +89,7 @@ def fit(
     """
     from .class_weights import parse_class_weight
     from .formats import parse_formats
+    from .levels import check_levels
     from .parsing import check_search, parse_budget, parse_C, parse_signs
     from .study import Conditions, Search
 
@@ -96,6 +98,7 @@ def fit(
     check_search(effort, time_limit, jobs, folds)
     check_cost_options(costs, max_cost)
     check_impute(impute)
+    check_levels(levels, split_categories)
     if calibrate and folds == 0:
         raise UsageProblem("--calibrate needs cross-validation; remove --folds 0.")
     conditions = Conditions(
@@ -109,7 +112,7 @@ def fit(
         parse_formats(decimal, thousands), parse_class_weight(class_weight),
         split_categories,
     )  # fmt: skip
-    Run(session, files, search, folds, calibrate, allow_constant).start(
+    Run(session, files, search, folds, calibrate, allow_constant, levels).start(
         source, conditions
     )
 
@@ -227,6 +230,7 @@ class Run:
     folds: int
     calibrate: bool = False
     allow_constant: bool = False
+    levels: str | None = None
 
     def start(self, source: DataOptions, conditions: Any) -> None:
         """Read, fit, cross-validate, show and save."""
@@ -329,7 +333,8 @@ class Run:
             )
         if constant is not None and self.session.json:
             self.session.warn(constant.words_of_commands)
-        show_fit(self.session, data, fitted, validation, self.files.certificate)
+        form = self._form(fitted)
+        show_fit(self.session, data, fitted, validation, self.files.certificate, form)
         saved, errors = self._save(data, fitted, validation, checked.extras)
         self.session.give(
             content_of(data, fitted, validation, interrupted)
@@ -361,6 +366,12 @@ class Run:
             )
         return fitted
 
+    def _form(self, fitted: Any) -> Any:
+        """How categories are shown; None for their weights as fitted."""
+        from .levels import level_form
+
+        return None if self.levels is None else level_form(fitted, self.levels)
+
     def _save(
         self, data: Any, fitted: Any, validation: Any, extras: Any
     ) -> tuple[dict[str, str], list[OSError]]:
@@ -382,7 +393,7 @@ class Run:
                 path,
                 render(report_of(
                     data, fitted, validation, extras, self.session.seed, command,
-                    self.files.certificate,
+                    self.files.certificate, self._form(fitted),
                 )),
             ),
         }  # fmt: skip

@@ -106,6 +106,14 @@ SplitCategories = Annotated[
         "column is one feature.",
     ),
 ]
+Levels = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ZERO",
+        help="Show the weights of categories with the smallest, or the mean, of each "
+        "column at zero: smallest or mean. Scores, model file and proof are the same.",
+    ),
+]
 Costs = Annotated[
     str | None,
     typer.Option(

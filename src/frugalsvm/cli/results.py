@@ -13,6 +13,7 @@ from ..driver.result import Result, Status
 from ..output.report import CrossValidation, Score, cross_validation_of
 from ..output.report.words import sentence
 from .fitting import Fit
+from .levels import LevelForm
 from .session import Session, plain
 from .study import Conditions, PreparedTable
 from .understanding import as_dict
@@ -59,6 +60,7 @@ def show_fit(
     fit: Fit,
     validation: Validation | None,
     certificate: str | None,
+    form: LevelForm | None = None,
 ) -> None:
     """Print a fitted model: features, scores, and what is proved.
 
@@ -67,7 +69,7 @@ def show_fit(
     constant = constant_of(data, fit)
     if constant is not None:
         session.show("", *_leading(constant), constant.remedy_of_commands)
-    _show_features(session, fit, validation)
+    _show_features(session, fit, validation, form)
     if validation is not None:
         session.show("", *_score_lines(data, fit, validation))
     session.show("", *proof_lines(fit, data.target.signs))
@@ -85,7 +87,12 @@ def verify_command(certificate: str, data: PreparedTable) -> str:
     return shlex.join(["frugalsvm", "verify", certificate, name])
 
 
-def _show_features(session: Session, fit: Fit, validation: Validation | None) -> None:
+def _show_features(
+    session: Session,
+    fit: Fit,
+    validation: Validation | None,
+    form: LevelForm | None,
+) -> None:
     preparation, result = fit.preparation, fit.result
     heads = ["feature", ">weight per unit", ">standardised", ">mean", ">sd"]
     if validation is not None:
@@ -101,6 +108,10 @@ def _show_features(session: Session, fit: Fit, validation: Validation | None) ->
             continue
         shown.add(column.name)
         # All categories of a column are listed together.
+        if level is not None and form is not None:
+            for cells in _level_rows(fit, column.name, form, validation):
+                table.add_row(*cells)
+            continue
         together = [j] if level is None else _of_column(fit, column.name)
         is_block = len(together) > 1 and not fit.conditions.is_split
         if is_block:
@@ -112,9 +123,12 @@ def _show_features(session: Session, fit: Fit, validation: Validation | None) ->
             table.add_row(*cells)
     session.show("", table)
     first, second = preparation.classes
+    if form is None:
+        intercept = f"{fit.intercept:+.6g} (standardised {fit.model.intercept:+.6g})"
+    else:
+        intercept = f"{form.intercept:+.6g} (for these weights of categories)"
     session.show(
-        f"intercept {fit.intercept:+.6g} (standardised {fit.model.intercept:+.6g}); "
-        f"a positive score means {second}, otherwise {first}"
+        f"intercept {intercept}; a positive score means {second}, otherwise {first}"
     )
 
 
@@ -131,6 +145,20 @@ def _block(
     if validation is not None:
         cells.append(_in_folds(validation, name))
     return cells
+
+
+def _level_rows(
+    fit: Fit, name: str, form: LevelForm, validation: Validation | None
+) -> list[list[str]]:
+    """The rows of a column of categories in another form."""
+    levels = form.levels[name]
+    rows = [_block(fit, name, len(levels) - 1, validation)]
+    for one in levels:
+        cells = [f"  {plain(name)}={plain(one.name)}", f"{one.weight:+.5g}", "", "", ""]
+        if one.share > 0:
+            cells[3] = f"{one.share:.4g}"
+        rows.append(cells + [""] * (validation is not None))
+    return rows
 
 
 def _in_folds(validation: Validation, name: str) -> str:
