@@ -128,11 +128,13 @@ class Base:
         honest = dict(result.certificate.arrays)
         pool = DualPool(Case(self.X, self.y, arguments, {}).stated)
         strong = [encode(strong_tree(rng, pool), honest) for _ in range(STRONG)]
-        found = near_optimal(
-            problem, tolerance=float(rng.choice([0.0, 0.05, 0.5, 5.0])),
-            limit=int(rng.choice([2, 1000])), random_state=0, certificate=True,
-        )  # fmt: skip
-        lists = [dict(found.certificate.arrays)]
+        lists = []
+        if not columns:
+            found = near_optimal(
+                problem, tolerance=float(rng.choice([0.0, 0.05, 0.5, 5.0])),
+                limit=int(rng.choice([2, 1000])), random_state=0, certificate=True,
+            )  # fmt: skip
+            lists = [dict(found.certificate.arrays)]
         lists += [encode_list(strong_list(rng, pool), arrays) for arrays in strong]
         refit_C = float(arguments["C"]) * float(rng.choice([0.01, 0.5, 1.0, 100.0]))
         refitted = dict(with_refit(problem, result, refit_C).certificate.arrays)
@@ -181,11 +183,13 @@ class Base:
 
 
 def _whole_numbers(array, size: int) -> np.ndarray | None:
-    """A section with a number for each column; a wrong size is an error."""
+    """A section with a small number for each column; anything else is an error."""
     if array is None:
         return None
     if array.shape != (size,) or array.dtype.kind not in "iu":
         raise ValueError(f"a section of shape {array.shape}")
+    if not ((array >= -1) & (array < size)).all():
+        raise ValueError(f"a section with {array}")
     return array.astype(np.int64)
 
 

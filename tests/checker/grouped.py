@@ -148,6 +148,18 @@ class Grouped:
         }  # fmt: skip
         return sealed(arrays, **changes)
 
+    def arguments(self):
+        """The arguments of ``Problem`` after the data."""
+        unlimited = np.isinf(self.max_cost)
+        return {
+            "C": 1.0, "sample_weight": self.C, "max_features": self.max_features,
+            "feature_costs": self.costs,
+            "max_cost": None if unlimited else self.max_cost,
+            "include": self.include, "exclude": self.exclude,
+            "fit_intercept": self.intercept, "feature_groups": self.groups,
+            "signs": self.signs,
+        }  # fmt: skip
+
     def expected(self):
         """What a user who knows the problem passes to ``verify``."""
         return {

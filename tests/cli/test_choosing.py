@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from frugalsvm.api.path import GridSearch
+from frugalsvm.api.grid_search import GridSearch
 from frugalsvm.api.validation.cells import SHARE_OF_FOLDS
 from frugalsvm.cli import choosing, fitting, validation
 from frugalsvm.cli.study import Conditions, Search, load_data

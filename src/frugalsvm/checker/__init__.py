@@ -141,8 +141,8 @@ class Verification:
         The problem that the bounds refer to: budgets, C, forced and excluded features,
         feature groups and signs.
     selected : ndarray of int
-        The features of the solution; ``problem.columns.of(selected)`` are their columns
-        if features are groups of them.
+        The features of the solution; ``selected_columns`` are their columns if
+        features are groups of them.
     n_nodes, n_leaves, n_fixings : int
         Size of the proof.
     refit : VerifiedRefit or None
@@ -162,6 +162,11 @@ class Verification:
     n_fixings: int
     alternatives: Alternatives | None = None
     refit: VerifiedRefit | None = None
+
+    @property
+    def selected_columns(self) -> np.ndarray:
+        """The columns of the features of the solution, in increasing order."""
+        return np.sort(self.problem.columns.of(self.selected))
 
     def __str__(self) -> str:
         return self._bounds() + self._list() + f"\nfor: {self.problem}" + self._refit()

@@ -200,7 +200,7 @@ class FoldPath:
 
     def run(self, data: Any, job: Any) -> list[float]:
         """Accuracies on the held-out rows, budget by budget."""
-        from ..api.path import search_grid
+        from ..api.grid_search import search_grid
         from ..api.validation.models import grid_models
         from .validation import TableFold
 
