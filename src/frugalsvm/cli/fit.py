@@ -236,12 +236,15 @@ class Run:
         """Read, fit, cross-validate, show and save."""
         from ..api.validation.splits import possible_folds
         from .fitting import fit_all
+        from .levels import check_signed_levels
 
         with Panel(self.session) as panel:
             data, preparation, costs = source.load(self.session, panel)
             weights = source.weights(self.session, data.target)
             conditions = replace(conditions, costs=costs, class_weight=weights)
             conditions.check(data.plan, preparation)
+            if self.levels is not None:
+                check_signed_levels(conditions, preparation)
             if self.search.is_slow_for(data.n_rows):
                 self.session.say(
                     "fitting this many rows takes a long time; --effort fast is quicker"

@@ -11,9 +11,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..tables import Preparation
 from ..tables.prepared_columns import CategoryColumn
 from .errors import UsageProblem
 from .fitting import Fit
+from .study import Conditions, signed_name
 
 SMALLEST, MEAN = "smallest", "mean"
 OTHER = "any other value"
@@ -65,6 +67,18 @@ def check_levels(levels: str | None, is_split: bool) -> None:
         )
 
 
+def check_signed_levels(conditions: Conditions, preparation: Preparation) -> None:
+    """Raise an error for signs of categories, which hold for weights as fitted."""
+    for column, level in preparation.origins():
+        name = signed_name(column, level)
+        if level is not None and name in conditions.signs:
+            raise UsageProblem(
+                f"--levels moves the weights of all categories of {column.name!r}, but "
+                f"--signs is about that of {name!r} as it is fitted; leave out one of "
+                "the two."
+            )
+
+
 def level_form(fit: Fit, zero: str) -> LevelForm:
     """The form in which the smallest, or the mean, weight of each column is zero.
 
@@ -89,14 +103,6 @@ def level_form(fit: Fit, zero: str) -> LevelForm:
 
 def _levels(fit: Fit, one: CategoryColumn, columns: list[int]) -> list[Level]:
     """All categories of a column, with their weights as fitted."""
-    signed = [f"{one.name}={level}" for level in one.levels]
-    wrong = [name for name in signed if name in fit.conditions.signs]
-    if wrong:
-        raise UsageProblem(
-            f"--levels moves the weights of all categories of {one.name!r}, but "
-            f"--signs {wrong[0]!r} is about one of them as it is fitted; leave out one "
-            "of the two."
-        )
     shares = fit.preparation.means[columns].tolist()
     place = dict(zip(one.shown, columns, strict=True))
     share = dict(zip(one.shown, shares, strict=True))

@@ -83,7 +83,8 @@ class BudgetedClassifier(BinaryLinearClassifier):
         ``stacklevel`` is the one for warnings, relative to this function.
         """
         groups = FeatureGroups.of(self._columns, self.feature_groups, self.signs, data)
-        self._groups = None if groups.are_columns else groups
+        is_plain = groups.are_columns and groups.signs is None
+        self._groups = None if is_plain else groups
         conditions = groups.constraints(
             self.feature_costs, self.max_cost, self.include, self.exclude,
             stacklevel=stacklevel + 1,

@@ -117,7 +117,9 @@ class Fitted:
         Also None if a step before it encodes columns: these are the groups then.
         """
         groups = getattr(self.last, "_groups", None)
-        if groups is None or self.origins().size != np.unique(self.origins()).size:
+        if groups is None or groups.are_columns:
+            return None
+        if self.origins().size != np.unique(self.origins()).size:
             return None
         used = set(groups.used(self.support()).tolist())
         return {name: g in used for g, name in enumerate(groups.names)}

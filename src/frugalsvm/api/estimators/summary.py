@@ -101,7 +101,7 @@ class SummaryMixin:
             index=pandas().Index([names[j] for j in support[order]], name="feature"),
         )
         groups = getattr(self, "_groups", None)
-        if groups is not None:
+        if groups is not None and not groups.are_columns:
             own = groups.names_by_column
             frame["group"] = [own[j] for j in support[order]]
         frame.attrs["intercept"] = float(self.intercept_[0])
