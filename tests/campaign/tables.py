@@ -25,6 +25,7 @@ from frugalsvm.output.portable import Feature, PortableModel
 from frugalsvm.output.portable.categories import MISSING_WORDS
 from frugalsvm.output.portable.origins import PREPARATION
 from frugalsvm.tables import Numbers, Preparation, TableError, make_plan, read_table
+from frugalsvm.tables.gaps import MODES, REFUSE
 from frugalsvm.tables.target import find_target
 
 from .tally import Tally, Unit
@@ -152,7 +153,7 @@ def damaged(rng, folder: Path, place: Unit, tally: Tally) -> None:
         tally.count(SECTION, "damaged", "read")
         name = table.names[int(rng.integers(len(table.names)))]
         find_target(table, name)
-        Preparation.fit(table, make_plan(table, name), ("a", "b"), impute=True)
+        Preparation.fit(table, make_plan(table, name), ("a", "b"), missing="median")
         tally.count(SECTION, "damaged", "prepared")
     except TableError:
         tally.count(SECTION, "damaged", "refused")
@@ -222,7 +223,7 @@ def pretended(rng, folder: Path, place: Unit, tally: Tally) -> None:
 
 def exported(rng, folder: Path, place: Unit, tally: Tally) -> None:
     """Python and SQL agree with ``predict``, also for missing and odd values."""
-    n, impute = 30, rng.random() < 0.6
+    n, missing = 30, MODES[rng.integers(len(MODES))]
     padded = [" ", "\t", "\u00a0", ""]
     known = LEVELS[rng.integers(len(LEVELS))]
     levels = list(rng.choice(known, min(len(known), 3), replace=False))
@@ -232,6 +233,10 @@ def exported(rng, folder: Path, place: Unit, tally: Tally) -> None:
         "c": [f"{rng.choice(padded)}{one}" for one in rng.choice(levels, n)],
         "y": [("no", "yes")[k % 2] for k in range(n)],
     }
+    if missing != REFUSE:
+        for name in "xc":
+            n_gaps = int(rng.integers(4))
+            table[name][:n_gaps] = [""] * n_gaps
     path = folder / "data.csv"
     _write(path, table)
     read = read_table(path, as_text=["c"])
@@ -240,7 +245,7 @@ def exported(rng, folder: Path, place: Unit, tally: Tally) -> None:
     except TableError:
         tally.count(SECTION, "exported", "refused")
         return
-    preparation = Preparation.fit(read, plan, ("no", "yes"), impute=impute)
+    preparation = Preparation.fit(read, plan, ("no", "yes"), missing=missing)
     weights = rng.normal(size=preparation.n_features)
     moments = np.column_stack([preparation.means, preparation.scales, weights])
     features = tuple(

@@ -21,7 +21,7 @@ TEXTS = ["", " ", "\t", "yes", "yes ", " no\u00a0", "no", "never seen", "NA", "?
 
 @pytest.fixture(scope="module")
 def models(tmp_path_factory):
-    """Models that impute missing values, and one that does not."""
+    """Models that fill in missing values, or learn from them, and one that does not."""
     from typer.testing import CliRunner
 
     from frugalsvm.cli.app import app
@@ -33,9 +33,10 @@ def models(tmp_path_factory):
         holes[name][5 + k :: 9] = [""] * len(holes[name][5 + k :: 9])
     made = {}
     for name, table, options in (
-        ("filled", holes, ("--impute", "median")),
-        ("calibrated", holes, ("--impute", "median", "--calibrate")),
-        ("plain", full, ()),
+        ("filled", holes, ("--missing", "median")),
+        ("calibrated", holes, ("--missing", "median", "--calibrate")),
+        ("gaps", holes, ()),
+        ("plain", full, ("--missing", "refuse")),
     ):
         path = write_csv(folder / f"{name}.csv", table)
         model = str(folder / f"{name}.json")
@@ -96,7 +97,7 @@ def check_same(found, expected):
     )
 
 
-@pytest.mark.parametrize("name", ["filled", "calibrated"])
+@pytest.mark.parametrize("name", ["filled", "calibrated", "gaps"])
 def test_exports_impute_as_predict_does(run, models, folder, name):
     model = models[name]
     expected = predicted(run, model, ROWS, folder)
@@ -221,7 +222,7 @@ def test_numbers_that_are_categories_may_be_numbers_in_the_data_base(run, folder
     table["state"] = np.where(table["code"] == 3, "sick", table["state"])
     path = write_csv(folder / "data.csv", table)
     run("fit", path, "-t", "state", "--categorical", "code", "--include", "code", "-k",
-        "3", "--folds", "0", "--effort", "fast", "--model", "model.json")  # fmt: skip
+        "1", "--folds", "0", "--effort", "fast", "--model", "model.json")  # fmt: skip
     connection = sqlite3.connect(":memory:")
     connection.execute("CREATE TABLE t (code)")
     given = [(3,), ("3 ",), (3.0,), ("3.00",), (2,), ("03",)]

@@ -147,8 +147,8 @@ def test_exports_impute_missing_values(run, run_json, folder):
     gaps = {name: ["", *table[name][1:]] for name in ("age", "dose", "smoker")}
     path = write_csv(folder / "gaps.csv", table | gaps)
     run(
-        "fit", path, "-t", "state", "-k", "3", "--impute", "median", "--effort", "fast",
-        "--folds", "0", "--model", "m.json",
+        "fit", path, "-t", "state", "-k", "3", "--missing", "median",
+        "--effort", "fast", "--folds", "0", "--model", "m.json",
     )  # fmt: skip
     wanted = run_json("predict", "m.json", path)["rows"][0]["score"]
     module = {}

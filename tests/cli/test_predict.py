@@ -55,7 +55,10 @@ def test_rows_with_unknown_and_missing_values(run, fitted, folder):
         in run("predict", model, path).stderr
     )
     path = write_csv(folder / "new.csv", table | {"age": ["", *table["age"][1:]]})
-    assert "'age' has 1 missing" in run("predict", model, path, code=1).stderr
+    done = run("predict", model, path)
+    assert "'age' has no value in 1 row (row 1), but had one in all rows" in done.stderr
+    done = run("predict", model, path, "--strict", code=1)
+    assert "row 1 of new.csv has no value in column 'age'" in done.stderr
     path = write_csv(folder / "new.csv", table | {"age": ["old", *table["age"][1:]]})
     assert "row 1 has 'old'" in run("predict", model, path, code=1).stderr
     del table["age"], table["dose"]

@@ -21,7 +21,7 @@ def made(folder):
     table[EVIL] = table.pop("dose")
     table["colour"] = [EVIL if one == "red" else one for one in table["colour"]]
     path = write_csv(folder / "data.csv", table)
-    data = load_data(path, "state", impute="median")
+    data = load_data(path, "state", missing="median")
     conditions, search = Conditions(3, 1.0), Search("fast")
     fit = fit_all(
         data, conditions, search, folds=3, on_phase=lambda words: None, certificate=True

@@ -47,7 +47,8 @@ def test_the_plain_checker_takes_the_file(fitted):
         (lambda t: {"state": t["state"][::-1]}, "other data"),
         (lambda t: {"smoker": t["smoker"][::-1]}, "other data"),
         (lambda t: {"state": ["ill", *t["state"][1:]]}, "expected the classes"),
-        (lambda t: {"age": ["", *t["age"][1:]]}, "missing"),
+        (lambda t: {"age": ["", *t["age"][1:]]}, "do not standardise"),
+        (lambda t: {"state": ["", *t["state"][1:]]}, "80 rows, but the table has 79"),
     ],
 )
 def test_other_tables_are_rejected(run, fitted, folder, change, words):
@@ -165,7 +166,7 @@ def with_levels(fitted, folder, levels, **arrays):
     content = json.loads(certificate.preparation)
     for one in content["columns"]:
         if one["name"] == "colour":
-            one["levels"] = levels
+            one["levels"], one["fill"] = levels, None
     names = [name for one in content["columns"] for name in _column(one).features()]
     content |= {"features": names, "means": [0.0] * len(names)}
     content |= {"scales": [1.0] * len(names)}

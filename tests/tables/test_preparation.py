@@ -57,12 +57,12 @@ def test_missing_values_are_imputed_from_the_training_rows():
     table = made(number=numbers, colour=colours, sex=SEX, y=TARGET)
     with pytest.raises(TableError, match="'number' has 1 missing value"):
         prepared(table).transform(table)
-    preparation = prepared(table, impute=True)
+    preparation = prepared(table, missing="median")
     raw = preparation.values(table)
     assert raw[0, 0] == np.median(NUMBERS[1:])
     # Blue and green are the most frequent ones; the first of them counts.
     assert raw[0, 1:4].tolist() == [1, 0, 0]
-    part = prepared(table, impute=True, rows=np.arange(1, 6))
+    part = prepared(table, missing="median", rows=np.arange(1, 6))
     assert part.columns[0].fill == np.median(NUMBERS[1:6])
 
 
@@ -92,7 +92,7 @@ def test_numbers_may_stand_for_categories():
 
 
 def test_json_keeps_every_bit(table):
-    preparation = prepared(table, impute=True)
+    preparation = prepared(table, missing="median")
     again = Preparation.from_json(preparation.to_json())
     np.testing.assert_array_equal(again.means, preparation.means)
     np.testing.assert_array_equal(again.transform(table), preparation.transform(table))

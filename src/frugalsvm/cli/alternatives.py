@@ -7,9 +7,10 @@ from typing import Annotated, Any
 import typer
 
 from ..runtime.words import listed
+from ..tables.gaps import REFUSE
 from . import options as opt
 from .errors import InterruptedFit, UsageProblem
-from .fit import DataOptions, check_cost_options, check_impute
+from .fit import DataOptions, check_cost_options
 from .outputs import check_output, given_with_errors, write_certificate
 from .panel import Panel
 from .session import Session, plain
@@ -53,6 +54,8 @@ def alternatives(
     costs: opt.Costs = None,
     max_cost: opt.MaxCost = None,
     positive: opt.Positive = None,
+    missing: opt.Missing = None,
+    unlabelled: opt.Unlabelled = REFUSE,
     impute: opt.Impute = None,
     certificate: Annotated[
         str | None, typer.Option(help="Write the proof that the list is complete.")
@@ -69,7 +72,15 @@ def alternatives(
     """
     from .class_weights import parse_class_weight
     from .formats import parse_formats
-    from .parsing import check_search, parse_budget, parse_C, parse_share, parse_signs
+    from .parsing import (
+        check_search,
+        parse_budget,
+        parse_C,
+        parse_missing,
+        parse_share,
+        parse_signs,
+        parse_unlabelled,
+    )
     from .reporting import list_alternatives
     from .results import class_weight_of
     from .study import Conditions, Search
@@ -77,7 +88,6 @@ def alternatives(
     check_output("--certificate", certificate, data, costs)
     check_search("fast", time_limit, jobs)
     check_cost_options(costs, max_cost)
-    check_impute(impute)
     budget, share = parse_budget(max_features), parse_share(tolerance)
     if isinstance(budget, str):
         raise UsageProblem(
@@ -86,9 +96,9 @@ def alternatives(
     parse_C(str(C))
     source = DataOptions(
         data, target, positive, tuple(exclude or ()), tuple(keep or ()),
-        tuple(categorical or ()), impute, encoding, costs,
-        parse_formats(decimal, thousands), parse_class_weight(class_weight),
-        split_categories,
+        tuple(categorical or ()), parse_missing(session, missing, impute), encoding,
+        costs, parse_formats(decimal, thousands), parse_class_weight(class_weight),
+        split_categories, parse_unlabelled(unlabelled),
     )  # fmt: skip
     wanted_signs = parse_signs(signs)
     with Panel(session) as panel:

@@ -258,5 +258,6 @@ class TableFolds:
         return Shared(replace(data.value, X=X, data=X))
 
 
-def _keys(preparation: Preparation) -> list[tuple[str, str | None]]:
-    return [(column.name, level) for column, level in preparation.origins()]
+def _keys(preparation: Preparation) -> list[tuple[str, str | None, bool]]:
+    pairs = zip(preparation.origins(), preparation.indicators.tolist(), strict=True)
+    return [(column.name, level, is_gap) for (column, level), is_gap in pairs]

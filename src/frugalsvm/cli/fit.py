@@ -12,6 +12,7 @@ import numpy as np
 import typer
 
 from ..tables.formats import ALL_OPEN, FormatRules
+from ..tables.gaps import INDICATOR, REFUSE
 from . import options as opt
 from .errors import ConstantFit, InterruptedFit, UsageProblem, message
 from .outputs import STDOUT, check_output, write_certificate, write_text
@@ -46,6 +47,8 @@ def fit(
     costs: opt.Costs = None,
     max_cost: opt.MaxCost = None,
     positive: opt.Positive = None,
+    missing: opt.Missing = None,
+    unlabelled: opt.Unlabelled = REFUSE,
     impute: opt.Impute = None,
     folds: opt.Folds = 5,
     calibrate: Annotated[
@@ -90,14 +93,20 @@ def fit(
     from .class_weights import parse_class_weight
     from .formats import parse_formats
     from .levels import check_levels
-    from .parsing import check_search, parse_budget, parse_C, parse_signs
+    from .parsing import (
+        check_search,
+        parse_budget,
+        parse_C,
+        parse_missing,
+        parse_signs,
+        parse_unlabelled,
+    )
     from .study import Conditions, Search
 
     files = Files(report, model, certificate)
     files.check(data, costs)
     check_search(effort, time_limit, jobs, folds)
     check_cost_options(costs, max_cost)
-    check_impute(impute)
     check_levels(levels, split_categories)
     if calibrate and folds == 0:
         raise UsageProblem("--calibrate needs cross-validation; remove --folds 0.")
@@ -108,9 +117,9 @@ def fit(
     search = Search(effort, time_limit, jobs, session.seed)
     source = DataOptions(
         data, target, positive, tuple(exclude or ()), tuple(keep or ()),
-        tuple(categorical or ()), impute, encoding, costs,
-        parse_formats(decimal, thousands), parse_class_weight(class_weight),
-        split_categories,
+        tuple(categorical or ()), parse_missing(session, missing, impute), encoding,
+        costs, parse_formats(decimal, thousands), parse_class_weight(class_weight),
+        split_categories, parse_unlabelled(unlabelled),
     )  # fmt: skip
     Run(session, files, search, folds, calibrate, allow_constant, levels).start(
         source, conditions
@@ -150,12 +159,6 @@ def check_cost_options(costs: str | None, max_cost: float | None) -> None:
         raise UsageProblem(f"--max-cost must be a number >= 0, got {max_cost:g}.")
 
 
-def check_impute(impute: str | None) -> None:
-    """Raise an error for an unknown method; so far there is only one."""
-    if impute not in (None, "median"):
-        raise UsageProblem(f"--impute must be median, got {impute!r}.")
-
-
 @dataclass(frozen=True)
 class DataOptions:
     """The data file and the user's options for reading it."""
@@ -166,12 +169,13 @@ class DataOptions:
     exclude: tuple[str, ...] = ()
     keep: tuple[str, ...] = ()
     categorical: tuple[str, ...] = ()
-    impute: str | None = None
+    missing: str = INDICATOR
     encoding: str | None = None
     costs: str | None = None
     formats: FormatRules = ALL_OPEN
     class_weight: Any = "auto"
     is_split: bool = False
+    drops_unlabelled: bool = False
 
     def load(self, session: Session, panel: Panel) -> tuple[Any, Any, Any]:
         """Load data, preparation and costs, and report how the file was read."""
@@ -183,8 +187,9 @@ class DataOptions:
         costs = None if self.costs is None else read_costs(self.costs)
         data = load_data(
             self.path, self.target, positive=self.positive, exclude=self.exclude,
-            keep=self.keep, categorical=self.categorical, impute=self.impute,
+            keep=self.keep, categorical=self.categorical, missing=self.missing,
             encoding=self.encoding, formats=self.formats,
+            drops_unlabelled=self.drops_unlabelled,
         )  # fmt: skip
         check_costs(costs, data)
         preparation = data.prepare()

@@ -13,11 +13,15 @@ from ..output.portable import InvalidModel, PortableModel
 from ..output.portable.origins import PREPARATION
 from ..output.portable.parts import Feature, Group, Proof, RefitProof
 from ..tables import Preparation, Table, TableError, read_table
-from ..tables.columns import check_clear
+from ..tables.columns import Column, check_clear
+from ..tables.errors import listed
 from ..tables.formats import ALL_OPEN, FormatRules
-from ..tables.prepared_columns import NumberColumn
+from ..tables.prepared_columns import NumberColumn, as_texts
 from .formats import check_names, combined
 from .versions import own_version
+
+# Maximum number of rows that a warning lists.
+N_ROWS = 8
 
 if TYPE_CHECKING:
     # Predicting needs neither the solver nor Numba.
@@ -186,6 +190,12 @@ class Loaded:
         if self.preparation is None:
             return self._said_twice(table, self.model.names)
         words = self._said_twice(table, [one.name for one in self.preparation.columns])
+        for name, rows in self.preparation.new_gaps(table).items():
+            words.append(
+                f"{name!r} has no value in {rows.size:,} row{'s' * (rows.size > 1)} "
+                f"({_row_words(rows)}), but had one in all rows of the fit; "
+                f"{self._fill_words(name)}"
+            )
         for name, levels in self.preparation.unknown(table).items():
             n_rows = sum(levels.values())
             shown = ", ".join(map(repr, list(levels)[:5]))
@@ -196,6 +206,39 @@ class Loaded:
             )
         return words
 
+    def refuse_new(self, table: Table) -> None:
+        """Raise an error for gaps and categories that the fit did not have."""
+        if self.preparation is None:
+            return
+        for name, rows in self.preparation.new_gaps(table).items():
+            raise TableError(
+                f"row {rows[0] + 1:,} of {table.source} has no value in column "
+                f"{name!r}, which had one in all rows of the fit; without --strict, "
+                f"{self._fill_words(name)}."
+            )
+        for name, levels in self.preparation.unknown(table).items():
+            texts = table.columns[name]
+            first = min(_first_row(texts, level) for level in levels)
+            raise TableError(
+                f"row {first + 1:,} of {table.source} has a value in column {name!r} "
+                f"that the model does not know ({listed(list(levels))}); without "
+                "--strict, it is treated as none of its categories."
+            )
+
+    def filled(self, table: Table) -> dict[str, list[int]]:
+        """Rows, counted from 1, with a gap in a column that had none in the fit."""
+        if self.preparation is None:
+            return {}
+        found = self.preparation.new_gaps(table)
+        return {name: (rows + 1).tolist() for name, rows in found.items()}
+
+    def _fill_words(self, name: str) -> str:
+        assert self.preparation is not None
+        (column,) = (one for one in self.preparation.columns if one.name == name)
+        if isinstance(column, NumberColumn):
+            return f"the median is taken, {column.fill:.6g}"
+        return f"the most frequent category is taken, {column.fill!r}"
+
     @staticmethod
     def _said_twice(table: Table, names: Sequence[str]) -> list[str]:
         """Columns of the model that appear more than once in the table."""
@@ -205,6 +248,18 @@ class Loaded:
             for name in names
             if f"{name} (2)" in seconds
         ]
+
+
+def _row_words(rows: np.ndarray) -> str:
+    """The first rows, counted from 1."""
+    shown = ", ".join(f"{k + 1:,}" for k in rows[:N_ROWS].tolist())
+    return f"row{'s' * (rows.size > 1)} {shown}{', ...' * (rows.size > N_ROWS)}"
+
+
+def _first_row(column: Column, level: str) -> int:
+    """The first row of a column that has a category."""
+    texts = as_texts(column)
+    return int(np.flatnonzero(texts.codes == texts.levels.index(level))[0])
 
 
 def load_model(path: str) -> Loaded:

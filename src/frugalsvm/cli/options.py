@@ -128,13 +128,25 @@ Positive = Annotated[
     str | None,
     typer.Option(metavar="CLASS", help="Class to treat as positive (score above 0)."),
 ]
-Impute = Annotated[
+Missing = Annotated[
     str | None,
     typer.Option(
-        metavar="median",
-        help="median: impute missing numbers by the median, missing categories by the "
-        "most frequent one. Without it, missing values are an error.",
+        metavar="HOW",
+        help="What becomes of missing values. indicator (the default): missing "
+        "categories are a category of their own, missing numbers get the median and, "
+        "where at least 1 % are missing, a part of the same feature says so. median: "
+        "the median and the most frequent category. refuse: they are an error.",
     ),
+]
+Unlabelled = Annotated[
+    str,
+    typer.Option(
+        metavar="HOW", help="Rows without a target: refuse (an error) or drop."
+    ),
+]
+Impute = Annotated[
+    str | None,
+    typer.Option(metavar="median", help="Deprecated: --missing median.", hidden=True),
 ]
 Encoding = Annotated[
     str | None,

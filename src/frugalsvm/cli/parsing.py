@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,8 +12,12 @@ from ..runtime.effort import check_effort
 from ..tables import Numbers, TableError, read_table
 from ..tables.columns import UnclearNumbers, check_usable
 from ..tables.errors import listed, unknown_column
+from ..tables.gaps import INDICATOR, MEDIAN, MODES, REFUSE
 from .errors import UsageProblem
+from .session import Session
 from .study import AUTO, PreparedTable
+
+DROP = "drop"
 
 
 def parse_budget(text: str) -> int | str | None:
@@ -94,6 +98,31 @@ def parse_signs(given: Iterable[str] | None) -> dict[str, int]:
         if name:
             raise UsageProblem(f"--signs must look like income=+,age=-, got {text!r}.")
     return signs
+
+
+def parse_missing(session: Session, missing: str | None, impute: str | None) -> str:
+    """What becomes of missing values; --impute median is the older name of a mode."""
+    if impute not in (None, MEDIAN):
+        raise UsageProblem(f"--impute must be median, got {impute!r}.")
+    if missing not in (None, *MODES):
+        raise UsageProblem(f"--missing must be {_either(MODES)}; got {missing!r}.")
+    if impute is None:
+        return missing or INDICATOR
+    if missing not in (None, MEDIAN):
+        raise UsageProblem(f"--impute median contradicts --missing {missing}.")
+    session.warn("--impute median is deprecated; use --missing median")
+    return MEDIAN
+
+
+def parse_unlabelled(text: str) -> bool:
+    """Whether rows without a target are dropped."""
+    if text not in (REFUSE, DROP):
+        raise UsageProblem(f"--unlabelled must be refuse or drop; got {text!r}.")
+    return text == DROP
+
+
+def _either(words: Sequence[str]) -> str:
+    return f"{', '.join(words[:-1])} or {words[-1]}"
 
 
 def check_search(

@@ -8,9 +8,10 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
+from ..tables.gaps import REFUSE
 from . import options as opt
 from .errors import InterruptedFit, UsageProblem
-from .fit import DataOptions, check_impute, command_line
+from .fit import DataOptions, command_line
 from .outputs import check_output, given_with_errors, write_text
 from .panel import Panel
 from .session import Session, plain
@@ -85,6 +86,8 @@ def path(
     split_categories: opt.SplitCategories = False,
     signs: opt.Signs = None,
     positive: opt.Positive = None,
+    missing: opt.Missing = None,
+    unlabelled: opt.Unlabelled = REFUSE,
     impute: opt.Impute = None,
     folds: opt.Folds = 5,
     report: opt.ReportFile = None,
@@ -101,20 +104,27 @@ def path(
     """
     from .class_weights import parse_class_weight
     from .formats import parse_formats
-    from .parsing import check_search, parse_budgets, parse_C, parse_signs
+    from .parsing import (
+        check_search,
+        parse_budgets,
+        parse_C,
+        parse_missing,
+        parse_signs,
+        parse_unlabelled,
+    )
     from .results import class_weight_of
     from .study import Conditions, Search, budget_path
 
     check_output("--report", report, data)
     check_search(effort, time_limit, jobs, folds)
-    check_impute(impute)
     parse_C(str(C))
     search = Search(effort, time_limit, jobs, session.seed)
     source = DataOptions(
         data, target, positive, tuple(exclude or ()), tuple(keep or ()),
-        tuple(categorical or ()), impute, encoding,
+        tuple(categorical or ()), parse_missing(session, missing, impute), encoding,
         formats=parse_formats(decimal, thousands),
         class_weight=parse_class_weight(class_weight), is_split=split_categories,
+        drops_unlabelled=parse_unlabelled(unlabelled),
     )  # fmt: skip
     conditions = Conditions(
         None, C, tuple(include or ()), signs=parse_signs(signs),

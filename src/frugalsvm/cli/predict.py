@@ -47,6 +47,14 @@ def predict(
     rows: RowsFile,
     id_column: IdColumn = None,
     output: opt.Output = STDOUT,
+    strict: Annotated[
+        bool,
+        typer.Option(
+            "--strict",
+            help="A missing value in a column that had none in the fit, or an unknown "
+            "category, is an error; else it is filled in, or none of the categories.",
+        ),
+    ] = False,
     encoding: opt.Encoding = None,
     decimal: opt.Decimal = None,
     thousands: opt.Thousands = None,
@@ -63,6 +71,8 @@ def predict(
     loaded = load_model(model)
     formats = parse_formats(decimal, thousands)
     table = loaded.read(rows, encoding, id_column, formats)
+    if strict:
+        loaded.refuse_new(table)
     for words in loaded.warnings(table):
         session.warn(words)
     scores = loaded.scores(loaded.features(table), table.n_rows)
@@ -71,7 +81,7 @@ def predict(
         chances = loaded.model.calibration.probability(scores)
         results["probability"] = chances
     columns = _without(results, _names(table, id_column), "id") | results
-    content: dict[str, Any] = {"rows": []}
+    content: dict[str, Any] = {"rows": [], "filled": loaded.filled(table)}
     if session.json:
         content["rows"] = [dict(zip(columns, r, strict=True)) for r in _rows(columns)]
     with given_with_errors(session, content):

@@ -26,6 +26,7 @@ from ..output.report import (
 )
 from ..output.report.content import CATEGORY, NUMBER, DataWarning
 from ..tables import Preparation
+from ..tables.gaps import INDICATOR
 from ..tables.prepared_columns import CategoryColumn
 from .fitting import Fit
 from .levels import LevelForm
@@ -249,7 +250,7 @@ def data_summary(data: PreparedTable, preparation: Preparation) -> DataSummary:
             for one in preparation.columns
             if isinstance(one, CategoryColumn)
         ),
-        imputed=tuple(data.missing().items()),
+        imputed=tuple(data.gaps().items()),
         imputation=_imputation(data),
         standardised=True,
         warnings=tuple(map(_reassured, warnings)),
@@ -270,11 +271,13 @@ def _reassured(warning: DataWarning) -> DataWarning:
 
 def _imputation(data: PreparedTable) -> str | None:
     """What replaces missing values; completes "with the ..."."""
-    if not data.impute:
-        return None
-    if any(name in data.plan.categories for name in data.missing()):
+    gaps, categories = data.gaps(), data.plan.categories
+    if gaps and data.missing == INDICATOR:
+        words = "median, and an indicator where at least 1 % are missing (numbers)"
+        return f"{words} or a category of their own"
+    if any(name in categories for name in gaps):
         return "median (numbers) or the most frequent category"
-    return "median"
+    return "median" if gaps else None
 
 
 def reproduction(command: str, seed: int) -> Reproduction:

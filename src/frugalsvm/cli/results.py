@@ -25,7 +25,8 @@ LARGE_GAP = 1.0
 
 def repeated(data: PreparedTable, conditions: Conditions) -> tuple[str, ...]:
     """The steps that are repeated in every fold."""
-    words = ["imputation"] * data.impute + ["encoding"] * bool(data.plan.categories)
+    words = ["imputation"] * bool(data.gaps())
+    words += ["encoding"] * bool(data.plan.categories)
     words += ["scaling", "feature selection"]
     return (*words, *["choice of feature limit and C"] * conditions.is_open)
 
@@ -112,13 +113,15 @@ def _show_features(
             for cells in _level_rows(fit, column.name, form, validation):
                 table.add_row(*cells)
             continue
-        together = [j] if level is None else _of_column(fit, column.name)
-        is_block = len(together) > 1 and not fit.conditions.is_split
+        together = _of_column(fit, column.name)
+        is_block = level is not None and len(together) > 1
+        is_block = is_block and not fit.conditions.is_split
         if is_block:
             table.add_row(*_block(fit, column.name, len(together), validation))
         for k in together:
-            cells = _row(fit, k, None if is_block else validation)
-            if is_block:
+            is_part = is_block or bool(preparation.indicators[k])
+            cells = _row(fit, k, None if is_part else validation)
+            if is_part:
                 cells = [f"  {cells[0]}", *cells[1:], *[""] * (validation is not None)]
             table.add_row(*cells)
     session.show("", table)
@@ -287,6 +290,7 @@ def content_of(
     origins = preparation.origins()
     features = []
     labels = fit.conditions.labels(preparation)
+    indicators = preparation.indicators
     for j in result.selected_columns.tolist():
         column, level = origins[j]
         features.append(
@@ -294,6 +298,7 @@ def content_of(
                 "name": preparation.features[j],
                 "column": column.name,
                 "category": level,
+                "indicator": bool(indicators[j]),
                 "weight": fit.weights[j],
                 "standardised_weight": fit.model.coef[j],
                 "mean": preparation.means[j],

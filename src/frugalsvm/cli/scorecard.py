@@ -61,7 +61,7 @@ def scorecard(
     labels = [loaded.model.classes[int(one)] for one in known.positive]
     card = loaded.model.to_scorecard(values, labels, points=points, bins=bins)
     origins = zip(loaded.model.names, read_origins(loaded.model), strict=True)
-    categories = {name for name, one in origins if one.category is not None}
+    categories = {name for name, one in origins if one.is_zero_or_one}
     _show(session, card, categories)
     session.give(_content(card))
 

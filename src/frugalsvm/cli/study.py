@@ -25,11 +25,13 @@ from ..tables import (
     TableError,
     Target,
     find_target,
+    labelled,
     make_plan,
     read_table,
 )
 from ..tables.errors import listed
 from ..tables.formats import ALL_OPEN, FormatRules
+from ..tables.gaps import INDICATOR, REFUSE
 from ..tables.kinds import check_missing, check_wanted, missing_values
 from ..tables.prepared_columns import CategoryColumn, PreparedColumn
 from .class_weights import ClassWeights
@@ -50,14 +52,15 @@ class PreparedTable:
     table : Table
     plan : Plan
     target : Target
-    impute : bool
+    missing : str
+        What becomes of missing values.
     """
 
     path: str
     table: Table
     plan: Plan
     target: Target
-    impute: bool
+    missing: str = INDICATOR
 
     @property
     def n_rows(self) -> int:
@@ -67,10 +70,10 @@ class PreparedTable:
     def prepare(self, rows: np.ndarray | None = None) -> Preparation:
         """Learn from some rows, or from all, how to prepare them."""
         return Preparation.fit(
-            self.table, self.plan, self.target.classes, impute=self.impute, rows=rows
+            self.table, self.plan, self.target.classes, missing=self.missing, rows=rows
         )
 
-    def missing(self) -> dict[str, int]:
+    def gaps(self) -> dict[str, int]:
         """Missing values by column."""
         return missing_values(self.table, self.plan)
 
@@ -83,18 +86,21 @@ def load_data(
     exclude: tuple[str, ...] = (),
     keep: tuple[str, ...] = (),
     categorical: tuple[str, ...] = (),
-    impute: str | None = None,
+    missing: str = INDICATOR,
     encoding: str | None = None,
     formats: FormatRules = ALL_OPEN,
+    drops_unlabelled: bool = False,
 ) -> PreparedTable:
     """Read a table and decide what its columns are."""
     table = read_table(path, as_text=categorical, encoding=encoding, formats=formats)
     check_names(formats, table)
+    if drops_unlabelled:
+        table = labelled(table, target)
     found = find_target(table, target, positive)
     plan = make_plan(table, target, exclude=exclude, keep=keep, categorical=categorical)
-    if impute is None:
+    if missing == REFUSE:
         check_missing(table, plan)
-    return PreparedTable(path, table, plan, found, impute is not None)
+    return PreparedTable(path, table, plan, found, missing)
 
 
 @dataclass(frozen=True)
@@ -195,9 +201,14 @@ class Conditions:
 
     def labels(self, preparation: Preparation) -> list[str]:
         """For each column that is prepared, the name of its feature."""
-        if self.is_split:
-            return list(preparation.features)
-        return [one.name for one, _ in preparation.origins()]
+        origins = preparation.origins()
+        if not self.is_split:
+            return [one.name for one, _ in origins]
+        labels = list(preparation.features)
+        for j in np.flatnonzero(preparation.indicators).tolist():
+            # With its number.
+            labels[j] = labels[j - 1]
+        return labels
 
     def names(self, preparation: Preparation) -> list[str]:
         """Names of the features, in the order in which a problem numbers them."""
@@ -233,7 +244,9 @@ class Conditions:
         if not self.signs:
             return None
         names = [signed_name(*one) for one in preparation.origins()]
-        return np.array([self.signs.get(name, 0) for name in names])
+        signs = np.array([self.signs.get(name, 0) for name in names])
+        # That a value is missing may mean anything.
+        return np.where(preparation.indicators, 0, signs)
 
     def problem(
         self,

@@ -10,7 +10,8 @@ from ..runtime import words
 from ..tables import Numbers, Preparation
 from ..tables.errors import listed
 from ..tables.formats import PLAIN, WHOLE
-from ..tables.prepared_columns import CategoryColumn, NumberColumn
+from ..tables.gaps import OWN_LEVEL
+from ..tables.prepared_columns import CategoryColumn, NumberColumn, PreparedColumn
 from .study import PreparedTable
 
 # Maximum number of columns listed by name.
@@ -33,13 +34,7 @@ def understood(
     lines += _dropped(data)
     lines += _rising(data)
     lines += _categories(preparation, is_split)
-    gaps = data.missing()
-    if gaps:
-        shown = words.listed([f"{name} ({n:,})" for name, n in gaps.items()], N_NAMED)
-        lines.append(
-            "  missing values imputed (numbers: median, categories: most frequent): "
-            f"{shown}"
-        )
+    lines += _gaps(preparation)
     n_encoded = preparation.n_features
     n = n_encoded if is_split else n_counted(preparation)
     encoded = f", {n_encoded:,} columns with one for each category" * (n < n_encoded)
@@ -94,6 +89,32 @@ def _categories(preparation: Preparation, is_split: bool) -> list[str]:
     return lines
 
 
+def _gaps(preparation: Preparation) -> list[str]:
+    """What became of missing values, with their counts."""
+    found: dict[str, list[str]] = {}
+    for one in preparation.columns:
+        if one.n_gaps:
+            found.setdefault(_treatment(one), []).append(f"{one.name} ({one.n_gaps:,})")
+    lines = [
+        f"  missing values {how}: {words.listed(names, N_NAMED)}"
+        for how, names in found.items()
+    ]
+    if found:
+        lines.append("  (--missing median or --missing refuse treats them otherwise)")
+    return lines
+
+
+def _treatment(column: PreparedColumn) -> str:
+    """What became of the missing values of a column."""
+    if isinstance(column, CategoryColumn):
+        if column.fill == OWN_LEVEL:
+            return "as a category of their own"
+        return "as the most frequent category"
+    if column.has_indicator:
+        return "as the median, with an indicator in the same feature"
+    return "as the median"
+
+
 def as_dict(
     data: PreparedTable, preparation: Preparation, is_split: bool = False
 ) -> dict[str, Any]:
@@ -121,7 +142,8 @@ def as_dict(
             for one in preparation.columns
             if isinstance(one, NumberColumn) and one.format not in (None, PLAIN, WHOLE)
         },
-        "missing": data.missing(),
+        "missing": data.gaps(),
+        "missing_as": data.missing,
         "features": preparation.n_features if is_split else n_counted(preparation),
         "encoded_columns": preparation.n_features,
     }

@@ -45,7 +45,7 @@ def verify(
     from ..checker import InvalidCertificate
     from ..checker import verify as check
     from ..problem.certificate import Certificate
-    from ..tables import Preparation, read_table
+    from ..tables import Preparation, labelled, read_table
     from ..tables.target import known_target
     from .formats import check_names, combined, parse_formats
 
@@ -75,6 +75,9 @@ def verify(
         only={one.name for one in preparation.columns} | {preparation.target},
     )  # fmt: skip
     check_names(formats, table)
+    table = labelled(table, preparation.target)
+    for remark in table.remarks:
+        session.say(f"{table.source}: {remark}")
     _check_size(proof, "rows", arrays["weights"], table.n_rows)
     found = known_target(table, preparation.target, preparation.classes)
     _check_categories(proof, preparation, table)
@@ -100,6 +103,7 @@ def _check_categories(proof: str, preparation: Any, table: Any) -> None:
     Each category needs memory for all rows.
     """
     from ..checker import InvalidCertificate
+    from ..tables.gaps import OWN_LEVEL
     from ..tables.kinds import most_levels
     from ..tables.prepared_columns import CategoryColumn
 
@@ -113,6 +117,8 @@ def _check_categories(proof: str, preparation: Any, table: Any) -> None:
                     f"{one.name!r}, more than a fit allows for {table.n_rows:,} rows."
                 )
             strange = set(one.levels).difference(there)
+            if one.gaps(table.columns[one.name]).any():
+                strange.discard(OWN_LEVEL)
             if strange:
                 raise InvalidCertificate(
                     f"{proof} is for other data: column {one.name!r} of "
@@ -157,7 +163,7 @@ def _show(
             f"and {len(listed) - len(shown):,} more (--all); selected: "
             f"{', '.join(names)}"
         )
-    filled = [one for one in preparation.columns if one.fill is not None]
+    filled = [one for one in preparation.columns if one.n_gaps]
     if filled:
         words = ", ".join(f"{one.name}: {one.fill}" for one in filled[:N_SHOWN])
         session.show(f"missing values were imputed by: {words}")

@@ -5,7 +5,7 @@ from .errors import TableError
 from .kinds import Plan, make_plan
 from .preparation import Preparation
 from .reading import read_table
-from .target import Target, find_target
+from .target import Target, find_target, labelled
 
 __all__ = [
     "Numbers",
@@ -16,6 +16,7 @@ __all__ = [
     "Target",
     "Texts",
     "find_target",
+    "labelled",
     "make_plan",
     "read_table",
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -85,6 +85,10 @@ class StoredNumbers(Numbers):
         """The numbers, NaN where a value is missing."""
         store, start, size = self._place  # type: ignore[attr-defined]
         return store.get(start, size)
+
+    def some_rows(self, kept: np.ndarray) -> StoredNumbers:
+        """The values of the rows where a mask is true, in the same store."""
+        return self._place[0].put(self.values[kept], self.format)  # type: ignore[attr-defined]
 
     def __len__(self) -> int:
         return self._place[2]  # type: ignore[attr-defined]
@@ -229,11 +233,31 @@ class Table:
         """Names of all columns."""
         return list(self.columns)
 
+    def some_rows(self, kept: np.ndarray) -> Table:
+        """The table of the rows where a mask is true."""
+        columns = {name: _some_rows(one, kept) for name, one in self.columns.items()}
+        return replace(self, columns=columns, n_rows=int(kept.sum()))
+
     def column(self, name: str, what: str) -> Column:
         """A column by name; ``what`` is named in the error if it does not exist."""
         if name not in self.columns:
             raise unknown_column(what, name, self.names)
         return self.columns[name]
+
+
+def _some_rows(column: Column, kept: np.ndarray) -> Column:
+    if isinstance(column, Texts):
+        places = column.codes[kept]
+        used = np.unique(places[places >= 0])
+        codes = np.full(len(column.levels) + 1, -1, np.int32)
+        codes[used] = np.arange(used.size)
+        names = [column.levels[k] for k in used.tolist()]
+        return Texts(codes[places], names, column.are_dates)
+    if isinstance(column, StoredNumbers):
+        return column.some_rows(kept)
+    if isinstance(column, Numbers):
+        return Numbers(column.values[kept], column.format)
+    return replace(column, size=int(kept.sum()))
 
 
 def texts_of(values: Iterable[str | None], are_dates: bool = False) -> Texts:

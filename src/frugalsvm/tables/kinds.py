@@ -143,8 +143,8 @@ def check_missing(table: Table, plan: Plan) -> None:
     shown = ", ".join(names[:8]) + (f" and {len(names) - 8:,} more" * (len(names) > 8))
     raise TableError(
         f"missing values in {len(gaps):,} column{'s' * (len(gaps) > 1)} of "
-        f"{table.source}: {shown}. Impute them (--impute median), drop the "
-        "columns (--exclude NAME), or remove the rows."
+        f"{table.source}: {shown}. Without --missing refuse they are filled in; or "
+        "drop the columns (--exclude NAME), or remove the rows."
     )
 
 
@@ -176,6 +176,8 @@ def _why_not_numbers(name: str, values: np.ndarray, keep: bool) -> str:
             f"(--exclude {name!r})."
         )
     low, high = known.min(), known.max()
+    if low == high and known.size < values.size:
+        return f"constant ({low:g}) but for gaps; --categorical uses these"
     if low == high:
         return f"constant ({low:g})"
     if max(abs(low), abs(high)) > LARGEST:

@@ -21,6 +21,7 @@ from ..output.portable.schema import parse
 from .columns import Table, check_clear
 from .errors import TableError, listed
 from .formats import DECIMALS, GROUPS, FormatRule, NumberFormat
+from .gaps import REFUSE
 from .kinds import CATEGORY, NUMBER, Plan
 from .naming import different
 from .prepared_columns import CategoryColumn, NumberColumn, PreparedColumn, learned
@@ -62,7 +63,7 @@ class Preparation:
         plan: Plan,
         classes: tuple[Any, Any],
         *,
-        impute: bool = False,
+        missing: str = REFUSE,
         rows: np.ndarray | None = None,
     ) -> Preparation:
         """Learn from some rows of a table, or from all.
@@ -72,9 +73,8 @@ class Preparation:
         table : Table
         plan : Plan
         classes : tuple of two labels
-        impute : bool, default=False
-            Whether to fill in missing values: numbers with the median, categories with
-            the most frequent one.
+        missing : {"indicator", "median", "refuse"}, default="refuse"
+            What becomes of missing values; see ``gaps``.
         rows : ndarray of int, default=None
 
         Returns
@@ -83,7 +83,7 @@ class Preparation:
         """
         some: Any = slice(None) if rows is None else rows
         columns = tuple(
-            learned(name, kind, table.columns[name], some, impute)
+            learned(name, kind, table.columns[name], some, missing)
             for name, kind in plan.kinds.items()
         )
         features = tuple(different([x for one in columns for x in one.features()]))
@@ -114,8 +114,21 @@ class Preparation:
             if isinstance(one, CategoryColumn):
                 pairs += [(one, level) for level in one.shown]
             else:
-                pairs.append((one, None))
+                pairs += [(one, None)] * len(one.features())
         return pairs
+
+    @property
+    def indicators(self) -> np.ndarray:
+        """Mask of the features that say where a number is missing."""
+        # They follow that of the number.
+        origins = [one for one, _ in self.origins()]
+        return np.array(
+            [
+                isinstance(one, NumberColumn) and j > 0 and origins[j - 1] is one
+                for j, one in enumerate(origins)
+            ],
+            dtype=bool,
+        )
 
     def transform(self, table: Table, rows: np.ndarray | None = None) -> np.ndarray:
         """The standardised features of some rows of a table, or of all.
@@ -180,6 +193,16 @@ class Preparation:
             if isinstance(one, CategoryColumn)
         }
         return {name: levels for name, levels in found.items() if levels}
+
+    def new_gaps(self, table: Table) -> dict[str, np.ndarray]:
+        """Rows with a gap, by column, for those that had none in the fit."""
+        self.check_columns(table)
+        found = {
+            one.name: np.flatnonzero(one.gaps(table.columns[one.name]))
+            for one in self.columns
+            if one.n_gaps == 0 and one.fill is not None
+        }
+        return {name: rows for name, rows in found.items() if rows.size}
 
     def check_standard(self, table: Table) -> float:
         """Check that the features have mean 0 and variance 1.
@@ -258,7 +281,11 @@ class Preparation:
                 columns.append({"name": one.name, "kind": NUMBER})
                 if one.format is not None:
                     columns[-1]["format"] = asdict(one.format)
+                if one.has_indicator:
+                    columns[-1]["indicator"] = True
             columns[-1]["fill"] = one.fill
+            if one.n_gaps:
+                columns[-1]["gaps"] = one.n_gaps
         content = {
             "columns": columns,
             "features": list(self.features),
@@ -336,18 +363,24 @@ def _made(columns: Sequence[PreparedColumn], length: int) -> tuple[str, ...] | N
     A long name with many categories would make far more text than the file has.
     """
     for one in columns:
-        if isinstance(one, CategoryColumn):
-            length -= len(one.name) * len(one.shown)
+        n = len(one.shown) if isinstance(one, CategoryColumn) else 1
+        length -= len(one.name) * n
     if length < 0:
         return None
     return tuple(different([name for one in columns for name in one.features()]))
 
 
 def _column(content: Any) -> PreparedColumn:
-    name, fill = _text(content["name"]), content["fill"]
+    name, fill, n_gaps = _text(content["name"]), content["fill"], content.get("gaps", 0)
+    is_count = isinstance(n_gaps, int) and not isinstance(n_gaps, bool)
+    _require(is_count and n_gaps >= 0, f"{brief(n_gaps)} is not a number of rows")
     if content["kind"] == NUMBER:
+        has_indicator = content.get("indicator", False)
+        _require(isinstance(has_indicator, bool), "an indicator is not true or false")
+        _require(not has_indicator or fill is not None, "an indicator has no number")
         written = _format(content.get("format"))
-        return NumberColumn(name, None if fill is None else _real(fill), written)
+        number = None if fill is None else _real(fill)
+        return NumberColumn(name, number, written, n_gaps, has_indicator)
     _require(content["kind"] == CATEGORY, f"unknown kind {brief(content['kind'])}")
     levels = tuple(_text(one) for one in content["levels"])
     _require(len(set(levels)) == len(levels), f"{brief(name)} repeats a category")
@@ -356,7 +389,7 @@ def _column(content: Any) -> PreparedColumn:
         f"the fill value of {brief(name)} is not one of its categories",
     )
     words = tuple(one for one in levels if one in MISSING_WORDS)
-    return CategoryColumn(name, levels, fill, words)
+    return CategoryColumn(name, levels, fill, words, n_gaps)
 
 
 def _format(content: Any) -> NumberFormat | None:

@@ -14,6 +14,7 @@ from ..output.portable.text import LARGEST_VALUE
 from .columns import Column, Numbers, Texts
 from .errors import TableError
 from .formats import NumberFormat
+from .gaps import INDICATOR, LEAST_SHARE, OWN_LEVEL, REFUSE
 from .kinds import NUMBER
 
 # Positions of strings that are not a category.
@@ -22,7 +23,7 @@ _MISSING, _UNKNOWN = -1, -2
 
 @dataclass(frozen=True)
 class NumberColumn:
-    """A column of numbers: one feature.
+    """A column of numbers: a feature, and perhaps one that says where it has gaps.
 
     Attributes
     ----------
@@ -31,15 +32,21 @@ class NumberColumn:
         Replacement for a missing value; None if a missing value is an error.
     format : NumberFormat or None
         How its numbers are written in text tables; None if that was not stored.
+    n_gaps : int
+        Missing values in the rows that it was learned from.
+    has_indicator : bool
+        Whether its second feature is 1 where a value is missing, otherwise 0.
     """
 
     name: str
     fill: float | None = None
     format: NumberFormat | None = None
+    n_gaps: int = 0
+    has_indicator: bool = False
 
     def features(self) -> list[str]:
         """Names of its features."""
-        return [self.name]
+        return [self.name, *[f"{self.name} missing"] * self.has_indicator]
 
     def values(self, column: Column, rows: Any) -> list[np.ndarray]:
         """Values of its features for some rows of the column."""
@@ -51,13 +58,18 @@ class NumberColumn:
         else:
             assert isinstance(column, Numbers)
             values = column.values[rows]
-        # As in exported models; comparisons with NaN are false.
-        known = np.abs(values) <= LARGEST_VALUE
+        known = _are_known(values)
         if not known.all():
             if self.fill is None:
                 raise TableError(self._not_known(values, known))
             values = np.where(known, values, self.fill)
-        return [values]
+        return [values, *[1.0 - known] * self.has_indicator]
+
+    def gaps(self, column: Column) -> np.ndarray:
+        """Mask of the rows without a value."""
+        if isinstance(column, Numbers):
+            return ~_are_known(column.values)
+        return column.missing
 
     def _not_known(self, values: np.ndarray, known: np.ndarray) -> str:
         large = ~known & ~np.isnan(values)
@@ -65,9 +77,9 @@ class NumberColumn:
             return (
                 f"column {self.name!r} has the value {values[large][0]:g}; infinite "
                 f"values, and values beyond {LARGEST_VALUE:g}, count as missing. Drop "
-                "these rows, or fit with --impute median."
+                "these rows, or fit with --missing indicator."
             )
-        return _gap(self.name, int((~known).sum()))
+        return _gap(self.name, ~known)
 
     def _not_a_number(self, column: Texts) -> str:
         wrong = next((one for one in column.levels if not _is_number(one)), "")
@@ -90,15 +102,19 @@ class CategoryColumn:
     name : str
     levels : tuple of str
     fill : str or None
+        The category of a missing value; None if a missing value is an error.
     words : tuple of str
         Its strings that mean a missing value in other columns: in a typed table, NA may
         be Namibia.
+    n_gaps : int
+        Missing values in the rows that it was learned from.
     """
 
     name: str
     levels: tuple[str, ...]
     fill: str | None = None
     words: tuple[str, ...] = ()
+    n_gaps: int = 0
 
     @property
     def shown(self) -> tuple[str, ...]:
@@ -111,11 +127,11 @@ class CategoryColumn:
 
     def values(self, column: Column, rows: Any) -> Iterator[np.ndarray]:
         """Values of its features for some rows of the column."""
-        texts = _as_texts(column)
+        texts = as_texts(column)
         places = self._places(texts)[texts.codes[rows]]
         missing = places == _MISSING
         if missing.any() and self.fill is None:
-            raise TableError(_gap(self.name, int(missing.sum())))
+            raise TableError(_gap(self.name, missing))
         first = len(self.levels) - len(self.shown)
         for k, level in enumerate(self.shown, first):
             hit = places == k
@@ -123,9 +139,14 @@ class CategoryColumn:
                 hit |= missing
             yield hit.astype(np.float64)
 
+    def gaps(self, column: Column) -> np.ndarray:
+        """Mask of the rows without a value."""
+        texts = as_texts(column)
+        return self._places(texts)[texts.codes] == _MISSING
+
     def unknown(self, column: Column) -> dict[str, int]:
         """Values unknown to the preparation, with their row counts."""
-        texts = _as_texts(column)
+        texts = as_texts(column)
         counts = np.bincount(texts.codes[texts.codes >= 0], minlength=len(texts.levels))
         strange = (self._places(texts)[:-1] == _UNKNOWN) & (counts > 0)
         return {texts.levels[k]: int(counts[k]) for k in np.flatnonzero(strange)}
@@ -148,28 +169,62 @@ PreparedColumn = NumberColumn | CategoryColumn
 
 
 def learned(
-    name: str, kind: str, column: Column, rows: Any, impute: bool
+    name: str, kind: str, column: Column, rows: Any, missing: str
 ) -> PreparedColumn:
-    """The preparation of a column, learned from some of its rows."""
+    """The preparation of a column, learned from some of its rows.
+
+    ``missing`` is one of the modes in ``gaps``.
+    """
     if kind == NUMBER:
         assert isinstance(column, Numbers)
-        known = column.values[rows]
-        known = known[~np.isnan(known)]
-        return NumberColumn(name, _median(known) if impute else None, column.format)
-    texts = _as_texts(column)
+        return _learned_number(name, column, rows, missing)
+    return _learned_category(name, as_texts(column), rows, missing)
+
+
+def _learned_number(
+    name: str, column: Numbers, rows: Any, missing: str
+) -> NumberColumn:
+    values = column.values[rows]
+    known = values[~np.isnan(values)]
+    n_gaps = values.size - known.size
+    return NumberColumn(
+        name,
+        None if missing == REFUSE else _median(known),
+        column.format,
+        n_gaps,
+        missing == INDICATOR and n_gaps > 0 and n_gaps >= LEAST_SHARE * values.size,
+    )
+
+
+def _learned_category(
+    name: str, texts: Texts, rows: Any, missing: str
+) -> CategoryColumn:
     codes = texts.codes[rows]
     counts = np.bincount(codes[codes >= 0], minlength=len(texts.levels))
-    levels = tuple(texts.levels[k] for k in np.flatnonzero(counts))
-    fill = texts.levels[int(counts.argmax())] if impute and levels else None
+    levels = [texts.levels[k] for k in np.flatnonzero(counts)]
+    n_gaps = int((codes < 0).sum())
+    fill = None
+    if missing == INDICATOR and n_gaps:
+        fill = OWN_LEVEL
+        # The last one, so that of two categories it has the feature.
+        levels = [*(one for one in levels if one != OWN_LEVEL), OWN_LEVEL]
+    elif missing != REFUSE and levels:
+        fill = texts.levels[int(counts.argmax())]
     words = tuple(one for one in texts.levels if one in MISSING_WORDS)
-    return CategoryColumn(name, levels, fill, words)
+    return CategoryColumn(name, tuple(levels), fill, words, n_gaps)
+
+
+def _are_known(values: np.ndarray) -> np.ndarray:
+    """Mask of the values that do not count as missing, as in exported models."""
+    # Comparisons with NaN are false.
+    return np.abs(values) <= LARGEST_VALUE
 
 
 def _median(known: np.ndarray) -> float:
     return float(np.median(known)) if known.size else 0.0
 
 
-def _as_texts(column: Column) -> Texts:
+def as_texts(column: Column) -> Texts:
     """A column as categories; the number 1.0 becomes "1"."""
     if isinstance(column, Texts):
         return column
@@ -183,10 +238,12 @@ def _as_texts(column: Column) -> Texts:
     return Texts(place[codes].astype(np.int32), [names[k] for k in order])
 
 
-def _gap(name: str, n: int) -> str:
+def _gap(name: str, missing: np.ndarray) -> str:
+    n, first = int(missing.sum()), int(np.flatnonzero(missing)[0])
+    where = f"the first one in row {first + 1:,}" if n > 1 else f"in row {first + 1:,}"
     return (
-        f"column {name!r} has {n:,} missing value{'s' * (n > 1)}; fill them in, or fit "
-        "with --impute median."
+        f"column {name!r} has {n:,} missing value{'s' * (n > 1)} ({where}); fill "
+        f"{'them' if n > 1 else 'it'} in, or fit with --missing indicator."
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -71,8 +71,8 @@ def find_target(table: Table, name: str, positive: str | None = None) -> Target:
     if n_missing and n_missing < len(column):
         raise TableError(
             f"the target {name!r} is missing in {n_missing:,} "
-            f"row{'s' * (n_missing > 1)} of {table.source}; remove such rows first "
-            "(you can pass them to predict later)."
+            f"row{'s' * (n_missing > 1)} of {table.source}; --unlabelled drop leaves "
+            "such rows out (you can pass them to predict later)."
         )
     if any(isinstance(one, float) and np.isinf(one) for one in labels):
         raise TableError(
@@ -84,6 +84,16 @@ def find_target(table: Table, name: str, positive: str | None = None) -> Target:
     which = 1 if positive is None else _place(name, labels, positive)
     first, second = labels[1 - which], labels[which]
     return Target(name, (first, second), codes == which)
+
+
+def labelled(table: Table, name: str) -> Table:
+    """The rows of a table that have a target, with a remark if some have not."""
+    column = table.columns.get(name)
+    if column is None or not column.missing.any() or column.missing.all():
+        return table
+    n = int(column.missing.sum())
+    remark = f"{n:,} row{'s' * (n > 1)} without a target left out"
+    return replace(table.some_rows(~column.missing), remarks=[*table.remarks, remark])
 
 
 def known_target(

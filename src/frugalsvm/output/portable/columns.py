@@ -22,7 +22,7 @@ def select_columns(model: PortableModel, X: Any) -> np.ndarray:
     # Comparisons with NaN are false.
     known = np.abs(table) <= LARGEST_VALUE
     if not known.all():
-        table = np.where(known, table, fills(model))
+        table = fills(model)(table, known)
     if np.isnan(table).any():
         raise ValueError(
             f"X has NaN or infinite values, or values beyond {LARGEST_VALUE:g}; impute "
@@ -39,7 +39,11 @@ def _by_name(model: PortableModel, X: Any) -> np.ndarray | None:
         there = set(X.columns)
     else:
         return None
-    missing = [name for name in model.names if name not in there]
+    # Indicators of gaps need not be there.
+    origins = fills(model).of_indicators
+    absent = [name for name in model.names if name not in there]
+    free = {model.names[j] for j in np.flatnonzero(origins >= 0).tolist()}
+    missing = [name for name in absent if name not in free]
     if missing:
         is_unnamed = all(one.name == f"x{one.index}" for one in model.features)
         if is_unnamed and not isinstance(X, Mapping):
@@ -49,8 +53,17 @@ def _by_name(model: PortableModel, X: Any) -> np.ndarray | None:
             f"X has no column {shown}{' and others' * (len(missing) > 8)}."
         )
     if isinstance(X, Mapping):
-        columns = [np.atleast_1d(np.asarray(X[name], float)) for name in model.names]
+        known = {
+            name: np.atleast_1d(np.asarray(X[name], float))
+            for name in model.names
+            if name not in absent
+        }
+        n_rows = next((one.size for one in known.values()), 1)
+        known |= {name: np.full(n_rows, np.nan) for name in absent}
+        columns = [known[name] for name in model.names]
         return np.column_stack(columns) if columns else np.empty((1, 0))
+    if absent:
+        X = X.reindex(columns=model.names)
     return np.asarray(X[model.names], dtype=np.float64)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .calibration import Sigmoid
-from .origins import fills
+from .origins import Fills, fills
 from .text import LARGEST_VALUE
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ def build_onnx(model: PortableModel) -> Any:
     """See :meth:`PortableModel.to_onnx`."""
     helper, numpy_helper = _onnx("onnx.helper"), _onnx("onnx.numpy_helper")
     kinds = _onnx("onnx").TensorProto
+    fill = fills(model)
     constants: dict[str, np.ndarray] = {
         "mean": model.column("mean"),
         "scale": model.column("scale"),
@@ -32,16 +33,16 @@ def build_onnx(model: PortableModel) -> Any:
         "features": np.array([1], dtype=np.int64),
         "zero": np.array(0.0),
         "most": np.array(LARGEST_VALUE),
-        "fill": fills(model),
+        "fill": fill.values,
         "nan": np.array(np.nan),
         "none": np.array(_NONE),
         "classes": _labels(model),
     }
-    steps = [
+    steps: list[tuple[Any, ...]] = [
         # Comparisons with NaN are false.
         ("Abs", ["X"], "size"),
         ("LessOrEqual", ["size", "most"], "known"),
-        ("Where", ["known", "X", "fill"], "filled"),
+        *_filled(constants, fill),
         ("Sub", ["filled", "mean"], "centred"),
         ("Div", ["centred", "scale"], "scaled"),
         # ONNX Runtime may merge a MatMul with the scale of a single feature, in single
@@ -65,7 +66,10 @@ def build_onnx(model: PortableModel) -> Any:
         outputs.append(("probability", kinds.DOUBLE))
         decider = "logit"
     steps.append(("Greater", [decider, "zero"], "positive"))
-    nodes = [helper.make_node(kind, inputs, [out]) for kind, inputs, out in steps]
+    nodes = [
+        helper.make_node(kind, inputs, [out], **(more[0] if more else {}))
+        for kind, inputs, out, *more in steps
+    ]
     nodes += [
         helper.make_node("Cast", ["positive"], ["class"], to=kinds.INT64),
         helper.make_node("IsNaN", [decider], ["unknown"]),
@@ -91,6 +95,25 @@ def build_onnx(model: PortableModel) -> Any:
     proto.ir_version = IR_VERSION
     _onnx("onnx.checker").check_model(proto)
     return proto
+
+
+def _filled(constants: dict[str, np.ndarray], fill: Fills) -> list[tuple[Any, ...]]:
+    """Steps to the features without gaps, with the constants that they need."""
+    are_indicators = fill.of_indicators >= 0
+    if not are_indicators.any():
+        return [("Where", ["known", "X", "fill"], "filled")]
+    constants |= {
+        "numbers": np.maximum(fill.of_indicators, 0),
+        "indicators": are_indicators,
+        "one": np.array(1.0),
+    }
+    return [
+        ("Where", ["known", "X", "fill"], "own"),
+        ("Gather", ["known", "numbers"], "there", {"axis": 1}),
+        ("Not", ["there"], "lost"),
+        ("And", ["lost", "indicators"], "says"),
+        ("Where", ["says", "one", "own"], "filled"),
+    ]
 
 
 def _labels(model: PortableModel) -> np.ndarray:

@@ -35,6 +35,8 @@ class Origin(NamedTuple):
         Strings that mean the category.
     missing : tuple of str
         Strings that mean a missing value.
+    is_indicator : bool
+        Whether the feature is 1 where the column, of numbers, has no value, else 0.
     """
 
     column: str
@@ -42,10 +44,18 @@ class Origin(NamedTuple):
     fill: Any = None
     forms: Forms = Forms(())
     missing: tuple[str, ...] = ()
+    is_indicator: bool = False
+
+    @property
+    def is_zero_or_one(self) -> bool:
+        """Whether the feature says what the column has."""
+        return self.category is not None or self.is_indicator
 
     @property
     def fill_value(self) -> float | None:
         """Value of the feature if its column is missing; None if it has none."""
+        if self.is_indicator:
+            return 1.0
         if self.fill is None or self.category is None:
             return self.fill
         return float(self.fill == self.category)
@@ -66,10 +76,48 @@ def read_origins(model: PortableModel) -> list[Origin]:
     return [found[name] for name in model.names]
 
 
-def fills(model: PortableModel) -> np.ndarray:
-    """For each feature, the replacement for a missing value; NaN if there is none."""
-    values = [one.fill_value for one in read_origins(model)]
-    return np.array([np.nan if one is None else one for one in values], dtype=float)
+class Fills(NamedTuple):
+    """What stands for missing values of features.
+
+    Attributes
+    ----------
+    values : ndarray of float
+        For each feature; NaN if there is none.
+    of_indicators : ndarray of int
+        For each feature, the one whose gaps make it 1; -1 if it is no indicator.
+    """
+
+    values: np.ndarray
+    of_indicators: np.ndarray
+
+    def __call__(self, X: np.ndarray, known: np.ndarray) -> np.ndarray:
+        """Samples without gaps, where ``known`` is false.
+
+        An indicator may have no value of its own: it is 1 where its number is missing.
+        """
+        filled = np.where(known, X, self.values)
+        indicators = np.flatnonzero(self.of_indicators >= 0)
+        lost = ~known[:, self.of_indicators[indicators]]
+        filled[:, indicators] = np.where(lost, 1.0, filled[:, indicators])
+        return filled
+
+
+def fills(model: PortableModel) -> Fills:
+    """What stands for missing values."""
+    origins = read_origins(model)
+    numbers = {
+        one.column: j
+        for j, one in enumerate(origins)
+        if one.category is None and not one.is_indicator
+    }
+    values = [0.0 if one.is_indicator else one.fill_value for one in origins]
+    places = [
+        numbers.get(one.column, -1) if one.is_indicator else -1 for one in origins
+    ]
+    return Fills(
+        np.array([np.nan if one is None else one for one in values], dtype=float),
+        np.array(places, dtype=np.int64),
+    )
 
 
 def _origins(content: Mapping[str, Any]) -> dict[str, Origin]:
@@ -79,6 +127,8 @@ def _origins(content: Mapping[str, Any]) -> dict[str, Origin]:
         name, fill = _text(one["name"]), one["fill"]
         if one["kind"] == "number":
             made.append(Origin(name, None, None if fill is None else _real(fill)))
+            if one.get("indicator", False):
+                made.append(Origin(name, is_indicator=True))
             continue
         if one["kind"] != "category":
             raise ValueError(f"unknown kind {shown(one['kind'])}")

@@ -34,7 +34,7 @@ def _number(value, fill=None):
     """A number, or its replacement if it is missing."""
     return fill if value is None or not {least!r} <= value <= {most!r} else value
 
-{category}
+{indicator}{category}
 def decision(row):
     """Score of a row; None if a value is missing and has no replacement."""
     values = [{values}]
@@ -45,6 +45,13 @@ def decision(row):
     )
     # Neither NaN nor infinite.
     return score if score - score == 0 else None
+'''
+
+_INDICATOR = '''
+def _gap(value):
+    """1 for a missing number, otherwise 0."""
+    return 1.0 if _number(value) is None else 0.0
+
 '''
 
 _CATEGORY = '''
@@ -128,6 +135,7 @@ def python_text(model: PortableModel) -> str:
         classes=model.classes,
         least=-LARGEST_VALUE,
         most=LARGEST_VALUE,
+        indicator=_INDICATOR if any(one.is_indicator for one in sources) else "",
         category=_CATEGORY.format(missing=MISSING_WORDS, stripped=STRIPPED)
         if categories
         else "",
@@ -145,6 +153,8 @@ def python_text(model: PortableModel) -> str:
 
 def _python_value(origin: Origin) -> str:
     """An expression for the value of a feature in a row."""
+    if origin.is_indicator:
+        return f"_gap(row[{origin.column!r}])"
     arguments = [f"row[{origin.column!r}]"]
     if origin.category is not None:
         arguments.append(repr(origin.forms.texts))
@@ -202,7 +212,8 @@ def _sql_value(origin: Origin, dialect: str) -> str:
         # in text columns as text, unless they are preceded by a sign. Text then has no
         # value, and no replacement.
         least, most = _real(-LARGEST_VALUE), _real(LARGEST_VALUE)
-        cases = f"WHEN +{value} BETWEEN {least} AND {most} THEN {value}"
+        there = "0.0E0" if origin.is_indicator else value
+        cases = f"WHEN +{value} BETWEEN {least} AND {most} THEN {there}"
         if fill is not None:
             small = _real(1.0 / LARGEST_VALUE)
             gap = f"{value} IS NULL OR ABS({value} * {small}) > 1"
