@@ -493,12 +493,14 @@ def distributed(found: Results) -> Table:
     names = [name for name in found.rows[0] if name not in left_out]
     return [
         names,
-        *(
-            [f"{row[name]:,}" if isinstance(row[name], int) else row[name]
-             for name in names]
-            for row in found.rows
-        ),
-    ]  # fmt: skip
+        *([_traffic(name, row[name]) for name in names] for row in found.rows),
+    ]
+
+
+def _traffic(name: str, value: int | str) -> str:
+    if isinstance(value, int):
+        return f"{value:,}"
+    return f"{value} s" if name == "CPU at home" else value
 
 
 FIGURES = {
