@@ -11,6 +11,7 @@ import numpy as np
 
 from frugalsvm.paper.study.published import TABLE_7
 
+from .bench_blocks import summary
 from .bench_seeds import MEDIAN_LOSS, WORST_LOSS
 from .data import LARGE
 from .results import Results, Row
@@ -274,6 +275,20 @@ def _compared(row: Row) -> tuple[str, str]:
     return ours, f"**{theirs}**" if round(row["ours"], 2) > float(theirs) else theirs
 
 
+def blocks(found: Results) -> Table:
+    """Efforts on problems with correlated blocks."""
+    table = [["effort", "best known found", "above it, mean of all", "mean CPU",
+              "longest"]]  # fmt: skip
+    for effort in values(found.rows, "effort"):
+        above, hits, n_runs = summary(found.rows, effort)
+        seconds = [row["seconds"] for row in found.rows if row["effort"] == effort]
+        table.append([
+            f"``{effort}``", f"{hits} of {n_runs} runs", f"{100 * above:.1f} %",
+            f"{np.mean(seconds):.2f} s", f"{max(seconds):.1f} s",
+        ])  # fmt: skip
+    return table
+
+
 # --- alternatives ---------------------------------------------------------------------
 
 
@@ -500,6 +515,7 @@ FIGURES = {
     "seeds": Figure(("seeds",), seeds),
     "seeds-summary": Figure(("seeds",), seeds_summary),
     "published": Figure(("swap",), published),
+    "blocks": Figure(("blocks",), blocks),
     "enumeration": Figure(("alternatives",), enumeration),
     "alternatives": Figure(("alternatives",), alternatives),
     "predict-5": Figure(("predict",), lambda found: predict(found, 5)),
