@@ -26,7 +26,7 @@ PACKAGES = (
     "abess", "dask",
 )  # fmt: skip
 # Digits that are kept of a number.
-DIGITS = 6
+DIGITS = 8
 
 Row = dict[str, Any]
 
