@@ -132,9 +132,10 @@ def test_a_run_without_a_peer_keeps_the_file(folder):
 
 
 def test_this_run():
-    found = results.of_this_run([{"a": 1}], {"seconds": 60.0}, "nothing else")
+    found = results.of_this_run([{"a": 1}], {}, "nothing else", "abc1234")
     assert found.machine.endswith(", nothing else")
     assert "numpy" in found.versions
+    assert found.commit == "abc1234"
     assert found.rows == [{"a": 1}]
 
 
