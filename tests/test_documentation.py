@@ -107,7 +107,8 @@ def test_the_readme_shows_the_actual_output(elsewhere):
 
 
 def test_the_readme_is_short():
-    assert len(README.split()) <= 900
+    shown = re.sub(r"<!--.*?-->", "", README)
+    assert len(shown.split()) <= 900
 
 
 def frugalsvm(*arguments):
