@@ -1,9 +1,10 @@
 """What the documentation shows of a real run; made again when the code has changed.
 
-``builder-inited`` calls :func:`make`. It writes into ``docs/_generated``: a table, what
-the command line prints about it, its report, and the picture of the budget path.
+``builder-inited`` calls :func:`make`. It writes into ``docs/_generated``: what the
+command line prints about the example's table, its report, and the budget path.
 """
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -17,6 +18,7 @@ from frugalsvm.output.report import figures, path_of, scored_path_of
 
 HERE = Path(__file__).parent
 FOLDER = HERE / "_generated"
+TABLE = HERE.parent / "examples" / "data" / "breast_cancer.csv"
 COMMAND = [
     "frugalsvm", "fit", "breast_cancer.csv", "--target", "diagnosis",
     "--max-features", "5", "--report", "example-report.html", "--model", "model.json",
@@ -37,7 +39,7 @@ def make(_app):
     last = FOLDER / "budget_path.html"
     if last.exists() and last.stat().st_mtime > newest:
         return
-    _write_table()
+    shutil.copy(TABLE, FOLDER)
     (FOLDER / "fit.txt").write_text(_shown(COMMAND), "utf-8")
     verified = _shown(VERIFY).splitlines()
     text = "\n".join([*verified[:N_VERIFIED], "..."])
@@ -45,14 +47,6 @@ def make(_app):
     report = FOLDER / "example-report.html"
     report.replace(FOLDER / "extra" / report.name)
     last.write_text(_budget_path(), "utf-8")
-
-
-def _write_table():
-    """The breast cancer data of scikit-learn, as somebody would have them."""
-    found = load_breast_cancer(as_frame=True)
-    table = found.frame.drop(columns="target")
-    table["diagnosis"] = found.target_names[found.target]
-    table.to_csv(FOLDER / "breast_cancer.csv", index=False)
 
 
 def _shown(command):
