@@ -107,7 +107,9 @@ def test_the_readme_shows_the_actual_output(elsewhere):
 
 
 def test_the_readme_is_short():
-    assert len(README.split()) <= 900
+    # Bars of tables are no words.
+    words = [word for word in README.split() if re.search(r"\w", word)]
+    assert len(words) <= 900
 
 
 def frugalsvm(*arguments):
