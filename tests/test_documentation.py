@@ -1,6 +1,7 @@
 """Code in the documentation runs: docstrings, README, and pages with code."""
 
 import contextlib
+import csv
 import doctest
 import importlib
 import importlib.util
@@ -90,6 +91,15 @@ def test_examples_in_docstrings(name):
     outcome = doctest.testmod(module, optionflags=doctest.ELLIPSIS)
     assert outcome.attempted > 0
     assert outcome.failed == 0
+
+
+def test_the_table_of_the_examples_is_that_of_scikit_learn():
+    found = load_breast_cancer()
+    with open(EXAMPLE, newline="") as file:
+        names, *rows = csv.reader(file)
+    assert names == [*found.feature_names, "diagnosis"]
+    assert [[float(cell) for cell in row[:-1]] for row in rows] == found.data.tolist()
+    assert [row[-1] for row in rows] == found.target_names[found.target].tolist()
 
 
 def test_there_are_examples_to_run():
