@@ -82,7 +82,7 @@ def request_work(
     n_fixed = min(
         np.count_nonzero(request.start.side), np.count_nonzero(found.working_set.side)
     )
-    n_samples = engine.n_samples - n_fixed
+    n_samples = engine.n_samples - int(n_fixed)
     entries = n_columns * n_samples
     per_iteration = once + entries * (
         per_entry + per_product * min(n_columns, n_samples)
@@ -96,7 +96,7 @@ def node_work(engine: Engine) -> float:
     """Expected minimum work of a node of a tree on large data."""
     once, per_entry, per_product = ITERATION_COSTS
     per_feature = engine.columns.n_columns / engine.n_features
-    n_columns = min(engine.n_features, NODE_FEATURES) * per_feature
+    n_columns = per_feature * min(engine.n_features, NODE_FEATURES)
     n_samples = NODE_FRACTION * engine.n_samples
     per_iteration = once + n_columns * n_samples * (
         per_entry + per_product * min(n_columns, n_samples)
