@@ -43,7 +43,8 @@ def fitted_german(run, folder):
 
 
 def predictions(done):
-    return list(csv.DictReader(io.StringIO(done.stdout)))
+    separator = next(one for one in ";\t," if one in done.stdout.split("\n")[0])
+    return list(csv.DictReader(io.StringIO(done.stdout), delimiter=separator))
 
 
 def test_a_german_export(run, run_json, fitted_german, folder):
@@ -175,7 +176,8 @@ def test_models_of_python_read_plain_numbers(run, folder):
     model.save(folder / "model.json")
     (folder / "data.csv").write_text("id,x\n1,1.234\n2,5.678\n")
     scores = [
-        float(p["score"]) for p in predictions(run("predict", "model.json", "data.csv"))
+        float(p["score"].replace(",", "."))
+        for p in predictions(run("predict", "model.json", "data.csv"))
     ]
     assert scores == [1.234, 5.678]
     (folder / "data.csv").write_text("id;x\n1;1.234\n2;5.678\n")

@@ -210,7 +210,8 @@ def test_numbers_are_read_exactly(table):
         ("a,b\n1,2\n1,2,3\n", "expected 2 fields in line 3, saw 3"),
         ("a,b\n1,2,3\n4,5,6\n", "more cells than"),
         (b"a\0b\n", "zero bytes"),
-        (b"PK\x03\x04 and so on", "Excel"),
+        (b"PK\x03\x04 and so on", "damaged or truncated"),
+        (b"\xd0\xcf\x11\xe0 and so on", r"old Excel file \(.xls\).* save it as .xlsx"),
         (gzip.compress(b"a,b\n1,2\n" * 1000, mtime=0)[:-30], "damaged or truncated"),
     ],
 )

@@ -8,6 +8,7 @@ import typer
 
 from ..runtime.words import listed
 from ..tables.gaps import REFUSE
+from ..tables.layout import Layout
 from . import options as opt
 from .errors import InterruptedFit, UsageProblem
 from .fit import DataOptions, check_cost_options
@@ -60,6 +61,9 @@ def alternatives(
     certificate: Annotated[
         str | None, typer.Option(help="Write the proof that the list is complete.")
     ] = None,
+    sheet: opt.Sheet = None,
+    transpose: opt.Transpose = False,
+    labels: opt.Labels = None,
     encoding: opt.Encoding = None,
     decimal: opt.Decimal = None,
     thousands: opt.Thousands = None,
@@ -85,7 +89,7 @@ def alternatives(
     from .results import class_weight_of
     from .study import Conditions, Search
 
-    check_output("--certificate", certificate, data, costs)
+    check_output("--certificate", certificate, data, costs, labels)
     check_search("fast", time_limit, jobs)
     check_cost_options(costs, max_cost)
     budget, share = parse_budget(max_features), parse_share(tolerance)
@@ -99,6 +103,7 @@ def alternatives(
         tuple(categorical or ()), parse_missing(session, missing, impute), encoding,
         costs, parse_formats(decimal, thousands), parse_class_weight(class_weight),
         split_categories, parse_unlabelled(unlabelled),
+        Layout(sheet, transpose, labels),
     )  # fmt: skip
     wanted_signs = parse_signs(signs)
     with Panel(session) as panel:

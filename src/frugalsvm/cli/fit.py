@@ -13,6 +13,7 @@ import typer
 
 from ..tables.formats import ALL_OPEN, FormatRules
 from ..tables.gaps import INDICATOR, REFUSE
+from ..tables.layout import USUAL, Layout
 from . import options as opt
 from .errors import ConstantFit, InterruptedFit, UsageProblem, message
 from .outputs import STDOUT, check_output, write_certificate, write_text
@@ -78,6 +79,9 @@ def fit(
             "is then 3, and the files are written as well.",
         ),
     ] = False,
+    sheet: opt.Sheet = None,
+    transpose: opt.Transpose = False,
+    labels: opt.Labels = None,
     encoding: opt.Encoding = None,
     decimal: opt.Decimal = None,
     thousands: opt.Thousands = None,
@@ -104,7 +108,7 @@ def fit(
     from .study import Conditions, Search
 
     files = Files(report, model, certificate)
-    files.check(data, costs)
+    files.check(data, costs, labels)
     check_search(effort, time_limit, jobs, folds)
     check_cost_options(costs, max_cost)
     check_levels(levels, split_categories)
@@ -120,6 +124,7 @@ def fit(
         tuple(categorical or ()), parse_missing(session, missing, impute), encoding,
         costs, parse_formats(decimal, thousands), parse_class_weight(class_weight),
         split_categories, parse_unlabelled(unlabelled),
+        Layout(sheet, transpose, labels),
     )  # fmt: skip
     Run(session, files, search, folds, calibrate, allow_constant, levels).start(
         source, conditions
@@ -176,6 +181,7 @@ class DataOptions:
     class_weight: Any = "auto"
     is_split: bool = False
     drops_unlabelled: bool = False
+    layout: Layout = USUAL
 
     def load(self, session: Session, panel: Panel) -> tuple[Any, Any, Any]:
         """Load data, preparation and costs, and report how the file was read."""
@@ -189,7 +195,7 @@ class DataOptions:
             self.path, self.target, positive=self.positive, exclude=self.exclude,
             keep=self.keep, categorical=self.categorical, missing=self.missing,
             encoding=self.encoding, formats=self.formats,
-            drops_unlabelled=self.drops_unlabelled,
+            drops_unlabelled=self.drops_unlabelled, layout=self.layout,
         )  # fmt: skip
         check_costs(costs, data)
         preparation = data.prepare()

@@ -16,6 +16,7 @@ from ..tables import Preparation, Table, TableError, read_table
 from ..tables.columns import Column, check_clear
 from ..tables.errors import listed
 from ..tables.formats import ALL_OPEN, FormatRules
+from ..tables.layout import USUAL, Layout
 from ..tables.prepared_columns import NumberColumn, as_texts
 from .formats import check_names, combined
 from .versions import own_version
@@ -129,6 +130,7 @@ class Loaded:
         id_column: str | None = None,
         formats: FormatRules = ALL_OPEN,
         target: str | None = None,
+        layout: Layout = USUAL,
     ) -> Table:
         """Read a table; categories and identifiers stay text.
 
@@ -143,8 +145,9 @@ class Loaded:
         needed = {*self._number_columns, *texts}
         needed |= {one for one in (id_column, target) if one is not None}
         table = read_table(
-            path, as_text=texts, encoding=encoding, formats=rules, only=needed
-        )
+            path, as_text=texts, encoding=encoding, formats=rules, only=needed,
+            layout=layout,
+        )  # fmt: skip
         check_names(formats, table)
         return table
 

@@ -10,7 +10,8 @@ DataFile = Annotated[
     str,
     typer.Argument(
         metavar="DATA",
-        help="Table with a header line: CSV or TSV (also gzipped) or Parquet. "
+        help="Table with a header line: CSV or TSV (also gzipped), Excel or "
+        "Parquet. "
         "- reads standard input.",
     ),
 ]
@@ -147,6 +148,27 @@ Unlabelled = Annotated[
 Impute = Annotated[
     str | None,
     typer.Option(metavar="median", help="Deprecated: --missing median.", hidden=True),
+]
+Sheet = Annotated[
+    str | None,
+    typer.Option(
+        "--sheet", metavar="NAME", help="Sheet of an Excel file: its name or number."
+    ),
+]
+Transpose = Annotated[
+    bool,
+    typer.Option(
+        "--transpose", help="The columns of the table are the samples, not its rows."
+    ),
+]
+Labels = Annotated[
+    str | None,
+    typer.Option(
+        "--labels",
+        metavar="FILE",
+        help="Table with the target, if it is not in the data: joined by the names of "
+        "the samples, which are in the first column of the data.",
+    ),
 ]
 Encoding = Annotated[
     str | None,

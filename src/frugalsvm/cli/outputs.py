@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import os
 import stat
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
+
+import numpy as np
 
 from ..problem.files import write_whole
 from .errors import UsageProblem, message
 
 if TYPE_CHECKING:
     from ..problem.certificate import Certificate
+    from ..tables.columns import TextStyle
     from .session import Session
 
 STDOUT = "-"
@@ -91,6 +95,33 @@ def write_bytes(path: str, content: bytes) -> None:
         file.write(content)
 
     write_file(path, write)
+
+
+def write_table(path: str, columns: Mapping[str, Any], style: TextStyle) -> None:
+    """Write columns: as Excel if the name says so, else as text in some style."""
+    from ..tables.excel import SUFFIX, write_sheet
+
+    if path.lower().endswith(SUFFIX):
+        write_file(path, lambda file: write_sheet(file, columns))
+    else:
+        write_text(path, csv_text(columns, style))
+
+
+def csv_text(columns: Mapping[str, Any], style: TextStyle) -> str:
+    """Columns as a text table; numbers with all their digits."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n", delimiter=style.separator)
+    writer.writerow(columns)
+    rows = zip(*(np.asarray(one).tolist() for one in columns.values()), strict=True)
+    if style.decimal == ".":
+        writer.writerows(rows)
+    else:
+        writer.writerows([_with_commas(one) for one in row] for row in rows)
+    return text.getvalue()
+
+
+def _with_commas(value: Any) -> Any:
+    return repr(value).replace(".", ",") if isinstance(value, float) else value
 
 
 def write_certificate(path: str, certificate: Certificate) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 import typer
 
 from ..tables.gaps import REFUSE
+from ..tables.layout import Layout
 from . import options as opt
 from .errors import InterruptedFit, UsageProblem
 from .fit import DataOptions, command_line
@@ -91,6 +92,9 @@ def path(
     impute: opt.Impute = None,
     folds: opt.Folds = 5,
     report: opt.ReportFile = None,
+    sheet: opt.Sheet = None,
+    transpose: opt.Transpose = False,
+    labels: opt.Labels = None,
     encoding: opt.Encoding = None,
     decimal: opt.Decimal = None,
     thousands: opt.Thousands = None,
@@ -115,7 +119,7 @@ def path(
     from .results import class_weight_of
     from .study import Conditions, Search, budget_path
 
-    check_output("--report", report, data)
+    check_output("--report", report, data, labels)
     check_search(effort, time_limit, jobs, folds)
     parse_C(str(C))
     search = Search(effort, time_limit, jobs, session.seed)
@@ -125,6 +129,7 @@ def path(
         formats=parse_formats(decimal, thousands),
         class_weight=parse_class_weight(class_weight), is_split=split_categories,
         drops_unlabelled=parse_unlabelled(unlabelled),
+        layout=Layout(sheet, transpose, labels),
     )  # fmt: skip
     conditions = Conditions(
         None, C, tuple(include or ()), signs=parse_signs(signs),

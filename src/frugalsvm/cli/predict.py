@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Collection, Iterable
 from typing import Annotated, Any
 
@@ -11,8 +9,9 @@ import numpy as np
 import typer
 
 from ..tables.columns import check_usable
+from ..tables.layout import Layout
 from . import options as opt
-from .outputs import STDOUT, check_output, given_with_errors, write_text
+from .outputs import STDOUT, check_output, given_with_errors, write_table
 from .session import Session, plain
 
 PREDICT_EXAMPLES = (
@@ -55,6 +54,8 @@ def predict(
             "category, is an error; else it is filled in, or none of the categories.",
         ),
     ] = False,
+    sheet: opt.Sheet = None,
+    transpose: opt.Transpose = False,
     encoding: opt.Encoding = None,
     decimal: opt.Decimal = None,
     thousands: opt.Thousands = None,
@@ -70,7 +71,8 @@ def predict(
     check_output("--output", output, model, rows)
     loaded = load_model(model)
     formats = parse_formats(decimal, thousands)
-    table = loaded.read(rows, encoding, id_column, formats)
+    layout = Layout(sheet, transpose)
+    table = loaded.read(rows, encoding, id_column, formats, layout=layout)
     if strict:
         loaded.refuse_new(table)
     for words in loaded.warnings(table):
@@ -86,7 +88,7 @@ def predict(
         content["rows"] = [dict(zip(columns, r, strict=True)) for r in _rows(columns)]
     with given_with_errors(session, content):
         if output != STDOUT or not session.json:
-            write_text(output, csv_text(columns))
+            write_table(output, columns, table.style)
 
 
 def explain(
@@ -100,8 +102,14 @@ def explain(
     id_column: IdColumn = None,
     output: Annotated[
         str | None,
-        typer.Option("--output", "-o", help="Write all rows as CSV; - is stdout."),
+        typer.Option(
+            "--output",
+            "-o",
+            help="Write all rows as CSV, or as Excel to a name in .xlsx; - is stdout.",
+        ),
     ] = None,
+    sheet: opt.Sheet = None,
+    transpose: opt.Transpose = False,
     encoding: opt.Encoding = None,
     decimal: opt.Decimal = None,
     thousands: opt.Thousands = None,
@@ -118,7 +126,8 @@ def explain(
     check_output("--output", output, model, rows)
     loaded = load_model(model)
     formats = parse_formats(decimal, thousands)
-    table = loaded.read(rows, encoding, id_column, formats)
+    layout = Layout(sheet, transpose)
+    table = loaded.read(rows, encoding, id_column, formats, layout=layout)
     for words in loaded.warnings(table):
         session.warn(words)
     values = loaded.features(table)
@@ -151,7 +160,8 @@ def explain(
             columns = names | results
             columns[INTERCEPT] = np.full(table.n_rows, loaded.model.intercept)
             columns |= _without(set(columns), parts, "contribution")
-            write_text(output, csv_text({k: v[chosen] for k, v in columns.items()}))
+            chosen_ones = {k: v[chosen] for k, v in columns.items()}
+            write_table(output, chosen_ones, table.style)
 
 
 def _tell(
@@ -188,6 +198,7 @@ def _tell(
 
 def _names(table: Any, id_column: str | None) -> dict[str, np.ndarray]:
     """The column that identifies the rows, or row numbers."""
+    id_column = id_column or table.row_names
     if id_column is None:
         return {ROW: np.arange(1, table.n_rows + 1)}
     column = table.column(id_column, "--id")
@@ -211,15 +222,6 @@ def _without(
         f"{name} ({word})" if name in taken else name: one
         for name, one in columns.items()
     }
-
-
-def csv_text(columns: dict[str, Any]) -> str:
-    """Columns as CSV; numbers with all their digits."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(_rows(columns))
-    return text.getvalue()
 
 
 def _rows(columns: dict[str, Any]) -> Iterable[tuple[Any, ...]]:

@@ -85,7 +85,9 @@ def show_fit(
 def verify_command(certificate: str, data: PreparedTable) -> str:
     """The command that checks a certificate, with file names quoted for a shell."""
     name = "DATA" if data.path == "-" else data.path
-    return shlex.join(["frugalsvm", "verify", certificate, name])
+    return shlex.join(
+        ["frugalsvm", "verify", certificate, name, *data.layout.arguments]
+    )
 
 
 def _show_features(

@@ -31,6 +31,9 @@ def scorecard(
     bins: Annotated[
         int, typer.Option(min=2, help="Maximum number of ranges per feature.")
     ] = 5,
+    sheet: opt.Sheet = None,
+    transpose: opt.Transpose = False,
+    labels: opt.Labels = None,
     encoding: opt.Encoding = None,
     decimal: opt.Decimal = None,
     thousands: opt.Thousands = None,
@@ -41,6 +44,8 @@ def scorecard(
     fitted to, the result is optimistic: use other rows if you have enough.
     """
     from ..output.portable.origins import read_origins
+    from ..tables.labels import joined
+    from ..tables.layout import Layout
     from ..tables.target import known_target
     from .errors import UsageProblem
     from .formats import parse_formats
@@ -53,13 +58,15 @@ def scorecard(
     if name is None:
         raise UsageProblem(f"{model} does not name its target; give --target.")
     formats = parse_formats(decimal, thousands)
-    table = loaded.read(data, encoding, formats=formats, target=name)
+    layout = Layout(sheet, transpose)
+    table = loaded.read(data, encoding, formats=formats, target=name, layout=layout)
+    table = joined(table, labels, name)
     for words in loaded.warnings(table):
         session.warn(words)
     known = known_target(table, name, loaded.model.classes, "--target")
     values = loaded.features(table)
-    labels = [loaded.model.classes[int(one)] for one in known.positive]
-    card = loaded.model.to_scorecard(values, labels, points=points, bins=bins)
+    classes = [loaded.model.classes[int(one)] for one in known.positive]
+    card = loaded.model.to_scorecard(values, classes, points=points, bins=bins)
     origins = zip(loaded.model.names, read_origins(loaded.model), strict=True)
     categories = {name for name, one in origins if one.is_zero_or_one}
     _show(session, card, categories)

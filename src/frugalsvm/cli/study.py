@@ -33,6 +33,8 @@ from ..tables.errors import listed
 from ..tables.formats import ALL_OPEN, FormatRules
 from ..tables.gaps import INDICATOR, REFUSE
 from ..tables.kinds import check_missing, check_wanted, missing_values
+from ..tables.labels import joined
+from ..tables.layout import USUAL, Layout
 from ..tables.prepared_columns import CategoryColumn, PreparedColumn
 from .class_weights import ClassWeights
 from .errors import UsageProblem
@@ -54,6 +56,8 @@ class PreparedTable:
     target : Target
     missing : str
         What becomes of missing values.
+    layout : Layout
+        Where in the file the table is.
     """
 
     path: str
@@ -61,6 +65,7 @@ class PreparedTable:
     plan: Plan
     target: Target
     missing: str = INDICATOR
+    layout: Layout = USUAL
 
     @property
     def n_rows(self) -> int:
@@ -90,17 +95,21 @@ def load_data(
     encoding: str | None = None,
     formats: FormatRules = ALL_OPEN,
     drops_unlabelled: bool = False,
+    layout: Layout = USUAL,
 ) -> PreparedTable:
     """Read a table and decide what its columns are."""
-    table = read_table(path, as_text=categorical, encoding=encoding, formats=formats)
+    table = read_table(
+        path, as_text=categorical, encoding=encoding, formats=formats, layout=layout
+    )
     check_names(formats, table)
+    table = joined(table, layout.labels, target)
     if drops_unlabelled:
         table = labelled(table, target)
     found = find_target(table, target, positive)
     plan = make_plan(table, target, exclude=exclude, keep=keep, categorical=categorical)
     if missing == REFUSE:
         check_missing(table, plan)
-    return PreparedTable(path, table, plan, found, missing)
+    return PreparedTable(path, table, plan, found, missing, layout)
 
 
 @dataclass(frozen=True)

@@ -32,6 +32,9 @@ def verify(
     all_features: Annotated[
         bool, typer.Option("--all", help="List all features with mean and scale.")
     ] = False,
+    sheet: opt.Sheet = None,
+    transpose: opt.Transpose = False,
+    labels: opt.Labels = None,
     encoding: opt.Encoding = None,
     decimal: opt.Decimal = None,
     thousands: opt.Thousands = None,
@@ -46,6 +49,8 @@ def verify(
     from ..checker import verify as check
     from ..problem.certificate import Certificate
     from ..tables import Preparation, labelled, read_table
+    from ..tables.labels import joined
+    from ..tables.layout import Layout
     from ..tables.target import known_target
     from .formats import check_names, combined, parse_formats
 
@@ -72,9 +77,11 @@ def verify(
             preparation.format_rules, formats,
             sorted({*preparation.number_columns, *preparation.format_rules}),
         ),
-        only={one.name for one in preparation.columns} | {preparation.target},
+        only=None if labels else preparation.needed,
+        layout=Layout(sheet, transpose),
     )  # fmt: skip
     check_names(formats, table)
+    table = joined(table, labels, preparation.target)
     table = labelled(table, preparation.target)
     for remark in table.remarks:
         session.say(f"{table.source}: {remark}")

@@ -209,6 +209,21 @@ def check_clear(columns: Mapping[str, Column], source: str, remedy: str = "") ->
     )
 
 
+@dataclass(frozen=True)
+class TextStyle:
+    """How a text table is written.
+
+    Attributes
+    ----------
+    separator : str
+        Between cells.
+    decimal : {".", ","}
+    """
+
+    separator: str = ","
+    decimal: str = "."
+
+
 @dataclass(frozen=True, eq=False)
 class Table:
     """A table as read.
@@ -221,12 +236,18 @@ class Table:
         Name of its file.
     remarks : list of str
         What was detected about the file: encoding, separator and so on.
+    style : TextStyle
+        For tables that are written in the same way.
+    row_names : str or None
+        The column that names the rows, if one is known to.
     """
 
     columns: Mapping[str, Column]
     n_rows: int
     source: str = "table"
     remarks: list[str] = field(default_factory=list)
+    style: TextStyle = TextStyle()
+    row_names: str | None = None
 
     @property
     def names(self) -> list[str]:

@@ -72,7 +72,7 @@ def guess(sample: str, source: str, is_whole: bool) -> Dialect:
     remarks = []
     if separator != ",":
         remarks.append(f"cells are separated by {SEPARATORS[separator]}")
-    names, renamed = _names(rows[0], source)
+    names, renamed = unique_names(rows[0], source)
     remarks += renamed
     n_blank = len(_LINE_END.findall(start[0]))
     return Dialect(separator, names, remarks, int(told is not None) + n_blank + 1)
@@ -111,7 +111,7 @@ def _rows(sample: str, separator: str, is_whole: bool) -> list[list[str]]:
     return rows or [[""]]
 
 
-def _names(header: list[str], source: str) -> tuple[list[str], list[str]]:
+def unique_names(header: list[str], source: str) -> tuple[list[str], list[str]]:
     """Unique names for all columns, and remarks on those that were changed."""
     header = [name.strip(STRIPPED) for name in header]
     if all(_ANY_NUMBER.fullmatch(name) for name in header if name) and any(header):

@@ -120,6 +120,9 @@ def make_plan(
             # It is not inspected at all, so that bad columns can be excluded.
             dropped.append((name, "excluded by --exclude"))
             continue
+        if name == table.row_names:
+            dropped.append((name, "names of the rows"))
+            continue
         kind, reason = _judge(name, column, name in keep, name in categorical)
         if reason:
             dropped.append((name, reason))

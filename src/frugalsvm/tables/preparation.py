@@ -247,6 +247,11 @@ class Preparation:
         )
 
     @property
+    def needed(self) -> set[str]:
+        """The columns, and the target."""
+        return {self.target, *(one.name for one in self.columns)}
+
+    @property
     def text_columns(self) -> set[str]:
         """Columns to read as text."""
         return {one.name for one in self.columns if isinstance(one, CategoryColumn)}

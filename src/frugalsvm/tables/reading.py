@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import re
 from collections.abc import Collection
 from dataclasses import replace
 from itertools import islice
 from os import PathLike
 
-from .columns import Table
+from .cells import CellRows, read_cells
+from .columns import Table, TextStyle
 from .dialect import N_ROWS, SEPARATORS, Dialect, guess
 from .errors import TableError
+from .excel import is_workbook, sheet_rows
 from .formats import ALL_OPEN, FormatRules
+from .layout import USUAL, Layout
 from .parquet import read_parquet
 from .source import TableFile
 from .text_table import TextTable
@@ -32,8 +37,9 @@ def read_table(
     encoding: str | None = None,
     formats: FormatRules = ALL_OPEN,
     only: Collection[str] | None = None,
+    layout: Layout = USUAL,
 ) -> Table:
-    """Read CSV, TSV or Parquet; text may be gzipped.
+    """Read CSV, TSV, Excel or Parquet; text may be gzipped.
 
     Parameters
     ----------
@@ -49,6 +55,8 @@ def read_table(
         by column, from all cells.
     only : collection of str, default=None
         Columns that are needed; others need not be read, and are then unusable.
+    layout : Layout, default=USUAL
+        The sheet of an Excel file, and whether its columns are the samples.
 
     Returns
     -------
@@ -60,10 +68,22 @@ def read_table(
         If it is not a table; the message says why and what to do.
     """
     with TableFile(path) as source:
-        if source.start(4) == b"PAR1":
+        if is_workbook(source):
+            cells = sheet_rows(source, layout.sheet)
+        elif layout.sheet is not None:
+            raise TableError(f"--sheet: {source.name} is not an Excel file.")
+        elif source.start(4) == b"PAR1":
+            if layout.is_transposed:
+                raise TableError("--transpose takes text tables and Excel files only.")
             return read_parquet(source, set(as_text), only)
-        source.refuse_others()
-        return _read_text(source, set(as_text), encoding, formats)
+        else:
+            source.refuse_others()
+            if not layout.is_transposed:
+                return _read_text(source, set(as_text), encoding, formats)
+            cells = _text_rows(source, encoding)
+        return read_cells(
+            source.name, cells, set(as_text), formats, layout.is_transposed
+        )
 
 
 # --- text ----------------------------------------------------------------------------
@@ -72,6 +92,38 @@ def read_table(
 def _read_text(
     source: TableFile, as_text: set[str], encoding: str | None, formats: FormatRules
 ) -> Table:
+    found, remarks = _encoding(source, encoding)
+    dialect = _dialect(source, found)
+    table = TextTable(source, found, dialect, as_text, formats).read()
+    return replace(table, remarks=remarks + table.remarks)
+
+
+def _text_rows(source: TableFile, encoding: str | None) -> CellRows:
+    """All cells of a text table, in memory."""
+    found, remarks = _encoding(source, encoding)
+    dialect = _dialect(source, found)
+    text = io.TextIOWrapper(source.open(), encoding=found, newline="")
+    limit = csv.field_size_limit(MOST_SAMPLE)
+    try:
+        for _ in range(dialect.skipped - 1):
+            text.readline()
+        read = csv.reader(text, delimiter=dialect.separator, skipinitialspace=True)
+        rows = [row for row in read if row]
+    except (csv.Error, UnicodeDecodeError) as error:
+        raise TableError(
+            f"{source.name} cannot be read as a table: {error}."
+        ) from error
+    finally:
+        csv.field_size_limit(limit)
+        text.detach()
+    style = TextStyle(dialect.separator)
+    # The others are about names that are not names of columns here.
+    remarks += dialect.remarks[: int(dialect.separator != ",")]
+    return CellRows(rows, remarks, style)
+
+
+def _encoding(source: TableFile, encoding: str | None) -> tuple[str, list[str]]:
+    """The encoding of a text table, and remarks."""
     found = encoding or source.encoding()
     remarks = []
     if found not in ("utf-8", "utf-8-sig") and encoding is None:
@@ -79,9 +131,7 @@ def _read_text(
     if found.lower().replace("_", "-") in ("utf-8", "utf8"):
         # A byte order mark, if any, is not part of the first name.
         found = "utf-8-sig"
-    dialect = _dialect(source, found)
-    table = TextTable(source, found, dialect, as_text, formats).read()
-    return replace(table, remarks=remarks + table.remarks)
+    return found, remarks
 
 
 def _dialect(source: TableFile, encoding: str) -> Dialect:

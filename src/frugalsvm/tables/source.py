@@ -27,8 +27,7 @@ _BOMS = (
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
 _NOT_TABLES = {
-    b"PK\x03\x04": "a zip archive or an Excel file",
-    b"\xd0\xcf\x11\xe0": "an old Excel file",
+    b"PK\x03\x04": "a zip archive",
     b"%PDF": "a PDF file",
     b"BZh": "compressed with bzip2",
     b"\xfd7zXZ": "compressed with xz",
@@ -92,8 +91,11 @@ class TableFile:
         self._raw: IO[bytes] | None = None
 
     def __enter__(self) -> Self:
-        self._raw = _copied_stdin() if self.path == STDIN else _opened(self.path)
+        self._raw = self._stream()
         return self
+
+    def _stream(self) -> IO[bytes]:
+        return _copied_stdin() if self.path == STDIN else _opened(self.path)
 
     def __exit__(self, *_: Any) -> None:
         assert self._raw is not None
@@ -134,6 +136,12 @@ class TableFile:
     def refuse_others(self) -> None:
         """Raise an error that says what a file is if it is not a text table."""
         start = self.start(8)
+        if start.startswith(b"\xd0\xcf\x11\xe0"):
+            raise TableError(
+                f"{self.name} is an old Excel file (.xls), or has a password; open it "
+                "in Excel or LibreOffice and save it as .xlsx or CSV, without a "
+                "password."
+            )
         for magic, what in _NOT_TABLES.items():
             if start.startswith(magic):
                 raise TableError(

@@ -23,6 +23,7 @@ from .columns import (
     Numbers,
     Table,
     Texts,
+    TextStyle,
     UnclearNumbers,
 )
 from .dialect import Dialect
@@ -94,7 +95,8 @@ class TextTable:
                 f"{self._source.name} has a header line, but no rows below it."
             )
         remarks = self._dialect.remarks + _format_remarks(columns)
-        return Table(columns, n_rows, self._source.name, remarks)
+        style = TextStyle(self._dialect.separator, _decimal(columns))
+        return Table(columns, n_rows, self._source.name, remarks, style)
 
     def _of_kind(self, kind: Kind) -> list[str]:
         return [name for name, one in self._builders.items() if one.kind is kind]
@@ -287,6 +289,12 @@ def _format_remarks(columns: dict[str, Column]) -> list[str]:
         f"numbers with {one}, like {one.example}: {listed(names)}"
         for one, names in found.items()
     ]
+
+
+def _decimal(columns: dict[str, Column]) -> str:
+    """The decimal separator of most columns."""
+    used = [one.format.decimal for one in columns.values() if isinstance(one, Numbers)]
+    return "," if used.count(",") > used.count(".") else "."
 
 
 def _precision() -> dict[str, Any]:

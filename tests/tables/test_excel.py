@@ -1,0 +1,159 @@
+"""Excel workbooks in and out, and spreadsheets that are refused."""
+
+import datetime
+import io
+import zipfile
+
+import numpy as np
+import pytest
+
+from frugalsvm.tables import Numbers, TableError, Texts, read_table
+from frugalsvm.tables.excel import write_sheet
+from frugalsvm.tables.formats import FormatRule, FormatRules
+from frugalsvm.tables.layout import Layout
+
+openpyxl = pytest.importorskip("openpyxl")
+
+
+def saved(path, *sheets):
+    """A workbook of sheets, each a title and rows."""
+    book = openpyxl.Workbook()
+    book.remove(book.active)
+    for title, rows in sheets:
+        sheet = book.create_sheet(title)
+        for row in rows:
+            sheet.append(row)
+    book.save(path)
+    return path
+
+
+def cells(table):
+    found = {}
+    for name, one in table.columns.items():
+        if isinstance(one, Texts):
+            found[name] = [None if k < 0 else one.levels[k] for k in one.codes]
+        else:
+            found[name] = [None if v != v else v for v in one.values.tolist()]
+    return found
+
+
+ROWS = [
+    ["id", "dose", "code", "when", "ok", "mixed"],
+    [1, 0.1, "007", datetime.datetime(2024, 1, 31), True, 5],
+    [2, 1e-7, "010", datetime.datetime(2024, 2, 1, 12, 30), False, "<5"],
+    [3, None, " x ", None, None, "NA"],
+]
+
+
+def test_cells_keep_their_types(tmp_path):
+    table = read_table(saved(tmp_path / "a.xlsx", ("data", ROWS)))
+    assert cells(table) == {
+        "id": [1, 2, 3],
+        "dose": [0.1, 1e-7, None],
+        "code": ["007", "010", "x"],
+        "when": ["2024-01-31", "2024-02-01 12:30:00", None],
+        "ok": ["True", "False", None],
+        "mixed": ["5", "<5", None],
+    }
+    assert table.remarks == []
+
+
+def test_numbers_are_exact_and_never_ambiguous(tmp_path):
+    values = np.random.default_rng(0).normal(size=50) * 10.0 ** np.arange(-25, 25)
+    rows = [["x", "thousands", "price"]]
+    # Openpyxl alone writes 16 digits.
+    values = np.array([float(f"{one:.15e}") for one in values])
+    rows += [[v, 1.234, "4,79 €"] for v in values.tolist()]
+    path = saved(tmp_path / "a.xlsx", ("data", rows))
+    for rules in ({}, {"x": FormatRule(","), "thousands": FormatRule(",")}):
+        table = read_table(path, formats=FormatRules(columns=rules))
+        np.testing.assert_array_equal(table.columns["x"].values, values)
+        assert set(table.columns["thousands"].values) == {1.234}
+    assert isinstance(table.columns["price"], Texts)
+
+
+def test_numbers_read_as_text_are_written_as_people_see_them(tmp_path):
+    path = saved(tmp_path / "a.xlsx", ("data", [["zip", "y"], [1.0, 2], [20, 1]]))
+    assert cells(read_table(path, as_text=["zip"]))["zip"] == ["1", "20"]
+
+
+def test_sheets_by_name_and_number(tmp_path):
+    rows = [["a", "b"], [1, 2]]
+    path = saved(
+        tmp_path / "a.xlsx", ("one", rows), ("two", [["c", "d"], [3, 4]]), ("3", rows)
+    )
+    table = read_table(path)
+    assert table.names == ["a", "b"]
+    assert table.remarks == ["sheet 'one', the first of 3; --sheet reads another"]
+    for sheet, names in (("two", ["c", "d"]), ("2", ["c", "d"]), ("3", ["a", "b"])):
+        assert read_table(path, layout=Layout(sheet)).names == names
+    with pytest.raises(TableError, match="no sheet 'four'; it has 'one', 'two', '3'"):
+        read_table(path, layout=Layout("four"))
+    (tmp_path / "a.csv").write_text("a,b\n1,2\n")
+    with pytest.raises(TableError, match=r"--sheet: a.csv is not an Excel file"):
+        read_table(tmp_path / "a.csv", layout=Layout("one"))
+
+
+def test_titles_margins_and_errors(tmp_path):
+    rows = [
+        [None, "Patients of 2024"], [], [None, "a", "b"], [None, 1, "x"], [],
+        [None, "#DIV/0!", "y"], [None, 3, None],
+    ]  # fmt: skip
+    path = saved(tmp_path / "a.xlsx", ("data", rows))
+    table = read_table(path)
+    assert cells(table) == {"a": [1, None, 3], "b": ["x", "y", None]}
+    assert table.remarks == [
+        "1 cell with an error (#DIV/0!) read as missing",
+        "1 line above the header left out",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("rows", "words"), [([], "is empty"), ([["a", "b"]], "no rows below")]
+)
+def test_empty_sheets(tmp_path, rows, words):
+    with pytest.raises(TableError, match=words):
+        read_table(saved(tmp_path / "a.xlsx", ("data", rows)))
+
+
+@pytest.mark.parametrize(
+    ("part", "words"),
+    [
+        ("xl/workbook.bin", r"not an .xlsx file; open it and save it as .xlsx or CSV"),
+        ("content.xml", "not an .xlsx file"),
+        ("readme.txt", "is a zip archive"),
+        ("xl/workbook.xml", "cannot be read as Excel"),
+    ],
+)
+def test_other_archives_are_refused(tmp_path, part, words):
+    path = tmp_path / "a.xlsx"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr(part, "nothing")
+    with pytest.raises(TableError, match=words):
+        read_table(path)
+
+
+def test_what_unpacks_to_far_too_much_is_refused(tmp_path, monkeypatch):
+    from frugalsvm.tables import source
+
+    path = saved(tmp_path / "a.xlsx", ("data", [["a", "b"], *[[1, 2]] * 5000]))
+    monkeypatch.setattr(source, "LEAST_LIMIT", 0)
+    monkeypatch.setattr(source, "MOST_UNPACKED", 2)
+    with pytest.raises(TableError, match="times its size; save the sheet as CSV"):
+        read_table(path)
+
+
+def test_text_is_never_a_formula(tmp_path):
+    scores = [0.1 + 0.2, -1.2573022109339331e-26]
+    columns = {"id": ["=1+1", "a\x00b"], "score": scores, "n": np.array([1, 2])}
+    file = io.BytesIO()
+    write_sheet(file, columns)
+    path = tmp_path / "out.xlsx"
+    path.write_bytes(file.getvalue())
+    sheet = openpyxl.load_workbook(path).active
+    assert sheet["A2"].data_type == "s"
+    table = read_table(path)
+    assert cells(table) == {
+        "id": ["=1+1", "a\ufffdb"], "score": scores, "n": [1, 2],
+    }  # fmt: skip
+    assert isinstance(table.columns["n"], Numbers)
