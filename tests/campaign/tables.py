@@ -245,7 +245,9 @@ def exported(rng, folder: Path, place: Unit, tally: Tally) -> None:
     except TableError:
         tally.count(SECTION, "exported", "refused")
         return
-    preparation = Preparation.fit(read, plan, ("no", "yes"), missing=missing)
+    preparation = Preparation.fit(
+        read, plan, ("no", "yes"), missing=missing, min_level=int(rng.choice([1, 9]))
+    )
     weights = rng.normal(size=preparation.n_features)
     moments = np.column_stack([preparation.means, preparation.scales, weights])
     features = tuple(

@@ -66,8 +66,8 @@ def test_folds_repeat_imputation_encoding_and_scaling(folder, monkeypatch, run):
     seen = []
     inner = Preparation.fit.__func__
 
-    def fit(cls, table, plan, classes, *, missing="refuse", rows=None):
-        made = inner(cls, table, plan, classes, missing=missing, rows=rows)
+    def fit(cls, table, plan, classes, *, rows=None, **options):
+        made = inner(cls, table, plan, classes, rows=rows, **options)
         seen.append((rows, made))
         return made
 
@@ -355,8 +355,8 @@ def test_choosing_prepares_the_table_in_every_inner_fold(folder, monkeypatch, ru
     seen = []
     inner = Preparation.fit.__func__
 
-    def fit(cls, table, plan, classes, *, missing="refuse", rows=None):
-        made = inner(cls, table, plan, classes, missing=missing, rows=rows)
+    def fit(cls, table, plan, classes, *, rows=None, **options):
+        made = inner(cls, table, plan, classes, rows=rows, **options)
         seen.append((80 if rows is None else rows.size, made))
         return made
 

@@ -8,6 +8,7 @@ import typer
 
 from ..runtime.words import listed
 from ..tables.gaps import REFUSE
+from ..tables.kinds import MIN_LEVEL
 from ..tables.layout import Layout
 from . import options as opt
 from .errors import InterruptedFit, UsageProblem
@@ -56,6 +57,7 @@ def alternatives(
     max_cost: opt.MaxCost = None,
     positive: opt.Positive = None,
     missing: opt.Missing = None,
+    min_level: opt.MinLevel = MIN_LEVEL,
     unlabelled: opt.Unlabelled = REFUSE,
     impute: opt.Impute = None,
     certificate: Annotated[
@@ -103,7 +105,7 @@ def alternatives(
         tuple(categorical or ()), parse_missing(session, missing, impute), encoding,
         costs, parse_formats(decimal, thousands), parse_class_weight(class_weight),
         split_categories, parse_unlabelled(unlabelled),
-        Layout(sheet, transpose, labels),
+        Layout(sheet, transpose, labels), min_level=min_level,
     )  # fmt: skip
     wanted_signs = parse_signs(signs)
     with Panel(session) as panel:

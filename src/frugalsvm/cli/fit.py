@@ -13,6 +13,7 @@ import typer
 
 from ..tables.formats import ALL_OPEN, FormatRules
 from ..tables.gaps import INDICATOR, REFUSE
+from ..tables.kinds import MIN_LEVEL
 from ..tables.layout import USUAL, Layout
 from . import options as opt
 from .errors import ConstantFit, InterruptedFit, UsageProblem, message
@@ -49,6 +50,7 @@ def fit(
     max_cost: opt.MaxCost = None,
     positive: opt.Positive = None,
     missing: opt.Missing = None,
+    min_level: opt.MinLevel = MIN_LEVEL,
     unlabelled: opt.Unlabelled = REFUSE,
     impute: opt.Impute = None,
     folds: opt.Folds = 5,
@@ -124,7 +126,7 @@ def fit(
         tuple(categorical or ()), parse_missing(session, missing, impute), encoding,
         costs, parse_formats(decimal, thousands), parse_class_weight(class_weight),
         split_categories, parse_unlabelled(unlabelled),
-        Layout(sheet, transpose, labels),
+        Layout(sheet, transpose, labels), min_level=min_level,
     )  # fmt: skip
     Run(session, files, search, folds, calibrate, allow_constant, levels).start(
         source, conditions
@@ -182,6 +184,7 @@ class DataOptions:
     is_split: bool = False
     drops_unlabelled: bool = False
     layout: Layout = USUAL
+    min_level: int = MIN_LEVEL
 
     def load(self, session: Session, panel: Panel) -> tuple[Any, Any, Any]:
         """Load data, preparation and costs, and report how the file was read."""
@@ -196,6 +199,7 @@ class DataOptions:
             keep=self.keep, categorical=self.categorical, missing=self.missing,
             encoding=self.encoding, formats=self.formats,
             drops_unlabelled=self.drops_unlabelled, layout=self.layout,
+            min_level=self.min_level,
         )  # fmt: skip
         check_costs(costs, data)
         preparation = data.prepare()

@@ -47,7 +47,8 @@ class LevelForm(NamedTuple):
     Attributes
     ----------
     levels : dict
-        By column. The last one stands for all values that are unknown to the model.
+        By column. The last one stands for all values that are unknown to the model,
+        unless a category does.
     intercept : float
         For values as measured.
     """
@@ -93,7 +94,8 @@ def level_form(fit: Fit, zero: str) -> LevelForm:
             values = np.array([level.weight for level in levels])
             shares = np.array([level.share for level in levels])
             shift = float(values.min() if zero == SMALLEST else values @ shares)
-            levels.append(Level(OTHER, 0.0, None, 0.0))
+            if not one.has_other:
+                levels.append(Level(OTHER, 0.0, None, 0.0))
             found[one.name] = [
                 level._replace(weight=level.weight - shift) for level in levels
             ]

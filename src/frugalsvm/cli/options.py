@@ -139,6 +139,16 @@ Missing = Annotated[
         "the median and the most frequent category. refuse: they are an error.",
     ),
 ]
+MinLevel = Annotated[
+    int,
+    typer.Option(
+        "--min-level",
+        min=1,
+        metavar="N",
+        help="Categories of a column that fewer than N rows have are merged into one, "
+        "(other), if there are at least two; 1 for none.",
+    ),
+]
 Unlabelled = Annotated[
     str,
     typer.Option(

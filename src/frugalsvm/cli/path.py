@@ -9,6 +9,7 @@ import numpy as np
 import typer
 
 from ..tables.gaps import REFUSE
+from ..tables.kinds import MIN_LEVEL
 from ..tables.layout import Layout
 from . import options as opt
 from .errors import InterruptedFit, UsageProblem
@@ -88,6 +89,7 @@ def path(
     signs: opt.Signs = None,
     positive: opt.Positive = None,
     missing: opt.Missing = None,
+    min_level: opt.MinLevel = MIN_LEVEL,
     unlabelled: opt.Unlabelled = REFUSE,
     impute: opt.Impute = None,
     folds: opt.Folds = 5,
@@ -129,7 +131,7 @@ def path(
         formats=parse_formats(decimal, thousands),
         class_weight=parse_class_weight(class_weight), is_split=split_categories,
         drops_unlabelled=parse_unlabelled(unlabelled),
-        layout=Layout(sheet, transpose, labels),
+        layout=Layout(sheet, transpose, labels), min_level=min_level,
     )  # fmt: skip
     conditions = Conditions(
         None, C, tuple(include or ()), signs=parse_signs(signs),

@@ -13,7 +13,7 @@ from ..driver.result import Result, Status
 from ..output.report import CrossValidation, Score, cross_validation_of
 from ..output.report.words import sentence
 from .fitting import Fit
-from .levels import LevelForm
+from .levels import OTHER, LevelForm
 from .session import Session, plain
 from .study import Conditions, PreparedTable
 from .understanding import as_dict
@@ -157,7 +157,8 @@ def _level_rows(
 ) -> list[list[str]]:
     """The rows of a column of categories in another form."""
     levels = form.levels[name]
-    rows = [_block(fit, name, len(levels) - 1, validation)]
+    n_levels = sum(one.name != OTHER for one in levels)
+    rows = [_block(fit, name, n_levels, validation)]
     for one in levels:
         cells = [f"  {plain(name)}={plain(one.name)}", f"{one.weight:+.5g}", "", "", ""]
         if one.share > 0:

@@ -58,6 +58,8 @@ class PreparedTable:
         What becomes of missing values.
     layout : Layout
         Where in the file the table is.
+    min_level : int
+        Categories in fewer rows are merged.
     """
 
     path: str
@@ -66,6 +68,7 @@ class PreparedTable:
     target: Target
     missing: str = INDICATOR
     layout: Layout = USUAL
+    min_level: int = 1
 
     @property
     def n_rows(self) -> int:
@@ -75,8 +78,9 @@ class PreparedTable:
     def prepare(self, rows: np.ndarray | None = None) -> Preparation:
         """Learn from some rows, or from all, how to prepare them."""
         return Preparation.fit(
-            self.table, self.plan, self.target.classes, missing=self.missing, rows=rows
-        )
+            self.table, self.plan, self.target.classes, missing=self.missing,
+            min_level=self.min_level, rows=rows,
+        )  # fmt: skip
 
     def gaps(self) -> dict[str, int]:
         """Missing values by column."""
@@ -96,6 +100,7 @@ def load_data(
     formats: FormatRules = ALL_OPEN,
     drops_unlabelled: bool = False,
     layout: Layout = USUAL,
+    min_level: int = 1,
 ) -> PreparedTable:
     """Read a table and decide what its columns are."""
     table = read_table(
@@ -109,7 +114,7 @@ def load_data(
     plan = make_plan(table, target, exclude=exclude, keep=keep, categorical=categorical)
     if missing == REFUSE:
         check_missing(table, plan)
-    return PreparedTable(path, table, plan, found, missing, layout)
+    return PreparedTable(path, table, plan, found, missing, layout, min_level)
 
 
 @dataclass(frozen=True)

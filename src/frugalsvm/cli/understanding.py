@@ -6,12 +6,17 @@ from dataclasses import asdict
 from typing import Any
 
 from ..output.identifiers import rises_with_rows
+from ..output.portable.categories import OTHER, OWN_LEVEL
 from ..runtime import words
 from ..tables import Numbers, Preparation
 from ..tables.errors import listed
 from ..tables.formats import PLAIN, WHOLE
-from ..tables.gaps import OWN_LEVEL
-from ..tables.prepared_columns import CategoryColumn, NumberColumn, PreparedColumn
+from ..tables.prepared_columns import (
+    CategoryColumn,
+    NumberColumn,
+    PreparedColumn,
+    as_texts,
+)
 from .study import PreparedTable
 
 # Maximum number of columns listed by name.
@@ -33,7 +38,7 @@ def understood(
     )
     lines += _dropped(data)
     lines += _rising(data)
-    lines += _categories(preparation, is_split)
+    lines += _categories(data, preparation, is_split)
     lines += _gaps(preparation)
     n_encoded = preparation.n_features
     n = n_encoded if is_split else n_counted(preparation)
@@ -72,7 +77,9 @@ def _rising(data: PreparedTable) -> list[str]:
     ]
 
 
-def _categories(preparation: Preparation, is_split: bool) -> list[str]:
+def _categories(
+    data: PreparedTable, preparation: Preparation, is_split: bool
+) -> list[str]:
     columns = [one for one in preparation.columns if isinstance(one, CategoryColumn)]
     lines = []
     for one in columns[:N_NAMED]:
@@ -80,6 +87,7 @@ def _categories(preparation: Preparation, is_split: bool) -> list[str]:
         n = len(one.shown)
         counted = f" ({n} feature{'s' * (n != 1)})" if is_split else ""
         lines.append(f"  categories of {one.name}: {levels}{counted}")
+    lines += _rare(data, columns)
     if len(columns) > N_NAMED:
         lines.append(f"  categories of {len(columns) - N_NAMED:,} more columns")
     if columns and is_split:
@@ -87,6 +95,21 @@ def _categories(preparation: Preparation, is_split: bool) -> list[str]:
     elif columns:
         lines.append("  (a categorical column counts as one feature)")
     return lines
+
+
+def _rare(data: PreparedTable, columns: list[CategoryColumn]) -> list[str]:
+    """The categories that were merged."""
+    lines = []
+    for one in columns:
+        if one.has_other:
+            texts = as_texts(data.table.columns[one.name]).levels
+            merged = [text for text in texts if text not in one.levels]
+            lines.append(
+                f"  {OTHER} in {one.name}: {len(merged):,} categories in fewer than "
+                f"{data.min_level:,} rows each ({listed(merged)}); --min-level 1 keeps "
+                "them"
+            )
+    return lines[:N_NAMED]
 
 
 def _gaps(preparation: Preparation) -> list[str]:

@@ -110,22 +110,18 @@ def _check_categories(proof: str, preparation: Any, table: Any) -> None:
     Each category needs memory for all rows.
     """
     from ..checker import InvalidCertificate
-    from ..tables.gaps import OWN_LEVEL
     from ..tables.kinds import most_levels
     from ..tables.prepared_columns import CategoryColumn
 
     preparation.check_columns(table)
     for one in preparation.columns:
         if isinstance(one, CategoryColumn):
-            there = getattr(table.columns[one.name], "levels", ())
             if len(one.shown) > most_levels(table.n_rows):
                 raise InvalidCertificate(
                     f"{proof} has {len(one.levels):,} categories in column "
                     f"{one.name!r}, more than a fit allows for {table.n_rows:,} rows."
                 )
-            strange = set(one.levels).difference(there)
-            if one.gaps(table.columns[one.name]).any():
-                strange.discard(OWN_LEVEL)
+            strange = set(one.levels) - one.present(table.columns[one.name])
             if strange:
                 raise InvalidCertificate(
                     f"{proof} is for other data: column {one.name!r} of "

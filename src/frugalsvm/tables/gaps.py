@@ -8,5 +8,3 @@ from __future__ import annotations
 INDICATOR, MEDIAN, REFUSE = MODES = ("indicator", "median", "refuse")
 # Fraction of the rows from which the missing values of a number have an indicator.
 LEAST_SHARE = 0.01
-# The category of missing values.
-OWN_LEVEL = "(missing)"

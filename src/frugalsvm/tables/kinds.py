@@ -28,6 +28,8 @@ NUMBER, CATEGORY = "number", "category"
 # Maximum number of values of a text column that is taken as categorical by default, and
 # of one that the user calls categorical. Each value is a feature.
 MAX_LEVELS, MOST_LEVELS = 20, 1000
+# A category in fewer rows is rare; two or more are merged into one.
+MIN_LEVEL = 5
 # Maximum number of cells in all features of such a column.
 MOST_CELLS = 10**8
 DATE = re.compile(

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from ..output.portable.categories import MISSING_WORDS
+from ..output.portable.categories import MISSING_WORDS, OTHER
 from ..output.portable.schema import parse
 from .columns import Table, check_clear
 from .errors import TableError, listed
@@ -64,6 +64,7 @@ class Preparation:
         classes: tuple[Any, Any],
         *,
         missing: str = REFUSE,
+        min_level: int = 1,
         rows: np.ndarray | None = None,
     ) -> Preparation:
         """Learn from some rows of a table, or from all.
@@ -75,6 +76,8 @@ class Preparation:
         classes : tuple of two labels
         missing : {"indicator", "median", "refuse"}, default="refuse"
             What becomes of missing values; see ``gaps``.
+        min_level : int, default=1
+            Categories in fewer rows are merged into one, if they are two or more.
         rows : ndarray of int, default=None
 
         Returns
@@ -83,7 +86,7 @@ class Preparation:
         """
         some: Any = slice(None) if rows is None else rows
         columns = tuple(
-            learned(name, kind, table.columns[name], some, missing)
+            learned(name, kind, table.columns[name], some, missing, min_level)
             for name, kind in plan.kinds.items()
         )
         features = tuple(different([x for one in columns for x in one.features()]))
@@ -282,6 +285,8 @@ class Preparation:
             if isinstance(one, CategoryColumn):
                 levels = list(one.levels)
                 columns.append({"name": one.name, "kind": CATEGORY, "levels": levels})
+                if one.has_other:
+                    columns[-1]["other"] = True
             else:
                 columns.append({"name": one.name, "kind": NUMBER})
                 if one.format is not None:
@@ -394,7 +399,12 @@ def _column(content: Any) -> PreparedColumn:
         f"the fill value of {brief(name)} is not one of its categories",
     )
     words = tuple(one for one in levels if one in MISSING_WORDS)
-    return CategoryColumn(name, levels, fill, words, n_gaps)
+    has_other = content.get("other", False)
+    _require(
+        has_other is False or (has_other is True and OTHER in levels),
+        f"{brief(name)} has no category {OTHER}",
+    )
+    return CategoryColumn(name, levels, fill, words, n_gaps, has_other)
 
 
 def _format(content: Any) -> NumberFormat | None:

@@ -9,12 +9,19 @@ from typing import Any
 
 import numpy as np
 
-from ..output.portable.categories import MISSING_WORDS, Spelling, missing_words
+from ..output.portable.categories import (
+    MISSING_WORDS,
+    OTHER,
+    OWN_LEVEL,
+    Spelling,
+    missing_words,
+    named,
+)
 from ..output.portable.text import LARGEST_VALUE
 from .columns import Column, Numbers, Texts
 from .errors import TableError
 from .formats import NumberFormat
-from .gaps import INDICATOR, LEAST_SHARE, OWN_LEVEL, REFUSE
+from .gaps import INDICATOR, LEAST_SHARE, REFUSE
 from .kinds import NUMBER
 
 # Positions of strings that are not a category.
@@ -108,6 +115,8 @@ class CategoryColumn:
         be Namibia.
     n_gaps : int
         Missing values in the rows that it was learned from.
+    has_other : bool
+        Whether one of the categories stands for all texts that are no other one.
     """
 
     name: str
@@ -115,6 +124,7 @@ class CategoryColumn:
     fill: str | None = None
     words: tuple[str, ...] = ()
     n_gaps: int = 0
+    has_other: bool = False
 
     @property
     def shown(self) -> tuple[str, ...]:
@@ -144,6 +154,13 @@ class CategoryColumn:
         texts = as_texts(column)
         return self._places(texts)[texts.codes] == _MISSING
 
+    def present(self, column: Column) -> set[str]:
+        """The categories that occur in a column."""
+        texts = as_texts(column)
+        places = set(self._places(texts)[texts.codes].tolist())
+        found = {self.levels[k] for k in places if k >= 0}
+        return found | {self.fill or ""} if _MISSING in places else found
+
     def unknown(self, column: Column) -> dict[str, int]:
         """Values unknown to the preparation, with their row counts."""
         texts = as_texts(column)
@@ -153,12 +170,13 @@ class CategoryColumn:
 
     def _places(self, texts: Texts) -> np.ndarray:
         """The position of each string in the categories; the last one is missing."""
-        spelling = Spelling(self.levels)
+        spelling = Spelling(named(self.levels))
         place = {spelling.key(one): k for k, one in enumerate(self.levels)}
         missing = missing_words((*self.levels, *self.words))
+        strange = self.levels.index(OTHER) if self.has_other else _UNKNOWN
         return np.array(
             [
-                place.get(spelling.key(one), _MISSING if one in missing else _UNKNOWN)
+                place.get(spelling.key(one), _MISSING if one in missing else strange)
                 for one in texts.levels
             ]
             + [_MISSING]
@@ -169,16 +187,17 @@ PreparedColumn = NumberColumn | CategoryColumn
 
 
 def learned(
-    name: str, kind: str, column: Column, rows: Any, missing: str
+    name: str, kind: str, column: Column, rows: Any, missing: str, min_level: int
 ) -> PreparedColumn:
     """The preparation of a column, learned from some of its rows.
 
-    ``missing`` is one of the modes in ``gaps``.
+    ``missing`` is one of the modes in ``gaps``; categories in fewer than ``min_level``
+    rows are merged, if there are two or more of them.
     """
     if kind == NUMBER:
         assert isinstance(column, Numbers)
         return _learned_number(name, column, rows, missing)
-    return _learned_category(name, as_texts(column), rows, missing)
+    return _learned_category(name, as_texts(column), rows, missing, min_level)
 
 
 def _learned_number(
@@ -197,21 +216,31 @@ def _learned_number(
 
 
 def _learned_category(
-    name: str, texts: Texts, rows: Any, missing: str
+    name: str, texts: Texts, rows: Any, missing: str, min_level: int
 ) -> CategoryColumn:
     codes = texts.codes[rows]
     counts = np.bincount(codes[codes >= 0], minlength=len(texts.levels))
-    levels = [texts.levels[k] for k in np.flatnonzero(counts)]
+    there = np.flatnonzero(counts)
+    has_other = int((counts[there] < min_level).sum()) > 1
+    kept = there[counts[there] >= min_level] if has_other else there
+    levels = [texts.levels[k] for k in kept]
+    most = texts.levels[int(counts.argmax())] if there.size else None
+    if has_other:
+        levels = _with_last(levels, OTHER)
     n_gaps = int((codes < 0).sum())
     fill = None
     if missing == INDICATOR and n_gaps:
         fill = OWN_LEVEL
-        # The last one, so that of two categories it has the feature.
-        levels = [*(one for one in levels if one != OWN_LEVEL), OWN_LEVEL]
-    elif missing != REFUSE and levels:
-        fill = texts.levels[int(counts.argmax())]
+        levels = _with_last(levels, OWN_LEVEL)
+    elif missing != REFUSE:
+        fill = OTHER if most is not None and most not in levels else most
     words = tuple(one for one in texts.levels if one in MISSING_WORDS)
-    return CategoryColumn(name, tuple(levels), fill, words, n_gaps)
+    return CategoryColumn(name, tuple(levels), fill, words, n_gaps, has_other)
+
+
+def _with_last(levels: list[str], last: str) -> list[str]:
+    """Categories with another one, so that it has the feature if there are two."""
+    return [*(one for one in levels if one != last), last]
 
 
 def _are_known(values: np.ndarray) -> np.ndarray:

@@ -18,6 +18,8 @@ MISSING_WORDS = (
     "", "?", "NA", "N/A", "n/a", "#N/A", "#N/A N/A", "#NA", "<NA>", "NaN", "nan",
     "-NaN", "-nan", "NULL", "null", "None", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN",
 )  # fmt: skip
+# The category of missing values, and that of all texts without a category of their own.
+OWN_LEVEL, OTHER = "(missing)", "(other)"
 # Programs agree on numbers with fewer digits than this.
 N_DIGITS = 15
 _NUMBER = re.compile(r"(-?)(0|[1-9][0-9]*|)(?:\.([0-9]*))?")
@@ -73,6 +75,14 @@ class Spelling:
         number = canonical(text)
         return _TRUTH_OF.get(number, number) if self._are_truths else number
 
+    def forms_of_all(self, levels: Sequence[str]) -> Forms:
+        """The strings that mean any of some categories."""
+        found = [self.forms(one) for one in levels]
+        return Forms(
+            tuple(text for one in found for text in one.texts),
+            tuple(stem for one in found for stem in one.stems),
+        )
+
     def forms(self, level: str) -> Forms:
         """The strings that mean a category."""
         key = self.key(level)
@@ -116,6 +126,11 @@ def is_number(text: str) -> bool:
     return found is not None and bool(found[2])
 
 
+def looks_numeric(level: str, forms: Forms) -> bool:
+    """Whether a category may be a number, or a truth value, elsewhere."""
+    return bool(forms.stems) or is_number(canonical(level))
+
+
 def is_written_differently(text: str) -> bool:
     """Whether programs write a number in different ways: 1e+16, or with many digits."""
     if _EXPONENT.fullmatch(text):
@@ -135,6 +150,11 @@ def why_unclear(levels: Sequence[str]) -> str:
         if other != one:
             return f"{other!r} and {one!r} are the same number; write it in one way"
     return ""
+
+
+def named(levels: Sequence[str]) -> list[str]:
+    """The categories that are texts of the table."""
+    return [one for one in levels if one not in (OWN_LEVEL, OTHER)]
 
 
 def missing_words(known: Sequence[str]) -> tuple[str, ...]:

@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from .categories import Forms, Spelling, missing_words
+from .categories import (
+    OTHER,
+    Forms,
+    Spelling,
+    looks_numeric,
+    missing_words,
+    named,
+)
 from .schema import InvalidModel, parse, shown
 
 if TYPE_CHECKING:
@@ -37,6 +44,11 @@ class Origin(NamedTuple):
         Strings that mean a missing value.
     is_indicator : bool
         Whether the feature is 1 where the column, of numbers, has no value, else 0.
+    is_other : bool
+        Whether the category is any but those that the forms mean.
+    is_numeric : bool
+        Whether a category of the column looks like a number, so that a data base may
+        have numbers.
     """
 
     column: str
@@ -45,6 +57,8 @@ class Origin(NamedTuple):
     forms: Forms = Forms(())
     missing: tuple[str, ...] = ()
     is_indicator: bool = False
+    is_other: bool = False
+    is_numeric: bool = False
 
     @property
     def is_zero_or_one(self) -> bool:
@@ -134,12 +148,29 @@ def _origins(content: Mapping[str, Any]) -> dict[str, Origin]:
             raise ValueError(f"unknown kind {shown(one['kind'])}")
         levels = [_text(level) for level in one["levels"]]
         fill = None if fill is None else _text(fill)
-        spelling, missing = Spelling(levels), missing_words(levels)
-        made += [
-            Origin(name, level, fill, spelling.forms(level), missing)
-            for level in (levels[1:] if len(levels) == 2 else levels)
-        ]
+        has_other = one.get("other", False) is True
+        made += _of_categories(name, levels, fill, has_other)
     return dict(zip(map(_text, content["features"]), made, strict=True))
+
+
+def _of_categories(
+    name: str, levels: list[str], fill: str | None, has_other: bool
+) -> list[Origin]:
+    """The origins of the features of a column of categories."""
+    spelling, missing = Spelling(named(levels)), missing_words(levels)
+    others = [one for one in levels if one != OTHER]
+    is_numeric = any(looks_numeric(one, spelling.forms(one)) for one in levels)
+    made = []
+    for level in levels[1:] if len(levels) == 2 else levels:
+        is_other = has_other and level == OTHER
+        forms = spelling.forms_of_all(others) if is_other else spelling.forms(level)
+        made.append(
+            Origin(
+                name, level, fill, forms, missing, is_other=is_other,
+                is_numeric=is_numeric,
+            )
+        )  # fmt: skip
+    return made
 
 
 def _text(value: Any) -> str:

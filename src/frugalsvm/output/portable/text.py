@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from .calibration import Isotonic, Sigmoid
-from .categories import MISSING_WORDS, STRIPPED, Forms, canonical, is_number
+from .categories import MISSING_WORDS, STRIPPED, Forms
 from .origins import Origin, read_origins
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def _number(value, fill=None):
     """A number, or its replacement if it is missing."""
     return fill if value is None or not {least!r} <= value <= {most!r} else value
 
-{indicator}{category}
+{indicator}{category}{other}
 def decision(row):
     """Score of a row; None if a value is missing and has no replacement."""
     values = [{values}]
@@ -70,6 +70,14 @@ def _is(value, texts, stems=(), fill=None, known=()):
     if text in texts or text.rstrip("0") in stems:
         return 1.0
     return fill if text in MISSING and text not in known else 0.0
+
+'''
+
+_OTHER = '''
+def _other(value, texts, stems=(), fill=None, known=()):
+    """1 for none of some categories, 0 for one of them, or the replacement."""
+    found = _is(value, texts, stems, None, known)
+    return fill if found is None else 1.0 - found
 
 '''
 
@@ -135,6 +143,7 @@ def python_text(model: PortableModel) -> str:
         classes=model.classes,
         least=-LARGEST_VALUE,
         most=LARGEST_VALUE,
+        other=_OTHER if any(one.is_other for one in sources) else "",
         indicator=_INDICATOR if any(one.is_indicator for one in sources) else "",
         category=_CATEGORY.format(missing=MISSING_WORDS, stripped=STRIPPED)
         if categories
@@ -166,6 +175,7 @@ def _python_value(origin: Origin) -> str:
     if origin.fill_value is not None:
         arguments.append(f"fill={origin.fill_value!r}")
     function = "_number" if origin.category is None else "_is"
+    function = "_other" if origin.is_other else function
     return f"{function}({', '.join(arguments)})"
 
 
@@ -225,7 +235,8 @@ def _sql_value(origin: Origin, dialect: str) -> str:
         words = _sql_list([one for one in origin.missing if one], dialect)
         other = f"NULLIF({text}, '') {f'NOT {words}' if words else 'IS NOT NULL'}"
         hit = _sql_hit(text, origin.forms, dialect)
-        cases = f"WHEN {hit} THEN 1.0E0 WHEN {other} THEN 0.0E0"
+        yes, no = ("0.0E0", "1.0E0") if origin.is_other else ("1.0E0", "0.0E0")
+        cases = f"WHEN {hit} THEN {yes} " * bool(hit) + f"WHEN {other} THEN {no}"
     otherwise = "" if fill is None else f" ELSE {_real(fill)}"
     return f"(CASE {cases}{otherwise} END)"
 
@@ -273,9 +284,7 @@ def _sql_list(texts: Sequence[str], dialect: str) -> str:
 
 def _as_text(value: str, origin: Origin, kind: str) -> str:
     """A column as text; if its categories look like numbers, it may be numeric."""
-    category = origin.category or ""
-    looks_numeric = origin.forms.stems or is_number(canonical(category))
-    return f"CAST({value} AS {kind})" if looks_numeric else value
+    return f"CAST({value} AS {kind})" if origin.is_numeric else value
 
 
 def _logit(model: PortableModel, score: str) -> str:
