@@ -7,6 +7,7 @@ command line prints about the example's table, its report, and the budget path.
 import shutil
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 
 from sklearn.datasets import load_breast_cancer
@@ -26,6 +27,8 @@ COMMAND = [
 ]  # fmt: skip
 VERIFY = ["frugalsvm", "verify", "proof.npz", "breast_cancer.csv"]
 WIDTH = 64
+# Lines of output that are longer are broken.
+LONGEST = 96
 # Lines of a verification that are shown.
 N_VERIFIED = 10
 
@@ -57,7 +60,12 @@ def _shown(command):
     )
     if done.returncode:
         raise RuntimeError(f"{' '.join(command)} failed:\n{done.stderr}")
-    lines = [line.rstrip() for line in done.stdout.strip().splitlines()]
+    lines = [
+        part
+        for line in done.stdout.strip().splitlines()
+        for part in textwrap.wrap(line, LONGEST, drop_whitespace=False) or [""]
+    ]
+    lines = [line.rstrip() for line in lines]
     return "\n".join([f"$ {_wrapped(command)}", *lines, ""])
 
 
