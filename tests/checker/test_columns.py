@@ -173,6 +173,10 @@ def test_groups_and_signs_are_printed(problem, arrays):
     text = str(check(forced.certificate(), forced))
     assert "with feature 2 (columns 4, 5), without features 0, 3 (columns " in text
     assert "(columns 0, 1, 3, 6)" in text
+    mixed = replace(problem, include=np.array([0, 1]))
+    proved = check(mixed.certificate(), mixed)
+    assert "with features 0, 1 (columns 0 to 3)" in str(proved)
+    np.testing.assert_array_equal(proved.selected_columns, [0, 1, 2, 3])
 
 
 def test_long_lists_are_cut():
@@ -307,9 +311,12 @@ def test_the_form_of_the_sections(problem, arrays, changes, words):
         check(sealed(arrays, **changes), problem)
 
 
-def test_signs_alone_need_the_new_format(problem):
-    single = replace(problem, groups=np.arange(7), costs=np.ones(7))
-    arrays = {k: v for k, v in single.certificate().items() if k != "groups"}
+@pytest.mark.parametrize("name", ["groups", "signs"])
+def test_one_section_needs_the_new_format(problem, name):
+    single = replace(
+        problem, groups=np.arange(7), costs=np.ones(7), signs=0 * problem.signs
+    )
+    arrays = {k: v for k, v in single.certificate().items() if k != name}
     check(sealed(arrays), single)
     with pytest.raises(InvalidCertificate, match="unknown format 2"):
         check(sealed(arrays, format=np.array(2)), single)
