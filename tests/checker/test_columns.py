@@ -166,8 +166,8 @@ def test_scales_are_those_of_columns(problem, arrays):
 def test_groups_and_signs_are_printed(problem, arrays):
     assert str(check(arrays, problem)).endswith(
         "for: 30 samples, at most 2 of 4 feature groups of 7 columns, C = 1, "
-        "intercept, feature 0 is columns 0, 1, 3, feature 2 is columns 4, 5, weights "
-        "of columns 0, 2 not negative, weight of column 5 not positive"
+        "intercept, feature groups 0 (columns 0, 1, 3), 2 (4, 5), weights of columns "
+        "0, 2 not negative, weight of column 5 not positive"
     )
     forced = replace(problem, include=np.array([2]), exclude=np.array([0, 3]))
     text = str(check(forced.certificate(), forced))
@@ -181,10 +181,13 @@ def test_groups_and_signs_are_printed(problem, arrays):
 
 def test_long_lists_are_cut():
     groups = FeatureColumns(np.repeat(np.arange(12), 3))
-    words = groups.groups_in_words()
-    assert words[0] == "feature 0 is columns 0 to 2"
-    assert words[8:] == ["and 4 more of several columns"]
-    assert len(FeatureColumns(np.repeat(np.arange(8), 2)).groups_in_words()) == 8
+    (words,) = groups.groups_in_words()
+    assert words.startswith("feature groups 0 (columns 0 to 2), 1 (3 to 5), 2 (6 to 8)")
+    assert words.endswith("7 (21 to 23) and 4 more")
+    (words,) = FeatureColumns(np.repeat(np.arange(8), 2)).groups_in_words()
+    assert words.endswith(", 7 (14, 15)")
+    (words,) = FeatureColumns(np.array([0, 1, 0])).groups_in_words()
+    assert words == "feature group 0 (columns 0, 2)"
     assert FeatureColumns(np.arange(3)).groups_in_words() == []
     assert PLAIN.groups_in_words() == PLAIN.signs_in_words() == []
     assert in_words(np.array([1, 2, 3, 7])) == "1 to 3, 7"
