@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: demo test coverage lint format bench bench-exact bench-large bench-scale paper paper-quick docs dist clean
+.PHONY: demo test coverage lint format bench readme-figures bench-exact bench-large bench-scale paper paper-quick docs dist clean
 
 demo: $(VENV)/.base
 	$(BIN)/python -m frugalsvm demo
@@ -43,6 +43,11 @@ bench-large: $(VENV)/.bench
 # Time and memory against the size of the data; needs no data sets.
 bench-scale: $(VENV)/.bench
 	$(BIN)/python -m benchmarks --only scale $(ARGS)
+
+# Tables of README and docs from benchmarks/results, which benchmarks write; says which
+# are older than the last change of kernels, searches or trees.
+readme-figures: $(VENV)/.base
+	$(BIN)/python -m benchmarks.pages
 
 # Every table and figure of the paper's study on a small grid: 18 minutes on two cores.
 # What is done is kept in experiments/cells.sqlite; the page is index.html there.

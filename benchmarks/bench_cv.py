@@ -12,6 +12,7 @@ from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from frugalsvm import FrugalSVC, FrugalSVCCV, Problem, solve
 
 from .data import load
+from .results import Row
 from .tables import Table
 
 WEIGHTS = (0.01, 0.1, 1.0, 10.0, 100.0)
@@ -21,7 +22,7 @@ QUICK_GRIDS = {"wdbc": (2, 4, 6)}
 ALLOWED = 1e-3
 
 
-def run(folder: Path, quick: bool, jobs: int) -> None:
+def run(folder: Path, quick: bool, jobs: int, efforts: list[str]) -> list[Row]:
     table = Table(
         f"Cross-validation, five folds and five C, n_jobs={jobs}: FrugalSVCCV against "
         "GridSearchCV over FrugalSVC",
@@ -29,10 +30,11 @@ def run(folder: Path, quick: bool, jobs: int) -> None:
          "grid CPU [s]", "CPU ratio", "worst [%]", "worse", "better", "of"],
         width=8,
     )  # fmt: skip
+    rows: list[Row] = []
     for name, budgets in (QUICK_GRIDS if quick else GRIDS).items():
         X, y = load(folder, name)
         _warm_up(X, y)
-        for effort in ("fast",) if quick else ("fast", "normal"):
+        for effort in efforts:
             cv = FrugalSVCCV(
                 budgets, WEIGHTS, cv=StratifiedKFold(5), effort=effort,
                 scale=False, refit_C="same", scoring="accuracy", random_state=0,
@@ -47,18 +49,24 @@ def run(folder: Path, quick: bool, jobs: int) -> None:
                 X, y,
             )  # fmt: skip
             ratios = _objectives(cv) / _peer_objectives(peer[2])
+            worse, better = (ratios > 1 + ALLOWED).sum(), (ratios < 1 - ALLOWED).sum()
+            rows.append({
+                "set": name, "effort": effort, "seconds": ours[0], "grid": peer[0],
+                "CPU": ours[1], "grid CPU": peer[1], "worst": ratios.max() - 1,
+                "worse": worse, "better": better, "of": ratios.size,
+            })  # fmt: skip
             table.row(
                 [name, effort, f"{ours[0]:.1f}", f"{peer[0]:.1f}",
                  f"{peer[0] / ours[0]:.2f}", f"{ours[1]:.1f}", f"{peer[1]:.1f}",
                  f"{peer[1] / ours[1]:.2f}", f"{100 * (ratios.max() - 1):.3f}",
-                 (ratios > 1 + ALLOWED).sum(), (ratios < 1 - ALLOWED).sum(),
-                 ratios.size]
+                 worse, better, ratios.size]
             )  # fmt: skip
     print(
         "\n'worst' compares objectives fold by fold, budget by budget and C by C; "
         f"'worse' and 'better' count those beyond {100 * ALLOWED:g} %. CPU times are "
         "of this process: with n_jobs above 1 they are meaningless."
     )
+    return rows
 
 
 def _score_and_objective(model: FrugalSVC, X: Any, y: Any) -> dict[str, float]:

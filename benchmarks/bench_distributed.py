@@ -10,6 +10,7 @@ from contextlib import contextmanager
 
 import numpy as np
 
+from .results import Row
 from .tables import Table
 
 # Samples, features, features of a block.
@@ -20,22 +21,27 @@ SIZES = [
     (1000, 100_000, 12_500),
 ]
 QUICK = SIZES[:2]
+COLUMNS = (
+    "effort", "m", "n", "blocks", "products", "gathers", "features", "sent", "facts",
+    "prices", "rows", "make blocks", "a product", "a gather", "CPU at home", "wall",
+)  # fmt: skip
 B, C = 20, 0.1
 N_RELEVANT = 20
 
 
-def run(quick: bool) -> None:
+def run(quick: bool) -> list[Row]:
     from dask.distributed import Client, LocalCluster
 
     table = Table(
         f"Fits with two workers, float32, B = {B}, C = {C}; bytes in MB, times in s",
-        [
-            "effort", "m", "n", "blocks", "products", "gathers", "features", "sent",
-            "facts", "prices", "rows", "make blocks", "a product", "a gather",
-            "CPU at home", "wall",
-        ],
-        width=6,
+        COLUMNS, width=6,
     )  # fmt: skip
+    rows: list[Row] = []
+
+    def show(cells: list) -> None:
+        table.row(cells)
+        rows.append(dict(zip(COLUMNS, cells, strict=True)))
+
     with (
         LocalCluster(
             n_workers=2, threads_per_worker=1, dashboard_address=":0"
@@ -43,10 +49,11 @@ def run(quick: bool) -> None:
         Client(cluster) as client,
     ):
         for size in QUICK if quick else SIZES:
-            table.row(measure(client, "fast", *size))
+            show(measure(client, "fast", *size))
         # With trees, whose nodes need the prices of all features.
         for size in QUICK:
-            table.row(measure(client, "normal", *size))
+            show(measure(client, "normal", *size))
+    return rows
 
 
 def measure(client, effort: str, m: int, n: int, width: int) -> list:

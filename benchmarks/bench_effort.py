@@ -13,6 +13,7 @@ from frugalsvm import Problem, solve
 from frugalsvm.runtime.effort import EFFORTS
 
 from .data import LARGE, SMALL, load
+from .results import Row
 from .tables import Table, geometric_mean
 
 BUDGETS = (5, 10)
@@ -38,7 +39,7 @@ def _run(problem: Problem, effort: str) -> Run:
     return Run(time.process_time() - started, result.objective, result.gap)
 
 
-def run(folder: Path, quick: bool) -> None:
+def run(folder: Path, quick: bool) -> list[Row]:
     table = Table(
         "Efforts: processor time, objective and gap, n_jobs=1",
         ["data set", "C", "B",
@@ -49,6 +50,7 @@ def run(folder: Path, quick: bool) -> None:
     )  # fmt: skip
     _warm_up()
     runs: dict[str, list[Run]] = {effort: [] for effort in EFFORTS}
+    rows: list[Row] = []
     for name in (*SMALL[:2], *LARGE[:1]) if quick else (*SMALL, *LARGE):
         X, y = load(folder, name)
         for C in WEIGHTS:
@@ -57,6 +59,9 @@ def run(folder: Path, quick: bool) -> None:
                 for effort, done in runs.items():
                     done.append(_run(problem, effort))
                 fast, normal, thorough = (done[-1] for done in runs.values())
+                rows.append({"set": name, "C": C, "B": budget}
+                            | {effort: done[-1]._asdict()
+                               for effort, done in runs.items()})  # fmt: skip
                 table.row(
                     [name, f"{C:g}", budget,
                      *(f"{one.seconds:.2f}" for one in (fast, normal, thorough)),
@@ -65,6 +70,7 @@ def run(folder: Path, quick: bool) -> None:
                      *(f"{100 * one.gap:.2f}" for one in (fast, normal, thorough))]
                 )  # fmt: skip
     _summary(runs)
+    return rows
 
 
 def _loss(run: Run, best: Run) -> float:

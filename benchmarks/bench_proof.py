@@ -16,6 +16,7 @@ from frugalsvm.runtime.progress import relative_gap
 
 from . import mip_solvers
 from .data import load
+from .results import Row
 from .tables import Table
 
 GAP = 1e-4
@@ -33,7 +34,7 @@ def peers() -> dict:
 
 def run(
     folder: Path, quick: bool, seconds: float, names: list[str], n_jobs: int
-) -> None:
+) -> list[Row]:
     others = peers()
     columns = ["data set", "C", "objective", "bound", "gap [%]", "nodes"]
     for name in others:
@@ -44,6 +45,7 @@ def run(
     )  # fmt: skip
     source = DatasetSource(str(folder))
     chosen = [name for name in LARGE if not names or name in names]
+    rows: list[Row] = []
     smaller = total = 0
     proved: dict[float, int] = {}
     for name in chosen[:2] if quick else chosen:
@@ -52,18 +54,23 @@ def run(
                 "method", name, seconds, method="branch-and-bound", B=BUDGET, C=C,
                 n_jobs=n_jobs,
             )  # fmt: skip
-            found = compute(own, [], source)[1].values
+            outcome = compute(own, [], source)[1]
+            found = outcome.values
             proved[C] = proved.get(C, 0) + (found["gap"] <= GAP)
+            rows.append({"set": name, "C": C, "gap": found["gap"],
+                         "seconds": outcome.seconds, "peers": {}})  # fmt: skip
             row = [name, f"{C:g}", f"{found['objective']:.6g}", f"{found['bound']:.6g}",
                    f"{100 * found['gap']:.2f}", found["nodes"]]  # fmt: skip
-            for solver in others.values():
+            for peer, solver in others.items():
                 gap, cells = _peer(solver, folder, name, C, seconds)
                 smaller += found["gap"] <= gap
                 total += 1
+                rows[-1]["peers"][peer] = gap
                 row += cells
             table.row(row)
     print("\nProved: " + ", ".join(f"{n} at C = {C:g}" for C, n in proved.items()))
     print(f"Our gap is not larger than another solver's on {smaller} of {total}.")
+    return rows
 
 
 def _peer(solver, folder: Path, name: str, C: float, seconds: float):

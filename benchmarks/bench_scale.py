@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .results import Row
 from .tables import Table
 
 # "longer" runs only when named: many times as long, for what the default has missed.
@@ -68,14 +69,16 @@ def series(quick: bool) -> list[Series]:
     ]  # fmt: skip
 
 
-def run(quick: bool, seconds: float, methods: list[str]) -> None:
+def run(quick: bool, seconds: float, methods: list[str]) -> list[Row]:
     chosen = methods or list(METHODS)
     print(f"at most {seconds:g} s for each fit of others; C = 1, one thread")
+    rows: list[Row] = []
     for one in series(quick):
-        _run_series(one, seconds, chosen)
+        rows += _run_series(one, seconds, chosen)
+    return rows
 
 
-def _run_series(one: Series, seconds: float, methods: list[str]) -> None:
+def _run_series(one: Series, seconds: float, methods: list[str]) -> list[Row]:
     rest = ", ".join(f"{name} = {value}" for name, value in one.rest.items())
     table = Table(
         f"Scale: {one.title} ({rest})",
@@ -103,6 +106,14 @@ def _run_series(one: Series, seconds: float, methods: list[str]) -> None:
             table.row(_cells(one, value, method, row, unit))
     for method, rows in found.items():
         _print_exponents(one, method, rows)
+    return [
+        {"series": one.title, "value": value, "method": NAMES[method],
+         "seconds": row["seconds"], "entries": row["entries"], "fit": row["fit"],
+         "peak / X": row["peak"] / row["X"],
+         "objective": row.get("objective"), "gap": row.get("gap")}
+        for method, rows in found.items()
+        for value, row in rows
+    ]  # fmt: skip
 
 
 def _cells(

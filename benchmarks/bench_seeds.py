@@ -1,4 +1,4 @@
-"""Seeds: the default method with ten seeds, against the best known supports."""
+"""Seeds: the default method with several seeds, against the best known supports."""
 
 import time
 from pathlib import Path
@@ -9,6 +9,7 @@ from frugalsvm import Problem, solve
 
 from .best_known import BestKnown
 from .data import LARGE, load
+from .results import Row
 from .tables import Table
 
 BUDGETS = (10, 20, 30)
@@ -18,41 +19,44 @@ SEEDS = 10
 WORST_LOSS, MEDIAN_LOSS = 0.005, 0.001
 
 
-def run(folder: Path, quick: bool) -> None:
+def run(folder: Path, quick: bool, seeds: int) -> list[Row]:
     """Print worst, median and best of the seeds for every instance."""
+    seeds = 3 if quick else seeds
     table = Table(
-        "Default method, seeds 0 to 9, one thread: above the best known [%]",
+        f"Default method, seeds 0 to {seeds - 1}, one thread: above the best known [%]",
         ["data set", "C", "B", "best known", "worst", "median", "best", "mean CPU [s]"],
         width=10,
     )
     known = BestKnown()
-    losses: list[list[float]] = []
-    seconds = 0.0
+    rows: list[Row] = []
     for name, C, budget, problem in instances(folder, quick):
         best = known.objective(problem, name, C, budget)
         own: list[float] = []
         started = time.process_time()
-        for seed in range(3 if quick else SEEDS):
+        for seed in range(seeds):
             found = solve(problem, random_state=seed, n_jobs=1)
             known.offer(problem, name, C, budget, found.selected)
             own.append(found.objective)
         mean = (time.process_time() - started) / len(own)
-        seconds += mean
         best = min(best, known.objective(problem, name, C, budget))
-        losses.append([value / best - 1.0 for value in own])
+        losses = [value / best - 1.0 for value in own]
+        rows.append({"set": name, "C": C, "B": budget, "best": best, "losses": losses,
+                     "seconds": mean})  # fmt: skip
         table.row(
             [name, f"{C:g}", budget, f"{best:.6g}",
-             *(f"{100 * part(losses[-1]):.3f}" for part in (max, np.median, min)),
+             *(f"{100 * part(losses):.3f}" for part in (max, np.median, min)),
              f"{mean:.2f}"]
         )  # fmt: skip
-    worst = [max(part) for part in losses]
-    median = [np.median(part) for part in losses]
+    worst = [max(row["losses"]) for row in rows]
+    median = [np.median(row["losses"]) for row in rows]
+    seconds = sum(row["seconds"] for row in rows)
     print(
         f"\nWorst seed within {100 * WORST_LOSS:g} % on "
         f"{sum(loss <= WORST_LOSS for loss in worst)} of {len(worst)} instances, "
         f"median seed within {100 * MEDIAN_LOSS:g} % on "
         f"{sum(loss <= MEDIAN_LOSS for loss in median)}; {seconds:.0f} s for one seed."
     )
+    return rows
 
 
 def instances(folder: Path, quick: bool):

@@ -17,6 +17,7 @@ from frugalsvm import FrugalSVC
 from frugalsvm.engine.native import NativeEngine
 
 from .data import LARGE, load
+from .results import Row
 from .tables import Table
 
 C = 10.0
@@ -61,7 +62,7 @@ def l1_objective(X, y, budget) -> float:
     return best
 
 
-def run(folder: Path, quick: bool, seconds: float) -> None:
+def run(folder: Path, quick: bool, seconds: float) -> list[Row]:
     table = Table(
         f'FS-SVM: FrugalSVC(B, C=10, method="swap", time_limit={seconds:g}, n_jobs=2) '
         "against RFE and L1-LinearSVC, both refitted",
@@ -69,7 +70,7 @@ def run(folder: Path, quick: bool, seconds: float) -> None:
          "time [s]", "last [s]", "RFE [s]", "L1 [s]"],
         width=9,
     )  # fmt: skip
-    won = total = 0
+    rows: list[Row] = []
     for name in LARGE[:2] if quick else LARGE:
         X, y = load(folder, name)
         for budget in (10, 20, 30):
@@ -92,8 +93,9 @@ def run(folder: Path, quick: bool, seconds: float) -> None:
                     warnings.simplefilter("ignore", ConvergenceWarning)
                     peers.append(peer(X, y, budget))
                 times.append(time.perf_counter() - started)
-            total += 1
-            won += result.objective < min(peers)
+            rows.append({"set": name, "B": budget, "ours": result.objective,
+                         "RFE": peers[0], "L1": peers[1],
+                         "seconds": result.seconds})  # fmt: skip
             table.row(
                 [name, budget, f"{result.objective:.7g}",
                  *(f"{peer / result.objective:.3f}" for peer in peers),
@@ -101,7 +103,9 @@ def run(folder: Path, quick: bool, seconds: float) -> None:
                  f"{result.seconds:.1f}", f"{last:.1f}",
                  *(f"{t:.1f}" for t in times)]
             )  # fmt: skip
+    won = sum(row["ours"] < min(row["RFE"], row["L1"]) for row in rows)
     print(
-        f"\nLower objective than both peers on {won} of {total} instances. 'last' is "
-        "when our best solution was found."
+        f"\nLower objective than both peers on {won} of {len(rows)} instances. 'last' "
+        "is when our best solution was found."
     )
+    return rows

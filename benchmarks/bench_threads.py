@@ -5,6 +5,7 @@ from pathlib import Path
 from frugalsvm import Problem, Result, solve
 
 from .data import load
+from .results import Row
 from .tables import Table, geometric_mean
 
 C = 10.0
@@ -20,13 +21,13 @@ TREES = (
 )
 
 
-def run(folder: Path, quick: bool) -> None:
+def run(folder: Path, quick: bool) -> list[Row]:
     table = Table(
         f"Branch and bound, C=10: best of {REPEATS} runs with one and two threads",
         ["data set", "B", "nodes", "[s]", "nodes, 2", "[s], 2", "time ratio",
          "nodes/s ratio"],
     )  # fmt: skip
-    ratios = []
+    rows: list[Row] = []
     for name, budget, max_nodes in TREES[:3] if quick else TREES:
         X, y = load(folder, name)
         problem = Problem(X, y, C=C, max_features=budget)
@@ -37,15 +38,19 @@ def run(folder: Path, quick: bool) -> None:
                 results.append(_solve(problem, n_jobs, max_nodes))
         one, two = (min(results, key=lambda r: r.seconds) for results in runs.values())
         nodes, nodes_2 = one.counters["nodes"], two.counters["nodes"]
-        ratios.append(one.seconds / two.seconds)
+        ratio = one.seconds / two.seconds
+        rows.append({"set": name, "B": budget, "seconds": one.seconds, "nodes": nodes,
+                     "seconds, 2": two.seconds, "nodes, 2": nodes_2})  # fmt: skip
         table.row(
             [name, budget, nodes, f"{one.seconds:.2f}", nodes_2, f"{two.seconds:.2f}",
-             f"{ratios[-1]:.2f}",
+             f"{ratio:.2f}",
              f"{nodes_2 / two.seconds / (nodes / one.seconds):.2f}"]
         )  # fmt: skip
+    ratios = [row["seconds"] / row["seconds, 2"] for row in rows]
     print(
         f"\nTime ratio: mean {geometric_mean(ratios):.2f}, smallest {min(ratios):.2f}"
     )
+    return rows
 
 
 def _solve(problem: Problem, n_jobs: int, max_nodes: int | None) -> Result:

@@ -1,6 +1,7 @@
 """Independent references: Clarabel for the convex programs, enumeration for FS-SVM."""
 
 from itertools import combinations
+from typing import NamedTuple
 
 import clarabel
 import numpy as np
@@ -45,13 +46,13 @@ def _solve(diagonal, q, A, b, cones, tol):
     return solver.solve()
 
 
-def svm_value(X, y, C, intercept=True, tol=1e-10):
+def svm_value(X, y, C, intercept=True, tol=1e-10, signs=None):
     """Optimal value of (SVM) by Clarabel; C is one weight per sample."""
-    return svm_solution(X, y, C, intercept, tol).obj_val
+    return svm_solution(X, y, C, intercept, tol, signs).obj_val
 
 
-def svm_solution(X, y, C, intercept=True, tol=1e-10):
-    """The solution of (SVM) by Clarabel."""
+def svm_solution(X, y, C, intercept=True, tol=1e-10, signs=None):
+    """The solution of (SVM) by Clarabel: w, b and xi; alpha comes first."""
     m, n = X.shape
     column = y[:, None] if intercept else np.zeros((m, 0))
     width = n + column.shape[1]
@@ -64,40 +65,59 @@ def svm_solution(X, y, C, intercept=True, tol=1e-10):
     squares = np.concatenate([np.ones(n), np.zeros(width - n + m)])
     q = np.concatenate([np.zeros(width), C])
     b = np.concatenate([-np.ones(m), np.zeros(m)])
-    return _solve(squares, q, A, b, [clarabel.NonnegativeConeT(2 * m)], tol)
+    limited = np.flatnonzero(np.zeros(n) if signs is None else signs)
+    if limited.size:
+        rows = np.zeros((limited.size, width + m))
+        rows[np.arange(limited.size), limited] = -np.asarray(signs)[limited]
+        A, b = np.vstack([A, rows]), np.concatenate([b, np.zeros(limited.size)])
+    return _solve(squares, q, A, b, [clarabel.NonnegativeConeT(b.size)], tol)
 
 
-def dscop_value(X, y, C, k, forced=(), costs=None, budget=None, tol=1e-9):
-    """Optimal value of DSCoP by Clarabel: perspective terms as second-order cones."""
+def dscop_value(
+    X, y, C, k, forced=(), costs=None, budget=None, tol=1e-9, groups=None, signs=None
+):
+    """Optimal value of DSCoP by Clarabel: perspective terms as second-order cones.
+
+    ``groups`` has the feature of each column; ``forced`` and ``costs`` are of features.
+    """
     m, n = X.shape
-    # Variables: w, b, xi, z, t with t_j z_j >= w_j^2.
+    groups = np.arange(n) if groups is None else np.asarray(groups)
+    p = groups.max() + 1
+    # Variables: w, b, xi, z, t with t_g z_g >= ||w_g||^2.
     zero = np.zeros
     blocks = [
-        np.hstack([-y[:, None] * X, -y[:, None], -np.eye(m), zero((m, 2 * n))]),
-        np.hstack([zero((m, n + 1)), -np.eye(m), zero((m, 2 * n))]),
-        np.hstack([zero((n, n + 1 + m)), np.eye(n), zero((n, n))]),
+        np.hstack([-y[:, None] * X, -y[:, None], -np.eye(m), zero((m, 2 * p))]),
+        np.hstack([zero((m, n + 1)), -np.eye(m), zero((m, 2 * p))]),
+        np.hstack([zero((p, n + 1 + m)), np.eye(p), zero((p, p))]),
     ]
-    right = [-np.ones(m), zero(m), np.ones(n)]
-    free = np.setdiff1d(np.arange(n), forced)
-    rows = [np.isin(np.arange(n), free).astype(float)]
+    right = [-np.ones(m), zero(m), np.ones(p)]
+    free = np.setdiff1d(np.arange(p), forced)
+    rows = [np.isin(np.arange(p), free).astype(float)]
     limits = [k]
     if costs is not None:
         rows.append(rows[0] * costs)
         limits.append(budget)
     for row, limit in zip(rows, limits, strict=True):
-        blocks.append(np.hstack([zero(n + 1 + m), row, zero(n)])[None])
+        blocks.append(np.hstack([zero(n + 1 + m), row, zero(p)])[None])
         right.append([limit])
-    for j in range(n):
-        cone = zero((3, 3 * n + 1 + m))
-        z, t = n + 1 + m + j, 2 * n + 1 + m + j
+    limited = np.flatnonzero(zero(n) if signs is None else signs)
+    for j in limited:
+        row = zero((1, n + 1 + m + 2 * p))
+        row[0, j] = -signs[j]
+        blocks.append(row)
+        right.append([0.0])
+    cones = [clarabel.NonnegativeConeT(2 * m + p + len(limits) + limited.size)]
+    for g in range(p):
+        members = np.flatnonzero(groups == g)
+        cone = zero((2 + members.size, n + 1 + m + 2 * p))
+        z, t = n + 1 + m + g, n + 1 + m + p + g
         cone[0, [t, z]] = -1
         cone[1, t], cone[1, z] = -1, 1
-        cone[2, j] = -2
+        cone[np.arange(2, 2 + members.size), members] = -2
         blocks.append(cone)
-        right.append(zero(3))
-    cones = [clarabel.NonnegativeConeT(2 * m + n + len(limits))]
-    cones += [clarabel.SecondOrderConeT(3)] * n
-    q = np.r_[zero(n + 1), C, zero(n), np.full(n, 0.5)]
+        right.append(zero(len(cone)))
+        cones.append(clarabel.SecondOrderConeT(len(cone)))
+    q = np.r_[zero(n + 1), C, zero(p), np.full(p, 0.5)]
     solution = _solve(
         zero(q.size), q, np.vstack(blocks), np.concatenate(right), cones, tol
     )
@@ -118,9 +138,9 @@ def supports(problem):
 def brute_force(problem, tol=1e-10):
     """Smallest objective over all supports, and a support that attains it.
 
-    Our solver proposes points only. NumPy evaluates them and, by weak duality, shows
-    that no support hides a smaller value; Clarabel solves the best support and some
-    others once more.
+    Our solver proposes points only, and Clarabel does for groups of columns and signs.
+    NumPy evaluates them and, by weak duality, shows that no support hides a smaller
+    value; Clarabel solves the best support and some others once more.
     """
     tried = list(supports(problem))
     values, bounds = evaluate(problem, tried, tol)
@@ -137,12 +157,17 @@ def brute_force(problem, tol=1e-10):
 
 def evaluate(problem, tried, tol):
     """The SVM on each support: objectives of points, and bounds from dual points."""
-    found = [problem.engine.solve_svm(support, tol=tol) for support in tried]
-    w = np.zeros((len(tried), problem.n_features))
+    columns = [columns_of(problem, support) for support in tried]
+    found = [
+        propose(problem, support, used, tol)
+        for support, used in zip(tried, columns, strict=True)
+    ]
+    signs = problem.columns.signs
+    w = np.zeros((len(tried), problem.n_columns))
     is_used = np.zeros(w.shape, dtype=bool)
-    for i, (support, svm) in enumerate(zip(tried, found, strict=True)):
-        w[i, support] = svm.w
-        is_used[i, support] = True
+    for i, (used, svm) in enumerate(zip(columns, found, strict=True)):
+        w[i, used] = svm.w
+        is_used[i, used] = True
     b = np.array([[svm.b] for svm in found])
     losses = np.maximum(0.0, 1.0 - (w @ problem.A + b * problem.y))
     values = 0.5 * (w**2).sum(axis=1) + losses @ problem.C
@@ -154,13 +179,47 @@ def evaluate(problem, tried, tol):
         for one, weight in zip(classes, weights, strict=True):
             alpha[:, one] *= np.minimum(*weights) / weight
     c = np.where(is_used, alpha @ problem.A.T, 0.0)
+    c[c * signs < 0] = 0.0
     return values, alpha.sum(axis=1) - 0.5 * (c**2).sum(axis=1)
+
+
+class Proposed(NamedTuple):
+    """A solution of an SVM, up to some tolerance."""
+
+    w: np.ndarray
+    b: float
+    alpha: np.ndarray
+
+
+def columns_of(problem, support):
+    """The columns of X that features consist of, told from their groups."""
+    return np.flatnonzero(np.isin(problem.columns.groups, support))
+
+
+def propose(problem, support, columns, tol):
+    """The SVM on a support, by our solver or by Clarabel."""
+    if problem.columns.is_plain:
+        svm = problem.engine.solve_svm(support, tol=tol)
+        return Proposed(svm.w, svm.b, svm.alpha)
+    found, signs = _by_clarabel(problem, columns, tol), problem.columns.signs
+    size, m = columns.size, problem.n_samples
+    b = found.x[size] if problem.fit_intercept else 0.0
+    w, alpha = np.array(found.x[:size]), np.array(found.z[:m])
+    # Weights of the wrong sign, and those that have to be zero, are noise.
+    return Proposed(np.where(w * signs[columns] < 0, 0.0, w), b, alpha)
+
+
+def _by_clarabel(problem, columns, tol=1e-10):
+    X = (problem.A[columns] * problem.y).T
+    return svm_solution(
+        X, problem.y, problem.C, problem.fit_intercept, tol,
+        problem.columns.signs[columns],
+    )  # fmt: skip
 
 
 def check_by_clarabel(problem, support, value):
     """Compare the value of a support with another solver's, if it has one."""
-    X = (problem.A[support] * problem.y).T
-    found = svm_solution(X, problem.y, problem.C, problem.fit_intercept)
+    found = _by_clarabel(problem, columns_of(problem, support))
     if found.status == clarabel.SolverStatus.Solved:
         difference = abs(value - found.obj_val)
         assert difference <= AGREEMENT * value + 1e-9, (value, found.obj_val)

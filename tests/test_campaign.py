@@ -85,7 +85,7 @@ def test_agrees_with_clarabel_on_groups_and_signs(seed):
         value = problem.svm(support).value
         np.testing.assert_allclose(float(bracket.lower), value, rtol=1e-7)
         np.testing.assert_allclose(float(bracket.upper), value, rtol=1e-7)
-        assert case.columns(support) == tuple(problem.columns(support))
+        assert list(case.columns(support)) == list(problem.columns(support))
 
 
 @pytest.mark.parametrize("scale", [1e-150, 1e-40, 1e40, 1e150])

@@ -9,6 +9,7 @@ from frugalsvm import Problem
 from frugalsvm.engine.native import NativeEngine
 from tests import reference
 from tests.campaign.reference import Reference, Stated
+from tests.grouped import random_groups
 from tests.reference import brute_force, random_data
 
 
@@ -25,6 +26,30 @@ def test_enumeration_finds_the_exact_optimum(seed):
     assert exact.is_tight
     best, support = brute_force(problem)
     assert abs(Fraction(best) - exact.upper) <= Fraction(1, 10**9) * exact.upper
+    assert problem.admits(support)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_enumeration_of_groups_with_signs_finds_the_exact_optimum(seed):
+    """Exact multipliers of signs on one side, Clarabel on the other."""
+    rng = np.random.default_rng(seed)
+    m, p = int(rng.integers(4, 10)), int(rng.integers(1, 4))
+    n = p + int(rng.integers(0, 3))
+    X, y = random_data(rng, m, n, integer=seed % 2 == 0, separable=seed % 3 == 0)
+    given = {"groups": random_groups(rng, p, n), "signs": rng.integers(-1, 2, n)}
+    C = float(rng.choice([0.25, 1.0, 8.0]))
+    limit, intercept = int(rng.integers(1, p + 1)), seed % 4 != 0
+    stated = {name: tuple(values.tolist()) for name, values in given.items()}
+    exact = Reference(
+        Stated(X, y, np.full(m, C), limit, intercept=intercept, **stated)
+    ).optimum
+    assert exact.is_tight
+    problem = Problem(
+        X, y, C=C, max_features=limit, fit_intercept=intercept,
+        feature_groups=given["groups"], signs=given["signs"],
+    )  # fmt: skip
+    best, support = brute_force(problem)
+    assert abs(Fraction(best) - exact.upper) <= Fraction(1, 10**8) * exact.upper
     assert problem.admits(support)
 
 

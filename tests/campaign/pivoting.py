@@ -3,6 +3,7 @@
 The dual is a box-constrained program when the intercept is the weight of one more
 feature, constant and huge, and a tiny ridge makes it strictly convex. Then exchanging
 infeasible variables ends at its solution, by the rule of the least index at the latest.
+A weight that is limited in sign adds a variable, the multiplier of that constraint.
 """
 
 from __future__ import annotations
@@ -22,27 +23,35 @@ BLOCK_TURNS = 3
 EXACT_TURNS = 2000
 
 
-def float_point(X, y, C, intercept: bool) -> tuple[np.ndarray, list[int]]:
-    """A dual point, roughly optimal, and where its entries are: 0, 1 (free), 2 (C)."""
+def float_point(X, y, C, intercept: bool, signs) -> tuple[np.ndarray, list[int]]:
+    """A dual point, roughly optimal, and where its entries are: 0, 1 (free), 2 (C).
+
+    The places of multipliers of signs come last.
+    """
     m = y.size
     exponent = math.frexp(np.abs(X).max(initial=0.0) or 1.0)[1]
     Z = np.ldexp(X, -exponent) * y[:, None]
     top = C.max()
     bound = C / top
+    limited = np.flatnonzero(signs)
+    reach = bound @ np.abs(Z[:, limited]) + 1.0
+    Z = np.vstack([Z, np.diag(signs)[limited]])
+    bound, y = np.append(bound, reach), np.append(y, np.zeros(limited.size))
+    gain = np.abs(y)
     bits = math.frexp(top)[1] + 2 * exponent
     scale = math.ldexp(top, 2 * exponent) if bits < 900 else math.inf
     capped = min(scale, LARGEST_SCALE)
     K = capped * (Z @ Z.T)
     H = K + BALANCE * max(1.0, K.max()) * np.outer(y, y) if intercept else K
-    H = H + (1e-9 + 1e-14 * np.trace(H)) * np.eye(m)
-    share, state = _float_pivoting(H, bound)
+    H = H + (1e-9 + 1e-14 * np.trace(H)) * np.eye(bound.size)
+    share, state = _float_pivoting(H, bound, gain)
     if intercept and (state == 1).any() and scale == capped:
-        share = _polished(K, y, bound, share, state == 1)
-    return np.minimum(share * top, C), state.tolist()
+        share = _polished(K, y, bound, gain, share, state == 1)
+    return np.minimum(share[:m] * top, C), state.tolist()
 
 
-def _float_pivoting(H, bound) -> tuple[np.ndarray, np.ndarray]:
-    """Maximise ``1'a - a'Ha/2`` over ``0 <= a <= bound``, if rounding permits."""
+def _float_pivoting(H, bound, gain) -> tuple[np.ndarray, np.ndarray]:
+    """Maximise ``gain'a - a'Ha/2`` over ``0 <= a <= bound``, if rounding permits."""
     state = np.ones(bound.size, dtype=int)
     best = (bound.size + 1, np.zeros(bound.size), state)
     for turn in range(FLOAT_TURNS):
@@ -50,10 +59,12 @@ def _float_pivoting(H, bound) -> tuple[np.ndarray, np.ndarray]:
         a = np.where(state == 2, bound, 0.0)
         if free.any():
             try:
-                a[free] = np.linalg.solve(H[np.ix_(free, free)], 1.0 - H[free] @ a)
+                a[free] = np.linalg.solve(
+                    H[np.ix_(free, free)], gain[free] - H[free] @ a
+                )
             except np.linalg.LinAlgError:
                 break
-        slope = 1.0 - H @ a
+        slope = gain - H @ a
         down = (free & (a < 0)) | ((state == 2) & (slope < 0))
         up = (free & (a > bound)) | ((state == 0) & (slope > 0))
         wrong = np.flatnonzero(down | up)
@@ -67,18 +78,18 @@ def _float_pivoting(H, bound) -> tuple[np.ndarray, np.ndarray]:
     return best[1], best[2]
 
 
-def _polished(K, y, bound, share, free) -> np.ndarray:
+def _polished(K, y, bound, gain, share, free) -> np.ndarray:
     """The free entries once more, with the balance as an equation."""
     fixed = np.where(free, 0.0, share)
     system = np.block([[K[np.ix_(free, free)], y[free, None]], [y[None, free], 0.0]])
-    right = np.append(1.0 - K[free] @ fixed, -(y @ fixed))
+    right = np.append(gain[free] - K[free] @ fixed, -(y @ fixed))
     found = np.linalg.lstsq(system, right, rcond=1e-15)[0][:-1]
     polished = fixed.copy()
     polished[free] = found
     return np.clip(polished, 0.0, bound) if np.isfinite(found).all() else share
 
 
-def exact_point(rows, y, c, p, q, state, intercept_bits):
+def exact_point(rows, y, c, p, q, state, intercept_bits, signs):
     """Numerators ``a``, their denominator D and the state of ``alpha = a / (D 2^q)``.
 
     ``rows`` are integers in units of 2^-p, ``c`` of 2^-q; the intercept's column lies
@@ -98,7 +109,23 @@ def exact_point(rows, y, c, p, q, state, intercept_bits):
                 H[i][k] += y[i] * y[k] << (2 * height)
     for i in range(m):
         H[i][i] += ridge
-    return _exact_pivoting(H, 1 << (2 * p + q), c, list(state))
+    limited = [j for j, sign in enumerate(signs) if sign]
+    for t, j in enumerate(limited):
+        column = [signs[j] * y[i] * rows[i][j] for i in range(m)]
+        for i in range(m):
+            H[i].append(column[i])
+        H.append([*column, *(int(s == t) for s in range(len(limited)))])
+    # No multiplier is larger than what it makes up for.
+    reach = [
+        1 + sum(abs(row[j]) * v for row, v in zip(rows, c, strict=True))
+        for j in limited
+    ]
+    right = [1 << (2 * p + q)] * m + [0] * len(limited)
+    found = _exact_pivoting(H, right, [*c, *reach], list(state))
+    if found is None:
+        return None
+    a, D, state = found
+    return a[:m], D, state
 
 
 def _exact_pivoting(H, right, c, state):
@@ -124,7 +151,7 @@ def _vertex(H, right, c, state) -> tuple[list[int], int]:
     m = len(c)
     free = [i for i in range(m) if state[i] == 1]
     top = [i for i in range(m) if state[i] == 2]
-    rest = [right - sum(H[i][k] * c[k] for k in top) for i in free]
+    rest = [right[i] - sum(H[i][k] * c[k] for k in top) for i in free]
     found, D = solve_positive([[H[i][k] for k in free] for i in free], rest)
     a = [c[i] * D if state[i] == 2 else 0 for i in range(m)]
     for i, value in zip(free, found, strict=True):
@@ -140,7 +167,7 @@ def _moves(H, right, c, state, a, D) -> list[tuple[int, int]]:
         if here == 1:
             step = -1 if a[i] < 0 else int(a[i] > c[i] * D)
         else:
-            slope = right * D - sum(H[i][k] * a[k] for k in used)
+            slope = right[i] * D - sum(H[i][k] * a[k] for k in used)
             step = int(slope > 0) if here == 0 else -int(slope < 0)
         if step:
             moves.append((i, step))

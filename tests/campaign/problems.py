@@ -24,7 +24,7 @@ from .reference import WINDOW, Reference, Stated, varying
 from .tally import Tally, Unit
 
 NAME = "problems"
-# Most samples and features of a problem.
+# Most samples and columns of a problem.
 SAMPLES, FEATURES = 9, 5
 # How often each method is drawn: the slow ones less.
 METHODS = {
@@ -32,9 +32,9 @@ METHODS = {
     "local-search": 2, "kernel-search": 2, "heuristic": 0.5, "exact": 3,
     "near-optimal": 3,
 }  # fmt: skip
-# Those that know feature groups and signs, and how often a problem has them.
-NATIVE = ("auto", "branch-and-bound", "swap", "relax-and-round", "near-optimal")
+# How often a problem has feature groups or signs, and methods that take neither.
 GROUPED = 0.4
+PLAIN_ONLY = ("local-search", "kernel-search", "heuristic", "exact")
 # Gaps below this are rounding errors, whatever the tolerance.
 LEAST_GAP = 1e-8
 # How much weaker than the result a certificate may be.
@@ -55,9 +55,6 @@ class Case:
         given = self.arguments
         weight = given.get("sample_weight")
         m, n = self.X.shape
-        groups = given.get("feature_groups")
-        if groups is not None:
-            n = int(groups.max()) + 1
         C = given["C"] * (np.ones(m) if weight is None else weight)
         limit, max_cost = given["max_features"], given.get("max_cost")
         return Stated(
@@ -67,6 +64,10 @@ class Case:
             given.get("feature_groups"), given.get("signs"),
         )  # fmt: skip
 
+    @property
+    def is_plain(self) -> bool:
+        return not {"feature_groups", "signs"} & self.arguments.keys()
+
 
 def random_case(rng) -> Case:
     m, n = int(rng.integers(2, SAMPLES + 1)), int(rng.integers(1, FEATURES + 1))
@@ -75,14 +76,13 @@ def random_case(rng) -> Case:
     if "feature_groups" in columns:
         n = int(columns["feature_groups"].max()) + 1
     arguments = {**random_weights(rng, m), **random_constraints(rng, n), **columns}
-    options = random_options(rng, n)
-    while columns and options["method"] not in NATIVE:
-        options = random_options(rng, n)
-    return Case(X, y, arguments, options)
+    return Case(X, y, arguments, random_options(rng, n, is_plain=not columns))
 
 
-def random_options(rng, n: int) -> dict:
+def random_options(rng, n: int, *, is_plain: bool) -> dict:
     names, weights = list(METHODS), np.array(list(METHODS.values()))
+    if not is_plain:
+        weights = np.where(np.isin(names, PLAIN_ONLY), 0.0, weights)
     method = str(rng.choice(names, p=weights / weights.sum()))
     if method == "near-optimal":
         return list_options(rng)
@@ -149,6 +149,8 @@ def run(unit: Unit) -> Tally:
     case = random_case(np.random.default_rng([unit.seed, unit.index]))
     method, tally = case.options["method"], Tally()
     tally.count(NAME, method, "tried")
+    if not case.is_plain:
+        tally.count(NAME, method, "not plain")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -215,7 +217,7 @@ def list_objections(case: Case, reference: Reference, found) -> Iterator[str]:
                strict=True)  # fmt: skip
     for support, weights, intercept, objective in each:
         coef = np.zeros(stated.X.shape[1])
-        coef[list(stated.columns(support))] = weights
+        coef[stated.columns(support)] = weights
         yield from budget_objections(stated, coef, intercept)
         exact = reference.objective(coef, intercept)
         if Fraction(objective) < exact:
@@ -256,13 +258,17 @@ def excess(above: Fraction, below: Fraction) -> str:
 
 
 def budget_objections(stated: Stated, coef, intercept: float) -> Iterator[str]:
-    used = tuple(sorted({*stated.features_of(coef), *stated.include}))
-    if stated.signs is not None and (stated.signs * coef < 0).any():
-        yield f"wrong signs: {coef} for {stated.signs}"
+    features = range(stated.n_features)
+    nonzero = [g for g in features if np.any(coef[stated.columns((g,))])]
+    used = tuple(sorted({*nonzero, *stated.include}))
     if not stated.admits(used, WINDOW):
         yield f"over budget: {used}"
     if set(used) & set(stated.exclude):
         yield f"excluded features: {used}"
+    signs = 0 if stated.signs is None else stated.signs
+    wrong = np.flatnonzero(coef * signs < 0)
+    if wrong.size:
+        yield f"wrong signs: {wrong.tolist()}"
     if intercept != 0.0 and not stated.intercept:
         yield f"an intercept: {intercept!r}"
 

@@ -3,16 +3,11 @@
 All data are doubles and so integers times powers of two. Every admitted support that is
 not part of another gives a dual point, feasible exactly, and with it a primal point;
 both are evaluated in integers. Floating point only proposes, see ``pivoting.py``.
-
-Where weights are limited in sign, some of them are zero at the optimum, and the others
-are those of the SVM without them: a *face*. Any face gives valid bounds, for only the
-admitted side of a product counts in both points; the right one gives tight ones.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -31,8 +26,6 @@ CLOSE = Fraction(1, 2**56)
 WINDOW = Fraction(2, 10**9)
 # Bits kept of numbers that are no multiples of a power of two.
 BITS = 200
-# Faces that are tried by exchanging columns before all others are.
-EXCHANGES = 12
 # Columns for the intercept, as powers of two above the data, to be tried in turn.
 INTERCEPT_BITS = (60, 150, 400)
 
@@ -41,7 +34,8 @@ INTERCEPT_BITS = (60, 150, 400)
 class Stated:
     """FS-SVM given by its data and parameters; ``C`` has one weight per sample.
 
-    ``groups`` has the feature of each column, ``signs`` the sign of each weight.
+    ``groups`` has the feature of each column, and ``signs`` its sign; supports, costs
+    and forced sets are of features.
     """
 
     X: np.ndarray
@@ -58,26 +52,19 @@ class Stated:
 
     @property
     def n_features(self) -> int:
-        if self.groups is None:
-            return self.X.shape[1]
-        return int(self.groups.max()) + 1
+        n = self.X.shape[1]
+        return n if self.groups is None else int(self.groups.max()) + 1
 
-    def columns(self, support) -> tuple[int, ...]:
-        """The columns of features, one feature after the other."""
+    def columns(self, support) -> list[int]:
+        """The columns of some features, one feature after the other."""
         if self.groups is None:
-            return tuple(support)
-        parts = [np.flatnonzero(self.groups == g).tolist() for g in support]
-        return tuple(j for part in parts for j in part)
+            return [int(j) for j in support]
+        return [j for g in support for j in np.flatnonzero(self.groups == g).tolist()]
 
-    def sign(self, column: int) -> int:
-        return 0 if self.signs is None else int(self.signs[column])
-
-    def features_of(self, coef) -> tuple[int, ...]:
-        """The features with a weight that is not zero."""
-        used = np.flatnonzero(coef).tolist()
-        if self.groups is None:
-            return tuple(used)
-        return tuple(sorted({int(self.groups[j]) for j in used}))
+    def signs_of(self, support) -> list[int]:
+        """The signs of these columns."""
+        columns = self.columns(support)
+        return [0 if self.signs is None else int(self.signs[j]) for j in columns]
 
     def kept(self) -> Stated:
         """Without the samples of weight zero."""
@@ -96,8 +83,8 @@ class Stated:
 
     def supports(self, slack: Fraction = Fraction(0)) -> list[tuple[int, ...]]:
         """The admitted supports that are not part of another admitted one."""
-        n = self.n_features
-        free = [j for j in range(n) if j not in self.include + self.exclude]
+        decided = self.include + self.exclude
+        free = [j for j in range(self.n_features) if j not in decided]
         largest: list[tuple[int, ...]] = []
         for size in range(len(free), -1, -1):
             for extra in combinations(free, size):
@@ -125,8 +112,6 @@ class Bracket:
     """What is known about one support."""
 
     support: tuple[int, ...]
-    # The columns whose weights are free to be nonzero, see the top.
-    face: tuple[int, ...] = ()
     lower: Fraction = Fraction(0)
     upper: Fraction | float = math.inf
     # 0, 1, 2 for samples at zero, between the bounds and at C.
@@ -178,76 +163,33 @@ class Reference:
         return Optimum(min(b.lower for b in brackets), min(b.upper for b in brackets))
 
     def _propose(self, support: tuple[int, ...]) -> Bracket:
-        """Bounds from dual points in floating point."""
+        """Bounds from a dual point in floating point."""
         stated = self.stated
-        bracket, best = Bracket(support), -math.inf
-        for face in self._faces(support):
-            alpha, state = float_point(
-                stated.X[:, list(face)], stated.y, stated.C, stated.intercept
-            )
-            a, shift = to_integers(alpha.tolist(), self.q)
-            lower, upper = self.evaluate(support, a, 1 << (shift - self.q))
-            if lower > best:
-                best, bracket.face = lower, face
-                bracket.state, bracket.alpha = state, alpha.tolist()
-            bracket.learn(lower, upper)
-            if bracket.upper - bracket.lower <= TIGHT * bracket.upper:
-                break
+        alpha, state = float_point(
+            stated.X[:, stated.columns(support)], stated.y, stated.C, stated.intercept,
+            stated.signs_of(support),
+        )  # fmt: skip
+        a, shift = to_integers(alpha.tolist(), self.q)
+        bracket = Bracket(support, state=state, alpha=alpha.tolist())
+        bracket.learn(*self.evaluate(support, a, 1 << (shift - self.q)))
         return bracket
-
-    def _faces(self, support) -> Iterator[tuple[int, ...]]:
-        """Columns of a support that may have weights: all, and what signs leave."""
-        stated = self.stated
-        columns = stated.columns(support)
-        limited = [j for j in columns if stated.sign(j)]
-        yield columns
-        face, tried = columns, {columns}
-        for _ in range(EXCHANGES if limited else 0):
-            alpha, _ = float_point(
-                stated.X[:, list(face)], stated.y, stated.C, stated.intercept
-            )
-            with np.errstate(all="ignore"):
-                c = (alpha * stated.y) @ stated.X
-            face = tuple(
-                j for j in columns if not stated.sign(j) or stated.sign(j) * c[j] >= 0
-            )
-            if face in tried:
-                break
-            tried.add(face)
-            yield face
-        for gone in range(len(limited) + 1):
-            for some in combinations(limited, gone):
-                face = tuple(j for j in columns if j not in some)
-                if face not in tried:
-                    tried.add(face)
-                    yield face
 
     def _sharpen(self, bracket: Bracket, best: Fraction | float) -> None:
         """The same in exact arithmetic; ``best`` bounds the optimum from above."""
-        self._sharpen_face(bracket, bracket.face, best)
-        if self.stated.signs is None:
-            return
-        for face in self._faces(bracket.support):
-            if bracket.lower >= min(best, bracket.upper) * (1 - TIGHT):
-                return
-            if face != bracket.face:
-                self._sharpen_face(bracket, face, best)
-
-    def _sharpen_face(self, bracket: Bracket, face, best: Fraction | float) -> None:
-        rows = [[row[j] for j in face] for row in self.x]
+        columns = self.stated.columns(bracket.support)
+        rows = [[row[j] for j in columns] for row in self.x]
         for bits in INTERCEPT_BITS if self.stated.intercept else (0,):
             found = exact_point(
                 rows, self.y, self.c, self.p, self.q, bracket.state,
                 bits if self.stated.intercept else None,
+                self.stated.signs_of(bracket.support),
             )  # fmt: skip
             if found is None:
                 return
             a, D, bracket.state = found
-            lower, upper = self.evaluate(bracket.support, a, D)
-            if lower >= bracket.lower or face == bracket.face:
-                # Quotients of integers are rounded correctly.
-                bracket.alpha = [value / (D << self.q) for value in a]
-            bracket.learn(lower, upper)
+            bracket.learn(*self.evaluate(bracket.support, a, D))
+            # Quotients of integers are rounded correctly.
+            bracket.alpha = [value / (D << self.q) for value in a]
             if bracket.lower >= min(best, bracket.upper) * (1 - CLOSE):
                 return
 
@@ -268,13 +210,12 @@ class Reference:
         return rounded_down(dual, unit), -rounded_down(-primal, unit)
 
     def _weights(self, support, a: list[int]) -> list[int]:
-        """Numerators of ``w = sum_i y_i alpha_i x_i``, zero on the wrong side."""
+        """Numerators of ``w = sum_i y_i alpha_i x_i``, zero if the sign is wrong."""
         signed = [label * value for label, value in zip(self.y, a, strict=True)]
-        columns = self.stated.columns(support)
         w = [sum(row[j] * v for row, v in zip(self.x, signed, strict=True))
-             for j in columns]  # fmt: skip
-        return [0 if self.stated.sign(j) * v < 0 else v
-                for j, v in zip(columns, w, strict=True)]  # fmt: skip
+             for j in self.stated.columns(support)]  # fmt: skip
+        signs = self.stated.signs_of(support)
+        return [0 if v * sign < 0 else v for v, sign in zip(w, signs, strict=True)]
 
     def _least_loss(self, scores: list[int], one: int) -> int:
         """Sum of ``c_i`` times hinge loss, with the best intercept if there is one."""
@@ -326,7 +267,8 @@ def varying(stated: Stated) -> list[int]:
     """Features that can help; the others are never free to the checker."""
     X = stated.kept().X
     usual = X[0] if stated.intercept else np.zeros(X.shape[1])
-    return list(stated.features_of((usual != X).any(axis=0)))
+    vary = (usual != X).any(axis=0)
+    return [j for j in range(stated.n_features) if vary[stated.columns((j,))].any()]
 
 
 def to_integers(values: list[float], least: int = 0) -> tuple[list[int], int]:

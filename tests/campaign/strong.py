@@ -50,7 +50,7 @@ def strong_list(rng, pool: DualPool) -> list[Entry]:
             samples, values = pool.point(support)
             columns = stated.columns(support)
             w = (stated.y[samples] * values) @ stated.X[np.ix_(samples, columns)]
-            w[[stated.sign(j) * v < 0 for j, v in zip(columns, w, strict=True)]] = 0.0
+            w[w * stated.signs_of(support) < 0] = 0.0
             listed.append((list(support), w.tolist(), 0.0))
     return listed
 

@@ -76,6 +76,7 @@ class RunRequest:
     def of(cls, problem: Problem, options: SolveOptions) -> RunRequest:
         """Check the options that depend on the problem."""
         method = options.method
+        find_method(method).check(problem)
         given = dict(options.method_options or {})
         limits = work_limits(problem, options)
         if method in BY_EFFORT:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from .algorithms.kernel_search import KernelSearchOptions, kernel_search
 from .algorithms.local_search import LocalSearchOptions, local_search
 from .algorithms.ranking import prefer, rank_features
 from .algorithms.subproblem import SubproblemOptions, SubproblemSolver
+from .plain import require_plain
 
 
 def run_local_search(context: Context, options: LocalSearchOptions) -> Outcome:
@@ -77,8 +79,11 @@ def _subproblems(context: Context, options: SubproblemOptions) -> SubproblemSolv
 
 
 METHODS = {
-    "exact": Method(run_exact, ExactOptions),
-    "heuristic": Method(run_heuristic, HeuristicOptions),
-    "kernel-search": Method(run_kernel_search, KernelSearchOptions),
-    "local-search": Method(run_local_search, LocalSearchOptions),
+    name: Method(run, options, partial(require_plain, f'method "{name}"'))
+    for name, run, options in (
+        ("exact", run_exact, ExactOptions),
+        ("heuristic", run_heuristic, HeuristicOptions),
+        ("kernel-search", run_kernel_search, KernelSearchOptions),
+        ("local-search", run_local_search, LocalSearchOptions),
+    )
 }

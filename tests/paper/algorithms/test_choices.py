@@ -1,4 +1,4 @@
-"""Choices of docs/algorithms.rst that no other test covers."""
+"""Choices of docs/reference/algorithms.rst that no other test covers."""
 
 import inspect
 

@@ -158,7 +158,10 @@ class Method:
     run : callable
         Takes a :class:`Context` and an object of type ``options``.
     options : subclass of Options
+    check : callable
+        Raises ValueError for a problem that the method does not take.
     """
 
     run: Callable[[Context, Any], Outcome]
     options: type[Options]
+    check: Callable[[Problem], None] = lambda problem: None

@@ -22,6 +22,7 @@ from ...problem.problem import Problem
 from ...runtime.progress import relative_gap
 from ...search.intercept import best_intercept
 from ..models.baselines import elastic_net_svm
+from ..plain import require_plain
 from ..solvers import SolverFailed
 
 SOLVER = "clarabel"
@@ -84,6 +85,7 @@ def solve_path(
     problem: Problem, alphas: Sequence[float], tol: float
 ) -> Iterator[ElasticNet]:
     """Solutions for decreasing alphas, each warm-started from the previous one."""
+    require_plain("EN-SVM", problem)
     point = _first_point(problem)
     for alpha in alphas:
         solution = _solve(problem, float(alpha), tol, point)

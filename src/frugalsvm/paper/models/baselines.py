@@ -83,7 +83,7 @@ def _l1_model(
     features = usable_features(problem) if K is None else restriction(K, problem)
     size = features.size
     plus, minus = (cp.Variable(size, name=part) for part in ("w_plus", "w_minus"))
-    parts = draft(problem, features, plus - minus)
+    parts = draft(name, problem, features, plus - minus)
     length = cp.sum(plus) + cp.sum(minus)
     rows = [plus >= 0, minus >= 0]
     variables = parts.variables | {"w_plus": plus, "w_minus": minus}
@@ -130,7 +130,7 @@ def elastic_net_svm(
     cp = modelling()
     if not (np.isfinite(alpha) and alpha >= 0):
         raise ValueError(f"alpha must be a finite number >= 0, got {alpha!r}.")
-    parts = draft(problem, None if K is None else restriction(K, problem))
+    parts = draft("EN-SVM", problem, None if K is None else restriction(K, problem))
     objective = half_norm_and_loss(parts) + alpha * cp.norm1(parts.w)
     return Model(
         "EN-SVM",

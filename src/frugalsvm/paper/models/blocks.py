@@ -7,11 +7,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from ...problem.problem import Problem
 from ...problem.validation import check_indices
 from ...search.native.certified import check_big_m
+from ..plain import TAKE_GROUPS, require_plain
 from ..solvers.base import Trait
 from .modelling import modelling
 
@@ -28,6 +30,7 @@ class Draft:
 
     problem: Problem
     features: np.ndarray
+    columns: np.ndarray
     w: Any
     b: Any
     xi: Any
@@ -45,6 +48,12 @@ class Draft:
         """Number of features in the program."""
         return self.features.size
 
+    @property
+    def owners(self) -> np.ndarray:
+        """The position in the program of the feature that each weight belongs to."""
+        sizes = self.problem.columns.sizes[self.features]
+        return np.repeat(np.arange(self.size), sizes)
+
     def positions(self, features: np.ndarray) -> np.ndarray:
         """Positions of features in the program's variables."""
         return np.searchsorted(self.features, features)
@@ -58,21 +67,27 @@ def usable_features(problem: Problem) -> np.ndarray:
     return np.flatnonzero(usable)
 
 
-def draft(problem: Problem, features: np.ndarray | None = None, w: Any = None) -> Draft:
+def draft(
+    name: str, problem: Problem, features: np.ndarray | None = None, w: Any = None
+) -> Draft:
     """``Xi = {(w, b, xi): y_i (w x_i + b) >= 1 - xi_i, xi >= 0}`` (eq. ``eq:xi``).
 
-    Features that no solution can use are omitted. ``w`` may be an expression, e.g.
-    part of a matrix.
+    Features that no solution can use are omitted. Weights, one for each of their
+    columns, have the signs of the problem. ``w`` may be an expression, e.g. part of a
+    matrix.
     """
     cp = modelling()
+    if name not in TAKE_GROUPS:
+        require_plain(name, problem)
     if features is None:
         features = usable_features(problem)
     if features.size == 0:
         raise ValueError("the model has no features: exclude and max_cost leave none.")
+    columns = problem.columns.of(features)
     if w is None:
-        w = cp.Variable(features.size, name="w")
+        w = cp.Variable(columns.size, name="w")
     xi = cp.Variable(problem.n_samples, name="xi")
-    rows = np.ascontiguousarray(problem.signed_rows(features).T)
+    rows = np.ascontiguousarray(problem.signed_rows(columns).T)
     scores = rows @ w
     variables = {"w": w, "xi": xi}
     b: Any = 0.0
@@ -80,7 +95,17 @@ def draft(problem: Problem, features: np.ndarray | None = None, w: Any = None) -
         b = variables["b"] = cp.Variable(name="b")
         scores = scores + problem.y * b
     margins = scores >= 1 - xi
-    return Draft(problem, features, w, b, xi, margins, [margins, xi >= 0], variables)
+    constraints = [margins, xi >= 0, *sign_rows(w, problem.columns.signs[columns])]
+    return Draft(problem, features, columns, w, b, xi, margins, constraints, variables)
+
+
+def sign_rows(w: Any, signs: np.ndarray) -> list[Any]:
+    """``sign_j w_j >= 0`` for all weights that are limited in sign."""
+    cp = modelling()
+    limited = np.flatnonzero(signs)
+    if limited.size == 0:
+        return []
+    return [cp.multiply(signs[limited].astype(float), w[limited]) >= 0]
 
 
 def choose_features(parts: Draft, z: Any, cardinality: Cardinality) -> list[Any]:
@@ -111,7 +136,7 @@ def choose_features(parts: Draft, z: Any, cardinality: Cardinality) -> list[Any]
 
 
 def big_m_rows(w: Any, z: Any, M: np.ndarray) -> list[Any]:
-    """``-M z <= w <= M z`` (eqs. ``eq:omega`` and ``eq:Bset``)."""
+    """``-M z <= w <= M z`` (eqs. ``eq:omega`` and ``eq:Bset``), z for each weight."""
     cp = modelling()
     reach = cp.multiply(M, z)
     return [w <= reach, w >= -reach]
@@ -126,27 +151,80 @@ def rotated_cones(w: Any, z: Any, W: Any) -> list[Any]:
     return [cp.SOC(W + z, cp.vstack([W - z, 2 * w]), axis=0)]
 
 
-def semidefinite_blocks(w: Any, u: Any, W: Any) -> list[Any]:
-    """The 3x3 matrices ``[1 w u; w W 0; u 0 u]`` as printed, one by one."""
+def group_cones(w: Any, z: Any, W: Any, owners: np.ndarray) -> list[Any]:
+    """``||w_g||^2 <= W_g z_g`` for the weights of each feature g.
+
+    One vectorised constraint for all features of a number of columns.
+    """
     cp = modelling()
-    return [
-        cp.bmat([[1, w[j], u[j]], [w[j], W[j], 0], [u[j], 0, u[j]]]) >> 0
-        for j in range(w.size)
-    ]
+    sizes = np.bincount(owners)
+    starts = np.cumsum(sizes) - sizes
+    rows = []
+    for size in np.unique(sizes):
+        of_size = np.flatnonzero(sizes == size)
+        weights = [2 * w[starts[of_size] + k] for k in range(size)]
+        total, difference = W[of_size] + z[of_size], W[of_size] - z[of_size]
+        rows.append(cp.SOC(total, cp.vstack([difference, *weights]), axis=0))
+    return rows
 
 
-def share_cones(w: Any, u: Any, W: Any, cones: Cones) -> tuple[list[Any], Trait]:
-    """``[1 w_j u_j; w_j W_j 0; u_j 0 u_j]`` positive semidefinite, in either form."""
+def symmetric(order: int, name: str) -> Any:
+    """A symmetric matrix expression over a vector variable of its triangle."""
+    cp = modelling()
+    rows, columns = np.tril_indices(order)
+    entry = np.zeros((order, order), dtype=int)
+    entry[rows, columns] = entry[columns, rows] = np.arange(rows.size)
+    spread = sp.csr_array(
+        (np.ones(order**2), (np.arange(order**2), entry.ravel(order="F"))),
+        shape=(order**2, rows.size),
+    )
+    triangle = cp.Variable(rows.size, name=name)
+    return cp.reshape(spread @ triangle, (order, order), order="F")
+
+
+def semidefinite_blocks(w: Any, u: Any, W: Any, owners: np.ndarray) -> list[Any]:
+    """The 3x3 matrices ``[1 w u; w W 0; u 0 u]`` as printed, one by one.
+
+    For a feature of several columns w is a row of weights, and W a matrix with the
+    trace ``W_g``.
+    """
+    cp = modelling()
+    rows = []
+    for g in range(u.size):
+        weights = w[np.flatnonzero(owners == g)]
+        size = weights.size
+        if size == 1:
+            square = W[g : g + 1]
+        else:
+            square = symmetric(size, f"W{g}")
+            rows.append(cp.trace(square) == W[g])
+        row, zero = cp.reshape(weights, (1, size), order="F"), np.zeros((size, 1))
+        square = cp.reshape(square, (size, size), order="F")
+        one, share = np.ones((1, 1)), cp.reshape(u[g], (1, 1), order="F")
+        rows.append(
+            cp.bmat([[one, row, share], [row.T, square, zero], [share, zero.T, share]])
+            >> 0
+        )
+    return rows
+
+
+def share_cones(
+    w: Any, u: Any, W: Any, owners: np.ndarray, cones: Cones
+) -> tuple[list[Any], Trait]:
+    """``[1 w_j u_j; w_j W_j 0; u_j 0 u_j]`` positive semidefinite, in either form.
+
+    ``owners`` are the positions of the features that weights belong to.
+    """
     if cones == "second-order":
-        return rotated_cones(w, 1 - u, W), Trait.SECOND_ORDER
+        return group_cones(w, 1 - u, W, owners), Trait.SECOND_ORDER
     if cones == "semidefinite":
-        return semidefinite_blocks(w, u, W), Trait.SEMIDEFINITE
+        return semidefinite_blocks(w, u, W, owners), Trait.SEMIDEFINITE
     raise ValueError(f'cones must be "second-order" or "semidefinite", got {cones!r}.')
 
 
 def limits_of_weights(M: ArrayLike, parts: Draft) -> np.ndarray:
-    """One bound on |w_j| per feature of the program."""
-    return check_big_m(M, parts.problem.n_features)[parts.features]
+    """One bound on |w_j| per column of X in the program."""
+    return check_big_m(M, parts.problem.n_columns)[parts.columns]
 
 
 def check_subset(K: Iterable[int], problem: Problem) -> np.ndarray:

@@ -75,7 +75,7 @@ def _family(
     The direction is a parameter of the CVXPY program, so that it is compiled once.
     """
     cp = modelling()
-    parts = draft(problem)
+    parts = draft("M_j", problem)
     direction = cp.Parameter(parts.size, name="direction")
     limit = check_upper_bound(upper_bound)
     variables = dict(parts.variables)

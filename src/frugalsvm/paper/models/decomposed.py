@@ -42,7 +42,7 @@ def dsmp(problem: Problem, M: ArrayLike, *, cardinality: Cardinality = "<=") -> 
     Model
     """
     cp = modelling()
-    parts = draft(problem)
+    parts = draft("DSMP", problem)
     v = cp.Variable(parts.size, name="v")
     W = cp.Variable(parts.size, name="W")
     rows = big_m_rows(parts.w, v, limits_of_weights(M, parts))
@@ -71,7 +71,8 @@ def dscop(
     u_j\; 0\; u_j] \succeq 0` (``prob:dsdp-l2-FS-SVM2``).
 
     The decomposed form of SCoP, of the same value. By the lemma ``PSD_SOC`` the matrix
-    means :math:`w_j^2 \le W_{jj} (1 - u_j)`: n cones of dimension three.
+    means :math:`w_j^2 \le W_{jj} (1 - u_j)`: n cones of dimension three. For a group of
+    columns it is :math:`\|w_g\|^2 \le W_g (1 - u_g)`, W having one entry per feature.
 
     Parameters
     ----------
@@ -122,10 +123,10 @@ def _dscop(
     cones: Cones,
 ) -> Model:
     cp = modelling()
-    parts = draft(problem)
+    parts = draft(name, problem)
     u = cp.Variable(parts.size, name="u")
     W = cp.Variable(parts.size, name="W")
-    rows, trait = share_cones(parts.w, u, W, cones)
+    rows, trait = share_cones(parts.w, u, W, parts.owners, cones)
     rows += choose_features(parts, 1 - u, cardinality)
     if M is not None:
         rows += big_m_rows(parts.w, 1 - u, limits_of_weights(M, parts))

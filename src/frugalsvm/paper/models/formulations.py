@@ -39,14 +39,14 @@ def svm(problem: Problem) -> Model:
     ----------
     problem : Problem
         Features that are excluded or alone exceed ``max_cost`` are omitted; otherwise
-        its budgets are ignored.
+        its budgets are ignored. Weights keep their signs.
 
     Returns
     -------
     Model
     """
     cp = modelling()
-    parts = draft(problem)
+    parts = draft("SVM", problem)
     return Model(
         "SVM",
         "prob:l2-SVM",
@@ -65,12 +65,12 @@ def bigmp(problem: Problem, M: ArrayLike, *, cardinality: Cardinality = "<=") ->
     (``prob:l2-FS-SVM1``).
 
     FS-SVM itself, provided that M is at least the largest weight of an optimal
-    solution; see :func:`~frugalsvm.paper.models.big_m`.
+    solution; see :func:`~frugalsvm.paper.models.big_m`. A group of columns has one v.
 
     Parameters
     ----------
     problem : Problem
-    M : float or array of shape (n_features,)
+    M : float or array of shape (n_columns,)
         Positive bound on the absolute weights; an array may have zeros.
     cardinality : {"<=", "="}, default="<="
         ``sum v <= B``, or ``sum v = B`` as printed. The optimal value is the same.
@@ -115,9 +115,9 @@ def _big_m_model(
     binary: bool,
 ) -> Model:
     cp = modelling()
-    parts = draft(problem)
+    parts = draft(name, problem)
     v = cp.Variable(parts.size, name="v")
-    rows = big_m_rows(parts.w, v, limits_of_weights(M, parts))
+    rows = big_m_rows(parts.w, v[parts.owners], limits_of_weights(M, parts))
     rows += choose_features(parts, v, cardinality)
     return Model(
         name,
@@ -148,7 +148,8 @@ def cop(
     FS-SVM with complementarity instead of a big-M. Given K, the restricted CoP(K)
     (``prob:l2-FS-SVM2(K)``): features outside K have weight zero, and
     :math:`\sum_K u_j \ge \max(0, |K| - B)`, because the printed equation has no
-    solution when K is smaller than the budget.
+    solution when K is smaller than the budget. All weights of a group of columns
+    complement one u.
 
     Parameters
     ----------
@@ -173,7 +174,7 @@ def cop(
     """
     cp = modelling()
     subset = None if K is None else restriction(K, problem)
-    parts = draft(problem, subset)
+    parts = draft("CoP", problem, subset)
     u = cp.Variable(parts.size, name="u")
     objective = half_norm_and_loss(parts)
     rows = choose_features(parts, 1 - u, cardinality)

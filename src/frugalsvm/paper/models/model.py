@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     import cvxpy as cp
 
 # Variables with one entry per feature, and their values for omitted features.
-_PER_FEATURE = dict.fromkeys(("w", "w_plus", "w_minus", "W", "v", "s"), 0.0) | {
-    "u": 1.0
-}
+_PER_FEATURE = dict.fromkeys(("W", "v", "s"), 0.0) | {"u": 1.0}
+# Those with one entry per column of X; zero for columns of omitted features.
+_PER_COLUMN = ("w", "w_plus", "w_minus")
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Model:
     binaries : dict of str to ndarray of int
         Names of variables with positions that must be 0 or 1.
     complementary : (str, str) or None
-        Two variables whose products, entry by entry, must be zero.
+        The u of features and the w of their columns, whose products must be zero.
     traits : frozenset of Trait
         Conic parts of the program.
     remedy : str
@@ -77,6 +77,16 @@ class Model:
         if self.complementary is not None:
             needs.add(Trait.COMPLEMENTARITY)
         return frozenset(needs)
+
+    @property
+    def columns(self) -> np.ndarray:
+        """The columns of X that the weights of the model belong to."""
+        return self.problem.columns.of(self.features)
+
+    @property
+    def owners(self) -> np.ndarray:
+        """The position among the model's features of each weight's feature."""
+        return np.searchsorted(self.features, self.problem.columns.groups[self.columns])
 
     @cached_property
     def program(self) -> cp.Problem:
@@ -180,7 +190,7 @@ class Model:
 
         Parameters
         ----------
-        coef : array of shape (n_features,)
+        coef : array of shape (n_columns,)
             E.g. of a :class:`~frugalsvm.Result`. Features of nonzero weight count as
             selected.
         intercept : float
@@ -190,13 +200,15 @@ class Model:
         dict of str to ndarray
         """
         w = np.asarray(coef, dtype=float)
-        if w.shape != (self.problem.n_features,):
+        columns = self.problem.columns
+        if w.shape != (columns.n_columns,):
             raise ValueError(
-                f"coef must have one entry per feature ({self.problem.n_features}), "
+                f"coef must have one entry per column of X ({columns.n_columns}), "
                 f"got shape {w.shape}."
             )
         margins = self.problem.margins(w, intercept)
-        used = (w != 0).astype(float)
+        used = np.zeros(columns.n_features)
+        used[columns.used(w)] = 1.0
         used[self.problem.include] = 1.0
         values = {
             "w": w,
@@ -204,7 +216,7 @@ class Model:
             "w_minus": np.maximum(-w, 0.0),
             "b": np.array(intercept),
             "xi": np.maximum(0.0, 1.0 - margins),
-            "W": w**2,
+            "W": columns.sums(w**2),
             "v": used,
             "s": used,
             "u": 1.0 - used,
@@ -239,13 +251,19 @@ class Model:
         """The entries of the model's features, of a variable that has one for each."""
         if name in _PER_FEATURE and value.shape == (self.problem.n_features,):
             return value[self.features]
+        if name in _PER_COLUMN and value.shape == (self.problem.n_columns,):
+            return value[self.columns]
         return value
 
     def _for_all_features(self, name: str, value: np.ndarray) -> np.ndarray:
-        if name not in _PER_FEATURE or value.shape != self.features.shape:
+        if name in _PER_COLUMN:
+            whole = np.zeros(self.problem.n_columns)
+            whole[self.columns] = value
+        elif name in _PER_FEATURE and value.shape == self.features.shape:
+            whole = np.full(self.problem.n_features, _PER_FEATURE[name])
+            whole[self.features] = value
+        else:
             return value
-        whole = np.full(self.problem.n_features, _PER_FEATURE[name])
-        whole[self.features] = value
         return whole
 
 

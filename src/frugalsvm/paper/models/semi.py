@@ -105,7 +105,7 @@ def _semi_relaxation(
     cones: Cones,
 ) -> Model:
     cp = modelling()
-    parts = draft(problem)
+    parts = draft(name, problem)
     # Features whose cost alone exceeds the budget are not in the program.
     subset = np.intersect1d(check_subset(K, problem), parts.features)
     limit = limits_of_weights(M, parts)
@@ -117,7 +117,8 @@ def _semi_relaxation(
     rows = choose_features(parts, 1 - u, cardinality)
     traits = {Trait.SECOND_ORDER}
     if outside.size:
-        more, trait = share_cones(w[outside], u[outside], W[outside], cones)
+        order = np.arange(outside.size)
+        more, trait = share_cones(w[outside], u[outside], W[outside], order, cones)
         rows += more
         traits.add(trait)
     if inside.size:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from ...problem.problem import Problem
@@ -21,6 +20,7 @@ from .blocks import (
     choose_features,
     draft,
     limits_of_weights,
+    symmetric,
     usable_features,
 )
 from .model import Model
@@ -48,20 +48,6 @@ def _check_memory(name: str, twin: str, orders: list[int], limit: float) -> None
             f"{limit / 1e9:.1f} GB. Use {twin}, which has the same value and grows "
             "linearly with the number of features."
         )
-
-
-def _symmetric(order: int, name: str) -> Any:
-    """A symmetric matrix expression over a vector variable of its triangle."""
-    cp = modelling()
-    rows, columns = np.tril_indices(order)
-    entry = np.zeros((order, order), dtype=int)
-    entry[rows, columns] = entry[columns, rows] = np.arange(rows.size)
-    spread = sp.csr_array(
-        (np.ones(order**2), (np.arange(order**2), entry.ravel(order="F"))),
-        shape=(order**2, rows.size),
-    )
-    triangle = cp.Variable(rows.size, name=name)
-    return cp.reshape(spread @ triangle, (order, order), order="F")
 
 
 def _trace_objective(parts: Draft, W: Any) -> Any:
@@ -99,9 +85,9 @@ def smp(
     cp = modelling()
     n = usable_features(problem).size
     _check_memory("SMP", "BoxMP or DSMP", [n + 1, n + 1], memory_limit)
-    X, Y = _symmetric(n + 1, "wW"), _symmetric(n + 1, "vV")
+    X, Y = symmetric(n + 1, "wW"), symmetric(n + 1, "vV")
     w, W, v, V = X[1:, 0], X[1:, 1:], Y[1:, 0], Y[1:, 1:]
-    parts = draft(problem, w=w)
+    parts = draft("SMP", problem, w=w)
     rows = [X >> 0, Y >> 0, X[0, 0] == 1, Y[0, 0] == 1, cp.diag(V) == v]
     rows += big_m_rows(w, v, limits_of_weights(M, parts))
     rows += choose_features(parts, v, cardinality)
@@ -129,7 +115,8 @@ def scop(
     :math:`[1\; w^\top u^\top; w\; W\; R; u\; R^\top U] \succeq 0`
     (``prob:sdp-l2-FS-SVM2``).
 
-    The Shor relaxation of CoP; its value is that of DSCoP.
+    The Shor relaxation of CoP; its value is that of DSCoP. For a group of columns R has
+    zeros in its one column, at all weights of the group.
 
     Parameters
     ----------
@@ -185,13 +172,16 @@ def _complementarity_shor(
     memory_limit: float,
 ) -> Model:
     cp = modelling()
-    n = usable_features(problem).size
-    _check_memory(name, f"D{name}", [2 * n + 1], memory_limit)
-    X = _symmetric(2 * n + 1, "wuWRU")
+    features = usable_features(problem)
+    # Columns of X, and features.
+    n, p = int(problem.columns.sizes[features].sum()), features.size
+    _check_memory(name, f"D{name}", [n + p + 1], memory_limit)
+    X = symmetric(n + p + 1, "wuWRU")
     w, u = X[1 : n + 1, 0], X[n + 1 :, 0]
     W, R, U = X[1 : n + 1, 1 : n + 1], X[1 : n + 1, n + 1 :], X[n + 1 :, n + 1 :]
-    parts = draft(problem, w=w)
-    rows = [X >> 0, X[0, 0] == 1, cp.diag(R) == 0, cp.diag(U) == u]
+    parts = draft(name, problem, w=w)
+    rows = [X >> 0, X[0, 0] == 1, cp.diag(U) == u]
+    rows.append(R[np.arange(n), parts.owners] == 0)
     rows += choose_features(parts, 1 - u, cardinality)
     if M is not None:
         rows += big_m_rows(w, 1 - u, limits_of_weights(M, parts))

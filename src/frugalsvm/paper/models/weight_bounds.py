@@ -25,6 +25,7 @@ from ...kernels.big_m import weight_intervals
 from ...kernels.bounds import repair_dual, square_bounds
 from ...problem.problem import Problem
 from ...search.native import relax_natively
+from ..plain import require_plain
 from .bound_problem import Form, PrintedPrograms, check_form
 from .dual_descent import descend
 from .formulations import check_upper_bound
@@ -172,6 +173,7 @@ def weight_bounds(
     WeightBounds
     """
     check_form(form)
+    require_plain("the bound M of the weights", problem)
     started = time.perf_counter()
     intervals = _Intervals(problem, check_upper_bound(upper_bound), form)
     start = _use_relaxations(intervals)
@@ -365,6 +367,7 @@ def m_range(problem: Problem, coef: np.ndarray, *, form: str = "corrected") -> M
     """
     if form not in ("corrected", "printed"):
         raise ValueError(f'form must be "corrected" or "printed", got {form!r}.')
+    require_plain("the range of M", problem)
     weights = np.asarray(coef, dtype=float)
     if weights.shape != (problem.n_features,):
         raise ValueError(

@@ -161,7 +161,11 @@ class AnyModel(Protocol):
 
     @property
     def complementary(self) -> tuple[str, str] | None:
-        """Two variables whose products, entry by entry, must be zero."""
+        """A variable of features and one of their columns, with products of zero."""
+
+    @property
+    def owners(self) -> np.ndarray:
+        """The position among the model's features of each weight's feature."""
 
     def read_variables(self) -> dict[str, np.ndarray]:
         """Values of the CVXPY variables by name, for all features."""

@@ -151,5 +151,7 @@ def _complementary_columns(model: AnyModel, columns: dict[int, int]) -> np.ndarr
     if model.complementary is None:
         return np.empty((0, 2), dtype=int)
     first, second = (model.variables[name] for name in model.complementary)
-    steps = np.arange(first.size)
-    return np.column_stack([columns[first.id] + steps, columns[second.id] + steps])
+    steps = np.arange(second.size)
+    return np.column_stack(
+        [columns[first.id] + model.owners, columns[second.id] + steps]
+    )

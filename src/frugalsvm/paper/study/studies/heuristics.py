@@ -82,8 +82,8 @@ def _tally(settings: Settings, outcomes: Outcomes) -> str:
     return (
         f"Of {len(pairs)} rows, ours is as good as the printed objective or better on "
         f"{same['H-LS']} for H-LS and {same['H-KS']} for H-KS; swap is as good as our "
-        f"H-KS on {wins['swap']}, auto on {wins['auto']}. Only madelon and mfeat are "
-        "known to be the paper's data; its times are of Gurobi on an Apple M1."
+        f"H-KS on {wins['swap']}, auto on {wins['auto']}. Only madelon is known to "
+        "be the paper's data; its times are of Gurobi on an Apple M1."
     )
 
 

@@ -1,0 +1,25 @@
+"""What the wing does not do for groups of columns and for weights limited in sign."""
+
+from __future__ import annotations
+
+from ..problem.problem import Problem
+
+# Models whose mathematics holds for groups of columns and for signs of weights.
+TAKE_GROUPS = ("SVM", "BigMP", "CoP", "SCoP", "DSCoP")
+
+
+def require_plain(name: str, problem: Problem) -> None:
+    """Refuse a problem whose features are groups, or whose weights have signs.
+
+    ``name`` is what refuses it: a model, a method, or something computed.
+    """
+    columns = problem.columns
+    if columns.is_plain:
+        return
+    given = {"feature groups": columns.has_groups, "signs": columns.has_signs}
+    words = " and ".join(word for word, is_given in given.items() if is_given)
+    raise ValueError(
+        f"{name} does not take {words}: use the native methods of solve (auto, "
+        f"branch-and-bound, swap, relax-and-round) or a model that takes them "
+        f"({', '.join(TAKE_GROUPS)})."
+    )
