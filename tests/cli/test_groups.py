@@ -215,3 +215,17 @@ def test_explanations_and_scorecards_have_one_block_for_a_column(run, table, fol
     levels = [one.split()[-2:] for one in card.splitlines()[place : place + 4]]
     assert [one[0] for one in levels] == ["free", "own", "rent", "value"]
     assert min(int(one[1]) for one in levels[:3]) == 0
+
+
+def test_reports_show_groups_and_signs(run, table, folder):
+    run("fit", table, *FIT, "-k", "2", "--signs", "income=+", "--report", "r.html",
+        "--levels", "smallest")  # fmt: skip
+    page = " ".join((folder / "r.html").read_text().split())
+    assert "from 2 of 5 features" in page
+    assert "at most two features (signs of weights: income +)" in page
+    assert "one feature, with a weight for each of its values" in page
+    assert "weights are shown with the smallest of them at zero" in page
+    run("fit", table, *FIT, "-k", "2", "--report", "plain.html", "--split-categories")
+    page = (folder / "plain.html").read_text()
+    assert "counts as a separate feature" in page
+    assert "signs of weights" not in page
