@@ -221,7 +221,7 @@ def test_numbers_that_are_categories_may_be_numbers_in_the_data_base(run, folder
     table["state"] = np.where(table["code"] == 3, "sick", table["state"])
     path = write_csv(folder / "data.csv", table)
     run("fit", path, "-t", "state", "--categorical", "code", "--include", "code", "-k",
-        "3", "--folds", "0", "--effort", "fast", "--model", "model.json")  # fmt: skip
+        "1", "--folds", "0", "--effort", "fast", "--model", "model.json")  # fmt: skip
     connection = sqlite3.connect(":memory:")
     connection.execute("CREATE TABLE t (code)")
     given = [(3,), ("3 ",), (3.0,), ("3.00",), (2,), ("03",)]
