@@ -119,7 +119,9 @@ class _Intervals:
                 ]
             )
             for alpha, c in zip(repaired, repaired @ problem.A.T, strict=True):
-                squares = square_bounds(c, problem.norms, alpha)
+                squares = square_bounds(
+                    c, problem.norms, alpha, *problem.columns.in_kernels
+                )
                 lower, upper = weight_intervals(
                     alpha, c, squares, *self.choice, self.upper_bound, own_price
                 )
