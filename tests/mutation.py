@@ -29,7 +29,8 @@ PATIENCE = 90
 MODULES = {
     "checker": [
         "frugalsvm.checker.arithmetic", "frugalsvm.checker.reading",
-        "frugalsvm.checker.table", "frugalsvm.checker.statement",
+        "frugalsvm.checker.table", "frugalsvm.checker.columns",
+        "frugalsvm.checker.statement",
         "frugalsvm.checker.listing", "frugalsvm.checker.proof", "frugalsvm.checker",
     ],
     "bounds": ["frugalsvm.kernels.bounds"],
@@ -40,6 +41,7 @@ TESTS = {
         "tests/checker/test_arithmetic.py", "tests/checker/test_proof.py",
         "tests/checker/test_statement.py", "tests/checker/test_listing.py",
         "tests/checker/test_reading.py", "tests/checker/test_table.py",
+        "tests/checker/test_columns.py",
         "tests/tree/test_proof.py",
     ],
     "bounds": ["tests/kernels/test_bounds.py"],

@@ -16,6 +16,7 @@ from tests.campaign.reference import Reference, Stated, balanced, to_integers
 from tests.campaign.runner import run_here, run_workers
 from tests.campaign.strong import DualPool, strong_tree
 from tests.campaign.tally import Tally, Unit
+from tests.checker.grouped import random_grouped
 from tests.reference import svm_value
 
 SEED = 2024
@@ -64,6 +65,37 @@ def test_agrees_with_clarabel(seed, intercept):
     optimum = Reference(case).optimum
     assert optimum.is_tight
     np.testing.assert_allclose(float(optimum.upper), min(values), rtol=1e-7)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_agrees_with_clarabel_on_groups_and_signs(seed):
+    problem = random_grouped(seed)
+    case = Stated(
+        problem.X, problem.y, problem.C, problem.max_features, problem.costs,
+        problem.max_cost, tuple(problem.include), tuple(problem.exclude),
+        problem.intercept, problem.groups, problem.signs,
+    )  # fmt: skip
+    reference = Reference(case)
+    assert reference.optimum.is_tight
+    np.testing.assert_allclose(
+        float(reference.optimum.upper), problem.optimum, rtol=1e-7
+    )
+    for support in case.supports():
+        bracket = reference.bracket(support, math.inf)
+        value = problem.svm(support).value
+        np.testing.assert_allclose(float(bracket.lower), value, rtol=1e-7)
+        np.testing.assert_allclose(float(bracket.upper), value, rtol=1e-7)
+        assert list(case.columns(support)) == list(problem.columns(support))
+
+
+@pytest.mark.parametrize("scale", [1e-150, 1e-40, 1e40, 1e150])
+def test_signs_are_tight_at_all_scales(scale):
+    rng = np.random.default_rng(3)
+    X = rng.integers(-2, 3, size=(8, 4)) * scale
+    for signs in ([1, 1, -1, -1], [-1, -1, 1, 1], [0, 1, -1, 0]):
+        for C in (1e-15, 1.0, 1e15):
+            case = stated(X, [1, -1] * 4, C, 2, signs=np.array(signs))
+            assert Reference(case).optimum.is_tight
 
 
 @pytest.mark.parametrize("scale", [1e-150, 1e-40, 1.0, 1e40, 1e150])
@@ -140,6 +172,25 @@ def test_injected_errors_are_noticed(solved, change, words):
     wrong = replace(result, **change(result))
     found = list(problems.objections(case, reference, wrong))
     assert any(words in text for text in found), found
+
+
+def test_weights_of_the_wrong_sign_are_noticed(solved):
+    case, reference, result = solved
+    signs = -np.sign(result.coef).astype(int)
+    limited = replace(case, arguments={**case.arguments, "signs": signs})
+    found = list(problems.objections(limited, reference, result))
+    assert any("wrong signs" in text for text in found)
+
+
+def test_groups_over_budget_are_noticed(solved):
+    case, reference, result = solved
+    alone = replace(
+        case, arguments={**case.arguments, "feature_groups": np.array([0, 0])}
+    )
+    wrong = replace(result, coef=np.ones(2))
+    for given, is_wrong in ((case, True), (alone, False)):
+        found = list(problems.objections(given, reference, wrong))
+        assert any("over budget" in text for text in found) == is_wrong
 
 
 def test_bounds_an_ulp_above_the_optimum_are_noticed(solved):

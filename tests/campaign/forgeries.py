@@ -19,9 +19,15 @@ from frugalsvm import InvalidCertificate, Problem, near_optimal, solve, verify
 from frugalsvm.checker import checksum
 from frugalsvm.driver.refit import with_refit
 
-from .generator import chance, random_constraints, random_data, random_weights
+from .generator import (
+    chance,
+    random_columns,
+    random_constraints,
+    random_data,
+    random_weights,
+)
 from .layout import encode, encode_list
-from .mutations import MUTATIONS, PROBLEM, poor_solution
+from .mutations import MUTATIONS, PROBLEM, SECTIONS, poor_solution
 from .problems import Case, missing_objections
 from .reference import WINDOW, Reference, Stated, varying
 from .strong import DualPool, strong_list, strong_tree
@@ -32,6 +38,8 @@ NAME = "forgeries"
 FORGERIES, FILES = 300, 15
 PROBLEMS, STRONG = 3, 3
 SAMPLES, FEATURES = 9, 6
+# How often a problem has feature groups or signs.
+GROUPED = 0.6
 # Maximum seconds to verify a tiny proof.
 SLOW = 10.0
 # Candidates for the function that computes bounds; the first that exists is counted,
@@ -81,6 +89,10 @@ class Source:
     def n_features(self) -> int:
         return self.arrays["costs"].size
 
+    @property
+    def n_columns(self) -> int:
+        return self.pool.stated.X.shape[1]
+
 
 class Base:
     """Data, some problems on them, and valid proofs of these to be forged."""
@@ -98,10 +110,13 @@ class Base:
 
     def _add_problem(self, rng) -> None:
         n = self.X.shape[1]
-        arguments = {**self.weights, **random_constraints(rng, n)}
+        columns = random_columns(rng, n) if chance(rng, GROUPED) else {}
+        if "feature_groups" in columns:
+            n = int(columns["feature_groups"].max()) + 1
+        arguments = {**self.weights, **random_constraints(rng, n), **columns}
         if chance(rng, 0.8):
             # Few features need a tree.
-            arguments["max_features"] = int(rng.integers(1, n))
+            arguments["max_features"] = int(rng.integers(1, max(n, 2)))
         try:
             problem = Problem(self.X, self.y, **arguments)
         except ValueError:
@@ -113,11 +128,13 @@ class Base:
         honest = dict(result.certificate.arrays)
         pool = DualPool(Case(self.X, self.y, arguments, {}).stated)
         strong = [encode(strong_tree(rng, pool), honest) for _ in range(STRONG)]
-        found = near_optimal(
-            problem, tolerance=float(rng.choice([0.0, 0.05, 0.5, 5.0])),
-            limit=int(rng.choice([2, 1000])), random_state=0, certificate=True,
-        )  # fmt: skip
-        lists = [dict(found.certificate.arrays)]
+        lists = []
+        if not columns:
+            found = near_optimal(
+                problem, tolerance=float(rng.choice([0.0, 0.05, 0.5, 5.0])),
+                limit=int(rng.choice([2, 1000])), random_state=0, certificate=True,
+            )  # fmt: skip
+            lists = [dict(found.certificate.arrays)]
         lists += [encode_list(strong_list(rng, pool), arrays) for arrays in strong]
         refit_C = float(arguments["C"]) * float(rng.choice([0.01, 0.5, 1.0, 100.0]))
         refitted = dict(with_refit(problem, result, refit_C).certificate.arrays)
@@ -130,23 +147,27 @@ class Base:
 
     def reference(self, arrays) -> Reference:
         """The reference of the problem as the file states it."""
-        parts = [np.asarray(arrays[name], float) for name in PROBLEM]
+        parts = [np.asarray(arrays[name], float) for name in PROBLEM if name in arrays]
         key = b"|".join(str(part.shape).encode() + part.tobytes() for part in parts)
+        key += bytes([name in arrays for name in SECTIONS])
         if key not in self._references:
             self._references[key] = Reference(self.stated(arrays))
         return self._references[key]
 
-    def refit_reference(self, weights, support, intercept: bool) -> Reference:
+    def refit_reference(self, weights, support, arrays) -> Reference:
         """The reference of the SVM on given features with given weights of the loss."""
-        n = self.X.shape[1]
-        key = b"|".join([np.asarray(weights, float).tobytes(), bytes(support)])
-        key += bytes([intercept])
+        stated = self.stated(arrays)
+        weights, support = np.asarray(weights, float), tuple(support)
+        parts = [weights, np.array(support), stated.groups, stated.signs]
+        key = b"refit" + b"|".join(str(part).encode() for part in parts[1:])
+        key += weights.tobytes() + bytes([stated.intercept])
         if key not in self._references:
-            rest = tuple(sorted({*range(n)} - {*support}))
+            rest = tuple(sorted({*range(stated.n_features)} - {*support}))
             self._references[key] = Reference(
                 Stated(
-                    self.X, self.y, np.asarray(weights, np.float64), len(support),
-                    include=tuple(support), exclude=rest, intercept=intercept,
+                    self.X, self.y, weights, len(support), include=support,
+                    exclude=rest, intercept=stated.intercept, groups=stated.groups,
+                    signs=stated.signs,
                 )
             )  # fmt: skip
         return self._references[key]
@@ -157,7 +178,19 @@ class Base:
             int(arrays["max_features"]), np.asarray(arrays["costs"], np.float64),
             float(arrays["max_cost"]), tuple(arrays["include"].tolist()),
             tuple(arrays["exclude"].tolist()), bool(arrays["fit_intercept"]),
+            *(_whole_numbers(arrays.get(name), self.X.shape[1]) for name in SECTIONS),
         )  # fmt: skip
+
+
+def _whole_numbers(array, size: int) -> np.ndarray | None:
+    """A section with a small number for each column; anything else is an error."""
+    if array is None:
+        return None
+    if array.shape != (size,) or array.dtype.kind not in "iu":
+        raise ValueError(f"a section of shape {array.shape}")
+    if not ((array >= -1) & (array < size)).all():
+        raise ValueError(f"a section with {array}")
+    return array.astype(np.int64)
 
 
 def forge(rng, base: Base) -> tuple[str, dict[str, np.ndarray]]:
@@ -190,7 +223,7 @@ def _objective(base: Base, arrays) -> float:
     """The objective of the solution, or the present claim if it is invalid."""
     try:
         coef = np.zeros(base.X.shape[1])
-        coef[arrays["selected"]] = arrays["coef"]
+        coef[list(base.stated(arrays).columns(arrays["selected"]))] = arrays["coef"]
         intercept = float(arrays["intercept"])
         return float(base.reference(arrays).objective(coef, intercept))
     except (ValueError, IndexError, TypeError, OverflowError):
@@ -203,10 +236,8 @@ def _refit_objective(base: Base, arrays) -> np.ndarray:
     try:
         support = refit_support(arrays["selected"], arrays["include"])
         coef = np.zeros(base.X.shape[1])
-        coef[list(support)] = arrays["refit_coef"]
-        reference = base.refit_reference(
-            arrays["refit_weights"], support, bool(arrays["fit_intercept"])
-        )
+        coef[list(base.stated(arrays).columns(support))] = arrays["refit_coef"]
+        reference = base.refit_reference(arrays["refit_weights"], support, arrays)
         return np.array(
             float(reference.objective(coef, float(arrays["refit_intercept"])))
         )
@@ -254,8 +285,15 @@ def judge(unit: Unit, base: Base, name: str, arrays, tally: Tally) -> None:
             tally.count(NAME, name, "loose")
             return
         tally.count(NAME, name, "accepted")
-        for text in (*objections(proved, reference), *_refit_objections(base, proved)):
+        found = [
+            *objections(proved, reference), *_refit_objections(base, arrays, proved),
+            *_weight_objections(base, arrays),
+        ]  # fmt: skip
+        for text in found:
             tally.violate(unit, f"{text} ({name})")
+        for section in SECTIONS:
+            if section in arrays:
+                tally.count(NAME, f"with {section}", "accepted")
         if proved.refit is not None:
             tally.count(NAME, "refit", "accepted")
     if calls[0] > before:
@@ -282,15 +320,26 @@ def objections(proved, reference: Reference):
         yield from list_objections(proved.alternatives, reference)
 
 
-def _refit_objections(base: Base, proved):
+def _weight_objections(base: Base, arrays):
+    """Weights that the problem of an accepted certificate does not admit."""
+    stated = base.stated(arrays)
+    if stated.signs is None:
+        return
+    support = refit_support(arrays["selected"], arrays["include"])
+    for name, features in (("coef", arrays["selected"]), ("refit_coef", support)):
+        if name in arrays:
+            signs = stated.signs[list(stated.columns(features))]
+            if (arrays[name] * signs < 0).any():
+                yield f"forged weights: {name} {arrays[name]} for signs {signs}"
+
+
+def _refit_objections(base: Base, arrays, proved):
     """What an accepted certificate must not prove about its weights."""
     refit, problem = proved.refit, proved.problem
     if refit is None:
         return
     support = refit_support(proved.selected, problem.include)
-    optimum = base.refit_reference(
-        refit.weights, support, problem.fit_intercept
-    ).optimum  # fmt: skip
+    optimum = base.refit_reference(refit.weights, support, arrays).optimum
     if not optimum.is_tight:
         return
     if Fraction(refit.lower_bound) > optimum.upper:

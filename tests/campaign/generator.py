@@ -104,6 +104,25 @@ def random_max_cost(rng, costs: np.ndarray) -> float | None:
     return [None, 0.0, float(costs.min())][rng.integers(3)]
 
 
+def in_order(labels) -> np.ndarray:
+    """Numbers of groups in the order of their first columns."""
+    number: dict[int, int] = {}
+    return np.array([number.setdefault(one, len(number)) for one in labels.tolist()])
+
+
+def random_columns(rng, n: int) -> dict:
+    """Feature groups, signs, both or neither, for n columns."""
+    arguments: dict = {}
+    if chance(rng, 0.5):
+        most = int(rng.integers(1, n + 1))
+        arguments["feature_groups"] = in_order(rng.integers(0, most, n))
+    if chance(rng, 0.5):
+        shares = [[0.2, 0.6, 0.2], [0.5, 0.0, 0.5], [0.0, 0.0, 1.0]]
+        share = shares[rng.choice(3, p=[0.6, 0.3, 0.1])]
+        arguments["signs"] = rng.choice([-1, 0, 1], n, p=share)
+    return arguments
+
+
 def random_constraints(rng, n: int) -> dict:
     """Budgets and forced sets; some are infeasible and will be rejected."""
     arguments: dict = {"fit_intercept": chance(rng, 0.75)}

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from .generator import chance, power, random_costs, random_max_cost
+from frugalsvm.checker import FORMAT
+
+from .generator import chance, in_order, power, random_costs, random_max_cost
 from .layout import (
     COLUMNS,
     Node,
@@ -23,8 +25,10 @@ from .strong import strengthen
 TREE = (*COLUMNS, "fixing_start", "fixing")
 POINTS = ("point_start", "point_sample", "point_alpha")
 CLAIM = ("selected", "coef", "intercept", "objective", "lower_bound")
+# Sections of the problem, which a file need not have.
+SECTIONS = ("groups", "signs")
 PROBLEM = ("weights", "costs", "max_cost", "max_features", "include", "exclude",
-           "fit_intercept")  # fmt: skip
+           "fit_intercept", *SECTIONS)  # fmt: skip
 LIST = ("threshold", "listed_start", "listed_feature", "listed_coef",
         "listed_intercept")  # fmt: skip
 INTEGERS = ("i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", ">i4", ">i8")
@@ -271,7 +275,7 @@ def change_problem(rng, arrays, source):
     """Other parameters: the proof is then for another problem."""
     new = dict(arrays)
     n = source.n_features
-    name = str(rng.choice(PROBLEM))
+    name = str(rng.choice([name for name in PROBLEM if name not in SECTIONS]))
     if name == "weights":
         factor = rng.choice([0.5, 2.0, 1 + 1e-9, 1e-8, 1e8, 1e150, 1e-150])
         some = rng.random(source.n_samples) < rng.choice([0.3, 1.0])
@@ -292,6 +296,99 @@ def change_problem(rng, arrays, source):
         kept = rng.random(n) < rng.choice([0.0, 0.3])
         new[name] = np.flatnonzero(kept).astype(arrays[name].dtype)
     return new
+
+
+def change_columns(rng, arrays, source):
+    """Other groups and signs: split, merged, moved, flipped, removed, out of range."""
+    for _ in range(rng.integers(1, 3)):
+        if not all(_is_whole(arrays, name) for name in SECTIONS):
+            break
+        kind = str(
+            rng.choice(["groups", "signs", "drop", "odd"], p=[0.4, 0.4, 0.1, 0.1])
+        )
+        if kind == "groups":
+            arrays = _other_groups(rng, arrays, source)
+        elif kind == "signs":
+            arrays = _other_signs(rng, arrays, source)
+        else:
+            name = str(rng.choice(SECTIONS))
+            if kind == "drop":
+                arrays = {key: arrays[key] for key in arrays if key != name}
+            elif name in arrays:
+                odd = np.array(arrays[name])
+                odd[rng.integers(odd.size)] = rng.choice([-2, -1, 2, 3, 7, 2**62])
+                arrays = {**arrays, name: odd}
+    return {**arrays, "format": np.array(FORMAT)}
+
+
+def _is_whole(arrays, name: str) -> bool:
+    return name not in arrays or (
+        arrays[name].dtype.kind in "iu"
+        and arrays[name].ndim == 1
+        and bool((np.abs(arrays[name]) < 100).all())
+    )
+
+
+def _other_groups(rng, arrays, source):
+    """Columns move, groups split or merge; costs and weights follow if they can."""
+    width = source.n_columns
+    old = np.array(arrays.get("groups", np.arange(width)))
+    new, at = old.copy(), rng.integers(width, size=2)
+    kind = rng.integers(4)
+    if kind == 0:
+        new[at[0]] = new[at[1]]
+    elif kind == 1:
+        new[at] = new[at[::-1]]
+    elif kind == 2:
+        # A column of its own.
+        new[at[0]] = new.max() + 1
+    else:
+        new[new == new[at[0]]] = new[at[1]]
+    if chance(rng, 0.9):
+        new = in_order(new)
+    made = {**arrays, "groups": new}
+    if chance(rng, 0.9):
+        n = int(new.max()) + 1
+        made["costs"] = np.resize(arrays["costs"], n) if arrays["costs"].size else (
+            np.ones(n)
+        )  # fmt: skip
+        for name in ("include", "exclude"):
+            made[name] = arrays[name][arrays[name] < n]
+    if chance(rng, 0.7):
+        made |= _weights_follow(arrays, old, new)
+    return made
+
+
+def _weights_follow(arrays, old, new):
+    """The weights of the solution, in the order of other groups."""
+    here = [np.flatnonzero(old == g) for g in arrays["selected"]]
+    columns = np.concatenate([np.empty(0, dtype=np.int64), *here])
+    if columns.size != arrays["coef"].size:
+        return {}
+    coef = np.zeros(old.size, dtype=arrays["coef"].dtype)
+    coef[columns] = arrays["coef"]
+    selected = np.unique(new[np.flatnonzero(coef)])
+    there = [coef[new == g] for g in selected]
+    return {"selected": selected, "coef": np.concatenate([coef[:0], *there])}
+
+
+def _other_signs(rng, arrays, source):
+    """Signs flipped, removed or added; weights mostly as they were."""
+    width = source.n_columns
+    signs = np.array(arrays.get("signs", np.zeros(width, dtype=np.int64)))
+    some = rng.random(width) < rng.choice([0.2, 0.5, 1.0])
+    kind = rng.integers(4)
+    if kind == 0:
+        signs = np.where(some, -signs, signs)
+    elif kind == 1:
+        signs = np.where(some, 0, signs)
+    else:
+        signs = np.where(some, rng.choice([-1, 0, 1], width), signs)
+    made = {**arrays, "signs": signs}
+    if chance(rng, 0.1):
+        # A weight of the wrong sign.
+        made["coef"] = arrays["coef"] * rng.choice([-1.0, 1.0], arrays["coef"].size)
+    return made
 
 
 def exchange_sets(rng, arrays, source):
@@ -332,7 +429,10 @@ def mix(rng, arrays, source):
     names = groups[rng.integers(len(groups))]
     if chance(rng, 0.2):
         names = (_any_name(rng, arrays),)
-    return {**arrays, **{name: other[name] for name in names if name in other}}
+    # Without a section, the other problem is one without it.
+    absent = {name for name in SECTIONS if name in names and name not in other}
+    kept = {name: array for name, array in arrays.items() if name not in absent}
+    return {**kept, **{name: other[name] for name in names if name in other}}
 
 
 # --- the list ------------------------------------------------------------------------
@@ -375,6 +475,7 @@ def _changed_list(rng, listed, source):
 # name -> (function, how often); in this order, for the last ones break the layout.
 MUTATIONS = {
     "problem": (change_problem, 3),
+    "columns": (change_columns, 3),
     "sets": (exchange_sets, 0.3),
     "solution": (change_solution, 1),
     "tree": (cut_tree, 4),

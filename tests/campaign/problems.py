@@ -13,21 +13,27 @@ import numpy as np
 from frugalsvm import InvalidCertificate, Problem, near_optimal, solve, verify
 from frugalsvm.checker import Alternatives
 
-from .generator import chance, random_constraints, random_data, random_weights
+from .generator import (
+    chance,
+    random_columns,
+    random_constraints,
+    random_data,
+    random_weights,
+)
 from .reference import WINDOW, Reference, Stated, varying
 from .tally import Tally, Unit
 
 NAME = "problems"
-# Most samples and features of a problem, and columns that groups have besides.
+# Most samples and columns of a problem.
 SAMPLES, FEATURES = 9, 5
-MORE_COLUMNS = 4
 # How often each method is drawn: the slow ones less.
 METHODS = {
     "auto": 3, "branch-and-bound": 6, "swap": 2, "relax-and-round": 3,
     "local-search": 2, "kernel-search": 2, "heuristic": 0.5, "exact": 3,
     "near-optimal": 3,
 }  # fmt: skip
-# Methods that take no groups and no signs.
+# How often a problem has feature groups or signs, and methods that take neither.
+GROUPED = 0.4
 PLAIN_ONLY = ("local-search", "kernel-search", "heuristic", "exact")
 # Gaps below this are rounding errors, whatever the tolerance.
 LEAST_GAP = 1e-8
@@ -62,41 +68,15 @@ class Case:
     def is_plain(self) -> bool:
         return not {"feature_groups", "signs"} & self.arguments.keys()
 
-    def columns(self, support) -> np.ndarray:
-        """The columns of some features, one feature after the other."""
-        columns = [self.stated.columns((g,)) for g in np.asarray(support).tolist()]
-        return np.array([j for some in columns for j in some], dtype=int)
-
 
 def random_case(rng) -> Case:
     m, n = int(rng.integers(2, SAMPLES + 1)), int(rng.integers(1, FEATURES + 1))
-    columns = random_columns(rng, n)
-    n_columns = len(columns.get("feature_groups", range(n)))
-    X, y = random_data(rng, m, n_columns)
+    X, y = random_data(rng, m, n)
+    columns = random_columns(rng, n) if chance(rng, GROUPED) else {}
+    if "feature_groups" in columns:
+        n = int(columns["feature_groups"].max()) + 1
     arguments = {**random_weights(rng, m), **random_constraints(rng, n), **columns}
     return Case(X, y, arguments, random_options(rng, n, is_plain=not columns))
-
-
-def random_columns(rng, n: int) -> dict:
-    """Groups of columns for n features, and signs of weights; mostly neither."""
-    columns: dict = {}
-    n_columns = n
-    if chance(rng, 0.3):
-        more = rng.integers(0, n, rng.integers(1, MORE_COLUMNS + 1))
-        labels = rng.permutation(np.concatenate([np.arange(n), more])).tolist()
-        # Numbered as they first occur.
-        number = {label: t for t, label in enumerate(dict.fromkeys(labels))}
-        columns["feature_groups"] = tuple(number[label] for label in labels)
-        n_columns = len(labels)
-    if chance(rng, 0.3):
-        kind = rng.choice(["any", "one", "all"], p=[0.6, 0.2, 0.2])
-        signs = rng.choice([-1, 0, 1], n_columns)
-        if kind == "one":
-            signs[rng.permutation(n_columns)[1:]] = 0
-        if kind == "all":
-            signs[:] = rng.choice([-1, 1])
-        columns["signs"] = tuple(signs.tolist())
-    return columns
 
 
 def random_options(rng, n: int, *, is_plain: bool) -> dict:
@@ -237,7 +217,7 @@ def list_objections(case: Case, reference: Reference, found) -> Iterator[str]:
                strict=True)  # fmt: skip
     for support, weights, intercept, objective in each:
         coef = np.zeros(stated.X.shape[1])
-        coef[case.columns(support)] = weights
+        coef[stated.columns(support)] = weights
         yield from budget_objections(stated, coef, intercept)
         exact = reference.objective(coef, intercept)
         if Fraction(objective) < exact:
@@ -285,7 +265,8 @@ def budget_objections(stated: Stated, coef, intercept: float) -> Iterator[str]:
         yield f"over budget: {used}"
     if set(used) & set(stated.exclude):
         yield f"excluded features: {used}"
-    wrong = np.flatnonzero(coef * stated.signs_of(features) < 0)
+    signs = 0 if stated.signs is None else stated.signs
+    wrong = np.flatnonzero(coef * signs < 0)
     if wrong.size:
         yield f"wrong signs: {wrong.tolist()}"
     if intercept != 0.0 and not stated.intercept:

@@ -47,23 +47,24 @@ class Stated:
     include: tuple[int, ...] = ()
     exclude: tuple[int, ...] = ()
     intercept: bool = True
-    groups: tuple[int, ...] | None = None
-    signs: tuple[int, ...] | None = None
+    groups: np.ndarray | None = None
+    signs: np.ndarray | None = None
 
     @property
     def n_features(self) -> int:
         n = self.X.shape[1]
-        return n if self.groups is None else len({*self.groups})
+        return n if self.groups is None else int(self.groups.max()) + 1
 
     def columns(self, support) -> list[int]:
-        """The columns of some features, in increasing order."""
-        groups = range(self.X.shape[1]) if self.groups is None else self.groups
-        return [j for j, feature in enumerate(groups) if feature in support]
+        """The columns of some features, one feature after the other."""
+        if self.groups is None:
+            return [int(j) for j in support]
+        return [j for g in support for j in np.flatnonzero(self.groups == g).tolist()]
 
     def signs_of(self, support) -> list[int]:
         """The signs of these columns."""
         columns = self.columns(support)
-        return [0 if self.signs is None else self.signs[j] for j in columns]
+        return [0 if self.signs is None else int(self.signs[j]) for j in columns]
 
     def kept(self) -> Stated:
         """Without the samples of weight zero."""

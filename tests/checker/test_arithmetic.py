@@ -307,6 +307,62 @@ def test_square_bounds_are_valid_and_tight(accurate, scale):
             assert square <= most**2 + 3 * EXACT_TINY
 
 
+@pytest.mark.parametrize("accurate", [True, False])
+@pytest.mark.parametrize("scale", [1e-160, 1e-49, 1.0, 1e49])
+def test_only_the_admitted_side_counts(accurate, scale):
+    zeros = 0
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        m, n = int(rng.integers(1, 9)), 6
+        A, alpha = rng.normal(size=(n, m)), rng.uniform(0, 1, m)
+        if seed % 3 == 0:
+            A, alpha = near_parallel(rng, m)
+            n = 3
+        elif seed % 3 == 1 and m > 1:
+            # Products that are zero except for rounding errors.
+            A[:, 0] = -(A[:, 1:] @ alpha[1:]) / alpha[0]
+        A *= scale
+        sides = rng.choice([-1, 0, 1], n)
+        norms = length_bound(A)
+        squares = square_bounds(A, norms, alpha, accurate, sides)
+        plain = square_bounds(A, norms, alpha, accurate)
+        np.testing.assert_array_equal(squares[sides == 0], plain[sides == 0])
+        length = Fraction(float(length_bound(alpha)))
+        for row, norm, square, side in zip(
+            A, exact(norms), exact(squares), sides.tolist(), strict=True
+        ):
+            if side == 0:
+                continue
+            # The entries may have been rounded: the worst case.
+            reach = side * dot(row, alpha) + EXACT_U * dot(np.abs(row), alpha)
+            assert square >= max(0, reach) ** 2
+            doubt = (4 if accurate else m + 6) * EXACT_U * norm * length
+            most = max(0, side * dot(row, alpha) * (1 + 14 * EXACT_U) + doubt)
+            assert square <= (most + 2 * EXACT_TINY) ** 2 + 3 * EXACT_TINY
+            zeros += square == 0
+    assert zeros > 20
+
+
+@pytest.mark.parametrize("side", [-1, 1])
+def test_the_other_side_counts_as_far_as_rounding_may_reach(side):
+    """A product on the wrong side by less than the doubt may be on the right one."""
+    row, alpha = np.full((1, 10), 1 / 3), np.full(10, 1 / 7)
+    doubt = 14 * U * float(length_bound(row)[0]) * float(length_bound(alpha))
+    for factor, is_zero in ((0.5, False), (0.999, False), (1.01, True), (1e9, True)):
+        worst = Unlucky(-side * factor * doubt)
+        (square,) = square_bounds(
+            worst, length_bound(row), alpha, False, np.array([side])
+        )
+        assert (square == 0) == is_zero
+        assert square >= max(0.0, (1 - factor) * doubt) ** 2
+
+
+def test_what_is_not_a_number_is_not_zero():
+    for sides in (None, np.array([1]), np.array([-1]), np.array([0])):
+        (square,) = square_bounds(Unlucky(np.nan), np.ones(1), np.ones(4), False, sides)
+        assert np.isnan(square)
+
+
 class Unlucky:
     """A matrix with a product of its own."""
 

@@ -247,6 +247,19 @@ def check_counts(size=(30, 6), length=None, **changes):
     _check_sizes(shapes, None if size is None else Size(*size), length)
 
 
+def refit(count):
+    return {
+        "refit_coef": count, "refit_weights": 30, "refit_sample": 9, "refit_alpha": 9
+    }  # fmt: skip
+
+
+def listing(sets, features, weights):
+    return {
+        "threshold": 0, "listed_intercept": sets, "listed_start": sets + 1,
+        "listed_feature": features, "listed_coef": weights,
+    }  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
@@ -273,6 +286,20 @@ def check_counts(size=(30, 6), length=None, **changes):
         ({"point_sample": 49}, "point_sample and point_alpha have"),
         ({"point_alpha": 49}, "point_sample and point_alpha have"),
         ({"point_sample": 121, "point_alpha": 121}, "inconsistent lengths"),
+        ({"groups": 9}, r"data of shape \(30, 9\), not \(30, 6\)"),
+        ({"groups": 9, "size": (30, 10)}, r"data of shape \(30, 9\), not \(30, 10\)"),
+        ({"groups": 5, "size": None}, "6 features, but only 5 columns"),
+        ({"groups": 5, "size": (30, 5)}, "6 features, but only 5 columns"),
+        ({"groups": 9, "size": None, "coef": 10}, "coef is too long"),
+        ({"groups": 9, "size": None, "signs": 6}, "signs has the wrong length"),
+        ({"signs": 5}, "signs has the wrong length"),
+        ({"signs": 7}, "signs has the wrong length"),
+        ({"groups": 9, "size": None, "mean": 6, "scale": 6}, "mean or scale"),
+        ({"groups": 9, "size": None, **refit(10)}, "refit_coef is too long"),
+        (refit(7), "refit_coef is too long"),
+        (listing(2, 5, 6), "listed_feature and listed_coef have"),
+        ({"groups": 9, "size": None, **listing(2, 13, 13)}, "listed_feature and"),
+        ({"groups": 9, "size": None, **listing(2, 12, 19)}, "listed_feature and"),
     ]
     + [
         ({name: count}, f"{name} and parent differ in length")
@@ -302,6 +329,9 @@ def nodes(count):
         {"point_start": 1, "point_sample": 0, "point_alpha": 0},
         {"point_sample": 120, "point_alpha": 120}, {"length": 10**9, **nodes(128)},
         {"size": None, "costs": 40, **nodes(2**41)},
+        {"groups": 9, "size": (30, 9), "coef": 9, "signs": 9, "mean": 9, "scale": 9},
+        {"groups": 6, "signs": 6}, {"groups": 9, "size": None, **refit(9)}, refit(6),
+        {"groups": 9, "size": None, **listing(2, 12, 18)}, listing(2, 12, 12),
         {"size": None, "costs": 0, **nodes(2), "fixing": 0, "include": 0, "exclude": 0,
          "selected": 0, "coef": 0, "point_start": 5},
     ],

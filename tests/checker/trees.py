@@ -9,6 +9,7 @@ from itertools import combinations
 import numpy as np
 
 from tests.checker.forging import sealed, single_root
+from tests.checker.grouped import in_order
 
 
 def priced_bound(total, squares, required, optional, k, costs, budget, price):
@@ -34,13 +35,23 @@ def enumerated_bound(total, squares, forced, free, k, costs, budget, violates):
 
 
 class RandomTree:
-    """Data with an intercept or without, a tree over its features and dual points."""
+    """Data with an intercept or without, a tree over its features and dual points.
 
-    def __init__(self, seed):
+    If it is grouped, features have several columns each, some limited in sign.
+    """
+
+    def __init__(self, seed, grouped=False):
         rng = self.rng = np.random.default_rng(seed)
         m, n = self.m, self.n = int(rng.integers(4, 8)), int(rng.integers(2, 6))
         self.y = np.where(np.arange(m) % 2 == 0, 1.0, -1.0)
         self.X = rng.normal(size=(m, n)) * 0.7
+        self.grouped = grouped
+        self.groups, self.signs = np.arange(n), np.zeros(n, dtype=np.int64)
+        if grouped:
+            extra = rng.integers(0, n, int(rng.integers(0, 5)))
+            self.groups = in_order(rng.permutation(np.concatenate([range(n), extra])))
+            self.signs = rng.choice([-1, 0, 1], self.groups.size)
+            self.X = rng.normal(size=(m, self.groups.size)) * 0.5
         self.intercept = bool(rng.random() < 0.5)
         self.costs = rng.choice([0.5, 1.0, 1.5, 4.0], n)
         self.max_cost = float(rng.choice([np.inf, 2.5, 4.5]))
@@ -68,7 +79,14 @@ class RandomTree:
         index = int(self.rng.integers(len(self.points)))
         alpha = self.points[index]
         rows = self.X - self.X.mean(axis=0) * self.intercept
-        squares = ((self.y * alpha) @ rows) ** 2
+        products = (self.y * alpha) @ rows
+        squares = [
+            sum(v * v for v, s in zip(products[self.groups == g],
+                                      self.signs[self.groups == g], strict=True)
+                if s * v >= 0)
+            for g in range(self.n)
+        ]  # fmt: skip
+        squares = np.array(squares, dtype=float)
         return index, alpha.sum(), squares, float(self.rng.choice([0.0, 0.05, 0.3]))
 
     def _grow(self, parent, feature, inside, forced, free, depth):
@@ -124,8 +142,10 @@ class RandomTree:
         parent, feature, inside, point, fixing = zip(*self.nodes, strict=True)
         starts = np.cumsum([0] + [len(fixed) for fixed in self.fixings])
         fixings = [j for fixed in self.fixings for j in fixed]
+        sections = {"groups": self.groups, "signs": self.signs}
         return sealed(
             single_root(self.X, self.y, np.ones(self.m)),
+            **(sections if self.grouped else {}),
             fit_intercept=np.array(self.intercept), costs=self.costs,
             max_features=np.array(self.max_features), max_cost=np.array(self.max_cost),
             include=self.include, exclude=self.exclude,

@@ -294,12 +294,12 @@ def test_ctrl_c_while_cross_validating_shows_and_saves_the_model(
 
 
 def test_ctrl_c_before_there_is_a_model(run, data, monkeypatch):
-    from frugalsvm.cli import study
+    from frugalsvm.cli import fitting
 
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(study, "run_interruptible", interrupted)
+    monkeypatch.setattr(fitting, "run_interruptible", interrupted)
     done = run("fit", data, *FAST, code=130)
     assert "interrupted before a result was found" in done.stderr
 

@@ -63,6 +63,70 @@ def test_order_of_columns_and_other_columns_do_not_matter(run, fitted, folder):
     run("verify", fitted / "proof.npz", path)
 
 
+def grouped(fitted, folder, labels, signs):
+    """A proof for the same features with groups and signs."""
+    known = Certificate.load(fitted / "proof.npz")
+    preparation = Preparation.from_json(known.preparation)
+    table = read_table(fitted / "data.csv", as_text=preparation.text_columns)
+    y = known_target(table, "state", preparation.classes).signs
+    problem = Problem(
+        preparation.transform(table), y, max_features=2, signs=signs,
+        feature_groups=labels(preparation),
+    )  # fmt: skip
+    result = solve(problem, certificate=True)
+    path = folder / "grouped.npz"
+    result.certificate.with_preparation(known.preparation).save(path)
+    return path, preparation
+
+
+def columns_of(preparation):
+    return [one.name for one, _ in preparation.origins()]
+
+
+def test_groups_and_signs_are_shown_by_name(run, run_json, fitted, folder):
+    names = list(Preparation.from_json(
+        Certificate.load(fitted / "proof.npz").preparation).features)  # fmt: skip
+    signs = np.zeros(len(names), dtype=int)
+    signs[names.index("age")] = 1
+    proof, preparation = grouped(fitted, folder, columns_of, signs)
+    done = run("verify", proof, fitted / "data.csv")
+    assert f"of {len(preparation.columns)} feature groups of {len(names)}" in (
+        " ".join(done.stdout.split())
+    )
+    lines = {line.split()[0]: line for line in done.stdout.splitlines() if line.strip()}
+    assert " not negative" in lines["age"]
+    assert " colour" in lines["colour=blue"]
+    assert "group" in lines["feature"]
+    assert "weight" in lines["feature"]
+    found = run_json("verify", proof, fitted / "data.csv")
+    levels = [name for name in names if name.startswith("colour=")]
+    assert levels in found["feature_groups"]
+    assert ["age"] in found["feature_groups"]
+    assert sum(map(len, found["feature_groups"])) == len(names)
+    assert found["signs"] == {"age": "+"}
+    sources = dict(zip(names, columns_of(preparation), strict=True))
+    assert 0 < len({sources[name] for name in found["selected"]}) <= 2
+
+
+def test_groups_that_are_no_columns_have_numbers(run, fitted, folder):
+    def halves(preparation):
+        return np.arange(preparation.n_features) // 2
+
+    proof, _ = grouped(fitted, folder, halves, None)
+    text = run("verify", proof, fitted / "data.csv").stdout
+    assert " group 0" in text
+    assert "not negative" not in text
+
+
+def test_the_size_of_groups_is_compared_first(run, fitted, folder, no_work):
+    certificate = Certificate.load(fitted / "proof.npz")
+    n = certificate.arrays["costs"].size
+    made = sealed(certificate.arrays, groups=np.arange(n + 3).clip(max=n - 1))
+    Certificate(made).save(folder / "forged.npz")
+    done = run("verify", folder / "forged.npz", fitted / "data.csv", code=1)
+    assert f"is for {n + 3} columns, but the table has {n}" in done.stderr
+
+
 def forged(fitted, folder, **change):
     """A proof with a changed preparation and a valid checksum."""
     certificate = Certificate.load(fitted / "proof.npz")

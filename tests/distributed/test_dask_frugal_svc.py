@@ -153,6 +153,85 @@ def test_a_tree_and_its_certificate(client, tmp_path):
     assert model.lower_bound_ >= bound * (1 - 1e-8)
 
 
+# --- weights with a C of their own ---------------------------------------------------
+
+
+def assert_same_refit(found, expected):
+    assert_same(found, expected, rtol=1e-6)
+    assert found.result_.refit.C == expected.result_.refit.C
+    for name in ("refit_objective_", "refit_lower_bound_"):
+        np.testing.assert_allclose(
+            getattr(found, name), getattr(expected, name), rtol=1e-8
+        )
+
+
+@pytest.mark.parametrize("refit_C", [0.02, 30.0])
+def test_weights_with_a_C_of_their_own(model, local, refit_C):
+    expected = in_memory(refit_C=refit_C)
+    model.set_params(refit_C=refit_C).fit(blocks(), Y)
+    assert_same_refit(model, expected)
+    # The selection is what it was without.
+    np.testing.assert_allclose(model.objective_, local.objective_, rtol=1e-8)
+    np.testing.assert_allclose(model.lower_bound_, local.lower_bound_, rtol=1e-8)
+    np.testing.assert_array_equal(model.result_.selected, local.result_.selected)
+    value = Problem(X, SIGNS, C=refit_C).objective(model.coef_[0], model.intercept_[0])
+    np.testing.assert_allclose(model.refit_objective_, value, rtol=1e-10)
+    assert 0 < model.result_.refit.gap < 1e-6
+    scores = model.decision_function(blocks()).compute()
+    np.testing.assert_allclose(scores, expected.decision_function(X), rtol=1e-5)
+    copy = model.to_local()
+    assert copy.get_params() == expected.get_params()
+    assert vars(copy).keys() == vars(expected).keys()
+
+
+def test_weights_of_shifted_and_included_features_with_sample_weights(model):
+    weights = np.random.default_rng(3).uniform(0.5, 2.0, Y.size)
+    weights[[3, 8]] = 0.0
+    # Feature 20 is shifted.
+    params = {"refit_C": 2.0, "include": [20], "class_weight": "balanced"}
+    expected = in_memory(weights=weights, **params)
+    found = model.set_params(**params).fit(blocks(), Y, weights)
+    assert_same_refit(found, expected)
+    assert found.coef_[0, 20] != 0
+
+
+def test_weights_from_sparse_blocks(model):
+    zeros, parts = sparse_blocks()
+    expected = in_memory(sp.csc_array(zeros), refit_C=5.0)
+    assert_same_refit(model.set_params(refit_C=5.0).fit(parts, Y), expected)
+
+
+def test_the_weights_need_little_traffic(client):
+    plain = DaskFrugalSVC(**PARAMS, client=client).fit(blocks(), Y).traffic_
+    model = DaskFrugalSVC(**PARAMS, client=client, refit_C=5.0).fit(blocks(), Y)
+    assert model.traffic_.products <= plain.products + 1
+    assert model.traffic_.features <= plain.features + 2 * PARAMS["max_features"]
+
+
+def test_a_certificate_proves_the_weights(client, tmp_path):
+    params = {**PARAMS, "refit_C": 3.0, "certificate": True}
+    model = DaskFrugalSVC(**params, client=client).fit(blocks(), Y)
+    model.result_.save_certificate(tmp_path / "proof.npz")
+    proved = verify(tmp_path / "proof.npz", X, SIGNS, C=0.5, refit_C=3.0)
+    assert proved.refit.lower_bound >= model.refit_lower_bound_ * (1 - 1e-9)
+    assert proved.refit.objective >= model.refit_objective_ * (1 - 1e-9)
+
+
+def test_estimators_that_were_pickled_without_refit_C(model):
+    model.fit(blocks(), Y)
+    state = dict(model.__getstate__())
+    del state["refit_C"]
+    old = DaskFrugalSVC.__new__(DaskFrugalSVC)
+    old.__setstate__(state)
+    assert old.get_params()["refit_C"] is None
+    assert old.to_local().get_params() == model.to_local().get_params()
+
+
+def test_a_refit_C_that_cannot_be_is_rejected(model):
+    with pytest.raises(ValueError, match="refit_C must be a finite number > 0 or None"):
+        model.set_params(refit_C="same").fit(blocks(), Y)
+
+
 # --- predictions ---------------------------------------------------------------------
 
 

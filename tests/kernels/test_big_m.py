@@ -8,6 +8,7 @@ import pytest
 
 from frugalsvm.kernels.big_m import box_bound, huber_values, weight_intervals
 from frugalsvm.kernels.bounds import repair_dual, row_norm_bounds, square_bounds
+from frugalsvm.kernels.data import NO_COLUMNS, NO_SIGNS
 from tests.kernels.test_bounds import exact, random_alpha
 
 
@@ -20,7 +21,9 @@ def instance(seed):
     C = rng.uniform(0.1, 10, m)
     alpha = repair_dual(random_alpha(rng, C), y, C, True)
     c = A @ alpha
-    squares = square_bounds(c, row_norm_bounds(A), alpha)
+    squares = square_bounds(
+        c, row_norm_bounds(A), alpha, NO_COLUMNS, NO_COLUMNS, NO_SIGNS
+    )
     truth = [
         sum(a * b for a, b in zip(exact(row), exact(alpha), strict=True)) for row in A
     ]

@@ -18,8 +18,11 @@ from frugalsvm.kernels.bounds import (
     square_bounds,
     varying_rows,
 )
+from frugalsvm.kernels.data import NO_COLUMNS, NO_SIGNS
 from tests.kernels.compiled import compiled
 from tests.reference import brute_force, random_data
+
+PLAIN = NO_COLUMNS, NO_COLUMNS, NO_SIGNS
 
 affordable, knapsack_bound, largest_sum_bound, length_bound, reduced_values = map(
     compiled,
@@ -85,7 +88,7 @@ def test_bounds_are_at_most_the_exact_value(seed):
     y = np.where(rng.random(m) < 0.5, 1.0, -1.0)
     C = rng.uniform(0.1, 10, m)
     alpha = repair_dual(random_alpha(rng, C), y, C, True)
-    squares = square_bounds(A @ alpha, row_norm_bounds(A), alpha)
+    squares = square_bounds(A @ alpha, row_norm_bounds(A), alpha, *PLAIN)
     free = np.arange(n)
     k = int(rng.integers(0, n + 1))
     none = np.empty(0, dtype=np.int64)
@@ -115,7 +118,7 @@ def test_square_bounds_hold_at_every_scale(exponent, tiny_alpha):
             # The scale at which alpha balances c^2.
             start *= 10.0 ** min(0.0, -2.0 * exponent - rng.uniform(10, 25))
         alpha = repair_dual(start, y, C, True)
-        squares = square_bounds(A @ alpha, row_norm_bounds(A), alpha)
+        squares = square_bounds(A @ alpha, row_norm_bounds(A), alpha, *PLAIN)
         for row, square in zip(A, squares, strict=True):
             pairs = zip(exact(row), exact(alpha), strict=True)
             assert Fraction(float(square)) >= sum(a * b for a, b in pairs) ** 2
@@ -279,7 +282,7 @@ def test_square_bounds_are_valid_and_tight(scale):
             A[:, 0] = -(A[:, 1:] @ alpha[1:]) / alpha[0]
         A *= scale
         norms = row_norm_bounds(A)
-        squares = square_bounds(A @ alpha, norms, alpha)
+        squares = square_bounds(A @ alpha, norms, alpha, *PLAIN)
         length = Fraction(length_bound(alpha))
         for row, norm, square in zip(A, exact(norms), exact(squares), strict=True):
             pairs = list(zip(exact(row), exact(alpha), strict=True))
@@ -300,7 +303,7 @@ def test_square_bounds_cover_any_order_of_summation(m):
     # Terms of one sign, or terms that seem to cancel.
     for c in (size, (m + 1) * U * size):
         worst = np.array([float(c - (m + 1) * U * size)])
-        (square,) = square_bounds(worst, row_norm_bounds(row), alpha)
+        (square,) = square_bounds(worst, row_norm_bounds(row), alpha, *PLAIN)
         most = c + (2 * m + 12) * U * size + 32 * U * c
         assert c**2 <= Fraction(square) <= most**2
 
@@ -309,7 +312,7 @@ def test_squares_that_underflow_are_not_zero():
     alpha = np.full(4, 1e-120)
     for size in (1e-200, 1e-100):
         A = np.full((1, 4), size)
-        (square,) = square_bounds(A @ alpha, row_norm_bounds(A), alpha)
+        (square,) = square_bounds(A @ alpha, row_norm_bounds(A), alpha, *PLAIN)
         assert TINY <= square <= 3 * TINY
 
 
@@ -468,11 +471,11 @@ def test_dual_bound_combines_its_parts(intercept):
         node = forced, free, 2, 1.0
         start = random_alpha(rng, C)
         bound, alpha, squares, mu = dual_bound(
-            A, norms, y, C, intercept, costs, *node, start
+            A, norms, *PLAIN, y, C, intercept, costs, *node, start
         )
         np.testing.assert_array_equal(alpha, repair_dual(start, y, C, intercept))
         # Products may be summed in another order.
-        again = square_bounds(A @ alpha, norms, alpha)
+        again = square_bounds(A @ alpha, norms, alpha, *PLAIN)
         np.testing.assert_allclose(squares, again, rtol=1e-12, atol=1e-25)
         expected = bound_and_price(alpha, squares, *node[:3], costs, 1.0)
         assert (bound, mu) == (max(0.0, expected[0]), expected[1])

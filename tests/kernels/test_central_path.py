@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from frugalsvm.kernels import admitted as admitted_kernels
 from frugalsvm.kernels import central_path, hinge, linalg
 from frugalsvm.kernels.central_path import ChoiceVariables
 from tests.kernels.compiled import compiled
@@ -13,6 +14,7 @@ centre_choice, mean_product, start, zero_point, best_intercept, kth_largest = ma
     (central_path.centre_choice, central_path.mean_product, central_path.start,
      central_path.zero_point, hinge.best_intercept, linalg.kth_largest),
 )  # fmt: skip
+new_admitted = compiled(admitted_kernels.new_admitted)
 
 
 def choice_of(z, n_rows):
@@ -36,7 +38,7 @@ def test_centred_z_has_equal_complementarity_products(n_rows):
     h = np.array([3.0, 4.0])[:n_rows]
     c = rng.normal(size=10)
     choice = choice_of(np.full(8, 0.5), n_rows)
-    product = centre_choice(R, h, c, 1e-3, choice, np.empty(8))
+    product = centre_choice(R, h, c[2:] ** 2, 1e-3, choice, np.empty(8))
     np.testing.assert_allclose(choice.g * choice.z, product)
     np.testing.assert_allclose(choice.s * (1 - choice.z), product)
     assert np.all(R @ choice.z < h)
@@ -52,7 +54,8 @@ def test_a_start_violates_only_the_condition_on_c(warm):
     weight = program.C / program.C.mean()
     w = np.arange(4.0) if warm else np.empty(0)
     point = zero_point(program)
-    start(program, w, 0.3, weight, point, np.empty(5), np.empty(m))
+    admitted = new_admitted(program, point.c)
+    start(program, w, 0.3, weight, point, admitted, np.empty(5), np.empty(m))
     alpha, lower, upper = point.samples
     np.testing.assert_allclose(alpha * lower, 0.3 * weight)
     np.testing.assert_allclose((program.C - alpha) * upper, 0.3 * weight)

@@ -5,6 +5,7 @@ import pytest
 from numba import njit
 
 from frugalsvm.kernels import newton as kernels
+from frugalsvm.kernels.admitted import new_admitted
 from frugalsvm.kernels.central_path import centre_choice, start, zero_point
 from frugalsvm.kernels.curvature import CANDIDATES, find_curvatures
 from frugalsvm.kernels.data import NEVER
@@ -24,22 +25,26 @@ def curvatures_at(program, by_feature, stop):
     free = program.R.shape[1]
     point = zero_point(program)
     weight, cold = np.ones(m), np.empty(0)
-    start(program, cold, 0.1, weight, point, np.empty(q), np.empty(m))
-    centre_choice(program.R, program.h, point.c, 1e-3, point.choice, np.empty(free))
+    admitted = new_admitted(program, point.c)
+    start(program, cold, 0.1, weight, point, admitted, np.empty(q), np.empty(m))
+    worths = np.empty(free)
+    for j in range(free):
+        worths[j] = np.sum(point.c[program.starts[j] : program.starts[j + 1]] ** 2)
+    centre_choice(program.R, program.h, worths, 1e-3, point.choice, np.empty(free))
     system = new_system(program, by_feature)
     newton = Newton(
         new_residuals(program), new_scaling(program), system, new_rhs(program)
     )
-    scale(program, point, True, newton.scaling)
-    factorise(program, point.choice, newton.scaling, newton.system, stop)
+    scale(program, point, admitted, True, newton.scaling)
+    factorise(program, point, admitted.v, newton, stop)
     found = np.empty(free)
-    find_curvatures(program, point, newton, found)
+    find_curvatures(program, point, admitted.v, newton, found)
     return found, point, newton.scaling
 
 
 def by_hand(program, point, scaling):
     """Half the inverse of dz_j / de_j, by the equations of the Newton step."""
-    p, n_forced = program.n_features, program.n_forced
+    p, n_forced = program.n_columns, program.n_forced
     rows, c, z = program.rows.dense[:p], point.c, point.choice.z
     theta, H = scaling.samples.theta, scaling.features.H
     if program.rows.dense.shape[0] > p:
@@ -51,9 +56,11 @@ def by_hand(program, point, scaling):
     found = []
     for j in range(z.size):
         # Unknowns dc and dz: dc = -gram (z dc + c dz), H dz = 2 c dc + e.
-        weights = np.append(np.ones(n_forced), z)
+        sizes = np.diff(program.starts)
+        weights = np.append(np.ones(n_forced), np.repeat(z, sizes))
         spread = np.zeros((p, z.size))
-        spread[n_forced:] = np.diag(c[n_forced:])
+        owners = np.repeat(np.arange(z.size), sizes)
+        spread[np.arange(n_forced, p), owners] = c[n_forced:]
         top = np.hstack([np.eye(p) + gram * weights, gram @ spread])
         bottom = np.hstack([-2.0 * spread.T, np.diag(H)])
         rhs = np.zeros(p + z.size)
@@ -65,8 +72,11 @@ def by_hand(program, point, scaling):
 @pytest.mark.parametrize("n_rows", [1, 2])
 @pytest.mark.parametrize("intercept", [True, False])
 @pytest.mark.parametrize("by_feature", [True, False])
-def test_curvatures_agree_with_solving_for_each_feature(n_rows, intercept, by_feature):
-    program = program_of(n_rows=n_rows, intercept=intercept, m=25)
+@pytest.mark.parametrize("sizes", [None, (2, 1, 3, 1, 2)])
+def test_curvatures_agree_with_solving_for_each_feature(
+    n_rows, intercept, by_feature, sizes
+):
+    program = program_of(n_rows=n_rows, intercept=intercept, m=25, sizes=sizes)
     found, point, scaling = curvatures_at(program, by_feature, NEVER)
     np.testing.assert_allclose(found, by_hand(program, point, scaling), rtol=1e-6)
 

@@ -5,6 +5,7 @@ import pytest
 from numba import njit
 
 from frugalsvm.kernels import newton
+from frugalsvm.kernels.admitted import admit, new_admitted
 from frugalsvm.kernels.central_path import (
     ChoiceVariables,
     Point,
@@ -21,18 +22,41 @@ find_residuals, scale, factorise, newton_step = (
 )  # fmt: skip
 
 
+# Features of one column, of several, with signs and with both.
+KINDS = [
+    {}, {"sizes": (3, 1, 2, 1, 4)}, {"signed": True},
+    {"sizes": (1, 2, 3, 2, 1), "signed": True},
+]  # fmt: skip
+
+
 @njit
-def step_from(program, point, margins, by_feature, weight, tau, kappa, refine, stop):
+def step_from(
+    program, point, barrier, margins, by_feature, weight, tau, kappa, refine, stop
+):
     """The plain Newton step towards the central path at tau."""
+    admitted = new_admitted(program, point.c)
+    admitted.barrier[0] = barrier
+    admit(program.signs, point.c, admitted)
     made = new_newton(program)
     system = new_system(program, by_feature)
     own = Newton(made.residuals, made.scaling, system, made.rhs)
     step = zero_point(program)
-    find_residuals(program, point, margins, own.residuals)
-    scale(program, point, True, own.scaling)
-    factorise(program, point.choice, own.scaling, own.system, stop)
-    newton_step(program, point, own, weight, tau, kappa, 0.0, refine, step)
+    find_residuals(program, point, admitted, margins, own.residuals)
+    scale(program, point, admitted, True, own.scaling)
+    factorise(program, point, admitted.v, own, stop)
+    newton_step(program, point, admitted, own, weight, tau, kappa, 0.0, refine, step)
     return step
+
+
+def contributions(program, c, barrier):
+    """v and q of all columns, as the documentation of ``admitted`` defines them."""
+    if program.signs.size == 0:
+        return c, c**2
+    own, t = program.signs * c, barrier
+    v = (own + np.sqrt(own**2 + 4 * t)) / 2
+    q = 2 * (own * v - v**2 / 2 + t * np.log(v)) + 2 * t - t * np.log(t)
+    is_free = program.signs == 0
+    return np.where(is_free, c, program.signs * v), np.where(is_free, c**2, q)
 
 
 def random_point(program, seed=0):
@@ -43,25 +67,29 @@ def random_point(program, seed=0):
     z = rng.uniform(0.1, 0.3, free)
     slack = program.h - program.R @ z
     choice = ChoiceVariables(z, positive[2], positive[3], positive[4], slack)
-    return Point(samples, choice, rng.normal(size=program.n_features), np.array([0.3]))
+    return Point(samples, choice, rng.normal(size=program.n_columns), np.array([0.3]))
 
 
-def margins_of(program, point):
-    w = np.append(np.ones(program.n_forced), point.choice.z) * point.c
+def margins_of(program, point, barrier):
+    z = np.repeat(point.choice.z, np.diff(program.starts))
+    w = np.append(np.ones(program.n_forced), z)
+    w = w * contributions(program, point.c, barrier)[0]
     if program.rows.dense.shape[0] > w.size:
         w = np.append(w, point.b)
     return w @ program.rows.dense
 
 
-def conditions(program, point, weight, tau, kappa):
+def conditions(program, point, barrier, weight, tau, kappa):
     """All conditions of the central path, as a vector that is zero on it."""
     (alpha, lower, upper), (z, s, g, lam, _) = point.samples, point.choice
     c = np.append(point.c, 0.0)[: program.rows.dense.shape[0]]
+    q = contributions(program, point.c, barrier)[1]
+    q = np.add.reduceat(np.append(q, 0.0), program.starts)[: z.size]
     return np.concatenate(
         [
             c - program.rows.dense @ alpha - program.offset,
-            margins_of(program, point) - 1 - lower + upper,
-            s + program.R.T @ lam - point.c[program.n_forced :] ** 2 - g,
+            margins_of(program, point, barrier) - 1 - lower + upper,
+            s + program.R.T @ lam - q - g,
             alpha * lower - tau * weight,
             (program.C - alpha) * upper - tau * weight,
             z * g - kappa * tau,
@@ -82,17 +110,22 @@ def moved(point, step, length):
 @pytest.mark.parametrize("n_rows", [0, 1, 2])
 @pytest.mark.parametrize("intercept", [True, False])
 @pytest.mark.parametrize("by_feature", [True, False])
-def test_a_step_leaves_only_second_order_residuals(n_rows, intercept, by_feature):
-    program = program_of(n_rows=n_rows, intercept=intercept)
+@pytest.mark.parametrize("columns", KINDS)
+def test_a_step_leaves_only_second_order_residuals(
+    n_rows, intercept, by_feature, columns
+):
+    program = program_of(n_rows=n_rows, intercept=intercept, **columns)
     point = random_point(program)
-    weight, tau, kappa = np.ones(program.y.size), 0.1, 0.7
+    weight, tau, kappa, barrier = np.ones(program.y.size), 0.1, 0.7, 0.2
     step = step_from(
-        program, point, margins_of(program, point), by_feature, weight, tau, kappa,
-        False, NEVER,
+        program, point, barrier, margins_of(program, point, barrier), by_feature,
+        weight, tau, kappa, False, NEVER,
     )  # fmt: skip
 
     def violation(length):
-        return conditions(program, moved(point, step, length), weight, tau, kappa)
+        # The barrier of signs moves with the others.
+        own = barrier + length * (tau - barrier)
+        return conditions(program, moved(point, step, length), own, weight, tau, kappa)
 
     before = violation(0.0)
     for length in (1e-2, 1e-3):
@@ -106,13 +139,16 @@ def test_a_step_leaves_only_second_order_residuals(n_rows, intercept, by_feature
 
 @pytest.mark.parametrize("n_rows", [0, 1, 2])
 @pytest.mark.parametrize("intercept", [True, False])
-def test_both_eliminations_give_the_same_step(n_rows, intercept):
-    program = program_of(n_rows=n_rows, intercept=intercept, seed=1)
+@pytest.mark.parametrize("columns", KINDS)
+def test_both_eliminations_give_the_same_step(n_rows, intercept, columns):
+    program = program_of(n_rows=n_rows, intercept=intercept, seed=1, **columns)
     point = random_point(program, seed=1)
     weight = np.linspace(0.5, 1.5, program.y.size)
-    margins = margins_of(program, point)
+    margins = margins_of(program, point, 0.2)
     one, other, refined = (
-        step_from(program, point, margins, by_feature, weight, 0.1, 0.7, refine, NEVER)
+        step_from(
+            program, point, 0.2, margins, by_feature, weight, 0.1, 0.7, refine, NEVER
+        )
         for by_feature, refine in ((True, False), (False, False), (True, True))
     )
     for another in (other, refined):

@@ -44,10 +44,11 @@ def test_frozen_samples_contribute_to_the_offset(intercept):
     side = np.zeros(30, dtype=np.int8)
     side[:4], side[20:] = 1, -1
     features = np.array([4, 0, 2])
-    part = restrict(data, features, side, np.ones((1, 2)), np.ones(1))
+    part = restrict(data, features[:1], features[1:], side, np.ones((1, 2)), np.ones(1))
     own = part.program
     np.testing.assert_array_equal(part.samples, np.arange(4, 20))
-    assert (own.n_forced, own.n_features) == (1, 3)
+    assert (own.n_forced, own.n_columns) == (1, 3)
+    np.testing.assert_array_equal(own.starts, [1, 2, 3])
     alpha = np.random.default_rng(1).uniform(size=16)
     whole = dual_point(part, alpha)
     np.testing.assert_array_equal(whole[:4], data.C[:4])
@@ -70,6 +71,7 @@ def test_samples_become_active_if_they_cannot_be_balanced(intercept):
     # All samples of one class at C, and only two left of the other.
     side = np.where(data.y > 0, 1, -1).astype(np.int8)
     side[[1, 3]] = 0
-    part = restrict(data, np.arange(2), side, np.empty((0, 0)), np.empty(0))
+    nothing = np.empty(0, dtype=np.int64)
+    part = restrict(data, np.arange(2), nothing, side, np.empty((0, 0)), np.empty(0))
     assert part.samples.size == (30 if intercept else 2)
     assert np.all(side == 0) == intercept

@@ -2,6 +2,7 @@
 
 import ast
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,8 +11,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import frugalsvm.checker
-from frugalsvm import Certificate, FrugalSVC, InvalidCertificate, solve, verify
+from frugalsvm import (
+    Certificate,
+    FrugalSVC,
+    InvalidCertificate,
+    Problem,
+    solve,
+    verify,
+)
 from frugalsvm.checker import checksum
+from frugalsvm.driver.refit import with_refit
+from tests.checker.grouped import random_grouped
 from tests.reference import brute_force
 from tests.tree.problems import KINDS, small_problem
 
@@ -71,6 +81,38 @@ def test_a_run_without_a_tree_has_a_proof_too(method):
     proved = verify(result.certificate, X, y)
     assert proved.n_nodes == 1
     np.testing.assert_allclose(proved.lower_bound, result.lower_bound, rtol=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_groups_and_signs_are_stated(seed):
+    grouped = random_grouped(seed)
+    problem = Problem(grouped.X, grouped.y, **grouped.arguments())
+    result = solve(
+        problem, method="branch-and-bound", certificate=True, random_state=0,
+        method_options={"patience": 0},
+    )  # fmt: skip
+    arrays = result.certificate.arrays
+    assert ("groups" in arrays) == (grouped.n_features < grouped.groups.size)
+    assert ("signs" in arrays) == grouped.signs.any()
+    proved = verify(arrays, grouped.X, grouped.y, **grouped.expected())
+    np.testing.assert_allclose(proved.objective, grouped.optimum, rtol=1e-4)
+    assert result.lower_bound * (1 - 1e-9) <= proved.lower_bound
+    assert proved.lower_bound <= grouped.optimum * (1 + 1e-9)
+    np.testing.assert_array_equal(proved.selected, result.selected)
+    np.testing.assert_array_equal(proved.selected_columns, result.selected_columns)
+    both = with_refit(problem, result, 7.0).certificate
+    refit = verify(both, grouped.X, grouped.y, refit_C=7.0, **grouped.expected()).refit
+    support = tuple(np.union1d(result.selected, grouped.include).astype(int).tolist())
+    optimum = replace(grouped, C=7.0 * grouped.C).svm(support).value
+    np.testing.assert_allclose(refit.objective, optimum, rtol=1e-6)
+    assert refit.lower_bound <= optimum * (1 + 1e-9)
+
+
+def test_plain_problems_have_no_section_of_columns():
+    problem, X, y = small_problem("random", 4)
+    arrays = solve(problem, method="swap", certificate=True).certificate.arrays
+    assert not {"groups", "signs"} & set(arrays)
+    verify(arrays, X, y, feature_groups=None, signs=None)
 
 
 def test_no_certificate_unless_asked_for(tmp_path):
@@ -232,7 +274,7 @@ def test_claims_above_the_proof_are_rejected(proof):
 
 def test_the_checker_imports_nothing_of_the_solver():
     files = sorted(Path(frugalsvm.checker.__file__).parent.glob("*.py"))
-    assert len(files) == 8
+    assert len(files) == 9
     for file in files:
         for node in ast.walk(ast.parse(file.read_text())):
             names = [alias.name for alias in getattr(node, "names", [])]

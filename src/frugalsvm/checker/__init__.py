@@ -14,6 +14,10 @@ with c = A alpha, A_ji = y_i x_ij, bounds the objective of every support that co
 the forced features and at most k free ones. A cost budget Q has a multiplier mu >= 0,
 the price: then "k largest" is of max(0, c_j^2 - mu cost_j), plus Q mu. Any mu is valid.
 
+A feature is a column of X or a group of columns, which then stands in place of c_j^2
+with the sum of its squares: some of its weights may be nonzero if it is in the support.
+If a weight may not be negative (positive), the square is of max(0, c_j) (min(0, c_j)).
+
 Arithmetic: alpha is rounded to a grid on which sums are exact and the classes balance
 exactly; products have an error bound that holds for any order of summation; every other
 rounding error is covered by a factor. NaN means rejection.
@@ -24,7 +28,8 @@ File: ``.npz`` with the arrays
   zero omitted, -0.0 as 0.0; older files distinguish the two), ``weights`` (C_i of all
   samples), ``fit_intercept``, ``max_features``, ``costs``, ``max_cost``, ``include``,
   ``exclude``: the problem;
-* ``selected``, ``coef``, ``intercept``, ``objective``, ``lower_bound``: the claim;
+* ``selected``, ``coef`` (a weight for each column of the selected features, one feature
+  after the other), ``intercept``, ``objective``, ``lower_bound``: the claim;
 * ``parent``, ``feature``, ``inside``, ``point``, ``price``: one entry per node, parents
   first; ``point`` is the dual point of a leaf and -1 otherwise, ``price`` its mu;
 * ``fixing_point``, ``fixing_price``, ``fixing_start``, ``fixing``: features fixed at
@@ -33,19 +38,25 @@ File: ``.npz`` with the arrays
   alpha above C_i means C_i;
 * ``checksum``: SHA-256 of all of the above and below, to detect damage but not forgery.
 
-Optional sections, of which a file has all entries or none (format 4; without the last
-two, older files have format 2, or 3 with a list):
+Optional sections, of which a file has all entries or none (format 4; with at most the
+first, older files have format 2, or 3 with a list):
 
 * a list, see below;
 * a refit: the SVM on the features ``selected`` or ``include``, with weights of the loss
   of its own: ``refit_weights`` (like ``weights``), ``refit_coef``,
   ``refit_intercept``, ``refit_objective``, ``refit_lower_bound``, and a dual point
   without its zeros, ``refit_sample`` and ``refit_alpha``;
-* a scaling: ``mean`` and ``scale`` of all features. The problem is about ``(X - mean) /
-  scale``, and the fingerprint, too, so that X is given as it was given to the fit.
+* a scaling: ``mean`` and ``scale`` of all columns. The problem is about ``(X - mean) /
+  scale``, and the fingerprint, too, so that X is given as it was given to the fit;
+* feature groups: ``groups``, the feature of each column of X. Features are numbered
+  from zero in the order of their first columns. Budgets, costs, supports and the tree
+  are in features; without this section, each column is one;
+* signs: ``signs``, for each column of X 1 if its weight may not be negative, -1 if it
+  may not be positive, 0 if it is free. Weights are those of the score for +1.
 
-Sections for feature groups, signs, several classes and packed dual points are reserved:
-a file with an entry that is not known here is rejected.
+The last two are part of the problem: they are printed with it, and compared with what
+the user expects. Sections for several classes and packed dual points are reserved: a
+file with an entry that is not known here is rejected.
 
 A certificate may also prove that a list of sets of features is complete, with the
 arrays ``listed_start``, ``listed_feature``, ``listed_coef``, ``listed_intercept``,
@@ -60,8 +71,9 @@ a table (the command line writes JSON). It is covered by the checksum but otherw
 ignored here: the proof is about the numbers in X and y.
 
 ``reading`` rejects files that are damaged or too large, ``statement`` holds the
-problem, ``table`` reads large and sparse data in blocks, ``arithmetic`` does the
-directed rounding, ``proof`` checks the tree and ``listing`` the list.
+problem and ``columns`` its groups and signs, ``table`` reads large and sparse data in
+blocks, ``arithmetic`` does the directed rounding, ``proof`` checks the tree,
+``listing`` the list and ``refit`` the refit.
 """
 
 from __future__ import annotations
@@ -126,9 +138,11 @@ class Verification:
     gap : float
         ``(objective - lower_bound) / objective``.
     problem : Statement
-        The problem that the bounds refer to: budgets, C, forced and excluded features.
+        The problem that the bounds refer to: budgets, C, forced and excluded features,
+        feature groups and signs.
     selected : ndarray of int
-        The features of the solution.
+        The features of the solution; ``selected_columns`` are their columns if
+        features are groups of them.
     n_nodes, n_leaves, n_fixings : int
         Size of the proof.
     refit : VerifiedRefit or None
@@ -148,6 +162,11 @@ class Verification:
     n_fixings: int
     alternatives: Alternatives | None = None
     refit: VerifiedRefit | None = None
+
+    @property
+    def selected_columns(self) -> np.ndarray:
+        """The columns of the features of the solution, in increasing order."""
+        return np.sort(self.problem.columns.of(self.selected))
 
     def __str__(self) -> str:
         return self._bounds() + self._list() + f"\nfor: {self.problem}" + self._refit()
@@ -194,15 +213,17 @@ def verify(certificate: Any, X: Any, y: Any, **expected: Any) -> Verification:
     ----------
     certificate : path, Certificate or mapping of arrays
         As written by ``Result.save_certificate``.
-    X : array-like or sparse matrix of shape (n_samples, n_features)
+    X : array-like or sparse matrix of shape (n_samples, n_columns)
         The data the model was fitted to, as they were given to the fit.
     y : array-like of shape (n_samples,)
         Labels of two classes; the larger label counts as +1.
     **expected
         The problem you expect: ``C``, ``refit_C``, ``sample_weight``, ``max_features``,
-        ``costs``, ``max_cost``, ``include``, ``exclude``, ``fit_intercept``, as they
-        were passed to the fit. Anything else is taken from the file, so check
-        ``Verification.problem`` to see what was proved.
+        ``costs``, ``max_cost``, ``include``, ``exclude``, ``fit_intercept``,
+        ``feature_groups`` (a label for each column) and ``signs`` (-1, 0 or 1 for each
+        column), as they were passed to the fit; None means what it means there.
+        Features are numbered in the order of their first columns. Anything else is
+        taken from the file, so check ``Verification.problem`` to see what was proved.
 
     Returns
     -------
@@ -245,7 +266,7 @@ def _verify(certificate: Any, X: Any, y: Any, expected: dict[str, Any]) -> Verif
     objective = objective_of(arrays["selected"], arrays["coef"], arrays["intercept"])
     _check_claims(arrays, objective)
     samples = ProofData(statement, rows, signs, C)
-    listed = Listed(arrays, statement.n_features)
+    listed = Listed(arrays, statement.n_features, statement.columns)
     proof = ProofTree(samples, arrays, listed)
     lower_bound, threshold = proof.smallest_bound(), proof.threshold
     _check_bound(arrays, objective, lower_bound)
@@ -296,7 +317,13 @@ def _objective(
     require(cost <= allowed, "the solution exceeds max_cost")
     excluded = np.intersect1d(selected, statement.exclude)
     require(excluded.size == 0, "the solution uses excluded features")
-    value = objective_bound(rows[selected], signs, C, coef, intercept)
+    columns = statement.columns.of(selected)
+    require(
+        coef.size == columns.size,
+        "coef does not have one weight for each column of the selected features",
+    )
+    statement.columns.check_weights(columns, coef)
+    value = objective_bound(rows[columns], signs, C, coef, intercept)
     require(np.isfinite(value), "the objective is not finite")
     return value
 

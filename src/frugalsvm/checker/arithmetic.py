@@ -90,13 +90,18 @@ def length_bound(values: np.ndarray) -> np.ndarray:
 
 
 def square_bounds(
-    A: np.ndarray, norms: np.ndarray, alpha: np.ndarray, accurate: bool
+    A: np.ndarray,
+    norms: np.ndarray,
+    alpha: np.ndarray,
+    accurate: bool,
+    sides: np.ndarray | None = None,
 ) -> np.ndarray:
     """Upper bounds of the exact ``c_j^2`` for ``c = A alpha``.
 
     Each entry of A may have a rounding error. The product may be summed in any order;
     ``accurate`` products have smaller error bounds, but take about twenty times as
-    long.
+    long. Where ``sides`` is 1 or -1, the bound is of ``max(0, c_j)^2`` or ``min(0,
+    c_j)^2``, and zero if c_j is certainly on the other side.
     """
     m = alpha.size
     if accurate:
@@ -105,8 +110,15 @@ def square_bounds(
     else:
         c = A @ alpha
         gamma = (m + 4) * U / (1.0 - (m + 4) * U)
-    size = np.abs(c) + gamma * norms * length_bound(alpha) + TINY
-    return (size * (1 + 8 * U)) ** 2 * (1 + 4 * U) + TINY
+    doubt = gamma * norms * length_bound(alpha)
+    size = np.abs(c) + doubt + TINY
+    if sides is not None:
+        # Rounded up before anything is subtracted from it.
+        reach = c * sides + (doubt * (1 + 16 * U) + TINY)
+        size = np.where(sides == 0, size, np.maximum(reach, 0.0))
+    squares = (size * (1 + 8 * U)) ** 2 * (1 + 4 * U) + TINY
+    # The size is never zero without sides. What is NaN stays NaN.
+    return squares if sides is None else np.where(size == 0.0, 0.0, squares)
 
 
 def _accurate_product(A: np.ndarray, alpha: np.ndarray) -> np.ndarray:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .columns import PLAIN, FeatureColumns
 from .reading import require
 from .statement import is_increasing_within
 
@@ -38,7 +39,12 @@ class Alternatives:
 class Listed:
     """The sets of features of a certificate; none if it proves only a bound."""
 
-    def __init__(self, arrays: Mapping[str, np.ndarray], n_features: int):
+    def __init__(
+        self,
+        arrays: Mapping[str, np.ndarray],
+        n_features: int,
+        columns: FeatureColumns = PLAIN,
+    ):
         self.supports: list[np.ndarray] = []
         self.coefs: list[np.ndarray] = []
         self.intercepts = np.empty(0)
@@ -50,7 +56,6 @@ class Listed:
         starts, features = arrays["listed_start"], arrays["listed_feature"]
         check_starts(starts, features.size, "listed_start")
         self.supports = np.split(features, starts[1:-1])[: starts.size - 1]
-        self.coefs = np.split(arrays["listed_coef"], starts[1:-1])[: starts.size - 1]
         self.intercepts = arrays["listed_intercept"]
         for number, support in enumerate(self.supports):
             require(
@@ -58,6 +63,15 @@ class Listed:
             )
             for feature in support.tolist():
                 self._holders.setdefault(feature, set()).add(number)
+        # All features are known to be in range.
+        ends = np.concatenate([[0], np.cumsum(columns.count(features))])[starts]
+        coef = arrays["listed_coef"]
+        require(
+            ends[-1] == coef.size,
+            "listed_coef does not have one weight for each column of the listed "
+            "features",
+        )
+        self.coefs = np.split(coef, ends[1:-1])[: starts.size - 1]
         self._known = {support.tobytes() for support in self.supports}
         require(
             len(self._known) == len(self.supports), "a set of features is listed twice"

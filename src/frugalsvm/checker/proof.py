@@ -40,7 +40,8 @@ class ProofData:
         self.signs, self.C = signs, C
         self.budget = statement.max_cost * (1 + COST_SLACK) * (1 + 8 * U)
         self._rows = [rows] if isinstance(rows, np.ndarray) else rows
-        self.free = ~np.concatenate([self._useless(block) for block in self._rows])
+        useless = np.concatenate([self._useless(block) for block in self._rows])
+        self.free = statement.columns.any(~useless)
         self.free[statement.include] = False
         self.free[statement.exclude] = False
         self.A: np.ndarray | None = None
@@ -48,10 +49,10 @@ class ProofData:
             self.A, self.norms = self._centred(rows)
 
     def _useless(self, rows: np.ndarray) -> np.ndarray:
-        """Which features cannot improve any solution."""
+        """Which columns cannot improve any solution."""
         useless = np.logical_not(rows.any(axis=1))
         if self.statement.fit_intercept:
-            # A constant feature can be replaced by the intercept.
+            # A constant column can be replaced by the intercept.
             unsigned = rows * self.signs
             useless |= (unsigned == unsigned[:, :1]).all(axis=1)
         return useless
@@ -62,13 +63,17 @@ class ProofData:
         return A, length_bound(A)
 
     def squares(self, alpha: np.ndarray, accurate: bool) -> np.ndarray:
-        """Upper bounds of ``c_j^2`` for all features."""
+        """Upper bounds of ``q_j`` for all features: sums of admitted ``c_j^2``."""
+        columns = self.statement.columns
         if self.A is not None:
-            return square_bounds(self.A, self.norms, alpha, accurate)
-        return np.concatenate(
-            [square_bounds(*self._centred(block), alpha, accurate)
-             for block in self._rows]
-        )  # fmt: skip
+            return columns.sums(
+                square_bounds(self.A, self.norms, alpha, accurate, columns.sides())
+            )
+        parts, start = [], 0
+        for block in self._rows:
+            sides = columns.sides(slice(start, start := start + len(block)))
+            parts.append(square_bounds(*self._centred(block), alpha, accurate, sides))
+        return columns.sums(np.concatenate(parts))
 
     def repaired(self, alpha: np.ndarray) -> np.ndarray:
         """The dual point near ``alpha`` that is exactly feasible."""

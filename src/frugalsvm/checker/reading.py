@@ -12,7 +12,7 @@ import math
 import os
 import zipfile
 from collections.abc import Mapping
-from typing import IO, Any, NamedTuple
+from typing import IO, Any, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -57,7 +57,13 @@ REFIT_ENTRIES = {
     "refit_alpha": REAL,
 }  # fmt: skip
 SCALING_ENTRIES = {"mean": REAL, "scale": REAL}
-SECTIONS = (LIST_ENTRIES, REFIT_ENTRIES, SCALING_ENTRIES)
+GROUP_ENTRIES = {"groups": INTEGER}
+SIGN_ENTRIES = {"signs": INTEGER}
+SECTIONS = (
+    LIST_ENTRIES, REFIT_ENTRIES, SCALING_ENTRIES, GROUP_ENTRIES, SIGN_ENTRIES,
+)  # fmt: skip
+# Entries of which files of older formats have none.
+NEW = ("refit_coef", "mean", "groups", "signs")
 # Their entries that are single numbers.
 SECTION_SCALARS = (
     "threshold", "refit_intercept", "refit_objective", "refit_lower_bound",
@@ -69,18 +75,25 @@ MAX_REMARK = 2**24
 # Maximum number of characters from a file in a message.
 MAX_SHOWN = 1000
 KNOWN = {
-    **ENTRIES, **LIST_ENTRIES, **REFIT_ENTRIES, **SCALING_ENTRIES, REMARK: BYTE
-}  # fmt: skip
+    **ENTRIES,
+    **{name: kind for section in SECTIONS for name, kind in section.items()},
+    REMARK: BYTE,
+}
 
 
 class InvalidCertificate(ValueError):
     """The certificate proves nothing; the message says why."""
 
 
+def reject(reason: str) -> NoReturn:
+    """Reject the certificate."""
+    raise InvalidCertificate(f"invalid certificate: {reason}.")
+
+
 def require(condition: Any, reason: str) -> None:
     """Reject the certificate unless the condition holds."""
     if not condition:
-        raise InvalidCertificate(f"invalid certificate: {reason}.")
+        reject(reason)
 
 
 def within_rounding(claim: Any) -> float:
@@ -89,10 +102,10 @@ def within_rounding(claim: Any) -> float:
 
 
 class Size(NamedTuple):
-    """Samples and features of the data of a certificate."""
+    """Rows and columns of the data of a certificate."""
 
     n_samples: int
-    n_features: int
+    n_columns: int
 
 
 def read_arrays(certificate: Any, size: Size | None = None) -> dict[str, np.ndarray]:
@@ -116,7 +129,7 @@ def read_arrays(certificate: Any, size: Size | None = None) -> dict[str, np.ndar
 def _check_format(format: int, arrays: Mapping[str, np.ndarray]) -> None:
     """Older formats are known by their number, and have no newer sections."""
     old = LIST_FORMAT if "threshold" in arrays else BOUND_FORMAT
-    is_new = "refit_coef" in arrays or "mean" in arrays
+    is_new = any(name in arrays for name in NEW)
     known = (FORMAT,) if is_new else (FORMAT, old)
     require(format in known, f"unknown format {format}")
 
@@ -284,15 +297,25 @@ def _check_sizes(
     """Check the lengths of all vectors against each other, the data and the file."""
     count = {name: shape[0] for name, shape in shapes.items() if shape}
     require(count.get(REMARK, 0) <= MAX_REMARK, f"{REMARK} is too long")
-    m, n = size or Size(count["weights"], count["costs"])
+    n = count["costs"]
+    told = Size(count["weights"], count.get("groups", n))
+    m, columns = size or told
     require(
-        (count["weights"], count["costs"]) == (m, n),
-        f"it is for data of shape ({count['weights']}, {count['costs']}), not "
-        f"({m}, {n})",
+        told == (m, columns),
+        f"it is for data of shape ({told.n_samples}, {told.n_columns}), not "
+        f"({m}, {columns})",
     )
+    require(n <= columns, f"it has {n:,} features, but only {columns:,} columns")
+    require(count.get("signs", columns) == columns, "signs has the wrong length")
     for name in ("include", "exclude", "selected"):
         require(count[name] <= n, f"{name} has {count[name]} of {n} features")
-    require(count["coef"] == count["selected"], "coef and selected differ in length")
+    if "groups" in count:
+        # A weight for each column of the features: their number is compared later.
+        require(count["coef"] <= columns, "coef is too long")
+    else:
+        require(
+            count["coef"] == count["selected"], "coef and selected differ in length"
+        )
     nodes = count["parent"]
     limit = 2 ** (min(n, FEW_FEATURES) + 1)
     if length is not None:
@@ -313,13 +336,15 @@ def _check_sizes(
     )
     if "refit_coef" in shapes:
         require(count["refit_weights"] == m, "refit_weights has the wrong length")
-        require(count["refit_coef"] <= n, "refit_coef is too long")
+        require(count["refit_coef"] <= columns, "refit_coef is too long")
         require(
             count["refit_sample"] == count["refit_alpha"] <= m,
             "refit_sample and refit_alpha have inconsistent lengths",
         )
     if "mean" in shapes:
-        require(count["mean"] == count["scale"] == n, "mean or scale is too short")
+        require(
+            count["mean"] == count["scale"] == columns, "mean or scale is too short"
+        )
     if "threshold" in shapes:
         listed = count["listed_intercept"]
         require(
@@ -329,7 +354,9 @@ def _check_sizes(
         require(
             count["listed_start"] == listed + 1, "listed_start has the wrong length"
         )
+        features, weights = count["listed_feature"], count["listed_coef"]
+        alike = features == weights or "groups" in count
         require(
-            count["listed_feature"] == count["listed_coef"] <= listed * n,
+            alike and features <= listed * n and weights <= listed * columns,
             "listed_feature and listed_coef have inconsistent lengths",
         )

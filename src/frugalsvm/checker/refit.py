@@ -57,14 +57,18 @@ def check_refit(
     require(same and is_within_limits(weights[kept]), "bad refit_weights")
     C = weights[kept]
     features = np.union1d(arrays["selected"], statement.include).astype(np.int64)
+    columns = statement.columns.of(features)
     require(
-        arrays["refit_coef"].size == features.size,
+        arrays["refit_coef"].size == columns.size,
         "refit_coef has another length than the features selected or included",
     )
     objective = objective_of(
         C, features, arrays["refit_coef"], arrays["refit_intercept"]
     )
-    bound = _bound(rows[features], signs, C, statement.fit_intercept, _point(arrays, C))
+    bound = _bound(
+        rows[columns], signs, C, statement.fit_intercept, _point(arrays, C),
+        statement.columns.sides(columns),
+    )  # fmt: skip
     _check_claims(arrays, objective, bound)
     gap = (objective - bound) / objective if objective > 0 else 0.0
     return VerifiedRefit(weights, objective, bound, gap)
@@ -80,12 +84,16 @@ def _point(arrays: Mapping[str, np.ndarray], C: np.ndarray) -> np.ndarray:
 
 
 def _bound(
-    rows: np.ndarray, signs: np.ndarray, C: np.ndarray, balance: bool, alpha: np.ndarray
-) -> float:
-    """``1'alpha - 1/2 ||A alpha||^2``, rounded down; no objective is negative."""
+    rows: np.ndarray, signs: np.ndarray, C: np.ndarray, balance: bool,
+    alpha: np.ndarray, sides: np.ndarray | None,
+) -> float:  # fmt: skip
+    """``1'alpha - 1/2 ||A alpha||^2``, rounded down; no objective is negative.
+
+    Only the admitted side of a product counts.
+    """
     alpha = repair(alpha, signs, C, balance)
     A = centred(rows, signs) if balance else rows
-    squares = square_bounds(A, length_bound(A), alpha, accurate=True)
+    squares = square_bounds(A, length_bound(A), alpha, True, sides)
     penalty = sum_of(squares) * (1 + 8 * U)
     total = alpha.sum()  # exact: see ``repair``
     value = total - 0.5 * penalty

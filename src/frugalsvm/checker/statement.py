@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from .columns import PLAIN, FeatureColumns, in_words
 from .reading import require
 from .table import BLOCK, DataMatrix, SignedRows, read_table
 
@@ -17,6 +18,8 @@ from .table import BLOCK, DataMatrix, SignedRows, read_table
 LARGEST_VALUE = 1e50
 WEIGHTS = (1e-30, 1e30)
 COSTS = (1e-50, 1e50)
+# What ``FeatureColumns`` compares with expectations of the user.
+COLUMNS = ("feature_groups", "signs")
 
 
 @dataclass(frozen=True)
@@ -35,6 +38,8 @@ class Statement:
         of rounding.
     include, exclude : ndarrays of int
     fit_intercept : bool
+    columns : FeatureColumns
+        The columns of X that each feature consists of, and the signs of their weights.
     """
 
     n_samples: int
@@ -46,6 +51,13 @@ class Statement:
     include: np.ndarray
     exclude: np.ndarray
     fit_intercept: bool
+    columns: FeatureColumns = PLAIN
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns of X."""
+        groups = self.columns.groups
+        return self.n_features if groups is None else groups.size
 
     @classmethod
     def of(cls, arrays: Mapping[str, np.ndarray]) -> Statement:
@@ -64,13 +76,13 @@ class Statement:
         return cls(
             weights.size, n, min(int(arrays["max_features"]), n), weights, costs,
             float(arrays["max_cost"]), arrays["include"], arrays["exclude"],
-            bool(arrays["fit_intercept"]),
+            bool(arrays["fit_intercept"]), FeatureColumns.of_file(arrays, n),
         )  # fmt: skip
 
     def __str__(self) -> str:
         parts = [
             f"{np.count_nonzero(self.weights):,} samples",
-            f"at most {self.max_features:,} of {self.n_features:,} features",
+            f"at most {self.max_features:,} of {self._features_in_words()}",
             loss_in_words(self.weights),
             "intercept" if self.fit_intercept else "no intercept",
         ]
@@ -80,14 +92,29 @@ class Statement:
         for what, features in (("with", self.include), ("without", self.exclude)):
             if features.size:
                 plural = "s" * (features.size > 1)
-                parts.append(f"{what} feature{plural} {_listed(features)}")
+                where = self._where(features)
+                parts.append(f"{what} feature{plural} {_listed(features)}{where}")
+        parts += self.columns.groups_in_words() + self.columns.signs_in_words()
         return ", ".join(parts)
+
+    def _features_in_words(self) -> str:
+        if self.n_columns == self.n_features:
+            return f"{self.n_features:,} features"
+        return f"{self.n_features:,} feature groups of {self.n_columns:,} columns"
+
+    def _where(self, features: np.ndarray) -> str:
+        """The columns of some features, unless they have the same numbers."""
+        if self.n_columns == self.n_features:
+            return ""
+        return f" (columns {in_words(np.sort(self.columns.of(features)))})"
 
     def check(
         self, expected: Mapping[str, Any], refit_weights: np.ndarray | None = None
     ) -> None:
         """Compare with the parameters that the user expects."""
         expected = dict(expected)
+        columns = {name: expected.pop(name) for name in COLUMNS if name in expected}
+        self.columns.agree(columns, self.n_columns)
         C, refit_C = expected.pop("C", None), expected.pop("refit_C", None)
         sample_weight = expected.pop("sample_weight", None)
         self._check_weights("C", self.weights, C, sample_weight)

@@ -67,8 +67,9 @@ def fit(
         bool,
         typer.Option(
             "--allow-constant",
-            help="Exit with code 0 even if the model predicts one class for all rows; "
-            "otherwise the code is then 3, and the files are written as well.",
+            help="Exit with code 0 even if the model predicts one class for all rows, "
+            "by its scores or by its probabilities (--calibrate); otherwise the code "
+            "is then 3, and the files are written as well.",
         ),
     ] = False,
     encoding: opt.Encoding = None,
@@ -224,7 +225,7 @@ class Run:
     def start(self, source: DataOptions, conditions: Any) -> None:
         """Read, fit, cross-validate, show and save."""
         from ..api.validation.splits import possible_folds
-        from .study import fit_all
+        from .fitting import fit_all
 
         with Panel(self.session) as panel:
             data, _, costs = source.load(self.session, panel)
@@ -249,6 +250,8 @@ class Run:
                 or self.files.report is not None,
             )
             fitted = _with_preparation(fitted)
+            if fitted.choice is not None and fitted.choice.remark:
+                self.session.warn(fitted.choice.remark)
             checked = Checked(interrupted=fitted.was_interrupted)
             if not checked.interrupted:
                 self._check(data, conditions, fitted, folds, panel, checked)
@@ -300,12 +303,19 @@ class Run:
     def _finish(self, data: Any, fitted: Any, checked: Checked) -> None:
         from .results import constant_of, content_of, show_fit
 
-        constant = constant_of(data, fitted)
         validation, interrupted = checked.validation, checked.interrupted
+        if self.calibrate and validation is not None:
+            fitted = self._calibrated(data, fitted, validation)
+        constant = constant_of(data, fitted)
         if interrupted:
             self.session.warn(
                 "interrupted: this is the best model found so far"
                 + ("" if validation else ", without cross-validation")
+            )
+        if validation is not None and validation.n_late > 0:
+            self.session.warn(
+                f"--time-limit ended the choice in {validation.n_late} of the "
+                f"{validation.n_folds} folds of the cross-validation, too"
             )
         if self.calibrate and validation is None:
             self.session.warn(
@@ -326,17 +336,24 @@ class Run:
         if constant is not None and not self.allow_constant:
             raise ConstantFit
 
-    def _check_calibration(self, data: Any, probabilities: Any) -> None:
-        """Warn if a probability of one half, where predictions change, is not met."""
-        likely = probabilities > 0.5
-        if likely.any() and not likely.all():
-            return
-        label = data.target.classes[int(likely.all())]
-        self.session.warn(
-            f"by its probabilities, the model predicts {label} for all rows: they are "
-            "all on one side of one half; compare them with a threshold of your own, "
-            "or fit without --calibrate to predict by the score"
-        )
+    def _calibrated(self, data: Any, fitted: Any, validation: Any) -> Any:
+        """The model with probabilities, learned from rows that were held out."""
+        from ..driver.constant import sign_of
+        from .validation import scores_of_all
+
+        sigmoid = validation.calibration(data.target.positive)
+        scores = scores_of_all(data, fitted.preparation, fitted.model)
+        fitted = fitted.calibrated(sigmoid, scores)
+        held_out = sign_of(sigmoid.probability(validation.scores) - 0.5)
+        if fitted.likely is None and held_out is not None:
+            # Not a constant model, but nearly one.
+            self.session.warn(
+                "by the probabilities, all rows that were held out are "
+                f"{data.target.classes[int(held_out > 0)]}: they are all on one side "
+                "of one half; compare them with a threshold of your own, or fit "
+                "without --calibrate to predict by the score"
+            )
+        return fitted
 
     def _save(
         self, data: Any, fitted: Any, validation: Any, extras: Any
@@ -346,17 +363,11 @@ class Run:
         from .models import portable_model
         from .reporting import report_of
 
-        calibration = None
-        if self.calibrate and validation is not None:
-            calibration = validation.calibration(data.target.positive)
-            self._check_calibration(data, calibration.probability(validation.scores))
         command = command_line()
         writers: dict[str, Any] = {
             "model": lambda path: write_text(
                 path,
-                portable_model(
-                    fitted, calibration=calibration, command=command
-                ).to_json(),
+                portable_model(fitted, command=command).to_json(),
             ),
             "certificate": lambda path: write_certificate(
                 path, fitted.result.certificate

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..output.portable import InvalidModel, PortableModel
-from ..output.portable.calibration import Calibration
 from ..output.portable.origins import PREPARATION
 from ..output.portable.parts import Feature, Proof, RefitProof
 from ..tables import Preparation, Table, TableError, read_table
@@ -22,12 +21,10 @@ from .versions import own_version
 
 if TYPE_CHECKING:
     # Predicting needs neither the solver nor Numba.
-    from .study import Fit
+    from .fitting import Fit
 
 
-def portable_model(
-    fit: Fit, *, calibration: Calibration | None = None, command: str = ""
-) -> PortableModel:
+def portable_model(fit: Fit, *, command: str = "") -> PortableModel:
     """The model of a fit, with the preparation that its columns need."""
     result, preparation = fit.result, fit.preparation
     digests: list[str | None] = [None, None]
@@ -74,7 +71,7 @@ def portable_model(
         float(fit.model.intercept),
         preparation.classes,
         preparation.n_features,
-        calibration,
+        fit.calibration,
         Proof(
             result.objective,
             result.lower_bound,

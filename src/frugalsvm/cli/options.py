@@ -63,8 +63,8 @@ TimeLimit = Annotated[
     float | None,
     typer.Option(
         metavar="SECONDS",
-        help="Time limit in seconds for search and proof; cross-validation may take "
-        "just as long.",
+        help="Time limit in seconds for the choice by auto, search and proof together; "
+        "cross-validation may take just as long.",
     ),
 ]
 Include = Annotated[

@@ -194,7 +194,7 @@ class FoldPath:
 
     def run(self, data: Any, job: Any) -> list[float]:
         """Accuracies on the held-out rows, budget by budget."""
-        from ..api.path import search_grid
+        from ..api.grid_search import search_grid
         from ..api.validation.models import grid_models
         from .validation import TableFold
 
@@ -301,8 +301,8 @@ def _report(
 ) -> str:
     """A report on the model at the mark, with the path."""
     from ..output.report import BudgetPath, render
+    from .fitting import Fit
     from .reporting import report_of
-    from .study import Fit
 
     place = found.max_features.size - 1 if scores is None else scores.chosen
     budget = int(found.max_features[place])

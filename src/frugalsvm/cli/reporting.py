@@ -27,8 +27,9 @@ from ..output.report import (
 from ..output.report.content import CATEGORY, NUMBER, DataWarning
 from ..tables import Preparation
 from ..tables.prepared_columns import CategoryColumn
+from .fitting import Fit
 from .results import constant_of, repeated, scored, verify_command
-from .study import Conditions, Fit, PreparedTable, Search, budget_path
+from .study import Conditions, PreparedTable, Search, budget_path
 from .validation import Validation
 from .versions import versions
 
@@ -127,6 +128,8 @@ def report_of(
             chosen_by = f"feature limit {by_folds}, C set by the user"
         elif fit.chosen == ("C",):
             chosen_by = f"C of the weights {by_folds}, feature limit set by the user"
+        if fit.choice.remark:
+            chosen_by += f"; {fit.choice.remark}"
         steps = (*steps, "choice of feature limit and C")
     constant = constant_of(data, fit)
     proof = None
@@ -189,7 +192,9 @@ def _features(fit: Fit, validation: Validation | None) -> list[SelectedFeature]:
 
 def _path(fit: Fit, more: dict[str, Any]) -> Any:
     if fit.choice is not None:
-        return scored_path_of(fit.choice, score_name="balanced accuracy", one_se=False)
+        return scored_path_of(
+            fit.choice.path, score_name="balanced accuracy", one_se=False
+        )
     if "path" not in more:
         return None
     chosen = fit.conditions.budget

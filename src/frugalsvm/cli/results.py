@@ -11,8 +11,9 @@ from ..driver.constant import ConstantModel
 from ..driver.result import Result, Status
 from ..output.report import CrossValidation, Score, cross_validation_of
 from ..output.report.words import sentence
+from .fitting import Fit
 from .session import Session, plain
-from .study import Conditions, Fit, PreparedTable
+from .study import Conditions, PreparedTable
 from .understanding import as_dict
 from .validation import Validation
 
@@ -42,10 +43,12 @@ def scored(
 
 def constant_of(data: PreparedTable, fit: Fit) -> ConstantModel | None:
     """What to say of a model that predicts one class; None if it predicts both."""
+    sign = fit.result.constant
+    by_probability = sign is None and fit.likely is not None
     return ConstantModel.of(
-        fit.result.constant, data.target.positive, data.target.classes,
-        fit.conditions.loss, fit.conditions.is_weighted, "rows",
-        has_budget=fit.conditions.max_features != 0,
+        fit.likely if by_probability else sign, data.target.positive,
+        data.target.classes, fit.conditions.loss, fit.conditions.is_weighted, "rows",
+        has_budget=fit.conditions.max_features != 0, by_probability=by_probability,
     )  # fmt: skip
 
 
@@ -251,9 +254,20 @@ def content_of(
         "class_weight": class_weight_of(fit.conditions, signs),
         "constant": None
         if constant is None
-        else {"class": constant.label, "words": constant.words_of_commands},
+        else {
+            "class": constant.label,
+            "words": constant.words_of_commands,
+            "by_probability": constant.by_probability,
+        },
         "refit_C": fit.conditions.refit_C,
         "chosen_by_cross_validation": fit.choice is not None,
+        "choice": None
+        if fit.choice is None
+        else {
+            "compared": fit.choice.n_finished,
+            "candidates": fit.choice.n_candidates,
+            "ended_by_time_limit": fit.choice.was_late,
+        },
         "proof": {
             "objective": result.objective,
             "lower_bound": result.lower_bound,
@@ -273,6 +287,7 @@ def content_of(
             "chosen": [
                 {"max_features": budget, "C": C} for budget, C in validation.chosen
             ],
+            "choices_ended_by_time_limit": validation.n_late,
             **{
                 one.name: {"mean": one.mean, "spread": one.spread}
                 for one in found.scores

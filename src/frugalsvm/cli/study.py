@@ -1,4 +1,4 @@
-"""From a file to a model: what ``fit``, ``path`` and ``alternatives`` share.
+"""Data, conditions and search of a fit: what ``fit``, ``path`` and others share.
 
 The data are read once. Everything learned from them (fill values, categories, means and
 scales, features, and budget and C if they are chosen) is learned again in every fold of
@@ -7,28 +7,16 @@ a cross-validation, from its training rows alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from ..api.path import FrugalPath, frugal_path
-from ..api.validation.choice import DEFAULT_RULE, Choice, ScoredPath
-from ..api.validation.final_fit import FinalFit
-from ..api.validation.folds import FoldJob, fold_seeds, run_folds
-from ..api.validation.grid import GridFold, GridWork, budgets_of, weights_of
-from ..api.validation.models import Linear
-from ..api.validation.samples import ProblemMaker, Samples
-from ..api.validation.scoring import BalancedAccuracy
-from ..api.validation.splits import possible_folds, stratified_splits
 from ..driver.options import PartSizes, SolveOptions
 from ..driver.refit import with_refit
 from ..driver.result import Result
-from ..driver.solving import run_interruptible
 from ..problem.problem import Problem
-from ..runtime.parallel import Shared
-from ..runtime.progress import Callback
 from ..tables import (
     Plan,
     Preparation,
@@ -47,8 +35,6 @@ from .errors import UsageProblem
 from .formats import check_names
 
 AUTO = "auto"
-# The gap at which the fit of all rows is finished.
-GAP_TOL = SolveOptions().gap_tol
 
 
 @dataclass(frozen=True)
@@ -235,6 +221,7 @@ class Search:
     ----------
     effort : str
     time_limit : float or None
+        In seconds, for choice, search and proof together.
     n_jobs : int
     seed : int
     part_sizes : PartSizes
@@ -267,73 +254,6 @@ class Search:
         return "normal" if self.effort == "thorough" else "fast"
 
 
-@dataclass(frozen=True)
-class Fit:
-    """A model, and how it was obtained.
-
-    Attributes
-    ----------
-    preparation : Preparation
-    result : Result
-        In standardised units.
-    conditions : Conditions
-        With the budget and the C that were chosen.
-    choice : ScoredPath or None
-        What they were chosen from, if they were.
-    chosen : tuple of str
-        Which of "budget" and "C" were chosen.
-    was_interrupted : bool
-    """
-
-    preparation: Preparation
-    result: Result
-    conditions: Conditions
-    choice: ScoredPath | None = None
-    chosen: tuple[str, ...] = ()
-    was_interrupted: bool = False
-
-    @property
-    def model(self) -> Linear:
-        """The weights that predict, in standardised units."""
-        return Linear.of(self.result)
-
-    @property
-    def weights(self) -> np.ndarray:
-        """Weights per unit as measured."""
-        return self.model.coef / self.preparation.scales
-
-    @property
-    def intercept(self) -> float:
-        """The intercept for values as measured."""
-        return self.model.intercept - float(self.weights @ self.preparation.means)
-
-
-def fit_all(
-    data: PreparedTable,
-    conditions: Conditions,
-    search: Search,
-    *,
-    folds: int,
-    on_phase: Callable[[str], None],
-    callback: Callback | None = None,
-    certificate: bool = False,
-) -> Fit:
-    """Choose budget and C if they are open, then fit all rows."""
-    choice = None
-    chosen = conditions.open_ones
-    preparation = data.prepare()
-    if conditions.is_open:
-        on_phase("choosing feature limit and C by cross-validation")
-        conditions, choice = _chosen_on_all(data, conditions, search, folds)
-    on_phase("searching and proving")
-    X = preparation.transform(data.table)
-    problem = conditions.problem(preparation, X, data.target.signs)
-    options = replace(search.options, callback=callback, certificate=certificate)
-    result, interrupted = run_interruptible(problem, options)
-    result = conditions.refitted(problem, result)
-    return Fit(preparation, result, conditions, choice, chosen, interrupted)
-
-
 def budget_path(
     X: np.ndarray,
     data: PreparedTable,
@@ -355,169 +275,3 @@ def budget_path(
         sample_weight=conditions.weights_of(data.target.signs),
         **conditions.sides(preparation),
     )
-
-
-def _chosen_on_all(
-    data: PreparedTable, conditions: Conditions, search: Search, folds: int
-) -> tuple[Conditions, ScoredPath]:
-    """Budget and C chosen on all rows, and what they were chosen from."""
-    return choose(data, conditions, search, folds).on_all()
-
-
-def choose(
-    data: PreparedTable,
-    conditions: Conditions,
-    search: Search,
-    folds: int,
-    rows: np.ndarray | None = None,
-) -> GridChoice:
-    """Choose budget and C on some rows by cross-validation inside them."""
-    preparation = data.prepare(rows)
-    X = preparation.transform(data.table, rows)
-    used = np.arange(data.n_rows) if rows is None else rows
-    positive = data.target.positive[used]
-    possible = possible_folds(positive, max(2, folds))
-    if possible == 0:
-        rarer = min(int(positive.sum()), int((~positive).sum()))
-        raise TableError(
-            f"the rarer class has only {rarer} row{'s' * (rarer != 1)}, but choosing "
-            "the feature limit and C needs at least 2; give both "
-            "(--max-features 5 --C 1)."
-        )
-    samples = Samples(X, X, positive, np.where(positive, 1.0, -1.0), np.ones(used.size))
-    splits = stratified_splits(positive, possible, search.seed)
-    work = _grid_work(conditions, search, preparation)
-    seeds = fold_seeds(search.seed)
-    jobs = (
-        FoldJob(
-            k,
-            train,
-            test,
-            seeds.spawn(1)[0],
-            conditions.weights_of(samples.signs[train]),
-        )
-        for k, (train, test) in enumerate(splits)
-    )
-    found = run_folds(
-        work, samples, jobs, preparation=TableFolds(data, preparation, used),
-        n_jobs=search.n_jobs,
-    )  # fmt: skip
-    return GridChoice(
-        conditions, search, work, samples, found, Choice.of(found, DEFAULT_RULE), seeds
-    )
-
-
-def _grid_work(
-    conditions: Conditions, search: Search, preparation: Preparation
-) -> GridWork:
-    """What every fold of a choice does."""
-    sides = conditions.sides(preparation)
-    included = np.unique(np.array(sides["include"], dtype=np.int64))
-    n = preparation.n_features
-    budgets: Any = AUTO
-    if conditions.max_features != AUTO:
-        given = conditions.max_features
-        budgets = [n if given is None else given]
-    # A C that is given does both: it selects the features and gives their weights.
-    given_C = ([conditions.C], "same")
-    return GridWork(
-        budgets_of(budgets, n, included.size),
-        *weights_of(*((AUTO, AUTO) if conditions.C == AUTO else given_C)),
-        search.choosing_effort,
-        ProblemMaker(sides, scale=True),
-        BalancedAccuracy(),
-    )
-
-
-@dataclass(frozen=True)
-class GridChoice:
-    """Budget and C, chosen by cross-validation.
-
-    Attributes
-    ----------
-    given : Conditions
-        With what was to be chosen.
-    search : Search
-    work : GridWork
-    samples : Samples
-    folds : list of GridFold
-    choice : Choice
-    seeds : SeedSequence
-    """
-
-    given: Conditions
-    search: Search
-    work: GridWork
-    samples: Samples
-    folds: list[GridFold]
-    choice: Choice
-    seeds: np.random.SeedSequence
-
-    @property
-    def conditions(self) -> Conditions:
-        """With the budget and the C that were chosen."""
-        return self._chosen(self.choice)
-
-    def on_all(self) -> tuple[Conditions, ScoredPath]:
-        """What was chosen, and the scores with objectives on all rows; fits these."""
-        options = {"gap_tol": GAP_TOL, "n_jobs": self.search.n_jobs}
-        final = FinalFit(self.work, DEFAULT_RULE, options)
-        weight = self.given.weights_of(self.samples.signs)
-        if weight is None:
-            weight = self.samples.sample_weight
-        fitted = final.run(self.samples, weight, self.folds, self.choice, self.seeds)
-        if fitted.was_interrupted:
-            raise KeyboardInterrupt
-        return self._chosen(fitted.choice), fitted.path
-
-    def _chosen(self, choice: Choice) -> Conditions:
-        i, j, r = choice.key
-        refit = self.work.refit_weights
-        budget: int | None = int(self.work.budgets[j])
-        if self.given.max_features is None:
-            budget = None
-        return replace(
-            self.given,
-            max_features=budget,
-            C=float(self.work.weights[i]),
-            refit_C=None if refit is None else float(refit[r]),
-        )
-
-
-@dataclass(frozen=True)
-class TableFolds:
-    """Prepares the table again in each fold of a choice.
-
-    Fill values and categories, not only means and scales, are learned from the training
-    rows of a fold.
-
-    Attributes
-    ----------
-    data : PreparedTable
-    whole : Preparation
-        Of all rows in use.
-    rows : ndarray of int
-        These rows.
-    """
-
-    data: PreparedTable
-    whole: Preparation
-    rows: np.ndarray
-
-    def for_fold(self, data: Shared[Samples], train: np.ndarray) -> Shared[Samples]:
-        """All samples with the features of the training rows, where ``whole`` has them.
-
-        A category that is missing in a fold becomes a constant feature.
-        """
-        own = self.data.prepare(self.rows[train])
-        place = {key: j for j, key in enumerate(_keys(self.whole))}
-        known = [(k, place[key]) for k, key in enumerate(_keys(own)) if key in place]
-        X = np.zeros((self.rows.size, self.whole.n_features), order="F")
-        features = own.transform(self.data.table, self.rows)
-        for k, j in known:
-            X[:, j] = features[:, k]
-        return Shared(replace(data.value, X=X, data=X))
-
-
-def _keys(preparation: Preparation) -> list[tuple[str, str | None]]:
-    return [(column.name, level) for column, level in preparation.origins()]

@@ -16,7 +16,8 @@ from ..output.portable.calibration import Sigmoid, fit_sigmoid
 from ..problem.problem import Problem
 from ..runtime.parallel import Shared
 from ..tables import Preparation
-from .study import Conditions, PreparedTable, Search, choose
+from .choosing import choose
+from .study import Conditions, PreparedTable, Search
 
 # Inner folds of the training rows, from which probabilities are learned.
 INNER_FOLDS = 3
@@ -36,6 +37,8 @@ class Validation:
         The features of each fold's model.
     chosen : tuple of (budget, C)
         Of each fold.
+    n_late : int
+        Folds in which the time limit ended the choice.
     """
 
     folds: np.ndarray
@@ -43,6 +46,7 @@ class Validation:
     probabilities: np.ndarray | None
     selected: tuple[frozenset[str], ...]
     chosen: tuple[tuple[int | None, float], ...]
+    n_late: int = 0
 
     @property
     def n_folds(self) -> int:
@@ -104,6 +108,14 @@ class TableFold:
         ]
 
 
+def scores_of_all(
+    data: PreparedTable, preparation: Preparation, model: Linear
+) -> np.ndarray:
+    """Scores of all rows by a model that was fitted to them."""
+    rows = np.arange(data.n_rows)
+    return TableFold(data, preparation, rows, rows).scores(model)
+
+
 def fold_jobs(
     data: PreparedTable,
     folds: int,
@@ -128,7 +140,8 @@ def cross_validate(
 ) -> Validation:
     """Repeat all steps in every fold, and score the held-out rows.
 
-    The searches use the effort of the fit, but prove nothing.
+    The searches use the effort of the fit, but prove nothing. The time limit is for all
+    folds together, with the choices inside them.
     """
     if search.time_limit is not None:
         search = replace(search, time_limit=search.time_limit / folds)
@@ -148,6 +161,7 @@ def cross_validate(
         chances,
         tuple(one.selected for one in found),
         tuple((one.conditions.budget, one.conditions.loss) for one in found),
+        sum(one.was_late for one in found),
     )
 
 
@@ -163,6 +177,8 @@ class HeldOut(NamedTuple):
         The features of the model.
     conditions : Conditions
         With the budget and the C that were chosen.
+    was_late : bool
+        Whether the time limit ended the choice.
     """
 
     rows: np.ndarray
@@ -170,6 +186,7 @@ class HeldOut(NamedTuple):
     probabilities: np.ndarray | None
     selected: frozenset[str]
     conditions: Conditions
+    was_late: bool = False
 
 
 @dataclass(frozen=True)
@@ -193,10 +210,15 @@ class FoldFit:
     def run(self, data: Shared[PreparedTable], job: FoldJob) -> HeldOut:
         """One fold; KeyboardInterrupt if it is interrupted."""
         own, search = self.conditions, self.search
+        limit, was_late = search.time_limit, False
         if own.is_open:
-            own = choose(data.value, own, search, self.folds, job.train).conditions
+            choice = choose(data.value, own, search, self.folds, job.train)
+            if choice.found.was_interrupted:
+                raise KeyboardInterrupt
+            own, limit = choice.conditions, choice.time_left
+            was_late = choice.found.was_late
         fold = TableFold.of(data.value, job)
-        options = replace(search.options, method="swap", proof=False)
+        options = replace(search.options, method="swap", proof=False, time_limit=limit)
         problem = fold.problem(own)
         result = run_or_raise(problem, options)
         scores = fold.scores(Linear.of(own.refitted(problem, result)))
@@ -206,7 +228,7 @@ class FoldFit:
             chances = sigmoid.probability(scores)
         names = fold.preparation.features
         selected = frozenset(names[j] for j in result.selected)
-        return HeldOut(job.test, scores, chances, selected, own)
+        return HeldOut(job.test, scores, chances, selected, own, was_late)
 
 
 def _inner_sigmoid(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Annotated, Any
 
 import typer
@@ -15,6 +16,7 @@ EXAMPLES = (
 )
 # Maximum number of features listed.
 N_SHOWN = 30
+SIGN_WORDS = {0: "", 1: "not negative", -1: "not positive"}
 
 
 def verify(
@@ -60,7 +62,10 @@ def verify(
         raise InvalidCertificate(
             f"{proof} is for the target {preparation.target!r}, not {target!r}."
         )
-    _check_size(proof, "features", certificate.arrays["costs"], preparation.n_features)
+    arrays = certificate.arrays
+    what = "columns" if "groups" in arrays else "features"
+    told = arrays.get("groups", arrays["costs"])
+    _check_size(proof, what, told, preparation.n_features)
     table = read_table(
         data, as_text=preparation.text_columns, encoding=encoding,
         formats=combined(
@@ -70,7 +75,7 @@ def verify(
         only={one.name for one in preparation.columns} | {preparation.target},
     )  # fmt: skip
     check_names(formats, table)
-    _check_size(proof, "rows", certificate.arrays["weights"], table.n_rows)
+    _check_size(proof, "rows", arrays["weights"], table.n_rows)
     found = known_target(table, preparation.target, preparation.classes)
     _check_categories(proof, preparation, table)
     off = preparation.check_standard(table)
@@ -128,8 +133,12 @@ def _show(
         f"Their mean is 0 and their variance 1, to within {off:.1g}.",
         "",
     )
-    selected = set(checked.selected.tolist())
-    rows = session.table("feature", ">mean", ">scale", "")
+    selected = set(checked.selected_columns.tolist())
+    groups, signs = _group_names(checked, preparation), checked.problem.columns.signs
+    rows = session.table(
+        "feature", ">mean", ">scale", *["group"] * bool(groups),
+        *["weight"] * (signs is not None), "",
+    )  # fmt: skip
     listed = range(preparation.n_features)
     shown = listed if all_features else listed[:N_SHOWN]
     for j in shown:
@@ -137,6 +146,8 @@ def _show(
             preparation.features[j],
             repr(float(preparation.means[j])),
             repr(float(preparation.scales[j])),
+            *([groups[j]] if groups else []),
+            *([] if signs is None else [SIGN_WORDS[int(signs[j])]]),
             "selected" if j in selected else "",
         )
     session.show(rows)
@@ -150,6 +161,45 @@ def _show(
     if filled:
         words = ", ".join(f"{one.name}: {one.fill}" for one in filled[:N_SHOWN])
         session.show(f"missing values were imputed by: {words}")
+
+
+def _group_names(checked: Any, preparation: Any) -> list[str]:
+    """A name for the group of each feature of a table; none if each counts alone.
+
+    Groups of several features have the name of the table's column that they are all
+    made from, if no other group is, and a number otherwise.
+    """
+    groups = checked.problem.columns.groups
+    if groups is None:
+        return []
+    sources = [one.name for one, _ in preparation.origins()]
+    origins: dict[int, set[str]] = {}
+    members: dict[str, set[int]] = {}
+    for g, source in zip(groups.tolist(), sources, strict=True):
+        origins.setdefault(g, set()).add(source)
+        members.setdefault(source, set()).add(g)
+    sizes = Counter(groups.tolist())
+    names = {}
+    for g, found in origins.items():
+        (first, *others) = found
+        is_column = not others and len(members[first]) == 1
+        names[g] = first if is_column else f"group {g}"
+    return [names[g] if sizes[g] > 1 else "" for g in groups.tolist()]
+
+
+def _grouped(checked: Any, preparation: Any) -> dict[str, Any]:
+    """What counts as one feature, and which weights are limited in sign."""
+    columns = checked.problem.columns
+    content: dict[str, Any] = {}
+    if columns.groups is not None:
+        members: dict[int, list[str]] = {}
+        for g, name in zip(columns.groups.tolist(), preparation.features, strict=True):
+            members.setdefault(g, []).append(name)
+        content["feature_groups"] = [members[g] for g in sorted(members)]
+    if columns.signs is not None:
+        pairs = zip(preparation.features, columns.signs.tolist(), strict=True)
+        content["signs"] = {name: "+" if s > 0 else "-" for name, s in pairs if s}
+    return content
 
 
 def _content(
@@ -170,7 +220,8 @@ def _content(
             "negative": preparation.classes[0],
             "positive": preparation.classes[1],
         },
-        "selected": [preparation.features[j] for j in checked.selected],
+        "selected": [preparation.features[j] for j in checked.selected_columns],
+        **_grouped(checked, preparation),
         "standardised_to": off,
         "features": [
             {"name": name, "mean": mean, "scale": scale}

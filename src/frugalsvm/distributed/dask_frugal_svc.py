@@ -40,9 +40,9 @@ class DaskFrugalSVC(FrugalSVC):
     client : dask.distributed.Client, default=None
         The cluster; dask's default client if it is None. It is neither copied nor
         pickled with the estimator.
-    method, effort, gap_tol, time_limit, max_nodes, feature_costs, max_cost, include, \
-    exclude, class_weight, fit_intercept, initial_support, method_options, n_jobs, \
-    random_state, verbose, callback, certificate, on_interrupt
+    refit_C, method, effort, gap_tol, time_limit, max_nodes, feature_costs, max_cost, \
+    include, exclude, class_weight, fit_intercept, initial_support, method_options, \
+    n_jobs, random_state, verbose, callback, certificate, on_interrupt
         As in :class:`~frugalsvm.FrugalSVC`. ``n_jobs`` is the number of threads in the
         calling process. Certificates need one pass that transfers all of X to that
         process, block by block.
@@ -51,8 +51,8 @@ class DaskFrugalSVC(FrugalSVC):
     ----------
     traffic_ : Traffic
         Rounds and bytes of the fit.
-    coef_, intercept_, classes_, objective_, lower_bound_, gap_, status_, result_, \
-    n_iter_, n_features_in_
+    coef_, intercept_, classes_, objective_, lower_bound_, gap_, refit_objective_, \
+    refit_lower_bound_, status_, result_, n_iter_, n_features_in_
         Those of :class:`~frugalsvm.FrugalSVC`.
 
     Examples
@@ -81,6 +81,7 @@ class DaskFrugalSVC(FrugalSVC):
         C: float = 1.0,
         *,
         client: Client | None = None,
+        refit_C: float | None = None,
         method: str = "auto",
         effort: str = "normal",
         gap_tol: float = 1e-4,
@@ -104,6 +105,7 @@ class DaskFrugalSVC(FrugalSVC):
         super().__init__(
             max_features,
             C,
+            refit_C=refit_C,
             method=method,
             effort=effort,
             gap_tol=gap_tol,

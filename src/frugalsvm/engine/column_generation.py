@@ -50,8 +50,6 @@ class ColumnGenerationEngine:
     Parameters
     ----------
     source : Source
-    columns : Columns
-        The columns of the source that features consist of.
     y, C : arrays (m,)
     intercept : bool
     costs : array (n,)
@@ -62,12 +60,13 @@ class ColumnGenerationEngine:
     n_threads : int, default=1
         Threads for products with all features.
     parameters : EngineParameters, optional
+    columns : Columns, optional
+        Those of the source; by default every feature is one column.
     """
 
     def __init__(
         self,
         source: Source,
-        columns: Columns,
         y: np.ndarray,
         C: np.ndarray,
         intercept: bool,
@@ -76,9 +75,10 @@ class ColumnGenerationEngine:
         cache: RowCache | None = None,
         n_threads: int = 1,
         parameters: EngineParameters = DEFAULTS,
+        columns: Columns | None = None,
     ):
         self.source = source
-        self.columns = columns
+        self.columns = Columns.single(source.n_features) if columns is None else columns
         self.costs = costs
         self.n_threads = n_threads
         self.parameters = parameters
@@ -156,9 +156,9 @@ class ColumnGenerationEngine:
         for array in (A, y, C, norms, costs):
             array.setflags(write=False)
         data = Data(
-            A, norms, *columns.in_kernels, y, C, self._intercept, costs, self._stop
+            A, norms, y, C, self._intercept, costs, self._stop, *columns.in_kernels
         )
-        return NativeEngine(data, columns, self.parameters)
+        return NativeEngine(data, self.parameters, columns)
 
     def solve_svm(
         self,

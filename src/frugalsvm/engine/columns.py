@@ -11,10 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-_NONE = np.empty(0, dtype=np.int64)
-_FREE = np.empty(0, dtype=np.int8)
-for _array in (_NONE, _FREE):
-    _array.setflags(write=False)
+from ..kernels.data import NO_COLUMNS, NO_SIGNS
 
 
 class Columns(NamedTuple):
@@ -82,8 +79,10 @@ class Columns(NamedTuple):
     @property
     def in_kernels(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Starts, numbers and signs, empty if they say nothing: ``kernels.data``."""
-        grouped = (self.starts, self.numbers) if self.has_groups else (_NONE, _NONE)
-        return *grouped, self.signs if self.has_signs else _FREE
+        grouped = NO_COLUMNS, NO_COLUMNS
+        if self.has_groups:
+            grouped = self.starts, self.numbers
+        return *grouped, self.signs if self.has_signs else NO_SIGNS
 
     @property
     def sizes(self) -> np.ndarray:

@@ -31,16 +31,19 @@ class NativeEngine:
     Parameters
     ----------
     data : Data
-    columns : Columns
-        Those that the data are made of.
     parameters : EngineParameters, optional
+    columns : Columns, optional
+        Those of the data; by default every feature is one column.
     """
 
     def __init__(
-        self, data: Data, columns: Columns, parameters: EngineParameters = DEFAULTS
+        self,
+        data: Data,
+        parameters: EngineParameters = DEFAULTS,
+        columns: Columns | None = None,
     ):
         self.data = data
-        self.columns = columns
+        self.columns = Columns.single(len(data.A)) if columns is None else columns
         self.parameters = parameters
 
     @classmethod
@@ -54,10 +57,7 @@ class NativeEngine:
     ) -> NativeEngine:
         """An engine for signed rows without a problem; all costs are 1."""
         costs = np.ones(A.shape[0])
-        norms, single = row_norm_bounds(A), Columns.single(A.shape[0])
-        return cls(
-            Data(A, norms, *single.in_kernels, y, C, intercept, costs, stop), single
-        )
+        return cls(Data(A, row_norm_bounds(A), y, C, intercept, costs, stop))
 
     @property
     def n_features(self) -> int:

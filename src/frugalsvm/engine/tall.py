@@ -29,11 +29,11 @@ _NONE = np.empty(0, dtype=np.int64)
 
 
 def native_engine(
-    data: Data, columns: Columns, parameters: EngineParameters = DEFAULTS
+    data: Data, parameters: EngineParameters = DEFAULTS, columns: Columns | None = None
 ) -> NativeEngine:
     """The engine for dense data of any number of samples."""
     is_tall = data.y.size >= parameters.tall_min_samples
-    return (TallEngine if is_tall else NativeEngine)(data, columns, parameters)
+    return (TallEngine if is_tall else NativeEngine)(data, parameters, columns)
 
 
 class TallEngine(NativeEngine):
@@ -42,8 +42,8 @@ class TallEngine(NativeEngine):
     Parameters
     ----------
     data : Data
-    columns : Columns
     parameters : EngineParameters, optional
+    columns : Columns, optional
     """
 
     def solve(self, requests: list[RelaxationRequest]) -> list[RelaxationResult]:
@@ -86,10 +86,10 @@ class TallEngine(NativeEngine):
             # Read-only like those of a problem: otherwise kernels would compile again.
             array.setflags(write=False)
         part = Data(
-            rows, norms, *columns.in_kernels, data.y, data.C, data.intercept, costs,
-            data.stop,
+            rows, norms, data.y, data.C, data.intercept, costs, data.stop,
+            *columns.in_kernels,
         )  # fmt: skip
-        return TallEngine(part, columns, self.parameters)
+        return TallEngine(part, self.parameters, columns)
 
     def _subsample(self) -> NativeEngine:
         """An engine for some of the samples."""
@@ -102,7 +102,7 @@ class TallEngine(NativeEngine):
         for array in (A, y, C):
             array.setflags(write=False)
         # Norms over all samples are upper bounds of those over some.
-        return native_engine(data._replace(A=A, y=y, C=C), self.columns, parameters)
+        return native_engine(data._replace(A=A, y=y, C=C), parameters, self.columns)
 
     @property
     def _most_active(self) -> float:

@@ -6,6 +6,11 @@ import numpy as np
 
 # A stop flag that is never set.
 NEVER = np.zeros(1, dtype=np.uint8)
+# If every feature is one column, and if all weights are free.
+NO_COLUMNS, NO_SIGNS = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int8)
+for _array in (NO_COLUMNS, NO_SIGNS):
+    # Like arrays of problems: otherwise kernels would compile again.
+    _array.setflags(write=False)
 
 
 class Data(NamedTuple):
@@ -17,9 +22,6 @@ class Data(NamedTuple):
         Signed columns of X, ``y_i x_ij``.
     norms : array (n_columns,)
         Upper bounds of the row norms.
-    starts, columns, signs : integer arrays
-        See ``engine.columns.Columns``. Without groups, starts and columns are empty;
-        without signs, signs are.
     y, C : arrays (m,)
         Labels and positive weights.
     intercept : bool
@@ -28,18 +30,21 @@ class Data(NamedTuple):
         Costs of the features.
     stop : array (1,)
         Compiled code ends once another thread sets this flag.
+    starts, columns, signs : integer arrays
+        See ``engine.columns.Columns``. Without groups, starts and columns are empty;
+        without signs, signs are.
     """
 
     A: np.ndarray
     norms: np.ndarray
-    starts: np.ndarray
-    columns: np.ndarray
-    signs: np.ndarray
     y: np.ndarray
     C: np.ndarray
     intercept: bool
     costs: np.ndarray
     stop: np.ndarray
+    starts: np.ndarray = NO_COLUMNS
+    columns: np.ndarray = NO_COLUMNS
+    signs: np.ndarray = NO_SIGNS
 
 
 class RegionArrays(NamedTuple):

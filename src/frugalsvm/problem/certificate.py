@@ -57,7 +57,7 @@ class Certificate:
 
         Parameters
         ----------
-        mean, scale : ndarrays of shape (n_features,)
+        mean, scale : ndarrays of shape (n_columns,)
             The proof is about ``(X - mean) / scale``.
 
         Returns
@@ -82,7 +82,8 @@ class Certificate:
         weights : ndarray
             That C times the sample weights, for all samples.
         coef : ndarray
-            Weights of the features selected or included, in increasing order.
+            Weights of the columns of the features selected or included, one feature
+            after the other in increasing order.
         intercept, objective, lower_bound : float
         alpha : ndarray
             The dual point of the bound, for samples of positive weight.

@@ -305,14 +305,14 @@ class Problem:
         parameters = self.parameters(EngineParameters)
         if data.source is not None:
             return ColumnGenerationEngine(
-                data.source, self.columns, data.y, C, data.fit_intercept, costs, flag,
-                data.cache, n_threads, parameters,
+                data.source, data.y, C, data.fit_intercept, costs, flag, data.cache,
+                n_threads, parameters, self.columns,
             )  # fmt: skip
         compiled = Data(
-            data.A, data.norms, *self.columns.in_kernels, data.y, C, data.fit_intercept,
-            costs, flag,
+            data.A, data.norms, data.y, C, data.fit_intercept, costs, flag,
+            *self.columns.in_kernels,
         )  # fmt: skip
-        return native_engine(compiled, self.columns, parameters)
+        return native_engine(compiled, parameters, self.columns)
 
     def root_region(self) -> Region:
         """The region of all supports: only include and exclude are decided."""

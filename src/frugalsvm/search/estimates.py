@@ -19,6 +19,9 @@ two unknowns, whose maximum reflects whether one feature can replace the other: 
 a_j' P a_k`` is entry j of ``K^-1 G theta a_k``, and ``q_jj = 1 - (K^-1)_jj``.
 
 A rough solution is such a point and takes only a few iterations.
+
+Features of several columns have vectors and matrices in place of these numbers. Signs
+of weights enter by the products only: one that is not admitted counts as zero.
 """
 
 from __future__ import annotations
@@ -34,6 +37,8 @@ from .parameters import SearchParameters
 ROUGH_FRACTION = 0.5
 # Additional cost of a model in units of work; mostly calls of small functions.
 MODEL_WORK = 3.5e5
+# Entries of the rows of features that are multiplied at a time.
+ENTRIES = 2**22
 # Minimum distance of alpha from its bounds, as a fraction of C.
 MARGIN = 1e-9
 
@@ -45,15 +50,18 @@ class QuadraticModel(NamedTuple):
     ----------
     features : array (q,)
     c : array (q,)
-        Their products with alpha.
+        Products of their columns with alpha.
     curvatures : array (q,)
         Their ``q_k``.
     own_c : array (p,)
-        Products of the features of the support with alpha.
-    inverse : array (p,)
-        Diagonal of the inverse of K, for the features of the support.
+        Products of the columns of the support with alpha.
+    inverse : array (p, p)
+        The inverse of K, for the columns of the support.
     shared : array (p, q)
         ``q_jk = a_j' P a_k``, j in the support.
+    rows, seen : arrays
+        What other entries of P are computed from: see ``between``.
+    theta : array
     """
 
     features: np.ndarray
@@ -62,6 +70,21 @@ class QuadraticModel(NamedTuple):
     own_c: np.ndarray
     inverse: np.ndarray
     shared: np.ndarray
+    rows: np.ndarray
+    seen: tuple[np.ndarray, np.ndarray]
+    theta: np.ndarray
+
+    def between(self, columns: np.ndarray) -> np.ndarray:
+        """``a_j' P a_k`` of the given columns of one feature after the other."""
+        seen, solved = self.seen
+        taken = seen.T[columns] @ solved.T[columns].swapaxes(1, 2)
+        free = np.empty_like(taken)
+        # In parts: there may be many samples.
+        step = max(1, ENTRIES // (columns.shape[1] * self.theta.size))
+        for first in range(0, len(columns), step):
+            rows = self.rows[columns[first : first + step]]
+            free[first : first + step] = (rows * self.theta) @ rows.swapaxes(1, 2)
+        return free - taken
 
 
 def addition_gains(
@@ -73,14 +96,18 @@ def addition_gains(
     """
     parameters = problem.parameters(SearchParameters).estimates
     rough = problem.engine.solve_svm(support, tol=parameters.rough_tol)
-    products = problem.engine.products(rough.alpha)
-    prices = products[features] ** 2
+    products = problem.columns.admitted(problem.engine.products(rough.alpha))
+    prices = problem.columns.squares(products)[features]
     gains = np.finfo(float).eps * prices
     short = _shortlist(prices, parameters.estimated)
     gap = max(rough.primal - rough.dual, parameters.min_gap * rough.primal)
     theta = _theta(problem.C, rough.alpha, parameters.smoothing * gap)
     model = _model(problem, support, features[short], products, theta)
-    gains[short] = 0.5 * prices[short] / (1.0 + model.curvatures)
+    if problem.columns.has_groups:
+        blocks = Blocks(problem.columns.sizes[features[short]])
+        gains[short] = _gains_of_groups(model, blocks)
+    else:
+        gains[short] = 0.5 * prices[short] / (1.0 + model.curvatures)
     return gains
 
 
@@ -105,15 +132,21 @@ def exchange_losses(
         parameters.roughness_rate * problem.n_samples / max(support.size, 1),
     )
     rough = problem.engine.solve_svm(support, tol=roughness)
-    products = problem.engine.products(rough.alpha)
-    short = _shortlist(products[features] ** 2, parameters.exchanged)
+    products = problem.columns.admitted(problem.engine.products(rough.alpha))
+    prices = problem.columns.squares(products)[features]
+    short = _shortlist(prices, parameters.exchanged)
     if twins is not None and features.size > short.size:
         also = np.flatnonzero(np.isin(features, twins))
         short = np.concatenate([short, np.setdiff1d(also, short)])
     theta = _theta(problem.C, rough.alpha, roughness * rough.primal)
     model = _model(problem, support, features[short], products, theta)
+    if problem.columns.has_groups:
+        sizes = problem.columns.sizes
+        own_blocks, blocks = Blocks(sizes[support]), Blocks(sizes[model.features])
+        return model.features, _losses_of_groups(model, own_blocks, blocks)
     own, coming = model.own_c[:, np.newaxis], model.c
-    rest, more = -model.inverse[:, np.newaxis], 1.0 + model.curvatures
+    rest = -model.inverse.diagonal()[:, np.newaxis]
+    more = 1.0 + model.curvatures
     determinant = rest * more - model.shared**2
     change = own**2 * more - 2.0 * own * coming * model.shared + coming**2 * rest
     return model.features, -0.5 * change / determinant
@@ -134,6 +167,7 @@ def _model(
     theta: np.ndarray,
 ) -> QuadraticModel:
     engine, parameters = problem.engine, problem.parameters(SearchParameters).estimates
+    columns, own_columns = problem.columns.of(features), problem.columns.of(support)
     rows, own = engine.signed_rows(features), engine.signed_rows(support)
     if problem.fit_intercept:
         own = np.vstack([own, problem.y])
@@ -147,19 +181,93 @@ def _model(
     # The tiny term keeps the row of y positive if all samples are at their bounds.
     K[diagonal, diagonal] *= 1.0 + 1e-12
     K[diagonal, diagonal] += np.finfo(float).tiny
-    K[diagonal[: support.size], diagonal[: support.size]] += 1.0
+    size = own_columns.size
+    K[diagonal[:size], diagonal[:size]] += 1.0
     inverse = np.linalg.inv(K)
     seen = scaled @ rows.T
     shared = inverse @ seen
     free = (rows * rows) @ theta - np.einsum("ij,ij->j", seen, shared)
     return QuadraticModel(
         features,
-        products[features],
+        products[columns],
         np.maximum(free, 0.0),
-        products[support],
-        inverse.diagonal()[: support.size],
-        shared[: support.size],
+        products[own_columns],
+        inverse[:size, :size],
+        shared[:size],
+        rows,
+        (seen, shared),
+        theta,
     )
+
+
+class Blocks:
+    """Where the columns of features are in an array of them all, and as one block each.
+
+    Parameters
+    ----------
+    sizes : integer array (q,)
+        Number of columns of each feature.
+
+    Attributes
+    ----------
+    columns : integer array (q, d)
+        Positions of the columns of each feature; the last one is repeated up to d.
+    is_real : boolean array (q, d)
+        Which of them are not repetitions.
+    """
+
+    def __init__(self, sizes: np.ndarray):
+        within = np.arange(sizes.max(initial=1))
+        first = (np.cumsum(sizes) - sizes)[:, np.newaxis]
+        last = sizes[:, np.newaxis] - 1
+        self.columns = first + np.minimum(within, last)
+        self.is_real = within <= last
+
+    def vectors(self, values: np.ndarray) -> np.ndarray:
+        """The values of each feature's columns, zero for repetitions."""
+        return np.where(self.is_real, values[self.columns], 0.0)
+
+    def masked(self, matrices: np.ndarray, diagonal: float) -> np.ndarray:
+        """Square matrices with zeros for repetitions, and this on the diagonal."""
+        both = self.is_real[:, :, np.newaxis] & self.is_real[:, np.newaxis, :]
+        matrices = np.where(both, matrices, 0.0)
+        t = np.arange(matrices.shape[-1])
+        matrices[:, t, t] += np.where(self.is_real, 0.0, diagonal)
+        return matrices
+
+
+def _own_curvatures(model: QuadraticModel, blocks: Blocks) -> np.ndarray:
+    """``I + A P A'`` of each feature."""
+    matrices = blocks.masked(model.between(blocks.columns), 0.0)
+    t = np.arange(matrices.shape[-1])
+    matrices[:, t, t] += 1.0
+    return matrices
+
+
+def _gains_of_groups(model: QuadraticModel, blocks: Blocks) -> np.ndarray:
+    """``1/2 c' (I + A P A')^-1 c`` of each feature."""
+    c = blocks.vectors(model.c)
+    solved = np.linalg.solve(_own_curvatures(model, blocks), c[:, :, np.newaxis])
+    return 0.5 * np.einsum("kd,kd->k", c, solved[:, :, 0])
+
+
+def _losses_of_groups(model: QuadraticModel, own: Blocks, coming: Blocks) -> np.ndarray:
+    """The losses of exchanges: a small system for each leaving and entering feature."""
+    more, c = _own_curvatures(model, coming), coming.vectors(model.c)
+    losses = np.empty((len(own.columns), len(coming.columns)))
+    for j, (columns, is_real) in enumerate(zip(own.columns, own.is_real, strict=True)):
+        leaving = columns[is_real]
+        size = leaving.size
+        system = np.empty((len(c), size + c.shape[1], size + c.shape[1]))
+        system[:, :size, :size] = -model.inverse[np.ix_(leaving, leaving)]
+        both = model.shared[leaving][:, coming.columns]
+        both = np.where(coming.is_real, both, 0.0).swapaxes(0, 1)
+        system[:, :size, size:], system[:, size:, :size] = both, both.swapaxes(1, 2)
+        system[:, size:, size:] = more
+        right = np.hstack([np.tile(model.own_c[leaving], (len(c), 1)), c])
+        solved = np.linalg.solve(system, right[:, :, np.newaxis])[:, :, 0]
+        losses[j] = -0.5 * np.einsum("kd,kd->k", right, solved)
+    return losses
 
 
 def _theta(C: np.ndarray, alpha: np.ndarray, gap: float) -> np.ndarray:

@@ -20,7 +20,8 @@ class ProvedList(NamedTuple):
     Attributes
     ----------
     supports, coefs : lists of ndarrays
-        The sets, and weights for each.
+        The sets, and for each the weights of the columns of its features, one feature
+        after the other.
     intercepts : list of float
     threshold : float
         No other set has an objective below it.
@@ -42,12 +43,16 @@ def build_certificate(
     root_point: DualPoint | None = None,
     alternatives: ProvedList | None = None,
 ) -> Certificate:
-    """Collect the nodes of a tree, or only the dual point of the root."""
+    """Collect the nodes of a tree, or only the dual point of the root.
+
+    ``coef`` has a weight for each column of X.
+    """
     if nodes is None:
         root = Node.root(problem.root_region())
         root.point = root_point
         nodes = [root]
-    selected = np.flatnonzero(coef)
+    columns = problem.columns
+    selected = columns.used(coef)
     arrays = {
         "format": np.array(FORMAT),
         "fingerprint": np.array(fingerprint(problem.signed_blocks(), problem.y)),
@@ -59,12 +64,16 @@ def build_certificate(
         "include": problem.include,
         "exclude": problem.exclude,
         "selected": selected,
-        "coef": coef[selected],
+        "coef": coef[columns.of(selected)],
         "intercept": np.array(intercept),
         "objective": np.array(objective),
         "lower_bound": np.array(lower_bound),
         **_tree_arrays(nodes),
     }
+    if columns.has_groups:
+        arrays["groups"] = columns.groups
+    if columns.has_signs:
+        arrays["signs"] = columns.signs.astype(np.int64)
     if alternatives is not None:
         arrays |= _list_arrays(alternatives)
     return Certificate({**arrays, "checksum": np.array(checksum(arrays))})

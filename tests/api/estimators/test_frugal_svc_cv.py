@@ -1,10 +1,6 @@
-"""FrugalSVCCV: the choice, the folds, and scikit-learn's conventions."""
+"""FrugalSVCCV: the choice, the folds, the final fit, and scikit-learn's conventions."""
 
-import logging
 import pickle
-import signal
-import warnings
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -12,22 +8,16 @@ import pytest
 import sklearn
 from scipy.sparse import csr_matrix
 from sklearn.base import clone
-from sklearn.datasets import make_classification
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.metrics import get_scorer, make_scorer, roc_auc_score
-from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold
+from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from frugalsvm import FrugalSVC, FrugalSVCCV, verify
-from frugalsvm.api.path import GridSearch
-from frugalsvm.api.validation import cells
-from frugalsvm.api.validation.choice import Choice
+from frugalsvm.api.grid_search import GridSearch
 from frugalsvm.api.validation.grid import budgets_of, weights_of
-
-QUICK = {"effort": "fast", "random_state": 0}
+from tests.api.estimators.conftest import QUICK
 
 
 def expected_failures(estimator):
@@ -48,23 +38,6 @@ def expected_failures(estimator):
 )
 def test_scikit_learn_contract(estimator, check):
     check(estimator)
-
-
-@pytest.fixture(scope="module")
-def table():
-    X, y = make_classification(
-        120, 8, n_informative=4, n_redundant=0, flip_y=0.05, random_state=3
-    )
-    # Columns of different size, so that scaling matters.
-    X = pd.DataFrame(X * 10.0 ** np.arange(-2, 6), columns=list("abcdefgh"))
-    return X, np.where(y == 1, "yes", "no")
-
-
-@pytest.fixture(scope="module")
-def fitted(table):
-    return FrugalSVCCV(
-        [1, 2, 4], [0.03, 1.0], refit_C="same", scoring="accuracy", **QUICK
-    ).fit(*table)
 
 
 def test_folds_agree_with_pipelines_fitted_fold_by_fold(fitted, table):
@@ -160,25 +133,6 @@ def test_two_C(table):
     assert model.objective_ == model.result_.objective
 
 
-def test_scoring_by_name_and_by_function(table):
-    X, y = table
-    options = {"max_features": [1, 3], "C": [1.0], "refit_C": "same", "cv": 3, **QUICK}
-    named = FrugalSVCCV(scoring="roc_auc", **options).fit(X, y)
-    calls = []
-
-    def area(model, X, y):
-        calls.append((list(X.columns), model.get_support().sum(), model.max_features))
-        return roc_auc_score(y, model.decision_function(X))
-
-    own = FrugalSVCCV(scoring=area, **options).fit(X, y)
-    np.testing.assert_allclose(
-        own.cv_results_["mean_test_score"], named.cv_results_["mean_test_score"]
-    )
-    assert own.score(X, y) == get_scorer("roc_auc")(own, X, y)
-    assert calls[0][0] == list("abcdefgh")
-    assert {call[1] for call in calls} <= {1, 2, 3}
-
-
 @pytest.mark.parametrize(
     ("parameters", "words"),
     [
@@ -223,49 +177,6 @@ def test_costs_and_names_are_passed_on(table):
     np.testing.assert_array_equal(model.predict(X[used]), model.predict(X))
 
 
-def test_groups_stay_together(table):
-    X, y = table
-    groups = np.arange(120) // 10
-    options = {"max_features": [2], "C": [1.0], "scale": True, **QUICK}
-    by_group = FrugalSVCCV(cv=GroupKFold(3), **options).fit(X, y, groups=groups)
-    splits = list(GroupKFold(3).split(X, y, groups))
-    given = FrugalSVCCV(cv=splits, **options).fit(X, y)
-    np.testing.assert_array_equal(
-        by_group.cv_results_["mean_test_score"], given.cv_results_["mean_test_score"]
-    )
-    with pytest.raises(TypeError, match="fit got 'age'"):
-        FrugalSVCCV(**options).fit(X, y, age=groups)
-
-
-def test_metadata_are_routed(table):
-    X, y = table
-    weights = np.random.default_rng(0).integers(1, 4, 120).astype(float)
-    groups = np.arange(120) // 10
-    options = {"max_features": [2], "C": [1.0], "scale": True, **QUICK}
-    seen = []
-
-    def weighted(y, scores, sample_weight=None):
-        seen.append(sample_weight)
-        return roc_auc_score(y, scores, sample_weight=sample_weight)
-
-    with sklearn.config_context(enable_metadata_routing=True):
-        scorer = make_scorer(weighted, response_method="decision_function")
-        scorer.set_score_request(sample_weight=True)
-        model = FrugalSVCCV(cv=GroupKFold(3), scoring=scorer, **options)
-        model.set_fit_request(sample_weight=True)
-        model.fit(X, y, sample_weight=weights, groups=groups)
-        assert all(some is not None for some in seen)
-        # Through a pipeline, too.
-        scaler = StandardScaler().set_fit_request(sample_weight=False)
-        pipeline = make_pipeline(scaler, clone(model))
-        pipeline.fit(X, y, sample_weight=weights, groups=groups)
-        plain = FrugalSVCCV(cv=GroupKFold(3), **options)
-        plain.fit(X, y, sample_weight=weights, groups=groups)
-    without = FrugalSVCCV(cv=GroupKFold(3), **options)
-    without.fit(X, y, sample_weight=weights, groups=groups)
-    assert plain.best_score_ == without.best_score_
-
-
 def test_the_number_of_folds_is_reduced_to_the_rarer_class(table):
     X, y = table
     rows = np.r_[np.flatnonzero(y == "yes")[:3], np.flatnonzero(y == "no")[:20]]
@@ -302,211 +213,6 @@ def test_auto_grids(table):
     assert refit is None
     np.testing.assert_array_equal(budgets_of("auto", 100, 7), [8, 10, 12, 15, 20])
     np.testing.assert_array_equal(budgets_of("auto", 100, 30), [30])
-
-
-def stopped_after(n_steps, how):
-    """``GridSearch.begin`` that does something to the search after some steps."""
-    begun, begin = [], GridSearch.begin
-
-    def step(self, *arguments):
-        begun.append(arguments)
-        if len(begun) == n_steps + 1:
-            how(self)
-        return begin(self, *arguments)
-
-    return begun, step
-
-
-def press_ctrl_c(search):
-    search.stop.interrupt()
-
-
-def test_an_interrupt_before_any_cell_is_finished_leaves_nothing(table, monkeypatch):
-    """The third search is stopped halfway, as by Ctrl-C."""
-    model = FrugalSVCCV([1, 2], [1.0], **QUICK).fit(*table)
-    for on_interrupt in ("raise", "return"):
-        begun, step = stopped_after(2, press_ctrl_c)
-        monkeypatch.setattr(GridSearch, "begin", step)
-        fresh = clone(model).set_params(on_interrupt=on_interrupt)
-        with pytest.raises(KeyboardInterrupt):
-            fresh.fit(*table)
-        assert len(begun) == 3
-        assert not hasattr(fresh, "cv_results_")
-        assert not hasattr(fresh, "coef_")
-    # An earlier model still predicts, from its own columns.
-    X, y = table
-    labels = model.predict(X)
-    begun.clear()
-    with pytest.raises(KeyboardInterrupt):
-        model.fit(X.iloc[:, ::-1].iloc[:, :5], np.where(y == "yes", 7, 3))
-    np.testing.assert_array_equal(model.predict(X), labels)
-
-
-def check_only(model, table, budgets):
-    """Only these budgets are finished in all folds, and the model is one of them."""
-    X, y = table
-    tried = model.path_.max_features
-    done = np.isin(tried, budgets)
-    np.testing.assert_array_equal(np.isfinite(model.path_.score_mean[0]), done)
-    assert model.best_max_features_ in budgets
-    assert 0 < model.get_support().sum() <= model.best_max_features_
-    assert model.score(X, y) > 0.6
-    assert np.isfinite(model.best_score_)
-    assert 0 <= model.lower_bound_ <= model.objective_ * (1 + 1e-9)
-    by_rank = np.argsort(model.cv_results_["rank_test_score"], kind="stable")
-    assert model.cv_results_["param_max_features"][by_rank[0]] in budgets
-
-
-def test_ctrl_c_keeps_the_best_of_what_all_folds_have(table, monkeypatch):
-    options = {"max_features": [1, 2, 4], "cv": 3, **QUICK}
-    for on_interrupt in ("raise", "return"):
-        # Two budgets on three folds, and the third one on the first fold.
-        _, step = stopped_after(7, press_ctrl_c)
-        monkeypatch.setattr(GridSearch, "begin", step)
-        model = FrugalSVCCV(on_interrupt=on_interrupt, **options)
-        if on_interrupt == "raise":
-            with pytest.raises(KeyboardInterrupt, match="is kept"):
-                model.fit(*table)
-        else:
-            assert model.fit(*table) is model
-        check_only(model, table, [1, 2])
-
-
-def test_a_signal_between_two_cells(table):
-    def press(progress):
-        if progress.n_done == 7:
-            signal.raise_signal(signal.SIGINT)
-
-    model = FrugalSVCCV([1, 2, 4], cv=3, callback=press, **QUICK)
-    with pytest.raises(KeyboardInterrupt, match="is kept"):
-        model.fit(*table)
-    check_only(model, table, [1, 2])
-    assert model.status_ in ("interrupted", "optimal")
-
-
-def test_ctrl_c_in_a_scorer(table):
-    calls = []
-
-    def scorer(model, X, y):
-        calls.append(1)
-        if len(calls) == 9:
-            raise KeyboardInterrupt
-        return (model.predict(X) == y).mean()
-
-    model = FrugalSVCCV(
-        [1, 2, 4], [1.0], refit_C="same", cv=3, scoring=scorer, scale=True,
-        on_interrupt="return", **QUICK,
-    )  # fmt: skip
-    check_only(model.fit(*table), table, [1, 2])
-
-
-def test_ctrl_c_in_the_final_fit(table, monkeypatch):
-    exchange, done = GridSearch.exchange, []
-
-    def interrupted(self):
-        done.append(1)
-        if len(done) == 4:
-            press_ctrl_c(self)
-            self.was_interrupted = True
-        return exchange(self)
-
-    monkeypatch.setattr(GridSearch, "exchange", interrupted)
-    model = FrugalSVCCV([1, 2], cv=3, **QUICK)
-    with pytest.raises(KeyboardInterrupt, match="is kept"):
-        model.fit(*table)
-    check_only(model, table, [1, 2])
-
-
-def test_a_time_limit_takes_what_all_folds_have(table, monkeypatch):
-    options = {"max_features": [1, 2, 4], "cv": 3, **QUICK}
-    with pytest.warns(ConvergenceWarning, match="1 of 3 pairs of budget and C"):
-        model = FrugalSVCCV(time_limit=0, **options).fit(*table)
-    check_only(model, table, [1])
-    assert model.best_index_ < 9
-
-    def time_is_up(search):
-        search.stop.limit(0.0)
-
-    _, step = stopped_after(7, time_is_up)
-    monkeypatch.setattr(GridSearch, "begin", step)
-    with pytest.warns(ConvergenceWarning, match="2 of 3 pairs.*Raise time_limit"):
-        model = FrugalSVCCV(time_limit=1000, **options).fit(*table)
-    check_only(model, table, [1, 2])
-
-
-def test_a_time_limit_of_folds_that_run_one_by_one(table, monkeypatch):
-    options = {"max_features": [1, 2], "cv": 3, **QUICK}
-    with pytest.warns(ConvergenceWarning, match="1 of 2 pairs"):
-        parallel = FrugalSVCCV(time_limit=0, n_jobs=2, **options).fit(*table)
-    check_only(parallel, table, [1])
-    # As if they were too large to be in memory together.
-    monkeypatch.setattr(cells, "MOST_BYTES", 0)
-    with pytest.warns(ConvergenceWarning, match="1 of 2 pairs"):
-        large = FrugalSVCCV(time_limit=0, **options).fit(*table)
-    check_only(large, table, [1])
-    np.testing.assert_array_equal(
-        large.cv_results_["split1_test_score"],
-        parallel.cv_results_["split1_test_score"],
-    )
-
-
-def test_limits_that_are_not_reached_change_nothing(table):
-    options = {"max_features": [1, 3], "cv": 3, **QUICK}
-    free = FrugalSVCCV(**options).fit(*table)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", ConvergenceWarning)
-        model = FrugalSVCCV(
-            time_limit=1000, callback=lambda _: False, **options
-        ).fit(*table)  # fmt: skip
-    np.testing.assert_array_equal(model.coef_, free.coef_)
-    for name, values in free.cv_results_.items():
-        np.testing.assert_array_equal(model.cv_results_[name], values)
-
-
-@pytest.mark.parametrize("n_jobs", [None, 2])
-def test_the_callback_sees_every_cell(table, n_jobs):
-    seen = []
-    model = FrugalSVCCV(
-        [1, 3], [0.1, 1.0], cv=3, callback=seen.append, n_jobs=n_jobs, **QUICK
-    ).fit(*table)
-    assert [one.n_done for one in seen] == list(range(1, 13))
-    assert {one.n_total for one in seen} == {12}
-    assert {(one.fold, one.max_features, one.C) for one in seen} == {
-        (k, B, C) for k in range(3) for B in (1, 3) for C in (0.1, 1.0)
-    }
-    assert (np.diff([one.seconds for one in seen]) >= 0).all()
-    assert model.n_splits_ == 3
-    if n_jobs is None:
-        # All folds of a cell come before the next cell.
-        assert [one.fold for one in seen] == [0, 1, 2] * 4
-    # The best C of the weights; what cells exchange later may change it.
-    scores = model.cv_results_["split0_test_score"][:9]
-    assert seen[0].score == pytest.approx(scores.max())
-
-
-def test_the_callback_may_stop(table):
-    options = {"max_features": [1, 2, 4], "cv": 3, **QUICK}
-    with warnings.catch_warnings():
-        # It is the user's own will.
-        warnings.simplefilter("error", ConvergenceWarning)
-        model = FrugalSVCCV(callback=lambda one: one.n_done >= 7, **options)
-        check_only(model.fit(*table), table, [1, 2])
-        # The first cell is finished in all folds nevertheless.
-        seen = []
-        model = FrugalSVCCV(callback=lambda one: not seen.append(one), **options)
-        check_only(model.fit(*table), table, [1])
-    assert len(seen) == 3
-
-
-def test_verbose_logs_a_line_per_cell_and_fold(table, caplog):
-    with caplog.at_level(logging.INFO, "frugalsvm"):
-        FrugalSVCCV([1, 2], cv=3, verbose=1, **QUICK).fit(*table)
-    lines = [line for line in caplog.messages if "fold" in line]
-    assert len(lines) == 6
-    assert "fold 2 of 3" in lines[1]
-    assert "budget 1" in lines[1]
-    assert "score 0." in lines[1]
-    assert lines[-1].endswith("(6 of 6)")
 
 
 def test_the_certificate_of_the_final_fit(table):
@@ -598,79 +304,6 @@ def test_the_defaults_choose_sensibly(unit):
         assert old.score(X[rest], y[rest]) < 0.6
 
 
-@pytest.fixture(scope="module")
-def rare():
-    """One in twenty is positive."""
-    rng = np.random.default_rng(1)
-    X = rng.normal(size=(600, 6))
-    score = X[:, 0] + X[:, 1] + 0.5 * rng.normal(size=600)
-    return X, (score > np.quantile(score, 0.95)).astype(int)
-
-
-@pytest.mark.parametrize("rule", ["one-se", "best"])
-@pytest.mark.parametrize("scoring", [None, "accuracy", "roc_auc"])
-def test_a_rare_class_is_not_overlooked(rare, rule, scoring):
-    X, y = rare
-    for refit_C in ("auto", "same"):
-        model = FrugalSVCCV(
-            [1, 2], rule=rule, scoring=scoring, refit_C=refit_C, **QUICK
-        ).fit(X, y)
-        assert np.unique(model.predict(X)).size == 2
-        assert 0.01 < model.predict(X).mean() < 0.1
-
-
-def test_a_final_model_that_is_constant_gives_way(rare, monkeypatch):
-    """What no fold has shown is noticed at the end."""
-    X, y = rare
-    of, barred = Choice.of, []
-
-    def blind(folds, rule, known=()):
-        """Two features at the smallest C, unless that is known to be constant."""
-        found = of(folds, rule, known)
-        barred.append(set(known))
-        if known:
-            return found
-        refit = found.refit.copy()
-        refit[0, 0] = 0
-        return replace(found, place=(0, 0), refit=refit)
-
-    monkeypatch.setattr(Choice, "of", blind)
-    model = FrugalSVCCV([1, 2], [0.001, 1.0], refit_C=[0.001, 1.0], **QUICK).fit(X, y)
-    assert barred == [set(), {(0, 0, 0)}]
-    assert np.unique(model.predict(X)).size == 2
-    assert model.best_refit_C_ == 1.0
-    best = model.cv_results_["params"][model.best_index_]
-    assert best["refit_C"] == 1.0
-    assert model.best_score_ == model.cv_results_["mean_test_score"][model.best_index_]
-
-
-def test_noise_may_have_a_constant_model():
-    """Nothing is better than chance, and so nothing is refused."""
-    rng = np.random.default_rng(3)
-    X, y = rng.normal(size=(60, 3)), np.arange(60) % 10 == 0
-    model = FrugalSVCCV([1], [0.001], refit_C="same", **QUICK).fit(X, y)
-    assert np.unique(model.predict(X)).size == 1
-    assert model.best_score_ == 0.5
-
-
-def test_balanced_accuracy_chooses_and_accuracy_scores(rare):
-    X, y = rare
-    weights = np.random.default_rng(0).integers(1, 4, y.size).astype(float)
-    options = {"max_features": [1, 2], "cv": 3, **QUICK}
-    model = FrugalSVCCV(**options).fit(X, y)
-    named = FrugalSVCCV(scoring="balanced_accuracy", **options).fit(X, y)
-    np.testing.assert_allclose(
-        model.cv_results_["mean_test_score"], named.cv_results_["mean_test_score"]
-    )
-    assert model.score(X, y) == (model.predict(X) == y).mean()
-    assert named.score(X, y) == get_scorer("balanced_accuracy")(named, X, y)
-    model.fit(X, y, sample_weight=weights)
-    named.fit(X, y, sample_weight=weights)
-    np.testing.assert_allclose(
-        model.cv_results_["mean_test_score"], named.cv_results_["mean_test_score"]
-    )
-
-
 def test_the_summary_describes_the_data_as_given(fitted, table):
     X, _ = table
     summary = fitted.summary()
@@ -683,43 +316,3 @@ def test_the_summary_describes_the_data_as_given(fitted, table):
             for name in summary.index
         ],
     )
-
-
-def test_scorers_without_weights(table):
-    X, y = table
-    scorer = make_scorer(lambda truth, labels: np.mean(truth == labels))
-    model = FrugalSVCCV([1], [1.0], scoring=scorer, scale=True, **QUICK)
-    assert model.fit(X, y, sample_weight=np.ones(len(y))).best_score_ > 0.5
-
-
-def needs_probabilities(model, X, y):
-    return model.predict_proba(X)[:, 1].mean()
-
-
-@pytest.mark.parametrize(
-    "scoring", ["neg_log_loss", "neg_brier_score", needs_probabilities]
-)
-def test_scorers_of_probabilities_are_rejected_before_any_work(
-    table, monkeypatch, scoring
-):
-    begun = []
-    monkeypatch.setattr(GridSearch, "begin", lambda *_: begun.append(1))
-    model = FrugalSVCCV([1], [1.0], scoring=scoring, scale=True, **QUICK)
-    with pytest.raises(ValueError, match=r"predict_proba.*CalibratedClassifierCV"):
-        model.fit(*table)
-    assert not begun
-
-
-def test_the_trial_of_a_scorer_does_not_reject_others(table):
-    """A trial model may have no score; fitted ones have one."""
-    calls = []
-
-    def moody(model, X, y):
-        calls.append(model)
-        if len(calls) == 1:
-            raise ZeroDivisionError
-        return model.score(X, y)
-
-    model = FrugalSVCCV([1], [1.0], scoring=moody, refit_C="same", **QUICK)
-    assert model.fit(*table).best_score_ > 0.5
-    assert len(calls) == 6

@@ -5,7 +5,7 @@ import pytest
 from sklearn.model_selection import StratifiedKFold
 
 from frugalsvm import FrugalSVCCV
-from frugalsvm.api.path import GridSearch
+from frugalsvm.api.grid_search import GridSearch
 from frugalsvm.api.validation.samples import Samples
 from frugalsvm.api.validation.splits import make_splits
 from tests.reference import random_data

@@ -190,6 +190,14 @@ def test_a_report_without_numbers_that_exist():
     path = BudgetPath(np.array([1, 2, 3]), 2, scores=np.array([0.5, np.nan, 0.7]))
     page = render(samples.whole(path=replace(path, errors=nan)))
     assert re.search(r"\bnan\b", page) is None
+    # As after a choice that ended early.
+    some = np.array([9.0, np.nan, 7.0])
+    path = replace(path, objectives=some, lower_bounds=np.array([5.0, 5.0, 0.0]))
+    page = render(samples.whole(path=path))
+    assert re.search(r"\bnan\b", page) is None
+    assert "Objective and lower bound by number of features" in page
+    page = render(samples.whole(path=replace(path, objectives=nan)))
+    assert "Objective and lower bound by number of features" not in page
 
 
 def test_lengths_are_checked():

@@ -168,9 +168,10 @@ def test_intervals_contain_all_solutions_for_any_point(integer):
             alpha = repair_dual(point, problem.y, problem.C, True)
             c = problem.A @ alpha
             lower, upper = weight_intervals(
-                alpha, c,
-                square_bounds(c, problem.norms, alpha, *problem.columns.in_kernels),
-                node.forced, node.free, node.k, problem.costs, node.budget, limit * (1 + 1e-12),
+                alpha, c, square_bounds(
+                    c, problem.norms, alpha, *problem.columns.in_kernels
+                ), node.forced,
+                node.free, node.k, problem.costs, node.budget, limit * (1 + 1e-12),
                 int(rng.integers(n)),
             )  # fmt: skip
             for coef in good:

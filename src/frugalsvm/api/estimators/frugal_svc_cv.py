@@ -2,25 +2,14 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
-import sklearn
 from numpy.typing import ArrayLike
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.metrics import check_scoring
-from sklearn.model_selection import check_cv
 from sklearn.utils import Tags
-from sklearn.utils.metadata_routing import (
-    MetadataRouter,
-    MethodMapping,
-    process_routing,
-)
 
 from ...driver.constant import sign_of
-from ...driver.result import Status
 from ...runtime.effort import EFFORTS
 from ..validation.cells import (
     SHARE_OF_FOLDS,
@@ -30,27 +19,21 @@ from ..validation.cells import (
     watched_folds,
 )
 from ..validation.choice import DEFAULT_RULE, RULES, Choice
-from ..validation.final_fit import FinalFit, FinalModel
-from ..validation.folds import FoldJob, Split, fold_seeds
-from ..validation.grid import GridFold, GridWork, budgets_of, is_word, weights_of
-from ..validation.samples import ProblemMaker, Samples, take
-from ..validation.scoring import (
-    BalancedAccuracy,
-    ByScorer,
-    Scorer,
-    Scoring,
-    takes_sample_weight,
-)
+from ..validation.final_fit import FinalFit
+from ..validation.folds import fold_seeds
+from ..validation.grid import is_word
+from ..validation.samples import ProblemMaker, Samples
 from ..validation.splits import make_splits
 from . import parameters as may_be
 from .binary_linear import all_or_nothing, check_sample_weight
-from .budgeted import BudgetedClassifier
-from .frugal_svc import METHOD_NAMES, FrugalSVC
+from .budgeted_choice import BudgetedChoice
+from .frugal_svc import METHOD_NAMES
 from .parameters import Constraint
+from .scored_choice import part_of
 from .summary import linear_scores
 
 
-class FrugalSVCCV(BudgetedClassifier):
+class FrugalSVCCV(BudgetedChoice):
     """FrugalSVC with budget and C chosen by cross-validation.
 
     Each fold is fitted for all budgets and C together, with solutions passed on as warm
@@ -345,7 +328,7 @@ class FrugalSVCCV(BudgetedClassifier):
         initial = self._initial_support()
         splits = make_splits(self.cv, samples, routed["split"], stacklevel=4)
         first = splits[0][1]
-        work.scoring.try_out(samples.part(first), _part(routed["score"], first))
+        work.scoring.try_out(samples.part(first), part_of(routed["score"], first))
         jobs = self._jobs(samples, splits, routed["score"], seeds)
         limit = None if self.time_limit is None else SHARE_OF_FOLDS * self.time_limit
         watch = Watch(limit, self.callback, self.verbose)
@@ -370,169 +353,3 @@ class FrugalSVCCV(BudgetedClassifier):
         self._note_constant(sign, signs[kept] > 0, self.best_refit_C_)
         self._keep_moments(data, samples.sample_weight)
         return found, found.was_interrupted or fitted.was_interrupted
-
-    def _initial_support(self) -> np.ndarray | None:
-        """The features to start from by index."""
-        if self.initial_support is None:
-            return None
-        return self._features().indices("initial_support", self.initial_support)
-
-    def _warn_of_limit(self, found: WatchedFolds) -> None:
-        """Warn if the time limit ended the choice, or the final fit."""
-        words = []
-        if found.was_late:
-            words.append(
-                f"the choice: {found.n_finished:,} of {self.path_.objectives.size:,} "
-                "pairs of budget and C are finished in all folds, and the best of "
-                "them was taken"
-            )
-        if self.result_.status is Status.TIME_LIMIT:
-            words.append(
-                f"the fit to all data: {self.result_.verdict}, which is above "
-                f"gap_tol={self.gap_tol:g}"
-            )
-        if words:
-            warnings.warn(
-                f"time_limit={self.time_limit} ended {'; and '.join(words)}. Raise "
-                "time_limit to search on.",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
-
-    def score(
-        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
-    ) -> float:
-        """Score the fitted model by ``scoring``; by its accuracy if that is None.
-
-        Parameters
-        ----------
-        X, y : array-likes of shape (n_samples, n_features) and (n_samples,)
-        sample_weight : array-like of shape (n_samples,), default=None
-
-        Returns
-        -------
-        float
-        """
-        scorer = self._scorer()
-        if scorer is None:
-            return super().score(X, y, sample_weight)
-        weights = {} if sample_weight is None else {"sample_weight": sample_weight}
-        return scorer(self, X, y, **weights)
-
-    def get_metadata_routing(self) -> MetadataRouter:
-        """Metadata routing of scikit-learn, to the splitter and the scorer.
-
-        Returns
-        -------
-        MetadataRouter
-        """
-        router = MetadataRouter(owner=self).add_self_request(self)
-        router.add(
-            splitter=check_cv(self.cv, classifier=True),
-            method_mapping=MethodMapping().add(caller="fit", callee="split"),
-        )
-        scorer = self._scorer()
-        if scorer is not None:
-            router.add(
-                scorer=scorer,
-                method_mapping=MethodMapping().add(caller="fit", callee="score"),
-            )
-        return router
-
-    def _scorer(self) -> Scorer | None:
-        return None if self.scoring is None else check_scoring(self, self.scoring)
-
-    def _route(
-        self, sample_weight: ArrayLike | None, params: dict[str, Any]
-    ) -> dict[str, dict[str, Any]]:
-        """Extra parameters of the splitter and the scorer."""
-        scorer = self._scorer()
-        given = {name: value for name, value in params.items() if value is not None}
-        if sklearn.get_config()["enable_metadata_routing"]:
-            if sample_weight is not None:
-                given["sample_weight"] = sample_weight
-            routed = process_routing(self, "fit", **given)
-            score = {} if scorer is None else dict(routed.scorer.score)
-            return {"split": dict(routed.splitter.split), "score": score}
-        for name in given:
-            if name != "groups":
-                raise TypeError(
-                    f"fit got {name!r}; it takes sample_weight and groups, and other "
-                    "metadata with sklearn.set_config(enable_metadata_routing=True)."
-                )
-        score = {}
-        if sample_weight is not None and scorer is not None:
-            score = {"sample_weight": sample_weight}
-        if scorer is not None and not takes_sample_weight(scorer):
-            score = {}
-        return {"split": given, "score": score}
-
-    def _work(self, maker: ProblemMaker) -> GridWork:
-        scorer, included = self._scorer(), np.unique(maker.constraints["include"])
-        scoring: Scoring = BalancedAccuracy()
-        if scorer is not None:
-            template = FrugalSVC(class_weight=self.class_weight)
-            names = getattr(self, "feature_names_in_", None)
-            scoring = ByScorer(scorer, template, self.classes_, names, included)
-        return GridWork(
-            budgets_of(self.max_features, self.n_features_in_, included.size),
-            *weights_of(self.C, self.refit_C),
-            self.effort,
-            maker,
-            scoring,
-        )
-
-    def _jobs(
-        self,
-        samples: Samples,
-        splits: list[Split],
-        score_params: dict[str, Any],
-        seeds: np.random.SeedSequence,
-    ) -> Iterator[FoldJob]:
-        """The jobs of the folds, made as they are needed."""
-        for k, (train, test) in enumerate(splits):
-            weights = samples.sample_weight[train]
-            yield FoldJob(
-                k,
-                train,
-                test,
-                seeds.spawn(1)[0],
-                self._weights(train, samples.y[train], weights),
-                _part(score_params, test),
-            )
-
-    def _take_choice(
-        self, work: GridWork, folds: list[GridFold], choice: Choice
-    ) -> None:
-        """Set the attributes that come from the folds."""
-        i, j = choice.place
-        self.n_splits_ = len(folds)
-        self.best_C_ = float(work.weights[i])
-        self.best_max_features_ = int(work.budgets[j])
-        self.best_refit_C_ = self.best_C_
-        if work.refit_weights is not None:
-            self.best_refit_C_ = float(work.refit_weights[choice.refit[i, j]])
-        self.best_score_ = float(choice.mean[i, j])
-        self.best_index_ = choice.index
-        self.cv_results_ = choice.table(work, folds)
-        chosen = np.zeros(self.n_features_in_)
-        for fold in folds:
-            support = fold.supports[i][j]
-            assert support is not None
-            chosen[support] += 1
-        self.selection_frequency_ = chosen / len(folds)
-        self.n_iter_ = sum(fold.n_solves for fold in folds)
-
-    def _take_fit(self, fitted: FinalModel) -> None:
-        """Set the attributes that come from the fit of all data."""
-        self.path_ = fitted.path
-        self._take_result(fitted.result)
-        self.coef_ = fitted.model.coef.reshape(1, -1)
-        self.intercept_ = np.array([fitted.model.intercept])
-        self.n_iter_ += fitted.n_solves
-        self._included = fitted.included
-
-
-def _part(params: dict[str, Any], samples: np.ndarray) -> dict[str, Any]:
-    """Parameters of the scorer for some of the samples."""
-    return {name: take(value, samples) for name, value in params.items()}

@@ -13,7 +13,7 @@ from joblib import effective_n_jobs
 from ...runtime.parallel import Shared
 from ...runtime.progress import ensure_handler, logger
 from ...runtime.stopping import StopCondition
-from .folds import FoldJob, run_folds
+from .folds import AsGiven, FoldJob, FoldPreparation, run_folds
 from .grid import FoldSearch, GridFold, GridWork, best_of
 from .samples import Samples
 
@@ -112,6 +112,9 @@ def watched_folds(
     n_folds: int,
     watch: Watch,
     n_jobs: int | None,
+    *,
+    preparation: FoldPreparation[Samples] | None = None,
+    most_bytes: int | None = None,
 ) -> WatchedFolds:
     """Search and score all cells in all folds.
 
@@ -119,22 +122,24 @@ def watched_folds(
     that a search that ends early has the same cells in each. The first cell is always
     finished, unless by Ctrl-C.
 
-    Folds in other processes, or too large to be in memory together, are searched one by
-    one within their share of the time.
+    Folds in other processes, or too large to be in memory together (more than
+    ``most_bytes``), are searched one by one within their share of the time.
 
     Raises
     ------
     KeyboardInterrupt
         After Ctrl-C, if no cell is finished in all folds.
     """
+    prepared = AsGiven() if preparation is None else preparation
+    most_bytes = MOST_BYTES if most_bytes is None else most_bytes
     n_workers = min(effective_n_jobs(n_jobs), n_folds)
-    if n_workers == 1 and n_folds * _n_bytes(samples.data) <= MOST_BYTES:
-        return _side_by_side(work, samples, list(jobs), watch)
+    if n_workers == 1 and n_folds * _n_bytes(samples.data) <= most_bytes:
+        return _side_by_side(work, samples, list(jobs), watch, prepared)
     if watch.time_limit is not None:
         waves = -(-n_folds // n_workers)
         work = replace(work, time_limit=watch.time_limit / waves)
     stop = StopCondition()
-    folds = run_folds(work, samples, jobs, n_jobs=n_jobs)
+    folds = run_folds(work, samples, jobs, preparation=prepared, n_jobs=n_jobs)
     finished = _finished(folds)
     was_stopped = False
     for n_done, (k, i, j) in enumerate(_cells(folds)):
@@ -150,7 +155,11 @@ def watched_folds(
 
 
 def _side_by_side(
-    work: GridWork, samples: Samples, jobs: list[FoldJob], watch: Watch
+    work: GridWork,
+    samples: Samples,
+    jobs: list[FoldJob],
+    watch: Watch,
+    prepared: FoldPreparation[Samples],
 ) -> WatchedFolds:
     """All folds cell by cell, in this process."""
     stop, data = StopCondition(), Shared(samples)
@@ -161,7 +170,8 @@ def _side_by_side(
         searches: list[FoldSearch] = []
         try:
             for job in jobs:
-                search = FoldSearch(work, data, job, stop)
+                own = prepared.for_fold(data, job.train)
+                search = FoldSearch(work, own, job, stop)
                 searches.append(open_folds.enter_context(search))
             stop.restart(None)
             n_done = 0

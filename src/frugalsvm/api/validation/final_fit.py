@@ -86,7 +86,7 @@ class FinalFit:
         from ...driver.refit import with_refit
         from ...driver.solving import run_interruptible
         from ...runtime.stopping import StopCondition
-        from ..path import BoundedGrid, bounded_grid
+        from ..grid_search import BoundedGrid, bounded_grid
 
         work = self.work
         problem, units = work.maker.make(

@@ -168,7 +168,7 @@ class FoldSearch:
     def __init__(
         self, work: GridWork, data: Shared[Samples], job: FoldJob, stop: StopCondition
     ):
-        from ..path import GridSearch
+        from ..grid_search import GridSearch
 
         assert job.seed is not None
         self._work, self._job = work, job

@@ -96,8 +96,10 @@ def score_path_figure(path: BudgetPath) -> str:
 def objective_path_figure(path: BudgetPath) -> str:
     """Objective and bound by budget, with the chosen one marked."""
     assert path.objectives is not None
-    budgets, objectives = path.budgets.tolist(), path.objectives.tolist()
-    bounds = None if path.lower_bounds is None else path.lower_bounds.tolist()
+    # A choice that ended early does not know all of them.
+    known = np.isfinite(path.objectives)
+    budgets, objectives = path.budgets[known].tolist(), path.objectives[known].tolist()
+    bounds = None if path.lower_bounds is None else path.lower_bounds[known].tolist()
     title = "Objective and lower bound by number of features"
     values = objectives if bounds is None else [*objectives, *bounds]
     plot = Plot(_budget_axis(budgets), linear_axis(values, "objective"), title)

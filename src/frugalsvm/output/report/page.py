@@ -131,7 +131,8 @@ def _path(report: Report) -> dict[str, Any]:
         for k, budget in enumerate(path.budgets)
     ]
     with_scores = path if path.scores is not None else None
-    with_objectives = path if path.objectives is not None else None
+    is_known = path.objectives is not None and np.isfinite(path.objectives).any()
+    with_objectives = path if is_known else None
     return {
         "score_path": _figure(figures.score_path_figure, with_scores),
         "objective_path": _figure(figures.objective_path_figure, with_objectives),

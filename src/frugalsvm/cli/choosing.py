@@ -1,0 +1,262 @@
+"""Budget and C of the command line, chosen by cross-validation."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from ..api.validation.cells import SHARE_OF_FOLDS, Watch, WatchedFolds, watched_folds
+from ..api.validation.choice import DEFAULT_RULE, Choice, ScoredPath
+from ..api.validation.final_fit import FinalFit
+from ..api.validation.folds import FoldJob, fold_seeds
+from ..api.validation.grid import GridWork, budgets_of, weights_of
+from ..api.validation.samples import ProblemMaker, Samples
+from ..api.validation.scoring import BalancedAccuracy
+from ..api.validation.splits import possible_folds, stratified_splits
+from ..driver.options import SolveOptions
+from ..runtime.parallel import Shared
+from ..tables import Preparation, TableError
+from .study import AUTO, Conditions, PreparedTable, Search
+
+# The gap at which the fit of all rows is finished.
+GAP_TOL = SolveOptions().gap_tol
+# The part of the time left by the folds in which all rows are fitted with each budget
+# and C that was compared; the rest is for the search and the proof.
+SHARE_OF_PATH = 0.5
+# Folds are searched side by side if their data together take no more bytes than this.
+# Less than in Python, since tables are large and the rest of the memory is needed.
+MOST_BYTES = 2**28
+
+
+class Chosen(NamedTuple):
+    """Budget and C that were chosen on all rows, and from what.
+
+    Attributes
+    ----------
+    conditions : Conditions
+        With the budget and the C that were chosen.
+    path : ScoredPath
+        Scores, and objectives on all rows.
+    support : ndarray of int
+        The features that were found with them, to search on from.
+    n_finished : int
+        Pairs of budget and C that were compared in all folds.
+    was_late, was_interrupted : bool
+        Whether the time limit, or Ctrl-C, ended the comparison.
+    time_left : float or None
+        Of the time limit, in seconds.
+    """
+
+    conditions: Conditions
+    path: ScoredPath
+    support: np.ndarray
+    n_finished: int
+    was_late: bool
+    was_interrupted: bool
+    time_left: float | None
+
+    @property
+    def n_candidates(self) -> int:
+        """Pairs of budget and C that were to be compared."""
+        return int(self.path.objectives.size)
+
+    @property
+    def remark(self) -> str:
+        """What to say of a comparison that ended early; empty if it did not."""
+        if self.n_finished == self.n_candidates:
+            return ""
+        ended = "--time-limit" if self.was_late else "Ctrl-C"
+        return (
+            f"{ended} ended the choice: {self.n_finished} of {self.n_candidates} "
+            "feature limits were compared in all folds, the smallest first, and the "
+            "best of them was taken"
+        )
+
+
+def choose(
+    data: PreparedTable,
+    conditions: Conditions,
+    search: Search,
+    folds: int,
+    rows: np.ndarray | None = None,
+) -> GridChoice:
+    """Choose budget and C on some rows by cross-validation inside them.
+
+    A time limit, and Ctrl-C, end it with the best of those that were compared in all
+    folds. The time limit is that of the whole fit, and the folds may use a part of it.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        After Ctrl-C, if nothing was compared in all folds.
+    """
+    preparation = data.prepare(rows)
+    X = preparation.transform(data.table, rows)
+    used = np.arange(data.n_rows) if rows is None else rows
+    positive = data.target.positive[used]
+    possible = possible_folds(positive, max(2, folds))
+    if possible == 0:
+        rarer = min(int(positive.sum()), int((~positive).sum()))
+        raise TableError(
+            f"the rarer class has only {rarer} row{'s' * (rarer != 1)}, but choosing "
+            "the feature limit and C needs at least 2; give both "
+            "(--max-features 5 --C 1)."
+        )
+    samples = Samples(X, X, positive, np.where(positive, 1.0, -1.0), np.ones(used.size))
+    splits = stratified_splits(positive, possible, search.seed)
+    work = _grid_work(conditions, search, preparation)
+    seeds = fold_seeds(search.seed)
+    jobs = (
+        FoldJob(
+            k,
+            train,
+            test,
+            seeds.spawn(1)[0],
+            conditions.weights_of(samples.signs[train]),
+        )
+        for k, (train, test) in enumerate(splits)
+    )
+    limit = search.time_limit
+    found = watched_folds(
+        work, samples, jobs, possible,
+        Watch(None if limit is None else SHARE_OF_FOLDS * limit), search.n_jobs,
+        preparation=TableFolds(data, preparation, used), most_bytes=MOST_BYTES,
+    )  # fmt: skip
+    choice = Choice.of(found.folds, DEFAULT_RULE)
+    return GridChoice(conditions, search, work, samples, found, choice, seeds)
+
+
+def _grid_work(
+    conditions: Conditions, search: Search, preparation: Preparation
+) -> GridWork:
+    """What every fold of a choice does."""
+    sides = conditions.sides(preparation)
+    included = np.unique(np.array(sides["include"], dtype=np.int64))
+    n = preparation.n_features
+    budgets: list[int] | str = AUTO
+    if conditions.max_features != AUTO:
+        given = conditions.budget
+        budgets = [n if given is None else given]
+    # A C that is given does both: it selects the features and gives their weights.
+    given_C = ([conditions.C], "same")
+    return GridWork(
+        budgets_of(budgets, n, included.size),
+        *weights_of(*((AUTO, AUTO) if conditions.C == AUTO else given_C)),
+        search.choosing_effort,
+        ProblemMaker(sides, scale=True),
+        BalancedAccuracy(),
+    )
+
+
+@dataclass(frozen=True)
+class GridChoice:
+    """Budget and C, chosen by cross-validation.
+
+    Attributes
+    ----------
+    given : Conditions
+        With what was to be chosen.
+    search : Search
+    work : GridWork
+    samples : Samples
+    found : WatchedFolds
+    choice : Choice
+    seeds : SeedSequence
+    """
+
+    given: Conditions
+    search: Search
+    work: GridWork
+    samples: Samples
+    found: WatchedFolds
+    choice: Choice
+    seeds: np.random.SeedSequence
+
+    @property
+    def conditions(self) -> Conditions:
+        """With the budget and the C that were chosen."""
+        return self._chosen(self.choice)
+
+    @property
+    def time_left(self) -> float | None:
+        """Of the time limit, in seconds; None without one."""
+        limit = self.search.time_limit
+        return None if limit is None else max(0.0, limit - self.found.seconds)
+
+    def on_all(self) -> Chosen:
+        """Fit all rows with all that was compared; the choice is then final."""
+        found, left = self.found, self.time_left
+        share = None if left is None else SHARE_OF_PATH * left
+        options = {"gap_tol": GAP_TOL, "n_jobs": self.search.n_jobs}
+        final = FinalFit(
+            self.work, DEFAULT_RULE, options, time_limit=share,
+            only_chosen=found.was_interrupted,
+        )  # fmt: skip
+        weight = self.given.weights_of(self.samples.signs)
+        if weight is None:
+            weight = self.samples.sample_weight
+        started = time.perf_counter()
+        fitted = final.run(self.samples, weight, found.folds, self.choice, self.seeds)
+        if left is not None and share is not None:
+            # If it takes longer, kernels were compiled, which is not counted.
+            left -= min(share, time.perf_counter() - started)
+        return Chosen(
+            self._chosen(fitted.choice), fitted.path, fitted.result.selected,
+            found.n_finished, found.was_late,
+            found.was_interrupted or fitted.was_interrupted, left,
+        )  # fmt: skip
+
+    def _chosen(self, choice: Choice) -> Conditions:
+        i, j, r = choice.key
+        refit = self.work.refit_weights
+        budget: int | None = int(self.work.budgets[j])
+        if self.given.max_features is None:
+            budget = None
+        return replace(
+            self.given,
+            max_features=budget,
+            C=float(self.work.weights[i]),
+            refit_C=None if refit is None else float(refit[r]),
+        )
+
+
+@dataclass(frozen=True)
+class TableFolds:
+    """Prepares the table again in each fold of a choice.
+
+    Fill values and categories, not only means and scales, are learned from the training
+    rows of a fold.
+
+    Attributes
+    ----------
+    data : PreparedTable
+    whole : Preparation
+        Of all rows in use.
+    rows : ndarray of int
+        These rows.
+    """
+
+    data: PreparedTable
+    whole: Preparation
+    rows: np.ndarray
+
+    def for_fold(self, data: Shared[Samples], train: np.ndarray) -> Shared[Samples]:
+        """All samples with the features of the training rows, where ``whole`` has them.
+
+        A category that is missing in a fold becomes a constant feature.
+        """
+        own = self.data.prepare(self.rows[train])
+        place = {key: j for j, key in enumerate(_keys(self.whole))}
+        known = [(k, place[key]) for k, key in enumerate(_keys(own)) if key in place]
+        X = np.zeros((self.rows.size, self.whole.n_features), order="F")
+        features = own.transform(self.data.table, self.rows)
+        for k, j in known:
+            X[:, j] = features[:, k]
+        return Shared(replace(data.value, X=X, data=X))
+
+
+def _keys(preparation: Preparation) -> list[tuple[str, str | None]]:
+    return [(column.name, level) for column, level in preparation.origins()]

@@ -1,0 +1,112 @@
+"""The fit of all rows, after the choice of budget and C if they are open."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..api.validation.models import Linear
+from ..driver.constant import sign_of
+from ..driver.result import Result, Status
+from ..driver.solving import run_interruptible
+from ..output.portable.calibration import Sigmoid
+from ..runtime.progress import Callback
+from ..tables import Preparation
+from .choosing import Chosen, choose
+from .study import Conditions, PreparedTable, Search
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A model, and how it was obtained.
+
+    Attributes
+    ----------
+    preparation : Preparation
+    result : Result
+        In standardised units.
+    conditions : Conditions
+        With the budget and the C that were chosen.
+    choice : Chosen or None
+        How they were chosen, if they were.
+    chosen : tuple of str
+        Which of "budget" and "C" were chosen.
+    was_interrupted : bool
+    calibration : Sigmoid or None
+        Turns scores into probabilities, by which the model then predicts.
+    likely : int or None
+        The sign of the class that all rows belong to by their probabilities; None if
+        there are two, or no probabilities.
+    """
+
+    preparation: Preparation
+    result: Result
+    conditions: Conditions
+    choice: Chosen | None = None
+    chosen: tuple[str, ...] = ()
+    was_interrupted: bool = False
+    calibration: Sigmoid | None = None
+    likely: int | None = None
+
+    @property
+    def model(self) -> Linear:
+        """The weights that predict, in standardised units."""
+        return Linear.of(self.result)
+
+    @property
+    def weights(self) -> np.ndarray:
+        """Weights per unit as measured."""
+        return self.model.coef / self.preparation.scales
+
+    @property
+    def intercept(self) -> float:
+        """The intercept for values as measured."""
+        return self.model.intercept - float(self.weights @ self.preparation.means)
+
+    def calibrated(self, calibration: Sigmoid, scores: np.ndarray) -> Fit:
+        """The same model with probabilities; ``scores`` are those of all rows."""
+        # One half itself is the first class.
+        likely = sign_of(calibration.probability(scores) - 0.5)
+        return replace(self, calibration=calibration, likely=likely)
+
+
+def fit_all(
+    data: PreparedTable,
+    conditions: Conditions,
+    search: Search,
+    *,
+    folds: int,
+    on_phase: Callable[[str], None],
+    callback: Callback | None = None,
+    certificate: bool = False,
+) -> Fit:
+    """Choose budget and C if they are open, then fit all rows.
+
+    The time limit is for all of this.
+    """
+    choice, chosen, limit = None, conditions.open_ones, search.time_limit
+    support, has_ended = None, False
+    preparation = data.prepare()
+    if conditions.is_open:
+        on_phase("choosing feature limit and C by cross-validation")
+        choice = choose(data, conditions, search, folds).on_all()
+        conditions, support = choice.conditions, choice.support
+        has_ended = choice.was_interrupted
+        limit = 0.0 if has_ended else choice.time_left
+    on_phase("searching and proving")
+    X = preparation.transform(data.table)
+    problem = conditions.problem(preparation, X, data.target.signs)
+    options = replace(
+        search.options, time_limit=limit, initial_support=support, callback=callback,
+        certificate=certificate,
+    )  # fmt: skip
+    result, interrupted = run_interruptible(problem, options)
+    if has_ended and result.status is Status.TIME_LIMIT:
+        # Not the user's limit.
+        result = replace(result, status=Status.INTERRUPTED)
+    result = conditions.refitted(problem, result)
+    return Fit(
+        preparation, result, conditions, choice, chosen, interrupted or has_ended
+    )

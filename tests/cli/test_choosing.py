@@ -1,0 +1,185 @@
+"""The choice of the feature limit and C: its time limit, and Ctrl-C."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from frugalsvm.api.grid_search import GridSearch
+from frugalsvm.api.validation.cells import SHARE_OF_FOLDS
+from frugalsvm.cli import choosing, fitting, validation
+from frugalsvm.cli.study import Conditions, Search, load_data
+
+FAST = ("-t", "state", "--effort", "fast", "--folds", "3")
+
+
+def stop_after(n_steps, how, monkeypatch):
+    """Do something to the search of a choice after some steps."""
+    begun, begin = [], GridSearch.begin
+
+    def step(self, *arguments):
+        begun.append(arguments)
+        if len(begun) == n_steps + 1:
+            how(self)
+        return begin(self, *arguments)
+
+    monkeypatch.setattr(GridSearch, "begin", step)
+
+
+def press_ctrl_c(search):
+    search.stop.interrupt()
+
+
+def time_is_up(search):
+    search.stop.limit(0.0)
+
+
+@pytest.fixture
+def limits(monkeypatch):
+    """Time limits of the runs after a choice, on all rows and in the folds."""
+    found = {"all": [], "folds": []}
+    for name, module, run in (
+        ("all", fitting, "run_interruptible"), ("folds", validation, "run_or_raise"),
+    ):  # fmt: skip
+        inner = getattr(module, run)
+
+        def watched(problem, options, inner=inner, seen=found[name]):
+            seen.append(options.time_limit)
+            return inner(problem, options)
+
+        monkeypatch.setattr(module, run, watched)
+    return found
+
+
+def test_a_time_limit_takes_the_best_of_what_all_folds_have(run, run_json, data):
+    options = (*FAST, "-k", "auto", "--time-limit", "0")
+    done = run("fit", data, *options, "--report", "r.html", "--model", "m.json")
+    words = "--time-limit ended the choice: 1 of 7 feature limits were compared"
+    assert words in done.stderr
+    assert "ended the choice in 3 of the 3 folds" in done.stderr
+    assert "at most 1 features and C = 1 (feature limit chosen by" in done.stdout
+    assert "The search stopped at the time limit" in done.stdout
+    page = Path("r.html").read_text()
+    assert f"C set by the user; {words}" in page
+    assert "nan" not in page.split("Show the numbers")[-1].split("</table>")[0]
+    assert len(json.loads(Path("m.json").read_text())["features"]) == 1
+    found = run_json("fit", data, *options)
+    assert found["max_features"] == 1
+    assert found["choice"] == {
+        "compared": 1, "candidates": 7, "ended_by_time_limit": True,
+    }  # fmt: skip
+    assert found["cross_validation"]["choices_ended_by_time_limit"] == 3
+    assert found["proof"]["lower_bound"] <= found["proof"]["objective"]
+
+
+def test_what_is_compared_before_the_limit_counts(run_json, data, monkeypatch):
+    stop_after(7, time_is_up, monkeypatch)
+    options = ("fit", data, *FAST[:4], "--folds", "3", "-k", "auto")
+    found = run_json(*options, "--time-limit", "1000")
+    # Seven steps are two feature limits in three folds, and one more step.
+    assert found["choice"]["compared"] == 2
+    assert found["max_features"] in (1, 2)
+    # The choices in the folds of the cross-validation had time.
+    assert found["cross_validation"]["choices_ended_by_time_limit"] == 0
+
+
+def test_one_limit_is_for_choice_and_search(run_json, data, limits, monkeypatch):
+    shares, paths = [], []
+    watch, final = choosing.Watch, choosing.FinalFit
+
+    def watched(limit):
+        shares.append(limit)
+        return watch(limit)
+
+    def fitted(*arguments, **options):
+        paths.append(options["time_limit"])
+        return final(*arguments, **options)
+
+    monkeypatch.setattr(choosing, "Watch", watched)
+    monkeypatch.setattr(choosing, "FinalFit", fitted)
+    run_json("fit", data, *FAST, "-k", "auto", "--C", "auto", "--time-limit", "900")
+    # On all rows, and in each of three folds with a third of the time.
+    assert shares == [SHARE_OF_FOLDS * limit for limit in (900, 300, 300, 300)]
+    assert len(limits["folds"]) == 3
+    assert all(0.0 < limit < 300.0 for limit in limits["folds"])
+    (path,), (limit,) = paths, limits["all"]
+    assert 0.0 < path < 450.0
+    assert path <= limit < 900.0
+
+
+def test_without_a_limit_there_is_none(run_json, data, limits):
+    found = run_json("fit", data, *FAST, "-k", "auto")
+    assert limits == {"all": [None], "folds": [None] * 3}
+    assert found["choice"]["compared"] == found["choice"]["candidates"] == 7
+    assert not found["choice"]["ended_by_time_limit"]
+    assert run_json("fit", data, *FAST)["choice"] is None
+
+
+def test_the_search_goes_on_from_what_the_choice_found(data, monkeypatch):
+    seen, run = [], fitting.run_interruptible
+
+    def watched(problem, options):
+        seen.append(options.initial_support)
+        return run(problem, options)
+
+    monkeypatch.setattr(fitting, "run_interruptible", watched)
+    table = load_data(data, "state")
+    found = fitting.fit_all(
+        table, Conditions("auto"), Search("fast", 0.0), folds=3,
+        on_phase=lambda words: None,
+    )  # fmt: skip
+    np.testing.assert_array_equal(seen, [found.choice.support])
+    assert found.choice.support.size == 1
+
+
+def test_large_tables_are_compared_fold_by_fold(run_json, data, monkeypatch):
+    options = ("fit", data, *FAST[:4], "--folds", "3", "-k", "auto")
+    whole = run_json(*options)
+    monkeypatch.setattr(choosing, "MOST_BYTES", 0)
+    parts = run_json(*options)
+    for one in (whole, parts):
+        one.pop("seconds")
+    assert parts == whole
+    found = run_json(*options, "--time-limit", "0")
+    assert found["choice"]["compared"] == 1
+    assert found["choice"]["ended_by_time_limit"]
+
+
+def test_ctrl_c_takes_the_best_so_far_and_ends(run, data, folder, monkeypatch):
+    stop_after(7, press_ctrl_c, monkeypatch)
+    done = run("fit", data, *FAST, "-k", "auto", "--model", "m.json", code=130)
+    words = "Ctrl-C ended the choice: 2 of 7 feature limits were compared"
+    assert words in done.stderr
+    assert "interrupted: this is the best model found so far" in done.stderr
+    assert "The search was interrupted" in done.stdout
+    assert "cross-validated" not in done.stdout.split("Proved")[0]
+    assert 1 <= len(json.loads((folder / "m.json").read_text())["features"]) <= 2
+
+
+def test_ctrl_c_before_anything_is_compared(run, data, monkeypatch):
+    stop_after(2, press_ctrl_c, monkeypatch)
+    done = run("fit", data, *FAST, "-k", "auto", code=130)
+    assert "interrupted before a result was found" in done.stderr
+
+
+def test_ctrl_c_in_the_choice_of_a_fold_ends_the_cross_validation(
+    run, data, monkeypatch
+):
+    # Three folds of seven feature limits are the choice on all rows.
+    stop_after(21 + 7, press_ctrl_c, monkeypatch)
+    monkeypatch.setattr(choosing.FinalFit, "run", without_a_path(choosing.FinalFit.run))
+    done = run("fit", data, *FAST, "-k", "auto", code=130)
+    assert "found so far, without cross-validation" in done.stderr
+    assert "ended the choice" not in done.stderr
+    assert "Proved" in done.stdout
+
+
+def without_a_path(run):
+    """The fit of all rows without other feature limits, which would be steps, too."""
+
+    def only_chosen(self, *arguments):
+        object.__setattr__(self, "only_chosen", True)
+        return run(self, *arguments)._replace(was_interrupted=False)
+
+    return only_chosen
