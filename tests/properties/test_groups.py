@@ -264,6 +264,44 @@ def test_lists_are_complete(kind, seed):
             assert problem.admits(support)
 
 
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("seed", range(3))
+def test_roles_are_those_of_enumeration(kind, seed):
+    problem = grouped_problem(kind, seed, most=7)
+    reference = Enumeration(problem)
+    found = near_optimal(problem, tolerance=0.3, random_state=0)
+    useful = {*problem.candidates, *problem.include}
+    minimal = {s for s in reference.minimal(1.3 * reference.best) if {*s} <= useful}
+    assert {tuple(one.tolist()) for one in found.minimal()} == minimal
+    within = [{*s} for s, v in reference.values.items() if v <= 1.3 * reference.best]
+    names = found.feature_names
+    indispensable = set.intersection(*within)
+    assert found.indispensable == [names[g] for g in sorted(indispensable)]
+    # A feature is never used if no model that has it needs it.
+    needed = {
+        g
+        for s, value in reference.values.items()
+        if value <= 1.3 * reference.best and {*s} <= useful
+        for g in {*s} - {*problem.include}
+        if value < reference.values[tuple(j for j in s if j != g)] * (1 - 1e-8)
+    }
+    for g in needed:
+        assert names[g] not in found.never
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_lists_are_proved(kind):
+    X, y, arguments = grouped_arguments(kind, 2, most=7)
+    problem = Problem(X, y, **arguments)
+    found = near_optimal(problem, tolerance=0.2, random_state=0, certificate=True)
+    proved = verify(found.certificate, X, y).alternatives
+    assert proved.threshold >= found.threshold * (1 - 1e-9)
+    listed = {tuple(s.tolist()) for s in proved.supports}
+    reference = Enumeration(problem)
+    for s in reference.sets(proved.threshold * (1 - 1e-7)):
+        assert any({*s} <= {*other} for other in listed)
+
+
 # --- certificates ---------------------------------------------------------------------
 
 
@@ -394,6 +432,31 @@ def test_signs_that_forbid_everything_leave_no_weight(intercept, groups):
         np.testing.assert_allclose(result.lower_bound, expected, rtol=1e-4)
     found = near_optimal(problem, tolerance=0.1)
     assert found.complete
+
+
+@pytest.mark.parametrize("with_signs", [False, True])
+@pytest.mark.parametrize("many", ["samples", "columns"])
+def test_searches_of_larger_data(many, with_signs):
+    """Enough groups for estimates of exchanges, the shortlist and tempering."""
+    rng = np.random.default_rng(17)
+    m, p = (400, 60) if many == "samples" else (60, 250)
+    groups = rng.permutation(np.arange(4 * p) % p)
+    signs = rng.integers(-1, 2, 4 * p) if with_signs else None
+    X = rng.normal(size=(m, p))[:, groups] + rng.normal(size=(m, 4 * p))
+    y = np.where(X[:, groups < 4].sum(axis=1) + rng.normal(size=m) > 0, 1.0, -1.0)
+    problem = Problem(X, y, C=0.05, max_features=4, feature_groups=groups, signs=signs)
+    values = []
+    for effort in ("fast", "normal"):
+        result = solve(problem, effort=effort, random_state=0, n_jobs=1)
+        chosen = np.isin(problem.columns.groups, result.selected)
+        chosen_signs = problem.columns.signs[chosen]
+        value = svm_value(X[:, chosen], y, problem.C, signs=chosen_signs)
+        np.testing.assert_allclose(result.objective, value, rtol=1e-6)
+        assert result.selected.size <= 4
+        assert (result.coef * problem.columns.signs >= 0).all()
+        values.append(result.objective)
+        assert result.lower_bound <= result.objective
+    assert values[1] <= values[0] * (1 + 1e-9)
 
 
 def test_more_columns_than_the_budget_in_a_group():

@@ -69,9 +69,8 @@ class ExchangeTrials:
                 return
             self._centres.add(best.key)
             self._last, self._objectives = best.key, {}
-            size = np.abs(best.coef)
             # Features of small weight are the easiest to replace.
-            order = best.support[np.argsort(size, kind="stable")]
+            order = best.support[np.argsort(best.lengths, kind="stable")]
             try:
                 self._around(best.support, order)
             except Stop:

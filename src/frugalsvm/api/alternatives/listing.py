@@ -239,7 +239,7 @@ class NearOptimal:
                 if feature in part.key
             }
             level = list(below.values())
-            if any(one.coef[one.key.index(feature)] != 0.0 for one in level):
+            if any(one.lengths[one.key.index(feature)] != 0.0 for one in level):
                 return True
             if len(tried) > MOST_PARTS:
                 return True

@@ -27,7 +27,7 @@ def bounds_without(
     """
     listing = tree.listing
     best = listing.supports()[0]
-    order = best.support[np.argsort(-np.abs(best.coef), kind="stable")]
+    order = best.support[np.argsort(-best.lengths, kind="stable")]
     features = order[~np.isin(order, problem.include)].tolist()
     bounds = tree.bounds_without(features)
     root, tol = problem.root_region(), problem.parameters(TreeParameters).node_tol

@@ -284,9 +284,9 @@ def _largest(found: list[Found]) -> list[Found]:
 
 def _without_zeros(problem: Problem, whole: Found) -> Found:
     """The support of a set: its features whose weights are not zero."""
-    size = np.abs(whole.coef)
+    size = whole.lengths
     droppable = ~np.isin(whole.support, problem.include)
-    # Dropping a feature raises the objective by at least half its squared weight.
+    # Dropping a feature raises the objective by at least half its squared weights.
     small = droppable & (0.5 * size**2 <= SAME * whole.objective)
     one = whole
     for feature in whole.support[small][np.argsort(size[small], kind="stable")]:
@@ -302,19 +302,24 @@ def _certificate(
     """The proof that every other set of features is worse."""
     supports, coefs, intercepts = [], [], []
     for one, sets in groups:
-        coef = np.zeros(problem.n_features)
-        coef[one.support] = one.coef
+        coef = _for_all_columns(problem, one)
         for whole in sets:
             supports.append(whole.support)
-            coefs.append(coef[whole.support])
+            coefs.append(coef[problem.columns.of(whole.support)])
             intercepts.append(one.intercept)
     best = groups[0][0]
-    coef = np.zeros(problem.n_features)
-    coef[best.support] = best.coef
+    coef = _for_all_columns(problem, best)
     return build_certificate(
         problem, coef, best.intercept, best.objective, lower_bound, tree.frontier.kept,
         alternatives=ProvedList(supports, coefs, intercepts, tree.proved),
     )  # fmt: skip
+
+
+def _for_all_columns(problem: Problem, one: Found) -> np.ndarray:
+    """The weights of a set, and zeros for all other columns."""
+    coef = np.zeros(problem.n_columns)
+    coef[problem.columns.of(one.support)] = one.coef
+    return coef
 
 
 def _warm_up(stop: StopCondition) -> None:
