@@ -13,6 +13,7 @@ from .runtime import aliases
 
 if TYPE_CHECKING:
     from .api.alternatives import NearOptimal, near_optimal
+    from .api.encoded_columns import encoded_groups
     from .api.estimators import FrugalSVC, FrugalSVCCV
     from .api.path import FrugalPath, frugal_path
     from .api.stability import StabilitySelection, stability_selection
@@ -50,6 +51,7 @@ _HOME = {
     "StabilitySelection": "api.stability",
     "Status": "driver.result",
     "Verification": "checker",
+    "encoded_groups": "api.encoded_columns",
     "frugal_path": "api.path",
     "near_optimal": "api.alternatives",
     "relax": "search.relaxations",
@@ -78,6 +80,7 @@ __all__ = [
     "StabilitySelection",
     "Status",
     "Verification",
+    "encoded_groups",
     "frugal_path",
     "near_optimal",
     "relax",

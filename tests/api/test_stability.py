@@ -7,9 +7,10 @@ import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.base import BaseEstimator
+from sklearn.compose import make_column_transformer
 from sklearn.feature_selection import SelectKBest, SelectorMixin
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import LinearSVC
 
 from frugalsvm import FrugalSVC, StabilitySelection, stability_selection
@@ -132,3 +133,60 @@ def test_bad_arguments(data):
             found.stable(wrong)
         with pytest.raises(ValueError, match=re.escape(f"got {wrong!r}.")):
             found.expected_low(wrong)
+
+
+def mixed():
+    """A table in which the colour matters, and one number of two."""
+    random = np.random.default_rng(1)
+    colour = random.choice(["red", "green", "blue"], 120)
+    X = pd.DataFrame({"a": random.normal(size=120), "colour": colour})
+    X["b"] = random.normal(size=120)
+    y = np.where((colour == "red") + X["b"] + 0.1 * random.normal(size=120) > 0.5, 1, 0)
+    return X, y
+
+
+def test_an_encoded_column_counts_once():
+    encoder = make_column_transformer(
+        (OneHotEncoder(), ["colour"]), ("passthrough", ["a", "b"])
+    )
+    model = make_pipeline(encoder, FrugalSVC(3, method="swap"))
+    found = stability_selection(model, *mixed(), n_pairs=2, random_state=0)
+    assert found.feature_names == ["a", "colour", "b"]
+    assert found.masks.shape == (4, 3)
+    assert found.stable(1.0) == ["colour", "b"]
+
+
+def test_groups_are_counted_for_any_estimator(data):
+    X, y = data
+    groups = {"odd": ["f1", "f3", "f5"], "rest": ["f0", "f2"]}
+    model = SelectKBest(k=2)
+    found = stability_selection(
+        model, X, y, n_pairs=2, feature_groups=groups, random_state=0
+    )
+    assert found.feature_names == ["rest", "odd", "f4", "f6", "f7", "f8", "f9"]
+    assert sorted(found.stable(1.0)) == ["f7", "odd"]
+    single = stability_selection(model, X, y, n_pairs=2, random_state=0)
+    assert single.masks.sum() == found.masks.sum()
+
+
+def test_signs_need_an_estimator_that_takes_them(data):
+    with pytest.raises(ValueError, match=r"signs needs an estimator .* LinearSVC does"):
+        stability_selection(LinearSVC(), *data, signs={"f3": "+"})
+
+
+def test_groups_and_signs_are_those_of_the_model(data):
+    X, y = data
+    groups = {"odd": ["f1", "f3", "f5"], "rest": ["f0", "f2"]}
+    options = {"n_pairs": 2, "random_state": 0}
+    model = make_pipeline(StandardScaler(), FrugalSVC(2, method="swap"))
+    model.set_output(transform="pandas")
+    given = stability_selection(model, X, y, feature_groups=groups, **options)
+    assert given.feature_names == ["rest", "odd", "f4", "f6", "f7", "f8", "f9"]
+    assert sorted(given.stable(1.0)) == ["f7", "odd"]
+    own = model.set_params(frugalsvc__feature_groups=groups)
+    found = stability_selection(own, X, y, **options)
+    assert found.feature_names == given.feature_names
+    np.testing.assert_array_equal(found.masks, given.masks)
+    # With the wrong sign, a feature that matters is of no use.
+    signed = stability_selection(own, X, y, signs={"f7": "+"}, **options)
+    assert "f7" not in signed.stable(0.1)

@@ -178,7 +178,23 @@ def test_standard_input_and_quiet(run, data):
         (["-t", "state", "--time-limit", "-1"], "--time-limit must be"),
         (["-t", "state", "--jobs", "0"], "--jobs must be"),
         (["-t", "state", "--folds", "1"], "--folds must be at least 2"),
-        (["-t", "state", "--include", "colour", "-k", "2"], "needs 3 features"),
+        (["-t", "state", "--include", "colour", "-k", "0"], "needs 1 features"),
+        (
+            ["-t", "state", "--include", "colour", "-k", "2", "--split-categories"],
+            "needs 3 features",
+        ),
+        (["-t", "state", "--signs", "age"], "--signs must look like income=+,age=-"),
+        (["-t", "state", "--signs", "agee=+"], "did you mean 'age'"),
+        (["-t", "state", "--signs", "age=+,age=-"], "'age' has both signs"),
+        (["-t", "state", "--levels", "largest"], "--levels must be smallest or mean"),
+        (
+            ["-t", "state", "--levels", "mean", "--split-categories"],
+            "remove --split-categories",
+        ),
+        (
+            ["-t", "state", "--levels", "mean", "--signs", "colour=red=+"],
+            "leave out one of the two",
+        ),
     ],
 )
 def test_bad_usage_is_one_clear_line(run, data, options, words):

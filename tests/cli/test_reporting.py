@@ -48,7 +48,8 @@ def test_all_sections_are_filled(made):
     assert report.reproduction.seed == 7
     assert "numpy" in report.reproduction.versions
     names = [one.name for one in report.features]
-    assert names == [fit.preparation.features[j] for j in fit.result.selected]
+    chosen = fit.result.selected_columns.tolist()
+    assert names == [fit.preparation.features[j] for j in chosen]
 
 
 def test_the_data_are_described(made):

@@ -29,8 +29,9 @@ def test_the_same_model(run_json, data, effort):
     )  # fmt: skip
     table = load_data(data, "state")
     preparation = table.prepare()
+    groups = [column.name for column, _ in preparation.origins()]
     model = FrugalSVC(
-        2, 0.3, effort=effort, include=preparation.of_column("noise"), random_state=5
+        2, 0.3, effort=effort, include=["noise"], feature_groups=groups, random_state=5
     )
     model.fit(preparation.transform(table.table), table.target.positive)
     assert_same(found, model, list(preparation.features))

@@ -120,7 +120,7 @@ def test_groups_that_are_no_columns_have_numbers(run, fitted, folder):
 
 def test_the_size_of_groups_is_compared_first(run, fitted, folder, no_work):
     certificate = Certificate.load(fitted / "proof.npz")
-    n = certificate.arrays["costs"].size
+    n = certificate.arrays["groups"].size
     made = sealed(certificate.arrays, groups=np.arange(n + 3).clip(max=n - 1))
     Certificate(made).save(folder / "forged.npz")
     done = run("verify", folder / "forged.npz", fitted / "data.csv", code=1)
@@ -169,7 +169,8 @@ def with_levels(fitted, folder, levels, **arrays):
     names = [name for one in content["columns"] for name in _column(one).features()]
     content |= {"features": names, "means": [0.0] * len(names)}
     content |= {"scales": [1.0] * len(names)}
-    made = sealed(certificate.arrays, **{"costs": np.ones(len(names)), **arrays})
+    alone = {"costs": np.ones(len(names)), "groups": np.arange(len(names))}
+    made = sealed(certificate.arrays, **alone | arrays)
     proof = Certificate(made).with_preparation(json.dumps(content))
     proof.save(folder / "forged.npz")
     return "forged.npz"
@@ -177,9 +178,9 @@ def with_levels(fitted, folder, levels, **arrays):
 
 def test_sizes_are_compared_first(run, fitted, folder, no_work):
     data, many = fitted / "data.csv", [f"c{k}" for k in range(100_000)]
-    proof = with_levels(fitted, folder, many, costs=np.ones(6))
+    proof = with_levels(fitted, folder, many, costs=np.ones(6), groups=np.arange(6))
     done = run("verify", proof, data, code=1)
-    assert "is for 6 features, but the table has 100," in done.stderr
+    assert "is for 6 columns, but the table has 100," in done.stderr
     table = {name: column[:50] for name, column in columns().items()}
     path = write_csv(folder / "short.csv", table)
     done = run("verify", fitted / "proof.npz", path, code=1)

@@ -57,30 +57,18 @@ class FeatureNames:
             return [f"x{j}" for j in range(self._n)]
         return [str(name) for name in self._names]
 
-    def constraints(
-        self,
-        feature_costs: Any,
-        max_cost: float | None,
-        include: Any,
-        exclude: Any,
-        stacklevel: int,
-    ) -> dict[str, Any]:
-        """Costs and features as ``Problem`` takes them, by position.
+    @property
+    def given(self) -> list[str]:
+        """Names of the columns, if they have any."""
+        return self.names if self.are_given else []
 
-        ``stacklevel`` is the one for warnings, relative to this function.
-        """
-        if feature_costs is not None and max_cost is None:
-            warnings.warn(
-                "feature_costs without max_cost limits nothing; set max_cost.",
-                UserWarning,
-                stacklevel=stacklevel,
-            )
-        return {
-            "feature_costs": self.costs(feature_costs),
-            "max_cost": max_cost,
-            "include": self.indices("include", include),
-            "exclude": self.indices("exclude", exclude),
-        }
+    def has(self, name: str) -> bool:
+        """Whether a column has this name."""
+        return name in self._place
+
+    def place(self, name: str) -> int | None:
+        """The index of the only column of this name; None if there is no such."""
+        return None if name in self._ambiguous else self._place.get(name)
 
     def indices(self, parameter: str, features: Any) -> np.ndarray:
         """Indices of features given as indices, names, a boolean mask or None.
@@ -96,27 +84,29 @@ class FeatureNames:
             )
         features = features if hasattr(features, "__len__") else list(features)
         # As objects, since anything but a mask may be ragged.
-        mask = _as_array(features)
+        mask = as_array(features)
         if mask.dtype == bool and mask.size:
-            by_name = self._in_order(parameter, features)
+            by_name = self._values_in_order(parameter, features)
             return self._of_mask(
                 parameter, mask if by_name is None else np.array(by_name)
             )
-        found = [self._index(parameter, feature) for feature in features]
+        found = [self.index(parameter, feature) for feature in features]
         return np.array(found, dtype=np.int64)
 
     def costs(self, feature_costs: Any) -> Any:
         """Costs in the order of the columns: by name, if they have names."""
-        by_name = self._in_order("feature_costs", feature_costs)
+        by_name = self._values_in_order("feature_costs", feature_costs)
         if by_name is None:
             return feature_costs
         return by_name
 
-    def _in_order(self, parameter: str, values: Any) -> list[Any] | None:
+    def _values_in_order(self, parameter: str, values: Any) -> list[Any] | None:
         """Values with names in the order of the columns; None if they have none."""
-        by_name = _named(parameter, values)
-        if by_name is None:
-            return None
+        by_name = named(parameter, values)
+        return None if by_name is None else self.in_order(parameter, by_name)
+
+    def in_order(self, parameter: str, by_name: Mapping[Any, Any]) -> list[Any]:
+        """Values by name in the order of the columns."""
         if self._names is None:
             raise ValueError(
                 f"{parameter} has names, but "
@@ -141,7 +131,8 @@ class FeatureNames:
             )
         return np.flatnonzero(mask)
 
-    def _index(self, parameter: str, feature: Any) -> int:
+    def index(self, parameter: str, feature: Any) -> int:
+        """The index of a column, given by index or by name."""
         if isinstance(feature, str):
             if feature not in self._place:
                 raise ValueError(self._unknown(parameter, feature))
@@ -179,6 +170,18 @@ class FeatureNames:
         )
 
 
+def warn_without_limit(
+    feature_costs: Any, max_cost: float | None, stacklevel: int
+) -> None:
+    """Warn of costs that limit nothing; ``stacklevel`` is relative to this."""
+    if feature_costs is not None and max_cost is None:
+        warnings.warn(
+            "feature_costs without max_cost limits nothing; set max_cost.",
+            UserWarning,
+            stacklevel=stacklevel,
+        )
+
+
 def _shape(X: Any) -> tuple[int, ...]:
     """The shape of nested lists; none if they are ragged."""
     try:
@@ -187,7 +190,7 @@ def _shape(X: Any) -> tuple[int, ...]:
         return ()
 
 
-def _as_array(values: Any) -> np.ndarray:
+def as_array(values: Any) -> np.ndarray:
     """Values as an array; of objects if they have no common type."""
     try:
         return np.asarray(values)
@@ -195,7 +198,7 @@ def _as_array(values: Any) -> np.ndarray:
         return np.empty(0, dtype=object)
 
 
-def _named(parameter: str, values: Any) -> dict[Any, Any] | None:
+def named(parameter: str, values: Any) -> dict[Any, Any] | None:
     """Values by name, if they have names, as in a mapping or a Series."""
     if isinstance(values, Mapping):
         return dict(values)

@@ -244,8 +244,8 @@ def bounded_grid(
         for i, j in search.indices[:n_finished]:
             solution = search.solution((i, j))
             row = problem.with_C(float(weights[i]))
-            coef = np.zeros(problem.n_features)
-            coef[solution.support] = solution.w
+            coef = np.zeros(problem.n_columns)
+            coef[problem.columns.of(solution.support)] = solution.w
             intercept = problem.unshifted_intercept(coef, solution.b)
             grid.objectives[i, j] = row.objective(coef, intercept)
             supports[i][j] = solution.support

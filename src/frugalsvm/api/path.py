@@ -15,6 +15,7 @@ from ..driver.result import Result
 from ..driver.solving import run_or_raise
 from ..problem.problem import Problem
 from ..runtime.progress import relative_gaps
+from .feature_groups import FeatureGroups
 from .feature_names import FeatureNames
 from .grid_search import spread_bounds
 
@@ -40,7 +41,8 @@ class FrugalPath:
     results : list of lists of Result
         In the same layout; their own ``lower_bound`` may be weaker.
     feature_names : list of str
-        The columns of a data frame; x0, x1, ... if there were no names.
+        The columns of a data frame; x0, x1, ... if there were no names. Of groups, if
+        there were any.
     """
 
     max_features: np.ndarray
@@ -110,6 +112,8 @@ def frugal_path(
     max_cost: float | None = None,
     include: Iterable[int | str | bool] | None = (),
     exclude: Iterable[int | str | bool] | None = (),
+    feature_groups: ArrayLike | Mapping[str, Iterable[int | str]] | None = None,
+    signs: ArrayLike | Mapping[str | int, str | int] | None = None,
     fit_intercept: bool = True,
     **options: Any,
 ) -> FrugalPath:
@@ -130,7 +134,7 @@ def frugal_path(
         bounds than the relaxations.
     sample_weight, fit_intercept
         See :class:`frugalsvm.Problem`.
-    feature_costs, max_cost, include, exclude
+    feature_costs, max_cost, include, exclude, feature_groups, signs
         As in :class:`frugalsvm.FrugalSVC`: features by index, name or mask, costs also
         by name. ``max_cost`` is the same for the whole path.
     **options
@@ -148,7 +152,7 @@ def frugal_path(
     """
     budgets = sorted_budgets(max_features)
     weights = sorted_weights(C)
-    features = FeatureNames.of(X)
+    features = FeatureGroups.of(FeatureNames.of(X), feature_groups, signs, X)
     problem = Problem(
         X, y, C=float(weights[0]), max_features=int(budgets[-1]),
         sample_weight=sample_weight, fit_intercept=fit_intercept,

@@ -16,6 +16,8 @@ from sklearn.utils.parallel import Parallel, delayed
 from ..runtime import markup
 from ..runtime.parallel import Shared, sent_once
 from .estimators.fitted import open_fitted
+from .feature_groups import FeatureGroups
+from .feature_names import FeatureNames
 
 
 @dataclass(frozen=True, repr=False)
@@ -28,6 +30,7 @@ class StabilitySelection:
         Features selected by each half-sample; rows 2k and 2k + 1 belong to
         complementary halves.
     feature_names : list of str
+        Of columns, or of groups of them.
     """
 
     masks: np.ndarray
@@ -163,6 +166,8 @@ def stability_selection(
     y: ArrayLike,
     *,
     n_pairs: int = 25,
+    feature_groups: Any = None,
+    signs: Any = None,
     n_jobs: int | None = None,
     random_state: int | np.random.RandomState | None = None,
     verbose: int = 0,
@@ -179,13 +184,20 @@ def stability_selection(
     estimator : estimator
         With ``get_support`` or ``coef_``: :class:`~frugalsvm.FrugalSVC`, any linear
         classifier, any selector; or a pipeline that ends with one and whose other steps
-        keep or select columns, so that scaling happens inside the half-samples. It is
-        cloned. Any ``random_state`` in it that is None is set from the one given here.
+        keep, select or encode columns, so that scaling happens inside the half-samples.
+        A column that is encoded counts as selected if any column made of it is. The
+        estimator is cloned. Any ``random_state`` in it that is None is set from the one
+        given here.
     X : array-like or sparse matrix of shape (n_samples, n_features)
     y : array-like of shape (n_samples,)
         Labels, with at least two samples in each class.
     n_pairs : int, default=25
         Pairs of half-samples, so that ``2 * n_pairs`` models are fitted.
+    feature_groups, signs : default=None
+        As in :class:`~frugalsvm.FrugalSVC`, about the columns of X: the last step is
+        given them if it has parameters of these names, and groups are counted instead
+        of columns. Columns must keep their places until then, or be given by name. By
+        default, those of the estimator.
     n_jobs : int, default=None
         Processes, as in joblib. The result does not depend on it if the estimator is
         deterministic.
@@ -222,6 +234,13 @@ def stability_selection(
     if not isinstance(n_pairs, Integral) or isinstance(n_pairs, bool) or n_pairs < 1:
         raise ValueError(f"n_pairs must be an integer >= 1, got {n_pairs!r}.")
     X, y = indexable(X, y)
+    estimator, taken = _with_parameters(
+        clone(estimator), {"feature_groups": feature_groups, "signs": signs}
+    )
+    if "feature_groups" in taken and isinstance(feature_groups, str):
+        # The names of encoded columns, which only that step sees.
+        feature_groups = None
+    features = FeatureGroups.of(FeatureNames.of(X), feature_groups, None, X)
     random = check_random_state(random_state)
     labels = np.asarray(y)
     halves = [half for _ in range(n_pairs) for half in _complementary(labels, random)]
@@ -232,8 +251,45 @@ def stability_selection(
             delayed(_fit)(shared, (_seeded(clone(estimator), int(seed)), half))
             for half, seed in zip(halves, seeds, strict=True)
         )
-    masks = np.array([mask for mask, _ in fits])
-    return StabilitySelection(masks, fits[0][1])
+    if not features.are_columns:
+        used = [_of_groups(features, mask) for mask, _, _ in fits]
+        return StabilitySelection(np.array(used), features.names)
+    own = [groups for _, _, groups in fits]
+    if own[0] is not None:
+        # A half-sample that lacks a category may have other groups.
+        names = list(dict.fromkeys(name for one in own for name in one or ()))
+        used = [[(one or {}).get(name, False) for name in names] for one in own]
+        return StabilitySelection(np.array(used), names)
+    return StabilitySelection(np.array([mask for mask, _, _ in fits]), fits[0][1])
+
+
+def _of_groups(features: FeatureGroups, mask: np.ndarray) -> np.ndarray:
+    """Which groups have a column in a mask."""
+    return np.isin(np.arange(features.n_features), features.used(mask))
+
+
+def _with_parameters(
+    estimator: Any, given: dict[str, Any]
+) -> tuple[Any, dict[str, Any]]:
+    """Give the last step of an estimator what it takes, and say what that is."""
+    last, prefix = estimator, ""
+    while hasattr(last, "steps"):
+        name, last = last.steps[-1]
+        prefix += f"{name}__"
+    known = last.get_params(deep=False)
+    if given["signs"] is not None and "signs" not in known:
+        raise ValueError(
+            f"signs needs an estimator that takes them, such as FrugalSVC, but "
+            f"{type(last).__name__} does not."
+        )
+    taken = {
+        name: value
+        for name, value in given.items()
+        if value is not None and name in known
+    }
+    if taken:
+        estimator.set_params(**{prefix + name: taken[name] for name in taken})
+    return estimator, taken
 
 
 def _complementary(
@@ -257,11 +313,11 @@ def _complementary(
 
 def _fit(
     shared: Shared[tuple[Any, Any]], own: tuple[Any, np.ndarray]
-) -> tuple[np.ndarray, list[str]]:
-    """Mask of the selected columns, and the names of all columns."""
+) -> tuple[np.ndarray, list[str], dict[Any, bool] | None]:
+    """Mask of the selected columns, the names of all, and which groups are used."""
     (X, y), (estimator, half) = shared.value, own
     fitted = open_fitted(estimator.fit(_rows(X, half), _rows(y, half)))
-    return fitted.column_support(), fitted.column_names
+    return fitted.column_support(), fitted.column_names, fitted.group_support()
 
 
 def _rows(table: Any, rows: np.ndarray) -> Any:

@@ -48,6 +48,8 @@ def alternatives(
     exclude: opt.Exclude = None,
     keep: opt.Keep = None,
     categorical: opt.Categorical = None,
+    split_categories: opt.SplitCategories = False,
+    signs: opt.Signs = None,
     costs: opt.Costs = None,
     max_cost: opt.MaxCost = None,
     positive: opt.Positive = None,
@@ -67,7 +69,7 @@ def alternatives(
     """
     from .class_weights import parse_class_weight
     from .formats import parse_formats
-    from .parsing import check_search, parse_budget, parse_C, parse_share
+    from .parsing import check_search, parse_budget, parse_C, parse_share, parse_signs
     from .reporting import list_alternatives
     from .results import class_weight_of
     from .study import Conditions, Search
@@ -86,14 +88,17 @@ def alternatives(
         data, target, positive, tuple(exclude or ()), tuple(keep or ()),
         tuple(categorical or ()), impute, encoding, costs,
         parse_formats(decimal, thousands), parse_class_weight(class_weight),
+        split_categories,
     )  # fmt: skip
+    wanted_signs = parse_signs(signs)
     with Panel(session) as panel:
         table, preparation, prices = source.load(session, panel)
         weights = source.weights(session, table.target)
         conditions = Conditions(
-            budget, C, tuple(include or ()), prices, max_cost, weights
-        )
-        conditions.check(table.plan)
+            budget, C, tuple(include or ()), prices, max_cost, weights,
+            signs=wanted_signs, is_split=split_categories,
+        )  # fmt: skip
+        conditions.check(table.plan, preparation)
         panel.phase("listing alternatives")
         found = list_alternatives(
             preparation.transform(table.table), table, conditions, preparation, share,

@@ -135,7 +135,7 @@ def _grid_work(
     """What every fold of a choice does."""
     sides = conditions.sides(preparation)
     included = np.unique(np.array(sides["include"], dtype=np.int64))
-    n = preparation.n_features
+    n = len(conditions.names(preparation))
     budgets: list[int] | str = AUTO
     if conditions.max_features != AUTO:
         given = conditions.budget

@@ -40,6 +40,9 @@ def fit(
     exclude: opt.Exclude = None,
     keep: opt.Keep = None,
     categorical: opt.Categorical = None,
+    split_categories: opt.SplitCategories = False,
+    signs: opt.Signs = None,
+    levels: opt.Levels = None,
     costs: opt.Costs = None,
     max_cost: opt.MaxCost = None,
     positive: opt.Positive = None,
@@ -79,13 +82,15 @@ def fit(
 ) -> None:
     """Fit a model on at most B features of a table, and prove how good the choice is.
 
-    Numbers are standardised, and categories become 0/1 features. Columns without useful
-    information (constants, identifiers, free text) are dropped and listed. The exit
-    code is 3 if the model predicts the same class for all rows.
+    Numbers are standardised, and a column of categories is one feature with a weight
+    for each category. Columns without useful information (constants, identifiers, free
+    text) are dropped and listed. The exit code is 3 if the model predicts the same
+    class for all rows.
     """
     from .class_weights import parse_class_weight
     from .formats import parse_formats
-    from .parsing import check_search, parse_budget, parse_C
+    from .levels import check_levels
+    from .parsing import check_search, parse_budget, parse_C, parse_signs
     from .study import Conditions, Search
 
     files = Files(report, model, certificate)
@@ -93,18 +98,21 @@ def fit(
     check_search(effort, time_limit, jobs, folds)
     check_cost_options(costs, max_cost)
     check_impute(impute)
+    check_levels(levels, split_categories)
     if calibrate and folds == 0:
         raise UsageProblem("--calibrate needs cross-validation; remove --folds 0.")
     conditions = Conditions(
-        parse_budget(max_features), parse_C(C), tuple(include or ()), None, max_cost
-    )
+        parse_budget(max_features), parse_C(C), tuple(include or ()), None, max_cost,
+        signs=parse_signs(signs), is_split=split_categories,
+    )  # fmt: skip
     search = Search(effort, time_limit, jobs, session.seed)
     source = DataOptions(
         data, target, positive, tuple(exclude or ()), tuple(keep or ()),
         tuple(categorical or ()), impute, encoding, costs,
         parse_formats(decimal, thousands), parse_class_weight(class_weight),
+        split_categories,
     )  # fmt: skip
-    Run(session, files, search, folds, calibrate, allow_constant).start(
+    Run(session, files, search, folds, calibrate, allow_constant, levels).start(
         source, conditions
     )
 
@@ -163,6 +171,7 @@ class DataOptions:
     costs: str | None = None
     formats: FormatRules = ALL_OPEN
     class_weight: Any = "auto"
+    is_split: bool = False
 
     def load(self, session: Session, panel: Panel) -> tuple[Any, Any, Any]:
         """Load data, preparation and costs, and report how the file was read."""
@@ -179,7 +188,7 @@ class DataOptions:
         )  # fmt: skip
         check_costs(costs, data)
         preparation = data.prepare()
-        for line in understood(data, preparation):
+        for line in understood(data, preparation, self.is_split):
             session.say(line)
         return data, preparation, costs
 
@@ -221,17 +230,21 @@ class Run:
     folds: int
     calibrate: bool = False
     allow_constant: bool = False
+    levels: str | None = None
 
     def start(self, source: DataOptions, conditions: Any) -> None:
         """Read, fit, cross-validate, show and save."""
         from ..api.validation.splits import possible_folds
         from .fitting import fit_all
+        from .levels import check_signed_levels
 
         with Panel(self.session) as panel:
-            data, _, costs = source.load(self.session, panel)
+            data, preparation, costs = source.load(self.session, panel)
             weights = source.weights(self.session, data.target)
             conditions = replace(conditions, costs=costs, class_weight=weights)
-            conditions.check(data.plan)
+            conditions.check(data.plan, preparation)
+            if self.levels is not None:
+                check_signed_levels(conditions, preparation)
             if self.search.is_slow_for(data.n_rows):
                 self.session.say(
                     "fitting this many rows takes a long time; --effort fast is quicker"
@@ -323,7 +336,8 @@ class Run:
             )
         if constant is not None and self.session.json:
             self.session.warn(constant.words_of_commands)
-        show_fit(self.session, data, fitted, validation, self.files.certificate)
+        form = self._form(fitted)
+        show_fit(self.session, data, fitted, validation, self.files.certificate, form)
         saved, errors = self._save(data, fitted, validation, checked.extras)
         self.session.give(
             content_of(data, fitted, validation, interrupted)
@@ -355,6 +369,12 @@ class Run:
             )
         return fitted
 
+    def _form(self, fitted: Any) -> Any:
+        """How categories are shown; None for their weights as fitted."""
+        from .levels import level_form
+
+        return None if self.levels is None else level_form(fitted, self.levels)
+
     def _save(
         self, data: Any, fitted: Any, validation: Any, extras: Any
     ) -> tuple[dict[str, str], list[OSError]]:
@@ -376,7 +396,7 @@ class Run:
                 path,
                 render(report_of(
                     data, fitted, validation, extras, self.session.seed, command,
-                    self.files.certificate,
+                    self.files.certificate, self._form(fitted),
                 )),
             ),
         }  # fmt: skip

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..output.portable import InvalidModel, PortableModel
 from ..output.portable.origins import PREPARATION
-from ..output.portable.parts import Feature, Proof, RefitProof
+from ..output.portable.parts import Feature, Group, Proof, RefitProof
 from ..tables import Preparation, Table, TableError, read_table
 from ..tables.columns import check_clear
 from ..tables.formats import ALL_OPEN, FormatRules
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 def portable_model(fit: Fit, *, command: str = "") -> PortableModel:
     """The model of a fit, with the preparation that its columns need."""
     result, preparation = fit.result, fit.preparation
+    columns = result.selected_columns.tolist()
     digests: list[str | None] = [None, None]
     if result.certificate is not None:
         arrays = result.certificate.arrays
@@ -36,7 +37,7 @@ def portable_model(fit: Fit, *, command: str = "") -> PortableModel:
     if refit is not None:
         about_weights = RefitProof(refit.C, refit.objective, refit.lower_bound)
     metadata = {
-        PREPARATION: preparation.restricted(result.selected.tolist()).to_json(),
+        PREPARATION: preparation.restricted(columns).to_json(),
         "target": preparation.target,
         "C": repr(fit.conditions.loss),
         "made by": f"frugalsvm {own_version()}",
@@ -66,7 +67,7 @@ def portable_model(fit: Fit, *, command: str = "") -> PortableModel:
                 float(preparation.scales[j]),
                 float(fit.model.coef[j]),
             )
-            for j in result.selected.tolist()
+            for j in columns
         ),
         float(fit.model.intercept),
         preparation.classes,
@@ -81,7 +82,25 @@ def portable_model(fit: Fit, *, command: str = "") -> PortableModel:
             about_weights,
         ),
         metadata,
+        *_groups_and_signs(fit, columns),
     )
+
+
+def _groups_and_signs(
+    fit: Fit, columns: Sequence[int]
+) -> tuple[tuple[Group, ...], dict[str, str]]:
+    """Columns of several categories, and signs of weights, by feature."""
+    names = fit.preparation.features
+    labels = fit.conditions.labels(fit.preparation)
+    members: dict[str, list[str]] = {}
+    for j in columns:
+        members.setdefault(labels[j], []).append(names[j])
+    groups = [Group(k, tuple(some)) for k, some in members.items() if len(some) > 1]
+    signs = fit.conditions.signs_of(fit.preparation)
+    if signs is None:
+        return tuple(groups), {}
+    given = {names[j]: "+" if signs[j] > 0 else "-" for j in columns if signs[j]}
+    return tuple(groups), given
 
 
 @dataclass(frozen=True)

@@ -89,6 +89,31 @@ Categorical = Annotated[
         help="Column to treat as categories, even if it looks numeric. Repeatable.",
     ),
 ]
+Signs = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="COLUMN=SIGN",
+        help="Sign of the weight of a column: income=+,age=- for an income that must "
+        "not lower the score and an age that must not raise it. Of one category: "
+        "housing=own=+. Repeatable.",
+    ),
+]
+SplitCategories = Annotated[
+    bool,
+    typer.Option(
+        "--split-categories",
+        help="Count each category of a column as a feature. Without it, a categorical "
+        "column is one feature.",
+    ),
+]
+Levels = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ZERO",
+        help="Show the weights of categories with the smallest, or the mean, of each "
+        "column at zero: smallest or mean. Scores, model file and proof are the same.",
+    ),
+]
 Costs = Annotated[
     str | None,
     typer.Option(

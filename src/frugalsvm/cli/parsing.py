@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -73,6 +74,26 @@ def parse_share(text: str) -> float:
     if not 0 <= share < 100:
         raise UsageProblem(f"--tolerance must look like 1% or 0.01, got {text!r}.")
     return share
+
+
+def parse_signs(given: Iterable[str] | None) -> dict[str, int]:
+    """Signs like "income=+,age=-"; names may contain commas and equals signs."""
+    signs: dict[str, int] = {}
+    for text in given or ():
+        # A part without a sign at its end belongs to the next name.
+        name = ""
+        for part in text.split(","):
+            name += part
+            if name[-2:] not in ("=+", "=-"):
+                name += ","
+                continue
+            key, sign = name[:-2].strip(), 1 if name.endswith("+") else -1
+            if signs.setdefault(key, sign) != sign or not key:
+                raise UsageProblem(f"--signs: {key!r} has both signs; give one.")
+            name = ""
+        if name:
+            raise UsageProblem(f"--signs must look like income=+,age=-, got {text!r}.")
+    return signs
 
 
 def check_search(

@@ -82,6 +82,8 @@ def path(
     exclude: opt.Exclude = None,
     keep: opt.Keep = None,
     categorical: opt.Categorical = None,
+    split_categories: opt.SplitCategories = False,
+    signs: opt.Signs = None,
     positive: opt.Positive = None,
     impute: opt.Impute = None,
     folds: opt.Folds = 5,
@@ -99,7 +101,7 @@ def path(
     """
     from .class_weights import parse_class_weight
     from .formats import parse_formats
-    from .parsing import check_search, parse_budgets, parse_C
+    from .parsing import check_search, parse_budgets, parse_C, parse_signs
     from .results import class_weight_of
     from .study import Conditions, Search, budget_path
 
@@ -112,15 +114,19 @@ def path(
         data, target, positive, tuple(exclude or ()), tuple(keep or ()),
         tuple(categorical or ()), impute, encoding,
         formats=parse_formats(decimal, thousands),
-        class_weight=parse_class_weight(class_weight),
+        class_weight=parse_class_weight(class_weight), is_split=split_categories,
     )  # fmt: skip
-    conditions = Conditions(None, C, tuple(include or ()))
+    conditions = Conditions(
+        None, C, tuple(include or ()), signs=parse_signs(signs),
+        is_split=split_categories,
+    )  # fmt: skip
     with Panel(session) as panel:
         table, preparation, _ = source.load(session, panel)
         weights = source.weights(session, table.target)
         conditions = replace(conditions, class_weight=weights)
-        conditions.check(table.plan)
-        wanted = parse_budgets(budgets, preparation.n_features)
+        conditions.check(table.plan, preparation)
+        names = conditions.names(preparation)
+        wanted = parse_budgets(budgets, len(names))
         _check_included(len(conditions.sides(preparation)["include"]), wanted)
         panel.phase(f"{len(wanted)} budgets on all rows")
         found = budget_path(
@@ -135,8 +141,8 @@ def path(
             interrupted = True
     if interrupted:
         session.warn("interrupted: the path is shown without cross-validation")
-    _show(session, preparation, found, scores)
-    content = _content(table, preparation, found, scores)
+    _show(session, names, found, scores)
+    content = _content(table, preparation, conditions, found, scores)
     content["interrupted"] = interrupted
     content["class_weight"] = class_weight_of(conditions, table.target.signs)
     with given_with_errors(session, content):
@@ -221,7 +227,7 @@ class FoldPath:
 
 
 def _show(
-    session: Session, preparation: Any, found: Any, scores: Scores | None
+    session: Session, names: list[str], found: Any, scores: Scores | None
 ) -> None:
     heads = [">budget", ">objective", ">bound", ">gap"]
     heads += [] if scores is None else [f">{scores.name}"]
@@ -244,7 +250,7 @@ def _show(
         mark = " <" if scores is not None and t == scores.chosen else ""
         now = set(result.selected.tolist())
         cells += ["█" * max(1, round(BAR / 2 * part)) + mark]
-        cells.append(_change(preparation, before, now))
+        cells.append(_change(names, before, now))
         table.add_row(*cells)
         before = now
     session.show("", table)
@@ -258,9 +264,8 @@ def _show(
         )
 
 
-def _change(preparation: Any, before: set[int], now: set[int]) -> str:
+def _change(names: list[str], before: set[int], now: set[int]) -> str:
     """Which features were added, and which were dropped."""
-    names = preparation.features
     words = [f"+{plain(names[j])}" for j in sorted(now - before)]
     words += [f"-{plain(names[j])}" for j in sorted(before - now)]
     more = f" and {len(words) - N_NAMED} more" if len(words) > N_NAMED else ""
@@ -268,11 +273,11 @@ def _change(preparation: Any, before: set[int], now: set[int]) -> str:
 
 
 def _content(
-    data: Any, preparation: Any, found: Any, scores: Scores | None
+    data: Any, preparation: Any, conditions: Any, found: Any, scores: Scores | None
 ) -> dict[str, Any]:
     from .understanding import as_dict
 
-    rows = []
+    rows, names = [], conditions.names(preparation)
     for t, budget in enumerate(found.max_features.tolist()):
         result = found.results[0][t]
         rows.append(
@@ -283,12 +288,12 @@ def _content(
                 "gap": found.gaps[0, t],
                 "accuracy": None if scores is None else scores.mean[t],
                 "standard_error": None if scores is None else scores.error[t],
-                "features": [preparation.features[j] for j in result.selected],
+                "features": [names[j] for j in result.selected],
             }
         )
     chosen = None if scores is None else int(found.max_features[scores.chosen])
     return {
-        "data": as_dict(data, preparation),
+        "data": as_dict(data, preparation, conditions.is_split),
         "C": float(found.C[0]),
         "score": None if scores is None else scores.name,
         "path": rows,

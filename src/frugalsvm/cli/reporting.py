@@ -28,7 +28,8 @@ from ..output.report.content import CATEGORY, NUMBER, DataWarning
 from ..tables import Preparation
 from ..tables.prepared_columns import CategoryColumn
 from .fitting import Fit
-from .results import constant_of, repeated, scored, verify_command
+from .levels import LevelForm
+from .results import constant_of, repeated, scored, signs_in_words, verify_command
 from .study import Conditions, PreparedTable, Search, budget_path
 from .validation import Validation
 from .versions import versions
@@ -82,27 +83,22 @@ def list_alternatives(
 ) -> NearOptimal:
     """All choices of features that are about as good as the best one."""
     return near_optimal(
-        X,
-        data.target.signs,
-        max_features=conditions.budget,
-        C=conditions.loss,
+        conditions.problem(preparation, X, data.target.signs, overwrite_X=False),
         tolerance=tolerance,
         limit=limit,
-        feature_names=list(preparation.features),
+        feature_names=conditions.names(preparation),
         time_limit=time_limit,
         n_jobs=search.n_jobs,
         random_state=search.seed,
         certificate=certificate,
-        sample_weight=conditions.weights_of(data.target.signs),
-        **conditions.sides(preparation),
     )
 
 
 def _some_budgets(fit: Fit) -> list[int]:
     """Budgets around the chosen one."""
-    n = fit.preparation.n_features
+    n = fit.result.n_features
     chosen = n if fit.conditions.budget is None else fit.conditions.budget
-    n_included = sum(len(fit.preparation.of_column(c)) for c in fit.conditions.include)
+    n_included = len(fit.conditions.sides(fit.preparation)["include"])
     around = range(max(1, n_included), min(n, MAX_BUDGET, max(10, 2 * chosen)) + 1)
     return sorted({*around, min(chosen, n)})
 
@@ -115,6 +111,7 @@ def report_of(
     seed: int,
     command: str,
     certificate: str | None,
+    form: LevelForm | None = None,
 ) -> Report:
     """Everything that the page shows."""
     result, conditions, preparation = fit.result, fit.conditions, fit.preparation
@@ -149,9 +146,10 @@ def report_of(
             chosen_by=chosen_by,
             class_weight=conditions.weight_words(data.target.signs),
             constant="" if constant is None else constant.words_of_commands,
+            signs=signs_in_words(conditions.signs),
         ),
-        features=tuple(_features(fit, validation)),
-        intercept=fit.intercept,
+        features=tuple(_features(fit, validation, form)),
+        intercept=fit.intercept if form is None else form.intercept,
         created=datetime.now().astimezone().strftime("%Y-%m-%d %H:%M %Z"),
         validation=None if validation is None else scored(data, validation, steps),
         path=_path(fit, more),
@@ -165,11 +163,14 @@ def report_of(
     )
 
 
-def _features(fit: Fit, validation: Validation | None) -> list[SelectedFeature]:
+def _features(
+    fit: Fit, validation: Validation | None, form: LevelForm | None
+) -> list[SelectedFeature]:
     preparation = fit.preparation
     origins = preparation.origins()
     made = []
-    for j in fit.result.selected.tolist():
+    labels = fit.conditions.labels(preparation)
+    for j in fit.result.selected_columns.tolist():
         column, level = origins[j]
         name = preparation.features[j]
         made.append(
@@ -184,10 +185,36 @@ def _features(fit: Fit, validation: Validation | None) -> list[SelectedFeature]:
                 category=level,
                 folds_selecting=None
                 if validation is None
-                else validation.times_selected(name),
+                else validation.times_selected(labels[j]),
+                group=labels[j] if labels.count(labels[j]) > 1 else None,
             )
         )
-    return made
+    return made if form is None else _in_form(made, form)
+
+
+def _in_form(made: list[SelectedFeature], form: LevelForm) -> list[SelectedFeature]:
+    """The same model with other weights of categories; see ``levels``."""
+    shown, seen = [], set()
+    for one in made:
+        if one.column is None:
+            shown.append(one)
+        elif one.column not in seen:
+            seen.add(one.column)
+            for level in form.levels[one.column]:
+                scale = (level.share * (1.0 - level.share)) ** 0.5
+                shown.append(
+                    replace(
+                        one,
+                        name=f"{one.column}={level.name}",
+                        weight=level.weight,
+                        standardised=level.weight * scale,
+                        mean=level.share,
+                        scale=scale,
+                        category=level.name,
+                        group=one.column,
+                    )
+                )
+    return shown
 
 
 def _path(fit: Fit, more: dict[str, Any]) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from ..driver.result import Result, Status
 from ..output.report import CrossValidation, Score, cross_validation_of
 from ..output.report.words import sentence
 from .fitting import Fit
+from .levels import LevelForm
 from .session import Session, plain
 from .study import Conditions, PreparedTable
 from .understanding import as_dict
@@ -58,6 +60,7 @@ def show_fit(
     fit: Fit,
     validation: Validation | None,
     certificate: str | None,
+    form: LevelForm | None = None,
 ) -> None:
     """Print a fitted model: features, scores, and what is proved.
 
@@ -66,7 +69,7 @@ def show_fit(
     constant = constant_of(data, fit)
     if constant is not None:
         session.show("", *_leading(constant), constant.remedy_of_commands)
-    _show_features(session, fit, validation)
+    _show_features(session, fit, validation, form)
     if validation is not None:
         session.show("", *_score_lines(data, fit, validation))
     session.show("", *proof_lines(fit, data.target.signs))
@@ -84,7 +87,12 @@ def verify_command(certificate: str, data: PreparedTable) -> str:
     return shlex.join(["frugalsvm", "verify", certificate, name])
 
 
-def _show_features(session: Session, fit: Fit, validation: Validation | None) -> None:
+def _show_features(
+    session: Session,
+    fit: Fit,
+    validation: Validation | None,
+    form: LevelForm | None,
+) -> None:
     preparation, result = fit.preparation, fit.result
     heads = ["feature", ">weight per unit", ">standardised", ">mean", ">sd"]
     if validation is not None:
@@ -92,26 +100,69 @@ def _show_features(session: Session, fit: Fit, validation: Validation | None) ->
     table = session.table(*heads)
     origins = preparation.origins()
     shown: set[str] = set()
-    for j in np.argsort(-np.abs(fit.model.coef), kind="stable")[: result.selected.size]:
+    chosen = result.selected_columns
+    sizes = np.abs(fit.model.coef[chosen])
+    for j in chosen[np.argsort(-sizes, kind="stable")].tolist():
         column, level = origins[j]
         if column.name in shown:
             continue
         shown.add(column.name)
         # All categories of a column are listed together.
+        if level is not None and form is not None:
+            for cells in _level_rows(fit, column.name, form, validation):
+                table.add_row(*cells)
+            continue
         together = [j] if level is None else _of_column(fit, column.name)
+        is_block = len(together) > 1 and not fit.conditions.is_split
+        if is_block:
+            table.add_row(*_block(fit, column.name, len(together), validation))
         for k in together:
-            table.add_row(*_row(fit, int(k), validation))
+            cells = _row(fit, k, None if is_block else validation)
+            if is_block:
+                cells = [f"  {cells[0]}", *cells[1:], *[""] * (validation is not None)]
+            table.add_row(*cells)
     session.show("", table)
     first, second = preparation.classes
+    if form is None:
+        intercept = f"{fit.intercept:+.6g} (standardised {fit.model.intercept:+.6g})"
+    else:
+        intercept = f"{form.intercept:+.6g} (for these weights of categories)"
     session.show(
-        f"intercept {fit.intercept:+.6g} (standardised {fit.model.intercept:+.6g}); "
-        f"a positive score means {second}, otherwise {first}"
+        f"intercept {intercept}; a positive score means {second}, otherwise {first}"
     )
 
 
 def _of_column(fit: Fit, name: str) -> list[int]:
-    selected = set(fit.result.selected.tolist())
+    selected = set(fit.result.selected_columns.tolist())
     return [j for j in fit.preparation.of_column(name) if j in selected]
+
+
+def _block(
+    fit: Fit, name: str, n_levels: int, validation: Validation | None
+) -> list[str]:
+    """The head of the rows of a column of categories."""
+    cells = [f"{plain(name)} ({n_levels} categories)", "", "", "", ""]
+    if validation is not None:
+        cells.append(_in_folds(validation, name))
+    return cells
+
+
+def _level_rows(
+    fit: Fit, name: str, form: LevelForm, validation: Validation | None
+) -> list[list[str]]:
+    """The rows of a column of categories in another form."""
+    levels = form.levels[name]
+    rows = [_block(fit, name, len(levels) - 1, validation)]
+    for one in levels:
+        cells = [f"  {plain(name)}={plain(one.name)}", f"{one.weight:+.5g}", "", "", ""]
+        if one.share > 0:
+            cells[3] = f"{one.share:.4g}"
+        rows.append(cells + [""] * (validation is not None))
+    return rows
+
+
+def _in_folds(validation: Validation, name: str) -> str:
+    return f"{validation.times_selected(name)} of {validation.n_folds}"
 
 
 def _row(fit: Fit, j: int, validation: Validation | None) -> list[str]:
@@ -125,7 +176,7 @@ def _row(fit: Fit, j: int, validation: Validation | None) -> list[str]:
         f"{preparation.scales[j]:.4g}",
     ]
     if validation is not None:
-        cells.append(f"{validation.times_selected(name)} of {validation.n_folds}")
+        cells.append(_in_folds(validation, fit.conditions.labels(preparation)[j]))
     return cells
 
 
@@ -165,6 +216,8 @@ def proof_lines(fit: Fit, signs: np.ndarray) -> list[str]:
         limits.append(f"a total cost of at most {conditions.max_cost:g}")
     if conditions.include:
         limits.append(f"including {', '.join(conditions.include)}")
+    if conditions.signs:
+        limits.append(f"signs {signs_in_words(conditions.signs)}")
     words = ", ".join(limits) + " and " * bool(limits) + f"C = {conditions.loss:g}"
     if conditions.is_weighted:
         words += f", class weights {conditions.weight_words(signs)},"
@@ -190,6 +243,11 @@ def proof_lines(fit: Fit, signs: np.ndarray) -> list[str]:
             "--effort thorough or a larger --time-limit may prove a better bound."
         )
     return lines
+
+
+def signs_in_words(signs: Mapping[str, int]) -> str:
+    """Signs as they are given: income +, age -."""
+    return ", ".join(f"{name} {'+' if one > 0 else '-'}" for name, one in signs.items())
 
 
 def _chosen_words(fit: Fit) -> str:
@@ -228,7 +286,8 @@ def content_of(
     constant, signs = constant_of(data, fit), data.target.signs
     origins = preparation.origins()
     features = []
-    for j in result.selected.tolist():
+    labels = fit.conditions.labels(preparation)
+    for j in result.selected_columns.tolist():
         column, level = origins[j]
         features.append(
             {
@@ -241,16 +300,20 @@ def content_of(
                 "scale": preparation.scales[j],
                 "folds_selecting": None
                 if validation is None
-                else validation.times_selected(preparation.features[j]),
+                else validation.times_selected(labels[j]),
             }
         )
     content = {
-        "data": as_dict(data, preparation),
+        "data": as_dict(data, preparation, fit.conditions.is_split),
+        "selected": [fit.conditions.names(preparation)[g] for g in result.selected],
         "features": features,
         "intercept": fit.intercept,
         "standardised_intercept": fit.model.intercept,
         "max_features": fit.conditions.max_features,
         "C": fit.conditions.C,
+        "signs": {
+            name: "+" if one > 0 else "-" for name, one in fit.conditions.signs.items()
+        },
         "class_weight": class_weight_of(fit.conditions, signs),
         "constant": None
         if constant is None

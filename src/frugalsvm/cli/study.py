@@ -7,6 +7,7 @@ a cross-validation, from its training rows alone.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -30,6 +31,7 @@ from ..tables import (
 from ..tables.errors import listed
 from ..tables.formats import ALL_OPEN, FormatRules
 from ..tables.kinds import check_missing, check_wanted, missing_values
+from ..tables.prepared_columns import CategoryColumn, PreparedColumn
 from .class_weights import ClassWeights
 from .errors import UsageProblem
 from .formats import check_names
@@ -115,6 +117,10 @@ class Conditions:
     max_cost : float or None
     class_weight : ClassWeights or None
         None if all rows count the same.
+    signs : mapping from str to int
+        Of the weights of columns of numbers and of categories, as ``column=category``.
+    is_split : bool
+        Whether each category is a feature of its own; else all of a column are one.
     """
 
     max_features: int | str | None = 5
@@ -124,6 +130,8 @@ class Conditions:
     max_cost: float | None = None
     class_weight: ClassWeights | None = None
     refit_C: float | None = None
+    signs: Mapping[str, int] = field(default_factory=dict)
+    is_split: bool = False
 
     @property
     def is_open(self) -> bool:
@@ -172,9 +180,10 @@ class Conditions:
             return result
         return with_refit(problem, result, self.refit_C)
 
-    def check(self, plan: Plan) -> None:
+    def check(self, plan: Plan, preparation: Preparation) -> None:
         """Compare with the columns of the data."""
         check_wanted(plan, "--include", self.include)
+        check_signs(self.signs, plan, preparation)
         if self.costs is None:
             return
         missing = [name for name in plan.kinds if name not in self.costs]
@@ -184,9 +193,24 @@ class Conditions:
                 "--exclude those without one."
             )
 
+    def labels(self, preparation: Preparation) -> list[str]:
+        """For each column that is prepared, the name of its feature."""
+        if self.is_split:
+            return list(preparation.features)
+        return [one.name for one, _ in preparation.origins()]
+
+    def names(self, preparation: Preparation) -> list[str]:
+        """Names of the features, in the order in which a problem numbers them."""
+        return list(dict.fromkeys(self.labels(preparation)))
+
     def sides(self, preparation: Preparation) -> dict[str, Any]:
-        """Costs and included features, feature by feature."""
-        include = [j for name in self.include for j in preparation.of_column(name)]
+        """Groups, signs, costs and included features, as a problem takes them."""
+        labels = self.labels(preparation)
+        number = {name: g for g, name in enumerate(dict.fromkeys(labels))}
+        origins = preparation.origins()
+        # Of each feature, one of its columns.
+        first = {labels[j]: origins[j][0].name for j in reversed(range(len(labels)))}
+        include = [number[name] for name in number if first[name] in self.include]
         if isinstance(self.max_features, int) and len(include) > self.max_features:
             raise UsageProblem(
                 f"--include needs {len(include)} features, more than --max-features "
@@ -194,12 +218,29 @@ class Conditions:
             )
         costs = None
         if self.costs is not None:
-            origins = preparation.origins()
-            costs = np.array([self.costs[one.name] for one, _ in origins])
-        return {"include": include, "feature_costs": costs, "max_cost": self.max_cost}
+            costs = np.array([self.costs[first[name]] for name in number])
+        has_groups = len(number) < len(labels)
+        return {
+            "include": include,
+            "feature_costs": costs,
+            "max_cost": self.max_cost,
+            "feature_groups": [number[one] for one in labels] if has_groups else None,
+            "signs": self.signs_of(preparation),
+        }
+
+    def signs_of(self, preparation: Preparation) -> np.ndarray | None:
+        """The sign of each weight; None if all are free."""
+        if not self.signs:
+            return None
+        names = [signed_name(*one) for one in preparation.origins()]
+        return np.array([self.signs.get(name, 0) for name in names])
 
     def problem(
-        self, preparation: Preparation, X: np.ndarray, signs: np.ndarray
+        self,
+        preparation: Preparation,
+        X: np.ndarray,
+        signs: np.ndarray,
+        overwrite_X: bool = True,
     ) -> Problem:
         """The problem of standardised data, which may be overwritten."""
         return Problem(
@@ -208,9 +249,41 @@ class Conditions:
             C=self.loss,
             sample_weight=self.weights_of(signs),
             max_features=self.budget,
-            overwrite_X=True,
+            overwrite_X=overwrite_X,
             **self.sides(preparation),
         )
+
+
+def signed_name(column: PreparedColumn, level: str | None) -> str:
+    """What the weight of a number or of a category is called in --signs."""
+    return column.name if level is None else f"{column.name}={level}"
+
+
+def check_signs(signs: Mapping[str, int], plan: Plan, preparation: Preparation) -> None:
+    """Raise an error unless signs are those of numbers and of single categories."""
+    known = {signed_name(*one) for one in preparation.origins()}
+    categorical = {
+        one.name: one for one in preparation.columns if isinstance(one, CategoryColumn)
+    }
+    for name, sign in signs.items():
+        if name in known:
+            continue
+        mark = "+" if sign > 0 else "-"
+        if name in categorical:
+            levels = categorical[name].shown
+            example = f"{name}={levels[0]}={mark}" if levels else ""
+            raise TableError(
+                f"--signs: {name!r} has categories, and a sign is about the weight of "
+                f"one; give it for each that needs one, such as --signs '{example}'."
+            )
+        for column in categorical.values():
+            if name in {f"{column.name}={level}" for level in column.levels}:
+                other = f"{column.name}={column.shown[0]}"
+                raise TableError(
+                    f"--signs: of two categories only one has a weight: give a sign "
+                    f"for {other!r} instead, the opposite one."
+                )
+        check_wanted(plan, "--signs", [name])
 
 
 @dataclass(frozen=True)

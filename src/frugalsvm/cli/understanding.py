@@ -17,7 +17,9 @@ from .study import PreparedTable
 N_NAMED = 10
 
 
-def understood(data: PreparedTable, preparation: Preparation) -> list[str]:
+def understood(
+    data: PreparedTable, preparation: Preparation, is_split: bool = False
+) -> list[str]:
     """Lines that say what was read, dropped, encoded and imputed."""
     table, target = data.table, data.target
     n_columns = len(table.columns)
@@ -30,7 +32,7 @@ def understood(data: PreparedTable, preparation: Preparation) -> list[str]:
     )
     lines += _dropped(data)
     lines += _rising(data)
-    lines += _categories(preparation)
+    lines += _categories(preparation, is_split)
     gaps = data.missing()
     if gaps:
         shown = words.listed([f"{name} ({n:,})" for name, n in gaps.items()], N_NAMED)
@@ -38,11 +40,18 @@ def understood(data: PreparedTable, preparation: Preparation) -> list[str]:
             "  missing values imputed (numbers: median, categories: most frequent): "
             f"{shown}"
         )
+    n_encoded = preparation.n_features
+    n = n_encoded if is_split else n_counted(preparation)
+    encoded = f", {n_encoded:,} columns with one for each category" * (n < n_encoded)
     lines.append(
-        f"  {preparation.n_features:,} features, each standardised (mean 0, standard "
-        "deviation 1)"
+        f"  {n:,} features{encoded}, each standardised (mean 0, standard deviation 1)"
     )
     return lines
+
+
+def n_counted(preparation: Preparation) -> int:
+    """Number of features if a column of categories is one."""
+    return len({one.name for one, _ in preparation.origins()})
 
 
 def _dropped(data: PreparedTable) -> list[str]:
@@ -68,23 +77,26 @@ def _rising(data: PreparedTable) -> list[str]:
     ]
 
 
-def _categories(preparation: Preparation) -> list[str]:
+def _categories(preparation: Preparation, is_split: bool) -> list[str]:
     columns = [one for one in preparation.columns if isinstance(one, CategoryColumn)]
     lines = []
     for one in columns[:N_NAMED]:
         levels = ", ".join(one.levels[:6]) + ", ..." * (len(one.levels) > 6)
         n = len(one.shown)
-        lines.append(
-            f"  categories of {one.name}: {levels} ({n} feature{'s' * (n != 1)})"
-        )
+        counted = f" ({n} feature{'s' * (n != 1)})" if is_split else ""
+        lines.append(f"  categories of {one.name}: {levels}{counted}")
     if len(columns) > N_NAMED:
         lines.append(f"  categories of {len(columns) - N_NAMED:,} more columns")
-    if columns:
+    if columns and is_split:
         lines.append("  (each value of a categorical column counts as one feature)")
+    elif columns:
+        lines.append("  (a categorical column counts as one feature)")
     return lines
 
 
-def as_dict(data: PreparedTable, preparation: Preparation) -> dict[str, Any]:
+def as_dict(
+    data: PreparedTable, preparation: Preparation, is_split: bool = False
+) -> dict[str, Any]:
     """The same content for JSON."""
     first, second = data.target.classes
     return {
@@ -110,5 +122,6 @@ def as_dict(data: PreparedTable, preparation: Preparation) -> dict[str, Any]:
             if isinstance(one, NumberColumn) and one.format not in (None, PLAIN, WHOLE)
         },
         "missing": data.missing(),
-        "features": preparation.n_features,
+        "features": preparation.n_features if is_split else n_counted(preparation),
+        "encoded_columns": preparation.n_features,
     }

@@ -224,9 +224,9 @@ class FoldFit:
         scores = fold.scores(Linear.of(own.refitted(problem, result)))
         chances = None
         if self.probabilities:
-            sigmoid = _inner_sigmoid(fold, own, result.selected, search.seed)
+            sigmoid = _inner_sigmoid(fold, own, result.selected_columns, search.seed)
             chances = sigmoid.probability(scores)
-        names = fold.preparation.features
+        names = own.names(fold.preparation)
         selected = frozenset(names[j] for j in result.selected)
         return HeldOut(job.test, scores, chances, selected, own, was_late)
 
@@ -245,7 +245,9 @@ def _inner_sigmoid(
     if used.size > 0 and n_folds > 0:
         splits = stratified_splits(signs, n_folds, seed)
         jobs = (FoldJob(k, *split) for k, split in enumerate(splits))
-        for rows, found in run_folds(InnerFit(conditions), (X, signs), jobs):
+        free = conditions.signs_of(fold.preparation)
+        limits = None if free is None else free[used]
+        for rows, found in run_folds(InnerFit(conditions, limits), (X, signs), jobs):
             scores[rows] = found
     return fit_sigmoid(scores, signs > 0)
 
@@ -258,9 +260,12 @@ class InnerFit:
     ----------
     conditions : Conditions
         With the C and the class weights.
+    limits : ndarray or None
+        Signs of the weights of these features.
     """
 
     conditions: Conditions
+    limits: np.ndarray | None = None
 
     def run(
         self, data: Shared[tuple[np.ndarray, np.ndarray]], job: FoldJob
@@ -269,6 +274,9 @@ class InnerFit:
         X, signs = data.value
         given, own = self.conditions, signs[job.train]
         weight = given.weights_of(own)
-        problem = Problem(X[job.train], own, C=given.weight_loss, sample_weight=weight)
+        problem = Problem(
+            X[job.train], own, C=given.weight_loss, sample_weight=weight,
+            signs=self.limits,
+        )  # fmt: skip
         model = svm_on(problem, np.arange(X.shape[1]))
         return job.test, X[job.test] @ model.coef + model.intercept

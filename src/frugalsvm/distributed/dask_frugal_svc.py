@@ -41,11 +41,13 @@ class DaskFrugalSVC(FrugalSVC):
         The cluster; dask's default client if it is None. It is neither copied nor
         pickled with the estimator.
     refit_C, method, effort, gap_tol, time_limit, max_nodes, feature_costs, max_cost, \
-    include, exclude, class_weight, fit_intercept, initial_support, method_options, \
-    n_jobs, random_state, verbose, callback, certificate, on_interrupt
+    include, exclude, feature_groups, signs, class_weight, fit_intercept, \
+    initial_support, method_options, n_jobs, random_state, verbose, callback, \
+    certificate, on_interrupt
         As in :class:`~frugalsvm.FrugalSVC`. ``n_jobs`` is the number of threads in the
         calling process. Certificates need one pass that transfers all of X to that
-        process, block by block.
+        process, block by block. ``feature_groups`` cannot be "auto": the columns of a
+        dask array have no names.
 
     Attributes
     ----------
@@ -91,6 +93,8 @@ class DaskFrugalSVC(FrugalSVC):
         max_cost: float | None = None,
         include: Sequence[int | str | bool] | None = (),
         exclude: Sequence[int | str | bool] | None = (),
+        feature_groups: ArrayLike | Mapping[str, Sequence[int | str]] | None = None,
+        signs: ArrayLike | Mapping[str | int, str | int] | None = None,
         class_weight: dict[Any, float] | str | None = None,
         fit_intercept: bool = True,
         initial_support: Sequence[int | str] | None = None,
@@ -115,6 +119,8 @@ class DaskFrugalSVC(FrugalSVC):
             max_cost=max_cost,
             include=include,
             exclude=exclude,
+            feature_groups=feature_groups,
+            signs=signs,
             class_weight=class_weight,
             fit_intercept=fit_intercept,
             initial_support=initial_support,

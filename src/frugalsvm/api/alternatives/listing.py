@@ -43,7 +43,8 @@ class NearOptimal:
         Features of each model, without those of weight zero unless they are in
         ``include``.
     coefs : list of ndarrays
-        Weights of these features.
+        Weights of these features; of groups, those of all of their columns, one group
+        after the other (``problem.columns.of(support)``).
     intercepts, objectives : ndarrays of shape (n_models,)
     complete : bool
         Whether it is proved that no support within ``tolerance`` is missing.
@@ -66,6 +67,7 @@ class NearOptimal:
     n_exchanges : int
         Single-feature exchanges of the best model that were tried.
     feature_names : list of str
+        Of columns, or of groups of them.
     certificate : Certificate or None
         Proof for :func:`frugalsvm.verify`, if requested.
     """

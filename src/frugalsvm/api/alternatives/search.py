@@ -22,6 +22,7 @@ from ...runtime.stopping import StopCondition
 from ...runtime.supervision import supervise
 from ...tree.listing import Found, Listing, ListingTree, Threshold, solve_support
 from ...tree.proof import ProvedList, build_certificate
+from ..feature_groups import FeatureGroups
 from ..feature_names import FeatureNames
 from .exchanges import ExchangeTrials
 from .listing import COMPLETE, SAME, NearOptimal
@@ -65,6 +66,8 @@ def near_optimal(
     max_cost: float | None = None,
     include: Iterable[int | str] | None = None,
     exclude: Iterable[int | str] | None = None,
+    feature_groups: Any = None,
+    signs: Any = None,
     fit_intercept: bool = True,
     feature_names: Sequence[str] | None = None,
     time_limit: float | None = None,
@@ -105,9 +108,13 @@ def near_optimal(
         the tolerance up to which none is missing.
     sample_weight, feature_costs, max_cost, include, exclude, fit_intercept
         As in :class:`Problem`; features by index, name or mask, costs by name, too.
+    feature_groups, signs
+        As in :class:`FrugalSVC`: what counts as one feature, and which weights must not
+        be negative or positive.
     feature_names : sequence of str, default=None
-        Names of all features; by default the columns of a data frame, else x0, x1 and
-        so on. If the columns of X have no names, features may be given by these names.
+        Names of all columns (of all features of a Problem); by default the columns of a
+        data frame, else x0, x1 and so on. If the columns of X have no names, features
+        may be given by these names.
     time_limit : float, default=None
         Seconds; None for no limit. When time is up, the models found so far are
         returned, and ``complete_up_to`` says how far the list is complete. Ctrl-C has
@@ -139,6 +146,7 @@ def near_optimal(
     given = {
         "sample_weight": sample_weight, "feature_costs": feature_costs,
         "max_cost": max_cost, "include": include, "exclude": exclude,
+        "feature_groups": feature_groups, "signs": signs,
     }  # fmt: skip
     _check(tolerance, limit)
     _check_booleans(fit_intercept=fit_intercept, certificate=certificate)
@@ -152,7 +160,7 @@ def near_optimal(
             fit_intercept=fit_intercept,
         )  # fmt: skip
     request = _Request(
-        problem, _names(problem, names if feature_names is None else feature_names),
+        problem, _names(problem, feature_names) if names is None else names,
         float(tolerance), int(limit), np.inf if max_nodes is None else int(max_nodes),
         n_threads(n_jobs), certificate,
     )  # fmt: skip
@@ -286,7 +294,7 @@ def _without_zeros(problem: Problem, whole: Found) -> Found:
     """The support of a set: its features whose weights are not zero."""
     size = whole.lengths
     droppable = ~np.isin(whole.support, problem.include)
-    # Dropping a feature raises the objective by at least half its squared weights.
+    # Dropping a feature raises the objective by at least half its squared weight.
     small = droppable & (0.5 * size**2 <= SAME * whole.objective)
     one = whole
     for feature in whole.support[small][np.argsort(size[small], kind="stable")]:
@@ -300,26 +308,22 @@ def _certificate(
     problem: Problem, groups: list[Group], lower_bound: float, tree: ListingTree
 ) -> Certificate:
     """The proof that every other set of features is worse."""
+    columns = problem.columns
     supports, coefs, intercepts = [], [], []
     for one, sets in groups:
-        coef = _for_all_columns(problem, one)
+        coef = np.zeros(problem.n_columns)
+        coef[columns.of(one.support)] = one.coef
         for whole in sets:
             supports.append(whole.support)
-            coefs.append(coef[problem.columns.of(whole.support)])
+            coefs.append(coef[columns.of(whole.support)])
             intercepts.append(one.intercept)
     best = groups[0][0]
-    coef = _for_all_columns(problem, best)
+    coef = np.zeros(problem.n_columns)
+    coef[columns.of(best.support)] = best.coef
     return build_certificate(
         problem, coef, best.intercept, best.objective, lower_bound, tree.frontier.kept,
         alternatives=ProvedList(supports, coefs, intercepts, tree.proved),
     )  # fmt: skip
-
-
-def _for_all_columns(problem: Problem, one: Found) -> np.ndarray:
-    """The weights of a set, and zeros for all other columns."""
-    coef = np.zeros(problem.n_columns)
-    coef[problem.columns.of(one.support)] = one.coef
-    return coef
 
 
 def _warm_up(stop: StopCondition) -> None:
@@ -370,22 +374,24 @@ def _check_alone(
 def _problem(
     X: Any, y: Any, given: dict[str, Any], feature_names: Any, **arguments: Any
 ) -> tuple[Problem, list[str] | None]:
-    """The problem of some data, and the names of its columns if they have any.
+    """The problem of some data, and the names of its features.
 
     If the columns have no names, features may be given by ``feature_names``.
     """
     if y is None:
         raise ValueError("y must be given: one label for each row of X.")
     signs = _signs(y)
-    known = FeatureNames.of(X)
-    if not known.are_given and feature_names is not None:
+    known, names = FeatureNames.of(X), None
+    if feature_names is not None:
         names = _checked(feature_names, known.n_features)
-        known = FeatureNames(np.array(names), known.n_features)
+        if not known.are_given:
+            known = FeatureNames(np.array(names, dtype=object), known.n_features)
+    features = FeatureGroups.of(known, given["feature_groups"], given["signs"], X)
     problem = Problem(
         X,
         signs,
         sample_weight=given["sample_weight"],
-        **known.constraints(
+        **features.constraints(
             given["feature_costs"],
             given["max_cost"],
             given["include"],
@@ -394,7 +400,7 @@ def _problem(
         ),
         **arguments,
     )
-    return problem, known.names
+    return problem, names if names and features.are_columns else features.names
 
 
 def _signs(y: Any) -> np.ndarray:

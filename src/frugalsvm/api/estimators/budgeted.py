@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ...driver.constant import ConstantModel
 from ...driver.result import Result
+from ..feature_groups import FeatureGroups
 from ..feature_names import FeatureNames
 from .binary_linear import BinaryLinearClassifier
 from .parameters import check_parameters
@@ -29,8 +30,12 @@ class BudgetedClassifier(BinaryLinearClassifier):
     max_cost: float | None
     include: Any
     exclude: Any
+    feature_groups: Any
+    signs: Any
+    initial_support: Any
     fit_intercept: bool
     _included: np.ndarray
+    _groups: FeatureGroups | None
     _constant: ConstantModel | None
 
     def __sklearn_tags__(self) -> Tags:
@@ -56,21 +61,41 @@ class BudgetedClassifier(BinaryLinearClassifier):
         )  # fmt: skip
         return data, labels, self._encode(labels)
 
-    def _features(self) -> FeatureNames:
+    @property
+    def selected_groups_(self) -> np.ndarray:
+        """The selected features: names of groups and columns, or numbers."""
+        return self._features.labels_of(self._features.used(self._get_support_mask()))
+
+    @property
+    def _features(self) -> FeatureGroups:
         """The features of the data that were checked."""
+        groups = getattr(self, "_groups", None)
+        return FeatureGroups(self._columns) if groups is None else groups
+
+    @property
+    def _columns(self) -> FeatureNames:
         names = getattr(self, "feature_names_in_", None)
         return FeatureNames(names, self.n_features_in_)
 
-    def _problem_constraints(self, stacklevel: int) -> dict[str, Any]:
+    def _problem_constraints(self, data: Any, stacklevel: int) -> dict[str, Any]:
         """All constraints of a ``Problem`` except budget and C; features by index.
 
         ``stacklevel`` is the one for warnings, relative to this function.
         """
-        conditions = self._features().constraints(
+        groups = FeatureGroups.of(self._columns, self.feature_groups, self.signs, data)
+        is_plain = groups.are_columns and groups.signs is None
+        self._groups = None if is_plain else groups
+        conditions = groups.constraints(
             self.feature_costs, self.max_cost, self.include, self.exclude,
             stacklevel=stacklevel + 1,
         )  # fmt: skip
         return conditions | {"fit_intercept": self.fit_intercept}
+
+    def _start(self) -> np.ndarray | None:
+        """The features to start from by number."""
+        if self.initial_support is None:
+            return None
+        return self._features.indices("initial_support", self.initial_support)
 
     def _take_result(self, result: Result) -> None:
         """Set the attributes of the problem that selected the features."""
@@ -103,4 +128,8 @@ class BudgetedClassifier(BinaryLinearClassifier):
         check_is_fitted(self)
         mask = self.coef_[0] != 0
         mask[self._included] = True
+        if getattr(self, "_groups", None) is None:
+            return mask
+        # A group is used as a whole.
+        mask[self._features.columns_of(self._features.used(mask))] = True
         return mask

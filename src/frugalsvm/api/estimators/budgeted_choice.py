@@ -35,21 +35,18 @@ class BudgetedChoice(ScoredChoice):
     initial_support: Any
     path_: ScoredPath
 
-    def _initial_support(self) -> np.ndarray | None:
-        """The features to start from by index."""
-        if self.initial_support is None:
-            return None
-        return self._features().indices("initial_support", self.initial_support)
-
     def _work(self, maker: ProblemMaker) -> GridWork:
         scorer, included = self._scorer(), np.unique(maker.constraints["include"])
         scoring: Scoring = BalancedAccuracy()
         if scorer is not None:
             template = FrugalSVC(class_weight=self.class_weight)
             names = getattr(self, "feature_names_in_", None)
-            scoring = ByScorer(scorer, template, self.classes_, names, included)
+            scoring = ByScorer(
+                scorer, template, self.classes_, names,
+                self._features.columns_of(included), self._groups,
+            )  # fmt: skip
         return GridWork(
-            budgets_of(self.max_features, self.n_features_in_, included.size),
+            budgets_of(self.max_features, self._features.n_features, included.size),
             *weights_of(self.C, self.refit_C),
             self.effort,
             maker,
@@ -93,7 +90,7 @@ class BudgetedChoice(ScoredChoice):
         for fold in folds:
             support = fold.supports[i][j]
             assert support is not None
-            chosen[support] += 1
+            chosen[self._features.columns_of(support)] += 1
         self.selection_frequency_ = chosen / len(folds)
         self.n_iter_ = sum(fold.n_solves for fold in folds)
 
@@ -104,7 +101,7 @@ class BudgetedChoice(ScoredChoice):
         self.coef_ = fitted.model.coef.reshape(1, -1)
         self.intercept_ = np.array([fitted.model.intercept])
         self.n_iter_ += fitted.n_solves
-        self._included = fitted.included
+        self._included = self._features.columns_of(fitted.included)
 
     def _warn_of_limit(self, found: WatchedFolds) -> None:
         """Warn if the time limit ended the choice, or the final fit."""

@@ -14,6 +14,8 @@ from sklearn.base import OneToOneFeatureMixin
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from ..encoded_columns import origins
+
 
 @dataclass(frozen=True)
 class Fitted:
@@ -96,11 +98,31 @@ class Fitted:
             "does not say which features it uses."
         )
 
+    def origins(self) -> np.ndarray:
+        """As ``columns``, but several features may come from one column."""
+        columns = np.arange(self.n_columns)
+        for one in self.transformers:
+            columns = columns[origins(one, columns.size)]
+        return columns
+
     def column_support(self) -> np.ndarray:
         """Mask of the columns of the user's table that the last step uses."""
         mask = np.zeros(self.n_columns, dtype=bool)
-        mask[self.columns()[self.support()]] = True
+        mask[self.origins()[self.support()]] = True
         return mask
+
+    def group_support(self) -> dict[Any, bool] | None:
+        """Which groups the last step uses, by name; None if it has none.
+
+        Also None if a step before it encodes columns: these are the groups then.
+        """
+        groups = getattr(self.last, "_groups", None)
+        if groups is None or groups.are_columns:
+            return None
+        if self.origins().size != np.unique(self.origins()).size:
+            return None
+        used = set(groups.used(self.support()).tolist())
+        return {name: g in used for g, name in enumerate(groups.names)}
 
     def linear(self) -> tuple[np.ndarray, float]:
         """Weights and intercept of a linear classifier of two classes."""

@@ -88,6 +88,18 @@ class FrugalSVC(BudgetedClassifier):
         frame, or a mask with one entry per feature; a mask that is a Series with names
         is aligned with the columns. Included features count against the budgets and are
         in ``get_support`` even if their weight is zero.
+    feature_groups : array-like of shape (n_columns,), dict or "auto", default=None
+        Columns that count as one feature, such as the levels of a categorical variable:
+        a label for each column, or a dict from names of groups to their columns (all
+        others are on their own). "auto" finds the columns of one-hot encoders by
+        scikit-learn's names and by their values, see :func:`encoded_groups` for a
+        fitted encoder. Budgets, costs, ``include``, ``exclude`` and
+        ``initial_support`` then refer to groups by name, and to columns only if they
+        are on their own. By default each column is a feature.
+    signs : array-like of shape (n_columns,) or dict, default=None
+        "+" or 1 for a weight that must not be negative, "-" or -1 for one that must not
+        be positive, 0 for a free one: for each column, or by the names of those that
+        have one. Positive scores mean ``classes_[1]``.
     class_weight : dict or "balanced", default=None
         Multipliers of C by class.
     fit_intercept : bool, default=True
@@ -124,7 +136,11 @@ class FrugalSVC(BudgetedClassifier):
     Attributes
     ----------
     coef_ : ndarray of shape (1, n_features)
-        Weights; at most ``max_features`` are not zero.
+        Weights; at most ``max_features`` are not zero, or belong to at most so many
+        groups.
+    selected_groups_ : ndarray
+        The selected features: names of groups and columns, or numbers if they have no
+        names. ``get_support`` is about columns: all of these groups.
     intercept_ : ndarray of shape (1,)
     classes_ : ndarray of shape (2,)
         Labels; positive decisions mean ``classes_[1]``.
@@ -173,6 +189,8 @@ class FrugalSVC(BudgetedClassifier):
         "max_cost": may_be.optional(may_be.LIMIT),
         "include": may_be.optional(may_be.LIST),
         "exclude": may_be.optional(may_be.LIST),
+        "feature_groups": may_be.optional(may_be.GROUPS),
+        "signs": may_be.optional(may_be.COSTS),
         "class_weight": may_be.CLASS_WEIGHT,
         "fit_intercept": may_be.BOOLEAN,
         "initial_support": may_be.optional(may_be.LIST),
@@ -200,6 +218,8 @@ class FrugalSVC(BudgetedClassifier):
         max_cost: float | None = None,
         include: Sequence[int | str | bool] | None = (),
         exclude: Sequence[int | str | bool] | None = (),
+        feature_groups: ArrayLike | Mapping[str, Sequence[int | str]] | None = None,
+        signs: ArrayLike | Mapping[str | int, str | int] | None = None,
         class_weight: dict[Any, float] | str | None = None,
         fit_intercept: bool = True,
         initial_support: Sequence[int | str] | None = None,
@@ -223,6 +243,8 @@ class FrugalSVC(BudgetedClassifier):
         self.max_cost = max_cost
         self.include = include
         self.exclude = exclude
+        self.feature_groups = feature_groups
+        self.signs = signs
         self.class_weight = class_weight
         self.fit_intercept = fit_intercept
         self.initial_support = initial_support
@@ -289,18 +311,15 @@ class FrugalSVC(BudgetedClassifier):
             C=self.C,
             sample_weight=weights,
             max_features=self.max_features,
-            **self._problem_constraints(stacklevel=4),
+            **self._problem_constraints(data, stacklevel=4),
         )
         given = self.get_params(deep=False)
-        if self.initial_support is not None:
-            given["initial_support"] = self._features().indices(
-                "initial_support", self.initial_support
-            )
+        given["initial_support"] = self._start()
         outcome = run_interruptible(problem, SolveOptions.among(given))
         if self.refit_C is not None:
             refitted = with_refit(problem, outcome.result, self.refit_C)
             outcome = outcome._replace(result=refitted)
-        self._included = np.array(problem.include)
+        self._included = self._features.columns_of(np.array(problem.include))
         self._take(outcome.result)
         C = self.C if self.refit_C is None else self.refit_C
         self._note_constant(outcome.result.constant, problem.y > 0, C)

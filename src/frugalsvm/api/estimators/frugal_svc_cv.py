@@ -92,7 +92,8 @@ class FrugalSVCCV(BudgetedChoice):
         of which the first one always is. Small C and budgets come first.
     initial_support : sequence of int or str, default=None
         Features to start the final fit from, besides those that the folds selected.
-    feature_costs, max_cost, include, exclude, class_weight, fit_intercept
+    feature_costs, max_cost, include, exclude, feature_groups, signs, class_weight, \
+    fit_intercept
         See :class:`FrugalSVC`; ``class_weight="balanced"`` refers to the training part
         of a fold.
     n_jobs : int, default=None
@@ -140,11 +141,15 @@ class FrugalSVCCV(BudgetedChoice):
         Objective, bound and gap on all data, mean score and standard error for every
         budget and C. It prints as a table, and ``path_.to_frame()`` is a data frame.
     selection_frequency_ : ndarray of shape (n_features,)
-        Fraction of the folds that select a feature at the chosen budget and C.
+        Fraction of the folds that select a feature at the chosen budget and C; for each
+        column that of its group.
     n_splits_ : int
         Number of folds.
     coef_ : ndarray of shape (1, n_features)
-        Weights; at most ``best_max_features_`` are not zero.
+        Weights; at most ``best_max_features_`` are not zero, or belong to at most so
+        many groups.
+    selected_groups_ : ndarray
+        See :class:`FrugalSVC`.
     intercept_ : ndarray of shape (1,)
     classes_ : ndarray of shape (2,)
         Labels; positive decisions mean ``classes_[1]``.
@@ -189,6 +194,8 @@ class FrugalSVCCV(BudgetedChoice):
         "max_cost": may_be.optional(may_be.LIMIT),
         "include": may_be.optional(may_be.LIST),
         "exclude": may_be.optional(may_be.LIST),
+        "feature_groups": may_be.optional(may_be.GROUPS),
+        "signs": may_be.optional(may_be.COSTS),
         "class_weight": may_be.CLASS_WEIGHT,
         "fit_intercept": may_be.BOOLEAN,
         "n_jobs": may_be.N_JOBS,
@@ -218,6 +225,8 @@ class FrugalSVCCV(BudgetedChoice):
         max_cost: float | None = None,
         include: Sequence[int | str | bool] | None = (),
         exclude: Sequence[int | str | bool] | None = (),
+        feature_groups: ArrayLike | Mapping[str, Sequence[int | str]] | None = None,
+        signs: ArrayLike | Mapping[str | int, str | int] | None = None,
         class_weight: dict[Any, float] | str | None = None,
         fit_intercept: bool = True,
         n_jobs: int | None = None,
@@ -243,6 +252,8 @@ class FrugalSVCCV(BudgetedChoice):
         self.max_cost = max_cost
         self.include = include
         self.exclude = exclude
+        self.feature_groups = feature_groups
+        self.signs = signs
         self.class_weight = class_weight
         self.fit_intercept = fit_intercept
         self.n_jobs = n_jobs
@@ -321,11 +332,12 @@ class FrugalSVCCV(BudgetedChoice):
         samples = Samples(
             X, data, labels, signs, check_sample_weight(sample_weight, data)
         )
-        maker = ProblemMaker(self._problem_constraints(stacklevel=4), self.scale)
+        constraints = self._problem_constraints(data, stacklevel=4)
+        maker = ProblemMaker(constraints, self.scale)
         routed = self._route(sample_weight, params)
         seeds = fold_seeds(self.random_state)
         work = self._work(maker)
-        initial = self._initial_support()
+        initial = self._start()
         splits = make_splits(self.cv, samples, routed["split"], stacklevel=4)
         first = splits[0][1]
         work.scoring.try_out(samples.part(first), part_of(routed["score"], first))

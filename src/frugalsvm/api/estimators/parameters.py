@@ -132,6 +132,10 @@ COSTS = Constraint(
     lambda value: _is_list(value) or isinstance(value, Mapping),
     "a list, an array or a dict",
 )
+GROUPS = Constraint(
+    lambda value: COSTS.holds(value) or (isinstance(value, str) and value == "auto"),
+    "a list, an array, a dict or 'auto'",
+)
 FUNCTION = Constraint(callable, "a function")
 OPTIONS = Constraint(lambda value: isinstance(value, dict), "a dict")
 CLASS_WEIGHT = Constraint(_is_class_weight, "a dict, 'balanced' or None")

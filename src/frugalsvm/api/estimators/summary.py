@@ -78,9 +78,10 @@ class SummaryMixin:
             weight times the standard deviation of the feature (of the population,
             weighted by the ``sample_weight`` of the fit); and ``variance_share``, the
             fraction of the variance of the score due to the feature (they sum to one;
-            features that work against others may have a negative share). The intercept
-            is ``attrs["intercept"]``. If the model predicts one class for all training
-            samples, ``attrs["warning"]`` says so.
+            features that work against others may have a negative share). With feature
+            groups there is a row for each of their columns, and ``group`` says which
+            group that is. The intercept is ``attrs["intercept"]``. If the model
+            predicts one class for all training samples, ``attrs["warning"]`` says so.
         """
         check_is_fitted(self)
         support = np.flatnonzero(self._get_support_mask())  # type: ignore[attr-defined]
@@ -99,6 +100,10 @@ class SummaryMixin:
             {name: values[order] for name, values in columns.items()},
             index=pandas().Index([names[j] for j in support[order]], name="feature"),
         )
+        groups = getattr(self, "_groups", None)
+        if groups is not None and not groups.are_columns:
+            own = groups.names_by_column
+            frame["group"] = [own[j] for j in support[order]]
         frame.attrs["intercept"] = float(self.intercept_[0])
         constant = getattr(self, "_constant", None)
         if constant is not None:
@@ -154,14 +159,15 @@ class SummaryMixin:
             return ""
         names = Fitted(self, last=self).column_names
         result = getattr(self, "result_", None)
-        support = np.flatnonzero(self._get_support_mask())  # type: ignore[attr-defined]
+        mask = self._get_support_mask()  # type: ignore[attr-defined]
+        support, groups = np.flatnonzero(mask), getattr(self, "_groups", None)
         if result is not None:
             # The weights may be rescaled, or belong to another C.
             own = replace(
                 result,
                 coef=self.coef_[0],
                 intercept=float(self.intercept_[0]),
-                selected=support,
+                selected=support if groups is None else groups.used(mask),
                 constant=None,
             )
             constant = getattr(self, "_constant", None)

@@ -17,7 +17,7 @@ FINAL_TOL = 1e-9
 
 
 class Linear(NamedTuple):
-    """A linear model: weights of all features, and an intercept."""
+    """A linear model: weights of all columns, and an intercept."""
 
     coef: np.ndarray
     intercept: float
@@ -40,13 +40,13 @@ class Linear(NamedTuple):
 
 
 def svm_on(problem: Problem, support: np.ndarray) -> Linear:
-    """The SVM on a support, as a model of all features."""
+    """The SVM on a support, as a model of all columns."""
     from ...search.evaluator import Evaluator
 
     solution = Evaluator(problem).solve(support, tol=FINAL_TOL)
     assert solution is not None
-    coef = np.zeros(problem.n_features)
-    coef[solution.support] = solution.w
+    coef = np.zeros(problem.n_columns)
+    coef[problem.columns.of(solution.support)] = solution.w
     return Linear(coef, problem.unshifted_intercept(coef, solution.b))
 
 

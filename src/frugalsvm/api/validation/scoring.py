@@ -15,6 +15,7 @@ from .samples import Samples
 
 if TYPE_CHECKING:
     from ..estimators.frugal_svc import FrugalSVC
+    from ..feature_groups import FeatureGroups
 
 # A scorer of scikit-learn: model, data and labels in, a number out.
 Scorer = Callable[..., float]
@@ -81,6 +82,8 @@ class ByScorer:
     names : ndarray or None
         Of the features.
     included : ndarray of int
+        Columns that are in every model.
+    groups : FeatureGroups or None
     """
 
     scorer: Scorer
@@ -88,6 +91,7 @@ class ByScorer:
     classes: np.ndarray
     names: np.ndarray | None
     included: np.ndarray
+    groups: FeatureGroups | None = None
 
     def score(
         self,
@@ -153,7 +157,7 @@ class ByScorer:
         estimator.intercept_ = np.array([model.intercept])
         estimator.classes_ = self.classes
         estimator.n_features_in_ = model.coef.size
-        estimator._included = self.included
+        estimator._included, estimator._groups = self.included, self.groups
         if self.names is not None:
             estimator.feature_names_in_ = self.names
         return estimator

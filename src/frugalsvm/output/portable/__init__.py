@@ -8,12 +8,13 @@ probabilities. ``pipeline``, ``text``, ``onnx_graph`` and ``scorecard`` are the 
 
 from .calibration import Isotonic, Sigmoid
 from .model import PortableModel
-from .parts import Feature, Proof
+from .parts import Feature, Group, Proof
 from .schema import InvalidModel, model_schema
 from .scorecard import Scorecard
 
 __all__ = [
     "Feature",
+    "Group",
     "InvalidModel",
     "Isotonic",
     "PortableModel",

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from .calibration import from_dict
-from .parts import Feature, Proof, RefitProof
+from .parts import Feature, Group, Proof, RefitProof
 from .schema import InvalidModel, check, model_schema, shown
 
 if TYPE_CHECKING:
@@ -28,6 +28,12 @@ def to_content(model: PortableModel) -> dict[str, Any]:
         "proof": model.proof and model.proof.to_dict(),
         "metadata": dict(model.metadata),
     }
+    if model.groups:
+        content["groups"] = [
+            {"name": one.name, "features": list(one.features)} for one in model.groups
+        ]
+    if model.signs:
+        content["signs"] = dict(model.signs)
     check(content, model_schema())
     return content
 
@@ -55,6 +61,11 @@ def from_content(content: Any) -> dict[str, Any]:
         "calibration": from_dict(fitted) if fitted else None,
         "proof": _proof(known) if known else None,
         "metadata": content.get("metadata", {}),
+        "groups": tuple(
+            Group(one["name"], tuple(one["features"]))
+            for one in content.get("groups", ())
+        ),
+        "signs": content.get("signs", {}),
     }
 
 

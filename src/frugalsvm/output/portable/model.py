@@ -20,7 +20,7 @@ from ...runtime import markup
 from .calibration import Calibration
 from .columns import select_columns
 from .content import from_content, to_content
-from .parts import Feature, Label, Proof, check_features
+from .parts import Feature, Group, Label, Proof, check_features, check_groups
 from .schema import InvalidModel, parse, shown
 from .text import python_text, sql_text
 
@@ -51,6 +51,10 @@ class PortableModel:
         Objective, bound, and the fingerprint of the certificate.
     metadata : dict of str
         Any other information.
+    groups : tuple of Group
+        Features that count as one, such as the categories of a column.
+    signs : dict of str
+        "+" or "-" for weights whose sign was given, by feature.
 
     Examples
     --------
@@ -74,9 +78,12 @@ class PortableModel:
     calibration: Calibration | None = None
     proof: Proof | None = None
     metadata: Mapping[str, str] = field(default_factory=dict)
+    groups: tuple[Group, ...] = ()
+    signs: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         check_features(self.features, self.n_features_in)
+        check_groups(self.groups, self.signs, set(self.names))
         first, second = self.classes
         if type(first) is not type(second) or first == second:
             raise InvalidModel(
@@ -324,15 +331,30 @@ class PortableModel:
 
     def __str__(self) -> str:
         width = max([len(one.name) for one in self.features] + [len("intercept")])
+        width += 2 * bool(self.groups)
         lines = [f"{'feature':<{width}} {'weight':>10} {'mean':>10} {'scale':>10}"]
-        for one in sorted(self.features, key=lambda one: -abs(one.weight)):
-            unit = f" {one.unit}" if one.unit else ""
-            lines.append(
-                f"{one.name:<{width}} {one.weight:>+10.4g} {one.mean:>10.4g} "
-                f"{one.scale:>10.4g}{unit}"
-            )
+        group = {name: one for one in self.groups for name in one.features}
+        shown: set[str] = set()
+        for first in sorted(self.features, key=lambda one: -abs(one.weight)):
+            own = group.get(first.name)
+            if own is None:
+                lines.append(self._line(first, width))
+            elif own.name not in shown:
+                # The features of a group are one block.
+                shown.add(own.name)
+                lines.append(f"{own.name}:")
+                members = [one for one in self.features if one.name in own.features]
+                lines += [f"  {self._line(one, width - 2)}" for one in members]
         lines.append(f"{'intercept':<{width}} {self.intercept:>+10.4g}")
         return "\n".join([repr(self), *lines])
+
+    @staticmethod
+    def _line(one: Feature, width: int) -> str:
+        unit = f" {one.unit}" if one.unit else ""
+        return (
+            f"{one.name:<{width}} {one.weight:>+10.4g} {one.mean:>10.4g} "
+            f"{one.scale:>10.4g}{unit}"
+        )
 
     def _repr_html_(self) -> str:
         pairs = [("intercept", f"{self.intercept:+.4g}")]

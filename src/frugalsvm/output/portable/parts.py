@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import pairwise
 from typing import Any
@@ -34,6 +34,21 @@ class Feature:
     scale: float
     weight: float
     unit: str | None = None
+
+
+@dataclass(frozen=True)
+class Group:
+    """Features that were selected together and counted as one.
+
+    Attributes
+    ----------
+    name : str
+    features : tuple of str
+        Their names.
+    """
+
+    name: str
+    features: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -84,6 +99,26 @@ class Proof:
             "certificate": certificate,
             "refit": None if self.refit is None else asdict(self.refit),
         }
+
+
+def check_groups(
+    groups: Sequence[Group], signs: Mapping[str, str], known: Collection[str]
+) -> None:
+    """Raise InvalidModel unless groups are disjoint sets of known features."""
+    members = [name for one in groups for name in one.features]
+    for name in [*members, *signs]:
+        if name not in known:
+            raise InvalidModel(
+                f"groups and signs are about features, but there is no {shown(name)}."
+            )
+    if len(set(members)) < len(members):
+        twice, _ = Counter(members).most_common(1)[0]
+        raise InvalidModel(f"groups has feature {shown(twice)} twice.")
+    names = Counter(one.name for one in groups)
+    if len(names) < len(groups):
+        raise InvalidModel(
+            f"groups has the name {shown(names.most_common(1)[0][0])} twice."
+        )
 
 
 def check_features(features: Sequence[Feature], n_features_in: int) -> None:

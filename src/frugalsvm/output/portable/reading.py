@@ -17,7 +17,7 @@ from sklearn.preprocessing import (
 from ...api.estimators.fitted import Fitted, open_fitted
 from .calibration import from_calibrator, is_finite
 from .model import PortableModel
-from .parts import Feature, Label, Proof, RefitProof
+from .parts import Feature, Group, Label, Proof, RefitProof
 
 
 def read_estimator(
@@ -33,12 +33,18 @@ def read_estimator(
         raise ValueError(
             f"units has {unknown[0]!r}, which is not a column of the data."
         )
+    groups = getattr(fitted.last, "_groups", None)
+    is_used = weights != 0
+    if groups is not None:
+        # All features of a group, so that none of a variable's categories is missing.
+        is_used[groups.columns_of(groups.used(is_used))] = True
+    used = np.flatnonzero(is_used).tolist()
     features = tuple(
         Feature(
             names[columns[j]], int(columns[j]), float(means[j]), float(scales[j]),
             float(weights[j]), units.get(names[columns[j]]),
         )
-        for j in np.flatnonzero(weights)
+        for j in used
     )  # fmt: skip
     first, second = (_label(one) for one in fitted.last.classes_)
     return PortableModel(
@@ -49,6 +55,7 @@ def read_estimator(
         _calibration(fitted),
         _proof(fitted.last),
         metadata,
+        *_groups_and_signs(fitted.last, {j: names[columns[j]] for j in used}),
     )
 
 
@@ -100,6 +107,28 @@ def _label(value: Any) -> Label:
             f"{type(plain).__name__}."
         )
     return plain
+
+
+def _groups_and_signs(
+    classifier: Any, names: dict[int, str]
+) -> tuple[tuple[Group, ...], dict[str, str]]:
+    """Groups of several features, and signs; ``names`` are those of used features."""
+    groups = getattr(classifier, "_groups", None)
+    if groups is None:
+        return (), {}
+    own = groups.names_by_column
+    members: dict[str, list[str]] = {}
+    for j, name in names.items():
+        members.setdefault(own[j], []).append(name)
+    signs = {}
+    if groups.signs is not None:
+        signs = {
+            name: "+" if groups.signs[j] > 0 else "-"
+            for j, name in names.items()
+            if groups.signs[j]
+        }
+    several = {name: some for name, some in members.items() if len(some) > 1}
+    return tuple(Group(name, tuple(some)) for name, some in several.items()), signs
 
 
 def _calibration(fitted: Fitted) -> Any:

@@ -45,6 +45,8 @@ class Verdict:
     constant : str
         What is wrong with a model that predicts one class for all training rows, and
         what may help; empty for other models.
+    signs : str
+        The weights whose sign was given, if there are any.
     """
 
     n_selected: int
@@ -59,6 +61,7 @@ class Verdict:
     chosen_by: str = ""
     class_weight: str = ""
     constant: str = ""
+    signs: str = ""
 
     @property
     def gap(self) -> float:
@@ -88,6 +91,8 @@ class SelectedFeature:
         The categorical column and the value, if it is one.
     folds_selecting : int or None
         In how many folds of the cross-validation it was also selected.
+    group : str or None
+        The name of the feature, if it has several columns and this is one of them.
     """
 
     name: str
@@ -100,6 +105,7 @@ class SelectedFeature:
     column: str | None = None
     category: str | None = None
     folds_selecting: int | None = None
+    group: str | None = None
 
 
 @dataclass(frozen=True)

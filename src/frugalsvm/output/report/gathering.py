@@ -29,11 +29,12 @@ def verdict_of(
     chosen_by: str = "",
     class_weight: str = "",
     constant: str = "",
+    signs: str = "",
 ) -> Verdict:
     """The verdict on the result of a fit."""
     return Verdict(
         n_selected=int(result.selected.size),
-        n_available=int(result.coef.size),
+        n_available=result.n_features,
         objective=result.objective,
         lower_bound=result.lower_bound,
         status=str(result.status),
@@ -44,6 +45,7 @@ def verdict_of(
         chosen_by=chosen_by,
         class_weight=class_weight,
         constant=constant,
+        signs=signs,
     )
 
 

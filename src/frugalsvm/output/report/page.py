@@ -17,7 +17,7 @@ import numpy as np
 
 from ...problem.files import write_whole
 from . import figures, svg, words
-from .content import CATEGORY, BudgetPath, Report
+from .content import CATEGORY, BudgetPath, Report, SelectedFeature
 
 # Sections in order: field of the report, template file, heading.
 SECTIONS = (
@@ -87,20 +87,34 @@ def _model(report: Report) -> dict[str, Any]:
     most = max((abs(one.standardised) for one in features), default=0.0)
     features = [
         replace(one, weight=0.0, standardised=0.0)
-        if abs(one.standardised) < NEGLIGIBLE * most
+        # No training row has a value that is unknown to the model.
+        if abs(one.standardised) < NEGLIGIBLE * most and one.scale != 0.0
         else one
         for one in features
     ]
+    blocks = _blocks(features)
+    features = [one for block in blocks for one in block]
     folds = report.validation is not None
     return {
         "features": features,
+        "blocks": blocks,
         "most": most,
         "bar": svg.bar,
         "shows_folds": folds and any(f.folds_selecting is not None for f in features),
         "has_categories": any(one.kind == CATEGORY for one in features),
+        "has_groups": any(one.group is not None for one in features),
         "budget": words.sentence(words.budget(report.verdict)),
         "selected": {one.name for one in features},
     }
+
+
+def _blocks(features: list[SelectedFeature]) -> list[list[SelectedFeature]]:
+    """The columns of each feature together, in the order of the first of them."""
+    blocks: dict[str, list[SelectedFeature]] = {}
+    for place, one in enumerate(features):
+        key = f"{place}" if one.group is None else f"group {one.group}"
+        blocks.setdefault(key, []).append(one)
+    return list(blocks.values())
 
 
 def _quality(report: Report) -> dict[str, Any]:

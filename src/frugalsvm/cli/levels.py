@@ -1,0 +1,116 @@
+"""Weights of categories relative to one another: an equivalent form, for display.
+
+A constant can be moved from the weights of all categories of a column to the intercept.
+No score changes: values that are unknown to the model get a weight of their own. The
+model and its proof stay as they are, since the objective depends on the weights.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..tables import Preparation
+from ..tables.prepared_columns import CategoryColumn
+from .errors import UsageProblem
+from .fitting import Fit
+from .study import Conditions, signed_name
+
+SMALLEST, MEAN = "smallest", "mean"
+OTHER = "any other value"
+
+
+class Level(NamedTuple):
+    """A category as it is shown.
+
+    Attributes
+    ----------
+    name : str
+    weight : float
+        Per unit as measured: added to the score of rows that have this category.
+    column : int or None
+        Its column in the prepared table, if it has one.
+    share : float
+        Fraction of the training rows that have it.
+    """
+
+    name: str
+    weight: float
+    column: int | None
+    share: float
+
+
+class LevelForm(NamedTuple):
+    """The categories of the selected columns, and the intercept that belongs to them.
+
+    Attributes
+    ----------
+    levels : dict
+        By column. The last one stands for all values that are unknown to the model.
+    intercept : float
+        For values as measured.
+    """
+
+    levels: dict[str, list[Level]]
+    intercept: float
+
+
+def check_levels(levels: str | None, is_split: bool) -> None:
+    """Raise an error for an unknown form, or one that cannot be had."""
+    if levels not in (None, SMALLEST, MEAN):
+        raise UsageProblem(f"--levels must be smallest or mean, got {levels!r}.")
+    if levels is not None and is_split:
+        raise UsageProblem(
+            "--levels is about columns of categories that count as one feature; remove "
+            "--split-categories."
+        )
+
+
+def check_signed_levels(conditions: Conditions, preparation: Preparation) -> None:
+    """Raise an error for signs of categories, which hold for weights as fitted."""
+    for column, level in preparation.origins():
+        name = signed_name(column, level)
+        if level is not None and name in conditions.signs:
+            raise UsageProblem(
+                f"--levels moves the weights of all categories of {column.name!r}, but "
+                f"--signs is about that of {name!r} as it is fitted; leave out one of "
+                "the two."
+            )
+
+
+def level_form(fit: Fit, zero: str) -> LevelForm:
+    """The form in which the smallest, or the mean, weight of each column is zero.
+
+    The mean is over the training rows.
+    """
+    chosen = set(fit.result.selected_columns.tolist())
+    intercept, found = fit.intercept, {}
+    for one in fit.preparation.columns:
+        columns = fit.preparation.of_column(one.name)
+        if isinstance(one, CategoryColumn) and chosen.intersection(columns):
+            levels = _levels(fit, one, columns)
+            values = np.array([level.weight for level in levels])
+            shares = np.array([level.share for level in levels])
+            shift = float(values.min() if zero == SMALLEST else values @ shares)
+            levels.append(Level(OTHER, 0.0, None, 0.0))
+            found[one.name] = [
+                level._replace(weight=level.weight - shift) for level in levels
+            ]
+            intercept += shift
+    return LevelForm(found, intercept)
+
+
+def _levels(fit: Fit, one: CategoryColumn, columns: list[int]) -> list[Level]:
+    """All categories of a column, with their weights as fitted."""
+    shares = fit.preparation.means[columns].tolist()
+    place = dict(zip(one.shown, columns, strict=True))
+    share = dict(zip(one.shown, shares, strict=True))
+    rest = max(0.0, 1.0 - sum(shares))
+    return [
+        Level(level, float(fit.weights[place[level]]), place[level], share[level])
+        if level in place
+        # Of two categories, the first has no column.
+        else Level(level, 0.0, None, rest)
+        for level in one.levels
+    ]
