@@ -6,7 +6,16 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from frugalsvm import Problem, Status, near_optimal, relax, solve, verify
+from frugalsvm import (
+    FrugalSVC,
+    Problem,
+    Status,
+    frugal_path,
+    near_optimal,
+    relax,
+    solve,
+    verify,
+)
 from frugalsvm.engine.parameters import EngineParameters
 from frugalsvm.engine.tall import TallEngine
 from tests.grouped import KINDS, grouped_arguments, grouped_problem
@@ -491,3 +500,45 @@ def test_a_budget_for_everything_is_an_svm_with_signs():
     wanted = svm_value(X, y, problem.C, signs=arguments["signs"])
     check(problem, result, wanted)
     assert result.status is Status.OPTIMAL
+
+
+# --- estimators and paths -------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("seed", range(3))
+def test_estimators_find_the_optimum(kind, seed):
+    X, y, arguments = grouped_arguments(kind, seed, most=7)
+    problem = Problem(X, y, **arguments)
+    optimum, _ = brute_force(problem)
+    weights = arguments.pop("sample_weight", None)
+    budget = arguments.pop("max_features")
+    model = FrugalSVC(
+        budget, **arguments, method="branch-and-bound", gap_tol=GAP, random_state=0
+    ).fit(X, np.where(y > 0, "b", "a"), sample_weight=weights)
+    check(problem, model.result_, optimum)
+    np.testing.assert_array_equal(model.coef_[0], model.result_.coef)
+    assert model.objective_ <= optimum * (1 + GAP + 1e-9)
+    # Signs are those of the score for the second class.
+    assert model.classes_.tolist() == ["a", "b"]
+    np.testing.assert_allclose(
+        model.decision_function(X), X @ model.coef_[0] + model.intercept_
+    )
+
+
+@pytest.mark.parametrize("kind", ["groups", "signs", "both", "no intercept"])
+def test_paths_enclose_the_optima(kind):
+    X, y, arguments = grouped_arguments(kind, 5, most=7)
+    given = {k: v for k, v in arguments.items() if k not in ("C", "max_features")}
+    path = frugal_path(
+        X, y, max_features=[1, 2, 3], C=[0.1, 1.0], method="auto", random_state=0,
+        **given,
+    )  # fmt: skip
+    for C, budget, result in path:
+        problem = Problem(X, y, C=C, max_features=budget, **given)
+        optimum, _ = brute_force(problem)
+        check(problem, result, optimum, 1e-4)
+        row, column = np.flatnonzero(path.C == C)[0], budget - 1
+        assert path.lower_bounds[row, column] <= optimum * (1 + 1e-9)
+        assert path.objectives[row, column] <= optimum * (1 + 1e-3)
+    assert (np.diff(path.objectives, axis=1) <= 1e-7 * path.objectives[:, :1]).all()
