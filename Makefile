@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: demo test coverage lint format bench readme-figures bench-exact bench-large bench-scale paper paper-quick docs dist clean
+.PHONY: demo test coverage lint format bench readme-figures bench-exact bench-large bench-scale paper paper-quick docs pictures dist clean
 
 demo: $(VENV)/.base
 	$(BIN)/python -m frugalsvm demo
@@ -62,6 +62,10 @@ paper: $(VENV)/.study
 docs: $(VENV)/.docs
 	$(BIN)/sphinx-build -W -b html docs docs/_build/html
 	$(BIN)/python docs/links.py docs/_build/html
+
+# The pictures of README and explanation, from real runs; they are under version control.
+pictures: $(VENV)/.docs
+	$(BIN)/python docs/pictures.py
 
 # The source archive, and the wheel that is built from it.
 dist: $(VENV)/.build

@@ -176,13 +176,15 @@ def _run(name: str, benchmark: Benchmark, options: argparse.Namespace) -> None:
         for key, default in benchmark.settings.items()
     }
     own = argparse.Namespace(**vars(options) | given)
+    # The files may change while it runs.
+    code = results.commit()
     own.folder = data_folder(options.data) if benchmark.needs_data else None
     with threadpool_limits(1) if benchmark.one_thread else contextlib.nullcontext():
         rows = benchmark.run(own)
     partial = options.quick or options.sets or options.methods
     if rows is None or partial or options.no_write:
         return
-    found = results.of_this_run(rows, given, options.note)
+    found = results.of_this_run(rows, given, options.note, code)
     path = results.write(name, found)
     print(f"\nWritten to {path}." if path else "\nNot written: a peer is missing here.")
 

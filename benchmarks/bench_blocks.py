@@ -14,6 +14,7 @@ import numpy as np
 from frugalsvm import Problem, solve
 
 from .best_known import BestKnown
+from .results import Row
 from .tables import Table, geometric_mean
 
 FILE = Path(__file__).with_name("blocks.json")
@@ -78,7 +79,7 @@ FROZEN = [
 ]
 
 
-def run(quick: bool) -> None:
+def run(quick: bool) -> list[Row]:
     """Print by effort how far the seeds are above the best known objective."""
     table = Table(
         "Correlated blocks, seeds 0 to 4, one thread: above the best known [%]",
@@ -87,8 +88,7 @@ def run(quick: bool) -> None:
         width=10,
     )  # fmt: skip
     known = BestKnown(FILE)
-    ratios: dict[str, list[float]] = {effort: [] for effort in EFFORTS}
-    found: dict[str, int] = dict.fromkeys(EFFORTS, 0)
+    rows: list[Row] = []
     for case in FROZEN:
         if quick and case.n > QUICK:
             continue
@@ -105,16 +105,24 @@ def run(quick: bool) -> None:
         for effort, (own, seconds) in runs.items():
             losses = [max(value / best - 1.0, 0.0) for value in own]
             hits = sum(loss <= FOUND for loss in losses)
-            found[effort] += hits
-            ratios[effort] += [1.0 + loss for loss in losses]
+            rows.append({**case._asdict(), "best": best, "effort": effort,
+                         "losses": losses, "seconds": seconds})  # fmt: skip
             table.row(
                 [" / ".join(f"{part:g}" for part in case), f"{best:.6g}", effort,
                  *(f"{100 * part(losses):.3f}" for part in (max, np.median, min)),
                  f"{hits} of {SEEDS}", f"{seconds:.2f}"]
             )  # fmt: skip
     for effort in EFFORTS:
-        above = 100.0 * (geometric_mean(ratios[effort]) - 1.0)
+        above, found, n_runs = summary(rows, effort)
         print(
-            f"\n{effort}: {above:.2f} % above the best known in the geometric mean; it "
-            f"was found in {found[effort]} of {len(ratios[effort])} runs."
+            f"\n{effort}: {100 * above:.2f} % above the best known in the geometric "
+            f"mean; it was found in {found} of {n_runs} runs."
         )
+    return rows
+
+
+def summary(rows: list[Row], effort: str) -> tuple[float, int, int]:
+    """Mean loss, in how many runs the best known was found, and how many there are."""
+    losses = [loss for row in rows if row["effort"] == effort for loss in row["losses"]]
+    above = geometric_mean([1.0 + loss for loss in losses]) - 1.0
+    return above, sum(loss <= FOUND for loss in losses), len(losses)

@@ -52,8 +52,9 @@ def run(folder: Path, quick: bool, jobs: int, efforts: list[str]) -> list[Row]:
             worse, better = (ratios > 1 + ALLOWED).sum(), (ratios < 1 - ALLOWED).sum()
             rows.append({
                 "set": name, "effort": effort, "seconds": ours[0], "grid": peer[0],
-                "CPU": ours[1], "grid CPU": peer[1], "worst": ratios.max() - 1,
-                "worse": worse, "better": better, "of": ratios.size,
+                "CPU": ours[1], "grid CPU": peer[1], "ratio": peer[1] / ours[1],
+                "worst": ratios.max() - 1, "worse": worse, "better": better,
+                "of": ratios.size,
             })  # fmt: skip
             table.row(
                 [name, effort, f"{ours[0]:.1f}", f"{peer[0]:.1f}",

@@ -40,7 +40,7 @@ from .tables import Table
 BUDGETS = (5, 10)
 FOLDS, INNER = 5, 5
 # Folds are repeated until so many samples have been predicted, so often at most.
-PREDICTED, MOST_REPEATS = 600, 10
+PREDICTED, MOST_REPEATS = 400, 10
 REFIT_C = tuple(10.0 ** np.arange(-2.5, 1.6, 0.5))
 # Values of C between which that of an l1 model with at most B features is searched.
 L1_C = (1e-4, 1e3)

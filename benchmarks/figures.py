@@ -11,6 +11,7 @@ import numpy as np
 
 from frugalsvm.paper.study.published import TABLE_7
 
+from .bench_blocks import summary
 from .bench_seeds import MEDIAN_LOSS, WORST_LOSS
 from .data import LARGE
 from .results import Results, Row
@@ -20,6 +21,7 @@ Table = list[list[str]]
 
 # Efforts are compared where thorough takes this many seconds.
 LONG = 1.0
+FASTER = " x faster"
 # Gaps up to this are proofs.
 PROVED = 1e-4
 
@@ -36,9 +38,9 @@ def two(value: float) -> str:
     return f"{float(f'{value:.2g}'):,g}"
 
 
-def times(ratios: Sequence[float]) -> str:
+def times(ratios: Sequence[float], unit: str = "") -> str:
     """A geometric mean and the smallest of some ratios."""
-    return f"{two(geometric_mean(ratios))} x (smallest {two(min(ratios))} x)"
+    return f"{two(geometric_mean(ratios))}{unit} (smallest {two(min(ratios))})"
 
 
 def values(rows: list[Row], name: str) -> list:
@@ -61,9 +63,16 @@ def exact(found: Results) -> Table:
         table.append([
             "frugalsvm" if name == "ours" else name,
             f"{proved} of {len(found.rows)}", f"{geometric_mean(seconds):.2f} s",
-            two(geometric_mean(ratios)), two(min(ratios)),
+            *(["", ""] if name == "ours" else
+              [two(geometric_mean(ratios)), two(min(ratios))]),
         ])  # fmt: skip
     return table
+
+
+def exact_ratio(found: Results) -> str:
+    """How many times as long COPT takes."""
+    theirs, ours = _seconds(found.rows, "COPT"), _seconds(found.rows, "ours")
+    return two(geometric_mean(theirs) / geometric_mean(ours))
 
 
 def _seconds(rows: list[Row], name: str) -> list[float]:
@@ -112,9 +121,8 @@ def _gap(row: Row, peer: str) -> str:
 
 
 def speed(
-    exact: Results, threads: Results, support: Results, perspective: Results,
-    swap: Results,
-) -> Table:  # fmt: skip
+    exact: Results, threads: Results, support: Results, perspective: Results
+) -> Table:
     """One row for each task and peer."""
     n, limit = len(exact.rows), exact.settings["seconds"]
     ours = _seconds(exact.rows, "ours")
@@ -130,7 +138,7 @@ def speed(
             proved = [sum(row[key]["proved"] for row in exact.rows)
                       for key in (name, "ours")]  # fmt: skip
             table.append([
-                task, words, f"{times(ratios)} faster, our certificate included; "
+                task, words, f"{times(ratios, FASTER)}, our certificate included; "
                 f"proves {proved[0]} of {n}, we {proved[1]}",
             ])  # fmt: skip
             task = ""
@@ -142,16 +150,22 @@ def speed(
     return [
         *table,
         [f"trees of more than 2,000 nodes, {len(gains)} instances, two threads",
-         "one thread", f"{times(gains)} faster"],
+         "one thread", times(gains, FASTER)],
         ["SVM on 5 to 30 given features, 15 data sets, relative gap 1e-8",
-         "libsvm (``SVC``, tol 1e-5)", f"{times(fits)} faster"],
+         "libsvm (``SVC``, tol 1e-5)", times(fits, FASTER)],
         ["relaxation DSCoP, relative gap 1e-6, 6 large data sets x B = 10, 20, 30",
-         "Clarabel, direct API, better of primal and dual", f"{times(relaxed)} faster"],
-        [f"objective of FS-SVM, the same, ``method=\"swap\"``, at most "
-         f"{swap.settings['seconds']:g} s, 2 threads",
-         "RFE + exact refit", _lower(swap.rows, "RFE")],
-        ["", "L1-``LinearSVC`` + exact refit", _lower(swap.rows, "L1")],
+         "Clarabel, direct API, better of primal and dual", times(relaxed, FASTER)],
     ]  # fmt: skip
+
+
+def swap(found: Results) -> Table:
+    """Objectives beside those of other selectors, refitted."""
+    seconds = found.settings["seconds"]
+    return [
+        ["peer", f"objective after at most {seconds:g} s"],
+        ["RFE + exact refit", _lower(found.rows, "RFE")],
+        ["L1-``LinearSVC`` + exact refit", _lower(found.rows, "L1")],
+    ]
 
 
 def _lower(rows: list[Row], peer: str) -> str:
@@ -201,15 +215,14 @@ def _loss(row: Row, name: str) -> float:
 
 
 def cv(found: Results) -> Table:
-    """FrugalSVCCV beside GridSearchCV over FrugalSVC: processor times."""
+    """FrugalSVCCV beside GridSearchCV over FrugalSVC: processor times, objectives."""
     return [
-        ["data set", "effort", "``FrugalSVCCV``", "``GridSearchCV``", "ratio",
-         "objectives worse", "better", "worst"],
+        ["data set", "effort", "times as fast", "worse by more than 0.1 %", "better",
+         "worst"],
         *(
-            [row["set"], row["effort"], f"{row['CPU']:.1f} s",
-             f"{row['grid CPU']:.1f} s", f"{row['grid CPU'] / row['CPU']:.1f}",
+            [row["set"], row["effort"], two(row["ratio"]),
              f"{row['worse']} of {row['of']}", f"{row['better']}",
-             f"{100 * row['worst']:.1f} %"]
+             f"{two(100 * row['worst'])} %"]
             for row in found.rows
         ),
     ]  # fmt: skip
@@ -272,6 +285,20 @@ def _compared(row: Row) -> tuple[str, str]:
     if round(row["ours"], 2) < float(theirs):
         return f"**{ours}**", theirs
     return ours, f"**{theirs}**" if round(row["ours"], 2) > float(theirs) else theirs
+
+
+def blocks(found: Results) -> Table:
+    """Efforts on problems with correlated blocks."""
+    table = [["effort", "best known found", "above it, mean of all", "mean CPU",
+              "longest"]]  # fmt: skip
+    for effort in values(found.rows, "effort"):
+        above, hits, n_runs = summary(found.rows, effort)
+        seconds = [row["seconds"] for row in found.rows if row["effort"] == effort]
+        table.append([
+            f"``{effort}``", f"{hits} of {n_runs} runs", f"{100 * above:.1f} %",
+            f"{np.mean(seconds):.2f} s", f"{max(seconds):.1f} s",
+        ])  # fmt: skip
+    return table
 
 
 # --- alternatives ---------------------------------------------------------------------
@@ -478,26 +505,31 @@ def distributed(found: Results) -> Table:
     names = [name for name in found.rows[0] if name not in left_out]
     return [
         names,
-        *(
-            [f"{row[name]:,}" if isinstance(row[name], int) else row[name]
-             for name in names]
-            for row in found.rows
-        ),
-    ]  # fmt: skip
+        *([_traffic(name, row[name]) for name in names] for row in found.rows),
+    ]
+
+
+def _traffic(name: str, value: int | str) -> str:
+    if isinstance(value, int):
+        return f"{value:,}"
+    return f"{value} s" if name == "CPU at home" else value
 
 
 FIGURES = {
     "exact": Figure(("exact",), exact),
+    "exact-ratio": Figure(("exact",), exact_ratio),
     "instances": Figure(("exact",), instances),
     "proof": Figure(("proof",), proof),
     "proof-scip": Figure(("proof",), lambda found: proof(found, "SCIP")),
-    "speed": Figure(("exact", "threads", "support", "perspective", "swap"), speed),
+    "speed": Figure(("exact", "threads", "support", "perspective"), speed),
+    "swap": Figure(("swap",), swap),
     "threads": Figure(("threads",), threads),
     "effort": Figure(("effort",), effort),
     "cv": Figure(("cv",), cv),
     "seeds": Figure(("seeds",), seeds),
     "seeds-summary": Figure(("seeds",), seeds_summary),
     "published": Figure(("swap",), published),
+    "blocks": Figure(("blocks",), blocks),
     "enumeration": Figure(("alternatives",), enumeration),
     "alternatives": Figure(("alternatives",), alternatives),
     "predict-5": Figure(("predict",), lambda found: predict(found, 5)),

@@ -1,9 +1,9 @@
 """``python -m benchmarks.pages``: rewrite the figures of the pages from ``results/``.
 
 A figure stands between two comments: ``<!-- figures: NAME -->`` and ``<!-- end figures
--->`` in Markdown, ``.. figures: NAME`` and ``.. end figures`` in reStructuredText.
-``figures.py`` says what is put there. Results that are older than the last change of
-kernels, searches or trees are named.
+-->`` in Markdown, where both may be in one line, ``.. figures: NAME`` and ``.. end
+figures`` in reStructuredText. ``figures.py`` says what is put there. Results that are
+older than the last change of kernels, searches or trees are named.
 """
 
 import re
@@ -16,9 +16,11 @@ from .results import FOLDER, ROOT, Results, git, read
 # A change of these may change figures.
 PARTS = tuple(f"src/frugalsvm/{part}" for part in ("kernels", "search", "tree"))
 MARKDOWN = re.compile(
-    r"(<!-- figures: (\S+) -->\n).*?(<!-- end figures -->)", re.DOTALL
+    r"(<!-- figures: (\S+) -->)(\n?).*?(<!-- end figures -->)", re.DOTALL
 )
-RST = re.compile(r"(^\.\. figures: (\S+)\n).*?(^\.\. end figures$)", re.DOTALL | re.M)
+RST = re.compile(
+    r"(^\.\. figures: (\S+)$)(\n).*?(^\.\. end figures$)", re.DOTALL | re.MULTILINE
+)
 
 
 def pages(root: Path = ROOT) -> list[Path]:
@@ -30,13 +32,14 @@ def rewritten(text: str, suffix: str, folder: Path = FOLDER) -> str:
     """A page with its figures as the results have them."""
 
     def block(found: re.Match[str]) -> str:
-        begin, name, end = found.groups()
+        begin, name, line, end = found.groups()
         figure = FIGURES[name]
         results = [read(one, folder) for one in figure.results]
         made = figure.make(*results)
-        if suffix == ".md":
-            return f"{begin}\n{markdown(made)}\n\n{end}"
-        return f"{begin}\n{rst(made)}\n\n{sources(results)}\n\n{end}"
+        if suffix == ".rst":
+            return f"{begin}\n\n{rst(made)}\n\n{sources(results)}\n\n{end}"
+        between = "\n\n" if line else ""
+        return f"{begin}{between}{markdown(made)}{between}{end}"
 
     return (MARKDOWN if suffix == ".md" else RST).sub(block, text)
 

@@ -26,7 +26,7 @@ PACKAGES = (
     "abess", "dask",
 )  # fmt: skip
 # Digits that are kept of a number.
-DIGITS = 6
+DIGITS = 8
 
 Row = dict[str, Any]
 
@@ -49,11 +49,16 @@ class Results:
         return f"Measured on {self.date} at commit {self.commit}, {self.machine}."
 
 
-def of_this_run(rows: Sequence[Row], settings: dict[str, Any], note: str) -> Results:
-    """Rows with the code, the machine and the versions of this process."""
+def of_this_run(
+    rows: Sequence[Row], settings: dict[str, Any], note: str, code: str
+) -> Results:
+    """Rows with the code, the machine and the versions of this process.
+
+    The code is what ``commit`` said when the run began.
+    """
     words = ", ".join(part for part in (machine(), note) if part)
     date = datetime.datetime.now(datetime.UTC).date().isoformat()
-    return Results(commit(), date, words, versions(), settings, list(rows))
+    return Results(code, date, words, versions(), settings, list(rows))
 
 
 def write(name: str, results: Results, folder: Path = FOLDER) -> Path | None:

@@ -26,8 +26,19 @@ nitpicky = True
 nitpick_ignore_regex = [(r"py:.*", r"(sklearn|numpy|pandas|matplotlib)\..*")]
 html_theme = "pydata_sphinx_theme"
 html_title = "frugalsvm"
-html_theme_options = {"show_toc_level": 2, "show_prev_next": False}
-html_sidebars = {"index": [], "reference/api": [], "**": ["sidebar-nav-bs"]}
+html_theme_options = {
+    "show_toc_level": 2,
+    "show_prev_next": False,
+    "header_links_before_dropdown": 7,
+}
+# Pages with wide listings have no sidebar.
+html_sidebars = {
+    "index": [],
+    "start/command_line": [],
+    "start/python": [],
+    "reference/api": [],
+    "**": ["sidebar-nav-bs"],
+}
 html_static_path = ["_static"]
 html_css_files = ["frugal.css"]
 # The example of a report.

@@ -1,11 +1,13 @@
 """What the documentation shows of a real run; made again when the code has changed.
 
-``builder-inited`` calls :func:`make`. It writes into ``docs/_generated``: a table, what
-the command line prints about it, its report, and the picture of the budget path.
+``builder-inited`` calls :func:`make`. It writes into ``docs/_generated``: what the
+command line prints about the example's table, its report, and the budget path.
 """
 
+import shutil
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 
 from sklearn.datasets import load_breast_cancer
@@ -17,6 +19,7 @@ from frugalsvm.output.report import figures, path_of, scored_path_of
 
 HERE = Path(__file__).parent
 FOLDER = HERE / "_generated"
+TABLE = HERE.parent / "examples" / "data" / "breast_cancer.csv"
 COMMAND = [
     "frugalsvm", "fit", "breast_cancer.csv", "--target", "diagnosis",
     "--max-features", "5", "--report", "example-report.html", "--model", "model.json",
@@ -24,6 +27,8 @@ COMMAND = [
 ]  # fmt: skip
 VERIFY = ["frugalsvm", "verify", "proof.npz", "breast_cancer.csv"]
 WIDTH = 64
+# Lines of output that are longer are broken.
+LONGEST = 96
 # Lines of a verification that are shown.
 N_VERIFIED = 10
 
@@ -37,7 +42,7 @@ def make(_app):
     last = FOLDER / "budget_path.html"
     if last.exists() and last.stat().st_mtime > newest:
         return
-    _write_table()
+    shutil.copy(TABLE, FOLDER)
     (FOLDER / "fit.txt").write_text(_shown(COMMAND), "utf-8")
     verified = _shown(VERIFY).splitlines()
     text = "\n".join([*verified[:N_VERIFIED], "..."])
@@ -45,14 +50,6 @@ def make(_app):
     report = FOLDER / "example-report.html"
     report.replace(FOLDER / "extra" / report.name)
     last.write_text(_budget_path(), "utf-8")
-
-
-def _write_table():
-    """The breast cancer data of scikit-learn, as somebody would have them."""
-    found = load_breast_cancer(as_frame=True)
-    table = found.frame.drop(columns="target")
-    table["diagnosis"] = found.target_names[found.target]
-    table.to_csv(FOLDER / "breast_cancer.csv", index=False)
 
 
 def _shown(command):
@@ -63,7 +60,12 @@ def _shown(command):
     )
     if done.returncode:
         raise RuntimeError(f"{' '.join(command)} failed:\n{done.stderr}")
-    lines = [line.rstrip() for line in done.stdout.strip().splitlines()]
+    lines = [
+        part
+        for line in done.stdout.strip().splitlines()
+        for part in textwrap.wrap(line, LONGEST, drop_whitespace=False) or [""]
+    ]
+    lines = [line.rstrip() for line in lines]
     return "\n".join([f"$ {_wrapped(command)}", *lines, ""])
 
 

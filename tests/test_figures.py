@@ -38,7 +38,7 @@ def folder(tmp_path, monkeypatch):
 
 def marked(page):
     """Names of the figures of a page."""
-    return re.findall(r"^(?:<!-- figures: |\.\. figures: )(\S+)", page, re.MULTILINE)
+    return re.findall(r"(?:<!-- figures: |^\.\. figures: )(\S+)", page, re.MULTILINE)
 
 
 @pytest.mark.parametrize("page", pages.pages(), ids=lambda page: page.stem)
@@ -85,6 +85,12 @@ def test_a_table_in_restructured_text(folder):
     assert pages.rewritten(made, ".rst", folder) == made
 
 
+def test_a_figure_within_a_line_of_markdown(folder):
+    page = "a <!-- figures: longest -->0<!-- end figures --> b\n"
+    made = pages.rewritten(page, ".md", folder)
+    assert made == page.replace("0", "At most 1.5 s.")
+
+
 def test_several_figures_in_one_page(folder):
     one = "<!-- figures: {} -->\n<!-- end figures -->\n"
     made = pages.rewritten(one.format("longest") + one.format("times"), ".md", folder)
@@ -110,7 +116,7 @@ def test_numbers_become_plain(tmp_path):
     row = {"a": np.float64(1 / 3), "b": np.int64(2), "c": [np.inf, True], "d": None}
     results.write("x", dataclasses.replace(RESULTS, rows=[row]), tmp_path)
     text = (tmp_path / "x.json").read_text("utf-8")
-    expected = {"a": 0.333333, "b": 2, "c": [None, True], "d": None}
+    expected = {"a": 0.33333333, "b": 2, "c": [None, True], "d": None}
     assert json.loads(text)["rows"] == [expected]
 
 
@@ -126,9 +132,10 @@ def test_a_run_without_a_peer_keeps_the_file(folder):
 
 
 def test_this_run():
-    found = results.of_this_run([{"a": 1}], {"seconds": 60.0}, "nothing else")
+    found = results.of_this_run([{"a": 1}], {}, "nothing else", "abc1234")
     assert found.machine.endswith(", nothing else")
     assert "numpy" in found.versions
+    assert found.commit == "abc1234"
     assert found.rows == [{"a": 1}]
 
 

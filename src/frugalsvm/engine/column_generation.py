@@ -264,8 +264,10 @@ class ColumnGenerationEngine:
         """Maximum number of free features in a working set."""
         parameters = self.parameters
         most = max(parameters.max_rows, parameters.rows_per_choice * region.k)
-        fitting = self._rows_in(parameters.max_row_bytes) - region.forced.size
-        return max(1, min(most, fitting))
+        fitting = self._rows_in(parameters.max_row_bytes)
+        fitting -= self.columns.count(region.forced)
+        per_feature = self.columns.n_columns / self.n_features
+        return max(1, int(min(most, fitting) / per_feature))
 
     @property
     def few(self) -> int:
@@ -277,7 +279,7 @@ class ColumnGenerationEngine:
 
     def _solve(self, request: RelaxationRequest) -> RelaxationResult:
         region = request.region
-        n_rows = region.forced.shape[0] + region.free.shape[0]
+        n_rows = self.columns.count(region.forced, region.free)
         most = self._rows_in(self.parameters.whole_bytes)
         # Few features may be left free after fixings.
         if n_rows <= most or region.free.shape[0] == 0:

@@ -40,30 +40,31 @@ CHAIN_COSTS = np.array(
 )
 
 
-def chain_costs(engine: Engine, n_features: int, width: int) -> np.ndarray:
+def chain_costs(engine: Engine, n_columns: int, width: int) -> np.ndarray:
     """Work of SVMs, active-set steps, models and iterations of a chain."""
     n_samples = engine.n_samples
-    n_near = near_samples(n_samples, n_features)
-    n_priced = min(SHORTLIST, engine.n_features) + engine.n_features / REPRICE
+    n_near = near_samples(n_samples, n_columns)
+    n_all = engine.columns.n_columns
+    n_priced = min(SHORTLIST, n_all) + n_all / REPRICE
     products = [
         n_samples + n_near,
-        (n_near + 4 * n_features) * n_features,
+        (n_near + 4 * n_columns) * n_columns,
         # Pricing is memory-bound: the data are not in the cache.
-        2.0 * n_priced * n_samples + width * n_near * n_features,
-        n_near * n_features**2,
+        2.0 * n_priced * n_samples + width * n_near * n_columns,
+        n_near * n_columns**2,
     ]
     once, per_product = CHAIN_COSTS.T
     return once + per_product * np.array(products)
 
 
-def svm_work(n_samples: int, n_features: int, warm: bool = False) -> float:
-    """Work of an SVM on a number of features, or of a round with warm weights."""
+def svm_work(n_samples: int, n_columns: int, warm: bool = False) -> float:
+    """Work of an SVM on a number of columns, or of a round with warm weights."""
     once, per_sample, per_entry, per_product = SVM_COSTS
-    products = n_features * min(n_samples, n_features)
+    products = n_columns * min(n_samples, n_columns)
     work = once + n_samples * (
-        per_sample + per_entry * n_features + per_product * products
+        per_sample + per_entry * n_columns + per_product * products
     )
-    begins_near = warm and near_samples(n_samples, n_features) < n_samples
+    begins_near = warm and near_samples(n_samples, n_columns) < n_samples
     return NEAR_ROUND_PART * work if begins_near else work
 
 
@@ -77,14 +78,14 @@ def request_work(
 ) -> float:
     """Work of a finished relaxation."""
     once, per_entry, per_product = ITERATION_COSTS
-    n_features = request.region.forced.shape[0] + request.start.features.shape[0]
+    n_columns = engine.columns.count(request.region.forced, request.start.features)
     n_fixed = min(
         np.count_nonzero(request.start.side), np.count_nonzero(found.working_set.side)
     )
-    n_samples = engine.n_samples - n_fixed
-    entries = n_features * n_samples
+    n_samples = engine.n_samples - int(n_fixed)
+    entries = n_columns * n_samples
     per_iteration = once + entries * (
-        per_entry + per_product * min(n_features, n_samples)
+        per_entry + per_product * min(n_columns, n_samples)
     )
     per_round = ROUND_COST * engine.n_entries
     overhead = REQUEST_COSTS[0] + REQUEST_COSTS[1] * engine.n_features
@@ -94,10 +95,11 @@ def request_work(
 def node_work(engine: Engine) -> float:
     """Expected minimum work of a node of a tree on large data."""
     once, per_entry, per_product = ITERATION_COSTS
-    n_features = min(engine.n_features, NODE_FEATURES)
+    per_feature = engine.columns.n_columns / engine.n_features
+    n_columns = per_feature * min(engine.n_features, NODE_FEATURES)
     n_samples = NODE_FRACTION * engine.n_samples
-    per_iteration = once + n_features * n_samples * (
-        per_entry + per_product * min(n_features, n_samples)
+    per_iteration = once + n_columns * n_samples * (
+        per_entry + per_product * min(n_columns, n_samples)
     )
     per_round = ROUND_COST * engine.n_entries
     return NODE_ITERATIONS * per_iteration + NODE_ROUNDS * per_round

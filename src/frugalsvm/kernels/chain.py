@@ -13,6 +13,7 @@ import numpy as np
 from ._jit import is_kept, jit, jit_new, jit_nogil
 from .active_set_steps import FAILED, SOLVED, StepGoal
 from .arrays import new_indices, new_marks, new_vector
+from .column_exchanges import admitted_columns, column_model
 from .data import Data
 from .draws import draw
 from .linalg import dot, kth_largest
@@ -94,6 +95,8 @@ class ChainResult(NamedTuple):
         Its objective; infinite if the first SVM could not be solved.
     best_support : integer array (p,)
         The best support, in no particular order.
+    best_columns : integer array
+        Its active columns, which best_w belongs to.
     best_w, best_b, best_alpha, best_objective
         Its SVM.
     accepted : int
@@ -108,6 +111,7 @@ class ChainResult(NamedTuple):
     alpha: np.ndarray
     objective: float
     best_support: np.ndarray
+    best_columns: np.ndarray
     best_w: np.ndarray
     best_b: float
     best_alpha: np.ndarray
@@ -119,10 +123,17 @@ class ChainResult(NamedTuple):
 
 @jit_new
 def _products(data, features, alpha):
-    """Products of some features with alpha."""
+    """Products of some features with alpha; lengths if they are not plain columns."""
     values = new_vector(features.shape[0])
+    is_plain = data.starts.shape[0] + data.signs.shape[0] == 0
     for t in range(features.shape[0]):
-        values[t] = dot(data.A[features[t]], alpha, alpha.shape[0])
+        if is_plain:
+            values[t] = dot(data.A[features[t]], alpha, alpha.shape[0])
+            continue
+        square = 0.0
+        for j in admitted_columns(data, features[t : t + 1], alpha):
+            square += dot(data.A[j], alpha, alpha.shape[0]) ** 2
+        values[t] = np.sqrt(square)
     return values
 
 
@@ -171,8 +182,11 @@ def _model(data, task, solution, shortlist, is_in):
     features, c = new_indices(positions.shape[0]), new_vector(positions.shape[0])
     for t in range(positions.shape[0]):
         features[t], c[t] = shortlist[positions[t]], products[positions[t]]
-    model = exchange_model(data, near, smooth, features, c)
-    for j in range(p):
+    if data.starts.shape[0] + data.signs.shape[0] == 0:
+        model = exchange_model(data, near, smooth, features, c)
+    else:
+        model = column_model(data, solution, smooth, features, alpha)
+    for j in range(solution.support.shape[0]):
         if task.fixed[solution.support[j]] != 0:
             for t in range(features.shape[0]):
                 model.losses[j, t] = np.inf
@@ -248,7 +262,7 @@ class ChainState(NamedTuple):
 @jit_new
 def _new_state(data, solution, n_steps):
     """The state of a chain that starts from a solution."""
-    is_in = new_marks(data.A.shape[0])
+    is_in = new_marks(data.costs.shape[0])
     for j in range(solution.support.shape[0]):
         is_in[solution.support[j]] = 1
     spent, counts, failures = new_vector(1), new_indices(4), new_indices(1)
@@ -284,7 +298,7 @@ def _try_exchange(data, task, state, solution, model, at, cutoff):
     spent = state.spent[0] + (data.costs[feature] - data.costs[gone])
     if spent > task.budget:
         return False, solution
-    max_steps = STEP_RATE * solution.support.shape[0] + STEP_EXTRA
+    max_steps = STEP_RATE * solution.columns.shape[0] + STEP_EXTRA
     goal = StepGoal(TOL, cutoff, max_steps)
     status, n_steps, solution = after_exchange(
         data, solution, position, feature, goal, task.n_near
@@ -320,7 +334,7 @@ def _result(solution, best, accepted, counts, failed):
     """The result, given the last solution and the best one."""
     return ChainResult(
         solution.support, solution.alpha, solution.point.numbers[1],
-        best.support, best.point.w, best.point.numbers[0], best.alpha,
+        best.support, best.columns, best.point.w, best.point.numbers[0], best.alpha,
         best.point.numbers[1], accepted, counts, failed,
     )  # fmt: skip
 

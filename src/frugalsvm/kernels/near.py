@@ -13,13 +13,13 @@ from .linalg import dot, kth_largest
 
 
 class NearSamples(NamedTuple):
-    """Data of some samples on a support, and sums over the other samples.
+    """Data of some samples on a support's columns, and sums over other samples.
 
     Attributes
     ----------
     samples : integer array (k,)
     rows, columns : arrays (p, k) and (k, p)
-        Their signed entries, by feature and by sample.
+        Their signed entries, by active column and by sample.
     y, C : arrays (k,)
     far_w : array (p,)
         What the other samples contribute to the weights.
@@ -40,13 +40,13 @@ class NearSamples(NamedTuple):
 
 
 @jit_new
-def select_near_samples(data, support, slack, alpha, count):
+def select_near_samples(data, active, slack, alpha, count):
     """The ``count`` samples of the smallest ``|slack|``, or a few more.
 
     The slack of a sample is 1 minus its margin. Samples strictly between their bounds
     are included in any case.
     """
-    m, p = slack.shape[0], support.shape[0]
+    m, p = slack.shape[0], active.shape[0]
     limit = np.inf
     if count < m:
         distance = new_vector(m)
@@ -64,14 +64,14 @@ def select_near_samples(data, support, slack, alpha, count):
             far_sums[0] += alpha[i]
             far_sums[1] += alpha[i] * data.y[i]
             for j in range(p):
-                far_w[j] += alpha[i] * data.A[support[j], i]
+                far_w[j] += alpha[i] * data.A[active[j], i]
     rows, columns = new_matrix(p, size), new_matrix(size, p)
     y, C = new_vector(size), new_vector(size)
     for t in range(size):
         y[t], C[t] = data.y[samples[t]], data.C[samples[t]]
     scale = filled(1, 0.0)
     for j in range(p):
-        row = data.A[support[j]]
+        row = data.A[active[j]]
         for t in range(size):
             rows[j, t] = columns[t, j] = row[samples[t]]
         scale[0] += dot(rows[j], rows[j], size) / size

@@ -97,7 +97,7 @@ def _slopes(C, alpha, tau, theta):
 
 
 @jit_new
-def _moving(theta):
+def moving_samples(theta):
     """Samples whose alpha moves at all."""
     largest = 0.0
     for i in range(theta.shape[0]):
@@ -121,7 +121,7 @@ def _take(row, samples, out):
 @jit_new
 def _factorise(G, theta, p, stop, factor):
     """The Cholesky factor of K."""
-    moving = _moving(theta)
+    moving = moving_samples(theta)
     size = moving.shape[0]
     if size == theta.shape[0]:
         weighted_gram(G, theta, factor, stop)
@@ -207,7 +207,7 @@ def smoothen(near, point, intercept, tau, stop):
         value = new
         _slopes(near.C, alpha, tau, theta)
     combine(step, G, slack)
-    moving = _moving(theta)
+    moving = moving_samples(theta)
     for t in range(moving.shape[0]):
         i = moving[t]
         alpha[i] -= theta[i] * slack[i]
@@ -230,7 +230,7 @@ class ExchangeModel(NamedTuple):
 
 
 @jit_new
-def _inverse(factor):
+def inverse_of(factor):
     """The inverse of the factorised matrix."""
     order = factor.shape[0]
     inverse = new_matrix(order, order)
@@ -256,7 +256,7 @@ def exchange_model(data, near, smooth, features, c):
     """Estimated costs of exchanges, given the products of the features with alpha."""
     p, count = near.rows.shape[0], features.shape[0]
     order, theta = smooth.G.shape[0], smooth.theta
-    moving = _moving(theta)
+    moving = moving_samples(theta)
     size = moving.shape[0]
     samples, slopes = new_indices(size), new_vector(size)
     for t in range(size):
@@ -269,7 +269,7 @@ def exchange_model(data, near, smooth, features, c):
     for k in range(count):
         _take(data.A[features[k]], samples, rows[k])
         free[k] = _weighted_square(rows[k], slopes)
-    inverse = _inverse(smooth.factor)
+    inverse = inverse_of(smooth.factor)
     seen = product(scaled, rows)
     shared = product(inverse, seen.T)
     for j in range(order):

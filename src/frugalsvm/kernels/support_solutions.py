@@ -25,6 +25,7 @@ from .active_set_steps import (
     take_steps,
 )
 from .arrays import copy_to, filled, new_vector
+from .column_exchanges import admitted_columns, right_columns, with_columns
 from .linalg import dot
 from .near import NearSamples, select_near_samples
 
@@ -32,6 +33,8 @@ from .near import NearSamples, select_near_samples
 TOL = 1e-5
 # Rounds of an SVM, after each of which the near samples are selected again.
 SELECTION_ROUNDS = 4
+# Rounds of an SVM, after each of which columns of wrong sign are left out.
+SIGN_ROUNDS = 6
 
 
 class SupportSolution(NamedTuple):
@@ -39,7 +42,9 @@ class SupportSolution(NamedTuple):
 
     Attributes
     ----------
-    support : integer array (p,)
+    support : integer array
+    columns : integer array (p,)
+        Its active columns: see ``column_exchanges``.
     near : NearSamples
     point : ActiveSetPoint
     alpha : array (m,)
@@ -47,20 +52,21 @@ class SupportSolution(NamedTuple):
     """
 
     support: np.ndarray
+    columns: np.ndarray
     near: NearSamples
     point: ActiveSetPoint
     alpha: np.ndarray
 
 
 @jit_new
-def _slacks(data, support, w, b):
+def _slacks(data, columns, w, b):
     """1 minus the margin, for all samples."""
     m = data.y.shape[0]
     slack = new_vector(m)
     for i in range(m):
         slack[i] = 1.0 - b * data.y[i]
-    for j in range(support.shape[0]):
-        row = data.A[support[j]]
+    for j in range(columns.shape[0]):
+        row = data.A[columns[j]]
         for i in range(m):
             slack[i] -= w[j] * row[i]
     return slack
@@ -76,15 +82,15 @@ def spread(near, own, alpha):
 
 
 @jit_new
-def _solution_near(data, support, slack, alpha, n_near):
+def _solution_near(data, support, columns, slack, alpha, n_near):
     """The solution of given dual variables; samples of small slacks are near."""
-    near = select_near_samples(data, support, slack, alpha, n_near)
-    size, p = near.samples.shape[0], support.shape[0]
+    near = select_near_samples(data, columns, slack, alpha, n_near)
+    size, p = near.samples.shape[0], columns.shape[0]
     point = new_point(size, p)
     for t in range(size):
         point.alpha[t] = alpha[near.samples[t]]
     complete_point(near, point, data.intercept, new_workspace(size, p))
-    return SupportSolution(support, near, point, alpha)
+    return SupportSolution(support, columns, near, point, alpha)
 
 
 @jit
@@ -113,12 +119,12 @@ def _check_all_samples(data, solution, goal, n_near):
     """
     n_steps = 0
     for _ in range(SELECTION_ROUNDS):
-        near, point = solution.near, solution.point
+        near, point, columns = solution.near, solution.point, solution.columns
         w, b = point.w, point.numbers[0]
-        slack = _slacks(data, solution.support, w, b)
+        slack = _slacks(data, columns, w, b)
         alpha = spread(near, point.alpha, solution.alpha)
         objective = _objective(data, w, slack)
-        solution = _solution_near(data, solution.support, slack, alpha, n_near)
+        solution = _solution_near(data, solution.support, columns, slack, alpha, n_near)
         solution.point.numbers[0], solution.point.numbers[1] = b, objective
         if _is_closed(data, solution, objective):
             return SOLVED if objective <= goal.cutoff else EXCEEDED, n_steps, solution
@@ -138,9 +144,10 @@ def first_solution(data, support, alpha, n_near, max_steps):
 
     Returns the status of the steps, their number, and the solution.
     """
-    m, p = data.y.shape[0], support.shape[0]
+    columns = admitted_columns(data, support, alpha)
+    m, p = data.y.shape[0], columns.shape[0]
     none = filled(m, 0.0)
-    near = select_near_samples(data, support, none, none, m)
+    near = select_near_samples(data, columns, none, none, m)
     point, workspace = new_point(m, p), new_workspace(m, p)
     if dot(alpha, alpha, m) > 0.0:
         copy_to(alpha, point.alpha)
@@ -149,11 +156,43 @@ def first_solution(data, support, alpha, n_near, max_steps):
         start_cold(near, point, data.intercept, workspace)
     goal = StepGoal(TOL, np.inf, max_steps)
     status, count = take_steps(near, point, data.intercept, goal, data.stop, workspace)
-    solution = SupportSolution(support.copy(), near, point, none)
+    solution = SupportSolution(support.copy(), columns, near, point, none)
     if status != SOLVED:
         return status, count, solution
-    status, more, solution = _check_all_samples(data, solution, goal, n_near)
+    status, more, solution = _complete(data, solution, goal, n_near)
     return status, count + more, solution
+
+
+@jit_new
+def _complete(data, solution, goal, n_near):
+    """Check all samples, and leave out columns whose weights have the wrong sign."""
+    n_steps = 0
+    for _ in range(SIGN_ROUNDS):
+        status, count, solution = _check_all_samples(data, solution, goal, n_near)
+        n_steps += count
+        before = solution.columns
+        after = right_columns(data, before, solution.point.w)
+        if status != SOLVED or after.shape[0] == before.shape[0]:
+            return status, n_steps, solution
+        status, count, solution = _steps_with(
+            data, solution, solution.support, after, goal
+        )
+        n_steps += count
+        if status != SOLVED:
+            return status, n_steps, solution
+    return FAILED, n_steps, solution
+
+
+@jit_new
+def _steps_with(data, solution, support, columns, goal):
+    """Take steps after a change of the active columns."""
+    near, point, workspace = with_columns(
+        data, data.intercept, solution.near, solution.point, solution.columns, columns,
+        solution.alpha,
+    )  # fmt: skip
+    status, count = take_steps(near, point, data.intercept, goal, data.stop, workspace)
+    other = SupportSolution(support, columns, near, point, solution.alpha)
+    return status, count, other
 
 
 @jit
@@ -169,6 +208,15 @@ def after_exchange(data, solution, position, feature, goal, n_near):
 
     Returns the status of the steps, their number, and the solution.
     """
+    if data.starts.shape[0] + data.signs.shape[0] > 0:
+        support = solution.support.copy()
+        support[position] = feature
+        columns = admitted_columns(data, support, solution.alpha)
+        status, n_steps, other = _steps_with(data, solution, support, columns, goal)
+        if status == SOLVED:
+            status, more, other = _complete(data, other, goal, n_near)
+            n_steps += more
+        return status, n_steps, other if status == SOLVED else solution
     near, point = solution.near, solution.point
     size, p = near.samples.shape[0], point.w.shape[0]
     trial, workspace = new_point(size, p), new_workspace(size, p)
@@ -191,7 +239,7 @@ def after_exchange(data, solution, position, feature, goal, n_near):
     if status == SOLVED:
         support = solution.support.copy()
         support[position] = feature
-        other = SupportSolution(support, near, trial, solution.alpha)
+        other = SupportSolution(support, support, near, trial, solution.alpha)
         status, more, other = _check_all_samples(data, other, goal, n_near)
         if status == SOLVED:
             return status, n_steps + more, other

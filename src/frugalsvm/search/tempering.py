@@ -19,6 +19,7 @@ from typing import NamedTuple, cast
 
 import numpy as np
 
+from ..engine.columns import Columns
 from ..engine.native import NativeEngine
 from ..engine.work import chain_costs
 from ..kernels.chain import SVMS, ChainResult, ChainTask
@@ -38,7 +39,7 @@ def may_temper(problem: Problem) -> bool:
 
 def can_temper(problem: Problem) -> bool:
     """Whether tempering is worthwhile and compiled code can run it on the data."""
-    is_dense = type(problem.engine) is NativeEngine and problem.columns.is_plain
+    is_dense = type(problem.engine) is NativeEngine
     return may_temper(problem) and is_dense and problem.n_samples < MOST_SAMPLES
 
 
@@ -106,12 +107,18 @@ class TemperingResult(NamedTuple):
     work: float
 
 
-def _best_of(result: ChainResult) -> Solution:
+def _best_of(result: ChainResult, columns: Columns) -> Solution:
     """The best solution visited, with sorted features."""
-    order = np.argsort(result.best_support)
+    support = np.sort(result.best_support)
+    if columns.is_plain:
+        w = result.best_w[np.argsort(result.best_support)]
+    else:
+        # Columns that are not active have no weight.
+        weights = dict(zip(result.best_columns, result.best_w, strict=True))
+        w = np.array([weights.get(j, 0.0) for j in columns.of(support)])
     return Solution(
-        result.best_support[order],
-        result.best_w[order],
+        support,
+        w,
         result.best_b,
         result.best_alpha,
         result.best_objective,
@@ -193,7 +200,7 @@ class Tempering:
                 work += float(self._costs(level.chain) @ result.counts)
                 n_svms += int(result.counts[SVMS])
                 if np.isfinite(result.objective):
-                    best = _best_of(result)
+                    best = _best_of(result, self.problem.columns)
                     visited[best.key] = best
                     self.best = min(self.best, best.objective)
             n_failed = sum(result.failed for result in results)
@@ -211,15 +218,15 @@ class Tempering:
             chain.support, chain.alpha, self._candidates, self._fixed,
             float(problem.cost_budget), parameters.tries, level.temperature,
             parameters.width,
-            near_samples(problem.n_samples, chain.support.size), level.rng_state,
+            near_samples(problem.n_samples, problem.columns.count(chain.support)),
+            level.rng_state,
             self._costs(chain), max_work,
         )  # fmt: skip
         return cast(NativeEngine, problem.engine).run_chain(task)
 
     def _costs(self, chain: Chain) -> np.ndarray:
-        return chain_costs(
-            self.problem.engine, chain.support.size, self._parameters.width
-        )
+        size = self.problem.columns.count(chain.support)
+        return chain_costs(self.problem.engine, size, self._parameters.width)
 
     def _update_chains(self, results: list[ChainResult]) -> None:
         """Update chains by their results; replace chains that failed."""

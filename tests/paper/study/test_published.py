@@ -113,7 +113,7 @@ def accuracies(test_share, sizes):
 
 
 def test_accuracies_are_those_of_a_quarter_of_the_samples():
-    """As docs/benchmarks/paper.rst says, splits are 75/25; the text has 80/20."""
+    """Splits are 75/25, as docs/benchmarks/paper.rst says; the text has 80/20."""
     sizes = {"wpbc": 194, "madelon": 2600}
     assert accuracies(0.25, sizes) == (58, 60)
     assert accuracies(0.2, sizes)[0] < 30
