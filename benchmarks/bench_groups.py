@@ -110,10 +110,12 @@ def _ours(data: Grouped, budget: int, C: float, seconds: float) -> list[Moment]:
 def _reached(moments: list[Moment], objective: float, bound: float) -> float | None:
     """When both were as good, or the gap was closed."""
     for moment in moments:
-        is_as_good = moment.objective <= objective * (
-            1 + TOLERANCE
-        ) and moment.bound >= bound * (1 - TOLERANCE)
-        if is_as_good or moment.objective - moment.bound <= GAP * moment.objective:
+        if not np.isfinite(moment.objective):
+            continue
+        has_objective = moment.objective <= objective * (1 + TOLERANCE)
+        has_bound = moment.bound >= bound * (1 - TOLERANCE)
+        is_closed = moment.objective - moment.bound <= GAP * moment.objective
+        if (has_objective and has_bound) or is_closed:
             return moment.seconds
     return None
 

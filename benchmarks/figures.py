@@ -22,6 +22,9 @@ Table = list[list[str]]
 # Efforts are compared where thorough takes this many seconds.
 LONG = 1.0
 FASTER = " x faster"
+NUMBERS = (
+    "no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
+)  # fmt: skip
 # Gaps up to this are proofs.
 PROVED = 1e-4
 
@@ -258,8 +261,7 @@ def seeds_summary(found: Results) -> str:
 
 
 def _number(value: int) -> str:
-    words = ("no", "one", "two", "three", "four", "five")
-    return words[value] if value < len(words) else str(value)
+    return NUMBERS[value] if value < len(NUMBERS) else str(value)
 
 
 def published(swap: Results) -> Table:

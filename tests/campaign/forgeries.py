@@ -128,13 +128,11 @@ class Base:
         honest = dict(result.certificate.arrays)
         pool = DualPool(Case(self.X, self.y, arguments, {}).stated)
         strong = [encode(strong_tree(rng, pool), honest) for _ in range(STRONG)]
-        lists = []
-        if not columns:
-            found = near_optimal(
-                problem, tolerance=float(rng.choice([0.0, 0.05, 0.5, 5.0])),
-                limit=int(rng.choice([2, 1000])), random_state=0, certificate=True,
-            )  # fmt: skip
-            lists = [dict(found.certificate.arrays)]
+        found = near_optimal(
+            problem, tolerance=float(rng.choice([0.0, 0.05, 0.5, 5.0])),
+            limit=int(rng.choice([2, 1000])), random_state=0, certificate=True,
+        )  # fmt: skip
+        lists = [dict(found.certificate.arrays)]
         lists += [encode_list(strong_list(rng, pool), arrays) for arrays in strong]
         refit_C = float(arguments["C"]) * float(rng.choice([0.01, 0.5, 1.0, 100.0]))
         refitted = dict(with_refit(problem, result, refit_C).certificate.arrays)

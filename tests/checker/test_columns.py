@@ -107,7 +107,10 @@ def test_sections_that_say_nothing_change_nothing(problem):
 
 
 @pytest.mark.parametrize("make", [np.asfortranarray, sp.csr_array])
-def test_large_tables_are_read_in_blocks(problem, arrays, make, monkeypatch):
+def test_large_tables_are_read_in_blocks(problem, make, monkeypatch):
+    # Each sign keeps a weight at zero.
+    problem = replace(problem, signs=np.array([0, 0, 1, 0, 0, 1, 0]))
+    arrays = problem.certificate()
     whole = check(arrays, problem)
     monkeypatch.setattr(table, "WHOLE", 0)
     monkeypatch.setattr(table, "WHOLE_DOUBLES", 0)
@@ -163,21 +166,28 @@ def test_scales_are_those_of_columns(problem, arrays):
 def test_groups_and_signs_are_printed(problem, arrays):
     assert str(check(arrays, problem)).endswith(
         "for: 30 samples, at most 2 of 4 feature groups of 7 columns, C = 1, "
-        "intercept, feature 0 is columns 0, 1, 3, feature 2 is columns 4, 5, weights "
-        "of columns 0, 2 not negative, weight of column 5 not positive"
+        "intercept, feature groups 0 (columns 0, 1, 3), 2 (4, 5), weights of columns "
+        "0, 2 not negative, weight of column 5 not positive"
     )
     forced = replace(problem, include=np.array([2]), exclude=np.array([0, 3]))
     text = str(check(forced.certificate(), forced))
     assert "with feature 2 (columns 4, 5), without features 0, 3 (columns " in text
     assert "(columns 0, 1, 3, 6)" in text
+    mixed = replace(problem, include=np.array([0, 1]))
+    proved = check(mixed.certificate(), mixed)
+    assert "with features 0, 1 (columns 0 to 3)" in str(proved)
+    np.testing.assert_array_equal(proved.selected_columns, [0, 1, 2, 3])
 
 
 def test_long_lists_are_cut():
     groups = FeatureColumns(np.repeat(np.arange(12), 3))
-    words = groups.groups_in_words()
-    assert words[0] == "feature 0 is columns 0 to 2"
-    assert words[8:] == ["and 4 more of several columns"]
-    assert len(FeatureColumns(np.repeat(np.arange(8), 2)).groups_in_words()) == 8
+    (words,) = groups.groups_in_words()
+    assert words.startswith("feature groups 0 (columns 0 to 2), 1 (3 to 5), 2 (6 to 8)")
+    assert words.endswith("7 (21 to 23) and 4 more")
+    (words,) = FeatureColumns(np.repeat(np.arange(8), 2)).groups_in_words()
+    assert words.endswith(", 7 (14, 15)")
+    (words,) = FeatureColumns(np.array([0, 1, 0])).groups_in_words()
+    assert words == "feature group 0 (columns 0, 2)"
     assert FeatureColumns(np.arange(3)).groups_in_words() == []
     assert PLAIN.groups_in_words() == PLAIN.signs_in_words() == []
     assert in_words(np.array([1, 2, 3, 7])) == "1 to 3, 7"
@@ -304,9 +314,12 @@ def test_the_form_of_the_sections(problem, arrays, changes, words):
         check(sealed(arrays, **changes), problem)
 
 
-def test_signs_alone_need_the_new_format(problem):
-    single = replace(problem, groups=np.arange(7), costs=np.ones(7))
-    arrays = {k: v for k, v in single.certificate().items() if k != "groups"}
+@pytest.mark.parametrize("name", ["groups", "signs"])
+def test_one_section_needs_the_new_format(problem, name):
+    single = replace(
+        problem, groups=np.arange(7), costs=np.ones(7), signs=0 * problem.signs
+    )
+    arrays = {k: v for k, v in single.certificate().items() if k != name}
     check(sealed(arrays), single)
     with pytest.raises(InvalidCertificate, match="unknown format 2"):
         check(sealed(arrays, format=np.array(2)), single)

@@ -55,7 +55,7 @@ def limits(monkeypatch):
 def test_a_time_limit_takes_the_best_of_what_all_folds_have(run, run_json, data):
     options = (*FAST, "-k", "auto", "--time-limit", "0")
     done = run("fit", data, *options, "--report", "r.html", "--model", "m.json")
-    words = "--time-limit ended the choice: 1 of 7 feature limits were compared"
+    words = "--time-limit ended the choice: 1 of 5 feature limits were compared"
     assert words in done.stderr
     assert "ended the choice in 3 of the 3 folds" in done.stderr
     assert "at most 1 features and C = 1 (feature limit chosen by" in done.stdout
@@ -67,7 +67,7 @@ def test_a_time_limit_takes_the_best_of_what_all_folds_have(run, run_json, data)
     found = run_json("fit", data, *options)
     assert found["max_features"] == 1
     assert found["choice"] == {
-        "compared": 1, "candidates": 7, "ended_by_time_limit": True,
+        "compared": 1, "candidates": 5, "ended_by_time_limit": True,
     }  # fmt: skip
     assert found["cross_validation"]["choices_ended_by_time_limit"] == 3
     assert found["proof"]["lower_bound"] <= found["proof"]["objective"]
@@ -111,7 +111,7 @@ def test_one_limit_is_for_choice_and_search(run_json, data, limits, monkeypatch)
 def test_without_a_limit_there_is_none(run_json, data, limits):
     found = run_json("fit", data, *FAST, "-k", "auto")
     assert limits == {"all": [None], "folds": [None] * 3}
-    assert found["choice"]["compared"] == found["choice"]["candidates"] == 7
+    assert found["choice"]["compared"] == found["choice"]["candidates"] == 5
     assert not found["choice"]["ended_by_time_limit"]
     assert run_json("fit", data, *FAST)["choice"] is None
 
@@ -149,7 +149,7 @@ def test_large_tables_are_compared_fold_by_fold(run_json, data, monkeypatch):
 def test_ctrl_c_takes_the_best_so_far_and_ends(run, data, folder, monkeypatch):
     stop_after(7, press_ctrl_c, monkeypatch)
     done = run("fit", data, *FAST, "-k", "auto", "--model", "m.json", code=130)
-    words = "Ctrl-C ended the choice: 2 of 7 feature limits were compared"
+    words = "Ctrl-C ended the choice: 2 of 5 feature limits were compared"
     assert words in done.stderr
     assert "interrupted: this is the best model found so far" in done.stderr
     assert "The search was interrupted" in done.stdout

@@ -196,3 +196,36 @@ def read(shown):
 )
 def test_signs_are_parsed(given, expected):
     assert parse_signs(given) == expected
+
+
+def test_explanations_and_scorecards_have_one_block_for_a_column(run, table, folder):
+    run("fit", table, *FIT, "-k", "2", "--model", "m.json")
+    done = run("explain", "m.json", table, "--row", "1").stdout
+    line = next(one for one in done.splitlines() if one.startswith("housing"))
+    assert line.split()[1] in ("own", "rent", "free")
+    assert "housing=" not in done
+    model = PortableModel.load(folder / "m.json")
+    parts = [float(one.split()[2]) for one in done.splitlines()[2:4]]
+    score = float(done.splitlines()[0].split()[-1])
+    assert sum(parts) + model.intercept == pytest.approx(score, abs=3e-4)
+    odd = write_csv(folder / "odd.csv", {"income": [3.0], "housing": ["boat"]})
+    assert "any other value" in run("explain", "m.json", odd).stdout
+    card = run("scorecard", "m.json", table).stdout
+    place = next(k for k, s in enumerate(card.splitlines()) if s.startswith("housing"))
+    levels = [one.split()[-2:] for one in card.splitlines()[place : place + 4]]
+    assert [one[0] for one in levels] == ["free", "own", "rent", "value"]
+    assert min(int(one[1]) for one in levels[:3]) == 0
+
+
+def test_reports_show_groups_and_signs(run, table, folder):
+    run("fit", table, *FIT, "-k", "2", "--signs", "income=+", "--report", "r.html",
+        "--levels", "smallest")  # fmt: skip
+    page = " ".join((folder / "r.html").read_text().split())
+    assert "from 2 of 5 features" in page
+    assert "at most two features (signs of weights: income +)" in page
+    assert "one feature, with a weight for each of its values" in page
+    assert "weights are shown with the smallest of them at zero" in page
+    run("fit", table, *FIT, "-k", "2", "--report", "plain.html", "--split-categories")
+    page = (folder / "plain.html").read_text()
+    assert "counts as a separate feature" in page
+    assert "signs of weights" not in page

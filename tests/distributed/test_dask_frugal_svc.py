@@ -471,3 +471,20 @@ def test_without_dask_it_says_what_to_install():
         "    raise AssertionError\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+# --- groups and signs ----------------------------------------------------------------
+
+
+def test_groups_and_signs_are_those_in_memory(client):
+    # Pairs of columns, some of which are in two blocks.
+    labels = (np.arange(700) + 1) // 2
+    signs = np.zeros(700)
+    signs[::3] = 1
+    params = {"feature_groups": labels, "signs": signs}
+    model = DaskFrugalSVC(**PARAMS, **params, client=client).fit(blocks(), Y)
+    assert_same(model, in_memory(**params))
+    assert len(model.selected_groups_) <= 4
+    assert (model.coef_[0, ::3] >= 0).all()
+    with pytest.raises(ValueError, match="X has none"):
+        DaskFrugalSVC(feature_groups="auto", client=client).fit(blocks(), Y)

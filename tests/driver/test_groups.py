@@ -5,9 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from frugalsvm import Problem
+from frugalsvm import Problem, solve, verify
 from frugalsvm.driver.ghosts import PrimalPoint, without_ghosts
+from frugalsvm.driver.options import PartSizes, SolveOptions
+from frugalsvm.driver.refit import with_refit
 from frugalsvm.driver.result import Result, Status
+from frugalsvm.driver.solving import run_or_raise
 
 
 def _problem(**options):
@@ -75,3 +78,68 @@ def test_without_groups_columns_are_features():
     assert result.n_features == 6
     assert result.selected_columns.tolist() == [0, 3]
     assert "features=2 of 6" in repr(result)
+
+
+LABELS = [0, 1, 0, 2, 2, 1, 3, 4, 4, 4]
+SIGNS = [1, 0, -1, 0, 0, 1, 0, 0, 1, -1]
+
+
+def _many(n=900):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(n, 10))
+    score = X[:, 0] + X[:, 3] - X[:, 4] + 0.5 * X[:, 6]
+    return X, np.where(score + 0.5 * rng.normal(size=n) > 0, 1.0, -1.0)
+
+
+def _obeys(coef):
+    return (coef * SIGNS >= 0).all()
+
+
+def test_runs_in_parts_with_groups_and_signs():
+    X, y = _many()
+    problem = Problem(X, y, max_features=2, feature_groups=LABELS, signs=SIGNS)
+    options = SolveOptions(
+        effort="fast", random_state=0, part_sizes=PartSizes(500, 300)
+    )
+    result = run_or_raise(problem, options)
+    assert result.method == "parts"
+    whole = solve(problem, random_state=0)
+    assert result.selected.tolist() == whole.selected.tolist() == [0, 2]
+    np.testing.assert_allclose(result.coef, whole.coef, atol=1e-3)
+    assert _obeys(result.coef)
+    assert result.lower_bound <= whole.objective * (1 + 1e-9)
+
+
+def test_a_refit_keeps_groups_and_signs_and_is_proved():
+    X, y = _many(120)
+    problem = Problem(X, y, C=0.01, max_features=2, feature_groups=LABELS, signs=SIGNS)
+    result = solve(problem, random_state=0, certificate=True)
+    found = with_refit(problem, result, 3.0)
+    assert _obeys(found.refit.coef)
+    used = problem.columns.used(found.refit.coef)
+    assert set(used.tolist()) <= set(found.selected.tolist())
+    checked = verify(
+        found.certificate, X, y, max_features=2, C=0.01, refit_C=3.0,
+        feature_groups=LABELS, signs=SIGNS,
+    )  # fmt: skip
+    assert checked.refit is not None
+
+
+def test_a_warm_start_is_for_the_same_features():
+    X, y = _many(120)
+    groups = Problem(X, y, max_features=2, feature_groups=LABELS)
+    result = solve(groups, method="swap", random_state=0)
+    again = solve(groups.with_budget(3), method="swap", warm=result, random_state=0)
+    assert again.objective <= result.objective * (1 + 1e-6)
+    with pytest.raises(ValueError, match=r"problem with 5 features, .* has 10"):
+        solve(Problem(X, y, max_features=2), method="swap", warm=result)
+
+
+def test_a_start_is_given_by_numbers_of_groups():
+    X, y = _many(120)
+    problem = Problem(X, y, max_features=2, feature_groups=LABELS)
+    start = np.array([4, 1])
+    found = solve(problem, method="relax-and-round", initial_support=start)
+    assert found.selected.size <= 2
+    with pytest.raises(ValueError, match="a feature outside 0 to 4"):
+        solve(problem, initial_support=np.array([7]))

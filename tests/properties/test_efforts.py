@@ -98,6 +98,22 @@ def test_more_effort_is_not_worse_on_blocks(seed, method):
 
 
 @pytest.mark.parametrize("method", ["auto", "swap"])
+@pytest.mark.parametrize("with_signs", [False, True])
+@pytest.mark.parametrize("seed", range(4))
+def test_more_effort_is_not_worse_on_groups(seed, with_signs, method):
+    """Groups of columns that share variance with those of other groups."""
+    rng = np.random.default_rng(seed)
+    m, n = int(rng.integers(30, 90)), int(rng.choice([60, 200]))
+    X, y = blocks(rng, m, n, int(rng.integers(2, 20)))
+    signs = rng.integers(-1, 2, n) if with_signs else None
+    problem = Problem(
+        X, y, C=10.0 ** rng.uniform(-0.5, 1.0), max_features=4, signs=signs,
+        feature_groups=rng.permutation(np.arange(n) // 3),
+    )  # fmt: skip
+    check_order(problem.with_parameters(*SHORT), method, seed)
+
+
+@pytest.mark.parametrize("method", ["auto", "swap"])
 @pytest.mark.parametrize("kind", ["subsample", "shortlist", "both"])
 @pytest.mark.parametrize("seed", [0, 1])
 def test_more_effort_is_not_worse_on_smaller_problems(seed, kind, method):

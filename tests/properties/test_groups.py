@@ -6,7 +6,16 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from frugalsvm import Problem, Status, near_optimal, relax, solve, verify
+from frugalsvm import (
+    FrugalSVC,
+    Problem,
+    Status,
+    frugal_path,
+    near_optimal,
+    relax,
+    solve,
+    verify,
+)
 from frugalsvm.engine.parameters import EngineParameters
 from frugalsvm.engine.tall import TallEngine
 from tests.grouped import KINDS, grouped_arguments, grouped_problem
@@ -264,6 +273,44 @@ def test_lists_are_complete(kind, seed):
             assert problem.admits(support)
 
 
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("seed", range(3))
+def test_roles_are_those_of_enumeration(kind, seed):
+    problem = grouped_problem(kind, seed, most=7)
+    reference = Enumeration(problem)
+    found = near_optimal(problem, tolerance=0.3, random_state=0)
+    useful = {*problem.candidates, *problem.include}
+    minimal = {s for s in reference.minimal(1.3 * reference.best) if {*s} <= useful}
+    assert {tuple(one.tolist()) for one in found.minimal()} == minimal
+    within = [{*s} for s, v in reference.values.items() if v <= 1.3 * reference.best]
+    names = found.feature_names
+    indispensable = set.intersection(*within)
+    assert found.indispensable == [names[g] for g in sorted(indispensable)]
+    # A feature is never used if no model that has it needs it.
+    needed = {
+        g
+        for s, value in reference.values.items()
+        if value <= 1.3 * reference.best and {*s} <= useful
+        for g in {*s} - {*problem.include}
+        if value < reference.values[tuple(j for j in s if j != g)] * (1 - 1e-8)
+    }
+    for g in needed:
+        assert names[g] not in found.never
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_lists_are_proved(kind):
+    X, y, arguments = grouped_arguments(kind, 2, most=7)
+    problem = Problem(X, y, **arguments)
+    found = near_optimal(problem, tolerance=0.2, random_state=0, certificate=True)
+    proved = verify(found.certificate, X, y).alternatives
+    assert proved.threshold >= found.threshold * (1 - 1e-9)
+    listed = {tuple(s.tolist()) for s in proved.supports}
+    reference = Enumeration(problem)
+    for s in reference.sets(proved.threshold * (1 - 1e-7)):
+        assert any({*s} <= {*other} for other in listed)
+
+
 # --- certificates ---------------------------------------------------------------------
 
 
@@ -396,6 +443,31 @@ def test_signs_that_forbid_everything_leave_no_weight(intercept, groups):
     assert found.complete
 
 
+@pytest.mark.parametrize("with_signs", [False, True])
+@pytest.mark.parametrize("many", ["samples", "columns"])
+def test_searches_of_larger_data(many, with_signs):
+    """Enough groups for estimates of exchanges, the shortlist and tempering."""
+    rng = np.random.default_rng(17)
+    m, p = (400, 60) if many == "samples" else (60, 250)
+    groups = rng.permutation(np.arange(4 * p) % p)
+    signs = rng.integers(-1, 2, 4 * p) if with_signs else None
+    X = rng.normal(size=(m, p))[:, groups] + rng.normal(size=(m, 4 * p))
+    y = np.where(X[:, groups < 4].sum(axis=1) + rng.normal(size=m) > 0, 1.0, -1.0)
+    problem = Problem(X, y, C=0.05, max_features=4, feature_groups=groups, signs=signs)
+    values = []
+    for effort in ("fast", "normal"):
+        result = solve(problem, effort=effort, random_state=0, n_jobs=1)
+        chosen = np.isin(problem.columns.groups, result.selected)
+        chosen_signs = problem.columns.signs[chosen]
+        value = svm_value(X[:, chosen], y, problem.C, signs=chosen_signs)
+        np.testing.assert_allclose(result.objective, value, rtol=1e-6)
+        assert result.selected.size <= 4
+        assert (result.coef * problem.columns.signs >= 0).all()
+        values.append(result.objective)
+        assert result.lower_bound <= result.objective
+    assert values[1] <= values[0] * (1 + 1e-9)
+
+
 def test_more_columns_than_the_budget_in_a_group():
     rng = np.random.default_rng(12)
     X = rng.normal(size=(30, 9))
@@ -428,3 +500,45 @@ def test_a_budget_for_everything_is_an_svm_with_signs():
     wanted = svm_value(X, y, problem.C, signs=arguments["signs"])
     check(problem, result, wanted)
     assert result.status is Status.OPTIMAL
+
+
+# --- estimators and paths -------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("seed", range(3))
+def test_estimators_find_the_optimum(kind, seed):
+    X, y, arguments = grouped_arguments(kind, seed, most=7)
+    problem = Problem(X, y, **arguments)
+    optimum, _ = brute_force(problem)
+    weights = arguments.pop("sample_weight", None)
+    budget = arguments.pop("max_features")
+    model = FrugalSVC(
+        budget, **arguments, method="branch-and-bound", gap_tol=GAP, random_state=0
+    ).fit(X, np.where(y > 0, "b", "a"), sample_weight=weights)
+    check(problem, model.result_, optimum)
+    np.testing.assert_array_equal(model.coef_[0], model.result_.coef)
+    assert model.objective_ <= optimum * (1 + GAP + 1e-9)
+    # Signs are those of the score for the second class.
+    assert model.classes_.tolist() == ["a", "b"]
+    np.testing.assert_allclose(
+        model.decision_function(X), X @ model.coef_[0] + model.intercept_
+    )
+
+
+@pytest.mark.parametrize("kind", ["groups", "signs", "both", "no intercept"])
+def test_paths_enclose_the_optima(kind):
+    X, y, arguments = grouped_arguments(kind, 5, most=7)
+    given = {k: v for k, v in arguments.items() if k not in ("C", "max_features")}
+    path = frugal_path(
+        X, y, max_features=[1, 2, 3], C=[0.1, 1.0], method="auto", random_state=0,
+        **given,
+    )  # fmt: skip
+    for C, budget, result in path:
+        problem = Problem(X, y, C=C, max_features=budget, **given)
+        optimum, _ = brute_force(problem)
+        check(problem, result, optimum, 1e-4)
+        row, column = np.flatnonzero(path.C == C)[0], budget - 1
+        assert path.lower_bounds[row, column] <= optimum * (1 + 1e-9)
+        assert path.objectives[row, column] <= optimum * (1 + 1e-3)
+    assert (np.diff(path.objectives, axis=1) <= 1e-7 * path.objectives[:, :1]).all()

@@ -133,11 +133,14 @@ class FeatureColumns:
             return []
         several = np.flatnonzero(self._sizes > 1)
         parts = [
-            f"feature {g} is columns {in_words(self.of(several[t : t + 1]))}"
+            f"{g} ({'columns ' * (t == 0)}{in_words(self.of(several[t : t + 1]))})"
             for t, g in enumerate(several[:SHOWN].tolist())
         ]
+        if not parts:
+            return []
         rest = several.size - len(parts)
-        return parts + ([f"and {rest:,} more of several columns"] if rest else [])
+        text = ", ".join(parts) + (f" and {rest:,} more" if rest else "")
+        return [f"feature group{'s' * (several.size > 1)} {text}"]
 
     def signs_in_words(self) -> list[str]:
         """The weights that are limited in sign."""

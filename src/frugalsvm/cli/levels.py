@@ -51,10 +51,13 @@ class LevelForm(NamedTuple):
         unless a category does.
     intercept : float
         For values as measured.
+    zero : str
+        Which weight of each column is zero: "smallest" or "mean".
     """
 
     levels: dict[str, list[Level]]
     intercept: float
+    zero: str
 
 
 def check_levels(levels: str | None, is_split: bool) -> None:
@@ -100,7 +103,7 @@ def level_form(fit: Fit, zero: str) -> LevelForm:
                 level._replace(weight=level.weight - shift) for level in levels
             ]
             intercept += shift
-    return LevelForm(found, intercept)
+    return LevelForm(found, intercept, zero)
 
 
 def _levels(fit: Fit, one: CategoryColumn, columns: list[int]) -> list[Level]:

@@ -12,6 +12,7 @@ import numpy as np
 from ..output.portable import InvalidModel, PortableModel
 from ..output.portable.origins import PREPARATION
 from ..output.portable.parts import Feature, Group, Proof, RefitProof
+from ..output.portable.points import Values, are_values, places
 from ..tables import Preparation, Table, TableError, read_table
 from ..tables.columns import Column, check_clear
 from ..tables.errors import listed
@@ -180,6 +181,31 @@ class Loaded:
             one.name: one.weight * ((values[one.name] - one.mean) / one.scale)
             for one in self.model.features
         }
+
+    def by_group(self, parts: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+        """The same, with one entry for the features of a group together."""
+        owner = {
+            name: one.name
+            for one in self.model.groups
+            for name in one.features
+            if one.name not in parts
+        }
+        found: dict[str, np.ndarray] = {}
+        for name, part in parts.items():
+            key = owner.get(name, name)
+            found[key] = found[key] + part if key in found else part
+        return found
+
+    def value_words(self, name: str, values: Mapping[str, np.ndarray], k: int) -> str:
+        """The value of a feature, or that of a variable, in one row."""
+        if name in values:
+            return f"{values[name][k]:.6g}"
+        group = next(one for one in self.model.groups if one.name == name)
+        row = {one: values[one][k : k + 1] for one in group.features}
+        if not are_values(group.features, row):
+            return ""
+        words = Values(group.name, group.features, ()).words()
+        return words[int(places(group.features, row)[0])]
 
     def labels(self, scores: np.ndarray) -> np.ndarray:
         """Labels for scores."""

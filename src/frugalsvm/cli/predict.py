@@ -171,6 +171,7 @@ def _tell(
     """Print the first rows, each feature with its contribution."""
     if session.json:
         return
+    parts = loaded.by_group(parts)
     for k in chosen[:N_EXPLAINED]:
         name = "".join(f" ({names[one][k]})" for one in names if one != ROW)
         made = session.table("feature", ">value", ">contribution", "")
@@ -180,7 +181,8 @@ def _tell(
         for one in order[:N_PARTS]:
             part = float(parts[one][k])
             bar = ("+" if part > 0 else "-") * round(20 * abs(part) / largest)
-            made.add_row(plain(one), f"{values[one][k]:.6g}", f"{part:+.4f}", bar)
+            words = plain(loaded.value_words(one, values, k))
+            made.add_row(plain(one), words, f"{part:+.4f}", bar)
         rest = sum(float(parts[one][k]) for one in order[N_PARTS:])
         if len(order) > N_PARTS:
             more = f"{len(order) - N_PARTS:,} more (-o writes all)"

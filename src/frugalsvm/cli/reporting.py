@@ -161,6 +161,7 @@ def report_of(
         certificate=proof,
         data=data_summary(data, preparation),
         reproduction=reproduction(command, seed),
+        level_zero="" if form is None else form.zero,
     )
 
 

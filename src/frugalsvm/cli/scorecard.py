@@ -90,9 +90,16 @@ def _show(session: Session, card: Any, categories: set[str]) -> None:
 
 
 def _content(card: Any) -> dict[str, Any]:
+    from ..output.portable.points import Values
+
     return {
         "ranges": [
-            {"feature": one.name, "limits": one.limits, "points": one.points}
+            {"feature": one.name, "points": one.points}
+            | (
+                {"values": one.words()}
+                if isinstance(one, Values)
+                else {"limits": one.limits}
+            )
             for one in card.ranges
         ],
         "threshold": card.threshold,

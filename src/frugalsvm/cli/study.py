@@ -238,7 +238,8 @@ class Conditions:
         include = [number[name] for name in number if first[name] in self.include]
         if isinstance(self.max_features, int) and len(include) > self.max_features:
             raise UsageProblem(
-                f"--include needs {len(include)} features, more than --max-features "
+                f"--include needs {len(include)} feature{'s' * (len(include) != 1)}, "
+                f"more than --max-features "
                 f"{self.max_features}; raise --max-features, or include fewer columns."
             )
         costs = None

@@ -14,9 +14,9 @@ from .active_set_point import (
     compute_inverse,
     new_workspace,
 )
-from .arrays import copy_to, fill, new_indices, new_marks, new_matrix, new_vector, part
-from .columns import columns_of
-from .linalg import dot, product, solve_small
+from .arrays import copy_to, new_indices, new_marks, new_matrix, new_vector, part
+from .columns import columns_of, n_columns_of
+from .linalg import dot, product, solve_small, transpose
 from .near import NearSamples
 from .smoothing import ExchangeModel, inverse_of, moving_samples
 
@@ -122,13 +122,14 @@ def column_model(data, solution, smooth, features, alpha):
     size = moving.shape[0]
     scaled, rows = new_matrix(order, size), new_matrix(count, size)
     weighted = new_matrix(count, size)
-    for t in range(size):
-        slope, sample = theta[moving[t]], near.samples[moving[t]]
-        for j in range(order):
-            scaled[j, t] = smooth.G[j, moving[t]] * slope
-        for k in range(count):
-            rows[k, t] = data.A[coming[k], sample]
-            weighted[k, t] = rows[k, t] * slope
+    for j in range(order):
+        for t in range(size):
+            scaled[j, t] = smooth.G[j, moving[t]] * theta[moving[t]]
+    for k in range(count):
+        row = data.A[coming[k]]
+        for t in range(size):
+            rows[k, t] = row[near.samples[moving[t]]]
+            weighted[k, t] = rows[k, t] * theta[moving[t]]
     c, own_c = new_vector(count), new_vector(p)
     for k in range(count):
         c[k] = dot(data.A[coming[k]], alpha, alpha.shape[0])
@@ -138,31 +139,33 @@ def column_model(data, solution, smooth, features, alpha):
         own_c[f] = near.far_w[f] + dot(near.rows[f], smooth.alpha, theta.shape[0])
     inverse, seen = inverse_of(smooth.factor), product(scaled, rows)
     shared = product(inverse, seen.T)
-    losses = new_matrix(solution.support.shape[0], features.shape[0])
+    positions, ends = _positions(data, own, solution.support)
+    losses = new_matrix(features.shape[0], solution.support.shape[0])
     first = 0
     for k in range(features.shape[0]):
-        last = first + columns_of(data, features[k : k + 1]).shape[0]
-        own_block = _own_block(rows, weighted, seen, shared, first, last)
-        for j in range(losses.shape[0]):
-            leaving = _positions(data, own, solution.support[j : j + 1])
-            losses[j, k] = _loss(
-                inverse, shared, own_block, leaving, first, own_c, c[first:last]
-            )
+        last = first + n_columns_of(data, features[k : k + 1])
+        block = _own_block(rows, weighted, seen, shared, first, last)
+        _find_losses(
+            block, inverse, shared[:, first:last], c[first:last], own_c, positions,
+            ends, losses[k],
+        )  # fmt: skip
         first = last
-    return ExchangeModel(features, losses)
+    return ExchangeModel(features, transpose(losses))
 
 
 @jit_new
-def _positions(data, columns, feature):
-    """Where the columns of a feature are among the active ones."""
-    own = columns_of(data, feature)
-    positions, size = new_indices(own.shape[0]), 0
-    for j in own:
-        at = _position(columns, j)
-        if at >= 0:
-            positions[size] = at
-            size += 1
-    return part(positions, 0, size)
+def _positions(data, columns, support):
+    """Where the columns of each feature are among the active ones, and their ends."""
+    positions, ends = new_indices(columns.shape[0]), new_indices(support.shape[0])
+    size = 0
+    for t in range(support.shape[0]):
+        for j in columns_of(data, support[t : t + 1]):
+            at = _position(columns, j)
+            if at >= 0:
+                positions[size] = at
+                size += 1
+        ends[t] = size
+    return positions, ends
 
 
 @jit_new
@@ -170,31 +173,76 @@ def _own_block(rows, weighted, seen, shared, first, last):
     """``I + A P A'`` of the columns of one feature."""
     block = new_matrix(last - first, last - first)
     for s in range(first, last):
-        for t in range(first, last):
+        for t in range(first, s + 1):
             value = dot(rows[s], weighted[t], rows.shape[1])
             for j in range(seen.shape[0]):
                 value -= seen[j, s] * shared[j, t]
-            block[s - first, t - first] = value
+            block[s - first, t - first] = block[t - first, s - first] = value
         block[s - first, s - first] = max(0.0, block[s - first, s - first]) + 1.0
     return block
 
 
 @jit_new
-def _loss(inverse, shared, own_block, leaving, first, own_c, c):
-    """The expected increase when one feature leaves and another enters."""
-    out, size = leaving.shape[0], leaving.shape[0] + c.shape[0]
-    system, right, solved = new_matrix(size, size), new_vector(size), new_vector(size)
-    fill(solved, 0.0)
+def _find_losses(block, inverse, shared, c, own_c, positions, ends, losses):
+    """The expected increase when each of some features leaves and another enters.
+
+    With N the block of the entering feature and S its ``A P A'`` with the columns of
+    the leaving one, whose own block is ``-K^-1``, elimination leaves a system with the
+    matrix ``-K^-1 - S N^-1 S'``.
+    """
+    p, size = own_c.shape[0], c.shape[0]
+    right = new_matrix(size, p + 1)
     for s in range(size):
-        right[s] = own_c[leaving[s]] if s < out else c[s - out]
-        solved[s] = right[s]
-        for t in range(s + 1):
-            if s < out:
-                value = -inverse[leaving[s], leaving[t]]
-            elif t < out:
-                value = shared[leaving[t], first + s - out]
-            else:
-                value = own_block[s - out, t - out]
-            system[s, t] = system[t, s] = value
-    solve_small(system, solved)
-    return -0.5 * dot(right, solved, size)
+        right[s, p] = c[s]
+        for f in range(p):
+            right[s, f] = shared[f, s]
+    _eliminate(block, right)
+    gain = 0.0
+    for s in range(size):
+        gain += c[s] * right[s, p]
+    start = 0
+    for j in range(ends.shape[0]):
+        width = ends[j] - start
+        system, rest = new_matrix(width, width), new_vector(width)
+        for s in range(width):
+            f = positions[start + s]
+            rest[s] = own_c[f]
+            for e in range(size):
+                rest[s] -= shared[f, e] * right[e, p]
+            for t in range(width):
+                g = positions[start + t]
+                value = -inverse[f, g]
+                for e in range(size):
+                    value -= shared[f, e] * right[e, g]
+                system[s, t] = value
+        losses[j] = -0.5 * (gain + _form(system, rest))
+        start = ends[j]
+
+
+@jit
+def _eliminate(matrix, right):
+    """Overwrite the right-hand sides by the solutions; the matrix is positive."""
+    n, q = right.shape
+    for col in range(n):
+        for row in range(col + 1, n):
+            factor = matrix[row, col] / matrix[col, col]
+            for k in range(col + 1, n):
+                matrix[row, k] -= factor * matrix[col, k]
+            for k in range(q):
+                right[row, k] -= factor * right[col, k]
+    for row in range(n - 1, -1, -1):
+        for col in range(row + 1, n):
+            for k in range(q):
+                right[row, k] -= matrix[row, col] * right[col, k]
+        for k in range(q):
+            right[row, k] /= matrix[row, row]
+
+
+@jit_new
+def _form(matrix, x):
+    """``x' matrix^-1 x`` of a symmetric matrix."""
+    if x.shape[0] == 1:
+        return x[0] * x[0] / matrix[0, 0]
+    solved = x.copy()
+    solve_small(matrix, solved)
+    return dot(x, solved, x.shape[0])

@@ -37,6 +37,8 @@ from .parameters import SearchParameters
 ROUGH_FRACTION = 0.5
 # Additional cost of a model in units of work; mostly calls of small functions.
 MODEL_WORK = 3.5e5
+# What is added to matrices of features of several columns, relative to their size.
+RIDGE = 1e-10
 # Entries of the rows of features that are multiplied at a time.
 ENTRIES = 2**22
 # Minimum distance of alpha from its bounds, as a fraction of C.
@@ -240,7 +242,8 @@ def _own_curvatures(model: QuadraticModel, blocks: Blocks) -> np.ndarray:
     """``I + A P A'`` of each feature."""
     matrices = blocks.masked(model.between(blocks.columns), 0.0)
     t = np.arange(matrices.shape[-1])
-    matrices[:, t, t] += 1.0
+    # The first term keeps large matrices regular, in which the 1 is lost.
+    matrices[:, t, t] += 1.0 + RIDGE * np.abs(matrices).max(axis=2)
     return matrices
 
 

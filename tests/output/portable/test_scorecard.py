@@ -5,8 +5,9 @@ import pandas as pd
 import pytest
 
 from frugalsvm import PortableModel
-from frugalsvm.output.portable import Feature
-from frugalsvm.output.portable.scorecard import Ranges, _limits
+from frugalsvm.output.portable import Feature, Group
+from frugalsvm.output.portable.points import NONE, Ranges, Values
+from frugalsvm.output.portable.scorecard import _limits
 from tests.output.portable.models import data, fitted
 from tests.runtime.test_markup import EVIL, parsed
 
@@ -149,3 +150,70 @@ def test_bad_arguments(card):
         model.to_scorecard(X, ["what", *y[1:]])
     with pytest.raises(ValueError, match="both classes"):
         model.to_scorecard(X, [y[0]] * 120)
+
+
+def of_colours(signs=None):
+    """A model of a number and a variable of three values, and samples of it."""
+    rng = np.random.default_rng(0)
+    colour = rng.choice(["red", "blue", "green"], 200)
+    X = pd.DataFrame({f"c={k}": (colour == k) * 1.0 for k in ("blue", "green", "red")})
+    X["size"] = rng.normal(size=200)
+    weights = {"c=blue": 0.2, "c=green": -0.9, "c=red": 1.0, "size": 1.5}
+    model = PortableModel(
+        tuple(
+            Feature(name, j, float(X[name].mean()), float(X[name].std()), weight)
+            for j, (name, weight) in enumerate(weights.items())
+        ),
+        0.1, ("no", "yes"), 4,
+        groups=(Group("c", ("c=blue", "c=green", "c=red")),), signs=signs or {},
+    )  # fmt: skip
+    noisy = model.decision_function(X) + 0.5 * rng.normal(size=200) > 0
+    return model, X, np.where(noisy, "yes", "no")
+
+
+def test_a_variable_has_points_for_its_values():
+    model, X, y = of_colours()
+    card = model.to_scorecard(X, y)
+    values = next(one for one in card.ranges if isinstance(one, Values))
+    assert len(card.ranges) == 2
+    assert values.words() == ["blue", "green", "red", NONE]
+    assert values.points[1] == 0
+    assert min(values.points[:3]) == 0
+    size = next(one for one in card.ranges if one.name == "size")
+    unknown = X.iloc[:3].assign(**dict.fromkeys(values.features, 0.0))
+    for rows in (X, unknown):
+        place = np.argmax(
+            np.column_stack([rows[list(values.features)], rows["size"] * 0 + 0.5]),
+            axis=1,
+        )
+        by_hand = np.array(values.points)[place] + size.of(rows["size"].to_numpy())
+        np.testing.assert_array_equal(card.total(rows), by_hand)
+    # Points keep the differences of the model's scores.
+    rows = X.iloc[:1]
+    scores, totals = {}, {}
+    for name in (*values.features, None):
+        row = rows.assign(**dict.fromkeys(values.features, 0.0))
+        if name is not None:
+            row[name] = 1.0
+        scores[name] = model.decision_function(row)[0]
+        totals[name] = card.total(row)[0]
+    per_point = np.polyfit(list(totals.values()), list(scores.values()), 1)[0]
+    for name, score in scores.items():
+        expected = (score - scores["c=green"]) / per_point
+        assert totals[name] - totals["c=green"] == pytest.approx(expected, abs=1.1)
+    assert "any other value" in str(card)
+    assert card._repr_html_()
+
+
+def test_values_keep_their_signs():
+    """Weights inside a group that have signs are not moved."""
+    model, X, y = of_colours({"c=red": "+"})
+    card = model.to_scorecard(X, y)
+    assert all(isinstance(one, Ranges) for one in card.ranges)
+    assert len(card.ranges) == 4
+
+
+def test_groups_of_numbers_have_ranges():
+    model, X, y = of_colours()
+    X = X + 0.25
+    assert all(isinstance(one, Ranges) for one in model.to_scorecard(X, y).ranges)

@@ -61,10 +61,10 @@ class BudgetedClassifier(BinaryLinearClassifier):
         )  # fmt: skip
         return data, labels, self._encode(labels)
 
-    @property
-    def selected_groups_(self) -> np.ndarray:
-        """The selected features: names of groups and columns, or numbers."""
-        return self._features.labels_of(self._features.used(self._get_support_mask()))
+    def _take_selected(self) -> None:
+        """Set the names of the selected features, once there are weights."""
+        used = self._features.used(self._get_support_mask())
+        self.selected_groups_ = self._features.labels_of(used)
 
     @property
     def _features(self) -> FeatureGroups:

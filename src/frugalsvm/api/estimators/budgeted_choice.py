@@ -102,6 +102,7 @@ class BudgetedChoice(ScoredChoice):
         self.intercept_ = np.array([fitted.model.intercept])
         self.n_iter_ += fitted.n_solves
         self._included = self._features.columns_of(fitted.included)
+        self._take_selected()
 
     def _warn_of_limit(self, found: WatchedFolds) -> None:
         """Warn if the time limit ended the choice, or the final fit."""

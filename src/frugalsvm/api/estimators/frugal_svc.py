@@ -348,4 +348,5 @@ class FrugalSVC(BudgetedClassifier):
         weights = result if result.refit is None else result.refit
         self.coef_ = weights.coef.reshape(1, -1)
         self.intercept_ = np.array([weights.intercept])
+        self._take_selected()
         self.n_iter_ = max(1, result.counters.get("SVM solves", 1))

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ...runtime import markup
 from .calibration import Sigmoid, fit_sigmoid
+from .parts import Group
+from .points import Ranges, Values, are_values, places
 
 if TYPE_CHECKING:
     from .model import PortableModel
@@ -21,47 +22,15 @@ DIGITS = 3
 N_TOTALS = 11
 
 
-class Ranges(NamedTuple):
-    """The ranges of a feature and their points.
-
-    Attributes
-    ----------
-    name : str
-    unit : str or None
-    limits : tuple of float
-        Where one range ends and the next begins; a value on a limit belongs to the
-        range above it.
-    points : tuple of int
-        One more than there are limits.
-    """
-
-    name: str
-    unit: str | None
-    limits: tuple[float, ...]
-    points: tuple[int, ...]
-
-    def of(self, values: np.ndarray) -> np.ndarray:
-        """Points of values."""
-        place = np.searchsorted(self.limits, values, side="right")
-        return np.array(self.points, dtype=np.int64)[place]
-
-    def words(self) -> list[str]:
-        """The ranges in words."""
-        if not self.limits:
-            return ["any"]
-        texts = [_short(limit) for limit in self.limits]
-        between = [f"{a} to below {b}" for a, b in pairwise(texts)]
-        return [f"below {texts[0]}", *between, f"{texts[-1]} or more"]
-
-
 @dataclass(frozen=True, repr=False)
 class Scorecard:
     """Integer points for ranges of features, from ``PortableModel.to_scorecard``.
 
     Attributes
     ----------
-    ranges : tuple of Ranges
-        One per feature, the one with the most points first.
+    ranges : tuple of Ranges and Values
+        One per feature, the one with the most points first. A group of 0/1 features of
+        which at most one is 1 is one variable: the value with the fewest points has 0.
     threshold : int
         At this total of points or more, the second class is predicted.
     classes : tuple of two labels
@@ -77,7 +46,7 @@ class Scorecard:
         The original model.
     """
 
-    ranges: tuple[Ranges, ...]
+    ranges: tuple[Ranges | Values, ...]
     threshold: int
     classes: tuple[Any, Any]
     calibration: Sigmoid
@@ -196,20 +165,37 @@ def build_scorecard(
     values = model.select(X)
     positive = _positive(model, y, len(values))
     contributions = _contributions(model, values)
-    limits = [_limits(column, bins) for column in values.T]
+    table = dict(zip(model.names, values.T, strict=True))
+    groups = [one for one in model.groups if _is_variable(one, model, table)]
+    grouped = {name for one in groups for name in one.features}
+    single = [j for j, one in enumerate(model.features) if one.name not in grouped]
+    limits = [_limits(values[:, j], bins) for j in single]
     levels = [
-        _levels(column, part, some)
-        for column, part, some in zip(values.T, contributions.T, limits, strict=True)
+        _levels(values[:, j], contributions[:, j], some)
+        for j, some in zip(single, limits, strict=True)
     ]
-    span = sum(float(np.ptp(level)) for level in levels)
+    parts = [_value_parts(one, model) for one in groups]
+    known = [
+        part[
+            : len(part) - 1 + bool((places(one.features, table) == len(part) - 1).any())
+        ]
+        for one, part in zip(groups, parts, strict=True)
+    ]
+    span = sum(float(np.ptp(level)) for level in [*levels, *known])
     unit = span / points if span > 0 else 1.0
-    ranges = [
-        _ranges(one.name, one.unit, some, _integers(level, unit))
-        for one, some, level in zip(model.features, limits, levels, strict=True)
+    ranges: list[Ranges | Values] = [
+        _ranges(
+            model.features[j].name, model.features[j].unit, some, _integers(level, unit)
+        )
+        for j, some, level in zip(single, limits, levels, strict=True)
+    ]
+    ranges += [
+        Values(one.name, one.features, _integers(part, unit, float(few.min())))
+        for one, part, few in zip(groups, parts, known, strict=True)
     ]
     ranges.sort(key=lambda one: -max(one.points))
     total = _total(ranges, model, X)
-    lowest = sum(float(level.min()) for level in levels)
+    lowest = sum(float(level.min()) for level in [*levels, *known])
     threshold = _threshold(total, positive, (-model.intercept - lowest) / unit)
     card, own = total >= threshold, model.predict(X) == model.classes[1]
     return Scorecard(
@@ -229,7 +215,7 @@ def _total(ranges: Any, model: PortableModel, X: Any) -> np.ndarray:
     values = model.select(X)
     table = dict(zip(model.names, values.T, strict=True))
     nothing = np.zeros(len(values), dtype=np.int64)
-    return sum((one.of(table[one.name]) for one in ranges), nothing)
+    return sum((one.of_table(table) for one in ranges), nothing)
 
 
 def _positive(model: PortableModel, y: Any, n_samples: int) -> np.ndarray:
@@ -255,6 +241,22 @@ def _contributions(model: PortableModel, values: np.ndarray) -> np.ndarray:
     """What each feature adds to the score of each sample."""
     scaled = (values - model.column("mean")) / model.column("scale")
     return scaled * model.column("weight")
+
+
+def _is_variable(
+    group: Group, model: PortableModel, table: dict[str, np.ndarray]
+) -> bool:
+    """Whether a group is a categorical variable whose weights may be shifted."""
+    if any(name in model.signs for name in group.features):
+        return False
+    return len(group.features) > 1 and are_values(group.features, table)
+
+
+def _value_parts(group: Group, model: PortableModel) -> np.ndarray:
+    """What each value of a variable adds to the score, and any other value."""
+    own = [one for name in group.features for one in model.features if one.name == name]
+    others = sum(-one.weight * one.mean / one.scale for one in own)
+    return np.array([*(others + one.weight / one.scale for one in own), others])
 
 
 def _limits(values: np.ndarray, bins: int) -> np.ndarray:
@@ -296,8 +298,11 @@ def _ranges(
     )
 
 
-def _integers(levels: np.ndarray, unit: float) -> tuple[int, ...]:
-    return tuple(np.rint((levels - levels.min()) / unit).astype(int).tolist())
+def _integers(
+    levels: np.ndarray, unit: float, least: float | None = None
+) -> tuple[int, ...]:
+    zero = levels.min() if least is None else least
+    return tuple(np.rint((levels - zero) / unit).astype(int).tolist())
 
 
 def _threshold(total: np.ndarray, positive: np.ndarray, like_model: float) -> int:
@@ -309,12 +314,6 @@ def _threshold(total: np.ndarray, positive: np.ndarray, like_model: float) -> in
     right = np.array([int(((total >= one) == positive).sum()) for one in last])
     nearest = np.clip(np.rint(like_model), first, last)[right == right.max()]
     return int(nearest[np.abs(nearest - like_model).argmin()])
-
-
-def _short(limit: float) -> str:
-    """The shortest exact text of a number."""
-    text = f"{limit:g}"
-    return text if float(text) == limit else repr(limit)
 
 
 def _titled(name: str, unit: str | None) -> str:

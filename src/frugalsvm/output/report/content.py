@@ -424,6 +424,9 @@ class Report:
         Date and time, as shown.
     validation, path, alternatives, progress, certificate, data, reproduction
         Sections; None omits one.
+    level_zero : str
+        Which weight of each column of categories is shown as zero, "smallest" or
+        "mean"; empty if they are shown as fitted.
     """
 
     title: str
@@ -439,6 +442,7 @@ class Report:
     certificate: CertificateSummary | None = None
     data: DataSummary | None = None
     reproduction: Reproduction | None = None
+    level_zero: str = ""
 
     def __post_init__(self) -> None:
         if len(self.classes) != 2:

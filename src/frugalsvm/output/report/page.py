@@ -104,7 +104,10 @@ def _model(report: Report) -> dict[str, Any]:
         "has_categories": any(one.kind == CATEGORY for one in features),
         "has_groups": any(one.group is not None for one in features),
         "budget": words.sentence(words.budget(report.verdict)),
-        "selected": {one.name for one in features},
+        # Alternatives are about columns of categories, or about single categories.
+        "selected": {
+            name for one in features for name in (one.name, one.column, one.group)
+        },
     }
 
 

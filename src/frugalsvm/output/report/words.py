@@ -278,14 +278,16 @@ def proof(verdict: Verdict) -> str:
 
 
 def budget(verdict: Verdict) -> str:
-    """The limits on the choice of features."""
+    """The limits on the choice of features, and on the signs of weights."""
+    signs = f" (signs of weights: {verdict.signs})" if verdict.signs else ""
     if verdict.max_features is None:
-        return "features within the budget" if verdict.max_cost else "features"
+        text = "features within the budget" if verdict.max_cost else "features"
+        return text + signs
     noun = "feature" if verdict.max_features == 1 else "features"
     text = f"at most {count(verdict.max_features)} {noun}"
     if verdict.max_cost is not None:
         text += f" with a total cost of at most {number(verdict.max_cost, 6)}"
-    return text
+    return text + signs
 
 
 def standing(verdict: Verdict) -> tuple[str, str]:
