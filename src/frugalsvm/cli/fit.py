@@ -61,6 +61,22 @@ def fit(
             help="Add probabilities to the model, learned by cross-validation.",
         ),
     ] = False,
+    threshold: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SCORE",
+            help="Score above which a row is positive, 0 by default; with --calibrate, "
+            "a probability.",
+        ),
+    ] = None,
+    error_costs: Annotated[
+        str | None,
+        typer.Option(
+            metavar="fp=1,fn=5",
+            help="What a false alarm (fp) and a missed positive row (fn) cost: the "
+            "threshold is learned from rows that were held out.",
+        ),
+    ] = None,
     report: opt.ReportFile = None,
     model: Annotated[
         str | None,
@@ -108,6 +124,7 @@ def fit(
         parse_unlabelled,
     )
     from .study import Conditions, Search
+    from .thresholds import parse_threshold
 
     files = Files(report, model, certificate)
     files.check(data, costs, labels)
@@ -128,7 +145,8 @@ def fit(
         split_categories, parse_unlabelled(unlabelled),
         Layout(sheet, transpose, labels), min_level=min_level,
     )  # fmt: skip
-    Run(session, files, search, folds, calibrate, allow_constant, levels).start(
+    wanted = parse_threshold(threshold, error_costs, calibrate=calibrate, folds=folds)
+    Run(session, files, search, folds, calibrate, allow_constant, levels, wanted).start(
         source, conditions
     )
 
@@ -246,6 +264,7 @@ class Run:
     calibrate: bool = False
     allow_constant: bool = False
     levels: str | None = None
+    wanted: Any = None
 
     def start(self, source: DataOptions, conditions: Any) -> None:
         """Read, fit, cross-validate, show and save."""
@@ -334,6 +353,8 @@ class Run:
         validation, interrupted = checked.validation, checked.interrupted
         if self.calibrate and validation is not None:
             fitted = self._calibrated(data, fitted, validation)
+        if self.wanted is not None and self.wanted.is_any:
+            fitted = self._above(data, fitted, validation)
         constant = constant_of(data, fitted)
         if interrupted:
             self.session.warn(
@@ -383,6 +404,19 @@ class Run:
                 "without --calibrate to predict by the score"
             )
         return fitted
+
+    def _above(self, data: Any, fitted: Any, validation: Any) -> Any:
+        """The model with the threshold that was asked for."""
+        from .thresholds import with_threshold
+
+        found = with_threshold(self.wanted, data, fitted, validation)
+        if found is None:
+            self.session.warn(
+                "no threshold: it needs a cross-validation in which higher scores mean "
+                "the positive class; the model predicts by a score above zero"
+            )
+            return fitted
+        return found
 
     def _form(self, fitted: Any) -> Any:
         """How categories are shown; None for their weights as fitted."""

@@ -37,8 +37,10 @@ class Fit:
     calibration : Sigmoid or None
         Turns scores into probabilities, by which the model then predicts.
     likely : int or None
-        The sign of the class that all rows belong to by their probabilities; None if
-        there are two, or no probabilities.
+        The sign of the class that all rows belong to by their probabilities, or by the
+        threshold; None if there are two, or neither.
+    threshold : float or None
+        A score above it means the positive class.
     """
 
     preparation: Preparation
@@ -49,6 +51,7 @@ class Fit:
     was_interrupted: bool = False
     calibration: Sigmoid | None = None
     likely: int | None = None
+    threshold: float | None = None
 
     @property
     def model(self) -> Linear:
@@ -70,6 +73,11 @@ class Fit:
         # One half itself is the first class.
         likely = sign_of(calibration.probability(scores) - 0.5)
         return replace(self, calibration=calibration, likely=likely)
+
+    def above(self, threshold: float, scores: np.ndarray) -> Fit:
+        """The same model with a threshold; ``scores`` are those of all rows."""
+        likely = sign_of(scores - threshold)
+        return replace(self, threshold=threshold, likely=likely)
 
 
 def fit_all(

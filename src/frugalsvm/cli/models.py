@@ -89,6 +89,7 @@ def portable_model(fit: Fit, *, command: str = "") -> PortableModel:
         ),
         metadata,
         *_groups_and_signs(fit, columns),
+        fit.threshold,
     )
 
 
@@ -209,9 +210,7 @@ class Loaded:
 
     def labels(self, scores: np.ndarray) -> np.ndarray:
         """Labels for scores."""
-        positive = scores > 0
-        if self.model.calibration is not None:
-            positive = self.model.calibration.probability(scores) > 0.5
+        positive = self.model.are_positive(scores)
         return np.array(self.model.classes, dtype=object)[positive.astype(int)]
 
     def warnings(self, table: Table) -> list[str]:

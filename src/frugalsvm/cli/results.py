@@ -16,6 +16,7 @@ from .fitting import Fit
 from .levels import OTHER, LevelForm
 from .session import Session, plain
 from .study import Conditions, PreparedTable
+from .thresholds import threshold_content, threshold_lines
 from .understanding import as_dict
 from .validation import Validation
 
@@ -47,6 +48,8 @@ def scored(
 def constant_of(data: PreparedTable, fit: Fit) -> ConstantModel | None:
     """What to say of a model that predicts one class; None if it predicts both."""
     sign = fit.result.constant
+    if fit.threshold is not None:
+        sign = fit.likely
     by_probability = sign is None and fit.likely is not None
     return ConstantModel.of(
         fit.likely if by_probability else sign, data.target.positive,
@@ -73,6 +76,7 @@ def show_fit(
     _show_features(session, fit, validation, form)
     if validation is not None:
         session.show("", *_score_lines(data, fit, validation))
+    session.show(*threshold_lines(data, fit, validation))
     session.show("", *proof_lines(fit, data.target.signs))
     if fit.result.certificate is not None and certificate is not None:
         mark = str(fit.result.certificate.arrays["fingerprint"])
@@ -132,9 +136,8 @@ def _show_features(
         intercept = f"{fit.intercept:+.6g} (standardised {fit.model.intercept:+.6g})"
     else:
         intercept = f"{form.intercept:+.6g} (for these weights of categories)"
-    session.show(
-        f"intercept {intercept}; a positive score means {second}, otherwise {first}"
-    )
+    limit = "positive score" if fit.threshold is None else "score above the threshold"
+    session.show(f"intercept {intercept}; a {limit} means {second}, otherwise {first}")
 
 
 def _of_column(fit: Fit, name: str) -> list[int]:
@@ -330,6 +333,7 @@ def content_of(
             "words": constant.words_of_commands,
             "by_probability": constant.by_probability,
         },
+        "threshold": threshold_content(data, fit, validation),
         "refit_C": fit.conditions.refit_C,
         "chosen_by_cross_validation": fit.choice is not None,
         "choice": None

@@ -25,6 +25,12 @@ class Sigmoid:
         """Probabilities of the second class."""
         return expit(-(self.a * scores + self.b))
 
+    def score(self, probability: float) -> float | None:
+        """The score of a probability; None if it does not rise with the score."""
+        if not self.a < 0:
+            return None
+        return (math.log((1.0 - probability) / probability) - self.b) / self.a
+
     def to_dict(self) -> dict[str, Any]:
         """As in model.json."""
         return {"method": "sigmoid", "a": self.a, "b": self.b}

@@ -34,6 +34,8 @@ def to_content(model: PortableModel) -> dict[str, Any]:
         ]
     if model.signs:
         content["signs"] = dict(model.signs)
+    if model.threshold is not None:
+        content["threshold"] = model.threshold
     check(content, model_schema())
     return content
 
@@ -66,6 +68,9 @@ def from_content(content: Any) -> dict[str, Any]:
             for one in content.get("groups", ())
         ),
         "signs": content.get("signs", {}),
+        "threshold": _number("threshold", content["threshold"])
+        if "threshold" in content
+        else None,
     }
 
 

@@ -55,6 +55,8 @@ class PortableModel:
         Features that count as one, such as the categories of a column.
     signs : dict of str
         "+" or "-" for weights whose sign was given, by feature.
+    threshold : float or None
+        A score above it means the second class, whatever its probability.
 
     Examples
     --------
@@ -80,6 +82,7 @@ class PortableModel:
     metadata: Mapping[str, str] = field(default_factory=dict)
     groups: tuple[Group, ...] = ()
     signs: Mapping[str, str] = field(default_factory=dict)
+    threshold: float | None = None
 
     def __post_init__(self) -> None:
         check_features(self.features, self.n_features_in)
@@ -199,11 +202,16 @@ class PortableModel:
 
     def predict(self, X: Any) -> np.ndarray:
         """Labels of samples."""
-        if self.calibration is None:
-            positive = self.decision_function(X) > 0
-        else:
-            positive = self.predict_proba(X)[:, 1] > 0.5
+        positive = self.are_positive(self.decision_function(X))
         return _labels(self.classes)[positive.astype(np.intp)]
+
+    def are_positive(self, scores: np.ndarray) -> np.ndarray:
+        """Whether scores mean the second class."""
+        if self.threshold is not None:
+            return scores > self.threshold
+        if self.calibration is None:
+            return scores > 0
+        return self.calibration.probability(scores) > 0.5
 
     # --- conversions ------------------------------------------------------------
 

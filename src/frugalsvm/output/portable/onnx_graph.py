@@ -31,7 +31,7 @@ def build_onnx(model: PortableModel) -> Any:
         "intercept": np.array([model.intercept]),
         "flat": np.array([-1], dtype=np.int64),
         "features": np.array([1], dtype=np.int64),
-        "zero": np.array(0.0),
+        "limit": np.array(model.threshold or 0.0),
         "most": np.array(LARGEST_VALUE),
         "fill": fill.values,
         "nan": np.array(np.nan),
@@ -65,7 +65,9 @@ def build_onnx(model: PortableModel) -> Any:
         steps.append(("Sigmoid", ["logit"], "probability"))
         outputs.append(("probability", kinds.DOUBLE))
         decider = "logit"
-    steps.append(("Greater", [decider, "zero"], "positive"))
+    if model.threshold is not None:
+        decider = "score"
+    steps.append(("Greater", [decider, "limit"], "positive"))
     nodes = [
         helper.make_node(kind, inputs, [out], **(more[0] if more else {}))
         for kind, inputs, out, *more in steps

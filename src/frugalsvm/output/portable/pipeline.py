@@ -38,6 +38,11 @@ def build_pipeline(model: PortableModel) -> Any:
             "the model uses no features, and scikit-learn does not accept a table "
             "without columns."
         )
+    if model.threshold is not None:
+        raise ValueError(
+            f"the model predicts by a score above {model.threshold:g}, and a pipeline "
+            "only by a positive one; use predict or decision_function of the model."
+        )
     scaler = _scaler(model)
     pipeline = Pipeline([("scaler", scaler), ("classifier", _classifier(model))])
     if model.calibration is None:

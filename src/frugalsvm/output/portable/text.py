@@ -151,12 +151,13 @@ def python_text(model: PortableModel) -> str:
         values=f"{values}\n    " if values else "",
         terms="\n        ".join(terms),
     )
-    if calibration is None:
-        return text + _PREDICT.format(decider="decision", threshold=0)
     if isinstance(calibration, Sigmoid):
         text += _SIGMOID.format(a=calibration.a, b=calibration.b)
-    else:
+    elif calibration is not None:
         text += _ISOTONIC.format(**vars(calibration))
+    if model.threshold is not None or calibration is None:
+        limit = 0 if model.threshold is None else model.threshold
+        return text + _PREDICT.format(decider="decision", threshold=limit)
     return text + _PREDICT.format(decider="probability", threshold=0.5)
 
 
@@ -188,11 +189,13 @@ def sql_text(model: PortableModel, what: str, dialect: str) -> str:
     if what == "score":
         return score
     if what == "label":
-        decider = score if model.calibration is None else _logit(model, score)
+        by_score = model.calibration is None or model.threshold is not None
+        decider = score if by_score else _logit(model, score)
+        limit = "0" if model.threshold is None else _real(model.threshold)
         first, second = (_literal(one, dialect) for one in model.classes)
         return (
-            f"CASE WHEN {decider} > 0 THEN {second} WHEN {decider} <= 0 THEN {first} "
-            "END"
+            f"CASE WHEN {decider} > {limit} THEN {second} WHEN {decider} <= {limit} "
+            f"THEN {first} END"
         )
     if what == "probability":
         z = _logit(model, score)

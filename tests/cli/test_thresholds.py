@@ -1,0 +1,125 @@
+"""Thresholds: given, or learned from what errors cost."""
+
+import csv
+import io
+import sqlite3
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from frugalsvm import PortableModel
+from tests.cli.conftest import columns, write_csv
+
+FIT = ("-t", "state", "-k", "2", "--effort", "fast", "--positive", "sick")
+
+
+def predictions(run, *options):
+    text = run("predict", "m.json", "data.csv").stdout
+    rows = list(csv.DictReader(io.StringIO(text)))
+    return [r["prediction"] for r in rows], np.array([float(r["score"]) for r in rows])
+
+
+@pytest.mark.parametrize("calibrate", [False, True])
+def test_a_threshold_is_used_everywhere(run, run_json, data, folder, calibrate):
+    options = (
+        ["--calibrate", "--threshold", "0.8"] if calibrate else ["--threshold=0.7"]
+    )
+    found = run_json("fit", data, *FIT, *options, "--model", "m.json")
+    limit = found["threshold"]["score"]
+    model = PortableModel.load("m.json")
+    assert model.threshold == limit
+    labels, scores = predictions(run)
+    assert labels == ["sick" if one > limit else "well" for one in scores]
+    assert (scores > 0).sum() > (scores > limit).sum() > 0
+    if calibrate:
+        chance = model.calibration.probability(np.array([limit]))
+        assert chance == pytest.approx(0.8)
+    else:
+        assert limit == 0.7
+    space: dict = {}
+    exec(run("export", "m.json", "--to", "python").stdout, space)
+    table = columns()
+    rows = [
+        {name: table[name][k] for name in ("age", "dose", "noise", "smoker", "colour")}
+        for k in range(80)
+    ]
+    assert [space["predict"](row) for row in rows] == labels
+    base = sqlite3.connect(":memory:")
+    base.execute("create table t (age real, dose real, noise real, smoker, colour)")
+    base.executemany(
+        "insert into t values (?, ?, ?, ?, ?)",
+        [
+            [str(v) if isinstance(v, str) else float(v) for v in r.values()]
+            for r in rows
+        ],
+    )
+    query = run("export", "m.json", "--to", "sql", "--what", "label").stdout
+    assert [one for (one,) in base.execute(f"select {query} from t")] == labels
+    runtime = pytest.importorskip("onnxruntime")
+    run("export", "m.json", "--to", "onnx", "-o", "m.onnx")
+    values = {"smoker=yes": table["smoker"] == "yes"} | table
+    X = np.column_stack([np.asarray(values[name], float) for name in model.names])
+    session = runtime.InferenceSession("m.onnx")
+    assert session.run(["label"], {"X": X})[0].tolist() == labels
+    assert PortableModel.from_json(model.to_json()) == model
+    with pytest.raises(ValueError, match="predicts by a score above"):
+        model.to_pipeline()
+    replace(model, threshold=None).to_pipeline()
+
+
+def test_costs_of_errors_move_the_threshold(run, run_json, data):
+    limits, errors = [], []
+    for costs in ("fp=1,fn=20", "fn=1,fp=1", "fp=20, fn=1"):
+        found = run_json("fit", data, *FIT, "--error-costs", costs)["threshold"]
+        limits.append(found["score"])
+        errors.append(found["errors_per_100"])
+    assert limits == sorted(limits)
+    assert limits[0] < 0 < limits[2]
+    assert errors[0]["fn"] <= errors[2]["fn"]
+    assert errors[0]["fp"] >= errors[2]["fp"]
+    done = run("fit", data, *FIT, "--error-costs", "fp=1,fn=20")
+    assert "a score above -" in done.stdout
+    assert "of 100 held-out rows" in done.stdout
+    assert "with a threshold of zero" in done.stdout
+
+
+def test_a_threshold_beyond_all_scores_makes_a_constant_model(run, data):
+    done = run("fit", data, *FIT, "--threshold", "1000", "--folds", "0", code=3)
+    assert "constant model" in done.stdout.lower()
+
+
+def test_without_a_threshold_there_is_none(run_json, data):
+    found = run_json("fit", data, *FIT, "--model", "m.json")
+    assert found["threshold"] is None
+    assert PortableModel.load("m.json").threshold is None
+
+
+def test_scores_that_say_nothing_have_no_threshold_by_costs(run, folder):
+    table = columns()
+    only = {"noise": table["noise"], "state": np.sort(table["state"])}
+    rng = np.random.default_rng(0)
+    done = None
+    for _ in range(5):
+        only["noise"] = rng.permutation(table["noise"])
+        path = write_csv(folder / "noise.csv", only)
+        done = run("fit", path, *FIT, "--error-costs", "fp=1,fn=1", "--allow-constant")
+        if "no threshold" in done.stderr:
+            return
+    raise AssertionError("the scores of noise are never useless")
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--threshold", "1", "--error-costs", "fp=1,fn=1"), "not both"),
+        (("--threshold", "nan"), "--threshold must be a number"),
+        (("--threshold", "2", "--calibrate"), "between 0 and 1"),
+        (("--error-costs", "fp=1"), "two positive numbers"),
+        (("--error-costs", "fp=1,fn=-1"), "two positive numbers"),
+        (("--error-costs", "fp=1,fn=2,tp=3"), "two positive numbers"),
+        (("--error-costs", "fp=1,fn=5", "--folds", "0"), "remove --folds 0"),
+    ],
+)
+def test_wrong_options(run, data, options, words):
+    assert words in run("fit", data, *FIT, *options, code=2).stderr
