@@ -4,6 +4,7 @@ import csv
 import io
 import sqlite3
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -69,16 +70,22 @@ def test_a_threshold_is_used_everywhere(run, run_json, data, folder, calibrate):
 
 
 def test_costs_of_errors_move_the_threshold(run, run_json, data):
-    limits, errors = [], []
+    limits, errors, usual = [], [], run_json("fit", data, *FIT)
     for costs in ("fp=1,fn=20", "fn=1,fp=1", "fp=20, fn=1"):
-        found = run_json("fit", data, *FIT, "--error-costs", costs)["threshold"]
-        limits.append(found["score"])
-        errors.append(found["errors_per_100"])
+        found = run_json("fit", data, *FIT, "--error-costs", costs)
+        limits.append(found["threshold"]["score"])
+        errors.append(found["threshold"]["errors_per_100"])
     assert limits == sorted(limits)
     assert limits[0] < 0 < limits[2]
     assert errors[0]["fn"] <= errors[2]["fn"]
     assert errors[0]["fp"] >= errors[2]["fp"]
-    done = run("fit", data, *FIT, "--error-costs", "fp=1,fn=20")
+    assert found["cross_validation"]["AUC"] == usual["cross_validation"]["AUC"]
+    counted = np.array(found["cross_validation"]["confusion"]) / 80 * 100
+    assert counted[1][0] == pytest.approx(errors[2]["fn"])
+    assert counted[0][1] == pytest.approx(errors[2]["fp"])
+    done = run("fit", data, *FIT, "--error-costs", "fp=1,fn=20", "--report", "out.html")
+    page = Path("out.html").read_text(encoding="utf-8")
+    assert "is predicted to be “sick”" in page
     assert "a score above -" in done.stdout
     assert "of 100 held-out rows" in done.stdout
     assert "with a threshold of zero" in done.stdout

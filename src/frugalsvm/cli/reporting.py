@@ -151,8 +151,9 @@ def report_of(
         ),
         features=tuple(_features(fit, validation, form)),
         intercept=fit.intercept if form is None else form.intercept,
+        threshold=fit.threshold,
         created=datetime.now().astimezone().strftime("%Y-%m-%d %H:%M %Z"),
-        validation=None if validation is None else scored(data, validation, steps),
+        validation=None if validation is None else scored(data, fit, validation, steps),
         path=_path(fit, more),
         alternatives=alternatives_of(more["alternatives"])
         if "alternatives" in more

@@ -33,12 +33,12 @@ def repeated(data: PreparedTable, conditions: Conditions) -> tuple[str, ...]:
 
 
 def scored(
-    data: PreparedTable, validation: Validation, steps: tuple[str, ...]
+    data: PreparedTable, fit: Fit, validation: Validation, steps: tuple[str, ...]
 ) -> CrossValidation:
-    """Scores of the cross-validation."""
+    """Scores of the cross-validation, with the threshold of the model."""
     return cross_validation_of(
         data.target.positive,
-        validation.scores,
+        validation.scores - (fit.threshold or 0.0),
         validation.folds,
         probabilities=validation.probabilities,
         repeated=steps,
@@ -193,7 +193,7 @@ def _score_lines(data: PreparedTable, fit: Fit, validation: Validation) -> list[
     steps = repeated(data, fit.conditions)
     if fit.choice is not None:
         steps = (*steps, "choice of feature limit and C")
-    scores = {one.name: one for one in scored(data, validation, steps).scores}
+    scores = {one.name: one for one in scored(data, fit, validation, steps).scores}
     shown, auc = scores["accuracy"], scores.get("AUC")
     constant = max(data.target.counts) / data.n_rows
     usual = "the majority class"
@@ -355,7 +355,7 @@ def content_of(
         "cross_validation": None,
     }
     if validation is not None:
-        found = scored(data, validation, ())
+        found = scored(data, fit, validation, ())
         content["cross_validation"] = {
             "folds": validation.n_folds,
             "confusion": found.confusion,

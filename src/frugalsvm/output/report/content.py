@@ -427,6 +427,8 @@ class Report:
     level_zero : str
         Which weight of each column of categories is shown as zero, "smallest" or
         "mean"; empty if they are shown as fitted.
+    threshold : float or None
+        Scores above it, instead of positive ones, mean the second class.
     """
 
     title: str
@@ -443,6 +445,7 @@ class Report:
     data: DataSummary | None = None
     reproduction: Reproduction | None = None
     level_zero: str = ""
+    threshold: float | None = None
 
     def __post_init__(self) -> None:
         if len(self.classes) != 2:

@@ -183,7 +183,7 @@ def lead(report: Report) -> str:
         return sentence(verdict.constant)
     first, second = label(report, 0), label(report, 1)
     if verdict.n_selected == 0:
-        always = second if report.intercept > 0 else first
+        always = second if report.intercept > (report.threshold or 0.0) else first
         return f"The model uses no features: it always predicts “{always}”."
     return (
         f"The model predicts “{second}” or “{first}” from {verdict.n_selected:,} of "
