@@ -39,9 +39,8 @@ def test_enumeration_of_groups_with_signs_finds_the_exact_optimum(seed):
     given = {"groups": random_groups(rng, p, n), "signs": rng.integers(-1, 2, n)}
     C = float(rng.choice([0.25, 1.0, 8.0]))
     limit, intercept = int(rng.integers(1, p + 1)), seed % 4 != 0
-    stated = {name: tuple(values.tolist()) for name, values in given.items()}
     exact = Reference(
-        Stated(X, y, np.full(m, C), limit, intercept=intercept, **stated)
+        Stated(X, y, np.full(m, C), limit, intercept=intercept, **given)
     ).optimum
     assert exact.is_tight
     problem = Problem(

@@ -30,7 +30,7 @@ def solve(program, warm_w, attempt, tol, cutoff, stop):
 def dual_value(program, alpha):
     """Without costs: the value with the largest squares among the free features."""
     c = program.rows.dense @ alpha + program.offset
-    n_forced, p = program.n_forced, program.n_features
+    n_forced, p = program.n_forced, program.n_columns
     free = c[n_forced:p] ** 2
     penalty = np.sort(free)[::-1][: int(program.h.sum() + 0.5)].sum()
     return alpha.sum() - 0.5 * (c[:n_forced] ** 2).sum() - 0.5 * penalty
@@ -38,7 +38,7 @@ def dual_value(program, alpha):
 
 def primal_value(program, solution):
     z = np.append(np.ones(program.n_forced), solution.z)
-    w = solution.w[: program.n_features]
+    w = solution.w[: program.n_columns]
     loss = np.maximum(0, 1 - solution.w @ program.rows.dense)
     return 0.5 * (w**2 / z).sum() + program.C @ loss
 
