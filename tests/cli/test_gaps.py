@@ -162,6 +162,15 @@ def test_new_gaps_are_counted_and_listed(run, run_json, model, folder):
     assert "'pilot'" in done.stderr
 
 
+@pytest.mark.parametrize("command", ["path", "alternatives", "explain", "scorecard"])
+def test_other_commands_take_indicators(run_json, run, model, holes, command):
+    if command in ("explain", "scorecard"):
+        shown = run(command, model, holes).stdout
+    else:
+        shown = run(command, holes, "-t", "late", "--include", "income").stdout
+    assert "income" in shown
+
+
 def test_gaps_may_be_refused(run, holes):
     done = run("fit", holes, "-t", "late", "--missing", "refuse", code=1)
     assert "missing values in 3 columns of holes.csv: income (" in done.stderr
@@ -192,6 +201,9 @@ def test_rows_without_a_label_are_refused_or_dropped(run, run_json, folder):
     assert found["features"] == run_json("fit", whole, *options)["features"]
     run("fit", path, "--unlabelled", "drop", *options)
     run("verify", "proof.npz", path)
+    run("fit", path, "--unlabelled", "drop", *options[:4], *FAST, "--model", "m.json")
+    done = run("scorecard", "m.json", path)
+    assert "some.csv: 2 rows without a target left out" in done.stderr
     for command in ("path", "alternatives"):
         done = run(command, path, "-t", "state", "--unlabelled", "keep", code=2)
         assert "--unlabelled must be refuse or drop" in done.stderr

@@ -46,7 +46,7 @@ def scorecard(
     from ..output.portable.origins import read_origins
     from ..tables.labels import joined
     from ..tables.layout import Layout
-    from ..tables.target import known_target
+    from ..tables.target import known_target, labelled
     from .errors import UsageProblem
     from .formats import parse_formats
     from .models import load_model
@@ -60,7 +60,9 @@ def scorecard(
     formats = parse_formats(decimal, thousands)
     layout = Layout(sheet, transpose)
     table = loaded.read(data, encoding, formats=formats, target=name, layout=layout)
-    table = joined(table, labels, name)
+    table = labelled(joined(table, labels, name), name)
+    for remark in table.remarks:
+        session.say(f"{table.source}: {remark}")
     for words in loaded.warnings(table):
         session.warn(words)
     known = known_target(table, name, loaded.model.classes, "--target")
