@@ -11,7 +11,7 @@ import scipy.linalg  # noqa: F401  Before a run: what is loaded later is not lim
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from frugalsvm import Problem, solve
-from frugalsvm.api import path
+from frugalsvm.api import grid_search
 from frugalsvm.runtime.blas import single_threaded_blas
 from frugalsvm.runtime.stopping import Abandoned, StopCondition
 from frugalsvm.runtime.supervision import supervise
@@ -118,15 +118,15 @@ def test_runs_of_several_threads_restore(before):
 def test_the_relaxations_of_a_path_are_runs_too(before, monkeypatch):
     assert 2 in before
     seen = []
-    relax = path.relax_natively
+    relax = grid_search.relax_natively
 
     def watched(*arguments, **options):
         seen.append(n_threads())
         return relax(*arguments, **options)
 
-    monkeypatch.setattr(path, "relax_natively", watched)
+    monkeypatch.setattr(grid_search, "relax_natively", watched)
     X, y = random_data(np.random.default_rng(0), 40, 6)
-    path.bounded_grid(
+    grid_search.bounded_grid(
         Problem(X, y), np.array([1, 2]), np.array([0.1, 1.0]), effort="fast",
         seed=np.random.SeedSequence(0),
     )  # fmt: skip

@@ -93,7 +93,7 @@ def test_invalid_starts_are_rejected(best):
         model.solve(start={"w": np.full(25, np.nan)})
     with pytest.raises(ValueError, match=r"start\['u'\].*one entry per feature"):
         model.solve(start={"u": np.zeros(3)})
-    with pytest.raises(ValueError, match="coef must have one entry per feature"):
+    with pytest.raises(ValueError, match="coef must have one entry per column"):
         model.start_from([1.0], 0.0)
 
 
