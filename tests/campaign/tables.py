@@ -26,6 +26,7 @@ from frugalsvm.output.portable.categories import MISSING_WORDS
 from frugalsvm.output.portable.origins import PREPARATION
 from frugalsvm.tables import Numbers, Preparation, TableError, make_plan, read_table
 from frugalsvm.tables.gaps import MODES, REFUSE
+from frugalsvm.tables.layout import Layout
 from frugalsvm.tables.target import find_target
 
 from .tally import Tally, Unit
@@ -146,14 +147,14 @@ def damaged(rng, folder: Path, place: Unit, tally: Tally) -> None:
     if rng.random() < 0.2:
         content = bytearray(gzip.compress(bytes(content)))
         content = _damage(rng, content)
-    path = folder / "data.csv"
+    path, missing = folder / "data.csv", MODES[rng.integers(len(MODES))]
     path.write_bytes(bytes(content))
     try:
-        table = read_table(path)
+        table = read_table(path, layout=Layout(is_transposed=rng.random() < 0.2))
         tally.count(SECTION, "damaged", "read")
         name = table.names[int(rng.integers(len(table.names)))]
         find_target(table, name)
-        Preparation.fit(table, make_plan(table, name), ("a", "b"), missing="median")
+        Preparation.fit(table, make_plan(table, name), ("a", "b"), missing=missing)
         tally.count(SECTION, "damaged", "prepared")
     except TableError:
         tally.count(SECTION, "damaged", "refused")

@@ -143,6 +143,33 @@ def test_what_unpacks_to_far_too_much_is_refused(tmp_path, monkeypatch):
         read_table(path)
 
 
+def test_a_cell_far_outside_does_not_fill_the_memory(tmp_path, monkeypatch):
+    from frugalsvm.tables import reading
+
+    monkeypatch.setattr(reading, "LEAST_CELLS", 10**5)
+    monkeypatch.setattr(reading, "CELLS_PER_BYTE", 0)
+    rows = [["a", "b"], *[[1, 2]] * 50, [*[None] * 9000, "x"]]
+    with pytest.raises(TableError, match="remove what is outside the table"):
+        read_table(saved(tmp_path / "a.xlsx", ("data", rows)))
+
+
+def test_damaged_files_are_refused_or_read(tmp_path):
+    rng = np.random.default_rng(0)
+    path = saved(tmp_path / "a.xlsx", ("data", ROWS))
+    whole = path.read_bytes()
+    refused = 0
+    for _ in range(60):
+        content = bytearray(whole)
+        for place in rng.integers(0, len(whole), 3):
+            content[place] = rng.integers(256)
+        path.write_bytes(bytes(content))
+        try:
+            read_table(path)
+        except TableError:
+            refused += 1
+    assert refused > 10
+
+
 def test_text_is_never_a_formula(tmp_path):
     scores = [0.1 + 0.2, -1.2573022109339331e-26]
     columns = {"id": ["=1+1", "a\x00b"], "score": scores, "n": np.array([1, 2])}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from typing import IO, Any
-from zipfile import BadZipFile, ZipFile
+from zipfile import ZipFile
 
 import numpy as np
 
@@ -27,7 +27,8 @@ def is_workbook(source: TableFile) -> bool:
     try:
         with ZipFile(source.open()) as archive:
             parts = {one.filename: one.file_size for one in archive.infolist()}
-    except BadZipFile as error:
+    except Exception as error:
+        # It raises many kinds for damaged files.
         raise TableError(
             f"{source.name} is damaged or truncated ({error}); get a new copy."
         ) from error
@@ -55,8 +56,19 @@ def sheet_rows(source: TableFile, sheet: str | None) -> CellRows:
     sheet : str or None
         Name or number of the sheet; None for the first one.
     """
-    book = _opened(source)
-    chosen = _chosen(book, source.name, sheet)
+    openpyxl = _openpyxl(f"read {source.name}")
+    try:
+        book = openpyxl.load_workbook(source.open(), read_only=True, data_only=True)
+        return _sheet_rows(book, source.name, sheet)
+    except TableError:
+        raise
+    except Exception as error:
+        # As above; a sheet is read row by row.
+        raise TableError(f"{source.name} cannot be read as Excel: {error}") from error
+
+
+def _sheet_rows(book: Any, name: str, sheet: str | None) -> CellRows:
+    chosen = _chosen(book, name, sheet)
     remarks = []
     if sheet is None and len(book.worksheets) > 1:
         remarks.append(
@@ -67,6 +79,7 @@ def sheet_rows(source: TableFile, sheet: str | None) -> CellRows:
     chosen.reset_dimensions()
     errors: list[str] = []
     rows = [[_value(one, errors) for one in row] for row in chosen.iter_rows()]
+    rows = [row for row in rows if row]
     if errors:
         n = len(errors)
         remarks.append(
@@ -98,15 +111,6 @@ def write_sheet(file: IO[bytes], columns: Mapping[str, Any]) -> None:
     ):
         sheet.append([_cell(sheet, one) for one in row])
     book.save(file)
-
-
-def _opened(source: TableFile) -> Any:
-    openpyxl = _openpyxl(f"read {source.name}")
-    try:
-        return openpyxl.load_workbook(source.open(), read_only=True, data_only=True)
-    except Exception as error:
-        # It raises many kinds for damaged files.
-        raise TableError(f"{source.name} cannot be read as Excel: {error}") from error
 
 
 def _openpyxl(purpose: str) -> Any:

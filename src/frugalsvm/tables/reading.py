@@ -27,6 +27,8 @@ SAMPLE, MOST_SAMPLE = 2**20, 2**28
 N_LINES = 3
 # A text table may have this many columns, and one more for so many bytes of its file.
 LEAST_COLUMNS, BYTES_PER_COLUMN = 40_000, 20
+# All rows made equally long may have this many cells, and more for each byte.
+LEAST_CELLS, CELLS_PER_BYTE = 10**7, 20
 _QUOTED = re.compile('"[^"]*"')
 
 
@@ -81,6 +83,7 @@ def read_table(
             if not layout.is_transposed:
                 return _read_text(source, set(as_text), encoding, formats)
             cells = _text_rows(source, encoding)
+        _check_cells(cells, source)
         return read_cells(
             source.name, cells, set(as_text), formats, layout.is_transposed
         )
@@ -167,6 +170,16 @@ def _check_width(text: str, source: TableFile) -> None:
                 f"{most:,} columns; if this is intended, unpack it first or keep only "
                 "the columns that are needed."
             )
+
+
+def _check_cells(cells: CellRows, source: TableFile) -> None:
+    """Raise an error if rows of one length have far more cells than the file."""
+    n_cells = len(cells.rows) * max(map(len, cells.rows), default=0)
+    if n_cells > LEAST_CELLS + CELLS_PER_BYTE * source.size:
+        raise TableError(
+            f"{source.name} would have {n_cells:,} cells if its rows were equally "
+            "long, far more than there are; remove what is outside the table."
+        )
 
 
 def _sample(source: TableFile) -> tuple[bytes, bool]:
