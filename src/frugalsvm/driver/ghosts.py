@@ -2,8 +2,8 @@
 
 An SVM on a budget may leave weights of 1e-10 to features that it has no use for. They
 would count as selected, and be measured, paid for and explained. Their weights become
-exact zeros here, as long as the objective stays the same to within a millionth. A group
-of columns leaves as a whole.
+exact zeros here, as long as the objective stays the same to within a millionth. Groups
+of columns leave as a whole first, then single columns of those that stay.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..engine.columns import Columns
 from ..problem.problem import Problem
 from ..runtime.progress import relative_gap
 from ..search.evaluator import Evaluator
@@ -71,22 +72,33 @@ def without_ghosts(
         The same object if all features matter.
     """
     value = problem.objective if objective_of is None else objective_of
+    columns = problem.columns
     while True:
-        fewer = _cut(problem, model, limit, value)
+        fewer = _cut(problem, columns, model, limit, value)
         if fewer is None:
-            return model
+            break
         model = _solved(problem, fewer, value) if refit else fewer
+    if columns.has_groups:
+        # Not solved again: the SVM would give them such weights once more.
+        single = Columns.single(columns.n_columns)
+        model = _cut(problem, single, model, limit, value) or model
+    return model
 
 
 def _cut(
     problem: Problem,
+    columns: Columns,
     model: PrimalPoint,
     limit: float,
     value: Callable[[np.ndarray, float], float],
 ) -> PrimalPoint | None:
-    """The model with as many zeros as possible; None if there are no more."""
-    coef, columns = model.coef, problem.columns
-    used = np.setdiff1d(columns.used(coef), problem.include)
+    """The model with as many zeros as possible; None if there are no more.
+
+    ``columns`` says what becomes zero as a whole.
+    """
+    coef = model.coef
+    included = columns.used(np.isin(problem.columns.groups, problem.include))
+    used = np.setdiff1d(columns.used(coef), included)
     # The objective is strongly convex: without a weight w it is larger by w^2 / 2.
     least = columns.sums(0.5 * coef**2)
     used = used[least[used] <= max(limit - model.objective, 0.0)]

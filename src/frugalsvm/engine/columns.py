@@ -7,14 +7,16 @@ only as far as its product with alpha has that sign.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from ..kernels.data import NO_COLUMNS, NO_SIGNS
 
 
-class Columns(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Columns:
     """The columns of each feature, and their signs.
 
     Attributes
@@ -51,32 +53,32 @@ class Columns(NamedTuple):
             array.setflags(write=False)
         return cls(starts, numbers, signs)
 
-    @property
+    @cached_property
     def n_features(self) -> int:
         """Number of features."""
         return self.starts.size - 1
 
-    @property
+    @cached_property
     def n_columns(self) -> int:
         """Number of columns."""
         return self.numbers.size
 
-    @property
+    @cached_property
     def has_groups(self) -> bool:
         """Whether a feature has several columns."""
         return self.n_features < self.n_columns
 
-    @property
+    @cached_property
     def has_signs(self) -> bool:
         """Whether a weight is limited in sign."""
         return bool(self.signs.any())
 
-    @property
+    @cached_property
     def is_plain(self) -> bool:
         """Whether every column is a feature of its own and every weight free."""
         return not (self.has_groups or self.has_signs)
 
-    @property
+    @cached_property
     def in_kernels(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Starts, numbers and signs, empty if they say nothing: ``kernels.data``."""
         grouped = NO_COLUMNS, NO_COLUMNS
@@ -84,12 +86,12 @@ class Columns(NamedTuple):
             grouped = self.starts, self.numbers
         return *grouped, self.signs if self.has_signs else NO_SIGNS
 
-    @property
+    @cached_property
     def sizes(self) -> np.ndarray:
         """Number of columns of each feature."""
         return np.diff(self.starts)
 
-    @property
+    @cached_property
     def groups(self) -> np.ndarray:
         """The feature that each column belongs to."""
         groups = np.empty(self.n_columns, dtype=np.int64)
@@ -121,7 +123,7 @@ class Columns(NamedTuple):
     def count(self, *features: np.ndarray) -> int:
         """Number of columns of some features."""
         if not self.has_groups:
-            return sum(len(some) for some in features)
+            return sum(map(len, features))
         return sum(int(self.sizes[some].sum()) for some in features)
 
     def restrict(self, features: np.ndarray) -> Columns:

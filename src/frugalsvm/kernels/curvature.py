@@ -73,7 +73,7 @@ def find_curvatures(program, point, v, newton, curvatures):
             length = _length_by_sample(program, system, v, start, stop, x)
             response = (1.0 - bend * length) / features.H[j]
         else:
-            shrink = features.shrink[j]
+            shrink = features.shrink[start]
             length = _length_by_feature(system, features, v, start, stop, x)
             response = features.rest[j] + bend * shrink * shrink * length
             response /= features.H[j]

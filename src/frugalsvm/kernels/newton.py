@@ -73,8 +73,8 @@ class SampleScaling(NamedTuple):
 class FeatureScaling(NamedTuple):
     """H of the free features, omega and E of all columns, bend, shrink and rest.
 
-    A feature of one column has no bend, and its shrink is 1. ``rest`` is
-    ``1 - 2 v' (1 / Omega) v / H``.
+    A feature of one column has no bend, and its shrink (one number for each column) is
+    1. ``rest`` is ``1 - 2 v' (1 / Omega) v / H``.
     """
 
     H: np.ndarray
@@ -172,7 +172,7 @@ def _new_scaling(program):
         fill(E[r], 0.0)
     samples = SampleScaling(new_vector(m), new_vector(m), new_vector(m), new_vector(m))
     features = FeatureScaling(
-        new_vector(free), filled(p, 1.0), E, filled(free, 0.0), filled(free, 1.0),
+        new_vector(free), filled(p, 1.0), E, filled(free, 0.0), filled(p, 1.0),
         new_vector(free),
     )  # fmt: skip
     return Scaling(samples, features)
@@ -197,6 +197,13 @@ def _new_system(program, by_feature):
 def has_several(starts, j):
     """Whether a free feature has several columns."""
     return starts[j + 1] - starts[j] > 1
+
+
+@jit
+def any_has_several(starts):
+    """Whether there is such a feature."""
+    n_features = starts.shape[0] - 1
+    return starts[n_features] - starts[0] > n_features
 
 
 @jit_new
@@ -299,7 +306,8 @@ def _scale_features(program, choice, admitted, released, scaling):
             for f in range(first, starts[j + 1]):
                 omega[f] = z * slope[f]
                 length += v[f] * v[f] / omega[f]
-            rest[j] = shrink[j] = 1.0 / (1.0 + bend[j] * length)
+            rest[j] = 1.0 / (1.0 + bend[j] * length)
+            fill(shrink[first : starts[j + 1]], rest[j])
         else:
             own = z * slope[first]
             omega[first] = own + 2.0 * v[first] ** 2 / H[j]
@@ -338,18 +346,17 @@ def _form_by_feature(program, v, theta, scaling, system, stop):
     _subtract_bends(program.starts, v, scaling, matrix)
     for r in range(border.shape[0]):
         fill(border[r], 0.0)
-        for j in range(scaling.shrink.shape[0]):
-            for f in range(program.starts[j], program.starts[j + 1]):
-                border[r, f] = scaling.E[r, f] / omega[f] * scaling.shrink[j]
+        for f in range(omega.shape[0]):
+            border[r, f] = scaling.E[r, f] / omega[f] * scaling.shrink[f]
 
 
 @jit
 def _subtract_bends(starts, v, scaling, matrix):
     """Complete ``1 / Omega`` of features of several columns."""
     omega = scaling.omega
-    for j in range(starts.shape[0] - 1):
+    for j in range(starts.shape[0] - 1 if any_has_several(starts) else 0):
         if has_several(starts, j):
-            factor = scaling.bend[j] * scaling.shrink[j]
+            factor = scaling.bend[j] * scaling.rest[j]
             for f in range(starts[j], starts[j + 1]):
                 own = factor * v[f] / omega[f]
                 for e in range(starts[j], f + 1):
@@ -531,12 +538,12 @@ def _back_to_features(starts, v, scaling, du, d_lam, d_c):
         for r in range(d_lam.shape[0]):
             change += scaling.E[r, f] * d_lam[r]
         d_c[f] = change / scaling.omega[f]
-    for j in range(starts.shape[0] - 1):
+    for j in range(starts.shape[0] - 1 if any_has_several(starts) else 0):
         if has_several(starts, j):
             seen = 0.0
             for f in range(starts[j], starts[j + 1]):
                 seen += v[f] * d_c[f]
-            seen *= scaling.bend[j] * scaling.shrink[j]
+            seen *= scaling.bend[j] * scaling.rest[j]
             for f in range(starts[j], starts[j + 1]):
                 d_c[f] -= seen * v[f] / scaling.omega[f]
 
@@ -576,7 +583,7 @@ def _solve_by_sample(program, v, scaling, system, rhs, r_c, step):
     n_rows = d_lam.shape[0]
     for f in range(p):
         d_c[f] = omega[f] * r_c[f]
-    for j in range(starts.shape[0] - 1):
+    for j in range(starts.shape[0] - 1 if any_has_several(starts) else 0):
         if has_several(starts, j):
             seen = 0.0
             for f in range(starts[j], starts[j + 1]):
