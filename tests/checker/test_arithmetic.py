@@ -468,6 +468,17 @@ def test_rounding_errors_of_many_features_add_up():
     assert tight > 5
 
 
+def test_weights_of_zero_change_no_objective():
+    """Groups have columns without weight, and only some callers leave them out."""
+    rng = np.random.default_rng(0)
+    for scale in (1.0, 1e-12, 1e12):
+        rows, y = rng.normal(size=(5, 7)) / scale, np.sign(rng.normal(size=7))
+        w = np.array([0.0, 0.3, 0.0, -1.2, 0.0]) * scale
+        used = np.flatnonzero(w)
+        whole = objective_bound(rows, y, np.ones(7), w, 0.1)
+        assert whole == objective_bound(rows[used], y, np.ones(7), w[used], 0.1)
+
+
 def test_objectives_that_overflow_are_not_finite():
     one = np.ones(1)
     for x, w in ((1e200, 1e200), (1.0, np.inf), (1.0, 1e160), (1.0, np.nan)):

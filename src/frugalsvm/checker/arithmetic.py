@@ -148,8 +148,12 @@ def objective_bound(
 
     Margins are summed as if in twice the precision (products and sums with their
     errors, after Ogita, Rump and Oishi), everything else is rounded up: the value has
-    15 correct digits even if as many cancel. Infinite or NaN on overflow.
+    15 correct digits even if as many cancel. Weights of zero do not change it. Infinite
+    or NaN on overflow.
     """
+    used = np.flatnonzero(w)
+    if used.size < w.size:
+        rows, w = rows[used], w[used]
     with np.errstate(all="ignore"):
         high, low = _add(np.ones(C.size), -b * signs)
         size = np.full(C.size, 1.0 + abs(b))
