@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ._jit import jit_new
+from ._jit import jit, jit_new
 from .arrays import (
     copy_to,
     fill,
@@ -26,7 +26,8 @@ from .hinge import best_intercept, hinge_sum
 from .interior_point import Goal, solve_program
 from .linalg import add, dot, kth_largest
 from .program import dual_point, margins_of, restrict
-from .rows import correlate_rows
+from .rows import combine_rows, correlate_rows
+from .sign_steps import solve_by_signs
 from .working_set import grow_samples
 
 # Samples near the margin that are active at first: this many for each weight, this
@@ -142,16 +143,33 @@ def _first_sides(data, task):
 
 
 @jit_new
-def _drop_ghosts(program, alpha, w):
-    """Set weights to zero that are positive only because of the barrier."""
-    if program.signs.shape[0] == 0:
-        return
-    c = new_vector(program.n_columns)
-    correlate_rows(program.rows, alpha, c)
+def _drop_ghosts(program, found, goal):
+    """Set weights to zero that are positive only because of the barrier.
+
+    Not if the objective would rise by more than the tolerance: weights of columns of
+    large numbers are so small that errors of alpha decide about the sign of c.
+    """
+    w, margins = found.solution.w, new_vector(program.y.shape[0])
+    c, dropped = new_vector(program.n_columns), new_vector(w.shape[0])
+    correlate_rows(program.rows, found.solution.alpha, c)
     add(c, program.offset[: c.shape[0]], 1.0)
+    copy_to(w, dropped)
     for f in range(c.shape[0]):
         if program.signs[f] * c[f] < 0.0:
-            w[f] = 0.0
+            dropped[f] = 0.0
+    combine_rows(dropped, program.rows, margins)
+    objective = 0.5 * dot(dropped, dropped, c.shape[0])
+    objective += hinge_sum(margins, program.C) + program.mass
+    objective -= dot(dropped, program.offset, dropped.shape[0])
+    if objective <= found.primal + goal.tol * abs(found.primal):
+        copy_to(dropped, w)
+
+
+@jit
+def _is_open(found, goal):
+    """Whether a gap is left because the interior point gave up."""
+    is_closed = found.primal - found.dual <= goal.tol * abs(found.primal)
+    return not is_closed and found.dual <= goal.cutoff and goal.stop[0] == 0
 
 
 @jit_new
@@ -168,8 +186,12 @@ def solve_svm(data, task):
         # The original weights stay the better start if samples join.
         found = solve_program(part.program, task.warm_w, goal)
         rounds += 1
+        if part.program.signs.shape[0] > 0:
+            if _is_open(found, goal):
+                found = solve_by_signs(part.program, found, goal)
+            else:
+                _drop_ghosts(part.program, found, goal)
         own_w, means = found.solution.w, part.means
-        _drop_ghosts(part.program, found.solution.alpha, own_w)
         margins = margins_of(data, part.columns, own_w, means)
         is_whole = part.samples.shape[0] == side.shape[0]
         if is_whole or found.dual > task.cutoff or data.stop[0] != 0:
