@@ -72,6 +72,23 @@ def exact(found: Results) -> Table:
     return table
 
 
+def groups(found: Results) -> Table:
+    """Groups of columns beside SCIP, by data set."""
+    table = [["data", "runs", "SCIP proves", "SCIP's time / ours", "smallest",
+              "largest gap of ours"]]  # fmt: skip
+    names = dict.fromkeys(row["set"] for row in found.rows)
+    for name in (*names, "all"):
+        rows = [row for row in found.rows if name in ("all", row["set"])]
+        ratios = [row["ratio"] for row in rows]
+        gaps = [1.0 - row["bound"] / row["objective"] for row in rows]
+        proved = sum(row["SCIP"]["proved"] for row in rows)
+        table.append([
+            name, str(len(rows)), str(proved), two(geometric_mean(ratios)),
+            two(min(ratios)), f"{100 * max(gaps):.2g} %",
+        ])  # fmt: skip
+    return table
+
+
 def exact_ratio(found: Results) -> str:
     """How many times as long COPT takes."""
     theirs, ours = _seconds(found.rows, "COPT"), _seconds(found.rows, "ours")
@@ -521,6 +538,7 @@ FIGURES = {
     "exact": Figure(("exact",), exact),
     "exact-ratio": Figure(("exact",), exact_ratio),
     "instances": Figure(("exact",), instances),
+    "groups": Figure(("groups",), groups),
     "proof": Figure(("proof",), proof),
     "proof-scip": Figure(("proof",), lambda found: proof(found, "SCIP")),
     "speed": Figure(("exact", "threads", "support", "perspective"), speed),
