@@ -80,7 +80,8 @@ def test_the_best_visited_solutions_are_returned_best_first():
     for one in found:
         true = first_of(problem, one.support)
         assert one.objective == pytest.approx(true.objective, rel=2e-5)
-        margins = problem.engine.margins(one.support, one.w, one.b)
+        rows = problem.engine.signed_rows(one.support)
+        margins = one.w @ rows + one.b * problem.y
         loss = problem.C @ np.maximum(0.0, 1.0 - margins)
         assert 0.5 * one.w @ one.w + loss == pytest.approx(one.objective, rel=1e-4)
 

@@ -247,10 +247,6 @@ class ColumnGenerationEngine:
         scores = self.prices(alpha, most=most).certain[free]
         return free[smallest(-scores, size)]
 
-    def margins(self, support: np.ndarray, w: np.ndarray, b: float) -> np.ndarray:
-        """``y_i (w x_i + b)`` of all samples."""
-        return w @ self.signed_rows(support) + b * self._y
-
     # --- relaxations -------------------------------------------------------------
 
     def solve(self, requests: list[RelaxationRequest]) -> list[RelaxationResult]:

@@ -204,7 +204,3 @@ class NativeEngine:
     def signed_rows(self, features: np.ndarray) -> np.ndarray:
         """The signed rows of the columns of some features."""
         return self.data.A[self.columns.of(features)]
-
-    def margins(self, support: np.ndarray, w: np.ndarray, b: float) -> np.ndarray:
-        """``y_i (w x_i + b)`` of all samples."""
-        return w @ self.signed_rows(support) + b * self.data.y

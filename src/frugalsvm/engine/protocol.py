@@ -204,6 +204,3 @@ class Engine(Protocol):
 
     def signed_rows(self, features: np.ndarray) -> np.ndarray:
         """The signed rows of the columns of some features."""
-
-    def margins(self, support: np.ndarray, w: np.ndarray, b: float) -> np.ndarray:
-        """``y_i (w x_i + b)`` of all samples."""
