@@ -27,6 +27,7 @@ def program_of(
     h = np.array([0.4 * free, 0.5 * free])[:n_rows]
     C = rng.uniform(1, 2, m)
     nowhere = np.empty(0, dtype=np.int64)
-    rows = Rows(dense, nowhere, nowhere, np.empty(0), np.zeros(p), y)
+    first = np.array([0, m])
+    rows = Rows(dense, nowhere, nowhere, np.empty(0), np.zeros(p), y, nowhere, first)
     signs = rng.integers(-1, 2, p).astype(float) if signed else np.empty(0)
     return Program(rows, offset, 0.0, y, C, R, h, n_forced, p, starts, signs)

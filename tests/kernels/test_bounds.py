@@ -471,7 +471,7 @@ def test_dual_bound_combines_its_parts(intercept):
         node = forced, free, 2, 1.0
         start = random_alpha(rng, C)
         bound, alpha, squares, mu = dual_bound(
-            A, norms, *PLAIN, y, C, intercept, costs, *node, start
+            A, norms, *PLAIN, y, C, intercept, costs, *node, 1, start
         )
         np.testing.assert_array_equal(alpha, repair_dual(start, y, C, intercept))
         # Products may be summed in another order.

@@ -27,11 +27,28 @@ class ConstantModelWarning(UserWarning):
     """A fitted model predicts the same class for all of its training samples."""
 
 
-def constant_sign(problem: Problem, coef: np.ndarray, intercept: float) -> int | None:
-    """The sign of all predictions for the samples of a problem; None if they differ."""
+def constant_sign(problem: Problem, coef: np.ndarray, intercept: Any) -> int | None:
+    """The sign of all predictions for the samples of a problem; None if they differ.
+
+    Also None for several machines: see ``never_predicted``.
+    """
+    if problem.n_machines > 1:
+        return None
     if not coef.any():
         return sign_of(np.array([intercept]))
     return sign_of(problem.y * problem.margins(coef, float(intercept)))
+
+
+def never_predicted(
+    problem: Problem, coef: np.ndarray, intercept: Any
+) -> tuple[int, ...]:
+    """The machines whose score is the largest for no sample; none if there is one."""
+    if problem.n_machines == 1:
+        return ()
+    margins = problem.margins(coef, np.asarray(intercept))
+    scores = (problem.y * margins).reshape(problem.n_machines, -1)
+    predicted = np.unique(np.argmax(scores, axis=0))
+    return tuple(np.setdiff1d(np.arange(problem.n_machines), predicted).tolist())
 
 
 def sign_of(scores: np.ndarray) -> int | None:

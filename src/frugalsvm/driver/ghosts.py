@@ -9,7 +9,7 @@ of columns leave as a whole first, then single columns of those that stay.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,10 +26,13 @@ TOL = 1e-9
 
 
 class PrimalPoint(NamedTuple):
-    """A solution in terms of X: weights of all columns, intercept, objective."""
+    """A solution in terms of X: weights of all columns, intercept, objective.
+
+    Those of several machines one after the other, with an intercept for each.
+    """
 
     coef: np.ndarray
-    intercept: float
+    intercept: Any
     objective: float
 
 
@@ -49,7 +52,7 @@ def without_ghosts(
     model: PrimalPoint,
     limit: float,
     *,
-    objective_of: Callable[[np.ndarray, float], float] | None = None,
+    objective_of: Callable[[np.ndarray, Any], float] | None = None,
     refit: bool = True,
 ) -> PrimalPoint:
     """The model without the features that do not matter; included ones stay.
@@ -90,7 +93,7 @@ def _cut(
     columns: Columns,
     model: PrimalPoint,
     limit: float,
-    value: Callable[[np.ndarray, float], float],
+    value: Callable[[np.ndarray, Any], float],
 ) -> PrimalPoint | None:
     """The model with as many zeros as possible; None if there are no more.
 
@@ -125,7 +128,7 @@ def _cut(
 def _solved(
     problem: Problem,
     model: PrimalPoint,
-    value: Callable[[np.ndarray, float], float],
+    value: Callable[[np.ndarray, Any], float],
 ) -> PrimalPoint:
     """The SVM on the features of a model, if it is better."""
     used = problem.columns.used(model.coef)

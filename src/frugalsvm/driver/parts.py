@@ -57,6 +57,7 @@ def is_in_parts(problem: Problem, options: SolveOptions) -> bool:
         options.method == "swap" and not options.proof
     )
     is_large = problem.source is None and problem.n_samples > options.part_sizes.many
+    is_large &= problem.n_machines == 1
     return is_quick and is_meant and is_large
 
 

@@ -11,13 +11,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..problem.certificate import Certificate
 from ..problem.problem import Problem
 from ..runtime.blas import single_threaded_blas
 from ..tree.listing import solve_support
-from .constant import constant_sign
+from .constant import constant_sign, never_predicted
 from .ghosts import PrimalPoint, ghost_limit, without_ghosts
-from .result import Refit, Result
+from .result import Refit, Result, by_machine
 
 
 def with_refit(problem: Problem, result: Result, C: float) -> Result:
@@ -45,22 +44,19 @@ def with_refit(problem: Problem, result: Result, C: float) -> Result:
     model = PrimalPoint(coef, found.intercept, found.objective)
     limit = ghost_limit(model.objective, found.bound, 0.0)
     model = without_ghosts(other, model, limit)
-    refit = Refit(float(C), *model, max(0.0, found.bound))
+    refit = Refit(
+        float(C), by_machine(problem, model.coef), model.intercept, model.objective,
+        max(0.0, found.bound),
+    )  # fmt: skip
     proof = result.certificate
     if proof is not None:
-        proof = _with_proof(proof, other, columns, refit, alpha)
-    constant = constant_sign(problem, refit.coef, refit.intercept)
-    return replace(result, refit=refit, certificate=proof, constant=constant)
-
-
-def _with_proof(
-    proof: Certificate,
-    problem: Problem,
-    columns: np.ndarray,
-    refit: Refit,
-    alpha: np.ndarray,
-) -> Certificate:
-    return proof.with_refit(
-        problem.weights, refit.coef[columns], refit.intercept, refit.objective,
-        refit.lower_bound, alpha,
-    )  # fmt: skip
+        own = other.blocks(support, model.coef[columns])
+        proof = proof.with_refit(
+            other.weights, own, refit.intercept, refit.objective, refit.lower_bound,
+            alpha,
+        )  # fmt: skip
+    constant = constant_sign(problem, model.coef, model.intercept)
+    never = never_predicted(problem, model.coef, model.intercept)
+    return replace(
+        result, refit=refit, certificate=proof, constant=constant, never=never
+    )

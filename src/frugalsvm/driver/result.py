@@ -7,12 +7,17 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from os import PathLike
 from textwrap import wrap
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..problem.certificate import Certificate
 from ..runtime import markup
 from ..runtime.progress import SINCE_BEST, relative_gap
+
+if TYPE_CHECKING:
+    # Results are read without the compiler.
+    from ..problem.problem import Problem
 
 # Line width of a printed result.
 WIDTH = 76
@@ -37,15 +42,15 @@ class Refit:
     Attributes
     ----------
     C : float
-    coef : ndarray of shape (n_columns,)
-    intercept : float
+    coef : ndarray of shape (n_columns,) or (n_machines, n_columns)
+    intercept : float or ndarray of shape (n_machines,)
     objective, lower_bound : float
         Of that SVM, in which the features are given.
     """
 
     C: float
     coef: np.ndarray
-    intercept: float
+    intercept: Any
     objective: float
     lower_bound: float
 
@@ -77,9 +82,9 @@ class Result:
     selected : ndarray of int
         The selected features, in increasing order: columns of X, or groups of them
         (``groups``) by number.
-    coef : ndarray of shape (n_columns,)
-        A weight for each column of X.
-    intercept : float
+    coef : ndarray of shape (n_columns,) or (n_machines, n_columns)
+        A weight for each column of X, in each of several machines.
+    intercept : float or ndarray of shape (n_machines,)
     status : Status
         ``optimal`` means that the gap is at most the requested tolerance; with any
         other status it is not. ``feasible`` means that the run finished by itself,
@@ -110,6 +115,9 @@ class Result:
     constant : int or None
         -1 or +1 if the model predicts this class for all samples, so that it is of no
         use whatever is proved; None if it predicts both.
+    never : tuple of int
+        With several machines, those whose score is the largest for no sample, so that
+        their class is never predicted.
     groups : ndarray of int of shape (n_columns,) or None
         The feature that each column belongs to; None if each column is one.
     """
@@ -118,7 +126,7 @@ class Result:
     lower_bound: float
     selected: np.ndarray
     coef: np.ndarray
-    intercept: float
+    intercept: Any
     status: Status
     method: str
     seconds: float
@@ -131,12 +139,15 @@ class Result:
     elites: list[np.ndarray] = field(default_factory=list)
     refit: Refit | None = None
     constant: int | None = None
+    never: tuple[int, ...] = ()
     groups: np.ndarray | None = None
 
     @property
     def n_features(self) -> int:
         """Number of features: columns of X, or groups of them."""
-        return self.coef.size if self.groups is None else int(self.groups.max()) + 1
+        if self.groups is None:
+            return self.coef.shape[-1]
+        return int(self.groups.max()) + 1
 
     @property
     def selected_columns(self) -> np.ndarray:
@@ -226,11 +237,12 @@ class Result:
         self, names: Sequence[str] | None = None, alert: str | None = None
     ) -> str:
         """The same, with other words if the model is of no use."""
+        n_columns = self.coef.shape[-1]
         if names is None:
-            names = [f"x{j}" for j in range(self.coef.size)]
-        elif len(names) != self.coef.size:
+            names = [f"x{j}" for j in range(n_columns)]
+        elif len(names) != n_columns:
             raise ValueError(
-                f"names has {len(names)} entries, but there are {self.coef.size} "
+                f"names has {len(names)} entries, but there are {n_columns} "
                 f"{'features' if self.groups is None else 'columns'}; give one for "
                 "each."
             )
@@ -280,6 +292,11 @@ class Result:
             # The verdict says so; it leads.
             lines.sort(key=lambda line: line[0] != "verdict")
         return "\n".join(_table_row(*line) for line in lines)
+
+
+def by_machine(problem: Problem, coef: np.ndarray) -> np.ndarray:
+    """Weights of all columns, one row for each of several machines."""
+    return coef if problem.n_machines == 1 else coef.reshape(problem.n_machines, -1)
 
 
 def _table_row(name: str, text: str) -> str:

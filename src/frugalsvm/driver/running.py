@@ -23,11 +23,11 @@ from ..search.rounding import fit_budgets
 from ..search.sampled import n_searched
 from ..tree.node import DualPoint, Node
 from ..tree.proof import build_certificate
-from .constant import constant_sign
+from .constant import constant_sign, never_predicted
 from .ghosts import PrimalPoint, ghost_limit, without_ghosts
 from .methods import Context, Outcome, check_method, find_method
 from .options import SolveOptions
-from .result import Result, Status
+from .result import Result, Status, by_machine
 
 # Accuracy of the final SVM on the selected features.
 FINAL_TOL = 1e-9
@@ -207,11 +207,12 @@ def conclude(
             problem, coef, intercept, objective, bound, nodes,
             DualPoint.of(*point),
         )  # fmt: skip
+    own = problem.own_columns
     return Result(
         objective=objective,
         lower_bound=bound,
         selected=problem.columns.used(coef),
-        coef=coef,
+        coef=by_machine(problem, coef),
         intercept=intercept,
         status=status,
         method=method,
@@ -224,7 +225,8 @@ def conclude(
         message=failure or "",
         elites=outcome.elites,
         constant=constant_sign(problem, coef, intercept),
-        groups=problem.columns.groups if problem.columns.has_groups else None,
+        never=never_predicted(problem, coef, intercept),
+        groups=own.groups if own.has_groups else None,
     )
 
 

@@ -157,6 +157,26 @@ class Columns:
             return values
         return np.add.reduceat(values[self.numbers], self.starts[:-1])
 
+    def repeated(self, times: int) -> Columns:
+        """The columns of several machines, which share the features.
+
+        Those of the first machine come first. A feature has its columns in all of them.
+        """
+        return Columns.of_groups(
+            np.tile(self.groups, times), np.tile(self.signs, times), self.n_features
+        )
+
+    def in_repeated(self, features: np.ndarray, times: int) -> np.ndarray:
+        """Where columns of features are among those ``repeated`` has of them.
+
+        One row for each machine.
+        """
+        sizes = self.sizes[features]
+        first = np.cumsum(sizes) - sizes
+        within = np.arange(sizes.sum()) - np.repeat(first, sizes)
+        starts = np.repeat(times * first, sizes) + within
+        return starts + np.arange(times)[:, np.newaxis] * np.repeat(sizes, sizes)
+
     def used(self, coef: np.ndarray) -> np.ndarray:
         """The features with a weight that is not zero."""
         return np.unique(self.groups[np.flatnonzero(coef)])

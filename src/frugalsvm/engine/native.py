@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..kernels.bounds import bound_and_price, dual_bound, repair_dual, row_norm_bounds
+from ..kernels.bounds import (
+    bound_and_price,
+    dual_bound,
+    repair_machines,
+    row_norm_bounds,
+)
 from ..kernels.chain import ChainResult, ChainTask, run_chain
 from ..kernels.data import NEVER, Data
 from ..kernels.solver import NO_ANSWERS, NO_SVM, NO_TASKS, NO_WEIGHTS, solve
@@ -67,7 +72,7 @@ class NativeEngine:
     @property
     def n_samples(self) -> int:
         """Number of samples."""
-        return self.data.A.shape[1]
+        return self.data.y.shape[0]
 
     @property
     def n_entries(self) -> int:
@@ -175,7 +180,7 @@ class NativeEngine:
             *dual_bound(
                 data.A, data.norms, data.starts, data.columns, data.signs, data.y,
                 data.C, data.intercept, data.costs, region.forced, region.free,
-                region.k, region.budget, alpha,
+                region.k, region.budget, data.n_machines, alpha,
             )
         )  # fmt: skip
 
@@ -189,7 +194,7 @@ class NativeEngine:
     def first_features(self, free: np.ndarray, size: int) -> np.ndarray:
         """The free features most correlated with the balanced labels."""
         data = self.data
-        alpha = repair_dual(0.5 * data.C, data.y, data.C, True)
+        alpha = repair_machines(0.5 * data.C, data.y, data.C, True, data.n_machines)
         scores = self.columns.norms(self.products(alpha))[free]
         return free[np.argsort(-scores, kind="stable")[:size]]
 

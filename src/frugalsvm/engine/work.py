@@ -57,8 +57,16 @@ def chain_costs(engine: Engine, n_columns: int, width: int) -> np.ndarray:
     return once + per_product * np.array(products)
 
 
-def svm_work(n_samples: int, n_columns: int, warm: bool = False) -> float:
-    """Work of an SVM on a number of columns, or of a round with warm weights."""
+def svm_work(
+    n_samples: int, n_columns: int, warm: bool = False, n_machines: int = 1
+) -> float:
+    """Work of an SVM on a number of columns, or of a round with warm weights.
+
+    With several machines, of the SVMs of them all.
+    """
+    if n_machines > 1:
+        each = svm_work(n_samples // n_machines, n_columns // n_machines, warm)
+        return n_machines * each
     once, per_sample, per_entry, per_product = SVM_COSTS
     products = n_columns * min(n_samples, n_columns)
     work = once + n_samples * (

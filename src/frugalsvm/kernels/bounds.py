@@ -90,6 +90,18 @@ def _take_away(steps, y, sign, excess):
             left -= part
 
 
+@jit_strict_part
+def _balance(steps, y):
+    """Make the two classes sum to the same number of grid steps."""
+    balance = np.int64(0)
+    for i in range(steps.shape[0]):
+        balance += steps[i] if y[i] > 0 else -steps[i]
+    if balance > 0:
+        _take_away(steps, y, 1.0, balance)
+    elif balance < 0:
+        _take_away(steps, y, -1.0, -balance)
+
+
 @jit_strict
 def repair_dual(alpha, y, C, intercept):
     """The dual point near ``alpha`` that satisfies the dual constraints exactly.
@@ -98,6 +110,12 @@ def repair_dual(alpha, y, C, intercept):
     exact arithmetic. All entries are multiples of one power of two and any sum of them
     is a floating-point number.
     """
+    return repair_machines(alpha, y, C, intercept, 1)
+
+
+@jit_strict
+def repair_machines(alpha, y, C, intercept, n_machines):
+    """``repair_dual`` for samples of several machines, each with its own intercept."""
     m = alpha.shape[0]
     clipped = new_vector(m)
     for i in range(m):
@@ -105,15 +123,12 @@ def repair_dual(alpha, y, C, intercept):
         clipped[i] = min(alpha[i], C[i]) if alpha[i] > 0.0 else 0.0
     grid = _grid(clipped)
     steps = new_indices(m)
-    balance = np.int64(0)
     for i in range(m):
         # Division by a power of two is exact; truncation keeps alpha <= C.
         steps[i] = np.int64(clipped[i] / grid)
-        balance += steps[i] if y[i] > 0 else -steps[i]
-    if intercept and balance > 0:
-        _take_away(steps, y, 1.0, balance)
-    elif intercept and balance < 0:
-        _take_away(steps, y, -1.0, -balance)
+    own = m // n_machines
+    for k in range(n_machines if intercept else 0):
+        _balance(steps[k * own : (k + 1) * own], y[k * own : (k + 1) * own])
     repaired = new_vector(m)
     for i in range(m):
         repaired[i] = steps[i] * grid
@@ -288,14 +303,28 @@ def bound_and_price(alpha, squares, forced, free, k, costs, budget):
     return total - 0.5 * penalty - slack, mu
 
 
+@jit_strict_part
+def _products(A, alpha, n_machines):
+    """The products of all columns with alpha."""
+    if n_machines == 1:
+        return np.dot(A, alpha)
+    n, m = A.shape[0] // n_machines, A.shape[1]
+    c = new_vector(A.shape[0])
+    for k in range(n_machines):
+        own = np.dot(A[k * n : (k + 1) * n], alpha[k * m : (k + 1) * m])
+        for j in range(n):
+            c[k * n + j] = own[j]
+    return c
+
+
 @jit_strict
 def dual_bound(
     A, norms, starts, columns, signs, y, C, intercept, costs, forced, free, k, budget,
-    alpha,
+    n_machines, alpha,
 ):  # fmt: skip
     """Bound of a node from any dual point, the repaired point, squares and price."""
-    alpha = repair_dual(alpha, y, C, intercept)
-    c = np.dot(A, alpha)
+    alpha = repair_machines(alpha, y, C, intercept, n_machines)
+    c = _products(A, alpha, n_machines)
     squares = square_bounds(c, norms, alpha, starts, columns, signs)
     bound, mu = bound_and_price(alpha, squares, forced, free, k, costs, budget)
     # No objective is negative.

@@ -13,7 +13,7 @@ import numpy as np
 from ._jit import jit, jit_new
 from .admitted import admit
 from .arrays import copy_to, fill, filled
-from .hinge import balance, best_intercept, longest_step
+from .hinge import balance_machines, best_intercept, longest_step
 from .linalg import add, dot, total
 from .rows import combine_rows, correlate_rows
 
@@ -47,7 +47,7 @@ class ChoiceVariables(NamedTuple):
 class Point(NamedTuple):
     """The variables of the interior point, or a step of them.
 
-    At the solution ``c`` is ``A alpha``; ``b`` is an array that holds the intercept.
+    At the solution ``c`` is ``A alpha``; ``b`` holds the intercept of each machine.
     """
 
     samples: SampleVariables
@@ -75,7 +75,7 @@ def zero_point(program):
     n_rows, free = program.R.shape
     return Point(
         _zero_samples(program.y.shape[0]), _zero_choice(n_rows, free),
-        filled(program.n_columns, 0.0), filled(1, 0.0),
+        filled(program.n_columns, 0.0), filled(program.rows.first.shape[0] - 1, 0.0),
     )  # fmt: skip
 
 
@@ -106,7 +106,7 @@ def advance(point, step, length):
 
 @jit
 def weights_of(starts, z, v, b, w):
-    """``w = z v`` with z = 1 for forced features, and the intercept last if any."""
+    """``w = z v`` with z = 1 for forced features, and intercepts last if any."""
     p = v.shape[0]
     for f in range(starts[0]):
         w[f] = v[f]
@@ -114,7 +114,7 @@ def weights_of(starts, z, v, b, w):
         for f in range(starts[j], starts[j + 1]):
             w[f] = z[j] * v[f]
     if w.shape[0] > p:
-        w[p] = b[0]
+        copy_to(b, w[p:])
 
 
 @jit
@@ -139,10 +139,22 @@ def start(program, warm_w, mu, weight, point, admitted, w, margins):
     if w.shape[0] > p:
         for i in range(margins.shape[0]):
             margins[i] *= program.y[i]
-        b[0] = best_intercept(margins, program.y, program.C, program.offset[p])
-        w[p] = b[0]
+        _best_intercepts(program, margins, b)
+        copy_to(b, w[p:])
         combine_rows(w, program.rows, margins)
     _centre_samples(margins, program.C, mu, weight, point.samples)
+
+
+@jit
+def _best_intercepts(program, scores, b):
+    """The best intercept of each machine."""
+    first, p = program.rows.first, program.n_columns
+    for k in range(b.shape[0]):
+        start, end = first[k], first[k + 1]
+        b[k] = best_intercept(
+            scores[start:end], program.y[start:end], program.C[start:end],
+            program.offset[p + k],
+        )  # fmt: skip
 
 
 @jit
@@ -160,8 +172,7 @@ def _start_on_ray(program, z, alpha, c):
     C, offset, p = program.C, program.offset, program.n_columns
     for i in range(C.shape[0]):
         alpha[i] = 0.5 * C[i]
-    if offset.shape[0] > p:
-        balance(alpha, program.y, C, offset[p])
+    balance_machines(alpha, program.y, C, offset[p:], program.rows.first)
     correlate_rows(program.rows, alpha, c)
     add(c, offset[:p], 1.0)
     uniform = z[0] if z.shape[0] > 0 else 1.0

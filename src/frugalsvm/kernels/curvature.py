@@ -13,8 +13,8 @@ candidate takes only one triangular solve.
 """
 
 from ._jit import jit, jit_new
-from .arrays import fill, new_vector
-from .linalg import dot, kth_largest
+from .arrays import fill, new_matrix, new_vector
+from .linalg import dot, kth_largest, solve_small
 
 # Number of features whose curvature is computed, those with the largest z.
 CANDIDATES = 48
@@ -40,20 +40,35 @@ def _length_by_feature(system, features, v, start, stop, x):
     return _solve_forwards(system.matrix, start, x)
 
 
-@jit
+@jit_new
 def _length_by_sample(program, system, v, start, stop, x):
     """That of v'A with the inverse of the matrix of the samples."""
     m = x.shape[0]
     for i in range(m):
         x[i] = 0.0
         for f in range(start, stop):
-            x[i] += v[f] * program.rows.dense[f, i]
-    parts = 0.0
-    for r in range(program.R.shape[0], system.border.shape[0]):
-        # The contribution of the intercept.
-        part = dot(x, system.solved[r], m)
-        parts += part * part / dot(program.y, system.solved[r], m)
+            x[i] += v[f] * system.columns[i, f]
+    parts = _parts_of_intercepts(system, program.R.shape[0], x)
     return _solve_forwards(system.matrix, 0, x) - parts
+
+
+@jit_new
+def _parts_of_intercepts(system, n_rows, x):
+    """What free intercepts take from the quadratic form."""
+    border, solved, m = system.border, system.solved, x.shape[0]
+    count = border.shape[0] - n_rows
+    if count == 0:
+        return 0.0
+    small, part = new_matrix(count, count), new_vector(count)
+    for r in range(count):
+        part[r] = dot(x, solved[n_rows + r], m)
+        for q in range(count):
+            small[r, q] = dot(border[n_rows + r], solved[n_rows + q], m)
+    if count == 1:
+        return part[0] * part[0] / small[0, 0]
+    answer = part.copy()
+    solve_small(small, answer)
+    return dot(part, answer, count)
 
 
 @jit_new

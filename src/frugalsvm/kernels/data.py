@@ -16,16 +16,20 @@ for _array in (NO_COLUMNS, NO_SIGNS):
 class Data(NamedTuple):
     """The data that all tasks of a problem share.
 
+    With several machines, SVMs that share their features, those of machine k are the
+    k-th part of the columns and of the samples: column f is one of machine
+    ``f // (n_columns / n_machines)``, and its row of A has the samples of that machine.
+
     Attributes
     ----------
-    A : array (n_columns, m)
+    A : array (n_columns, m / n_machines)
         Signed columns of X, ``y_i x_ij``.
     norms : array (n_columns,)
         Upper bounds of the row norms.
     y, C : arrays (m,)
         Labels and positive weights.
     intercept : bool
-        Whether a free intercept is fitted.
+        Whether a free intercept is fitted, one for each machine.
     costs : array (n,)
         Costs of the features.
     stop : array (1,)
@@ -33,6 +37,7 @@ class Data(NamedTuple):
     starts, columns, signs : integer arrays
         See ``engine.columns.Columns``. Without groups, starts and columns are empty;
         without signs, signs are.
+    n_machines : int
     """
 
     A: np.ndarray
@@ -45,6 +50,7 @@ class Data(NamedTuple):
     starts: np.ndarray = NO_COLUMNS
     columns: np.ndarray = NO_COLUMNS
     signs: np.ndarray = NO_SIGNS
+    n_machines: int = 1
 
 
 class RegionArrays(NamedTuple):

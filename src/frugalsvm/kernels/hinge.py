@@ -117,6 +117,14 @@ def balance(alpha, y, C, offset):
 
 
 @jit
+def balance_machines(alpha, y, C, offsets, first):
+    """``balance`` the samples of each machine, if there are intercepts."""
+    for k in range(offsets.shape[0]):
+        start, end = first[k], first[k + 1]
+        balance(alpha[start:end], y[start:end], C[start:end], offsets[k])
+
+
+@jit
 def longest_step(value, change):
     """Largest step that keeps ``value + step * change`` non-negative."""
     worst = 0.0

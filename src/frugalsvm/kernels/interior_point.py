@@ -40,7 +40,7 @@ from .central_path import (
 )
 from .columns import sum_of_squares
 from .curvature import find_curvatures
-from .hinge import balance, hinge_sum
+from .hinge import balance_machines, hinge_sum
 from .linalg import add, dot, top_sum, total
 from .newton import (
     Newton,
@@ -199,8 +199,7 @@ def _read_dual(program, point, pair):
     alpha, c, squares = pair.alpha, pair.c, pair.squares
     offset, p, n_forced = program.offset, program.n_columns, program.n_forced
     copy_to(point.samples.alpha, alpha)
-    if offset.shape[0] > p:
-        balance(alpha, program.y, program.C, offset[p])
+    balance_machines(alpha, program.y, program.C, offset[p:], program.rows.first)
     correlate_rows(program.rows, alpha, c)
     add(c, offset[:p], 1.0)
     admit_exactly(program.signs, c, c)

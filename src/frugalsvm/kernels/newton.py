@@ -11,6 +11,7 @@ and eliminating all but dalpha leaves
     (1 / theta + A' Omega A) dalpha - (A' E)' dlam + y db = base + A' Omega r_c
 
 each bordered by the budget prices (and b). Feature costs make the border two rows wide.
+Several machines are one system: their rows have no sample in common.
 
 For a feature of several columns Omega is the matrix ``omega + bend v v'`` with diagonal
 ``omega = z v'`` and ``bend = 2 / H``. By the formula of Sherman and Morrison its
@@ -29,7 +30,6 @@ from .linalg import (
     add,
     cholesky,
     cholesky_solve,
-    combine,
     dot,
     solve_small,
     transpose,
@@ -49,7 +49,7 @@ class Residuals(NamedTuple):
     Attributes
     ----------
     c : array (q,)
-        ``c - A alpha``; the last entry, if there is an intercept, is ``-y alpha``.
+        ``c - A alpha``; the last entries, if there are intercepts, are ``-y alpha``.
     alpha : array (m,)
         ``A'(z v) + b y - lower + upper - 1``.
     z : array (free,)
@@ -106,7 +106,8 @@ class System(NamedTuple):
     matrix : array (order, order)
         The matrix, and after factorisation its Cholesky factor.
     border, solved : arrays (n_border, order)
-        Rows of the budgets (and of y, if dalpha is left), and the solutions for them.
+        Rows of the budgets (and of y of each machine, if dalpha is left), and the
+        solutions for them.
     small : array (n_border, n_border)
         What is left for the multipliers of the border.
     du, x : arrays (q,)
@@ -213,12 +214,16 @@ def _new_columns(program):
     extra = 0
     for j in range(starts.shape[0] - 1):
         extra += has_several(starts, j)
-    if extra == 0:
-        return transpose(program.rows.dense[:p])
+    rows = program.rows
+    if extra == 0 and rows.machines.shape[0] == 0:
+        return transpose(rows.dense[:p])
     columns = new_matrix(program.y.shape[0], p + extra)
     for i in range(columns.shape[0]):
-        for f in range(p):
-            columns[i, f] = program.rows.dense[f, i]
+        fill(columns[i], 0.0)
+    for f in range(p):
+        k = rows.machines[f] if rows.machines.shape[0] > 0 else 0
+        for i in range(rows.first[k], rows.first[k + 1]):
+            columns[i, f] = rows.dense[f, i - rows.first[k]]
     return columns
 
 
@@ -391,11 +396,14 @@ def _form_by_sample(program, v, theta, scaling, system, stop):
     for i in range(theta.shape[0]):
         matrix[i, i] += 1.0 / theta[i]
     for r in range(E.shape[0]):
-        combine(E[r], rows.dense[: E.shape[1]], border[r])
+        combine_rows(E[r], rows, border[r])
         for i in range(border.shape[1]):
             border[r, i] = -border[r, i]
     for r in range(E.shape[0], border.shape[0]):
-        copy_to(y, border[r])
+        k = r - E.shape[0]
+        start, end = rows.first[k], rows.first[k + 1]
+        fill(border[r], 0.0)
+        copy_to(y[start:end], border[r, start:end])
 
 
 @jit
@@ -594,7 +602,9 @@ def _solve_by_sample(program, v, scaling, system, rhs, r_c, step):
     combine_rows(d_c, rows, d_alpha)
     add(d_alpha, rhs.base, 1.0)
     for r in range(t.shape[0]):
-        t[r] = dot(E[r], r_c, p) - 0.5 * rhs.prices[r] if r < n_rows else -r_c[p]
+        t[r] = -r_c[p + r - n_rows]
+        if r < n_rows:
+            t[r] = dot(E[r], r_c, p) - 0.5 * rhs.prices[r]
     _solve_bordered(system, d_alpha, t)
     correlate_rows(rows, d_alpha, d_c)
     add(d_c, r_c[:p], -1.0)

@@ -3,14 +3,14 @@
 It has one row per column of its features, ``y_i x_ij``, and the labels as a last row if
 there is an intercept: a column without penalty. With a free intercept the means of the
 columns do not change the solution, but large means would lose digits, so the rows are
-centred.
+centred. With several machines there is a row of labels for each.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
-from ._jit import jit_new
+from ._jit import jit, jit_new
 from .arrays import copy_to, fill, filled, join, new_indices, new_vector
 from .columns import columns_of, n_columns_of, signs_of, starts_of
 from .linalg import dot, total
@@ -27,8 +27,8 @@ class Program(NamedTuple):
     Attributes
     ----------
     rows : Rows (q, m)
-        Signed and centred: columns of forced features, of free ones, and y if there is
-        an intercept.
+        Signed and centred: columns of forced features, of free ones, and y of each
+        machine if there are intercepts.
     offset : array (q,)
         The contribution of frozen samples to ``rows @ alpha``.
     mass : float
@@ -80,18 +80,30 @@ class Restriction(NamedTuple):
 
 
 @jit_new
-def _frozen(side, y, C, intercept):
-    """The dual variables of frozen samples, zero for active ones.
+def _frozen(side, data):
+    """The dual variables of frozen samples, zero for active ones."""
+    m, own = side.shape[0], data.A.shape[1]
+    alpha = filled(m, 0.0)
+    for start in range(0, m, own):
+        end = start + own
+        _freeze(
+            side[start:end], data.y[start:end], data.C[start:end], data.intercept,
+            alpha[start:end],
+        )  # fmt: skip
+    return alpha
 
-    If the active samples cannot balance the others, all become active, and ``side`` is
+
+@jit
+def _freeze(side, y, C, intercept, alpha):
+    """Set the dual variables of the frozen samples of a machine.
+
+    If its active samples cannot balance the others, all become active, and ``side`` is
     updated: the constraint ``y @ alpha = 0`` must stay feasible.
     """
-    m = side.shape[0]
-    alpha = filled(m, 0.0)
     excess = 0.0
     positive = 0.0
     negative = 0.0
-    for i in range(m):
+    for i in range(side.shape[0]):
         if side[i] > 0:
             alpha[i] = C[i]
             excess += y[i] * C[i]
@@ -102,10 +114,9 @@ def _frozen(side, y, C, intercept):
                 negative += C[i]
     can_balance = -MOST_USED * positive <= excess <= MOST_USED * negative
     if intercept and not can_balance:
-        for i in range(m):
+        for i in range(side.shape[0]):
             side[i] = 0
         fill(alpha, 0.0)
-    return alpha
 
 
 @jit_new
@@ -135,13 +146,18 @@ def _take(values, samples):
 @jit_new
 def _offset(data, columns, means, alpha):
     """The contribution of frozen samples to the products of the rows with alpha."""
-    p, m = columns.shape[0], alpha.shape[0]
-    balance = dot(data.y, alpha, m)
-    offset = new_vector(p + 1 if data.intercept else p)
+    p, own = columns.shape[0], data.A.shape[1]
+    n_columns = data.A.shape[0] // data.n_machines
+    balances = new_vector(data.n_machines)
+    for k in range(data.n_machines):
+        balances[k] = dot(data.y[k * own :], alpha[k * own :], own)
+    offset = new_vector(p + data.n_machines if data.intercept else p)
     for t in range(p):
-        offset[t] = dot(data.A[columns[t]], alpha, m) - means[t] * balance
+        k = columns[t] // n_columns
+        shared = dot(data.A[columns[t]], alpha[k * own :], own)
+        offset[t] = shared - means[t] * balances[k]
     if data.intercept:
-        offset[p] = balance
+        copy_to(balances, offset[p:])
     return offset
 
 
@@ -151,7 +167,7 @@ def restrict(data, forced, free, side, R, h):
 
     If these cannot balance the others, it has all samples, and all sides become 0.
     """
-    alpha = _frozen(side, data.y, data.C, data.intercept)
+    alpha = _frozen(side, data)
     samples = _active(side)
     y, C = _take(data.y, samples), _take(data.C, samples)
     columns = columns_of(data, join(forced, free))
@@ -177,19 +193,21 @@ def dual_point(restriction, alpha):
 
 @jit_new
 def margins_of(data, columns, w, means):
-    """Margins of all samples; ``w`` of centred rows, intercept last if any."""
-    y = data.y
-    p = columns.shape[0]
-    m = y.shape[0]
+    """Margins of all samples; ``w`` of centred rows, intercepts last if any."""
+    p, m, own = columns.shape[0], data.y.shape[0], data.A.shape[1]
+    n_columns = data.A.shape[0] // data.n_machines
     margins = new_vector(m)
-    b = w[p] if w.shape[0] > p else 0.0
-    for i in range(m):
-        margins[i] = b * y[i]
+    for k in range(data.n_machines):
+        b = w[p + k] if w.shape[0] > p else 0.0
+        for i in range(k * own, (k + 1) * own):
+            margins[i] = b * data.y[i]
     for t in range(p):
         row = data.A[columns[t]]
         weight = w[t]
         mean = means[t]
         if weight != 0.0:
-            for i in range(m):
-                margins[i] += weight * (row[i] - mean * y[i])
+            start = columns[t] // n_columns * own
+            y, out = data.y[start:], margins[start:]
+            for i in range(own):
+                out[i] += weight * (row[i] - mean * y[i])
     return margins

@@ -111,7 +111,7 @@ def _bound(data, region, alpha):
     return dual_bound(
         data.A, data.norms, data.starts, data.columns, data.signs, data.y, data.C,
         data.intercept, data.costs, region.forced, region.free, region.k, region.budget,
-        alpha,
+        data.n_machines, alpha,
     )  # fmt: skip
 
 

@@ -4,6 +4,9 @@ Features such as words of texts and levels of categories are zero for most sampl
 nearly all entries of a program are zero, only the others are kept, sample by sample,
 and results are centred instead of rows: the work of an iteration then depends on the
 number of nonzero entries.
+
+With several machines a row has the samples of its own machine only, and is zero at all
+others: products and Gram matrices are made machine by machine.
 """
 
 from typing import NamedTuple
@@ -29,7 +32,8 @@ class Rows(NamedTuple):
     Attributes
     ----------
     dense : array (q, m)
-        The rows, or an empty array if they are kept as entries.
+        The rows, or an empty array if they are kept as entries. With several machines,
+        each row begins with the samples of its own.
     starts : integer array (m + 1,)
         Position of the first entry of each sample, or an empty array.
     features : integer array
@@ -39,6 +43,10 @@ class Rows(NamedTuple):
     means : array (p,)
         Zeros without an intercept.
     y : array (m,)
+    machines : integer array (q,)
+        The machine of each row, or an empty array if there is only one.
+    first : integer array (n_machines + 1,)
+        Where the samples of each machine begin.
     """
 
     dense: np.ndarray
@@ -47,12 +55,18 @@ class Rows(NamedTuple):
     values: np.ndarray
     means: np.ndarray
     y: np.ndarray
+    machines: np.ndarray
+    first: np.ndarray
 
 
 @jit_new
 def stack(data, features, samples, y):
     """The rows of some features at some samples, whose labels are y."""
     p, size = features.shape[0], samples.shape[0]
+    if data.n_machines > 1:
+        return _stack_machines(data, features, samples, y)
+    first, one = new_indices(2), new_indices(0)
+    first[0], first[1] = 0, size
     means = filled(p, 0.0)
     if data.intercept:
         m = data.y.shape[0]
@@ -64,7 +78,7 @@ def stack(data, features, samples, y):
         starts, is_sparse = _find_starts(data.A, features, samples, means, y)
         if is_sparse:
             numbers, values = _take_entries(data.A, features, samples, starts)
-            return Rows(new_matrix(0, 0), starts, numbers, values, means, y)
+            return Rows(new_matrix(0, 0), starts, numbers, values, means, y, one, first)
     q = p + 1 if data.intercept else p
     rows = new_matrix(q, size)
     for t in range(p):
@@ -75,7 +89,44 @@ def stack(data, features, samples, y):
         for i in range(size):
             rows[p, i] = y[i]
     nowhere = new_indices(0)
-    return Rows(rows, nowhere, nowhere, new_vector(0), means, y)
+    return Rows(rows, nowhere, nowhere, new_vector(0), means, y, one, first)
+
+
+@jit_new
+def _first_samples(data, samples):
+    """Where the samples of each machine begin among some samples."""
+    n_own, at = data.A.shape[1], 0
+    first = new_indices(data.n_machines + 1)
+    for k in range(first.shape[0]):
+        while at < samples.shape[0] and samples[at] < k * n_own:
+            at += 1
+        first[k] = at
+    return first
+
+
+@jit_new
+def _stack_machines(data, features, samples, y):
+    """The rows of several machines: each has the samples of its own."""
+    p, n_own, first = features.shape[0], data.A.shape[1], _first_samples(data, samples)
+    n_columns = data.A.shape[0] // data.n_machines
+    widest = 0
+    for k in range(data.n_machines):
+        widest = max(widest, first[k + 1] - first[k])
+    q = p + data.n_machines if data.intercept else p
+    rows, machines, means = new_matrix(q, widest), new_indices(q), filled(p, 0.0)
+    for t in range(q):
+        k = features[t] // n_columns if t < p else t - p
+        machines[t] = k
+        if t < p and data.intercept:
+            own_y = data.y[k * n_own : (k + 1) * n_own]
+            means[t] = dot(data.A[features[t]], own_y, n_own) / n_own
+        for i in range(first[k], first[k + 1]):
+            value = y[i]
+            if t < p:
+                value = data.A[features[t], samples[i] - k * n_own] - y[i] * means[t]
+            rows[t, i - first[k]] = value
+    nowhere = new_indices(0)
+    return Rows(rows, nowhere, nowhere, new_vector(0), means, y, machines, first)
 
 
 @jit_new
@@ -131,9 +182,54 @@ def _is_dense(rows):
 
 
 @jit
+def _combine_machines(weights, rows, out):
+    """``combine_rows`` with several machines."""
+    fill(out, 0.0)
+    for t in range(weights.shape[0]):
+        start, end = rows.first[rows.machines[t]], rows.first[rows.machines[t] + 1]
+        row, own, weight = rows.dense[t], out[start:end], weights[t]
+        for i in range(own.shape[0]):
+            own[i] += weight * row[i]
+
+
+@jit
+def _correlate_machines(rows, values, out):
+    """``correlate_rows`` with several machines."""
+    for t in range(out.shape[0]):
+        start, end = rows.first[rows.machines[t]], rows.first[rows.machines[t] + 1]
+        out[t] = dot(rows.dense[t], values[start:end], end - start)
+
+
+@jit_new
+def _gram_machines(rows, weights, out, stop):
+    """``gram_of_rows`` with several machines: zero between machines."""
+    order = out.shape[0]
+    for t in range(order):
+        fill(out[t, : t + 1], 0.0)
+    for k in range(rows.first.shape[0] - 1):
+        start, end = rows.first[k], rows.first[k + 1]
+        own, count = new_indices(order), 0
+        for t in range(order):
+            if rows.machines[t] == k:
+                own[count] = t
+                count += 1
+        block, gram = new_matrix(count, end - start), new_matrix(count, count)
+        for s in range(count):
+            for i in range(end - start):
+                block[s, i] = rows.dense[own[s], i]
+        weighted_gram(block, weights[start:end], gram, stop)
+        for s in range(count):
+            for t in range(s + 1):
+                out[own[s], own[t]] = gram[s, t]
+
+
+@jit
 def combine_rows(weights, rows, out):
     """One value per sample: the weighted sum of the rows; y may have no weight."""
     size, p = weights.shape[0], rows.means.shape[0]
+    if rows.machines.shape[0] > 0:
+        _combine_machines(weights, rows, out)
+        return
     if _is_dense(rows):
         combine(weights, rows.dense[:size], out)
         return
@@ -151,6 +247,9 @@ def combine_rows(weights, rows, out):
 def correlate_rows(rows, values, out):
     """One value per row: its product with the values; y if ``out`` is long enough."""
     size, p = out.shape[0], rows.means.shape[0]
+    if rows.machines.shape[0] > 0:
+        _correlate_machines(rows, values, out)
+        return
     if _is_dense(rows):
         correlate(rows.dense[:size], values, out)
         return
@@ -170,6 +269,9 @@ def gram_of_rows(rows, weights, out, stop):
 
     Unfinished if the flag ``stop`` is set.
     """
+    if rows.machines.shape[0] > 0:
+        _gram_machines(rows, weights, out, stop)
+        return
     if _is_dense(rows):
         weighted_gram(rows.dense, weights, out, stop)
         return

@@ -50,7 +50,10 @@ def _without(program, left_out):
         if left_out[rows.features[t]] != 0:
             values[t] = 0.0
     return Program(
-        Rows(dense, rows.starts, rows.features, values, means, rows.y), offset,
+        Rows(
+            dense, rows.starts, rows.features, values, means, rows.y, rows.machines,
+            rows.first,
+        ), offset,
         program.mass, program.y, program.C, program.R, program.h, program.n_forced, p,
         program.starts, new_vector(0),
     )  # fmt: skip

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import numpy as np
 
@@ -70,7 +70,7 @@ class Certificate:
         self,
         weights: np.ndarray,
         coef: np.ndarray,
-        intercept: float,
+        intercept: Any,
         objective: float,
         lower_bound: float,
         alpha: np.ndarray,
@@ -83,8 +83,10 @@ class Certificate:
             That C times the sample weights, for all samples.
         coef : ndarray
             Weights of the columns of the features selected or included, one feature
-            after the other in increasing order.
-        intercept, objective, lower_bound : float
+            after the other in increasing order; those of each machine in turn.
+        intercept : float or ndarray
+            One for each of several machines.
+        objective, lower_bound : float
         alpha : ndarray
             The dual point of the bound, for samples of positive weight.
 
@@ -93,11 +95,15 @@ class Certificate:
         Certificate
         """
         samples = np.flatnonzero(alpha)
+        several = (
+            {"refit_intercepts": np.array(intercept)} if np.ndim(intercept) else {}
+        )
         return self._with(
             refit_weights=weights, refit_coef=coef, refit_sample=samples,
-            refit_alpha=alpha[samples], refit_intercept=np.array(intercept),
+            refit_alpha=alpha[samples],
+            refit_intercept=np.array(0.0 if several else intercept),
             refit_objective=np.array(objective),
-            refit_lower_bound=np.array(lower_bound),
+            refit_lower_bound=np.array(lower_bound), **several,
         )  # fmt: skip
 
     def _with(self, **entries: np.ndarray) -> Certificate:

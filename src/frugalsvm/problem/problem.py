@@ -5,7 +5,8 @@ s.t. ||w||_0 <= max_features,  sum_{w_j != 0} cost_j <= max_cost,
      w_j = 0 for excluded features; included features count against both budgets
 
 A feature is a column of X, or a group of columns that count as one: it is used if any
-of its weights is not zero. Weights may be limited in sign.
+of its weights is not zero. Weights may be limited in sign. Several machines, SVMs with
+labels of their own, may share their features: the objective is the sum of theirs.
 
 It is validated once and then immutable. What a run adds, a stop flag, threads and
 parameters of its algorithms, is in its :class:`RunContext`.
@@ -13,6 +14,7 @@ parameters of its algorithms, is in its :class:`RunContext`.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
 from functools import cache, cached_property
 from typing import Any, NamedTuple, TypeVar, cast
@@ -26,6 +28,7 @@ from ..engine.native import NativeEngine
 from ..engine.parameters import EngineParameters
 from ..engine.region import Region
 from ..engine.rows import RowCache
+from ..engine.shared import SharedEngine
 from ..engine.source import Source
 from ..engine.subsampling import draw
 from ..engine.tall import native_engine
@@ -33,7 +36,8 @@ from ..kernels.data import NEVER, Data
 from .constraints import Constraints
 from .data import SignedData
 from .loss import HingeLoss
-from .sources import check_room, is_for_source
+from .machines import StackedData
+from .sources import check_room, dense, is_for_source
 from .validation import (
     check_data,
     check_groups,
@@ -77,8 +81,9 @@ class Problem:
         matrices and large tables of more than 1000 features (2^26 doubles, or 2^22
         entries of another type or of a ``numpy.memmap``) are not copied; do not modify
         them while the problem is in use.
-    y : array-like of shape (n_samples,)
-        Labels in {-1, +1}; both must occur.
+    y : array-like of shape (n_samples,) or (n_samples, n_machines)
+        Labels in {-1, +1}; both must occur. A column of labels for each of several
+        machines that share their features; weights and C are the same for all.
     C : float, default=1.0
         Weight of the hinge loss.
     sample_weight : array-like of shape (n_samples,), default=None
@@ -135,22 +140,28 @@ class Problem:
         signs: ArrayLike | None = None,
         overwrite_X: bool = False,
     ):
-        table: Any = check_shape(X) if is_for_source(X) else check_data(X)
+        is_shared = np.ndim(y) == 2
+        in_place = is_for_source(X) and not is_shared
+        table: Any = check_shape(X) if in_place else check_data(dense(X))
         n_samples, n_columns = table.shape
         groups, n_features = check_groups(feature_groups, n_columns)
-        self.columns = Columns.of_groups(
-            groups, check_signs(signs, n_columns), n_features
-        )
+        own = Columns.of_groups(groups, check_signs(signs, n_columns), n_features)
         labels = check_labels(y, n_samples)
+        self.columns = own.repeated(labels.shape[1]) if is_shared else own
         self.loss = HingeLoss.of(C, sample_weight, n_samples)
         kept = self.loss.kept
         kept_labels = freeze(labels[kept])
-        if np.unique(kept_labels).size < 2:
+        if not (kept.any() and (np.ptp(kept_labels, axis=0) > 0).all()):
             raise ValueError(
                 "y has only one class among the samples of positive weight; a "
                 "classifier needs samples of both classes with sample_weight > 0."
             )
-        if is_for_source(X):
+        self.data: SignedData | StackedData
+        if is_shared:
+            self.data = StackedData.copied(
+                table, kept_labels, kept, bool(fit_intercept), own
+            )
+        elif in_place:
             self.data = SignedData.in_place(
                 table, kept_labels, kept, bool(fit_intercept)
             )
@@ -198,13 +209,20 @@ class Problem:
 
     @property
     def y(self) -> np.ndarray:
-        """Labels of the samples of positive weight."""
+        """Labels of the samples of positive weight, one machine after the other."""
         return self.data.y
 
     @property
+    def n_machines(self) -> int:
+        """Number of SVMs that share the features."""
+        return self.data.n_machines if isinstance(self.data, StackedData) else 1
+
+    @cached_property
     def C(self) -> np.ndarray:
         """Loss weights of these samples."""
-        return self.loss.C
+        if self.n_machines == 1:
+            return self.loss.C
+        return freeze(np.tile(self.loss.C, self.n_machines))
 
     @property
     def weights(self) -> np.ndarray:
@@ -247,12 +265,12 @@ class Problem:
 
     @property
     def n_columns(self) -> int:
-        """Number of columns of X."""
+        """Number of columns of X, of all machines together."""
         return self.columns.n_columns
 
     @property
     def n_samples(self) -> int:
-        """Number of samples of positive weight."""
+        """Number of samples of positive weight, of all machines together."""
         return self.data.n_samples
 
     @property
@@ -297,6 +315,25 @@ class Problem:
         useful = self.columns.sums(self.data.useful) > 0
         return freeze(np.flatnonzero(self.constraints.allowed & useful))
 
+    @property
+    def own_columns(self) -> Columns:
+        """The columns of X that features consist of, for one machine."""
+        return self.data.own if isinstance(self.data, StackedData) else self.columns
+
+    def blocks(self, features: np.ndarray, w: np.ndarray) -> np.ndarray:
+        """Weights of the columns of some features, one machine after the other."""
+        if self.n_machines == 1:
+            return w
+        return w[self.own_columns.in_repeated(features, self.n_machines)].ravel()
+
+    @cached_property
+    def machines(self) -> list[Problem]:
+        """A problem for each machine; they share its budgets and its data."""
+        if not isinstance(self.data, StackedData):
+            return [self]
+        own = self.data.own
+        return [self._with(data=part, columns=own) for part in self.data.parts]
+
     @cached_property
     def engine(self) -> NativeEngine | ColumnGenerationEngine:
         """The engine that computes with the data."""
@@ -310,8 +347,11 @@ class Problem:
             )  # fmt: skip
         compiled = Data(
             data.A, data.norms, data.y, C, data.fit_intercept, costs, flag,
-            *self.columns.in_kernels,
+            *self.columns.in_kernels, self.n_machines,
         )  # fmt: skip
+        if self.n_machines > 1:
+            engines = [cast(NativeEngine, one.engine) for one in self.machines]
+            return SharedEngine(compiled, parameters, self.columns, engines)
         return native_engine(compiled, parameters, self.columns)
 
     def root_region(self) -> Region:
@@ -438,17 +478,31 @@ class Problem:
         """``y_i X_ij`` of all columns without shifts, block by block."""
         return self.data.signed_blocks()
 
-    def unshifted_intercept(self, coef: np.ndarray, intercept: float) -> float:
-        """The intercept for X, given the one for A."""
+    def unshifted_intercept(self, coef: np.ndarray, intercept: Any) -> Any:
+        """The intercept for X, given the one for A, or those of several machines."""
         return self.data.unshifted_intercept(coef, intercept)
 
-    def margins(self, coef: np.ndarray, intercept: float) -> np.ndarray:
+    def by_machine(
+        self, coef: np.ndarray, intercept: Any
+    ) -> Iterator[tuple[Problem, np.ndarray, float]]:
+        """Each machine with its weights and intercept."""
+        weights = coef.reshape(self.n_machines, -1)
+        return zip(self.machines, weights, np.ravel(intercept), strict=True)
+
+    def margins(self, coef: np.ndarray, intercept: Any) -> np.ndarray:
         """``y_i (w x_i + b)``, with ``coef`` for all columns of X."""
+        if self.n_machines > 1:
+            each = self.by_machine(coef, intercept)
+            return np.concatenate([one.margins(w, b) for one, w, b in each])
         used = np.flatnonzero(coef)
         return coef[used] @ self.signed_rows(used) + intercept * self.y
 
-    def objective(self, coef: np.ndarray, intercept: float) -> float:
+    def objective(self, coef: np.ndarray, intercept: Any) -> float:
         """Objective of FS-SVM, rounded up, with ``coef`` for all columns of X."""
+        if self.n_machines > 1:
+            each = self.by_machine(coef, intercept)
+            total = math.fsum(one.objective(w, b) for one, w, b in each)
+            return math.nextafter(total, math.inf)
         used = np.flatnonzero(coef)
         rows = self.signed_rows(used)
         return self.loss.objective(rows, self.y, coef[used], float(intercept))

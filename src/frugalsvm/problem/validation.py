@@ -105,10 +105,10 @@ def _numbers(name: str, values: ArrayLike) -> np.ndarray:
 
 
 def check_labels(y: ArrayLike, n_samples: int) -> np.ndarray:
-    """Labels -1 and +1, one for each sample."""
+    """Labels -1 and +1, one for each sample, or for each of several machines."""
     check_unmasked("y", y)
     labels = _numbers("y", y)
-    if labels.shape != (n_samples,):
+    if labels.shape[:1] != (n_samples,) or labels.ndim > 2 or 0 in labels.shape:
         raise ValueError(
             f"y must have one label per row of X ({n_samples}), got shape "
             f"{labels.shape}."

@@ -21,7 +21,9 @@ a_j' P a_k`` is entry j of ``K^-1 G theta a_k``, and ``q_jj = 1 - (K^-1)_jj``.
 A rough solution is such a point and takes only a few iterations.
 
 Features of several columns have vectors and matrices in place of these numbers. Signs
-of weights enter by the products only: one that is not admitted counts as zero.
+of weights enter by the products only: one that is not admitted counts as zero. Machines
+that share their features are independent once these are given, so that their gains and
+losses add up.
 """
 
 from __future__ import annotations
@@ -30,6 +32,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..engine.protocol import SupportSVM
 from ..problem.problem import Problem
 from .parameters import SearchParameters
 
@@ -97,19 +100,11 @@ def addition_gains(
     Features beyond the shortlist get tiny gains, in the order of their prices.
     """
     parameters = problem.parameters(SearchParameters).estimates
-    rough = problem.engine.solve_svm(support, tol=parameters.rough_tol)
-    products = problem.columns.admitted(problem.engine.products(rough.alpha))
-    prices = problem.columns.squares(products)[features]
+    roughs = [_Rough.of(one, support, parameters.rough_tol) for one in problem.machines]
+    prices = sum(rough.prices for rough in roughs)[features]
     gains = np.finfo(float).eps * prices
     short = _shortlist(prices, parameters.estimated)
-    gap = max(rough.primal - rough.dual, parameters.min_gap * rough.primal)
-    theta = _theta(problem.C, rough.alpha, parameters.smoothing * gap)
-    model = _model(problem, support, features[short], products, theta)
-    if problem.columns.has_groups:
-        blocks = Blocks(problem.columns.sizes[features[short]])
-        gains[short] = _gains_of_groups(model, blocks)
-    else:
-        gains[short] = 0.5 * prices[short] / (1.0 + model.curvatures)
+    gains[short] = sum(_gains(rough, features[short]) for rough in roughs)
     return gains
 
 
@@ -133,25 +128,74 @@ def exchange_losses(
         parameters.max_roughness,
         parameters.roughness_rate * problem.n_samples / max(support.size, 1),
     )
-    rough = problem.engine.solve_svm(support, tol=roughness)
-    products = problem.columns.admitted(problem.engine.products(rough.alpha))
-    prices = problem.columns.squares(products)[features]
+    roughs = [_Rough.of(one, support, roughness) for one in problem.machines]
+    prices = sum(rough.prices for rough in roughs)[features]
     short = _shortlist(prices, parameters.exchanged)
     if twins is not None and features.size > short.size:
         also = np.flatnonzero(np.isin(features, twins))
         short = np.concatenate([short, np.setdiff1d(also, short)])
-    theta = _theta(problem.C, rough.alpha, roughness * rough.primal)
-    model = _model(problem, support, features[short], products, theta)
+    features = features[short]
+    return features, sum(_losses(one, features, roughness) for one in roughs)
+
+
+class _Rough(NamedTuple):
+    """A rough solution of a machine, and what it says about the features.
+
+    Attributes
+    ----------
+    problem : Problem
+    support : integer array
+    svm : SupportSVM
+    products : array (n_columns,)
+        Admitted products with its dual point.
+    prices : array (n_features,)
+    """
+
+    problem: Problem
+    support: np.ndarray
+    svm: SupportSVM
+    products: np.ndarray
+    prices: np.ndarray
+
+    @classmethod
+    def of(cls, problem: Problem, support: np.ndarray, tol: float) -> _Rough:
+        """Solve the SVM on a support roughly."""
+        svm = problem.engine.solve_svm(support, tol=tol)
+        products = problem.columns.admitted(problem.engine.products(svm.alpha))
+        prices = problem.columns.squares(products)
+        return cls(problem, support, svm, products, prices)
+
+    def model(self, features: np.ndarray, gap: float) -> QuadraticModel:
+        """The quadratic model for a gap."""
+        theta = _theta(self.problem.C, self.svm.alpha, gap)
+        return _model(self.problem, self.support, features, self.products, theta)
+
+
+def _gains(rough: _Rough, features: np.ndarray) -> np.ndarray:
+    """Expected gains of one machine from features."""
+    problem, svm = rough.problem, rough.svm
+    parameters = problem.parameters(SearchParameters).estimates
+    gap = max(svm.primal - svm.dual, parameters.min_gap * svm.primal)
+    model = rough.model(features, parameters.smoothing * gap)
     if problem.columns.has_groups:
-        sizes = problem.columns.sizes
-        own_blocks, blocks = Blocks(sizes[support]), Blocks(sizes[model.features])
-        return model.features, _losses_of_groups(model, own_blocks, blocks)
+        return _gains_of_groups(model, Blocks(problem.columns.sizes[features]))
+    return 0.5 * rough.prices[features] / (1.0 + model.curvatures)
+
+
+def _losses(rough: _Rough, features: np.ndarray, roughness: float) -> np.ndarray:
+    """Expected losses of one machine from exchanges with features."""
+    columns = rough.problem.columns
+    model = rough.model(features, roughness * rough.svm.primal)
+    if columns.has_groups:
+        sizes = columns.sizes
+        own_blocks, blocks = Blocks(sizes[rough.support]), Blocks(sizes[features])
+        return _losses_of_groups(model, own_blocks, blocks)
     own, coming = model.own_c[:, np.newaxis], model.c
     rest = -model.inverse.diagonal()[:, np.newaxis]
     more = 1.0 + model.curvatures
     determinant = rest * more - model.shared**2
     change = own**2 * more - 2.0 * own * coming * model.shared + coming**2 * rest
-    return model.features, -0.5 * change / determinant
+    return -0.5 * change / determinant
 
 
 def _shortlist(prices: np.ndarray, count: int) -> np.ndarray:

@@ -102,7 +102,8 @@ class Evaluator:
         start = None if warm is None else self._shared_weights(support, warm)
         svm = self._engine.solve_svm(support, tol=tol, cutoff=cutoff, warm_w=start)
         size = self._engine.columns.count(support)
-        work = svm_work(self.problem.n_samples, size, warm is not None)
+        problem = self.problem
+        work = svm_work(problem.n_samples, size, warm is not None, problem.n_machines)
         self.work += svm.rounds * work
         self.values[key] = svm.dual
         if svm.dual > cutoff or svm.primal > cutoff:
@@ -218,7 +219,10 @@ class Evaluator:
 
     def _count_rough(self, solution: Solution) -> None:
         size = self._engine.columns.count(solution.support)
-        self.work += ROUGH_FRACTION * svm_work(self.problem.n_samples, size)
+        problem = self.problem
+        self.work += ROUGH_FRACTION * svm_work(
+            problem.n_samples, size, n_machines=problem.n_machines
+        )
         self.work += product_work(self._engine) + MODEL_WORK
 
     def _squares(self, solution: Solution) -> np.ndarray:

@@ -23,7 +23,8 @@ from .restarts import ElitePool, RestartSearch, SwapOptions
 
 def is_for_samples(problem: Problem) -> bool:
     """Whether a problem should be searched on a subsample."""
-    return problem.n_samples >= problem.parameters(SearchParameters).sampled_min_samples
+    least = problem.parameters(SearchParameters).sampled_min_samples
+    return problem.n_machines == 1 and problem.n_samples >= least
 
 
 def n_searched(problem: Problem) -> int:

@@ -35,6 +35,8 @@ class Twins:
     """
 
     def __init__(self, problem: Problem):
+        # Whether features are correlated does not depend on labels.
+        problem = problem.machines[0]
         parameters = problem.parameters(SearchParameters).estimates
         self._problem = problem
         self._least = parameters.min_correlation

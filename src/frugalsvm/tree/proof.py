@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,21 +22,21 @@ class ProvedList(NamedTuple):
     supports, coefs : lists of ndarrays
         The sets, and for each the weights of the columns of its features, one feature
         after the other.
-    intercepts : list of float
+    intercepts : list of float, or of ndarrays if there are several machines
     threshold : float
         No other set has an objective below it.
     """
 
     supports: list[np.ndarray]
     coefs: list[np.ndarray]
-    intercepts: list[float]
+    intercepts: list[Any]
     threshold: float
 
 
 def build_certificate(
     problem: Problem,
     coef: np.ndarray,
-    intercept: float,
+    intercept: Any,
     objective: float,
     lower_bound: float,
     nodes: list[Node] | None,
@@ -45,7 +45,7 @@ def build_certificate(
 ) -> Certificate:
     """Collect the nodes of a tree, or only the dual point of the root.
 
-    ``coef`` has a weight for each column of X.
+    ``coef`` has a weight for each column of X, or of each machine in turn.
     """
     if nodes is None:
         root = Node.root(problem.root_region())
@@ -55,7 +55,7 @@ def build_certificate(
     selected = columns.used(coef)
     arrays = {
         "format": np.array(FORMAT),
-        "fingerprint": np.array(fingerprint(problem.signed_blocks(), problem.y)),
+        "fingerprint": np.array(_fingerprint(problem)),
         "weights": problem.weights,
         "fit_intercept": np.array(problem.fit_intercept),
         "max_features": np.array(problem.max_features),
@@ -64,29 +64,44 @@ def build_certificate(
         "include": problem.include,
         "exclude": problem.exclude,
         "selected": selected,
-        "coef": coef[columns.of(selected)],
-        "intercept": np.array(intercept),
+        "coef": problem.blocks(selected, coef[columns.of(selected)]),
+        "intercept": np.array(intercept if problem.n_machines == 1 else 0.0),
         "objective": np.array(objective),
         "lower_bound": np.array(lower_bound),
         **_tree_arrays(nodes),
     }
-    if columns.has_groups:
-        arrays["groups"] = columns.groups
-    if columns.has_signs:
-        arrays["signs"] = columns.signs.astype(np.int64)
+    own = problem.own_columns
+    if problem.n_machines > 1:
+        arrays["n_classes"] = np.array(problem.n_machines)
+        arrays["intercepts"] = np.array(intercept)
+    if own.has_groups:
+        arrays["groups"] = own.groups
+    if own.has_signs:
+        arrays["signs"] = own.signs.astype(np.int64)
     if alternatives is not None:
-        arrays |= _list_arrays(alternatives)
+        arrays |= _list_arrays(problem, alternatives)
     return Certificate({**arrays, "checksum": np.array(checksum(arrays))})
 
 
-def _list_arrays(alternatives: ProvedList) -> dict[str, np.ndarray]:
+def _fingerprint(problem: Problem) -> str:
+    """That of the signed data and the labels; of X and the classes, if several."""
+    if problem.n_machines == 1:
+        return fingerprint(problem.signed_blocks(), problem.y)
+    labels = problem.y.reshape(problem.n_machines, -1)
+    return fingerprint(
+        problem.data.signed_blocks(), np.argmax(labels, axis=0).astype(np.float64)
+    )
+
+
+def _list_arrays(problem: Problem, alternatives: ProvedList) -> dict[str, np.ndarray]:
     supports, coefs, intercepts, threshold = alternatives
+    coefs = [problem.blocks(*pair) for pair in zip(supports, coefs, strict=True)]
     return {
         "threshold": np.array(threshold),
         "listed_start": _starts(supports),
         "listed_feature": np.concatenate([_NO_FEATURES, *supports]),
         "listed_coef": np.concatenate([np.empty(0), *coefs]),
-        "listed_intercept": np.array(intercepts, dtype=np.float64),
+        "listed_intercept": np.array(intercepts, dtype=np.float64).ravel(),
     }
 
 

@@ -22,6 +22,7 @@ __all__ = [
     "ArraySource",
     "SparseSource",
     "check_room",
+    "dense",
     "is_for_source",
     "is_sparse",
     "make_source",
@@ -32,6 +33,8 @@ __all__ = [
 # Tables with at most this many entries are copied, and so are those with at most this
 # many features, whose working sets are not much smaller than the data.
 FEW_ENTRIES, FEW_FEATURES = 2**22, 1000
+# Advice if a table is too large.
+FEWER = "choose columns or samples first."
 # Arrays of doubles in memory are copied up to this many entries.
 FEW_DOUBLES = 2**26
 
@@ -39,6 +42,14 @@ FEW_DOUBLES = 2**26
 def is_sparse(X: Any) -> bool:
     """Whether X is a sparse matrix or array of SciPy."""
     return hasattr(X, "toarray") and hasattr(X, "tocsc")
+
+
+def dense(X: Any) -> Any:
+    """A sparse matrix as an array, if there is room for it; all else as it is."""
+    if not is_sparse(X):
+        return X
+    check_room(8.0 * X.shape[0] * X.shape[1], f"X {X.shape} as a dense matrix", FEWER)
+    return X.toarray()
 
 
 def is_for_source(X: Any) -> bool:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...kernels.big_m import box_bound, huber_values
-from ...kernels.bounds import bound_and_price, repair_dual, square_bounds
+from ...kernels.bounds import bound_and_price, repair_machines, square_bounds
 from ...problem.problem import Problem
 
 # Relaxations with the same dual function, by the paper's theorems.
@@ -81,7 +81,9 @@ def certified_bound(
             f"alpha must have one entry per sample of positive weight "
             f"({problem.n_samples}), got shape {point.shape}."
         )
-    repaired = repair_dual(point, problem.y, problem.C, problem.fit_intercept)
+    repaired = repair_machines(
+        point, problem.y, problem.C, problem.fit_intercept, problem.n_machines
+    )
     squares = square_bounds(
         problem.engine.products(repaired), problem.norms, repaired,
         *problem.columns.in_kernels,
