@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .api.validation.cells import ChoiceProgress
     from .api.validation.choice import ScoredPath
     from .checker import InvalidCertificate, Verification, verify
-    from .driver.constant import ConstantModelWarning
+    from .driver.constant import ConstantModelWarning, NeverPredictedWarning
     from .driver.result import Result, Status
     from .driver.solving import solve
     from .output.portable import InvalidModel, PortableModel, Scorecard
@@ -40,6 +40,7 @@ _HOME = {
     "FrugalSVCCV": "api.estimators",
     "InvalidCertificate": "checker",
     "InvalidModel": "output.portable",
+    "NeverPredictedWarning": "driver.constant",
     "NearOptimal": "api.alternatives",
     "PortableModel": "output.portable",
     "Problem": "problem.problem",
@@ -70,6 +71,7 @@ __all__ = [
     "InvalidCertificate",
     "InvalidModel",
     "NearOptimal",
+    "NeverPredictedWarning",
     "PortableModel",
     "Problem",
     "Progress",

@@ -191,6 +191,50 @@ class ConstantModel:
         warnings.warn(self.words, ConstantModelWarning, stacklevel=stacklevel + 1)
 
 
+class NeverPredictedWarning(UserWarning):
+    """A fitted model of several classes never predicts one of them in training."""
+
+
+@dataclass(frozen=True)
+class NeverPredicted:
+    """What there is to say about a class that a model of several never predicts.
+
+    Attributes
+    ----------
+    label : object
+    n_label, n_samples : int
+        Training samples of that class, and of all.
+    C : float
+        That of the weights.
+    is_weighted : bool
+        Whether the classes had weights.
+    name : str
+        What the C of the weights is called.
+    """
+
+    label: Any
+    n_label: int
+    n_samples: int
+    C: float
+    is_weighted: bool = False
+    name: str = "C"
+
+    @property
+    def words(self) -> str:
+        """What is wrong, and what may help."""
+        larger = f"a larger C ({self.name}={MORE * self.C:g} instead of {self.C:g})"
+        tries = [] if self.is_weighted else ["class_weight='balanced'"]
+        return (
+            f"the model never predicts {_plain(self.label)} for its {self.n_samples:,} "
+            f"training samples, though {self.n_label:,} of them are of that class. Try "
+            f"{', '.join([*tries, larger])} or a larger max_features."
+        )
+
+    def warn(self, stacklevel: int) -> None:
+        """Warn; ``stacklevel`` is relative to the caller."""
+        warnings.warn(self.words, NeverPredictedWarning, stacklevel=stacklevel + 1)
+
+
 def _plain(label: Any) -> Any:
     """A label that prints as itself."""
     return label.item() if isinstance(label, np.generic) else label

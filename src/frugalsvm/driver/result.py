@@ -183,6 +183,9 @@ class Result:
         """
         gap = f"{100 * self.gap:.3g} %"
         first = "" if self.constant is None else f"{self._constant_words}; "
+        if self.never:
+            numbers = ", ".join(map(str, self.never))
+            first = f"never predicts class {numbers} of {len(self.coef)}; "
         if self.status is Status.OPTIMAL:
             return f"{first}proved: no choice of features is better by more than {gap}"
         return (
@@ -234,9 +237,12 @@ class Result:
         return self._page(names)
 
     def _page(
-        self, names: Sequence[str] | None = None, alert: str | None = None
+        self,
+        names: Sequence[str] | None = None,
+        alert: str | None = None,
+        classes: Sequence[str] | None = None,
     ) -> str:
-        """The same, with other words if the model is of no use."""
+        """The same, with names of classes, and words for a model that is of no use."""
         n_columns = self.coef.shape[-1]
         if names is None:
             names = [f"x{j}" for j in range(n_columns)]
@@ -262,12 +268,24 @@ class Result:
         return markup.box(
             f"{self._size} features",
             "" if alert is None else markup.alert(alert),
-            markup.weights_table(
-                [str(names[j]) for j in columns], self.coef[columns].tolist()
-            ),
-            markup.facts([("intercept", f"{self.intercept:+.4g}"), *pairs]),
+            self._weights_table([str(names[j]) for j in columns], classes),
+            markup.facts([*self._intercept(), *pairs]),
             markup.sparkline(self.history),
         )
+
+    def _weights_table(self, names: list[str], classes: Sequence[str] | None) -> str:
+        """The selected columns with their weights, those of each machine beside."""
+        weights = self.coef[..., self.selected_columns]
+        if weights.ndim == 1:
+            return markup.weights_table(names, weights.tolist())
+        heads = map(str, range(len(weights))) if classes is None else classes
+        return markup.weights_by_class(names, list(heads), weights.T.tolist())
+
+    def _intercept(self) -> list[tuple[str, str]]:
+        """The intercept, or those of several machines, as a fact."""
+        values = np.ravel(self.intercept).tolist()
+        name = "intercept" if len(values) == 1 else "intercepts"
+        return [(name, ", ".join(f"{b:+.4g}" for b in values))]
 
     def __str__(self) -> str:
         work = ", ".join(

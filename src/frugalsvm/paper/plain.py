@@ -1,4 +1,4 @@
-"""What the wing does not do for groups of columns and for weights limited in sign."""
+"""What the wing does not do: groups of columns, signs of weights, several classes."""
 
 from __future__ import annotations
 
@@ -13,6 +13,11 @@ def require_plain(name: str, problem: Problem) -> None:
 
     ``name`` is what refuses it: a model, a method, or something computed.
     """
+    if problem.n_machines > 1:
+        raise ValueError(
+            f"{name} does not take more than two classes: use the native methods of "
+            "solve (auto, branch-and-bound, swap, relax-and-round)."
+        )
     columns = problem.columns
     if columns.is_plain:
         return

@@ -147,6 +147,11 @@ class Problem:
         groups, n_features = check_groups(feature_groups, n_columns)
         own = Columns.of_groups(groups, check_signs(signs, n_columns), n_features)
         labels = check_labels(y, n_samples)
+        if is_shared and own.has_signs:
+            raise ValueError(
+                "signs are for one column of labels; leave signs out, or solve a "
+                "problem for each column."
+            )
         self.columns = own.repeated(labels.shape[1]) if is_shared else own
         self.loss = HingeLoss.of(C, sample_weight, n_samples)
         kept = self.loss.kept

@@ -92,6 +92,20 @@ def weights_table(names: Sequence[str], weights: Sequence[float]) -> str:
     return table(["feature", "weight", ""], rows, "lrl") + more
 
 
+def weights_by_class(
+    names: Sequence[str], classes: Sequence[str], weights: Sequence[Sequence[float]]
+) -> str:
+    """Features with a weight for each class, the largest first."""
+    order = sorted(range(len(names)), key=lambda j: -max(map(abs, weights[j])))
+    rows = [
+        [escaped(names[j]), *(f"{weight:+.4g}" for weight in weights[j])]
+        for j in order[:N_SHOWN]
+    ]
+    hidden = len(order) - N_SHOWN
+    more = _muted(f"and {hidden:,} more") if hidden > 0 else ""
+    return table(["feature", *classes], rows, "l" + "r" * len(classes)) + more
+
+
 def bar(value: float, most: float, width: int = 90) -> str:
     """A bar whose length shows the size of a value, and its colour the sign."""
     part = abs(value) / most if most > 0 else 0.0

@@ -16,6 +16,7 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ..validation.models import codes_of
 from .summary import SummaryMixin, dense_columns
 
 
@@ -24,8 +25,13 @@ class BinaryLinearClassifier(
 ):
     """A classifier that selects features, and predicts by ``coef_ @ x + intercept_``.
 
-    Subclasses have a parameter ``class_weight`` and implement ``fit``.
+    With more than two classes there is a row of ``coef_`` for each. Subclasses have a
+    parameter ``class_weight`` and implement ``fit``.
     """
+
+    # Whether more than two classes can be fitted, and what to do if not.
+    _takes_classes = False
+    _instead = "Use sklearn.multiclass.OneVsRestClassifier, one budget per class."
 
     class_weight: dict[Any, float] | str | None
     coef_: np.ndarray
@@ -33,7 +39,7 @@ class BinaryLinearClassifier(
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
+        tags.classifier_tags.multi_class = self._takes_classes
         return tags
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -46,6 +52,8 @@ class BinaryLinearClassifier(
     def decision_function(self, X: ArrayLike) -> np.ndarray:
         """Signed scores of samples; positive ones mean ``classes_[1]``.
 
+        With more than two classes a score for each, the largest of which is predicted.
+
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
@@ -53,18 +61,21 @@ class BinaryLinearClassifier(
 
         Returns
         -------
-        ndarray of shape (n_samples,)
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
         """
         check_is_fitted(self)
-        used = np.flatnonzero(self.coef_[0])
+        used = np.flatnonzero(self.coef_.any(axis=0))
         if self._has_only_some_columns(X, used):
             table: Any = X
             names = list(self.feature_names_in_[used])
             some = check_array(table[names], accept_sparse="csr", input_name="X")
+        else:
+            data = validate_data(self, X, accept_sparse=["csr", "csc"], reset=False)
+            # Only a few columns of a possibly large table are needed.
+            some = dense_columns(data, used)
+        if len(self.coef_) == 1:
             return some @ self.coef_[0, used] + self.intercept_[0]
-        data = validate_data(self, X, accept_sparse=["csr", "csc"], reset=False)
-        # Only a few columns of a possibly large table are needed.
-        return dense_columns(data, used) @ self.coef_[0, used] + self.intercept_[0]
+        return some @ self.coef_[:, used].T + self.intercept_
 
     def _has_only_some_columns(self, X: Any, used: np.ndarray) -> bool:
         """Whether a data frame lacks only columns that the model does not need."""
@@ -93,24 +104,25 @@ class BinaryLinearClassifier(
         -------
         ndarray of shape (n_samples,)
         """
-        positive = self.decision_function(X) > 0
-        return self.classes_[positive.astype(np.intp)]
+        return self.classes_[codes_of(self.decision_function(X))]
 
     def _encode(self, y: np.ndarray) -> np.ndarray:
-        """Labels as -1 and +1; stores ``classes_``."""
+        """Labels as -1 and +1, a column for each of several; stores ``classes_``."""
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
-        if self.classes_.size > 2:
+        if self.classes_.size > 2 and not self._takes_classes:
             raise ValueError(
                 "Only binary classification is supported. The type of the target is "
-                f"multiclass: y has {self.classes_.size} classes. Use "
-                "sklearn.multiclass.OneVsRestClassifier, one budget per class."
+                f"multiclass: y has {self.classes_.size} classes. {self._instead}"
             )
         if self.classes_.size < 2:
             raise ValueError(
                 f"Classifier can't train when only one class is present: y has only "
                 f"{self.classes_[0]!r}."
             )
+        if self.classes_.size > 2:
+            every = np.arange(self.classes_.size)
+            return np.where(codes[:, np.newaxis] == every, 1.0, -1.0)
         return np.where(codes == 1, 1.0, -1.0)
 
     def _weights(
@@ -128,11 +140,11 @@ class BinaryLinearClassifier(
             raise ValueError(
                 f"class_weight must be finite and >= 0, got {self.class_weight}."
             )
-        return weights * np.where(y == self.classes_[1], factors[1], factors[0])
+        return weights * factors[np.searchsorted(self.classes_, y)]
 
     def _get_support_mask(self) -> np.ndarray:
         check_is_fitted(self)
-        return self.coef_[0] != 0
+        return self.coef_.any(axis=0)
 
 
 @contextmanager

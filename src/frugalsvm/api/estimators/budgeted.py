@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ...driver.constant import ConstantModel
+from ...driver.constant import ConstantModel, NeverPredicted
 from ...driver.result import Result
 from ..feature_groups import FeatureGroups
 from ..feature_names import FeatureNames
@@ -37,6 +37,8 @@ class BudgetedClassifier(BinaryLinearClassifier):
     _included: np.ndarray
     _groups: FeatureGroups | None
     _constant: ConstantModel | None
+    _never: list[NeverPredicted]
+    _takes_classes = True
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -46,7 +48,7 @@ class BudgetedClassifier(BinaryLinearClassifier):
     def _checked(
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None
     ) -> tuple[Any, np.ndarray, np.ndarray]:
-        """Checked data and labels, and labels as -1 and +1."""
+        """Checked data and labels, and labels as ``Problem`` takes them."""
         from ...problem.validation import check_unmasked
 
         check_parameters(self)
@@ -82,6 +84,11 @@ class BudgetedClassifier(BinaryLinearClassifier):
 
         ``stacklevel`` is the one for warnings, relative to this function.
         """
+        if self.signs is not None and self.classes_.size > 2:
+            raise ValueError(
+                f"signs are for two classes, but y has {self.classes_.size}: leave signs "
+                "out, or fit one class against all others."
+            )
         groups = FeatureGroups.of(self._columns, self.feature_groups, self.signs, data)
         is_plain = groups.are_columns and groups.signs is None
         self._groups = None if is_plain else groups
@@ -108,25 +115,43 @@ class BudgetedClassifier(BinaryLinearClassifier):
             self.refit_objective_ = result.refit.objective
             self.refit_lower_bound_ = result.refit.lower_bound
 
-    def _note_constant(self, sign: int | None, positive: np.ndarray, C: float) -> None:
-        """Remember whether the weights predict one class for all training samples.
+    def _note_predictions(
+        self, predicted: np.ndarray, truth: np.ndarray, C: float
+    ) -> None:
+        """Remember which classes the weights never predict for training samples.
 
-        ``sign`` is that of all their scores, if there is one, and ``positive`` says
-        which samples are of the second class.
+        ``predicted`` and ``truth`` are numbers of classes; two of them make it a
+        constant model.
         """
-        self._constant = ConstantModel.of(
-            sign, positive, self.classes_, C, self.class_weight is not None,
-            has_budget=not _is_zero(self.max_features),
-            name="C" if self.result_.refit is None else "refit_C",
-        )  # fmt: skip
+        kinds = np.unique(predicted)
+        is_weighted = self.class_weight is not None
+        name = "C" if self.result_.refit is None else "refit_C"
+        self._constant, self._never = None, []
+        if self.classes_.size == 2:
+            sign = 2 * int(kinds[0]) - 1 if kinds.size == 1 else None
+            self._constant = ConstantModel.of(
+                sign, truth > 0, self.classes_, C, is_weighted,
+                has_budget=not _is_zero(self.max_features), name=name,
+            )  # fmt: skip
+            return
+        counts = np.bincount(truth, minlength=self.classes_.size)
+        self._never = [
+            NeverPredicted(
+                self.classes_[k], int(counts[k]), truth.size, float(C), is_weighted,
+                name,
+            )
+            for k in np.setdiff1d(np.arange(self.classes_.size), kinds)
+        ]  # fmt: skip
 
     def _warn_if_constant(self, stacklevel: int) -> None:
         if self._constant is not None:
             self._constant.warn(stacklevel + 1)
+        for one in self._never:
+            one.warn(stacklevel + 1)
 
     def _get_support_mask(self) -> np.ndarray:
         check_is_fitted(self)
-        mask = self.coef_[0] != 0
+        mask = self.coef_.any(axis=0)
         mask[self._included] = True
         if getattr(self, "_groups", None) is None:
             return mask

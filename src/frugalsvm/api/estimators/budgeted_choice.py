@@ -98,8 +98,8 @@ class BudgetedChoice(ScoredChoice):
         """Set the attributes that come from the fit of all data."""
         self.path_ = fitted.path
         self._take_result(fitted.result)
-        self.coef_ = fitted.model.coef.reshape(1, -1)
-        self.intercept_ = np.array([fitted.model.intercept])
+        self.coef_ = np.atleast_2d(fitted.model.coef)
+        self.intercept_ = np.atleast_1d(fitted.model.intercept)
         self.n_iter_ += fitted.n_solves
         self._included = self._features.columns_of(fitted.included)
         self._take_selected()

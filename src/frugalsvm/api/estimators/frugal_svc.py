@@ -13,6 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from ...driver.result import Result, Status
 from ...runtime.effort import EFFORTS
 from ...runtime.progress import Callback
+from ..validation.models import Linear, codes_of
 from . import parameters as may_be
 from .binary_linear import all_or_nothing, check_sample_weight
 from .budgeted import BudgetedClassifier
@@ -44,6 +45,9 @@ class FrugalSVC(BudgetedClassifier):
 
     and returns the model with a lower bound on this minimum. Data are not scaled: if
     features differ in scale, put a scaler before the classifier in a pipeline.
+
+    More than two classes share the budget: the sum of the objectives of one such SVM
+    for each class, against all others, is minimised, with the same features in all.
 
     Parameters
     ----------
@@ -99,7 +103,7 @@ class FrugalSVC(BudgetedClassifier):
     signs : array-like of shape (n_columns,) or dict, default=None
         "+" or 1 for a weight that must not be negative, "-" or -1 for one that must not
         be positive, 0 for a free one: for each column, or by the names of those that
-        have one. Positive scores mean ``classes_[1]``.
+        have one. Positive scores mean ``classes_[1]``. For two classes only.
     class_weight : dict or "balanced", default=None
         Multipliers of C by class.
     fit_intercept : bool, default=True
@@ -135,15 +139,15 @@ class FrugalSVC(BudgetedClassifier):
 
     Attributes
     ----------
-    coef_ : ndarray of shape (1, n_features)
-        Weights; at most ``max_features`` are not zero, or belong to at most so many
-        groups.
+    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
+        Weights, in a row for each of more than two classes; at most ``max_features``
+        columns are not zero, or belong to at most so many groups.
     selected_groups_ : ndarray
         The selected features: names of groups and columns, or numbers if they have no
         names. ``get_support`` is about columns: all of these groups.
-    intercept_ : ndarray of shape (1,)
-    classes_ : ndarray of shape (2,)
-        Labels; positive decisions mean ``classes_[1]``.
+    intercept_ : ndarray of shape (1,) or (n_classes,)
+    classes_ : ndarray of shape (n_classes,)
+        Labels; with two of them, positive decisions mean ``classes_[1]``.
     objective_ : float
         Objective of the model; with ``refit_C``, of the weights for ``C``.
     lower_bound_ : float
@@ -267,7 +271,8 @@ class FrugalSVC(BudgetedClassifier):
             Training data. Sparse matrices and large tables are not copied: see
             :class:`~frugalsvm.Problem`.
         y : array-like of shape (n_samples,)
-            Labels of exactly two classes.
+            Labels of two or more classes. More than two are fitted one against the
+            rest, by as many SVMs that share their features.
         sample_weight : array-like of shape (n_samples,), default=None
             Multipliers of C; samples of weight zero are dropped.
 
@@ -288,6 +293,8 @@ class FrugalSVC(BudgetedClassifier):
             ``gap_tol``. There is no warning if the effort ended it.
         ConstantModelWarning
             If the model predicts one class for all training samples.
+        NeverPredictedWarning
+            For each of more than two classes that it predicts for none of them.
         """
         with all_or_nothing(self):
             outcome = self._fit(X, y, sample_weight)
@@ -322,12 +329,12 @@ class FrugalSVC(BudgetedClassifier):
         self._included = self._features.columns_of(np.array(problem.include))
         self._take(outcome.result)
         C = self.C if self.refit_C is None else self.refit_C
-        self._note_constant(outcome.result.constant, problem.y > 0, C)
+        kept = weights > 0
+        predicted = Linear.of(outcome.result).predict(data)
+        self._note_predictions(predicted[kept], codes_of(signs)[kept], C)
         # Free its copy of the data before the next step.
         del problem
-        self._keep_moments(
-            data, check_sample_weight(sample_weight, data) * (weights > 0)
-        )
+        self._keep_moments(data, check_sample_weight(sample_weight, data) * kept)
         return outcome
 
     def _warn_of_limit(self, result: Result) -> None:
@@ -346,7 +353,7 @@ class FrugalSVC(BudgetedClassifier):
         """Set the attributes of the fitted estimator."""
         self._take_result(result)
         weights = result if result.refit is None else result.refit
-        self.coef_ = weights.coef.reshape(1, -1)
-        self.intercept_ = np.array([weights.intercept])
+        self.coef_ = np.atleast_2d(weights.coef)
+        self.intercept_ = np.atleast_1d(weights.intercept)
         self._take_selected()
         self.n_iter_ = max(1, result.counters.get("SVM solves", 1))

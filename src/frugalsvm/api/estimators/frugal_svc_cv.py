@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import Tags
 
-from ...driver.constant import sign_of
 from ...runtime.effort import EFFORTS
 from ..validation.cells import (
     SHARE_OF_FOLDS,
@@ -22,6 +21,7 @@ from ..validation.choice import DEFAULT_RULE, RULES, Choice
 from ..validation.final_fit import FinalFit
 from ..validation.folds import fold_seeds
 from ..validation.grid import is_word
+from ..validation.models import codes_of
 from ..validation.samples import ProblemMaker, Samples
 from ..validation.splits import make_splits
 from . import parameters as may_be
@@ -30,7 +30,6 @@ from .budgeted_choice import BudgetedChoice
 from .frugal_svc import METHOD_NAMES
 from .parameters import Constraint
 from .scored_choice import part_of
-from .summary import linear_scores
 
 
 class FrugalSVCCV(BudgetedChoice):
@@ -283,7 +282,7 @@ class FrugalSVCCV(BudgetedChoice):
         X : array-like or sparse matrix of shape (n_samples, n_features)
             Training data; sparse data are not scaled.
         y : array-like of shape (n_samples,)
-            Labels of exactly two classes.
+            Labels of two or more classes, as for :class:`FrugalSVC`.
         sample_weight : array-like of shape (n_samples,), default=None
             Multipliers of C; samples of weight zero are dropped. They also weight the
             scores.
@@ -308,6 +307,8 @@ class FrugalSVCCV(BudgetedChoice):
             ``gap_tol``.
         ConstantModelWarning
             If the model predicts one class for all training samples.
+        NeverPredictedWarning
+            For each of more than two classes that it predicts for none of them.
         """
         with all_or_nothing(self):
             found, was_interrupted = self._fit(X, y, sample_weight, params)
@@ -361,7 +362,7 @@ class FrugalSVCCV(BudgetedChoice):
         self._take_choice(work, found.folds, fitted.choice)
         self._take_fit(fitted)
         kept = loss_weight > 0
-        sign = sign_of(linear_scores(data, self.coef_[0], self.intercept_[0])[kept])
-        self._note_constant(sign, signs[kept] > 0, self.best_refit_C_)
+        predicted = fitted.model.predict(data)[kept]
+        self._note_predictions(predicted, codes_of(signs)[kept], self.best_refit_C_)
         self._keep_moments(data, samples.sample_weight)
         return found, found.was_interrupted or fitted.was_interrupted

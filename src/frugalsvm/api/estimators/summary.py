@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from importlib import import_module
 from typing import Any, NamedTuple
@@ -19,8 +19,9 @@ class Moments(NamedTuple):
     r"""How selected features vary with the samples, and with the score.
 
     ``deviations`` holds standard deviations, ``shares`` the fractions of the variance
-    of the score, :math:`w_j \operatorname{Cov}(x_j, s) / \operatorname{Var}(s)`. All
-    refer to the population described by the sample weights.
+    of the score, :math:`w_j \operatorname{Cov}(x_j, s) / \operatorname{Var}(s)`, or of
+    the sum of these variances over the scores of several classes. All refer to the
+    population described by the sample weights.
     """
 
     deviations: np.ndarray
@@ -39,10 +40,13 @@ class Moments(NamedTuple):
         # Rescaled, so that sums of tiny weights do not vanish.
         counts = sample_weight / sample_weight.max()
         centred = features - np.average(features, axis=0, weights=counts)
-        score = centred @ weights
-        variance = float(counts @ score**2)
-        parts = weights * (centred.T @ (counts * score))
-        shares = parts / variance if variance > 0 else np.full(weights.size, np.nan)
+        shares = np.zeros(features.shape[1])
+        variance = 0.0
+        for own in np.atleast_2d(weights):
+            score = centred @ own
+            variance += float(counts @ score**2)
+            shares += own * (centred.T @ (counts * score))
+        shares = shares / variance if variance > 0 else np.full(shares.size, np.nan)
         return cls(np.sqrt(np.average(centred**2, axis=0, weights=counts)), shares)
 
 
@@ -55,6 +59,7 @@ class SummaryMixin:
     coef_: np.ndarray
     intercept_: np.ndarray
     _moments: Moments | None
+    _never: Sequence[Any] = ()
 
     def summary(self, X: ArrayLike | None = None, *, scaler: Any = None) -> Any:
         """Selected features with their weights, as a DataFrame.
@@ -82,13 +87,18 @@ class SummaryMixin:
             groups there is a row for each of their columns, and ``group`` says which
             group that is. The intercept is ``attrs["intercept"]``. If the model
             predicts one class for all training samples, ``attrs["warning"]`` says so.
+            With more than two classes there is a ``weight_c`` (and a
+            ``weight_per_unit_c``) for each class c, ``attrs["intercept"]`` is a list,
+            and ``standardised_weight`` is the length of the standardised weights of all
+            classes.
         """
         check_is_fitted(self)
         support = np.flatnonzero(self._get_support_mask())  # type: ignore[attr-defined]
-        weights = self.coef_[0, support]
-        columns = {"weight": weights}
+        columns = self._by_class("weight", self.coef_[:, support])
         if scaler is not None:
-            columns["weight_per_unit"] = weights / _scales(scaler, self)[support]
+            per_unit = self.coef_[:, support] / _scales(scaler, self)[support]
+            columns |= self._by_class("weight_per_unit", per_unit)
+        weights = _lengths(self.coef_[:, support])
         moments = self._moments_of(X, support)
         if moments is not None:
             columns["standardised_weight"] = weights * moments.deviations
@@ -104,11 +114,19 @@ class SummaryMixin:
         if groups is not None and not groups.are_columns:
             own = groups.names_by_column
             frame["group"] = [own[j] for j in support[order]]
-        frame.attrs["intercept"] = float(self.intercept_[0])
+        intercepts = self.intercept_.tolist()
+        frame.attrs["intercept"] = intercepts[0] if len(intercepts) == 1 else intercepts
         constant = getattr(self, "_constant", None)
         if constant is not None:
             frame.attrs["warning"] = constant.words
         return frame
+
+    def _by_class(self, name: str, values: np.ndarray) -> dict[str, np.ndarray]:
+        """Values of the features by the name of their column, one for each class."""
+        if len(values) == 1:
+            return {name: values[0]}
+        classes = self.classes_.tolist()  # type: ignore[attr-defined]
+        return {f"{name}_{c}": own for c, own in zip(classes, values, strict=True)}
 
     def to_frame(self, X: ArrayLike | None = None, *, scaler: Any = None) -> Any:
         """Alias of :meth:`summary`, for consistency with other results."""
@@ -123,7 +141,7 @@ class SummaryMixin:
         support = np.flatnonzero(self._get_support_mask())  # type: ignore[attr-defined]
         kept = sample_weight > 0
         self._moments = Moments.of(
-            dense_columns(data, support)[kept], self.coef_[0, support],
+            dense_columns(data, support)[kept], self.coef_[:, support],
             sample_weight[kept],
         )  # fmt: skip
 
@@ -137,7 +155,7 @@ class SummaryMixin:
                 f"X must have the {self.coef_.shape[1]} features of the fit, got an "
                 f"array of shape {data.shape}."
             )
-        return Moments.of(dense_columns(data, support), self.coef_[0, support])
+        return Moments.of(dense_columns(data, support), self.coef_[:, support])
 
     # --- notebooks ---------------------------------------------------------------
 
@@ -165,14 +183,18 @@ class SummaryMixin:
             # The weights may be rescaled, or belong to another C.
             own = replace(
                 result,
-                coef=self.coef_[0],
-                intercept=float(self.intercept_[0]),
+                coef=self.coef_[0] if len(self.coef_) == 1 else self.coef_,
+                intercept=self.intercept_[0]
+                if len(self.coef_) == 1
+                else self.intercept_,
                 selected=support if groups is None else groups.used(mask),
                 constant=None,
             )
             constant = getattr(self, "_constant", None)
-            alert = None if constant is None else constant.words
-            return f"<div>{own._page(names, alert)}</div>"
+            notes = [one.words for one in (constant, *self._never) if one is not None]
+            alert = " ".join(notes) or None
+            classes = [str(one) for one in self.classes_]  # type: ignore[attr-defined]
+            return f"<div>{own._page(names, alert, classes)}</div>"
         return "<div>{}</div>".format(
             markup.box(
                 f"{support.size} of {self.coef_.shape[1]} features",
@@ -184,10 +206,9 @@ class SummaryMixin:
         )
 
 
-def linear_scores(data: Any, coef: np.ndarray, intercept: float) -> np.ndarray:
-    """Scores of the samples of a table or a sparse matrix."""
-    used = np.flatnonzero(coef)
-    return dense_columns(data, used) @ coef[used] + intercept
+def _lengths(weights: np.ndarray) -> np.ndarray:
+    """The weight of each feature, or the length of those of several classes."""
+    return weights[0] if len(weights) == 1 else np.linalg.norm(weights, axis=0)
 
 
 def dense_columns(data: Any, features: np.ndarray) -> np.ndarray:

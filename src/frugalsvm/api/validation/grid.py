@@ -79,9 +79,9 @@ class GridFold(NamedTuple):
         Not a number in cells that were not finished.
     constant : ndarray of bool of the same shape
         Whether the model predicts one class for all training samples.
-    chance : tuple of two floats
-        Scores of the two models that always predict one class; not a number unless
-        there is a constant model to compare with.
+    chance : tuple of floats
+        Scores of the models that always predict one class; not a number unless there
+        is a constant model to compare with.
     objectives : ndarray of shape (n_C, n_budgets)
         On the training part.
     supports : list of list of (ndarray or None)
@@ -90,7 +90,7 @@ class GridFold(NamedTuple):
 
     scores: np.ndarray
     constant: np.ndarray
-    chance: tuple[float, float]
+    chance: tuple[float, ...]
     objectives: np.ndarray
     supports: list[list[np.ndarray | None]]
     n_solves: int
@@ -223,7 +223,8 @@ class FoldSearch:
         for (i, j), solution in self._found.items():
             objectives[i, j] = solution.objective
             supports[i][j] = solution.support
-        chance = (np.nan, np.nan)
+        signs = self._train.signs
+        chance: tuple[float, ...] = (np.nan,) * (2 if signs.ndim == 1 else len(signs.T))
         if self._constant.any():
             params = self._job.score_params or {}
             chance = chance_scores(self._work.scoring, self._test, params)

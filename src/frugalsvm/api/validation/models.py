@@ -17,10 +17,13 @@ FINAL_TOL = 1e-9
 
 
 class Linear(NamedTuple):
-    """A linear model: weights of all columns, and an intercept."""
+    """A linear model: weights of all columns, and an intercept.
+
+    A row of weights and an intercept for each of more than two classes.
+    """
 
     coef: np.ndarray
-    intercept: float
+    intercept: Any
 
     @classmethod
     def of(cls, result: Result) -> Linear:
@@ -28,26 +31,43 @@ class Linear(NamedTuple):
         last = result if result.refit is None else result.refit
         return cls(last.coef, last.intercept)
 
-    def predicts_positive(self, X: Any) -> np.ndarray:
-        """Whether samples are predicted to be positive; reads the columns it needs."""
-        used = np.flatnonzero(self.coef)
-        return np.asarray(X[:, used] @ self.coef[used] + self.intercept > 0)
+    @property
+    def n_columns(self) -> int:
+        """Number of columns."""
+        return self.coef.shape[-1]
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The numbers of the predicted classes; reads the columns it needs."""
+        used = np.flatnonzero(np.atleast_2d(self.coef).any(axis=0))
+        scores = X[:, used] @ self.coef[..., used].T + self.intercept
+        return codes_of(np.asarray(scores))
 
     def is_constant(self, X: Any) -> bool:
         """Whether all samples are predicted to be of one class."""
-        positive = self.predicts_positive(X)
-        return bool(positive.all() or not positive.any())
+        return np.unique(self.predict(X)).size < 2
+
+
+def codes_of(scores: np.ndarray) -> np.ndarray:
+    """The number of the class that each score stands for.
+
+    With a column for each class, that of the largest one.
+    """
+    if scores.ndim == 2:
+        return np.asarray(np.argmax(scores, axis=1))
+    return (scores > 0).astype(np.intp)
 
 
 def svm_on(problem: Problem, support: np.ndarray) -> Linear:
     """The SVM on a support, as a model of all columns."""
+    from ...driver.result import by_machine
     from ...search.evaluator import Evaluator
 
     solution = Evaluator(problem).solve(support, tol=FINAL_TOL)
     assert solution is not None
     coef = np.zeros(problem.n_columns)
     coef[problem.columns.of(solution.support)] = solution.w
-    return Linear(coef, problem.unshifted_intercept(coef, solution.b))
+    intercept = problem.unshifted_intercept(coef, solution.b)
+    return Linear(by_machine(problem, coef), intercept)
 
 
 def grid_models(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.preprocessing import StandardScaler
 
-from .models import Linear
+from .models import Linear, codes_of
 
 if TYPE_CHECKING:
     from ...driver.result import Result
@@ -59,7 +59,7 @@ class Standardisation:
         if self.mean is None:
             return model
         coef = model.coef / self.scale
-        return Linear(coef, model.intercept - float(coef @ self.mean))
+        return Linear(coef, model.intercept - coef @ self.mean)
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ class Samples:
     data : ndarray
         The same as numbers.
     y, signs : ndarray
-        Labels, and their codes -1 and +1.
+        Labels, and their codes -1 and +1; a column for each of more than two classes.
     sample_weight : ndarray
     """
 
@@ -124,6 +124,11 @@ class Samples:
     y: np.ndarray
     signs: np.ndarray
     sample_weight: np.ndarray
+
+    @property
+    def codes(self) -> np.ndarray:
+        """The number of each sample's class."""
+        return codes_of(self.signs)
 
     def part(self, indices: np.ndarray) -> Samples:
         """Some of the samples."""

@@ -42,10 +42,10 @@ class Scoring(Protocol):
 
 
 class BalancedAccuracy:
-    """The mean over both classes of the share that is right, with weights of samples.
+    """The mean over the classes of the share that is right, with weights of samples.
 
-    A constant model scores one half, however rare a class is. A class without test
-    samples does not count.
+    A constant model scores one over their number, however rare a class is. A class
+    without test samples does not count.
     """
 
     def score(
@@ -56,11 +56,15 @@ class BalancedAccuracy:
         params: dict[str, Any],
     ) -> float:
         """The balanced accuracy of a model."""
-        positive, truth = model.predicts_positive(test.data), test.signs > 0
-        weight = _some_weight(test.sample_weight)
+        truth = test.codes
+        right, weight = (
+            model.predict(test.data) == truth,
+            _some_weight(test.sample_weight),
+        )
+        kinds = [truth == k for k in np.unique(truth)[::-1]]
         shares = [
-            np.average((positive == truth)[kind], weights=weight[kind])
-            for kind in (truth, ~truth)
+            np.average(right[kind], weights=weight[kind])
+            for kind in kinds
             if weight[kind].any()
         ]
         return float(np.mean(shares))
@@ -115,7 +119,9 @@ class ByScorer:
         A model of the first feature is scored. Other errors are ignored: they may not
         occur with other models.
         """
-        model = Linear(np.eye(1, test.data.shape[1])[0], 0.0)
+        first = np.zeros((*test.signs.shape[1:], test.data.shape[1]))
+        first[..., 0] = 1.0
+        model = Linear(first, np.zeros(test.signs.shape[1:]))
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
@@ -153,10 +159,10 @@ class ByScorer:
         """A fitted classifier."""
         made = type(self.template)
         estimator = made(**(self.template.get_params() | settings))
-        estimator.coef_ = model.coef.reshape(1, -1)
-        estimator.intercept_ = np.array([model.intercept])
+        estimator.coef_ = np.atleast_2d(model.coef)
+        estimator.intercept_ = np.atleast_1d(model.intercept)
         estimator.classes_ = self.classes
-        estimator.n_features_in_ = model.coef.size
+        estimator.n_features_in_ = model.n_columns
         estimator._included, estimator._groups = self.included, self.groups
         if self.names is not None:
             estimator.feature_names_in_ = self.names
@@ -165,22 +171,22 @@ class ByScorer:
 
 def chance_scores(
     scoring: Scoring, test: Samples, params: dict[str, Any]
-) -> tuple[float, float]:
-    """The scores of the two models that predict one class for every sample.
+) -> tuple[float, ...]:
+    """The scores of the models that predict one class for every sample.
 
     Not a number for scorers that such a model does not suit.
     """
-    n_features = test.data.shape[1]
+    shape = test.signs.shape[1:]
     found = []
-    for intercept in (-1.0, 1.0):
-        model = Linear(np.zeros(n_features), intercept)
+    for intercept in np.eye(*shape) if shape else (-1.0, 1.0):
+        model = Linear(np.zeros((*shape, test.data.shape[1])), intercept)
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 found.append(scoring.score(model, {"max_features": 0}, test, params))
         except Exception:
             found.append(np.nan)
-    return found[0], found[1]
+    return tuple(found)
 
 
 def _some_weight(weights: np.ndarray) -> np.ndarray:

@@ -29,14 +29,15 @@ def make_splits(
     """
     given = _given(cv)
     if given is None:
-        fewer = _fewer_folds(cv, samples.signs, stacklevel + 1)
+        fewer = _fewer_folds(cv, samples.codes, stacklevel + 1)
         splitter = check_cv(fewer, samples.y, classifier=True)
         given = list(splitter.split(samples.X, samples.y, **params))
     if not given:
         raise ValueError("cv has no split; give at least one.")
     splits = [_split(k, one, samples.y.size) for k, one in enumerate(given)]
+    n_classes = np.unique(samples.codes).size
     for k, (train, test) in enumerate(splits):
-        _check_training(k, samples.part(train))
+        _check_training(k, samples.part(train), n_classes)
         if test.size == 0:
             raise ValueError(
                 f"the test part of fold {k} is empty, so that nothing can be scored; "
@@ -100,23 +101,30 @@ def _indices(part: str, samples: Any, n_samples: int) -> np.ndarray:
     return indices
 
 
-def _check_training(k: int, part: Samples) -> None:
-    kinds = np.unique(part.signs[part.sample_weight > 0])
-    if kinds.size < 2:
-        has = "samples of one class only" if kinds.size else "no samples to learn from"
+def _check_training(k: int, part: Samples, n_classes: int) -> None:
+    kinds = np.unique(part.codes[part.sample_weight > 0])
+    if kinds.size < n_classes:
+        has = "no samples to learn from"
+        if kinds.size:
+            has = f"samples of {kinds.size} of the {n_classes} classes only"
+        if kinds.size == 1 and n_classes == 2:
+            has = "samples of one class only"
+        wanted = "both classes" if n_classes == 2 else "all classes"
         raise ValueError(
             f"the training part of fold {k} has {has}; give a cv whose folds have "
-            "both classes, or fewer folds."
+            f"{wanted}, or fewer folds."
         )
 
 
-def _fewer_folds(cv: Any, signs: np.ndarray, stacklevel: int) -> Any:
-    """Cut a number of folds to the size of the rarer class; leave any other cv."""
-    rarer = min(_counts(signs))
+def _fewer_folds(cv: Any, codes: np.ndarray, stacklevel: int) -> Any:
+    """Cut a number of folds to the size of the rarest class; leave any other cv."""
+    counts = np.bincount(codes)
+    rarer = int(counts[counts > 0].min())
     if not isinstance(cv, (int, np.integer)) or rarer < 2 or cv <= rarer:
         return cv
+    which = "rarer" if np.count_nonzero(counts) == 2 else "rarest"
     warnings.warn(
-        f"cv={cv} exceeds the samples of the rarer class; using {rarer} folds.",
+        f"cv={cv} exceeds the samples of the {which} class; using {rarer} folds.",
         UserWarning,
         stacklevel=stacklevel,
     )
