@@ -8,16 +8,21 @@ from ..problem.problem import Problem
 TAKE_GROUPS = ("SVM", "BigMP", "CoP", "SCoP", "DSCoP")
 
 
+def require_two_classes(name: str, problem: Problem) -> None:
+    """Refuse a problem of several classes."""
+    if problem.n_machines > 1:
+        raise ValueError(
+            f"{name} does not take more than two classes: use the native methods of "
+            "solve (auto, branch-and-bound, swap, relax-and-round) and DSCoP."
+        )
+
+
 def require_plain(name: str, problem: Problem) -> None:
     """Refuse a problem whose features are groups, or whose weights have signs.
 
     ``name`` is what refuses it: a model, a method, or something computed.
     """
-    if problem.n_machines > 1:
-        raise ValueError(
-            f"{name} does not take more than two classes: use the native methods of "
-            "solve (auto, branch-and-bound, swap, relax-and-round)."
-        )
+    require_two_classes(name, problem)
     columns = problem.columns
     if columns.is_plain:
         return

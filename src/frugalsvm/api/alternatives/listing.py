@@ -44,8 +44,10 @@ class NearOptimal:
         ``include``.
     coefs : list of ndarrays
         Weights of these features; of groups, those of all of their columns, one group
-        after the other (``problem.columns.of(support)``).
-    intercepts, objectives : ndarrays of shape (n_models,)
+        after the other (``problem.own_columns.of(support)``). A row of weights for
+        each of more than two classes.
+    intercepts : ndarray of shape (n_models,) or (n_models, n_classes)
+    objectives : ndarray of shape (n_models,)
     complete : bool
         Whether it is proved that no support within ``tolerance`` is missing.
     complete_up_to : float

@@ -24,6 +24,7 @@ from ...tree.listing import Found, Listing, ListingTree, Threshold, solve_suppor
 from ...tree.proof import ProvedList, build_certificate
 from ..feature_groups import FeatureGroups
 from ..feature_names import FeatureNames
+from ..validation.models import signs_of
 from .exchanges import ExchangeTrials
 from .listing import COMPLETE, SAME, NearOptimal
 from .needs import bounds_without
@@ -98,7 +99,8 @@ def near_optimal(
         Data; they are not scaled. A :class:`Problem` has its own budgets and C; none of
         its parameters may be given as well.
     y : array-like of shape (n_samples,)
-        Labels of two classes; the larger label counts as +1.
+        Labels; the larger one of two counts as +1. More than two classes share their
+        features, as in :class:`FrugalSVC`.
     max_features : int or None, default=5
     C : float, default=1.0
     tolerance : float, default=0.01
@@ -223,7 +225,7 @@ def _collect(
         proof = _certificate(problem, groups, lower_bound, tree)
     return NearOptimal(
         supports=[one.support for one, _ in groups],
-        coefs=[one.coef for one, _ in groups],
+        coefs=[_by_class(problem, one) for one, _ in groups],
         intercepts=np.array([one.intercept for one, _ in groups]),
         objectives=np.array([one.objective for one, _ in groups]),
         complete=complete,
@@ -271,7 +273,7 @@ def _status(complete: bool, tree: ListingTree, stop: StopCondition) -> str:
 def _first(problem: Problem, start: Result) -> Found:
     """The initial solution, which is always listed."""
     support = np.union1d(start.selected, problem.include).astype(np.int64)
-    coef = start.coef[problem.columns.of(support)]
+    coef = start.coef.ravel()[problem.columns.of(support)]
     lengths = problem.columns.lengths(support, coef)
     return Found(support, coef, start.intercept, start.objective, -np.inf, lengths)
 
@@ -302,6 +304,13 @@ def _without_zeros(problem: Problem, whole: Found) -> Found:
         if smaller.objective <= whole.objective * (1.0 + SAME):
             one = smaller
     return one
+
+
+def _by_class(problem: Problem, one: Found) -> np.ndarray:
+    """The weights of a support, in a row for each of more than two classes."""
+    if problem.n_machines == 1:
+        return one.coef
+    return problem.blocks(one.support, one.coef).reshape(problem.n_machines, -1)
 
 
 def _certificate(
@@ -404,7 +413,7 @@ def _problem(
 
 
 def _signs(y: Any) -> np.ndarray:
-    """Labels of two classes as -1 and +1."""
+    """Labels as -1 and +1, in a column for each of more than two classes."""
     check_unmasked("y", y)
     labels = np.asarray(y)
     if _has_missing(labels):
@@ -416,9 +425,9 @@ def _signs(y: Any) -> np.ndarray:
         raise ValueError(
             f"y must have labels of one type, got {' and '.join(kinds)}."
         ) from error
-    if classes.size != 2:
-        raise ValueError(f"y must have two classes, got {classes.size}.")
-    return np.where(labels == classes[1], 1.0, -1.0)
+    if classes.size < 2:
+        raise ValueError(f"y must have two classes or more, got {classes.size}.")
+    return signs_of(np.searchsorted(classes, labels), classes.size)
 
 
 def _has_missing(labels: np.ndarray) -> bool:

@@ -16,7 +16,7 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ..validation.models import codes_of
+from ..validation.models import codes_of, signs_of
 from .summary import SummaryMixin, dense_columns
 
 
@@ -104,7 +104,8 @@ class BinaryLinearClassifier(
         -------
         ndarray of shape (n_samples,)
         """
-        return self.classes_[codes_of(self.decision_function(X))]
+        codes = codes_of(self.decision_function(X))
+        return self.classes_[codes]
 
     def _encode(self, y: np.ndarray) -> np.ndarray:
         """Labels as -1 and +1, a column for each of several; stores ``classes_``."""
@@ -120,10 +121,7 @@ class BinaryLinearClassifier(
                 f"Classifier can't train when only one class is present: y has only "
                 f"{self.classes_[0]!r}."
             )
-        if self.classes_.size > 2:
-            every = np.arange(self.classes_.size)
-            return np.where(codes[:, np.newaxis] == every, 1.0, -1.0)
-        return np.where(codes == 1, 1.0, -1.0)
+        return signs_of(codes, self.classes_.size)
 
     def _weights(
         self, X: Any, y: np.ndarray, sample_weight: ArrayLike | None

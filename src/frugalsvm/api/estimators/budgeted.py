@@ -86,8 +86,8 @@ class BudgetedClassifier(BinaryLinearClassifier):
         """
         if self.signs is not None and self.classes_.size > 2:
             raise ValueError(
-                f"signs are for two classes, but y has {self.classes_.size}: leave signs "
-                "out, or fit one class against all others."
+                f"signs are for two classes, but y has {self.classes_.size}: leave "
+                "signs out, or fit one class against all others."
             )
         groups = FeatureGroups.of(self._columns, self.feature_groups, self.signs, data)
         is_plain = groups.are_columns and groups.signs is None

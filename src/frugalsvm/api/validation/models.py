@@ -47,6 +47,13 @@ class Linear(NamedTuple):
         return np.unique(self.predict(X)).size < 2
 
 
+def signs_of(codes: np.ndarray, n_classes: int) -> np.ndarray:
+    """Numbers of classes as labels -1 and +1, in a column for each of several."""
+    if n_classes == 2:
+        return np.where(codes == 1, 1.0, -1.0)
+    return np.where(codes[:, np.newaxis] == np.arange(n_classes), 1.0, -1.0)
+
+
 def codes_of(scores: np.ndarray) -> np.ndarray:
     """The number of the class that each score stands for.
 

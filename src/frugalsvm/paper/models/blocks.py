@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from ...problem.problem import Problem
 from ...problem.validation import check_indices
 from ...search.native.certified import check_big_m
-from ..plain import TAKE_GROUPS, require_plain
+from ..plain import TAKE_GROUPS, require_plain, require_two_classes
 from ..solvers.base import Trait
 from .modelling import modelling
 
@@ -77,6 +77,7 @@ def draft(
     matrix.
     """
     cp = modelling()
+    require_two_classes(name, problem)
     if name not in TAKE_GROUPS:
         require_plain(name, problem)
     if features is None:
