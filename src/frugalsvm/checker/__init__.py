@@ -86,6 +86,7 @@ import numpy as np
 
 from .arithmetic import objective_bound
 from .listing import Alternatives, Listed
+from .machines import Machines
 from .proof import COST_SLACK, ProofData, ProofTree
 from .reading import (
     CLAIM_TOL,
@@ -104,7 +105,7 @@ from .statement import (
     check_data,
     check_limits,
     fingerprint,
-    is_about,
+    intercepts_of,
     loss_in_words,
 )
 from .table import DataMatrix, Units, standardised
@@ -241,32 +242,27 @@ def verify(certificate: Any, X: Any, y: Any, **expected: Any) -> Verification:
 
 
 def _verify(certificate: Any, X: Any, y: Any, expected: dict[str, Any]) -> Verification:
-    data, signs = check_data(X, y)
+    data, classes = check_data(X, y)
     size: Any = data.shape
     arrays = read_arrays(certificate, Size(*size))
     statement = Statement.of(arrays)
     statement.check(expected, arrays.get("refit_weights"))
     if "mean" in arrays:
         data = _standardised(data, arrays)
-    kept = statement.weights > 0
-    signs = signs[kept]
-    require(np.unique(signs).size == 2, "only one class has samples of positive weight")
-    rows: Any = (
-        data[kept].signed(signs)
-        if isinstance(data, DataMatrix)
-        else np.multiply(data[kept].T, signs, order="C")
-    )
+    machines = _machines(statement, data, classes)
     require(
-        is_about(str(arrays["fingerprint"]), rows, signs),
+        machines.is_about(str(arrays["fingerprint"])),
         "it is for other data (or the data are scaled or ordered differently)",
     )
-    C = statement.weights[kept]
-    objective_with = partial(_objective, statement, rows, signs)
+    C = statement.weights[statement.weights > 0]
+    objective_with = partial(_objective, statement, machines)
     objective_of = partial(objective_with, C)
-    objective = objective_of(arrays["selected"], arrays["coef"], arrays["intercept"])
+    objective = objective_of(arrays["selected"], arrays["coef"], intercepts_of(arrays))
     _check_claims(arrays, objective)
-    samples = ProofData(statement, rows, signs, C)
-    listed = Listed(arrays, statement.n_features, statement.columns)
+    samples = ProofData(statement, machines, C)
+    listed = Listed(
+        arrays, statement.n_features, statement.columns, statement.n_machines
+    )
     proof = ProofTree(samples, arrays, listed)
     lower_bound, threshold = proof.smallest_bound(), proof.threshold
     _check_bound(arrays, objective, lower_bound)
@@ -278,7 +274,7 @@ def _verify(certificate: Any, X: Any, y: Any, expected: dict[str, Any]) -> Verif
         alternatives = Alternatives(listed.supports, objectives, threshold)
     refit = None
     if "refit_coef" in arrays:
-        refit = check_refit(arrays, statement, rows, signs, objective_with)
+        refit = check_refit(arrays, statement, machines, objective_with)
     gap = (objective - lower_bound) / objective if objective > 0 else 0.0
     return Verification(
         objective, lower_bound, gap, statement, arrays["selected"].copy(),
@@ -300,14 +296,38 @@ def _standardised(
     return scaled
 
 
+def _machines(
+    statement: Statement, data: np.ndarray | DataMatrix, classes: np.ndarray
+) -> Machines:
+    """The SVMs of the problem, on the samples of positive weight."""
+    n_classes = int(classes.max()) + 1
+    require(
+        statement.n_classes == n_classes,
+        f"it is for {statement.n_classes:,} classes, but y has {n_classes:,}",
+    )
+    kept = statement.weights > 0
+    classes = classes[kept]
+    empty = n_classes - np.unique(classes).size
+    require(
+        not empty,
+        f"{empty:,} of {n_classes:,} classes have no sample of positive weight",
+    )
+    table = data[kept]
+    rows = (
+        table.as_rows()
+        if isinstance(table, DataMatrix)
+        else np.ascontiguousarray(table.T)
+    )
+    return Machines(rows, classes, n_classes)
+
+
 def _objective(
-    statement: Statement, rows: Any, signs: np.ndarray, C: np.ndarray,
-    selected: np.ndarray, coef: np.ndarray, intercept: Any,
+    statement: Statement, machines: Machines, C: np.ndarray, selected: np.ndarray,
+    coef: np.ndarray, intercepts: np.ndarray,
 ) -> float:  # fmt: skip
     """Objective of a solution, rounded up; its budgets are checked."""
-    intercept = float(intercept)
     require(
-        statement.fit_intercept or intercept == 0.0,
+        statement.fit_intercept or not intercepts.any(),
         "the solution has an intercept, but the problem has none",
     )
     used = np.union1d(selected, statement.include)
@@ -319,11 +339,12 @@ def _objective(
     require(excluded.size == 0, "the solution uses excluded features")
     columns = statement.columns.of(selected)
     require(
-        coef.size == columns.size,
-        "coef does not have one weight for each column of the selected features",
+        coef.size == columns.size * machines.count,
+        "coef does not have one weight for each column of the selected features"
+        + " and each class" * (machines.count > 1),
     )
     statement.columns.check_weights(columns, coef)
-    value = objective_bound(rows[columns], signs, C, coef, intercept)
+    value = machines.objective(C, columns, coef, intercepts)
     require(np.isfinite(value), "the objective is not finite")
     return value
 
