@@ -30,7 +30,7 @@ MODULES = {
     "checker": [
         "frugalsvm.checker.arithmetic", "frugalsvm.checker.reading",
         "frugalsvm.checker.table", "frugalsvm.checker.columns",
-        "frugalsvm.checker.statement",
+        "frugalsvm.checker.statement", "frugalsvm.checker.machines",
         "frugalsvm.checker.listing", "frugalsvm.checker.proof", "frugalsvm.checker",
     ],
     "bounds": ["frugalsvm.kernels.bounds"],
@@ -41,7 +41,7 @@ TESTS = {
         "tests/checker/test_arithmetic.py", "tests/checker/test_proof.py",
         "tests/checker/test_statement.py", "tests/checker/test_listing.py",
         "tests/checker/test_reading.py", "tests/checker/test_table.py",
-        "tests/checker/test_columns.py",
+        "tests/checker/test_columns.py", "tests/checker/test_machines.py",
         "tests/tree/test_proof.py",
     ],
     "bounds": ["tests/kernels/test_bounds.py"],

@@ -9,6 +9,7 @@ from sklearn.datasets import load_iris, load_wine
 from frugalsvm import FrugalSVC, InvalidCertificate, Problem, solve, verify
 from frugalsvm.checker import Statement
 from frugalsvm.checker.arithmetic import U, objective_bound
+from frugalsvm.checker.machines import Machines
 from frugalsvm.checker.proof import ProofData, _Part
 from tests.checker.forging import proved, sealed, single_root, with_fixing
 from tests.checker.trees import RandomTree, enumerated_bound, priced_bound
@@ -279,6 +280,11 @@ def exact(values):
     return [Fraction(float(v)) for v in values]
 
 
+def machine(rows):
+    """The machine of two classes that alternate."""
+    return Machines(rows, labels(rows.shape[1]) > 0)
+
+
 def random_part(seed):
     """A node: statement, data, dual point, squares, forced and free features, price."""
     rng = np.random.default_rng(seed)
@@ -288,7 +294,7 @@ def random_part(seed):
         rng.choice([0.1, 0.3, 0.7, 1.1], n), float(rng.choice([np.inf, 0.6, 1.4, 3.0])),
         np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), False,
     )  # fmt: skip
-    data = ProofData(statement, rng.normal(size=(n, m)), labels(m), np.ones(m))
+    data = ProofData(statement, machine(rng.normal(size=(n, m))), np.ones(m))
     roles = rng.choice(["free", "free", "free", "forced", "out"], n)
     squares = rng.uniform(0, 1, n) if seed % 3 else rng.choice([0.1, 0.3, 0.7], n)
     squares *= 10.0 ** rng.integers(-1, 2)
@@ -445,7 +451,7 @@ def test_the_whole_budget_may_be_spent_on_one_feature():
         4, 2, 1, np.ones(4), np.ones(2), 1.4, np.empty(0, dtype=np.int64),
         np.empty(0, dtype=np.int64), False,
     )  # fmt: skip
-    data = ProofData(statement, np.ones((2, 4)), labels(4), np.ones(4))
+    data = ProofData(statement, machine(np.ones((2, 4))), np.ones(4))
     for factor, possible in ((1.0, True), (1 + 2 * U, False)):
         statement.costs[0] = data.left_to_spend([]) * factor
         part = _Part(
@@ -469,9 +475,9 @@ def test_data_are_centred_where_the_intercept_is_free():
         statement = Statement(
             6, 5, 2, np.ones(6), np.ones(5), np.inf, none, np.array([4]), intercept
         )
-        data = ProofData(statement, X.T * y, y, np.ones(6))
+        data = ProofData(statement, machine(X.T), np.ones(6))
         wanted = X - X.mean(axis=0) if intercept else X
-        np.testing.assert_allclose(data.A, (wanted.T * y), rtol=0, atol=1e-9)
+        np.testing.assert_allclose(data.A, wanted.T, rtol=0, atol=1e-9)
         np.testing.assert_allclose(
             data.norms, np.linalg.norm(wanted, axis=0), rtol=1e-9
         )
@@ -779,5 +785,5 @@ def test_samples_without_weight_do_not_count(three_features):
     assert checked.lower_bound == alone.lower_bound
     assert checked.objective == alone.objective
     assert "10 samples" in str(checked)
-    with pytest.raises(InvalidCertificate, match="only one class has samples"):
+    with pytest.raises(InvalidCertificate, match="1 of 2 classes have no sample"):
         verify(sealed(few, weights=np.where(y < 0, 0.0, 1.0)), X, y)

@@ -247,15 +247,22 @@ def check_counts(size=(30, 6), length=None, **changes):
     _check_sizes(shapes, None if size is None else Size(*size), length)
 
 
-def refit(count):
+def refit(count, samples=9):
     return {
-        "refit_coef": count, "refit_weights": 30, "refit_sample": 9, "refit_alpha": 9
+        "refit_coef": count, "refit_weights": 30, "refit_sample": samples,
+        "refit_alpha": samples,
     }  # fmt: skip
 
 
-def listing(sets, features, weights):
+def several(**changes):
+    """Three classes."""
+    return {"intercepts": 3, "coef": 9, **changes}
+
+
+def listing(intercepts, features, weights, sets=None):
+    sets = intercepts if sets is None else sets
     return {
-        "threshold": 0, "listed_intercept": sets, "listed_start": sets + 1,
+        "threshold": 0, "listed_intercept": intercepts, "listed_start": sets + 1,
         "listed_feature": features, "listed_coef": weights,
     }  # fmt: skip
 
@@ -300,6 +307,20 @@ def listing(sets, features, weights):
         (listing(2, 5, 6), "listed_feature and listed_coef have"),
         ({"groups": 9, "size": None, **listing(2, 13, 13)}, "listed_feature and"),
         ({"groups": 9, "size": None, **listing(2, 12, 19)}, "listed_feature and"),
+        ({"intercepts": 0}, "0 classes of 30 samples"),
+        ({"intercepts": 31}, "31 classes of 30 samples"),
+        ({"intercepts": 3}, "coef and selected differ in length"),
+        (several(coef=8), "coef and selected differ in length"),
+        (several(groups=9, size=None, coef=28), "coef is too long"),
+        (several(point_sample=361, point_alpha=361), "inconsistent lengths"),
+        (several(**refit(19)), "refit_coef is too long"),
+        (several(**refit(18, 91)), "inconsistent lengths"),
+        (refit(6, 31), "inconsistent lengths"),
+        (several(**listing(7, 5, 15)), "one for each class"),
+        (several(**listing(6, 5, 15)), "listed_start has the wrong length"),
+        (several(**listing(6, 5, 5, 2)), "listed_feature and listed_coef have"),
+        (several(**listing(6, 13, 39, 2)), "listed_feature and listed_coef have"),
+        (several(groups=9, size=None, **listing(6, 12, 55, 2)), "listed_feature and"),
     ]
     + [
         ({name: count}, f"{name} and parent differ in length")
@@ -332,6 +353,10 @@ def nodes(count):
         {"groups": 9, "size": (30, 9), "coef": 9, "signs": 9, "mean": 9, "scale": 9},
         {"groups": 6, "signs": 6}, {"groups": 9, "size": None, **refit(9)}, refit(6),
         {"groups": 9, "size": None, **listing(2, 12, 18)}, listing(2, 12, 12),
+        several(), several(groups=9, size=None, coef=27), {"intercepts": 1},
+        several(point_sample=360, point_alpha=360), several(**refit(18, 90)),
+        several(**listing(6, 12, 36, 2)), {"intercepts": 30, "coef": 90},
+        several(groups=9, size=None, **listing(6, 12, 54, 2)),
         {"size": None, "costs": 0, **nodes(2), "fixing": 0, "include": 0, "exclude": 0,
          "selected": 0, "coef": 0, "point_start": 5},
     ],

@@ -256,10 +256,12 @@ def test_differences_are_shown_in_short(data):
             verify(proof, *data, **other)
 
 
-def test_data_are_read_as_doubles_and_signs():
-    X, signs = check_data([[1, 2], [3, 4], [5, 6]], ["b", "a", "b"])
+def test_data_are_read_as_doubles_and_numbers_of_classes():
+    X, classes = check_data([[1, 2], [3, 4], [5, 6]], ["b", "a", "b"])
     assert X.dtype == np.float64
-    np.testing.assert_array_equal(signs, [1.0, -1.0, 1.0])
+    np.testing.assert_array_equal(classes, [1, 0, 1])
+    _, classes = check_data(np.eye(4), [7.0, -1.0, 2.5, 7.0])
+    np.testing.assert_array_equal(classes, [2, 0, 1, 2])
     check_data([[LARGEST_VALUE], [-LARGEST_VALUE]], [0, 1])
     for value in (LARGEST_VALUE * (1 + 1e-15), -np.inf, np.nan):
         with pytest.raises(InvalidCertificate, match="beyond 1e"):
@@ -273,8 +275,7 @@ def test_data_are_read_as_doubles_and_signs():
         ([[[1.0]], [[2.0]]], [0, 1], "must be 2D"),
         ([[1.0], [2.0]], [0, 1, 1], "one label per row"),
         ([[1.0], [2.0]], [[0], [1]], "one label per row"),
-        ([[1.0], [2.0]], [1, 1], "two classes, got 1"),
-        ([[1.0], [2.0], [3.0]], [0, 1, 2], "two classes, got 3"),
+        ([[1.0], [2.0]], [1, 1], "two classes or more, got 1"),
         ([[1.0], [2.0]], np.ma.masked_equal([0, 1], 5), "masked"),
         (np.ma.masked_equal([[1.0], [2.0]], 5), [0, 1], "masked"),
     ],

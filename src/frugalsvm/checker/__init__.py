@@ -18,9 +18,17 @@ A feature is a column of X or a group of columns, which then stands in place of 
 with the sum of its squares: some of its weights may be nonzero if it is in the support.
 If a weight may not be negative (positive), the square is of max(0, c_j) (min(0, c_j)).
 
-Arithmetic: alpha is rounded to a grid on which sums are exact and the classes balance
-exactly; products have an error bound that holds for any order of summation; every other
-rounding error is covered by a factor. NaN means rejection.
+With K > 2 classes the objective is the sum of those of K SVMs, the machines: machine k
+has +1 for class k (in the order of the labels) and -1 for all others. Samples and C_i
+are the same for all, each has weights and an intercept of its own, and a support is the
+features with a weight that is not zero in any of them. For a given support they are
+independent. So a dual point is an alpha for each machine, feasible there, and 1'alpha
+and c_j^2 are sums over all machines.
+
+Arithmetic: alpha is rounded to a grid on which sums are exact (one grid for all
+machines) and the classes balance exactly (in each machine); products have an error
+bound that holds for any order of summation; every other rounding error is covered by a
+factor. NaN means rejection.
 
 File: ``.npz`` with the arrays
 
@@ -52,11 +60,21 @@ first, older files have format 2, or 3 with a list):
   from zero in the order of their first columns. Budgets, costs, supports and the tree
   are in features; without this section, each column is one;
 * signs: ``signs``, for each column of X 1 if its weight may not be negative, -1 if it
-  may not be positive, 0 if it is free. Weights are those of the score for +1.
+  may not be positive, 0 if it is free. Weights are those of the score for +1;
+* several classes: ``n_classes``, at least 3, and ``intercepts``, one for each machine;
+  ``intercept`` is zero, and there are no signs. ``coef`` has all weights of the first
+  machine, then all of the second, and so on; so has ``refit_coef``, and
+  ``listed_coef`` for each set. ``listed_intercept`` has K numbers for each set. With a
+  refit there is also ``refit_intercepts``, and ``refit_intercept`` is zero. Sample i of
+  the m of positive weight is number k m + i in machine k (``point_sample``,
+  ``refit_sample``), where k counts from 0. ``fingerprint`` is that of X in place of A,
+  and of the classes 0, 1, ..., K - 1 as doubles in place of y. Each class has a sample
+  of positive weight.
 
-The last two are part of the problem: they are printed with it, and compared with what
-the user expects. Sections for several classes and packed dual points are reserved: a
-file with an entry that is not known here is rejected.
+Groups, signs and several classes are part of the problem: they are printed with it, and
+groups and signs are compared with what the user expects (the classes are those of y). A
+section for packed dual points is reserved: a file with an entry that is not known here
+is rejected.
 
 A certificate may also prove that a list of sets of features is complete, with the
 arrays ``listed_start``, ``listed_feature``, ``listed_coef``, ``listed_intercept``,
@@ -72,8 +90,9 @@ ignored here: the proof is about the numbers in X and y.
 
 ``reading`` rejects files that are damaged or too large, ``statement`` holds the
 problem and ``columns`` its groups and signs, ``table`` reads large and sparse data in
-blocks, ``arithmetic`` does the directed rounding, ``proof`` checks the tree,
-``listing`` the list and ``refit`` the refit.
+blocks, ``arithmetic`` does the directed rounding, ``machines`` adds up the machines
+(one for two classes), ``proof`` checks the tree, ``listing`` the list and ``refit`` the
+refit.
 """
 
 from __future__ import annotations
@@ -86,6 +105,7 @@ import numpy as np
 
 from .arithmetic import objective_bound
 from .listing import Alternatives, Listed
+from .machines import Machines
 from .proof import COST_SLACK, ProofData, ProofTree
 from .reading import (
     CLAIM_TOL,
@@ -104,7 +124,7 @@ from .statement import (
     check_data,
     check_limits,
     fingerprint,
-    is_about,
+    intercepts_of,
     loss_in_words,
 )
 from .table import DataMatrix, Units, standardised
@@ -139,7 +159,7 @@ class Verification:
         ``(objective - lower_bound) / objective``.
     problem : Statement
         The problem that the bounds refer to: budgets, C, forced and excluded features,
-        feature groups and signs.
+        feature groups, signs and number of classes.
     selected : ndarray of int
         The features of the solution; ``selected_columns`` are their columns if
         features are groups of them.
@@ -216,7 +236,8 @@ def verify(certificate: Any, X: Any, y: Any, **expected: Any) -> Verification:
     X : array-like or sparse matrix of shape (n_samples, n_columns)
         The data the model was fitted to, as they were given to the fit.
     y : array-like of shape (n_samples,)
-        Labels of two classes; the larger label counts as +1.
+        Labels of the classes. Of two, the larger label counts as +1; of more, each
+        counts as +1 against all others.
     **expected
         The problem you expect: ``C``, ``refit_C``, ``sample_weight``, ``max_features``,
         ``costs``, ``max_cost``, ``include``, ``exclude``, ``fit_intercept``,
@@ -241,32 +262,27 @@ def verify(certificate: Any, X: Any, y: Any, **expected: Any) -> Verification:
 
 
 def _verify(certificate: Any, X: Any, y: Any, expected: dict[str, Any]) -> Verification:
-    data, signs = check_data(X, y)
+    data, classes = check_data(X, y)
     size: Any = data.shape
     arrays = read_arrays(certificate, Size(*size))
     statement = Statement.of(arrays)
     statement.check(expected, arrays.get("refit_weights"))
     if "mean" in arrays:
         data = _standardised(data, arrays)
-    kept = statement.weights > 0
-    signs = signs[kept]
-    require(np.unique(signs).size == 2, "only one class has samples of positive weight")
-    rows: Any = (
-        data[kept].signed(signs)
-        if isinstance(data, DataMatrix)
-        else np.multiply(data[kept].T, signs, order="C")
-    )
+    machines = _machines(statement, data, classes)
     require(
-        is_about(str(arrays["fingerprint"]), rows, signs),
+        machines.is_about(str(arrays["fingerprint"])),
         "it is for other data (or the data are scaled or ordered differently)",
     )
-    C = statement.weights[kept]
-    objective_with = partial(_objective, statement, rows, signs)
+    C = statement.weights[statement.weights > 0]
+    objective_with = partial(_objective, statement, machines)
     objective_of = partial(objective_with, C)
-    objective = objective_of(arrays["selected"], arrays["coef"], arrays["intercept"])
+    objective = objective_of(arrays["selected"], arrays["coef"], intercepts_of(arrays))
     _check_claims(arrays, objective)
-    samples = ProofData(statement, rows, signs, C)
-    listed = Listed(arrays, statement.n_features, statement.columns)
+    samples = ProofData(statement, machines, C)
+    listed = Listed(
+        arrays, statement.n_features, statement.columns, statement.n_machines
+    )
     proof = ProofTree(samples, arrays, listed)
     lower_bound, threshold = proof.smallest_bound(), proof.threshold
     _check_bound(arrays, objective, lower_bound)
@@ -278,7 +294,7 @@ def _verify(certificate: Any, X: Any, y: Any, expected: dict[str, Any]) -> Verif
         alternatives = Alternatives(listed.supports, objectives, threshold)
     refit = None
     if "refit_coef" in arrays:
-        refit = check_refit(arrays, statement, rows, signs, objective_with)
+        refit = check_refit(arrays, statement, machines, objective_with)
     gap = (objective - lower_bound) / objective if objective > 0 else 0.0
     return Verification(
         objective, lower_bound, gap, statement, arrays["selected"].copy(),
@@ -300,14 +316,38 @@ def _standardised(
     return scaled
 
 
+def _machines(
+    statement: Statement, data: np.ndarray | DataMatrix, classes: np.ndarray
+) -> Machines:
+    """The SVMs of the problem, on the samples of positive weight."""
+    n_classes = int(classes.max()) + 1
+    require(
+        statement.n_classes == n_classes,
+        f"it is for {statement.n_classes:,} classes, but y has {n_classes:,}",
+    )
+    kept = statement.weights > 0
+    classes = classes[kept]
+    empty = n_classes - np.unique(classes).size
+    require(
+        not empty,
+        f"{empty:,} of {n_classes:,} classes have no sample of positive weight",
+    )
+    table = data[kept]
+    rows = (
+        table.as_rows()
+        if isinstance(table, DataMatrix)
+        else np.ascontiguousarray(table.T)
+    )
+    return Machines(rows, classes, n_classes)
+
+
 def _objective(
-    statement: Statement, rows: Any, signs: np.ndarray, C: np.ndarray,
-    selected: np.ndarray, coef: np.ndarray, intercept: Any,
+    statement: Statement, machines: Machines, C: np.ndarray, selected: np.ndarray,
+    coef: np.ndarray, intercepts: np.ndarray,
 ) -> float:  # fmt: skip
     """Objective of a solution, rounded up; its budgets are checked."""
-    intercept = float(intercept)
     require(
-        statement.fit_intercept or intercept == 0.0,
+        statement.fit_intercept or not intercepts.any(),
         "the solution has an intercept, but the problem has none",
     )
     used = np.union1d(selected, statement.include)
@@ -319,11 +359,12 @@ def _objective(
     require(excluded.size == 0, "the solution uses excluded features")
     columns = statement.columns.of(selected)
     require(
-        coef.size == columns.size,
-        "coef does not have one weight for each column of the selected features",
+        coef.size == columns.size * machines.count,
+        "coef does not have one weight for each column of the selected features"
+        + " and each class" * (machines.count > 1),
     )
     statement.columns.check_weights(columns, coef)
-    value = objective_bound(rows[columns], signs, C, coef, intercept)
+    value = machines.objective(C, columns, coef, intercepts)
     require(np.isfinite(value), "the objective is not finite")
     return value
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 
@@ -31,6 +32,14 @@ def sum_of(terms: Iterable[float]) -> float:
         return math.inf
 
 
+def sum_slack(n_terms: Any) -> Any:
+    """The factor that makes sums of nonnegative numbers, in any order, upper bounds.
+
+    One number is its own sum.
+    """
+    return np.where(n_terms > 1, 1.0 + 2 * (n_terms + 8) * U, 1.0)[()]
+
+
 # --- dual points ---------------------------------------------------------------------
 
 
@@ -38,6 +47,9 @@ def repair(
     alpha: np.ndarray, signs: np.ndarray, C: np.ndarray, balance: bool
 ) -> np.ndarray:
     """The point on a grid with exact sums, feasible in exact arithmetic.
+
+    Points of several machines are rows, and so are their signs: they have one grid, on
+    which the sum of all entries is exact, but each row is balanced by itself.
 
     Entries are clipped to C and rounded down to multiples of a power of two so large
     that sums of all of them have fewer than 53 bits. Then, to balance the classes, the
@@ -52,9 +64,11 @@ def repair(
     grid = math.ldexp(1.0, max(exponent + alpha.size.bit_length() - 52, _FINEST))
     steps = np.floor(alpha / grid).astype(np.int64)
     if balance:
-        excess = int(steps[signs > 0].sum() - steps[signs < 0].sum())
-        heavy = np.flatnonzero(signs == np.sign(excess))
-        steps[heavy] = _take_away(steps[heavy], abs(excess))
+        # Rows of two dimensions are views.
+        for row, own in zip(np.atleast_2d(steps), np.atleast_2d(signs), strict=True):
+            excess = int(row[own > 0].sum() - row[own < 0].sum())
+            heavy = np.flatnonzero(own == np.sign(excess))
+            row[heavy] = _take_away(row[heavy], abs(excess))
     return steps * grid
 
 
@@ -71,13 +85,11 @@ def _take_away(steps: np.ndarray, excess: int) -> np.ndarray:
     return left - np.clip(excess - part.sum() - before, 0, left)
 
 
-def centred(rows: np.ndarray, signs: np.ndarray) -> np.ndarray:
-    """Signed rows without their means: products with balanced points are the same."""
-    unsigned = rows * signs
+def centred(rows: np.ndarray) -> np.ndarray:
+    """Rows without their means: products with balanced points are the same."""
     # One rounding error per entry; constant features become exactly zero.
-    first = unsigned[:, :1]
-    unsigned -= first + (unsigned - first).mean(axis=1, keepdims=True)
-    return unsigned * signs
+    first = rows[:, :1]
+    return rows - (first + (rows - first).mean(axis=1, keepdims=True))
 
 
 def length_bound(values: np.ndarray) -> np.ndarray:

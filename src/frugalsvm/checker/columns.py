@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .arithmetic import U
+from .arithmetic import sum_slack
 from .reading import reject, require
 
 # Maximum number of columns or groups that are listed in words.
@@ -90,9 +90,7 @@ class FeatureColumns:
         if self.groups is None or not squares.size:
             return squares
         sums = np.add.reduceat(squares[self._order], self._starts)
-        # One number is its own sum.
-        slack = np.where(self._sizes > 1, 1.0 + 2 * (self._sizes + 8) * U, 1.0)
-        return sums * slack
+        return sums * sum_slack(self._sizes)
 
     def check_weights(self, columns: np.ndarray, coef: np.ndarray) -> None:
         """Reject weights of a sign that the problem does not admit."""

@@ -44,10 +44,11 @@ class Listed:
         arrays: Mapping[str, np.ndarray],
         n_features: int,
         columns: FeatureColumns = PLAIN,
+        n_machines: int = 1,
     ):
         self.supports: list[np.ndarray] = []
         self.coefs: list[np.ndarray] = []
-        self.intercepts = np.empty(0)
+        self.intercepts = np.empty((0, n_machines))
         self._known: set[bytes] = set()
         self._holders: dict[int, set[int]] = {}
         self._looks = LOOKS
@@ -56,7 +57,7 @@ class Listed:
         starts, features = arrays["listed_start"], arrays["listed_feature"]
         check_starts(starts, features.size, "listed_start")
         self.supports = np.split(features, starts[1:-1])[: starts.size - 1]
-        self.intercepts = arrays["listed_intercept"]
+        self.intercepts = arrays["listed_intercept"].reshape(-1, n_machines)
         for number, support in enumerate(self.supports):
             require(
                 is_increasing_within(support, n_features), "bad features in the list"
@@ -65,11 +66,12 @@ class Listed:
                 self._holders.setdefault(feature, set()).add(number)
         # All features are known to be in range.
         ends = np.concatenate([[0], np.cumsum(columns.count(features))])[starts]
+        ends *= n_machines
         coef = arrays["listed_coef"]
         require(
             ends[-1] == coef.size,
             "listed_coef does not have one weight for each column of the listed "
-            "features",
+            "features" + " and each class" * (n_machines > 1),
         )
         self.coefs = np.split(coef, ends[1:-1])[: starts.size - 1]
         self._known = {support.tobytes() for support in self.supports}

@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from .arithmetic import U, centred, length_bound, repair, square_bounds, sum_of
+from .arithmetic import U, centred, length_bound, sum_of
 from .listing import Listed, check_starts
+from .machines import Machines
 from .reading import require, within_rounding
 from .statement import Statement
-from .table import SignedRows
 
 # Sums of costs may exceed max_cost by this fraction because of rounding.
 COST_SLACK = 1e-9
@@ -24,21 +24,15 @@ KEPT_NUMBERS = 2**22
 class ProofData:
     """The samples of positive weight, and the data that bounds depend on.
 
-    With a free intercept, products with dual points do not depend on the means of the
+    With free intercepts, products with dual points do not depend on the means of the
     features: then rows are centred, which keeps the error bounds of the products small.
     Rows of large data come in blocks, and are centred each time they are read.
     """
 
-    def __init__(
-        self,
-        statement: Statement,
-        rows: np.ndarray | SignedRows,
-        signs: np.ndarray,
-        C: np.ndarray,
-    ):
-        self.statement = statement
-        self.signs, self.C = signs, C
+    def __init__(self, statement: Statement, machines: Machines, C: np.ndarray):
+        self.statement, self.machines, self.C = statement, machines, C
         self.budget = statement.max_cost * (1 + COST_SLACK) * (1 + 8 * U)
+        rows = machines.rows
         self._rows = [rows] if isinstance(rows, np.ndarray) else rows
         useless = np.concatenate([self._useless(block) for block in self._rows])
         self.free = statement.columns.any(~useless)
@@ -53,31 +47,31 @@ class ProofData:
         useless = np.logical_not(rows.any(axis=1))
         if self.statement.fit_intercept:
             # A constant column can be replaced by the intercept.
-            unsigned = rows * self.signs
-            useless |= (unsigned == unsigned[:, :1]).all(axis=1)
+            useless |= (rows == rows[:, :1]).all(axis=1)
         return useless
 
     def _centred(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Signed rows as used in products, and bounds of their norms."""
-        A = centred(rows, self.signs) if self.statement.fit_intercept else rows
+        """Rows as used in products, and bounds of their norms."""
+        A = centred(rows) if self.statement.fit_intercept else rows
         return A, length_bound(A)
 
     def squares(self, alpha: np.ndarray, accurate: bool) -> np.ndarray:
         """Upper bounds of ``q_j`` for all features: sums of admitted ``c_j^2``."""
-        columns = self.statement.columns
+        columns, squares = self.statement.columns, self.machines.squares
         if self.A is not None:
             return columns.sums(
-                square_bounds(self.A, self.norms, alpha, accurate, columns.sides())
+                squares(self.A, self.norms, alpha, accurate, columns.sides())
             )
         parts, start = [], 0
         for block in self._rows:
             sides = columns.sides(slice(start, start := start + len(block)))
-            parts.append(square_bounds(*self._centred(block), alpha, accurate, sides))
+            parts.append(squares(*self._centred(block), alpha, accurate, sides))
         return columns.sums(np.concatenate(parts))
 
-    def repaired(self, alpha: np.ndarray) -> np.ndarray:
-        """The dual point near ``alpha`` that is exactly feasible."""
-        return repair(alpha, self.signs, self.C, self.statement.fit_intercept)
+    def point(self, samples: np.ndarray, values: np.ndarray) -> np.ndarray:
+        """The exactly feasible dual point near one without its zeros."""
+        balance = self.statement.fit_intercept
+        return self.machines.point(samples, values, self.C, balance)
 
     def left_to_spend(self, forced: list[int]) -> float:
         """The cost budget left by the forced features, rounded up."""
@@ -180,7 +174,7 @@ class ProofTree:
         require((self.alpha >= 0).all(), "point_alpha has negative entries")
         for price in (self.price, self.fixing_price):
             require(((price >= 0) & (price < LARGEST_PRICE)).all(), "bad price")
-        m, n = data.C.size, data.statement.n_features
+        m, n = data.machines.signs.size, data.statement.n_features
         require(((self.samples >= 0) & (self.samples < m)).all(), "bad point_sample")
         # Repeated samples have no meaning, and could take forever to read.
         rises = self.samples[1:] > self.samples[:-1]
@@ -323,12 +317,9 @@ class ProofTree:
         return kept
 
     def _repaired(self, point: int, accurate: bool) -> tuple[np.ndarray, np.ndarray]:
-        data = self.data
         where = slice(self.point_start[point], self.point_start[point + 1])
-        alpha = np.zeros(data.C.size)
-        alpha[self.samples[where]] = self.alpha[where]
-        alpha = data.repaired(alpha)
-        return alpha, data.squares(alpha, accurate)
+        alpha = self.data.point(self.samples[where], self.alpha[where])
+        return alpha, self.data.squares(alpha, accurate)
 
 
 def _inner(starts: np.ndarray) -> np.ndarray:

@@ -59,14 +59,18 @@ REFIT_ENTRIES = {
 SCALING_ENTRIES = {"mean": REAL, "scale": REAL}
 GROUP_ENTRIES = {"groups": INTEGER}
 SIGN_ENTRIES = {"signs": INTEGER}
+CLASS_ENTRIES = {"n_classes": INTEGER, "intercepts": REAL}
 SECTIONS = (
     LIST_ENTRIES, REFIT_ENTRIES, SCALING_ENTRIES, GROUP_ENTRIES, SIGN_ENTRIES,
+    CLASS_ENTRIES,
 )  # fmt: skip
+# What a file has in addition if it has both a refit and several classes.
+CLASS_REFIT_ENTRIES = {"refit_intercepts": REAL}
 # Entries of which files of older formats have none.
-NEW = ("refit_coef", "mean", "groups", "signs")
+NEW = ("refit_coef", "mean", "groups", "signs", "n_classes")
 # Their entries that are single numbers.
 SECTION_SCALARS = (
-    "threshold", "refit_intercept", "refit_objective", "refit_lower_bound",
+    "threshold", "refit_intercept", "refit_objective", "refit_lower_bound", "n_classes",
 )  # fmt: skip
 # How the numbers were computed, according to the author of the file; not proved.
 REMARK = "preparation"
@@ -77,6 +81,7 @@ MAX_SHOWN = 1000
 KNOWN = {
     **ENTRIES,
     **{name: kind for section in SECTIONS for name, kind in section.items()},
+    **CLASS_REFIT_ENTRIES,
     REMARK: BYTE,
 }
 
@@ -275,6 +280,8 @@ def _check_names(names: list[Any]) -> None:
     for section in SECTIONS:
         if any(name in names for name in section):
             entries += section
+    if "n_classes" in entries and "refit_coef" in entries:
+        entries += CLASS_REFIT_ENTRIES
     missing = [name for name in entries if name not in names]
     require(not missing, f"{', '.join(missing)} missing")
     require(
@@ -307,14 +314,18 @@ def _check_sizes(
     )
     require(n <= columns, f"it has {n:,} features, but only {columns:,} columns")
     require(count.get("signs", columns) == columns, "signs has the wrong length")
+    # One weight of each column, one intercept and one dual point for each machine.
+    machines = count.get("intercepts", 1)
+    require(0 < machines <= max(m, 1), f"it has {machines:,} classes of {m:,} samples")
     for name in ("include", "exclude", "selected"):
         require(count[name] <= n, f"{name} has {count[name]} of {n} features")
     if "groups" in count:
         # A weight for each column of the features: their number is compared later.
-        require(count["coef"] <= columns, "coef is too long")
+        require(count["coef"] <= columns * machines, "coef is too long")
     else:
         require(
-            count["coef"] == count["selected"], "coef and selected differ in length"
+            count["coef"] == count["selected"] * machines,
+            "coef and selected differ in length",
         )
     nodes = count["parent"]
     limit = 2 ** (min(n, FEW_FEATURES) + 1)
@@ -331,14 +342,14 @@ def _check_sizes(
     points = count["point_start"] - 1
     require(0 <= points <= 2 * nodes, "there are more dual points than nodes can use")
     require(
-        count["point_sample"] == count["point_alpha"] <= points * m,
+        count["point_sample"] == count["point_alpha"] <= points * m * machines,
         "point_sample and point_alpha have inconsistent lengths",
     )
     if "refit_coef" in shapes:
         require(count["refit_weights"] == m, "refit_weights has the wrong length")
-        require(count["refit_coef"] <= columns, "refit_coef is too long")
+        require(count["refit_coef"] <= columns * machines, "refit_coef is too long")
         require(
-            count["refit_sample"] == count["refit_alpha"] <= m,
+            count["refit_sample"] == count["refit_alpha"] <= m * machines,
             "refit_sample and refit_alpha have inconsistent lengths",
         )
     if "mean" in shapes:
@@ -346,7 +357,8 @@ def _check_sizes(
             count["mean"] == count["scale"] == columns, "mean or scale is too short"
         )
     if "threshold" in shapes:
-        listed = count["listed_intercept"]
+        listed, rest = divmod(count["listed_intercept"], machines)
+        require(rest == 0, "listed_intercept does not have one for each class")
         require(
             listed <= limit,
             f"it lists {listed:,} sets of features, but at most {limit:,} are possible",
@@ -355,8 +367,9 @@ def _check_sizes(
             count["listed_start"] == listed + 1, "listed_start has the wrong length"
         )
         features, weights = count["listed_feature"], count["listed_coef"]
-        alike = features == weights or "groups" in count
+        alike = features * machines == weights or "groups" in count
+        most = listed * columns * machines
         require(
-            alike and features <= listed * n and weights <= listed * columns,
+            alike and features <= listed * n and weights <= most,
             "listed_feature and listed_coef have inconsistent lengths",
         )

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .arithmetic import U, centred, length_bound, repair, square_bounds, sum_of
+from .arithmetic import U, centred, length_bound, sum_of
+from .machines import Machines
 from .reading import CLAIM_TOL, require, within_rounding
-from .statement import Statement, is_increasing_within, is_within_limits
-from .table import SignedRows
+from .statement import Statement, intercepts_of, is_increasing_within, is_within_limits
 
 
 @dataclass(frozen=True)
@@ -43,13 +43,12 @@ class VerifiedRefit:
 def check_refit(
     arrays: Mapping[str, np.ndarray],
     statement: Statement,
-    rows: np.ndarray | SignedRows,
-    signs: np.ndarray,
+    machines: Machines,
     objective_of: Callable[..., float],
 ) -> VerifiedRefit:
     """Recompute both bounds of the refit, and compare with the claims.
 
-    ``objective_of`` takes C, features, weights and intercept; it checks the budgets.
+    ``objective_of`` takes C, features, weights and intercepts; it checks the budgets.
     """
     weights = arrays["refit_weights"]
     kept = statement.weights > 0
@@ -59,41 +58,33 @@ def check_refit(
     features = np.union1d(arrays["selected"], statement.include).astype(np.int64)
     columns = statement.columns.of(features)
     require(
-        arrays["refit_coef"].size == columns.size,
+        arrays["refit_coef"].size == columns.size * machines.count,
         "refit_coef has another length than the features selected or included",
     )
     objective = objective_of(
-        C, features, arrays["refit_coef"], arrays["refit_intercept"]
+        C, features, arrays["refit_coef"], intercepts_of(arrays, "refit_")
     )
-    bound = _bound(
-        rows[columns], signs, C, statement.fit_intercept, _point(arrays, C),
-        statement.columns.sides(columns),
-    )  # fmt: skip
+    bound = _bound(arrays, statement, machines, C, columns)
     _check_claims(arrays, objective, bound)
     gap = (objective - bound) / objective if objective > 0 else 0.0
     return VerifiedRefit(weights, objective, bound, gap)
 
 
-def _point(arrays: Mapping[str, np.ndarray], C: np.ndarray) -> np.ndarray:
-    samples, values = arrays["refit_sample"], arrays["refit_alpha"]
-    require(is_increasing_within(samples, C.size), "bad refit_sample")
-    require((values >= 0).all(), "refit_alpha has negative entries")
-    alpha = np.zeros(C.size)
-    alpha[samples] = values
-    return alpha
-
-
 def _bound(
-    rows: np.ndarray, signs: np.ndarray, C: np.ndarray, balance: bool,
-    alpha: np.ndarray, sides: np.ndarray | None,
+    arrays: Mapping[str, np.ndarray], statement: Statement, machines: Machines,
+    C: np.ndarray, columns: np.ndarray,
 ) -> float:  # fmt: skip
     """``1'alpha - 1/2 ||A alpha||^2``, rounded down; no objective is negative.
 
     Only the admitted side of a product counts.
     """
-    alpha = repair(alpha, signs, C, balance)
-    A = centred(rows, signs) if balance else rows
-    squares = square_bounds(A, length_bound(A), alpha, True, sides)
+    samples, values = arrays["refit_sample"], arrays["refit_alpha"]
+    require(is_increasing_within(samples, machines.signs.size), "bad refit_sample")
+    require((values >= 0).all(), "refit_alpha has negative entries")
+    alpha = machines.point(samples, values, C, statement.fit_intercept)
+    rows, sides = machines.rows[columns], statement.columns.sides(columns)
+    A = centred(rows) if statement.fit_intercept else rows
+    squares = machines.squares(A, length_bound(A), alpha, True, sides)
     penalty = sum_of(squares) * (1 + 8 * U)
     total = alpha.sum()  # exact: see ``repair``
     value = total - 0.5 * penalty

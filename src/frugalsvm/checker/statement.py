@@ -11,7 +11,7 @@ import numpy as np
 
 from .columns import PLAIN, FeatureColumns, in_words
 from .reading import require
-from .table import BLOCK, DataMatrix, SignedRows, read_table
+from .table import BLOCK, DataMatrix, TableRows, read_table
 
 # Numbers outside these limits are rejected: within them nothing overflows, and error
 # bounds cover any underflow.
@@ -40,6 +40,9 @@ class Statement:
     fit_intercept : bool
     columns : FeatureColumns
         The columns of X that each feature consists of, and the signs of their weights.
+    n_classes : int
+        With more than two, the problem is the sum of an SVM for each class against the
+        rest. All of them share the weights, the features and their budgets.
     """
 
     n_samples: int
@@ -52,6 +55,12 @@ class Statement:
     exclude: np.ndarray
     fit_intercept: bool
     columns: FeatureColumns = PLAIN
+    n_classes: int = 2
+
+    @property
+    def n_machines(self) -> int:
+        """Number of SVMs that the objective is the sum of."""
+        return self.n_classes if self.n_classes > 2 else 1
 
     @property
     def n_columns(self) -> int:
@@ -77,11 +86,13 @@ class Statement:
             weights.size, n, min(int(arrays["max_features"]), n), weights, costs,
             float(arrays["max_cost"]), arrays["include"], arrays["exclude"],
             bool(arrays["fit_intercept"]), FeatureColumns.of_file(arrays, n),
+            _n_classes(arrays),
         )  # fmt: skip
 
     def __str__(self) -> str:
         parts = [
             f"{np.count_nonzero(self.weights):,} samples",
+            *self._classes_in_words(),
             f"at most {self.max_features:,} of {self._features_in_words()}",
             loss_in_words(self.weights),
             "intercept" if self.fit_intercept else "no intercept",
@@ -96,6 +107,13 @@ class Statement:
                 parts.append(f"{what} feature{plural} {_listed(features)}{where}")
         parts += self.columns.groups_in_words() + self.columns.signs_in_words()
         return ", ".join(parts)
+
+    def _classes_in_words(self) -> list[str]:
+        if self.n_machines == 1:
+            return []
+        return [
+            f"one against the rest with {self.n_classes:,} classes and a shared budget"
+        ]
 
     def _features_in_words(self) -> str:
         if self.n_columns == self.n_features:
@@ -149,6 +167,28 @@ class Statement:
             f"it is for another problem: {what} is {_short(weights)}, not "
             f"{_short(wanted)}",
         )
+
+
+def _n_classes(arrays: Mapping[str, np.ndarray]) -> int:
+    """The checked number of classes."""
+    if "n_classes" not in arrays:
+        return 2
+    number = int(arrays["n_classes"])
+    require(number >= 3, f"n_classes is {number}, but must be 3 or more")
+    for name in ("intercepts", "refit_intercepts"):
+        given = arrays.get(name, arrays["intercepts"]).size
+        require(given == number, f"{name} has {given:,} of {number:,} classes")
+    for name in ("intercept", "refit_intercept"):
+        is_zero = name not in arrays or float(arrays[name]) == 0.0
+        require(is_zero, f"{name} is not 0, but each class has its own")
+    require("signs" not in arrays, "signs are for two classes only")
+    return number
+
+
+def intercepts_of(arrays: Mapping[str, np.ndarray], prefix: str = "") -> np.ndarray:
+    """The intercepts of all machines."""
+    several = "intercepts" in arrays
+    return np.atleast_1d(arrays[f"{prefix}intercept{'s' * several}"])
 
 
 def loss_in_words(weights: np.ndarray) -> str:
@@ -231,7 +271,7 @@ def _listed(values: np.ndarray) -> str:
 
 
 def check_data(X: Any, y: Any) -> tuple[np.ndarray | DataMatrix, np.ndarray]:
-    """X in double precision, or in blocks, and the labels as -1 and +1."""
+    """X in double precision, or in blocks, and the classes as 0, 1, ... by label."""
     if np.ma.isMaskedArray(X) or np.ma.isMaskedArray(y):
         raise ValueError("X and y must not be masked; fill or drop masked values.")
     data = read_table(X)
@@ -241,11 +281,11 @@ def check_data(X: Any, y: Any) -> tuple[np.ndarray | DataMatrix, np.ndarray]:
             f"X must be 2D and y have one label per row, got shapes {data.shape} "
             f"and {labels.shape}."
         )
-    classes = np.unique(labels)
-    if classes.size != 2:
-        raise ValueError(f"y must have two classes, got {classes.size}.")
+    names, classes = np.unique(labels, return_inverse=True)
+    if names.size < 2:
+        raise ValueError(f"y must have two classes or more, got {names.size}.")
     check_limits(data)
-    return data, np.where(labels == classes[1], 1.0, -1.0)
+    return data, classes
 
 
 def check_limits(data: np.ndarray | DataMatrix) -> None:
@@ -262,28 +302,32 @@ def check_limits(data: np.ndarray | DataMatrix) -> None:
 def fingerprint(signed: Iterable[np.ndarray], signs: np.ndarray) -> str:
     """SHA-256 of the signed features, one row per feature, and the labels.
 
-    The features come in blocks of rows, or row by row. Equal numbers have equal
-    fingerprints: -0.0 counts as 0.0.
+    For several classes the features are unsigned, and the labels the numbers of the
+    classes: 0.0, 1.0, ... The features come in blocks of rows, or row by row. Equal
+    numbers have equal fingerprints: -0.0 counts as 0.0.
     """
     digest = hashlib.sha256()
     for block in _blocks(signed):
         # The sum of -0.0 and 0.0 is 0.0.
         digest.update(np.add(block, 0.0, dtype=np.float64, order="C").data)
-    digest.update(np.ascontiguousarray(signs).data)
+    digest.update(np.ascontiguousarray(signs, dtype=np.float64).data)
     return digest.hexdigest()
 
 
-def is_about(mark: str, signed: np.ndarray | SignedRows, signs: np.ndarray) -> bool:
-    """Whether a fingerprint is that of the data, in its present or its older form.
+def is_about(
+    mark: str, rows: np.ndarray | TableRows, signs: np.ndarray | float,
+    labels: np.ndarray,
+) -> bool:  # fmt: skip
+    """Whether a fingerprint is that of ``rows * signs`` and the labels.
 
-    The older form distinguished -0.0 from 0.0.
+    It may have its older form, which distinguished -0.0 from 0.0.
     """
-    if mark == fingerprint(signed, signs):
+    if mark == fingerprint((block * signs for block in _blocks(rows)), labels):
         return True
     digest = hashlib.sha256()
-    for block in _blocks(signed):
-        digest.update(np.ascontiguousarray(block).data)
-    digest.update(np.ascontiguousarray(signs).data)
+    for block in _blocks(rows):
+        digest.update(np.ascontiguousarray(block * signs).data)
+    digest.update(np.ascontiguousarray(labels).data)
     return mark == digest.hexdigest()
 
 

@@ -1,4 +1,4 @@
-"""Large and sparse data: signed features, only a few of them dense at a time.
+"""Large and sparse data: columns, only a few of them dense at a time.
 
 Blocks are recomputed whenever they are needed: slower, but without more memory.
 """
@@ -49,9 +49,9 @@ class DataMatrix:
         """The same table in other units."""
         return DataMatrix(self._X, units)
 
-    def signed(self, signs: np.ndarray) -> SignedRows:
-        """The features, one row each, times the labels."""
-        return SignedRows(self, signs)
+    def as_rows(self) -> TableRows:
+        """The columns, one row each."""
+        return TableRows(self)
 
     def rows(self, features: Any) -> np.ndarray:
         """Some features, one row each."""
@@ -70,18 +70,20 @@ class DataMatrix:
             yield self.rows(slice(start, start + step))
 
 
-class SignedRows:
-    """Like ``rows * signs`` for features of a table as rows, computed on demand."""
+class TableRows:
+    """Like an array with the columns of a table as rows, made on demand.
 
-    def __init__(self, table: DataMatrix, signs: np.ndarray):
-        self._table, self._signs = table, signs
+    Iteration yields blocks of them.
+    """
+
+    def __init__(self, table: DataMatrix):
+        self._table = table
 
     def __iter__(self) -> Iterator[np.ndarray]:
-        for block in self._table.blocks():
-            yield block * self._signs
+        return self._table.blocks()
 
-    def __getitem__(self, features: np.ndarray) -> np.ndarray:
-        return self._table.rows(features) * self._signs
+    def __getitem__(self, columns: np.ndarray) -> np.ndarray:
+        return self._table.rows(columns)
 
 
 def read_table(X: Any) -> np.ndarray | DataMatrix:

@@ -1,0 +1,91 @@
+"""Machines: the binary SVMs of a problem, which share their features and samples.
+
+For two classes there is one machine. For several there is one for each class, with that
+class against all others. A machine has the columns of X times its labels for its data;
+since labels are -1 and 1, no product is rounded otherwise if the dual point has the
+labels instead. So all machines share one copy of the data.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from .arithmetic import objective_bound, repair, square_bounds, sum_of, sum_slack
+from .statement import is_about
+from .table import TableRows
+
+
+@dataclass(frozen=True, eq=False)
+class Machines:
+    """The machines of a problem and their samples, those of positive weight.
+
+    Attributes
+    ----------
+    rows : ndarray or TableRows
+        The columns of X, one row each.
+    classes : ndarray of int
+        The class of each sample: 0, 1, ... in the order of the labels.
+    n_classes : int
+    """
+
+    rows: np.ndarray | TableRows
+    classes: np.ndarray
+    n_classes: int = 2
+
+    @cached_property
+    def signs(self) -> np.ndarray:
+        """The labels in each machine, one row each."""
+        alone = np.arange(self.n_classes) if self.n_classes > 2 else np.array([1])
+        return np.where(self.classes == alone[:, None], 1.0, -1.0)
+
+    @property
+    def count(self) -> int:
+        """Number of machines."""
+        return len(self.signs)
+
+    def is_about(self, mark: str) -> bool:
+        """Whether a fingerprint is that of these samples."""
+        if self.count == 1:
+            return is_about(mark, self.rows, self.signs[0], self.signs[0])
+        return is_about(mark, self.rows, 1.0, self.classes.astype(np.float64))
+
+    def objective(
+        self, C: np.ndarray, columns: np.ndarray, coef: np.ndarray, b: np.ndarray
+    ) -> float:
+        """Upper bound of the sum of the objectives; infinite or NaN on overflow.
+
+        ``coef`` has the weights of all columns in the first machine, then those in the
+        second, and so on; ``b`` has one intercept for each.
+        """
+        rows, weights = self.rows[columns], coef.reshape(self.count, columns.size)
+        each = zip(self.signs, weights, b.tolist(), strict=True)
+        values = [objective_bound(rows * s, s, C, w, own) for s, w, own in each]
+        return float(sum_of(values) * sum_slack(self.count))
+
+    def point(
+        self, samples: np.ndarray, values: np.ndarray, C: np.ndarray, balance: bool
+    ) -> np.ndarray:
+        """A dual point that is exactly feasible, one row for each machine.
+
+        It is given without its zeros; sample i in machine k is k times the number of
+        samples, plus i.
+        """
+        alpha = np.zeros(self.signs.size)
+        alpha[samples] = values
+        return repair(alpha.reshape(self.signs.shape), self.signs, C, balance)
+
+    def squares(
+        self, A: np.ndarray, norms: np.ndarray, alpha: np.ndarray, accurate: bool,
+        sides: np.ndarray | None,
+    ) -> np.ndarray:  # fmt: skip
+        """Upper bounds of ``c_j^2``, summed over all machines.
+
+        ``A`` has rows of the data, which may be centred, and bounds of their norms.
+        """
+        total = np.zeros(len(A))
+        for point in self.signs * alpha:
+            total += square_bounds(A, norms, point, accurate, sides)
+        return total * sum_slack(self.count)
