@@ -20,6 +20,7 @@ from ...runtime import markup
 from .calibration import Calibration
 from .columns import select_columns
 from .content import from_content, to_content
+from .origins import takes_columns
 from .parts import Feature, Group, Label, Proof, check_features, check_groups
 from .schema import InvalidModel, parse, shown
 from .text import python_text, sql_text
@@ -85,7 +86,7 @@ class PortableModel:
     threshold: float | None = None
 
     def __post_init__(self) -> None:
-        check_features(self.features, self.n_features_in)
+        check_features(self.features, self.n_features_in, takes_columns(self))
         check_groups(self.groups, self.signs, set(self.names))
         first, second = self.classes
         if type(first) is not type(second) or first == second:
