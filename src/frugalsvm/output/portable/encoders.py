@@ -277,7 +277,7 @@ class _Categories:
 
 def _categories(step: Any, j: int, name: str, counts_gap: bool) -> _Categories:
     """The categories of column ``j``; a gap has a place of its own if it is counted."""
-    known = step.categories_[j].tolist()
+    known = _plain(step.categories_[j])
     rare = _rare(step, j)
     is_rare = [any(_same(one, other) for other in rare) for one in known]
     gaps = [k for k, one in enumerate(known) if is_gap(one)]
@@ -300,6 +300,11 @@ def _categories(step: Any, j: int, name: str, counts_gap: bool) -> _Categories:
         other,
         len(kept) + (other is not None),
     )
+
+
+def _plain(values: np.ndarray) -> list[Any]:
+    """Categories as Python's values; NumPy's tolist makes integers of dates."""
+    return list(values) if values.dtype.kind in "mM" else values.tolist()
 
 
 def _rare(step: Any, j: int) -> list[Any]:
@@ -371,7 +376,7 @@ def _dropped(step: OneHotEncoder, j: int, known: _Categories) -> int | None:
     if step.drop_idx_ is None or step.drop_idx_[j] is None:
         return None
     k = int(step.drop_idx_[j])
-    value = step.categories_[j].tolist()[k]
+    value = _plain(step.categories_[j])[k]
     if is_gap(value):
         return known.gap
     return dict(zip(known.levels, known.places, strict=True))[value]
@@ -403,7 +408,7 @@ def _ordinal(step: OrdinalEncoder, terms: list[Term]) -> list[Term]:
     for j, term in enumerate(terms):
         known = _categories(step, j, term.name, counts_gap=False)
         codes = _coded(term, known, _ordinal_code(step, known))
-        found.append(Term(term.column, term.name, values=codes))
+        found.append(Term(term.column, f"{term.name} code", values=codes))
     return found
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .lookups import is_gap, places
+from ...runtime.words import listed
+from .lookups import NUMBER, is_gap, places
 from .origins import Origin, is_of_same_code, read_origins
 from .schema import shown
 
@@ -21,8 +22,18 @@ def input_columns(model: PortableModel) -> dict[str, int]:
     return {origin.column: one.index for origin, one in pairs}
 
 
+def column_kinds(model: PortableModel) -> dict[str, str]:
+    """What the columns of the table are: text, number or boolean."""
+    return {
+        one.column: NUMBER if one.lookup is None else one.lookup.kind
+        for one in read_origins(model)
+    }
+
+
 def features_of_columns(model: PortableModel, X: Any) -> np.ndarray:
-    """The model's features of the rows of a table."""
+    """The model's features of the rows of a table; it may have them already."""
+    if _has_names(X) and _has(X, model.names) and not _has(X, input_columns(model)):
+        return np.column_stack([np.asarray(X[name], float) for name in model.names])
     column_of = _reader(model, X)
     origins = read_origins(model)
     found: list[np.ndarray] = []
@@ -47,16 +58,12 @@ def _reader(model: PortableModel, X: Any) -> Callable[[str], np.ndarray]:
     """A function that gives a column by its name."""
     columns = input_columns(model)
     if _has_names(X):
-        there = X.keys() if isinstance(X, Mapping) else set(X.columns)
-        missing = [name for name in columns if name not in there]
+        missing = [name for name in columns if not _has(X, [name])]
         if not missing:
             return lambda name: np.atleast_1d(np.asarray(X[name], dtype=object))
         is_unnamed = all(name == f"x{place}" for name, place in columns.items())
         if isinstance(X, Mapping) or not is_unnamed:
-            words = ", ".join(map(repr, missing[:8])) + " and others" * (
-                len(missing) > 8
-            )
-            raise ValueError(f"X has no column {words}.")
+            raise ValueError(f"X has no column {listed(missing, quoted=True)}.")
     table = np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=object)
     if table.ndim == 2 and table.shape[1] == model.n_features_in:
         return lambda name: table[:, columns[name]]
@@ -73,6 +80,11 @@ def _has_names(X: Any) -> bool:
     if isinstance(X, Mapping):
         return True
     return hasattr(X, "columns") and all(isinstance(name, str) for name in X.columns)
+
+
+def _has(X: Any, names: Iterable[str]) -> bool:
+    there = X.keys() if isinstance(X, Mapping) else set(X.columns)
+    return all(name in there for name in names)
 
 
 def _filled(column: np.ndarray, origin: Origin) -> np.ndarray:
