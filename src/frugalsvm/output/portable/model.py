@@ -275,10 +275,11 @@ class PortableModel:
         onnx.ModelProto
             Its input ``X`` has the model's features as columns, in the order of
             :attr:`names`; a model of a pipeline with encoders or imputers has an input
-            for each column instead, of shape [N, 1]. Its outputs are ``label``, ``score`` and, with a sigmoid
-            calibration, ``probability``. If a feature is NaN or infinite and not
-            imputed, or if the score overflows, the score is NaN and the label is none
-            of the classes: an empty string, -2^63 for integers, or NaN for floats.
+            for each column instead, of shape [N, 1]. Its outputs are ``label``,
+            ``score`` and, with a sigmoid calibration, ``probability``. If a feature is
+            NaN or infinite and not imputed, or if the score overflows, the score is NaN
+            and the label is none of the classes: an empty string, -2^63 for integers,
+            or NaN for floats.
             Booleans become 0 and 1.
 
         Raises

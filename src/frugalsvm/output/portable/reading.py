@@ -9,10 +9,11 @@ import numpy as np
 from ...api.estimators.fitted import Fitted, open_fitted
 from ...runtime.words import different
 from .calibration import from_calibrator, is_finite
-from .encoders import origins_of, terms_of
+from .encoders import terms_of
 from .model import PortableModel
 from .origins import PREPARATION, to_preparation
 from .parts import Feature, Group, Label, Proof, RefitProof
+from .terms import origins_of
 
 
 def read_estimator(
