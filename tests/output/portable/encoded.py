@@ -66,7 +66,8 @@ def _column(rng, kind, n_rows):
         values = np.array(
             [TEXTS[k] for k in rng.choice(some, n_rows, p=chances)], object
         )
-        values[gaps & has_gaps] = np.nan if rng.random() < 0.5 else None
+        # SimpleImputer does not fill None.
+        values[gaps & has_gaps] = np.nan
         return values
     if kind == "code":
         some = rng.choice(NUMBERS, int(rng.integers(1, 6)), replace=False)

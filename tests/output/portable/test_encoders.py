@@ -163,6 +163,16 @@ def test_tables_may_be_arrays_frames_and_dicts():
     np.testing.assert_array_equal(model.decision_function(features), scores)
 
 
+def test_none_is_a_gap_like_nan():
+    model, pipeline, table = housing(OneHotEncoder(), [*HOUSING, None, None])
+    assert "housing=(missing)" in model.names
+    scores = pipeline.decision_function(table)
+    np.testing.assert_allclose(model.decision_function(table), scores)
+    np.testing.assert_allclose(
+        model.decision_function({"housing": [np.nan]}), scores[-1:]
+    )
+
+
 def test_groups_and_calibration_are_kept():
     values = np.array(HOUSING, dtype=object)
     table = pd.DataFrame({"income": np.arange(30.0) % 7, "housing": values})
