@@ -3,8 +3,8 @@ import json
 import numpy as np
 import pytest
 
+from frugalsvm.runtime.words import different
 from frugalsvm.tables import Preparation, TableError, make_plan, preparation
-from frugalsvm.tables.naming import different
 from frugalsvm.tables.preparation import moments
 from tests.tables.tables import made
 

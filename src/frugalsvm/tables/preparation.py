@@ -18,12 +18,12 @@ import numpy as np
 
 from ..output.portable.categories import MISSING_WORDS, OTHER
 from ..output.portable.schema import parse
+from ..runtime.words import different
 from .columns import Table, check_clear
 from .errors import TableError, listed
 from .formats import DECIMALS, GROUPS, FormatRule, NumberFormat
 from .gaps import REFUSE
 from .kinds import CATEGORY, NUMBER, Plan
-from .naming import different
 from .prepared_columns import CategoryColumn, NumberColumn, PreparedColumn, learned
 
 # Tolerance for means of 0 and variances of 1.
