@@ -115,7 +115,7 @@ def alternatives(
             budget, C, tuple(include or ()), prices, max_cost, weights,
             signs=wanted_signs, is_split=split_categories,
         )  # fmt: skip
-        conditions.check(table.plan, preparation)
+        conditions.check(table, preparation)
         panel.phase("listing alternatives")
         found = list_alternatives(
             preparation.transform(table.table), table, conditions, preparation, share,

@@ -255,7 +255,10 @@ class Checked:
 
 @dataclass
 class Run:
-    """One fit, from the input file to the output files."""
+    """One fit, from the input file to the output files.
+
+    ``remarks`` collects warnings about the run, which are shown before the result.
+    """
 
     session: Session
     files: Files
@@ -265,6 +268,7 @@ class Run:
     allow_constant: bool = False
     levels: str | None = None
     wanted: Any = None
+    remarks: list[str] = field(default_factory=list)
 
     def start(self, source: DataOptions, conditions: Any) -> None:
         """Read, fit, cross-validate, show and save."""
@@ -276,7 +280,7 @@ class Run:
             data, preparation, costs = source.load(self.session, panel)
             weights = source.weights(self.session, data.target)
             conditions = replace(conditions, costs=costs, class_weight=weights)
-            conditions.check(data.plan, preparation)
+            conditions.check(data, preparation)
             if self.levels is not None:
                 check_signed_levels(conditions, preparation)
             if self.search.is_slow_for(data.n_rows):
@@ -298,7 +302,7 @@ class Run:
             )
             fitted = _with_preparation(fitted)
             if fitted.choice is not None and fitted.choice.remark:
-                self.session.warn(fitted.choice.remark)
+                self.remarks.append(fitted.choice.remark)
             checked = Checked(interrupted=fitted.was_interrupted)
             if not checked.interrupted:
                 self._check(data, conditions, fitted, folds, panel, checked)
@@ -328,7 +332,7 @@ class Run:
                 f"the rarer class has only {folds} rows: using {folds} folds"
             )
         else:
-            self.session.warn("the rarer class has only one row: no cross-validation")
+            self.remarks.append("the rarer class has only one row: no cross-validation")
 
     def _validate(self, data: Any, conditions: Any, folds: int, panel: Panel) -> Any:
         from .validation import cross_validate
@@ -348,6 +352,7 @@ class Run:
         return extras(data, fitted, self.search, panel.phase)
 
     def _finish(self, data: Any, fitted: Any, checked: Checked) -> None:
+        from .cautions import Cautions
         from .results import constant_of, content_of, show_fit
 
         validation, interrupted = checked.validation, checked.interrupted
@@ -357,27 +362,31 @@ class Run:
             fitted = self._above(data, fitted, validation)
         constant = constant_of(data, fitted)
         if interrupted:
-            self.session.warn(
+            self.remarks.append(
                 "interrupted: this is the best model found so far"
                 + ("" if validation else ", without cross-validation")
             )
         if validation is not None and validation.n_late > 0:
-            self.session.warn(
+            self.remarks.append(
                 f"--time-limit ended the choice in {validation.n_late} of the "
                 f"{validation.n_folds} folds of the cross-validation, too"
             )
         if self.calibrate and validation is None:
-            self.session.warn(
+            self.remarks.append(
                 "calibration needs cross-validation: the model has no probabilities"
             )
+        cautions = Cautions.of(data, fitted.preparation, self.remarks)
+        cautions.show(self.session)
         if constant is not None and self.session.json:
             self.session.warn(constant.words_of_commands)
         form = self._form(fitted)
         show_fit(self.session, data, fitted, validation, self.files.certificate, form)
-        saved, errors = self._save(data, fitted, validation, checked.extras)
+        extras = checked.extras | {"cautions": cautions}
+        saved, errors = self._save(data, fitted, validation, extras)
         self.session.give(
             content_of(data, fitted, validation, interrupted)
-            | {"files": saved, "errors": [message(error) for error in errors]}
+            | {"warnings": cautions.texts, "files": saved}
+            | {"errors": [message(error) for error in errors]}
         )
         if errors:
             raise errors[0]
@@ -397,7 +406,7 @@ class Run:
         held_out = sign_of(sigmoid.probability(validation.scores) - 0.5)
         if fitted.likely is None and held_out is not None:
             # Not a constant model, but nearly one.
-            self.session.warn(
+            self.remarks.append(
                 "by the probabilities, all rows that were held out are "
                 f"{data.target.classes[int(held_out > 0)]}: they are all on one side "
                 "of one half; compare them with a threshold of your own, or fit "
@@ -411,7 +420,7 @@ class Run:
 
         found = with_threshold(self.wanted, data, fitted, validation)
         if found is None:
-            self.session.warn(
+            self.remarks.append(
                 "no threshold: it needs a cross-validation in which higher scores mean "
                 "the positive class; the model predicts by a score above zero"
             )

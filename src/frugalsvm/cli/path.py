@@ -141,7 +141,7 @@ def path(
         table, preparation, _ = source.load(session, panel)
         weights = source.weights(session, table.target)
         conditions = replace(conditions, class_weight=weights)
-        conditions.check(table.plan, preparation)
+        conditions.check(table, preparation)
         names = conditions.names(preparation)
         wanted = parse_budgets(budgets, len(names))
         _check_included(len(conditions.sides(preparation)["include"]), wanted)

@@ -18,7 +18,6 @@ from ..output.report import (
     SelectedFeature,
     alternatives_of,
     certificate_of,
-    inspect_table,
     path_of,
     progress_of,
     scored_path_of,
@@ -28,10 +27,13 @@ from ..output.report.content import CATEGORY, NUMBER, DataWarning
 from ..tables import Preparation
 from ..tables.gaps import INDICATOR
 from ..tables.prepared_columns import CategoryColumn
+from .cautions import MOST_CELLS, Cautions
 from .fitting import Fit
+from .headlines import focus_of, repeated, scored
 from .levels import LevelForm
-from .results import constant_of, repeated, scored, signs_in_words, verify_command
+from .results import constant_of, signs_in_words, verify_command
 from .study import Conditions, PreparedTable, Search, budget_path
+from .thresholds import threshold_of
 from .validation import Validation
 from .versions import versions
 
@@ -39,8 +41,6 @@ from .versions import versions
 SECONDS, TOLERANCE, MOST_MODELS = 20.0, 0.01, 1000
 # Largest budget of the path in a report.
 MAX_BUDGET = 20
-# Most cells of a table that is inspected for warnings, and of a path and alternatives.
-MOST_CELLS = 5_000_000
 
 
 def extras(
@@ -129,6 +129,7 @@ def report_of(
         if fit.choice.remark:
             chosen_by += f"; {fit.choice.remark}"
         steps = (*steps, "choice of feature limit and C")
+    cautions = more.get("cautions") or Cautions.of(data, preparation)
     constant = constant_of(data, fit)
     proof = None
     if result.certificate is not None:
@@ -148,10 +149,11 @@ def report_of(
             class_weight=conditions.weight_words(data.target.signs),
             constant="" if constant is None else constant.words_of_commands,
             signs=signs_in_words(conditions.signs),
+            included=conditions.include,
         ),
         features=tuple(_features(fit, validation, form)),
         intercept=fit.intercept if form is None else form.intercept,
-        threshold=fit.threshold,
+        threshold=threshold_of(data, fit, validation),
         created=datetime.now().astimezone().strftime("%Y-%m-%d %H:%M %Z"),
         validation=None if validation is None else scored(data, fit, validation, steps),
         path=_path(fit, more),
@@ -160,7 +162,9 @@ def report_of(
         else None,
         progress=progress_of(result),
         certificate=proof,
-        data=data_summary(data, preparation),
+        data=data_summary(data, preparation, cautions.data),
+        remarks=cautions.remarks,
+        focus=focus_of(data, fit),
         reproduction=reproduction(command, seed),
         level_zero="" if form is None else form.zero,
     )
@@ -233,13 +237,10 @@ def _path(fit: Fit, more: dict[str, Any]) -> Any:
     return path_of(more["path"], chosen=budget, result=fit.result)
 
 
-def data_summary(data: PreparedTable, preparation: Preparation) -> DataSummary:
+def data_summary(
+    data: PreparedTable, preparation: Preparation, warnings: tuple[DataWarning, ...]
+) -> DataSummary:
     """How the table was read."""
-    warnings: tuple[Any, ...] = ()
-    if data.n_rows * preparation.n_features <= MOST_CELLS:
-        warnings = inspect_table(
-            preparation.features, preparation.values(data.table), data.target.positive
-        )
     return DataSummary(
         n_rows=data.n_rows,
         n_columns=len(data.table.columns),
@@ -255,20 +256,8 @@ def data_summary(data: PreparedTable, preparation: Preparation) -> DataSummary:
         imputed=tuple(data.gaps().items()),
         imputation=_imputation(data),
         standardised=True,
-        warnings=tuple(map(_reassured, warnings)),
+        warnings=warnings,
     )
-
-
-def _reassured(warning: DataWarning) -> DataWarning:
-    """A warning, less alarming if the fit has already dealt with it."""
-    if warning.kind != "scales":
-        return warning
-    narrow, wide = warning.columns
-    text = (
-        f"Columns are on very different scales, from {narrow} to {wide}. They were "
-        "standardised for the fit, so this does no harm here."
-    )
-    return replace(warning, text=text)
 
 
 def _imputation(data: PreparedTable) -> str | None:

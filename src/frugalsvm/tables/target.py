@@ -8,7 +8,7 @@ import numpy as np
 
 from ..output.portable.categories import STRIPPED
 from .columns import Column, Numbers, Table, Texts, check_clear
-from .errors import TableError, UnknownColumn, listed, unknown_column
+from .errors import TableError, UnknownColumn, WrongRequest, listed, unknown_column
 
 Label = str | int | float
 # Doubles represent all whole numbers up to this one exactly.
@@ -28,11 +28,14 @@ class Target:
         A positive score means the second one. Numbers stay numbers.
     positive : ndarray of bool
         Whether a row is of the second class.
+    is_given : bool
+        Whether the user said which class is the second.
     """
 
     name: str
     classes: tuple[Label, Label]
     positive: np.ndarray
+    is_given: bool = False
 
     @property
     def signs(self) -> np.ndarray:
@@ -68,7 +71,8 @@ def find_target(table: Table, name: str, positive: str | None = None) -> Target:
     """
     if name not in table.columns:
         error = unknown_column("--target", name, table.names)
-        raise UnknownColumn(f"{error}{_turned_words(table, name)}")
+        hints = [f" This is {one}." for one in table.remarks if one.startswith("sheet")]
+        raise UnknownColumn(f"{error}{_turned_words(table, name)}{''.join(hints)}")
     column = table.columns[name]
     check_clear({name: column}, table.source)
     n_missing = int(column.missing.sum())
@@ -88,7 +92,7 @@ def find_target(table: Table, name: str, positive: str | None = None) -> Target:
         raise TableError(_wrong_number(name, labels, len(column)))
     which = 1 if positive is None else _place(name, labels, positive)
     first, second = labels[1 - which], labels[which]
-    return Target(name, (first, second), codes == which)
+    return Target(name, (first, second), codes == which, positive is not None)
 
 
 def labelled(table: Table, name: str) -> Table:
@@ -167,7 +171,7 @@ def _place(name: str, labels: list[Label], positive: str) -> int:
     )
 
 
-class PositiveError(TableError):
+class PositiveError(WrongRequest):
     """The requested positive class does not exist."""
 
 
