@@ -112,10 +112,12 @@ def shops(n=240):
 
 def loans_coded(n=300):
     """Another program has made 0/1 columns of two categorical variables."""
-    purpose = rng.choice(["car", "tv", "repairs", "training"], n, p=[0.4, 0.3, 0.2, 0.1])
+    purposes, shares = ["car", "tv", "repairs", "training"], [0.4, 0.3, 0.2, 0.1]
+    purpose = rng.choice(purposes, n, p=shares)
     housing = rng.choice(["own", "rent", "free"], n, p=[0.6, 0.3, 0.1])
     months, amount = rng.integers(6, 60, n), rng.gamma(3, 900, n).round()
-    logit = 0.06 * (months - 30) + 1.5 * (purpose == "training") - 1.2 * (purpose == "tv")
+    logit = 0.06 * (months - 30) - 1.2 * (purpose == "tv")
+    logit += 1.5 * (purpose == "training")
     late = rng.random(n) < 1 / (1 + np.exp(-logit))
     coded = {
         f"{name}_{one}": (values == one).astype(int)
