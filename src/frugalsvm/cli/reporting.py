@@ -208,7 +208,7 @@ def _in_form(made: list[SelectedFeature], form: LevelForm) -> list[SelectedFeatu
         elif one.column not in seen:
             seen.add(one.column)
             for level in form.levels[one.column]:
-                scale = (level.share * (1.0 - level.share)) ** 0.5
+                scale = one.scale if level.share and one.scale else 0.0
                 shown.append(
                     replace(
                         one,

@@ -160,13 +160,14 @@ def _in_folds(validation: Validation, name: str) -> str:
 
 def _row(fit: Fit, j: int, validation: Validation | None) -> list[str]:
     preparation = fit.preparation
-    name = preparation.features[j]
+    name, level = preparation.features[j], preparation.origins()[j][1]
     cells = [
         plain(name),
         f"{fit.weights[j]:+.5g}",
         f"{fit.model.coef[j]:+.4f}" if abs(fit.model.coef[j]) >= 5e-5 else "(none)",
         f"{preparation.means[j]:.4g}",
-        f"{preparation.scales[j]:.4g}",
+        # That of a category is not its standard deviation.
+        f"{preparation.scales[j]:.4g}" if level is None else "",
     ]
     if validation is not None:
         cells.append(_in_folds(validation, fit.conditions.labels(preparation)[j]))

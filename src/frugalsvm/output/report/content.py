@@ -85,7 +85,8 @@ class SelectedFeature:
     standardised : float
         Score change per standard deviation.
     mean, scale : float or None
-        Mean and standard deviation in the training data.
+        Mean and standard deviation in the training data; the scale of a category is
+        that of its column.
     unit : str or None
         Measuring unit.
     kind : str
