@@ -17,6 +17,7 @@ from . import (
     bench_best_known,
     bench_blocks,
     bench_cli_million,
+    bench_cli_time,
     bench_cv,
     bench_distributed,
     bench_effort,
@@ -116,6 +117,7 @@ BENCHMARKS = {
     "cli-million": Benchmark(
         lambda o: bench_cli_million.run(o.quick), needs_data=False
     ),
+    "cli-time": Benchmark(lambda o: bench_cli_time.run(o.quick), needs_data=False),
     "distributed": Benchmark(
         lambda o: bench_distributed.run(o.quick), needs_data=False
     ),
