@@ -113,7 +113,8 @@ def errors_of_100(
     data: PreparedTable, validation: Validation, threshold: float
 ) -> dict[str, float]:
     """False alarms and misses in 100 held-out rows, above a threshold."""
-    called, positive = validation.scores > threshold, data.target.positive
+    rows = validation.held_out
+    called, positive = validation.scores[rows] > threshold, data.target.positive[rows]
     counts = {"fp": called & ~positive, "fn": ~called & positive}
     return {name: 100.0 * float(np.mean(one)) for name, one in counts.items()}
 

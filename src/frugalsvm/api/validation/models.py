@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 # Accuracy of the SVMs that predict.
 FINAL_TOL = 1e-9
+# Samples among which both classes are looked for first.
+FEW = 1000
 
 
 class Linear(NamedTuple):
@@ -35,6 +37,9 @@ class Linear(NamedTuple):
 
     def is_constant(self, X: Any) -> bool:
         """Whether all samples are predicted to be of one class."""
+        few = self.predicts_positive(X[:FEW])
+        if few.any() and not few.all():
+            return False
         positive = self.predicts_positive(X)
         return bool(positive.all() or not positive.any())
 
