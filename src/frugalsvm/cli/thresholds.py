@@ -96,9 +96,9 @@ def confusion_above(
     data: PreparedTable, validation: Validation, threshold: float
 ) -> np.ndarray:
     """Held-out rows by class, and by what is predicted above a threshold."""
-    found = np.zeros((2, 2), dtype=np.int64)
-    called = validation.scores > threshold
-    np.add.at(found, (data.target.positive.astype(int), called.astype(int)), 1)
+    found, rows = np.zeros((2, 2), dtype=np.int64), validation.held_out
+    called, truth = validation.scores[rows] > threshold, data.target.positive[rows]
+    np.add.at(found, (truth.astype(int), called.astype(int)), 1)
     return found
 
 
