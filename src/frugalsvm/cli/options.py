@@ -129,7 +129,7 @@ Positive = Annotated[
     str | None,
     typer.Option(
         metavar="CLASS",
-        help="Class to treat as positive (score above 0); of more than two, against all others.",
+        help="Class of positive scores; of more than two, against all others.",
     ),
 ]
 Missing = Annotated[
