@@ -9,7 +9,7 @@ from frugalsvm.kernels.admitted import new_admitted
 from frugalsvm.kernels.central_path import centre_choice, start, zero_point
 from frugalsvm.kernels.curvature import CANDIDATES, find_curvatures
 from frugalsvm.kernels.data import NEVER
-from tests.kernels.programs import program_of
+from tests.kernels.programs import program_of, whole_rows
 
 new_residuals, new_scaling, new_system, new_rhs = (
     kernels._new_residuals, kernels._new_scaling, kernels._new_system,
@@ -21,7 +21,7 @@ Newton, scale, factorise = kernels.Newton, kernels.scale, kernels.factorise
 @njit
 def curvatures_at(program, by_feature, stop):
     """A point of the central path, and the curvatures there."""
-    q, m = program.rows.dense.shape
+    q, m = program.offset.shape[0], program.y.shape[0]
     free = program.R.shape[1]
     point = zero_point(program)
     weight, cold = np.ones(m), np.empty(0)
@@ -45,13 +45,13 @@ def curvatures_at(program, by_feature, stop):
 def by_hand(program, point, scaling):
     """Half the inverse of dz_j / de_j, by the equations of the Newton step."""
     p, n_forced = program.n_columns, program.n_forced
-    rows, c, z = program.rows.dense[:p], point.c, point.choice.z
+    rows, labels = np.split(whole_rows(program.rows), [p])
+    c, z = point.c, point.choice.z
     theta, H = scaling.samples.theta, scaling.features.H
-    if program.rows.dense.shape[0] > p:
-        y = program.y
-        middle = np.diag(theta) - np.outer(theta * y, theta * y) / theta.sum()
-    else:
-        middle = np.diag(theta)
+    # Without intercepts there are no rows of labels.
+    weighted = labels * theta
+    inner = np.linalg.inv(weighted @ labels.T)
+    middle = np.diag(theta) - weighted.T @ inner @ weighted
     gram = rows @ middle @ rows.T
     found = []
     for j in range(z.size):
@@ -72,11 +72,16 @@ def by_hand(program, point, scaling):
 @pytest.mark.parametrize("n_rows", [1, 2])
 @pytest.mark.parametrize("intercept", [True, False])
 @pytest.mark.parametrize("by_feature", [True, False])
-@pytest.mark.parametrize("sizes", [None, (2, 1, 3, 1, 2)])
+@pytest.mark.parametrize(
+    ("sizes", "n_machines"),
+    [(None, 1), ((2, 1, 3, 1, 2), 1), ((2, 2, 4, 2, 2), 2), ((3, 3, 3, 6, 3), 3)],
+)
 def test_curvatures_agree_with_solving_for_each_feature(
-    n_rows, intercept, by_feature, sizes
+    n_rows, intercept, by_feature, sizes, n_machines
 ):
-    program = program_of(n_rows=n_rows, intercept=intercept, m=25, sizes=sizes)
+    program = program_of(
+        n_rows=n_rows, intercept=intercept, m=25, sizes=sizes, n_machines=n_machines
+    )
     found, point, scaling = curvatures_at(program, by_feature, NEVER)
     np.testing.assert_allclose(found, by_hand(program, point, scaling), rtol=1e-6)
 
