@@ -87,8 +87,13 @@ def test_costs_of_errors_move_the_threshold(run, run_json, data):
     page = Path("out.html").read_text(encoding="utf-8")
     assert "is predicted to be “sick”" in page
     assert "a score above -" in done.stdout
-    assert "of 100 held-out rows" in done.stdout
-    assert "with a threshold of zero" in done.stdout
+    head = done.stdout[: done.stdout.index("weight per unit")]
+    assert "If a missed 'sick' costs 20 and a mistaken one 1, the errors" in head
+    assert "threshold of zero" in head
+    content = run_json("fit", data, *FIT, "--error-costs", "fp=1,fn=20")["threshold"]
+    assert content["error_costs"] == {"fp": 1.0, "fn": 20.0}
+    errors = content["errors_per_100"]
+    assert content["cost_per_100"] == pytest.approx(errors["fp"] + 20 * errors["fn"])
 
 
 def test_a_threshold_beyond_all_scores_makes_a_constant_model(run, data):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numba import njit
 
-from frugalsvm.kernels import newton
+from frugalsvm.kernels import newton, newton_system
 from frugalsvm.kernels.admitted import admit, new_admitted
 from frugalsvm.kernels.central_path import (
     ChoiceVariables,
@@ -16,10 +16,9 @@ from frugalsvm.kernels.data import NEVER
 from frugalsvm.kernels.newton import Newton
 from tests.kernels.programs import program_of, whole_rows
 
-new_newton, new_system = newton.new_newton, newton._new_system
-find_residuals, scale, factorise, newton_step = (
-    newton.find_residuals, newton.scale, newton.factorise, newton.newton_step,
-)  # fmt: skip
+new_newton, new_system = newton.new_newton, newton_system.new_system
+scale, factorise = newton_system.scale, newton_system.factorise
+find_residuals, newton_step = newton.find_residuals, newton.newton_step
 
 
 # Features of one column, of several, with signs, with both, and several machines.
@@ -45,7 +44,7 @@ def step_from(
     step = zero_point(program)
     find_residuals(program, point, admitted, margins, own.residuals)
     scale(program, point, admitted, True, own.scaling)
-    factorise(program, point, admitted.v, own, stop)
+    factorise(program, point.choice, admitted.v, own.scaling, own.system, stop)
     newton_step(program, point, admitted, own, weight, tau, kappa, 0.0, refine, step)
     return step
 
@@ -165,7 +164,7 @@ def test_both_eliminations_give_the_same_step(n_rows, intercept, columns):
 
 
 def test_the_smaller_matrix_is_factorised():
-    is_by_feature = njit(lambda program: newton.is_by_feature(program))
+    is_by_feature = njit(lambda program: newton_system.is_by_feature(program))
     assert is_by_feature(program_of(free=100, m=30))
     assert not is_by_feature(program_of(free=300, m=30))
     assert is_by_feature(program_of(free=300, m=400))
