@@ -4,18 +4,17 @@ import numpy as np
 import pytest
 from numba import njit
 
-from frugalsvm.kernels import newton as kernels
+from frugalsvm.kernels import newton, newton_system
 from frugalsvm.kernels.admitted import new_admitted
 from frugalsvm.kernels.central_path import centre_choice, start, zero_point
 from frugalsvm.kernels.curvature import CANDIDATES, find_curvatures
 from frugalsvm.kernels.data import NEVER
 from tests.kernels.programs import program_of, whole_rows
 
-new_residuals, new_scaling, new_system, new_rhs = (
-    kernels._new_residuals, kernels._new_scaling, kernels._new_system,
-    kernels._new_right_hand_side,
+Newton, new_newton, new_system = (
+    newton.Newton, newton.new_newton, newton_system.new_system
 )  # fmt: skip
-Newton, scale, factorise = kernels.Newton, kernels.scale, kernels.factorise
+scale, factorise = newton_system.scale, newton_system.factorise
 
 
 @njit
@@ -31,15 +30,14 @@ def curvatures_at(program, by_feature, stop):
     for j in range(free):
         worths[j] = np.sum(point.c[program.starts[j] : program.starts[j + 1]] ** 2)
     centre_choice(program.R, program.h, worths, 1e-3, point.choice, np.empty(free))
+    made = new_newton(program)
     system = new_system(program, by_feature)
-    newton = Newton(
-        new_residuals(program), new_scaling(program), system, new_rhs(program)
-    )
-    scale(program, point, admitted, True, newton.scaling)
-    factorise(program, point, admitted.v, newton, stop)
+    own = Newton(made.residuals, made.scaling, system, made.rhs)
+    scale(program, point, admitted, True, own.scaling)
+    factorise(program, point.choice, admitted.v, own.scaling, system, stop)
     found = np.empty(free)
-    find_curvatures(program, point, admitted.v, newton, found)
-    return found, point, newton.scaling
+    find_curvatures(program, point, admitted.v, own, found)
+    return found, point, own.scaling
 
 
 def by_hand(program, point, scaling):
@@ -79,9 +77,11 @@ def by_hand(program, point, scaling):
 def test_curvatures_agree_with_solving_for_each_feature(
     n_rows, intercept, by_feature, sizes, n_machines
 ):
+    # As many columns for each machine.
     program = program_of(
-        n_rows=n_rows, intercept=intercept, m=25, sizes=sizes, n_machines=n_machines
-    )
+        n_forced=max(2, n_machines), n_rows=n_rows, intercept=intercept, m=25,
+        sizes=sizes, n_machines=n_machines,
+    )  # fmt: skip
     found, point, scaling = curvatures_at(program, by_feature, NEVER)
     np.testing.assert_allclose(found, by_hand(program, point, scaling), rtol=1e-6)
 

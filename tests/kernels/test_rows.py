@@ -164,8 +164,3 @@ def test_rows_of_machines_are_blocks(intercept, with_all):
         values, out = rng.normal(size=samples.size), np.empty(size)
         correlate(rows, values, out)
         np.testing.assert_allclose(out, expected[:size] @ values, atol=1e-12)
-    weights, out = rng.uniform(size=samples.size), np.full((q, q), np.nan)
-    gram(rows, weights, out, NEVER)
-    product = (expected * weights) @ expected.T
-    lower = np.tril_indices(q)
-    np.testing.assert_allclose(out[lower], product[lower], atol=1e-12)
