@@ -52,6 +52,12 @@ def scorecard(
     from .models import load_model
 
     loaded = load_model(model)
+    if loaded.model.n_scores > 1:
+        raise UsageProblem(
+            f"{model} has {len(loaded.model.classes)} classes, and a scorecard tells two "
+            "apart; fit a model of one class against all others with frugalsvm fit "
+            "--positive."
+        )
     if not loaded.model.features:
         raise UsageProblem(f"{model} uses no features, so there is nothing to add up.")
     name = target or loaded.model.metadata.get("target")
