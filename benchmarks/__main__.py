@@ -18,6 +18,7 @@ from . import (
     bench_blocks,
     bench_categories,
     bench_cli_million,
+    bench_cli_time,
     bench_cv,
     bench_distributed,
     bench_effort,
@@ -121,6 +122,7 @@ BENCHMARKS = {
         lambda o: bench_categories.run(o.folder, o.quick, o.jobs),
         {"jobs": 1}, one_thread=True,
     ),
+    "cli-time": Benchmark(lambda o: bench_cli_time.run(o.quick), needs_data=False),
     "distributed": Benchmark(
         lambda o: bench_distributed.run(o.quick), needs_data=False
     ),

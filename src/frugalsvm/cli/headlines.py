@@ -26,11 +26,12 @@ def scored(
     data: PreparedTable, fit: Fit, validation: Validation, steps: tuple[str, ...]
 ) -> CrossValidation:
     """Scores of the cross-validation, with the threshold of the model."""
+    rows, probabilities = validation.held_out, validation.probabilities
     return cross_validation_of(
-        data.target.positive,
-        validation.scores - (fit.threshold or 0.0),
-        validation.folds,
-        probabilities=validation.probabilities,
+        data.target.positive[rows],
+        validation.scores[rows] - (fit.threshold or 0.0),
+        validation.folds[rows],
+        probabilities=None if probabilities is None else probabilities[rows],
         repeated=steps,
     )
 

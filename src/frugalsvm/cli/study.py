@@ -18,6 +18,7 @@ from ..driver.options import PartSizes, SolveOptions
 from ..driver.refit import with_refit
 from ..driver.result import Result
 from ..problem.problem import Problem
+from ..runtime.effort import Effort, check_effort
 from ..tables import (
     Plan,
     Preparation,
@@ -319,6 +320,11 @@ class Search:
         return n_rows > self.part_sizes.many and self.effort != "fast"
 
     @property
+    def work(self) -> Effort:
+        """How much work the effort allows."""
+        return check_effort(self.effort)
+
+    @property
     def choosing_effort(self) -> str:
         """The effort for a choice of budget and C, where hundreds of models are fit."""
         return "normal" if self.effort == "thorough" else "fast"
@@ -339,7 +345,7 @@ def budget_path(
         max_features=budgets,
         C=conditions.loss,
         effort=search.effort,
-        time_limit=search.time_limit,
+        total_time_limit=search.time_limit,
         random_state=search.seed,
         n_jobs=search.n_jobs,
         sample_weight=conditions.weights_of(data.target.signs),

@@ -331,6 +331,16 @@ class Problem:
             return w
         return w[self.own_columns.in_repeated(features, self.n_machines)].ravel()
 
+    @property
+    def _one_machine(self) -> SignedData:
+        """The data of a problem of one machine."""
+        if isinstance(self.data, StackedData):
+            raise ValueError(
+                f"this is not done for {self.n_machines} machines at once: use "
+                "Problem.machines, which has a problem for each."
+            )
+        return self.data
+
     @cached_property
     def machines(self) -> list[Problem]:
         """A problem for each machine; they share its budgets and its data."""
@@ -429,7 +439,7 @@ class Problem:
         become dense unless ``dense`` is False.
         """
         return self._with(
-            data=self.data.restrict(self.columns.of(features), dense),
+            data=self._one_machine.restrict(self.columns.of(features), dense),
             constraints=self.constraints.restrict(features),
             columns=self.columns.restrict(features),
         )
@@ -451,7 +461,8 @@ class Problem:
     def at_samples(self, samples: np.ndarray, C: np.ndarray) -> Problem:
         """The problem on some of the samples, with their loss weights; it is dense."""
         return self._with(
-            data=self.data.at_samples(samples), loss=HingeLoss.of_kept(freeze(C))
+            data=self._one_machine.at_samples(samples),
+            loss=HingeLoss.of_kept(freeze(C)),
         )
 
     # --- solutions and bounds --------------------------------------------------------
@@ -477,7 +488,7 @@ class Problem:
 
     def signed_rows(self, columns: np.ndarray | None = None) -> np.ndarray:
         """``y_i X_ij`` of some columns, or of all, without shifts."""
-        return self.data.signed_rows(columns)
+        return self._one_machine.signed_rows(columns)
 
     def signed_blocks(self) -> Iterator[np.ndarray]:
         """``y_i X_ij`` of all columns without shifts, block by block."""

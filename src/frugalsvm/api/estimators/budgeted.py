@@ -151,7 +151,7 @@ class BudgetedClassifier(BinaryLinearClassifier):
 
     def _get_support_mask(self) -> np.ndarray:
         check_is_fitted(self)
-        mask = self.coef_.any(axis=0)
+        mask = np.asarray((self.coef_ != 0).any(axis=0))
         mask[self._included] = True
         if getattr(self, "_groups", None) is None:
             return mask
