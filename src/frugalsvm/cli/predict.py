@@ -147,9 +147,7 @@ def explain(
     results = {"prediction": loaded.labels(scores)} | loaded.by_class("score", scores)
     intercepts = loaded.by_class(INTERCEPT, loaded.model.intercepts)
     titles = by_class("contributions", loaded.model.classes)
-    names = _without(
-        [*results, *intercepts, *titles], _names(table, id_column), "id"
-    )
+    names = _without([*results, *intercepts, *titles], _names(table, id_column), "id")
     content = intercepts | {
         "rows": [
             {name: one[k] for name, one in (names | results).items()}

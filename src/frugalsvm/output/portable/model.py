@@ -180,7 +180,7 @@ class PortableModel:
 
     @property
     def coef(self) -> np.ndarray:
-        """Weights as in scikit-learn: a row for each score, a column for each feature."""
+        """Weights as in scikit-learn: a row for each score, columns for features."""
         return self.column("weight").reshape(len(self.features), self.n_scores).T
 
     @property

@@ -32,7 +32,6 @@ def build_onnx(model: PortableModel) -> Any:
         "flat": np.array([-1], dtype=np.int64),
         "scores": np.array([1], dtype=np.int64),
         "features": np.array([2], dtype=np.int64),
-        "limit": np.array(model.threshold or 0.0),
         "none": np.array(len(model.classes)),
         "classes": _labels(model),
     }
@@ -54,12 +53,13 @@ def build_onnx(model: PortableModel) -> Any:
         ("Reshape", ["gap", "flat"], "lost"),
         ("IsNaN", ["lost"], "unknown"),
     ]
-    outputs = [("score", kinds.DOUBLE)]
     decider = "score"
     if model.n_scores > 1:
         steps.append(("Identity", ["found"], "score"))
+        outputs = [("score", kinds.DOUBLE, ["N", model.n_scores])]
     else:
         steps.append(("Reshape", ["found", "flat"], "score"))
+        outputs = [("score", kinds.DOUBLE, ["N"])]
     if model.calibration is not None:
         if not isinstance(model.calibration, Sigmoid):
             raise ValueError("ONNX export supports only sigmoid calibration.")
@@ -67,7 +67,7 @@ def build_onnx(model: PortableModel) -> Any:
         constants["b"] = np.array([-model.calibration.b])
         steps += [("Mul", ["score", "a"], "times"), ("Add", ["times", "b"], "logit")]
         steps.append(("Sigmoid", ["logit"], "probability"))
-        outputs.append(("probability", kinds.DOUBLE))
+        outputs.append(("probability", kinds.DOUBLE, ["N"]))
         decider = "logit"
     if model.threshold is not None:
         decider = "score"
@@ -75,6 +75,7 @@ def build_onnx(model: PortableModel) -> Any:
         about = {"axis": 1, "keepdims": 0}
         steps.append(("ArgMax", ["score"], "class", about))
     else:
+        constants["limit"] = np.array(model.threshold or 0.0)
         steps.append(("Greater", [decider, "limit"], "positive"))
         steps.append(("Cast", ["positive"], "class", {"to": kinds.INT64}))
     steps.append(("Where", ["unknown", "none", "class"], "place"))
@@ -85,7 +86,7 @@ def build_onnx(model: PortableModel) -> Any:
         for one in [*given.nodes, *(OnnxNode(*step) for step in steps)]
     ]  # fmt: skip
     label_kind = helper.np_dtype_to_tensor_dtype(constants["classes"].dtype)
-    outputs.insert(0, ("label", label_kind))
+    outputs.insert(0, ("label", label_kind, ["N"]))
     graph = helper.make_graph(
         nodes,
         "frugalsvm",
@@ -95,12 +96,7 @@ def build_onnx(model: PortableModel) -> Any:
             )
             for name, is_text, n in given.inputs
         ],
-        [
-            helper.make_tensor_value_info(
-                name, kind, ["N", model.n_scores] if name == "score" and model.n_scores > 1 else ["N"]
-            )
-            for name, kind in outputs
-        ],
+        [helper.make_tensor_value_info(name, *about) for name, *about in outputs],
         [numpy_helper.from_array(value, name) for name, value in constants.items()],
         doc_string=(
             f"{given.words}; label where a value is missing: "

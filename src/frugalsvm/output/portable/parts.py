@@ -127,7 +127,7 @@ def check_numbers(name: str, given: Numbers, n_scores: int) -> None:
     """Raise InvalidModel unless there is a number for each score."""
     n_given = len(given) if isinstance(given, tuple) else 1
     if n_given != n_scores or isinstance(given, tuple) is (n_scores == 1):
-        wanted = "a number" if n_scores == 1 else f"a list of {n_scores} numbers"
+        wanted = "a number" if n_scores == 1 else f"a tuple of {n_scores} numbers"
         raise InvalidModel(
             f"{name} must be {wanted}, as there are "
             f"{2 if n_scores == 1 else n_scores} classes; got {shown(given)}."

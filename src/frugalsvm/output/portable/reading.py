@@ -30,7 +30,7 @@ def read_estimator(
             f"units has {unknown[0]!r}, which is not a column of the data."
         )
     groups = getattr(fitted.last, "_groups", None)
-    is_used = coef.any(axis=0)
+    is_used = (coef != 0).any(axis=0)
     if groups is not None:
         # All features of a group, so that none of a variable's categories is missing.
         is_used[groups.columns_of(groups.used(is_used))] = True

@@ -37,7 +37,7 @@ def _number(value, fill=None):
 
 {indicator}{category}{other}{lookup}
 def decision(row):
-    """{what} of a row; None if a value is missing and has no replacement."""
+    """{what}; None if a value is missing and has no replacement."""
     values = [{values}]
     if None in values:
         return None
@@ -159,7 +159,9 @@ def python_text(model: PortableModel) -> str:
         else "features to numbers",
         imports=f"\n{module}\n" if module else "",
         classes=model.classes,
-        what="Score" if model.n_scores == 1 else "Scores, one for each class,",
+        what="Score of a row"
+        if model.n_scores == 1
+        else "Scores of a row, as many as CLASSES",
         least=-LARGEST_VALUE,
         most=LARGEST_VALUE,
         other=_OTHER if any(one.is_other for one in sources) else "",
