@@ -140,7 +140,8 @@ class Problem:
         signs: ArrayLike | None = None,
         overwrite_X: bool = False,
     ):
-        is_shared = np.ndim(y) == 2
+        # A single column is like a vector of labels.
+        is_shared = np.ndim(y) == 2 and np.shape(y)[1] != 1
         in_place = is_for_source(X) and not is_shared
         table: Any = check_shape(X) if in_place else check_data(dense(X))
         n_samples, n_columns = table.shape

@@ -231,6 +231,8 @@ def _collect(
     # Sets that are not leaves belong to open nodes, which the bound covers.
     leaves = [one.bound for one in found if one.bound > -np.inf]
     lower_bound = min([proved, *leaves])
+    # A model that is part of another leaves the list, even if it was the best one.
+    best = max(tree.listing.best, groups[0][0].objective)
     proof = None
     if request.keep_proof:
         proof = _certificate(problem, groups, lower_bound, tree)
@@ -241,9 +243,7 @@ def _collect(
         objectives=np.array([one.objective for one, _ in groups]),
         complete=complete,
         # Rounded down.
-        complete_up_to=(
-            tolerance if complete else proved / tree.listing.best * (1 - 1e-15) - 1
-        ),
+        complete_up_to=tolerance if complete else proved / best * (1 - 1e-15) - 1,
         tolerance=tolerance,
         threshold=tree.listing.last,
         lower_bound=lower_bound,
