@@ -126,6 +126,18 @@ def test_a_fit_says_what_to_do(run, made):
     assert "in Python, FrugalSVC fits all classes on the same features" in done.stderr
 
 
+def test_one_of_several_numbers_against_all_others(run, made, folder):
+    _, pipeline, X = made
+    y = pd.Categorical(pipeline.predict(X), CLASSES).codes
+    X.assign(state=y).to_csv("data.csv", index=False)
+    given = ("data.csv", "-t", "state", "--positive", "2", "-k", "2", "--folds", "0")
+    run("fit", *given, "--effort", "fast", "--model", "model.json")
+    text = run("predict", "model.json", "data.csv").stdout
+    found = [one["prediction"] for one in csv.DictReader(io.StringIO(text))]
+    assert set(found) == {"2", "not 2"}
+    assert "points or more: 2" in run("scorecard", "model.json", "data.csv").stdout
+
+
 def test_models_without_features(run, folder):
     PortableModel((), (0.0, 1.0, 1.0), (5, 6, 7), 1).save("model.json")
     (folder / "rows.csv").write_text("x\n1\n2\n")
