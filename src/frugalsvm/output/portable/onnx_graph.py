@@ -50,8 +50,8 @@ def build_onnx(model: PortableModel) -> Any:
         ("Sub", ["totals", "totals"], "gaps"),
         ("ReduceSum", ["gaps", "scores"], "gap"),
         ("Add", ["totals", "gap"], "found"),
-        ("Reshape", ["gap", "flat"], "lost"),
-        ("IsNaN", ["lost"], "unknown"),
+        ("Reshape", ["gap", "flat"], "gap of row"),
+        ("IsNaN", ["gap of row"], "unknown"),
     ]
     decider = "score"
     if model.n_scores > 1:
