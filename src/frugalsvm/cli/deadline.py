@@ -6,14 +6,15 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from ..runtime import compilation
-
 # What a clock reads; tests have one of their own.
 Clock = Callable[[], float]
 
 
 def working_seconds() -> float:
     """Seconds on a clock that stands still while kernels are compiled."""
+    # Imported here: help and completion do without the compiler.
+    from ..runtime import compilation
+
     return time.perf_counter() - compilation.seconds_spent()
 
 

@@ -72,8 +72,8 @@ def with_threshold(
 ) -> Fit | None:
     """The model with its threshold; None if there is nothing to learn it from.
 
-    With costs of errors, the positive class is predicted where its probability is
-    above ``fp / (fp + fn)``. The probabilities are those of held-out rows.
+    With costs of errors, it is the one with which those of the held-out rows cost
+    least; of several, the one nearest to a probability of ``fp / (fp + fn)``.
     """
     threshold = wanted.threshold
     share = None if wanted.costs is None else wanted.costs.probability
@@ -88,8 +88,37 @@ def with_threshold(
         threshold = sigmoid.score(share)
     if threshold is None:
         return None
+    if wanted.costs is not None and validation is not None:
+        threshold = _cheapest(data, validation, wanted.costs, threshold)
     fit = fit.above(threshold, scores_of_all(data, fit.preparation, fit.model))
     return replace(fit, error_costs=wanted.costs)
+
+
+def _cheapest(
+    data: PreparedTable, validation: Validation, costs: ErrorCosts, near: float
+) -> float:
+    """The threshold with the cheapest errors of held-out rows, nearest to another."""
+    rows = validation.held_out
+    scores, positive = validation.scores[rows], data.target.positive[rows]
+    cuts, place = np.unique(scores, return_inverse=True)
+    # Rows up to a cut are called negative: none of them, those of the first cut, ...
+    missed = np.bincount(place, positive, minlength=cuts.size)
+    spared = np.bincount(place, ~positive, minlength=cuts.size)
+    total = costs.fn * np.cumsum(missed) + costs.fp * (
+        np.count_nonzero(~positive) - np.cumsum(spared)
+    )
+    total = np.append(costs.fp * np.count_nonzero(~positive), total)
+    low = np.concatenate([[-np.inf], cuts])
+    high = np.concatenate([cuts, [np.inf]])
+    best = np.flatnonzero(total <= total.min() * (1 + 1e-12))
+    if ((low[best] <= near) & (near < high[best])).any():
+        return near
+    # The middle of an interval; beyond all scores there is none.
+    ends = np.where(np.isinf(low), cuts[0] - 1.0, cuts[-1] + 1.0)
+    is_end = np.isinf(low) | np.isinf(high)
+    with np.errstate(invalid="ignore"):
+        middle = np.where(is_end, ends, (low + high) / 2)[best]
+    return float(middle[np.argmin(np.abs(middle - near))])
 
 
 def confusion_above(
