@@ -115,7 +115,9 @@ def test_other_forms_of_data_give_the_same_model(data, form):
 def test_pickles_are_the_same_model(data, model):
     X, _ = data
     again = pickle.loads(pickle.dumps(model))
-    np.testing.assert_array_equal(again.decision_function(X), model.decision_function(X))
+    np.testing.assert_array_equal(
+        again.decision_function(X), model.decision_function(X)
+    )
     assert again.summary().equals(model.summary())
     assert again.summary().attrs == model.summary().attrs
     pages = [one._repr_html_().split("frugalsvm-report")[1] for one in (again, model)]
