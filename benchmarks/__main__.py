@@ -16,6 +16,7 @@ from . import (
     bench_alternatives,
     bench_best_known,
     bench_blocks,
+    bench_classes,
     bench_cli_million,
     bench_cv,
     bench_distributed,
@@ -113,6 +114,10 @@ BENCHMARKS = {
         lambda o: bench_predict.run(o.folder, o.quick, o.sets),
         one_thread=True,
     ),
+    "classes": Benchmark(
+        lambda o: bench_classes.run(o.folder, o.quick, o.sets, o.seconds),
+        {"seconds": 120.0}, one_thread=True,
+    ),
     "cli-million": Benchmark(
         lambda o: bench_cli_million.run(o.quick), needs_data=False
     ),
@@ -145,7 +150,7 @@ def main() -> None:
         "--sets",
         nargs="*",
         default=[],
-        help="data sets (predict, proof and best-known only)",
+        help="data sets (predict, classes, proof and best-known only)",
     )
     parser.add_argument(
         "--jobs", type=int, help="threads (large, proof: 2), folds (cv: 1)"
