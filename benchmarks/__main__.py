@@ -16,8 +16,10 @@ from . import (
     bench_alternatives,
     bench_best_known,
     bench_blocks,
+    bench_categories,
     bench_classes,
     bench_cli_million,
+    bench_cli_time,
     bench_cv,
     bench_distributed,
     bench_effort,
@@ -121,6 +123,11 @@ BENCHMARKS = {
     "cli-million": Benchmark(
         lambda o: bench_cli_million.run(o.quick), needs_data=False
     ),
+    "categories": Benchmark(
+        lambda o: bench_categories.run(o.folder, o.quick, o.jobs),
+        {"jobs": 1}, one_thread=True,
+    ),
+    "cli-time": Benchmark(lambda o: bench_cli_time.run(o.quick), needs_data=False),
     "distributed": Benchmark(
         lambda o: bench_distributed.run(o.quick), needs_data=False
     ),
@@ -153,7 +160,9 @@ def main() -> None:
         help="data sets (predict, classes, proof and best-known only)",
     )
     parser.add_argument(
-        "--jobs", type=int, help="threads (large, proof: 2), folds (cv: 1)"
+        "--jobs",
+        type=int,
+        help="threads (large, proof: 2), folds (cv, categories: 1)",
     )
     parser.add_argument(
         "--methods", nargs="+", choices=list(bench_scale.NAMES), default=[],

@@ -303,9 +303,10 @@ def _proofs(folder: Path, seconds: float) -> list[Row]:
             "objective": result.objective, "bound": result.lower_bound,
             "seconds": time.process_time() - started,
         }  # fmt: skip
-        table_row = [name, budget, f"{result.objective:.4f}",
-                     f"{result.lower_bound:.4f}", f"{row['seconds']:.2f}",
-                     result.counters.get("nodes", 0)]  # fmt: skip
+        cells = [
+            name, budget, f"{result.objective:.4f}", f"{result.lower_bound:.4f}",
+            f"{row['seconds']:.2f}", result.counters.get("nodes", 0),
+        ]  # fmt: skip
         if importlib.util.find_spec("pyscipopt"):
             theirs = mip_solvers.scip(X, Y, C, budget, gap=GAP, seconds=seconds)
             own = sum(refit(X, y, C, theirs.support) for y in Y.T)
@@ -313,10 +314,11 @@ def _proofs(folder: Path, seconds: float) -> list[Row]:
                 "objective": own, "bound": theirs.bound, "proved": theirs.proved,
                 "seconds": min(theirs.seconds, seconds),
             }  # fmt: skip
-            table_row += [f"{own:.4f}", f"{theirs.bound:.4f}",
-                          f"{theirs.seconds:.2f}" + "*" * (not theirs.proved)]  # fmt: skip
+            limit = "" if theirs.proved else "*"
+            cells += [f"{own:.4f}", f"{theirs.bound:.4f}",
+                      f"{theirs.seconds:.2f}{limit}"]  # fmt: skip
         rows.append(row)
-        table.row([*table_row, *[""] * (len(table.widths) - len(table_row))])
+        table.row([*cells, *[""] * (len(table.widths) - len(cells))])
     return rows
 
 

@@ -156,7 +156,16 @@ def brute_force(problem, tol=1e-10):
 
 
 def evaluate(problem, tried, tol):
-    """The SVM on each support: objectives of points, and bounds from dual points."""
+    """The SVM on each support: objectives of points, and bounds from dual points.
+
+    Those of several machines add up: they are independent if a support is given.
+    """
+    each = [_evaluate(one, tried, tol) for one in problem.machines]
+    return np.sum(each, axis=0)
+
+
+def _evaluate(problem, tried, tol):
+    """``evaluate`` for one machine."""
     columns = [columns_of(problem, support) for support in tried]
     found = [
         propose(problem, support, used, tol)
@@ -219,10 +228,12 @@ def _by_clarabel(problem, columns, tol=1e-10):
 
 def check_by_clarabel(problem, support, value):
     """Compare the value of a support with another solver's, if it has one."""
-    found = _by_clarabel(problem, columns_of(problem, support))
-    if found.status == clarabel.SolverStatus.Solved:
-        difference = abs(value - found.obj_val)
-        assert difference <= AGREEMENT * value + 1e-9, (value, found.obj_val)
+    found = [
+        _by_clarabel(one, columns_of(one, support)) for one in problem.machines
+    ]
+    if all(one.status == clarabel.SolverStatus.Solved for one in found):
+        theirs = sum(one.obj_val for one in found)
+        assert abs(value - theirs) <= AGREEMENT * value + 1e-9, (value, theirs)
 
 
 class Enumeration:

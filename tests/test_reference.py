@@ -8,7 +8,10 @@ import pytest
 from frugalsvm import Problem
 from frugalsvm.engine.native import NativeEngine
 from tests import reference
+from tests.campaign.machines import reference_of
+from tests.campaign.problems import Case
 from tests.campaign.reference import Reference, Stated
+from tests.classes import KINDS, class_arguments, one_against_rest
 from tests.grouped import random_groups
 from tests.reference import brute_force, random_data
 
@@ -47,6 +50,21 @@ def test_enumeration_of_groups_with_signs_finds_the_exact_optimum(seed):
         X, y, C=C, max_features=limit, fit_intercept=intercept,
         feature_groups=given["groups"], signs=given["signs"],
     )  # fmt: skip
+    best, support = brute_force(problem)
+    assert abs(Fraction(best) - exact.upper) <= Fraction(1, 10**8) * exact.upper
+    assert problem.admits(support)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("seed", range(3))
+def test_enumeration_of_classes_finds_the_exact_optimum(kind, seed):
+    """From the data, without the machines of a problem."""
+    X, classes, arguments = class_arguments(kind, seed, most=4, samples=(5, 10))
+    arguments = {"fit_intercept": True, **arguments}
+    case = Case(X, classes.astype(float), arguments, {})
+    exact = reference_of(case.stated).optimum
+    assert exact.is_tight
+    problem = Problem(X, one_against_rest(classes), **arguments)
     best, support = brute_force(problem)
     assert abs(Fraction(best) - exact.upper) <= Fraction(1, 10**8) * exact.upper
     assert problem.admits(support)

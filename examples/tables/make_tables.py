@@ -110,6 +110,56 @@ def shops(n=240):
     return {"city": city, "basket": basket, "customer": state}
 
 
+def loans_coded(n=300):
+    """Another program has made 0/1 columns of two categorical variables."""
+    purposes, shares = ["car", "tv", "repairs", "training"], [0.4, 0.3, 0.2, 0.1]
+    purpose = rng.choice(purposes, n, p=shares)
+    housing = rng.choice(["own", "rent", "free"], n, p=[0.6, 0.3, 0.1])
+    months, amount = rng.integers(6, 60, n), rng.gamma(3, 900, n).round()
+    logit = 0.06 * (months - 30) - 1.2 * (purpose == "tv")
+    logit += 1.5 * (purpose == "training")
+    late = rng.random(n) < 1 / (1 + np.exp(-logit))
+    coded = {
+        f"{name}_{one}": (values == one).astype(int)
+        for name, values in (("purpose", purpose), ("housing", housing))
+        for one in np.unique(values)
+    }
+    amounts = {"months": months, "amount": amount.astype(int)}
+    return amounts | coded | {"outcome": np.where(late, "default", "paid")}
+
+
+def payments(n=600):
+    """One payment in twenty-five is a fraud."""
+    fraud = rng.permutation(n) < n // 25
+    return {
+        "amount": (rng.gamma(2, 30, n) + 60 * fraud).round(2),
+        "hour": np.where(fraud, rng.integers(0, 8, n), rng.integers(6, 24, n)),
+        "tries": 1 + rng.poisson(0.2 + 0.8 * fraud),
+        "country": rng.choice(["FR", "IT", "AT", "DE"], n),
+        "fraud": np.where(fraud, "yes", "no"),
+    }
+
+
+def members(n=250):
+    """As a database exports them: with numbers, days and words of no use to a model."""
+    visits, age = rng.poisson(6, n), rng.integers(18, 75, n)
+    first, second = (["Ada", "Bo", "Cy", "Di", "Ed"], ["Frei", "Gans", "Horn", "Igel"])
+    words = ["asked for a towel", "wants a later course", "paid in cash", "was late"]
+    stays = rng.random(n) < 1 / (1 + np.exp(-0.5 * (visits - 6) - 0.03 * (age - 46)))
+    since = np.datetime64("2019-01-01") + rng.integers(0, 1500, n)
+    return {
+        "member no": 10_000 + 7 * rng.permutation(n),
+        "e-mail": [f"{rng.choice(first)}.{rng.choice(second)}{k}@example.org".lower()
+                   for k in range(n)],
+        "since": since, "age": age, "visits": visits,
+        "course": rng.choice(["yoga", "weights", "swimming"], n),
+        "note": [f"{rng.choice(words)}, {rng.choice(words)} {rng.integers(2, 9)} times"
+                 for _ in range(n)],
+        "club": np.full(n, "North"),
+        "member": np.where(stays, "stays", "leaves"),
+    }  # fmt: skip
+
+
 def main():
     write("loans_with_gaps.csv", loans())
     workbook("visits.xlsx", visits())
@@ -121,6 +171,9 @@ def main():
     write("rare_cities.csv", cities)
     cities["customer"] = with_gaps(cities["customer"], rng.random(240) < 0.05)
     write("without_labels.csv", cities)
+    write("loans_coded.csv", loans_coded())
+    write("payments.csv", payments())
+    write("members.csv", members())
 
 
 if __name__ == "__main__":

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from .driver.constant import ConstantModelWarning, NeverPredictedWarning
     from .driver.result import Result, Status
     from .driver.solving import solve
+    from .output.onnx_converter import register_onnx_converter
     from .output.portable import InvalidModel, PortableModel, Scorecard
     from .problem.certificate import Certificate
     from .problem.problem import Problem
@@ -55,6 +56,7 @@ _HOME = {
     "encoded_groups": "api.encoded_columns",
     "frugal_path": "api.path",
     "near_optimal": "api.alternatives",
+    "register_onnx_converter": "output.onnx_converter",
     "relax": "search.relaxations",
     "solve": "driver.solving",
     "stability_selection": "api.stability",
@@ -85,6 +87,7 @@ __all__ = [
     "encoded_groups",
     "frugal_path",
     "near_optimal",
+    "register_onnx_converter",
     "relax",
     "solve",
     "stability_selection",

@@ -8,7 +8,7 @@ import pytest
 
 import frugalsvm.driver.solving
 from frugalsvm import Problem, frugal_path, solve
-from frugalsvm.api.path import _Row
+from frugalsvm.api.path import _Clock, _Row
 from frugalsvm.driver.options import SolveOptions
 from tests.reference import brute_force, random_data
 
@@ -51,7 +51,9 @@ def test_a_budget_is_no_worse_than_a_smaller_one(monkeypatch):
     """Even if a run has given up a millionth with features that hardly matter."""
     X, y = random_data(np.random.default_rng(5), 50, 10)
     options = SolveOptions(method="swap", random_state=0, effort="fast")
-    row = _Row(Problem(X, y, max_features=3), np.array([2, 3]), options)
+    row = _Row(
+        Problem(X, y, max_features=3), np.array([2, 3]), options, _Clock(None, 2)
+    )
     row.ascend([])
     smaller, larger = row.results
     worse = smaller.objective * (1 + 5e-7)

@@ -68,7 +68,21 @@ def _scaled(rng, X) -> np.ndarray:
     return X * power(rng, -reach, reach) if reach else X
 
 
-def random_weights(rng, m: int) -> dict:
+def random_classes(rng, X, y) -> np.ndarray:
+    """Three or four classes, 0.0, 1.0, ...; X and y are those of two."""
+    n_classes = min(int(rng.integers(3, 5)), y.size)
+    if chance(rng, 0.5):
+        # By one feature, so that some classes are easy to tell.
+        ranks = np.argsort(np.argsort(X[:, rng.integers(X.shape[1])], kind="stable"))
+        classes = ranks * n_classes // y.size
+    else:
+        classes = rng.integers(0, n_classes, y.size)
+    classes = np.where((y > 0) & (classes > 0), classes, rng.integers(0, 2, y.size))
+    classes[:n_classes] = np.arange(n_classes)
+    return classes.astype(float)
+
+
+def random_weights(rng, m: int, n_classes: int = 2) -> dict:
     """C and sample weights, mostly ordinary."""
     C = power(rng, -15, 15) if chance(rng, 0.2) else power(rng, -2, 3)
     arguments = {"C": float(rng.choice([C, C, 1.0]))}
@@ -78,8 +92,8 @@ def random_weights(rng, m: int) -> dict:
             power(rng, -3, 3, m),
             power(rng, -12, 12, m),
         ][rng.choice(3, p=[0.6, 0.3, 0.1])]
-        # Both classes keep a sample.
-        weights[:2] = np.maximum(weights[:2], 0.25)
+        # All classes keep a sample.
+        weights[:n_classes] = np.maximum(weights[:n_classes], 0.25)
         arguments["sample_weight"] = weights
     return arguments
 

@@ -13,13 +13,17 @@ import numpy as np
 from frugalsvm import InvalidCertificate, Problem, near_optimal, solve, verify
 from frugalsvm.checker import Alternatives
 
+from tests.classes import one_against_rest
+
 from .generator import (
     chance,
+    random_classes,
     random_columns,
     random_constraints,
     random_data,
     random_weights,
 )
+from .machines import reference_of
 from .reference import WINDOW, Reference, Stated, varying
 from .tally import Tally, Unit
 
@@ -32,8 +36,9 @@ METHODS = {
     "local-search": 2, "kernel-search": 2, "heuristic": 0.5, "exact": 3,
     "near-optimal": 3,
 }  # fmt: skip
-# How often a problem has feature groups or signs, and methods that take neither.
-GROUPED = 0.4
+# How often a problem has feature groups or signs, how often more than two classes, and
+# methods that take none of them.
+GROUPED, CLASSES = 0.4, 0.25
 PLAIN_ONLY = ("local-search", "kernel-search", "heuristic", "exact")
 # Gaps below this are rounding errors, whatever the tolerance.
 LEAST_GAP = 1e-8
@@ -43,12 +48,20 @@ PROOF_TOL = 1e-9
 
 @dataclass(frozen=True)
 class Case:
-    """Data, arguments of Problem and arguments of solve."""
+    """Data, arguments of Problem and arguments of solve.
+
+    ``y`` has labels -1 and 1, or the numbers of more than two classes.
+    """
 
     X: np.ndarray
     y: np.ndarray
     arguments: dict
     options: dict
+
+    @property
+    def labels(self) -> np.ndarray:
+        """Labels -1 and 1, with a column for each of more than two classes."""
+        return self.y if self.y.min() < 0 else one_against_rest(self.y)
 
     @property
     def stated(self) -> Stated:
@@ -58,7 +71,7 @@ class Case:
         C = given["C"] * (np.ones(m) if weight is None else weight)
         limit, max_cost = given["max_features"], given.get("max_cost")
         return Stated(
-            self.X, self.y, C, n if limit is None else limit,
+            self.X, self.labels, C, n if limit is None else limit,
             given.get("feature_costs"), math.inf if max_cost is None else max_cost,
             given.get("include", ()), given.get("exclude", ()), given["fit_intercept"],
             given.get("feature_groups"), given.get("signs"),
@@ -66,7 +79,8 @@ class Case:
 
     @property
     def is_plain(self) -> bool:
-        return not {"feature_groups", "signs"} & self.arguments.keys()
+        is_given = {"feature_groups", "signs"} & self.arguments.keys()
+        return self.labels.ndim == 1 and not is_given
 
 
 def random_case(rng) -> Case:
@@ -75,8 +89,16 @@ def random_case(rng) -> Case:
     columns = random_columns(rng, n) if chance(rng, GROUPED) else {}
     if "feature_groups" in columns:
         n = int(columns["feature_groups"].max()) + 1
-    arguments = {**random_weights(rng, m), **random_constraints(rng, n), **columns}
-    return Case(X, y, arguments, random_options(rng, n, is_plain=not columns))
+    n_classes = 2
+    if m > 2 and chance(rng, CLASSES):
+        y = random_classes(rng, X, y)
+        n_classes = int(y.max()) + 1
+        # Signs are for two classes only.
+        columns.pop("signs", None)
+    is_plain = n_classes == 2 and not columns
+    weights = random_weights(rng, m, n_classes)
+    arguments = {**weights, **random_constraints(rng, n), **columns}
+    return Case(X, y, arguments, random_options(rng, n, is_plain=is_plain))
 
 
 def random_options(rng, n: int, *, is_plain: bool) -> dict:
@@ -151,14 +173,16 @@ def run(unit: Unit) -> Tally:
     tally.count(NAME, method, "tried")
     if not case.is_plain:
         tally.count(NAME, method, "not plain")
+    if case.labels.ndim > 1:
+        tally.count(NAME, method, "classes")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            problem = Problem(case.X, case.y, **case.arguments)
+            problem = Problem(case.X, case.labels, **case.arguments)
         except ValueError:
             tally.count(NAME, method, "refused")
             return tally
-        reference = Reference(case.stated)
+        reference = reference_of(case.stated)
         if not (reference.optimum.is_tight and reference.generous.is_tight):
             tally.count(NAME, method, "loose")
             return tally
@@ -183,7 +207,9 @@ def run(unit: Unit) -> Tally:
 def objections(case: Case, reference: Reference, result) -> Iterator[str]:
     """What is wrong with a result; comparisons are exact unless said otherwise."""
     method = case.options["method"]
-    numbers = [result.objective, result.lower_bound, result.intercept, *result.coef]
+    numbers = np.hstack(
+        [result.objective, result.lower_bound, result.intercept, result.coef.ravel()]
+    )
     if not np.isfinite(numbers).all():
         yield f"not finite: {method}: {numbers}"
         return
@@ -216,8 +242,8 @@ def list_objections(case: Case, reference: Reference, found) -> Iterator[str]:
     each = zip(found.supports, found.coefs, found.intercepts, found.objectives,
                strict=True)  # fmt: skip
     for support, weights, intercept, objective in each:
-        coef = np.zeros(stated.X.shape[1])
-        coef[stated.columns(support)] = weights
+        coef = np.zeros((*weights.shape[:-1], stated.X.shape[1]))
+        coef[..., stated.columns(support)] = weights
         yield from budget_objections(stated, coef, intercept)
         exact = reference.objective(coef, intercept)
         if Fraction(objective) < exact:
@@ -257,9 +283,9 @@ def excess(above: Fraction, below: Fraction) -> str:
     return f"{float(below)!r} should not be exceeded by a relative {relative:.3g}"
 
 
-def budget_objections(stated: Stated, coef, intercept: float) -> Iterator[str]:
+def budget_objections(stated: Stated, coef, intercept) -> Iterator[str]:
     features = range(stated.n_features)
-    nonzero = [g for g in features if np.any(coef[stated.columns((g,))])]
+    nonzero = [g for g in features if np.any(coef[..., stated.columns((g,))])]
     used = tuple(sorted({*nonzero, *stated.include}))
     if not stated.admits(used, WINDOW):
         yield f"over budget: {used}"
@@ -269,7 +295,7 @@ def budget_objections(stated: Stated, coef, intercept: float) -> Iterator[str]:
     wrong = np.flatnonzero(coef * signs < 0)
     if wrong.size:
         yield f"wrong signs: {wrong.tolist()}"
-    if intercept != 0.0 and not stated.intercept:
+    if np.any(intercept) and not stated.intercept:
         yield f"an intercept: {intercept!r}"
 
 

@@ -35,7 +35,8 @@ class Stated:
     """FS-SVM given by its data and parameters; ``C`` has one weight per sample.
 
     ``groups`` has the feature of each column, and ``signs`` its sign; supports, costs
-    and forced sets are of features.
+    and forced sets are of features. ``y`` may have a column for each of several SVMs
+    that share their features: see ``machines.py``.
     """
 
     X: np.ndarray

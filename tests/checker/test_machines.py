@@ -143,9 +143,11 @@ def test_useless_columns_are_useless_for_all_classes(problem, intercept):
     useless = {6} | ({5} if intercept else set())
     assert not useless & set(arrays["feature"].tolist())
     # It is decided already: nothing may be split on it.
-    feature = np.where(arrays["feature"] == arrays["feature"][1], 6, arrays["feature"])
-    with pytest.raises(InvalidCertificate, match="already decided"):
-        check(sealed(arrays, feature=feature), wide)
+    first = arrays["feature"] == arrays["feature"][1]
+    for one in useless:
+        forged = sealed(arrays, feature=np.where(first, one, arrays["feature"]))
+        with pytest.raises(InvalidCertificate, match="already decided"):
+            check(forged, wide)
 
 
 # --- samples, sections and tables ----------------------------------------------------
@@ -559,6 +561,10 @@ def test_listed_weights_of_another_class_are_worse(problem, arrays):
     forged = sealed(whole, listed_coef=whole["listed_coef"][:-1])
     with pytest.raises(InvalidCertificate, match="listed features and each class"):
         check(forged, grouped)
+    coef = whole["coef"]
+    for other in (coef[:-1], coef[: coef.size // 3], np.append(coef, 0.0)):
+        with pytest.raises(InvalidCertificate, match="selected features and each cla"):
+            check(sealed(whole, coef=other), grouped)
 
 
 # --- arithmetic ----------------------------------------------------------------------

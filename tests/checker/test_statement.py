@@ -276,6 +276,7 @@ def test_data_are_read_as_doubles_and_numbers_of_classes():
         ([[1.0], [2.0]], [0, 1, 1], "one label per row"),
         ([[1.0], [2.0]], [[0], [1]], "one label per row"),
         ([[1.0], [2.0]], [1, 1], "two classes or more, got 1"),
+        ([[1.0], [2.0], [3.0]], [0.0, 1.0, np.nan], "y must not have NaN"),
         ([[1.0], [2.0]], np.ma.masked_equal([0, 1], 5), "masked"),
         (np.ma.masked_equal([[1.0], [2.0]], 5), [0, 1], "masked"),
     ],

@@ -57,7 +57,8 @@ def test_a_time_limit_takes_the_best_of_what_all_folds_have(run, run_json, data)
     done = run("fit", data, *options, "--report", "r.html", "--model", "m.json")
     words = "--time-limit ended the choice: 1 of 5 feature limits were compared"
     assert words in done.stderr
-    assert "ended the choice in 3 of the 3 folds" in done.stderr
+    assert "--time-limit ended before: the cross-validation" in done.stderr
+    assert "alternatives of the report (see frugalsvm alternatives)" in done.stderr
     assert "at most 1 features and C = 1 (feature limit chosen by" in done.stdout
     assert "The search stopped at the time limit" in done.stdout
     page = Path("r.html").read_text()
@@ -69,7 +70,8 @@ def test_a_time_limit_takes_the_best_of_what_all_folds_have(run, run_json, data)
     assert found["choice"] == {
         "compared": 1, "candidates": 5, "ended_by_time_limit": True,
     }  # fmt: skip
-    assert found["cross_validation"]["choices_ended_by_time_limit"] == 3
+    assert found["cross_validation"] is None
+    assert len(found["left_out"]) == 1
     assert found["proof"]["lower_bound"] <= found["proof"]["objective"]
 
 
@@ -99,10 +101,13 @@ def test_one_limit_is_for_choice_and_search(run_json, data, limits, monkeypatch)
     monkeypatch.setattr(choosing, "Watch", watched)
     monkeypatch.setattr(choosing, "FinalFit", fitted)
     run_json("fit", data, *FAST, "-k", "auto", "--C", "auto", "--time-limit", "900")
-    # On all rows, and in each of three folds with a third of the time.
-    assert shares == [SHARE_OF_FOLDS * limit for limit in (900, 300, 300, 300)]
+    # Half is for all rows, and hardly any of it is used: nearly all is left for the
+    # three folds, each with an equal share of what those before it have left.
+    assert shares[0] == pytest.approx(SHARE_OF_FOLDS * 450, abs=20)
+    expected = [SHARE_OF_FOLDS * limit for limit in (300, 450, 900)]
+    assert shares[1:] == pytest.approx(expected, abs=60)
     assert len(limits["folds"]) == 3
-    assert all(0.0 < limit < 300.0 for limit in limits["folds"])
+    assert all(0.0 < limit <= 900.0 for limit in limits["folds"])
     (path,), (limit,) = paths, limits["all"]
     assert 0.0 < path < 450.0
     assert path <= limit < 900.0

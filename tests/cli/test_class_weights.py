@@ -125,7 +125,7 @@ def test_a_rare_class_is_balanced_and_said(run, run_json, table, folder):
     assert "cross-validated balanced accuracy" in done.output
     page = (folder / "r.html").read_text()
     assert "<dt>Class weights</dt><dd>balanced (sick counts 10" in page
-    assert "in the mean of both classes" in page
+    assert "0.5 is guessing, 1 is perfect" in page
     metadata = json.loads((folder / "m.json").read_text())["metadata"]
     assert metadata["class weights"] == "balanced"
     # The certificate proves the weighted problem, for the command and from Python.

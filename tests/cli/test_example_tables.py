@@ -25,6 +25,9 @@ SAID = {
     "genes.csv": "labels of 38 of 40 samples from samples.csv",
     "rare_cities.csv": "(other) in city: 12 categories in fewer than 5 rows each",
     "without_labels.csv": "rows without a target left out",
+    "loans_coded.csv": "4 columns of 0 and 1 are categories of purpose, and each",
+    "payments.csv": "class weights: balanced, because only 4.0 % of the rows are yes",
+    "members.csv": "dropped note: free text",
 }
 
 
@@ -61,3 +64,23 @@ def test_rows_without_labels_are_refused_first(run):
 def test_a_table_the_wrong_way_round_is_noticed(run):
     done = run("fit", FOLDER / "genes.csv", "-t", "type", code=2)
     assert "--transpose, with --labels FILE" in done.stderr
+
+
+def test_what_a_model_cannot_use_is_dropped(run_json):
+    done = run_json("fit", FOLDER / "members.csv", "-t", "member", *FAST[:4])
+    reasons = done["data"]["dropped"]
+    assert set(reasons) == {"member no", "e-mail", "since", "note", "club"}
+    assert "looks like row or person numbers" in reasons["member no"]
+    assert "dates like '2019-01-01'" in reasons["since"]
+    assert "identifiers" in reasons["e-mail"]
+
+
+def test_only_whole_codes_are_called_categories(run, folder):
+    rows = [row.split(",") for row in (FOLDER / "loans_coded.csv").read_text().split()]
+    left_out = {rows[0].index("purpose_tv"), rows[0].index("housing_rent")}
+    kept = [",".join(one for j, one in enumerate(row) if j not in left_out)
+            for row in rows]  # fmt: skip
+    (folder / "part.csv").write_text("\n".join(kept))
+    done = run("fit", "part.csv", "-t", "outcome", *FAST[:2], "--folds", "0")
+    assert "7 features" in done.stderr
+    assert "columns of 0 and 1" not in done.stderr

@@ -47,7 +47,7 @@ def test_excel_and_csv_give_the_same_model(run, run_json, folder):
     run(*shlex.split(command)[1:])
     from_book = run_json("predict", "m.json", book, "--sheet", "2")["rows"]
     assert from_book == run_json("predict", "m.json", text)["rows"]
-    assert "no sheet 'x'" in run("fit", book, *fit, "--sheet", "x", code=1).stderr
+    assert "no sheet 'x'" in run("fit", book, *fit, "--sheet", "x", code=2).stderr
 
 
 @pytest.mark.parametrize("command", ["predict", "explain"])

@@ -377,3 +377,33 @@ def test_missing_probabilities_are_reported(run, folder):
     done = run("fit", path, *FAST, "--calibrate", "--quiet", "--model", "m.json")
     assert "the model has no probabilities" in done.stderr
     assert PortableModel.load("m.json").calibration is None
+
+
+def test_the_headline_comes_first_and_its_numbers_are_fields(run, run_json, data):
+    options = ("fit", data, *FAST, "--folds", "3", "--positive", "sick")
+    done = run(*options)
+    assert done.stdout.lstrip().startswith("Of the 80 rows, 49 are 'sick': the model")
+    found = run_json(*options)["cross_validation"]
+    (kept, flagged), (missed, caught) = found["confusion"]
+    per_100 = found["per_100"]
+    assert per_100["caught"] == pytest.approx(caught / 0.8)
+    assert per_100["flagged"] == pytest.approx(flagged / 0.8)
+    assert per_100["right"] == pytest.approx((kept + caught) / 0.8)
+    assert per_100["missed"] == pytest.approx(missed / 0.8)
+    assert per_100["larger_class"] == "sick"
+    assert found["words"][0] in done.stdout
+    auc = found["AUC"]
+    assert 0 <= auc["low"] <= auc["mean"] <= auc["high"] <= 1
+
+
+def test_warnings_stand_before_the_result(run, run_json, folder):
+    table = columns()
+    table["after"] = [float(one == "sick") for one in table["state"]]
+    data = write_csv(folder / "leak.csv", table)
+    done = run("fit", data, *FAST, "--folds", "3", "-q", "--report", "out.html")
+    words = "after alone separates the classes almost perfectly"
+    assert f"warning: {words}" in done.stderr
+    page = Path("out.html").read_text(encoding="utf-8")
+    assert page.index(words) < page.index("The model predicts")
+    found = run_json("fit", data, *FAST, "--folds", "0")
+    assert found["warnings"][0].startswith(words)

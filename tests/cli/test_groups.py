@@ -97,7 +97,7 @@ def test_signs(run, run_json, table):
     ],
 )
 def test_signs_that_no_single_weight_has(run, table, signs, words):
-    assert words in run("fit", table, *FIT, "--signs", signs, code=1).stderr
+    assert words in run("fit", table, *FIT, "--signs", signs, code=2).stderr
 
 
 def test_folds_and_choices_count_columns(run_json, table):

@@ -31,6 +31,23 @@ def data(folder):
     return write_csv(folder / "data.csv", table())
 
 
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--signs", "city=Bern=+"], "merged with others into (other); --min-level 1"),
+        (["--signs", "city=Bonn=+"], "'city' has no category 'Bonn'"),
+        (["--signs", "city=+"], "give it for each that needs one"),
+        (["--include", "state"], "'state' is the target"),
+        (["--exclude", "state"], "'state' is the target"),
+        (["--exclude", "age", "--include", "age"], "excluded by --exclude"),
+        (["--encoding", "utf-99"], "unknown encoding 'utf-99'"),
+        (["--sheet", "x"], "not an Excel file"),
+    ],
+)
+def test_requests_that_a_table_cannot_meet_are_wrong_usage(data, run, options, words):
+    assert words in run("fit", data, "-t", "state", *FAST, *options, code=2).stderr
+
+
 def test_the_rule(data, run, run_json):
     fit = ("fit", data, "-t", "state", "-k", "1", *FAST)
     found = run_json(*fit)

@@ -5,11 +5,14 @@ import io
 import sqlite3
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from frugalsvm import PortableModel
+from frugalsvm.cli import thresholds
+from frugalsvm.output.report import ErrorCosts
 from tests.cli.conftest import columns, write_csv
 
 FIT = ("-t", "state", "-k", "2", "--effort", "fast", "--positive", "sick")
@@ -87,8 +90,32 @@ def test_costs_of_errors_move_the_threshold(run, run_json, data):
     page = Path("out.html").read_text(encoding="utf-8")
     assert "is predicted to be “sick”" in page
     assert "a score above -" in done.stdout
-    assert "of 100 held-out rows" in done.stdout
-    assert "with a threshold of zero" in done.stdout
+    head = done.stdout[: done.stdout.index("weight per unit")]
+    assert "If a missed 'sick' costs 20 and a mistaken one 1, the errors" in head
+    assert "threshold of zero" in head
+    content = run_json("fit", data, *FIT, "--error-costs", "fp=1,fn=20")["threshold"]
+    assert content["error_costs"] == {"fp": 1.0, "fn": 20.0}
+    errors = content["errors_per_100"]
+    assert content["cost_per_100"] == pytest.approx(errors["fp"] + 20 * errors["fn"])
+
+
+def test_no_other_threshold_is_cheaper_for_held_out_rows():
+    rng = np.random.default_rng(0)
+    for _ in range(30):
+        n = int(rng.integers(4, 40))
+        positive = np.arange(n) % 3 == 0
+        scores = np.round(rng.normal(size=n) + positive, 1)
+        validation = SimpleNamespace(scores=scores, held_out=np.arange(n) > 0)
+        data = SimpleNamespace(target=SimpleNamespace(positive=positive))
+        costs, near = ErrorCosts(1.0, float(rng.integers(1, 9))), float(rng.normal())
+        own = thresholds._cheapest(data, validation, costs, near)
+        cost = {
+            t: np.sum(costs.fp * (scores > t)[1:] * ~positive[1:])
+            + np.sum(costs.fn * (scores <= t)[1:] * positive[1:])
+            for t in (own, near, *scores, scores.min() - 1)
+        }
+        assert cost[own] == min(cost.values())
+        assert own == near or cost[own] < cost[near]
 
 
 def test_a_threshold_beyond_all_scores_makes_a_constant_model(run, data):

@@ -14,6 +14,7 @@ from frugalsvm.kernels.bounds import (
     bound_and_price,
     dual_bound,
     repair_dual,
+    repair_machines,
     row_norm_bounds,
     square_bounds,
     varying_rows,
@@ -479,3 +480,55 @@ def test_dual_bound_combines_its_parts(intercept):
         np.testing.assert_allclose(squares, again, rtol=1e-12, atol=1e-25)
         expected = bound_and_price(alpha, squares, *node[:3], costs, 1.0)
         assert (bound, mu) == (max(0.0, expected[0]), expected[1])
+
+
+# --- several machines -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("intercept", [True, False])
+def test_points_of_machines_are_repaired_one_by_one_on_one_grid(seed, intercept):
+    rng = np.random.default_rng(seed)
+    n_machines, m = int(rng.integers(2, 5)), int(rng.integers(1, 20))
+    y = np.where(rng.random((n_machines, m)) < rng.uniform(0.1, 0.9), 1.0, -1.0)
+    C = 10.0 ** rng.uniform(-4, 6, m)
+    alpha = random_alpha(rng, np.tile(C, n_machines))
+    repaired = repair_machines(
+        alpha, y.ravel(), np.tile(C, n_machines), intercept, n_machines
+    )
+    parts = repaired.reshape(n_machines, m)
+    assert ((parts >= 0) & (parts <= C)).all()
+    for own, labels in zip(parts, y, strict=True):
+        signed = [Fraction(s) * a for s, a in zip(labels, exact(own), strict=True)]
+        assert sum(signed) == 0 or not intercept
+    assert Fraction(float(repaired.sum())) == sum(exact(repaired))
+    start = np.where(alpha > 0, alpha, 0.0).reshape(n_machines, m)
+    np.testing.assert_array_equal(parts, arithmetic.repair(start, y, C, intercept))
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+def test_the_dual_bound_of_machines_combines_their_products(intercept):
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        n_machines, m, n = int(rng.integers(2, 5)), 8, int(rng.integers(2, 6))
+        y = np.tile([1.0, -1.0], n_machines * m // 2)
+        A, C = rng.normal(size=(n_machines * n, m)), rng.uniform(0.1, 1, y.size)
+        columns = np.arange(n_machines * n).reshape(n_machines, n).T.ravel()
+        starts = n_machines * np.arange(n + 1)
+        norms, costs = row_norm_bounds(A), rng.uniform(0.1, 1, n)
+        node = np.arange(n)[:1], np.arange(n)[1:], 2, 1.0
+        start = random_alpha(rng, C)
+        bound, alpha, squares, _ = dual_bound(
+            A, norms, starts, columns, NO_SIGNS, y, C, intercept, costs, *node,
+            n_machines, start,
+        )  # fmt: skip
+        repaired = repair_machines(start, y, C, intercept, n_machines)
+        np.testing.assert_array_equal(alpha, repaired)
+        parts = zip(A.reshape(n_machines, n, m), alpha.reshape(n_machines, m),
+                    strict=True)  # fmt: skip
+        products = np.array([own @ point for own, point in parts])
+        expected = (products**2).sum(axis=0)
+        np.testing.assert_allclose(squares, expected, rtol=1e-9, atol=1e-25)
+        assert (squares >= expected * (1 - 1e-15)).all()
+        own, _ = bound_and_price(alpha, squares, *node[:3], costs, 1.0)
+        assert bound == max(0.0, own)

@@ -4,24 +4,23 @@ import numpy as np
 import pytest
 from numba import njit
 
-from frugalsvm.kernels import newton as kernels
+from frugalsvm.kernels import newton, newton_system
 from frugalsvm.kernels.admitted import new_admitted
 from frugalsvm.kernels.central_path import centre_choice, start, zero_point
 from frugalsvm.kernels.curvature import CANDIDATES, find_curvatures
 from frugalsvm.kernels.data import NEVER
-from tests.kernels.programs import program_of
+from tests.kernels.programs import program_of, whole_rows
 
-new_residuals, new_scaling, new_system, new_rhs = (
-    kernels._new_residuals, kernels._new_scaling, kernels._new_system,
-    kernels._new_right_hand_side,
+Newton, new_newton, new_system = (
+    newton.Newton, newton.new_newton, newton_system.new_system
 )  # fmt: skip
-Newton, scale, factorise = kernels.Newton, kernels.scale, kernels.factorise
+scale, factorise = newton_system.scale, newton_system.factorise
 
 
 @njit
 def curvatures_at(program, by_feature, stop):
     """A point of the central path, and the curvatures there."""
-    q, m = program.rows.dense.shape
+    q, m = program.offset.shape[0], program.y.shape[0]
     free = program.R.shape[1]
     point = zero_point(program)
     weight, cold = np.ones(m), np.empty(0)
@@ -31,27 +30,26 @@ def curvatures_at(program, by_feature, stop):
     for j in range(free):
         worths[j] = np.sum(point.c[program.starts[j] : program.starts[j + 1]] ** 2)
     centre_choice(program.R, program.h, worths, 1e-3, point.choice, np.empty(free))
+    made = new_newton(program)
     system = new_system(program, by_feature)
-    newton = Newton(
-        new_residuals(program), new_scaling(program), system, new_rhs(program)
-    )
-    scale(program, point, admitted, True, newton.scaling)
-    factorise(program, point, admitted.v, newton, stop)
+    own = Newton(made.residuals, made.scaling, system, made.rhs)
+    scale(program, point, admitted, True, own.scaling)
+    factorise(program, point.choice, admitted.v, own.scaling, system, stop)
     found = np.empty(free)
-    find_curvatures(program, point, admitted.v, newton, found)
-    return found, point, newton.scaling
+    find_curvatures(program, point, admitted.v, own, found)
+    return found, point, own.scaling
 
 
 def by_hand(program, point, scaling):
     """Half the inverse of dz_j / de_j, by the equations of the Newton step."""
     p, n_forced = program.n_columns, program.n_forced
-    rows, c, z = program.rows.dense[:p], point.c, point.choice.z
+    rows, labels = np.split(whole_rows(program.rows), [p])
+    c, z = point.c, point.choice.z
     theta, H = scaling.samples.theta, scaling.features.H
-    if program.rows.dense.shape[0] > p:
-        y = program.y
-        middle = np.diag(theta) - np.outer(theta * y, theta * y) / theta.sum()
-    else:
-        middle = np.diag(theta)
+    # Without intercepts there are no rows of labels.
+    weighted = labels * theta
+    inner = np.linalg.inv(weighted @ labels.T)
+    middle = np.diag(theta) - weighted.T @ inner @ weighted
     gram = rows @ middle @ rows.T
     found = []
     for j in range(z.size):
@@ -72,11 +70,18 @@ def by_hand(program, point, scaling):
 @pytest.mark.parametrize("n_rows", [1, 2])
 @pytest.mark.parametrize("intercept", [True, False])
 @pytest.mark.parametrize("by_feature", [True, False])
-@pytest.mark.parametrize("sizes", [None, (2, 1, 3, 1, 2)])
+@pytest.mark.parametrize(
+    ("sizes", "n_machines"),
+    [(None, 1), ((2, 1, 3, 1, 2), 1), ((2, 2, 4, 2, 2), 2), ((3, 3, 3, 6, 3), 3)],
+)
 def test_curvatures_agree_with_solving_for_each_feature(
-    n_rows, intercept, by_feature, sizes
+    n_rows, intercept, by_feature, sizes, n_machines
 ):
-    program = program_of(n_rows=n_rows, intercept=intercept, m=25, sizes=sizes)
+    # As many columns for each machine.
+    program = program_of(
+        n_forced=max(2, n_machines), n_rows=n_rows, intercept=intercept, m=25,
+        sizes=sizes, n_machines=n_machines,
+    )  # fmt: skip
     found, point, scaling = curvatures_at(program, by_feature, NEVER)
     np.testing.assert_allclose(found, by_hand(program, point, scaling), rtol=1e-6)
 

@@ -4,9 +4,11 @@ import pytest
 from frugalsvm.kernels import hinge
 from tests.kernels.compiled import compiled
 
-balance, best_intercept, hinge_sum, longest_step = map(
-    compiled, (hinge.balance, hinge.best_intercept, hinge.hinge_sum, hinge.longest_step)
-)
+balance, balance_machines, best_intercept, hinge_sum, longest_step = map(
+    compiled,
+    (hinge.balance, hinge.balance_machines, hinge.best_intercept, hinge.hinge_sum,
+     hinge.longest_step),
+)  # fmt: skip
 
 
 def loss(scores, y, C, b):
@@ -71,3 +73,19 @@ def test_balance_compensates_for_an_offset(seed):
 
 def test_hinge_losses_are_weighted():
     assert hinge_sum(np.array([2.0, 0.0, -1.0]), np.array([5.0, 3.0, 0.5])) == 4.0
+
+
+def test_machines_are_balanced_one_by_one():
+    rng = np.random.default_rng(0)
+    y, C = np.tile([1.0, -1.0, -1.0], 4), rng.uniform(1, 2, 12)
+    alpha, first = rng.uniform(0, 1, 12), np.array([0, 3, 9, 12])
+    offsets = np.array([0.3, 0.0, -0.2])
+    found, expected = alpha.copy(), alpha.copy()
+    balance_machines(found, y, C, offsets, first)
+    for k, (a, b) in enumerate(zip(first, first[1:], strict=False)):
+        balance(expected[a:b], y[a:b], C[a:b], offsets[k])
+        assert abs(y[a:b] @ found[a:b] + offsets[k]) < 1e-14
+    np.testing.assert_array_equal(found, expected)
+    unchanged = alpha.copy()
+    balance_machines(unchanged, y, C, offsets[:0], first)
+    np.testing.assert_array_equal(unchanged, alpha)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numba import njit
 
-from frugalsvm.kernels import newton
+from frugalsvm.kernels import newton, newton_system
 from frugalsvm.kernels.admitted import admit, new_admitted
 from frugalsvm.kernels.central_path import (
     ChoiceVariables,
@@ -14,18 +14,19 @@ from frugalsvm.kernels.central_path import (
 )
 from frugalsvm.kernels.data import NEVER
 from frugalsvm.kernels.newton import Newton
-from tests.kernels.programs import program_of
+from tests.kernels.programs import program_of, whole_rows
 
-new_newton, new_system = newton.new_newton, newton._new_system
-find_residuals, scale, factorise, newton_step = (
-    newton.find_residuals, newton.scale, newton.factorise, newton.newton_step,
-)  # fmt: skip
+new_newton, new_system = newton.new_newton, newton_system.new_system
+scale, factorise = newton_system.scale, newton_system.factorise
+find_residuals, newton_step = newton.find_residuals, newton.newton_step
 
 
-# Features of one column, of several, with signs and with both.
+# Features of one column, of several, with signs, with both, and several machines.
 KINDS = [
     {}, {"sizes": (3, 1, 2, 1, 4)}, {"signed": True},
     {"sizes": (1, 2, 3, 2, 1), "signed": True},
+    {"sizes": (2, 2, 4, 2, 2), "n_machines": 2},
+    {"sizes": (3, 6, 3, 3, 3), "n_machines": 3, "n_forced": 3},
 ]  # fmt: skip
 
 
@@ -43,7 +44,7 @@ def step_from(
     step = zero_point(program)
     find_residuals(program, point, admitted, margins, own.residuals)
     scale(program, point, admitted, True, own.scaling)
-    factorise(program, point, admitted.v, own, stop)
+    factorise(program, point.choice, admitted.v, own.scaling, own.system, stop)
     newton_step(program, point, admitted, own, weight, tau, kappa, 0.0, refine, step)
     return step
 
@@ -67,7 +68,8 @@ def random_point(program, seed=0):
     z = rng.uniform(0.1, 0.3, free)
     slack = program.h - program.R @ z
     choice = ChoiceVariables(z, positive[2], positive[3], positive[4], slack)
-    return Point(samples, choice, rng.normal(size=program.n_columns), np.array([0.3]))
+    b = 0.3 + 0.1 * np.arange(program.rows.first.size - 1)
+    return Point(samples, choice, rng.normal(size=program.n_columns), b)
 
 
 def margins_of(program, point, barrier):
@@ -76,18 +78,18 @@ def margins_of(program, point, barrier):
     w = w * contributions(program, point.c, barrier)[0]
     if program.rows.dense.shape[0] > w.size:
         w = np.append(w, point.b)
-    return w @ program.rows.dense
+    return w @ whole_rows(program.rows)
 
 
 def conditions(program, point, barrier, weight, tau, kappa):
     """All conditions of the central path, as a vector that is zero on it."""
     (alpha, lower, upper), (z, s, g, lam, _) = point.samples, point.choice
-    c = np.append(point.c, 0.0)[: program.rows.dense.shape[0]]
+    c = np.append(point.c, np.zeros(program.offset.size - program.n_columns))
     q = contributions(program, point.c, barrier)[1]
     q = np.add.reduceat(np.append(q, 0.0), program.starts)[: z.size]
     return np.concatenate(
         [
-            c - program.rows.dense @ alpha - program.offset,
+            c - whole_rows(program.rows) @ alpha - program.offset,
             margins_of(program, point, barrier) - 1 - lower + upper,
             s + program.R.T @ lam - q - g,
             alpha * lower - tau * weight,
@@ -162,7 +164,7 @@ def test_both_eliminations_give_the_same_step(n_rows, intercept, columns):
 
 
 def test_the_smaller_matrix_is_factorised():
-    is_by_feature = njit(lambda program: newton.is_by_feature(program))
+    is_by_feature = njit(lambda program: newton_system.is_by_feature(program))
     assert is_by_feature(program_of(free=100, m=30))
     assert not is_by_feature(program_of(free=300, m=30))
     assert is_by_feature(program_of(free=300, m=400))

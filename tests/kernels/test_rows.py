@@ -7,6 +7,7 @@ from numba import njit
 from frugalsvm.kernels import rows as kernels
 from frugalsvm.kernels.data import NEVER, Data
 from tests.kernels.compiled import compiled
+from tests.kernels.programs import whole_rows
 
 stack = compiled(kernels.stack)
 combine_rows, correlate_rows = kernels.combine_rows, kernels.correlate_rows
@@ -125,3 +126,41 @@ def test_features_without_entries_have_zero_products():
     correlate(rows, values, out)
     expected = expected_rows(data, np.arange(30), samples)
     np.testing.assert_allclose(out, expected @ values, atol=1e-10)
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("with_all", [True, False])
+def test_rows_of_machines_are_blocks(intercept, with_all):
+    """Each machine has columns and samples of its own; one may have few or none."""
+    rng = np.random.default_rng(2)
+    m, n, n_machines = 12, 4, 3
+    y = np.where(rng.random(n_machines * m) < 0.5, 1.0, -1.0)
+    A = rng.normal(size=(n_machines * n, m)) + 2.0
+    ones = np.ones(n_machines * n)
+    data = Data(
+        A, ones, y, np.ones(y.size), intercept, np.ones(n), NEVER,
+        n_machines=n_machines,
+    )  # fmt: skip
+    features = rng.permutation(n_machines * n)[:9]
+    samples = np.arange(y.size)
+    if not with_all:
+        samples = samples[(rng.random(y.size) < 0.6) & (samples // m != 1)]
+    whole = np.zeros((n_machines * n, y.size))
+    labels = np.zeros((n_machines, y.size))
+    for k in range(n_machines):
+        here = slice(k * m, (k + 1) * m)
+        block, labels[k, here] = A[k * n : (k + 1) * n], y[here]
+        means = block @ y[here] / m if intercept else np.zeros(n)
+        whole[k * n : (k + 1) * n, here] = block - means[:, None] * y[here]
+    expected = np.vstack([whole[features], labels[: n_machines * intercept]])
+    expected = expected[:, samples]
+    rows = stacked(data, features, samples)
+    np.testing.assert_allclose(whole_rows(rows), expected, atol=1e-14)
+    q, p = len(expected), features.size
+    for size in {q, p}:
+        weights, out = rng.normal(size=size), np.empty(samples.size)
+        combine(weights, rows, out)
+        np.testing.assert_allclose(out, weights @ expected[:size], atol=1e-13)
+        values, out = rng.normal(size=samples.size), np.empty(size)
+        correlate(rows, values, out)
+        np.testing.assert_allclose(out, expected[:size] @ values, atol=1e-12)

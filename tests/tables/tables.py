@@ -1,9 +1,10 @@
 """Tables created in memory."""
 
 import numpy as np
+from pandas import factorize
 
 from frugalsvm.tables import Numbers, Table
-from frugalsvm.tables.columns import texts_of
+from frugalsvm.tables.columns import in_order
 
 
 def made(**columns):
@@ -12,7 +13,7 @@ def made(**columns):
     for name, values in columns.items():
         is_text = any(isinstance(one, str) for one in values)
         if is_text:
-            found[name] = texts_of(values)
+            found[name] = in_order(*factorize(np.array(values, dtype=object)))
         else:
             found[name] = Numbers(np.array(values, dtype=float))
     return Table(found, len(next(iter(columns.values()))), "made.csv")

@@ -3,9 +3,9 @@ import json
 import numpy as np
 import pytest
 
+from frugalsvm.runtime.words import different
 from frugalsvm.tables import Preparation, TableError, make_plan, preparation
-from frugalsvm.tables.naming import different
-from frugalsvm.tables.preparation import moments
+from frugalsvm.tables.standard import moments
 from tests.tables.tables import made
 
 N = 12
@@ -36,7 +36,10 @@ def test_columns_become_standardised_features(table):
     )
     X = preparation.transform(table)
     np.testing.assert_allclose(X.mean(axis=0), 0, atol=1e-15)
-    np.testing.assert_allclose(X.std(axis=0), 1)
+    # The categories of a column have variance 1 together, and a common scale.
+    variances = X.var(axis=0)
+    np.testing.assert_allclose([variances[0], variances[1:4].sum(), variances[4]], 1)
+    assert len(set(preparation.scales[1:4].tolist())) == 1
     np.testing.assert_array_equal(X, (raw - preparation.means) / preparation.scales)
     assert X.flags.f_contiguous
     assert preparation.check_standard(table) < 1e-14
@@ -138,6 +141,27 @@ def test_wrong_means_and_scales_are_noticed(table):
         forged = Preparation.from_json(json.dumps(content | {name: wrong}))
         with pytest.raises(TableError, match="do not standardise"):
             forged.check_standard(table)
+
+
+def test_files_with_a_scale_for_each_category_are_standard(table):
+    content = json.loads(prepared(table).to_json())
+    each = prepared(table).values(table).std(axis=0)
+    older = Preparation.from_json(json.dumps(content | {"scales": each.tolist()}))
+    assert older.check_standard(table) < 1e-14
+    # Variance 1 together, but not with a common scale.
+    shares = np.array([0.5, 0.3, 0.2])
+    mixed = [each[0], *(each[1:4] / np.sqrt(shares)), each[4]]
+    forged = Preparation.from_json(json.dumps(content | {"scales": mixed}))
+    with pytest.raises(TableError, match="scales of 'colour' do not standardise"):
+        forged.check_standard(table)
+
+
+def test_a_category_that_a_fold_has_not_is_constant(table):
+    rows = np.flatnonzero(np.array(COLOURS) == "red")
+    preparation = prepared(table, rows=rows)
+    place = preparation.features.index("colour=red")
+    assert preparation.means[place] == preparation.scales[place] == 1.0
+    assert not preparation.transform(table, rows)[:, place].any()
 
 
 def test_restricted_to_what_features_need(table):

@@ -154,12 +154,12 @@ def _of_parts(step: Any, n_columns: int) -> np.ndarray:
     for name, one, chosen in step.transformers_:
         at = step.output_indices_[name]
         if at.stop > at.start:
-            columns = _positions(chosen, names, n_columns)
+            columns = positions(chosen, names, n_columns)
             found[at] = columns[origins(one, columns.size)]
     return found
 
 
-def _positions(chosen: Any, names: Any, n_columns: int) -> np.ndarray:
+def positions(chosen: Any, names: Any, n_columns: int) -> np.ndarray:
     """Columns chosen in a ColumnTransformer, by index."""
     all_columns = np.arange(n_columns)
     place = {} if names is None else {name: j for j, name in enumerate(names)}

@@ -25,7 +25,7 @@ from ..runtime.effort import check_effort
 from ..runtime.parallel import thread_count
 from ..runtime.stopping import StopCondition
 from ..runtime.supervision import supervise
-from ..search.evaluator import Stop
+from ..search.evaluator import Evaluator, Stop
 from ..search.native.relaxation import relax_natively
 from ..search.path_search import CellIndex, GridSolutions, PathSearch
 from ..search.restarts import SwapOptions
@@ -143,10 +143,12 @@ def search_grid(
     effort: str,
     seed: np.random.SeedSequence,
     n_jobs: int = 1,
-) -> GridSolutions:
+    time_limit: float | None = None,
+) -> GridSolutions | None:
     """Good solutions for all budgets and C, by swap search only.
 
-    The parameters are those of :class:`GridSearch`.
+    The parameters are those of :class:`GridSearch`. None if ``time_limit`` seconds end
+    it before every cell has been searched.
 
     Raises
     ------
@@ -156,14 +158,29 @@ def search_grid(
     with GridSearch(
         problem, budgets, weights, effort=effort, seed=seed, n_jobs=n_jobs
     ) as search:
-        search.run()
+        # Compilation is not timed.
+        search.stop.restart(time_limit)
+        n_finished = search.run()
         if search.was_interrupted or search.stop.interrupted:
             raise KeyboardInterrupt
+        if n_finished < len(search.indices):
+            return None
         rows = [
             [search.solution((i, j)) for j in range(budgets.size)]
             for i in range(weights.size)
         ]
         return GridSolutions(rows, search.n_solves)
+
+
+def few_samples(
+    problem: Problem, most_samples: int | None, seed: np.random.SeedSequence
+) -> Problem:
+    """The problem, or a subsample if it has more samples than that."""
+    if most_samples is None or problem.n_samples <= most_samples:
+        return problem
+    # A subsample multiplies its weights by another C.
+    rng = np.random.default_rng(seed.spawn(1)[0])
+    return problem.with_C(1.0).drawn(most_samples, rng)
 
 
 def _warm_up(stop: StopCondition) -> None:
@@ -226,14 +243,18 @@ def bounded_grid(
     n_jobs: int | None = None,
     seeds: dict[CellIndex, list[np.ndarray]] | None = None,
     time_limit: float | None = None,
+    most_samples: int | None = None,
 ) -> BoundedGrid:
     """A search over all cells with the bounds of all relaxations.
 
-    After ``time_limit`` seconds or Ctrl-C, it has the cells that were finished.
+    After ``time_limit`` seconds or Ctrl-C, it has the cells that were finished. Of
+    problems with more than ``most_samples`` samples, a subsample is searched;
+    objectives and bounds are those of all samples.
     """
     stop = StopCondition()
+    searched = few_samples(problem, most_samples, seed)
     with GridSearch(
-        problem, budgets, weights, effort=effort, seed=seed,
+        searched, budgets, weights, effort=effort, seed=seed,
         n_jobs=thread_count(n_jobs), stop=stop,
     ) as search:  # fmt: skip
         # Compilation is not timed.
@@ -242,8 +263,13 @@ def bounded_grid(
         grid = BoundedGrid.empty((weights.size, budgets.size))
         supports = [list(row) for row in grid.supports]
         for i, j in search.indices[:n_finished]:
-            solution = search.solution((i, j))
             row = problem.with_C(float(weights[i]))
+            solution = search.solution((i, j))
+            if searched is not problem:
+                try:
+                    solution = _on_all(row, solution, stop)
+                except Stop:
+                    break
             coef = np.zeros(problem.n_columns)
             coef[problem.columns.of(solution.support)] = solution.w
             intercept = problem.unshifted_intercept(coef, solution.b)
@@ -257,6 +283,15 @@ def bounded_grid(
         grid.objectives, spread_bounds(np.maximum(bounds, 0.0)), supports, n_solves,
         search.was_interrupted or was_interrupted,
     )  # fmt: skip
+
+
+def _on_all(problem: Problem, found: Solution, stop: StopCondition) -> Solution:
+    """The SVM on all samples, on the support that was found on some."""
+    evaluator = Evaluator(problem.watching(stop.flag), stop.should_stop)
+    with single_threaded_blas():
+        solution, _ = supervise(partial(evaluator.solve, found.support), stop)
+    assert solution is not None
+    return solution
 
 
 def _relax_grid(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from numbers import Integral, Real
@@ -10,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..driver.options import SolveOptions
+from ..driver.options import SolveOptions, check_limits
 from ..driver.result import Result
 from ..driver.solving import run_or_raise
 from ..problem.problem import Problem
@@ -22,7 +23,7 @@ from .grid_search import spread_bounds
 # Relative improvements below this count as none.
 SAME = 1e-9
 # Options of ``solve`` that a path takes; the others are its own, or not for users.
-TAKEN = set(SolveOptions.names()) - {"proof", "part_sizes"}
+TAKEN = set(SolveOptions.names()) - {"proof", "part_sizes", "search_share"}
 
 
 @dataclass(frozen=True, repr=False)
@@ -115,6 +116,7 @@ def frugal_path(
     feature_groups: ArrayLike | Mapping[str, Iterable[int | str]] | None = None,
     signs: ArrayLike | Mapping[str | int, str | int] | None = None,
     fit_intercept: bool = True,
+    total_time_limit: float | None = None,
     **options: Any,
 ) -> FrugalPath:
     """Solve FS-SVM for many budgets and weights of the loss.
@@ -137,6 +139,9 @@ def frugal_path(
     feature_costs, max_cost, include, exclude, feature_groups, signs
         As in :class:`frugalsvm.FrugalSVC`: features by index, name or mask, costs also
         by name. ``max_cost`` is the same for the whole path.
+    total_time_limit : float, default=None
+        Of the whole path, in seconds: each budget and C gets an equal share of what is
+        left, and has a solution and a bound in any case.
     **options
         Passed to :func:`frugalsvm.solve`: ``effort``, ``random_state``, ``n_jobs``,
         ``time_limit`` (for each budget and C) and the like.
@@ -166,9 +171,11 @@ def frugal_path(
     for name in options.keys() - TAKEN:
         raise TypeError(f"frugal_path got {name!r}, which solve does not take.")
     chosen = SolveOptions(method=method, **options)
+    check_limits(0.0, total_time_limit, None)
+    clock = _Clock(total_time_limit, budgets.size * weights.size)
     rows: list[_Row] = []
     for weight in weights.tolist():
-        row = _Row(problem.with_C(weight), budgets, chosen)
+        row = _Row(problem.with_C(weight), budgets, chosen, clock)
         row.ascend(rows[-1].results if rows else [])
         row.descend()
         row.spread()
@@ -207,6 +214,30 @@ def sorted_budgets(max_features: Iterable[int]) -> np.ndarray:
     return np.unique(np.array(budgets, dtype=np.int64))
 
 
+class _Clock:
+    """Divides the time of a path among its cells."""
+
+    def __init__(self, time_limit: float | None, n_cells: int):
+        self._end = None if time_limit is None else time.perf_counter() + time_limit
+        self._n_left = n_cells
+
+    def share(self, given: float | None) -> float | None:
+        """The time limit of the next cell, which may have one of its own."""
+        if self._end is None:
+            return given
+        share = self._left(self._end) / max(1, self._n_left)
+        self._n_left -= 1
+        return share if given is None else min(given, share)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether no time is left for improvements."""
+        return self._end is not None and self._left(self._end) == 0.0
+
+    def _left(self, end: float) -> float:
+        return max(0.0, end - time.perf_counter())
+
+
 class _Row:
     """The results for one C, budget by budget.
 
@@ -218,7 +249,11 @@ class _Row:
         The best bound for each budget, from any run.
     """
 
-    def __init__(self, problem: Problem, budgets: np.ndarray, options: SolveOptions):
+    def __init__(
+        self, problem: Problem, budgets: np.ndarray, options: SolveOptions,
+        clock: _Clock,
+    ):  # fmt: skip
+        self._clock = clock
         self._problems = [problem.with_budget(int(budget)) for budget in budgets]
         self._options = options
         self.results: list[Result] = []
@@ -230,6 +265,7 @@ class _Row:
             other = before[t] if before else None
             options = replace(
                 self._options,
+                time_limit=self._clock.share(self._options.time_limit),
                 warm=self.results[-1] if self.results else other,
                 initial_support=None if other is None else other.selected,
             )
@@ -254,9 +290,12 @@ class _Row:
 
     def _try_from(self, t: int, neighbour: Result) -> None:
         """Descend once from a neighbour and keep the better result."""
+        if self._clock.is_over:
+            return
         options = replace(
-            self._options, method="swap", method_options={"patience": 0}, warm=neighbour
-        )
+            self._options, time_limit=self._clock.share(self._options.time_limit),
+            method="swap", method_options={"patience": 0}, warm=neighbour,
+        )  # fmt: skip
         found = run_or_raise(self._problems[t], options)
         self.bounds[t] = max(self.bounds[t], found.lower_bound)
         if found.objective < self.results[t].objective * (1 - SAME):

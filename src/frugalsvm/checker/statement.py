@@ -281,6 +281,9 @@ def check_data(X: Any, y: Any) -> tuple[np.ndarray | DataMatrix, np.ndarray]:
             f"X must be 2D and y have one label per row, got shapes {data.shape} "
             f"and {labels.shape}."
         )
+    # What is not a number is not equal to itself, and would be a class.
+    if (labels != labels).any():
+        raise ValueError("y must not have NaN; drop samples without a label.")
     names, classes = np.unique(labels, return_inverse=True)
     if names.size < 2:
         raise ValueError(f"y must have two classes or more, got {names.size}.")

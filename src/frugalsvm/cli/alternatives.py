@@ -11,6 +11,7 @@ from ..tables.gaps import REFUSE
 from ..tables.kinds import MIN_LEVEL
 from ..tables.layout import Layout
 from . import options as opt
+from .deadline import Deadline
 from .errors import InterruptedFit, UsageProblem
 from .fit import DataOptions, check_cost_options
 from .outputs import check_output, given_with_errors, write_certificate
@@ -40,10 +41,16 @@ def alternatives(
     ] = "1%",
     C: Annotated[float, typer.Option("--C", help="Weight of the hinge loss.")] = 1.0,
     class_weight: opt.ClassWeight = "auto",
-    time_limit: Annotated[
-        float | None,
-        typer.Option(help="Time limit in seconds; the list may then be incomplete."),
-    ] = 60.0,
+    time_limit: opt.TimeLimit = None,
+    max_nodes: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            metavar="N",
+            help="Maximum number of nodes of the tree; by default, as many as take "
+            "about a minute on a usual computer.",
+        ),
+    ] = None,
     limit: Annotated[
         int, typer.Option(min=1, help="Maximum number of models in the list.")
     ] = 10_000,
@@ -91,6 +98,7 @@ def alternatives(
     from .results import class_weight_of
     from .study import Conditions, Search
 
+    deadline = Deadline.after(time_limit)
     check_output("--certificate", certificate, data, costs, labels)
     check_search("fast", time_limit, jobs)
     check_cost_options(costs, max_cost)
@@ -115,12 +123,12 @@ def alternatives(
             budget, C, tuple(include or ()), prices, max_cost, weights,
             signs=wanted_signs, is_split=split_categories,
         )  # fmt: skip
-        conditions.check(table.plan, preparation)
+        conditions.check(table, preparation)
         panel.phase("listing alternatives")
         found = list_alternatives(
             preparation.transform(table.table), table, conditions, preparation, share,
-            limit, time_limit, Search("fast", None, jobs, session.seed),
-            certificate is not None,
+            limit, deadline.left, Search("fast", None, jobs, session.seed),
+            certificate is not None, max_nodes,
         )  # fmt: skip
     _show(session, found)
     content = _content(found)

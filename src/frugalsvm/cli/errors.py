@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import errno
 
-from ..tables.errors import UnknownColumn
-from ..tables.target import PositiveError
+from ..tables.errors import WrongRequest
 
 OK, FAILED, USAGE, CONSTANT, INTERRUPTED = 0, 1, 2, 3, 130
 
@@ -28,7 +27,7 @@ def exit_code(error: BaseException) -> int:
         return INTERRUPTED
     if isinstance(error, ConstantFit):
         return CONSTANT
-    if isinstance(error, (UsageProblem, UnknownColumn, PositiveError)):
+    if isinstance(error, (UsageProblem, WrongRequest)):
         return USAGE
     return FAILED
 

@@ -51,6 +51,8 @@ def export(
     SQL and Python use the columns of the table, with categories as text. ONNX uses the
     features, with 0 or 1 for each category.
     """
+    from ..output.portable.origins import takes_columns
+    from ..output.portable.raw_columns import input_columns
     from .models import load_model
 
     check_output("--output", output, model)
@@ -62,9 +64,11 @@ def export(
             )
         graph = loaded.model.to_onnx().SerializeToString()
         write_bytes(output, graph)
-        names = ", ".join(loaded.model.names)
+        is_raw = takes_columns(loaded.model)
+        columns = list(input_columns(loaded.model)) if is_raw else loaded.model.names
+        names = ", ".join(columns)
         session.say(f"written to {output}; its input columns are {names}")
-        session.give({"to": str(to), "file": output, "columns": loaded.model.names})
+        session.give({"to": str(to), "file": output, "columns": columns})
         return
     if to is Form.SQL:
         _check_sql(what, dialect, loaded.model.calibration is not None)

@@ -16,11 +16,15 @@ from ..tables.gaps import INDICATOR, REFUSE
 from ..tables.kinds import MIN_LEVEL
 from ..tables.layout import USUAL, Layout
 from . import options as opt
+from .deadline import Deadline
 from .errors import ConstantFit, InterruptedFit, UsageProblem, message
 from .outputs import STDOUT, check_output, write_certificate, write_text
 from .panel import Panel
 from .session import Session
 
+# Parts of the time left that choice, search and proof may use if something follows, and
+# the cross-validation if a report follows.
+SHARE_OF_FIT, SHARE_OF_FOLDS = 0.5, 0.75
 EXAMPLES = (
     "frugalsvm fit data.csv --target diagnosis",
     "frugalsvm fit data.csv -t diagnosis -k auto --C auto --report out.html",
@@ -126,6 +130,7 @@ def fit(
     from .study import Conditions, Search
     from .thresholds import parse_threshold
 
+    deadline = Deadline.after(time_limit)
     files = Files(report, model, certificate)
     files.check(data, costs, labels)
     check_search(effort, time_limit, jobs, folds)
@@ -146,9 +151,10 @@ def fit(
         Layout(sheet, transpose, labels), min_level=min_level,
     )  # fmt: skip
     wanted = parse_threshold(threshold, error_costs, calibrate=calibrate, folds=folds)
-    Run(session, files, search, folds, calibrate, allow_constant, levels, wanted).start(
-        source, conditions
-    )
+    Run(
+        session, files, search, folds, calibrate, allow_constant, levels, wanted,
+        deadline=deadline,
+    ).start(source, conditions)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -254,8 +260,50 @@ class Checked:
 
 
 @dataclass
+class Stages:
+    """What is said of the stages after the fit, and how long they may take.
+
+    Attributes
+    ----------
+    panel : Panel
+    deadline : Deadline
+    fit_seconds : float
+        What the fit took; searches in the folds, and the sections of the report, are
+        made to take no longer.
+    """
+
+    panel: Panel
+    deadline: Deadline
+    fit_seconds: float
+    _begun: float = 0.0
+
+    def fold(self, k: int, n: int) -> None:
+        """The folds that are left, as long as those before."""
+        if self.deadline.is_over:
+            return
+        now, seconds = self.deadline.clock(), self.fit_seconds
+        if k == 1:
+            self._begun = now
+        else:
+            seconds = (now - self._begun) / (k - 1) * (n - k + 1)
+        self.phase(f"cross-validating: fold {k} of {n}", seconds)
+
+    def part_of_report(self, words: str) -> None:
+        """A section of the report."""
+        self.phase(words, self.fit_seconds / 2)
+
+    def phase(self, words: str, seconds: float) -> None:
+        """A stage that takes about some seconds, or the time that is left."""
+        left = self.deadline.left
+        self.panel.phase(words, seconds if left is None else min(seconds, left))
+
+
+@dataclass
 class Run:
-    """One fit, from the input file to the output files."""
+    """One fit, from the input file to the output files.
+
+    ``remarks`` collects warnings about the run, which are shown before the result.
+    """
 
     session: Session
     files: Files
@@ -265,6 +313,8 @@ class Run:
     allow_constant: bool = False
     levels: str | None = None
     wanted: Any = None
+    remarks: list[str] = field(default_factory=list)
+    deadline: Deadline = field(default_factory=Deadline)
 
     def start(self, source: DataOptions, conditions: Any) -> None:
         """Read, fit, cross-validate, show and save."""
@@ -276,7 +326,7 @@ class Run:
             data, preparation, costs = source.load(self.session, panel)
             weights = source.weights(self.session, data.target)
             conditions = replace(conditions, costs=costs, class_weight=weights)
-            conditions.check(data.plan, preparation)
+            conditions.check(data, preparation)
             if self.levels is not None:
                 check_signed_levels(conditions, preparation)
             if self.search.is_slow_for(data.n_rows):
@@ -286,10 +336,13 @@ class Run:
             folds = possible_folds(data.target.positive, self.folds)
             if folds < self.folds:
                 self._say_of_folds(folds)
+            follows = folds > 0 or self.files.report is not None
+            share = SHARE_OF_FIT if follows else 1.0
+            begun = self.deadline.clock()
             fitted = fit_all(
                 data,
                 conditions,
-                self.search,
+                replace(self.search, time_limit=self.deadline.part(share)),
                 folds=folds or self.folds,
                 on_phase=panel.phase,
                 callback=panel.progress,
@@ -298,22 +351,23 @@ class Run:
             )
             fitted = _with_preparation(fitted)
             if fitted.choice is not None and fitted.choice.remark:
-                self.session.warn(fitted.choice.remark)
+                self.remarks.append(fitted.choice.remark)
             checked = Checked(interrupted=fitted.was_interrupted)
             if not checked.interrupted:
-                self._check(data, conditions, fitted, folds, panel, checked)
+                stages = Stages(panel, self.deadline, self.deadline.clock() - begun)
+                self._check(data, conditions, fitted, folds, stages, checked)
         self._finish(data, fitted, checked)
 
     def _check(
-        self, data: Any, conditions: Any, fitted: Any, folds: int, panel: Panel,
+        self, data: Any, conditions: Any, fitted: Any, folds: int, stages: Stages,
         checked: Checked,
     ) -> None:  # fmt: skip
         """Cross-validate, and compute what the report needs; Ctrl-C ends it."""
         try:
             if folds:
-                checked.validation = self._validate(data, conditions, folds, panel)
+                checked.validation = self._validate(data, conditions, folds, stages)
             if self.files.report is not None:
-                checked.extras = self._extras(data, fitted, panel)
+                checked.extras = self._extras(data, fitted, stages)
                 # A list that Ctrl-C has cut short is still shown.
                 found = checked.extras.get("alternatives")
                 checked.interrupted = (
@@ -328,26 +382,37 @@ class Run:
                 f"the rarer class has only {folds} rows: using {folds} folds"
             )
         else:
-            self.session.warn("the rarer class has only one row: no cross-validation")
+            self.remarks.append("the rarer class has only one row: no cross-validation")
 
-    def _validate(self, data: Any, conditions: Any, folds: int, panel: Panel) -> Any:
+    def _validate(self, data: Any, conditions: Any, folds: int, stages: Stages) -> Any:
         from .validation import cross_validate
 
-        return cross_validate(
+        has_report = self.files.report is not None
+        found = cross_validate(
             data,
             conditions,
             self.search,
             folds,
-            on_fold=lambda k, n: panel.phase(f"cross-validating: fold {k} of {n}"),
-            probabilities=self.files.report is not None,
+            on_fold=stages.fold,
+            probabilities=has_report,
+            deadline=self.deadline.within(SHARE_OF_FOLDS if has_report else 1.0),
         )
+        n_done = 0 if found is None else found.n_folds
+        if n_done < folds:
+            what = "the cross-validation" if found is None else "folds"
+            if found is not None:
+                what = f"{folds - n_done} of {folds} folds of the cross-validation"
+            self.deadline.leave_out(what, "a larger --time-limit has room for it")
+        return found
 
-    def _extras(self, data: Any, fitted: Any, panel: Panel) -> dict[str, Any]:
+    def _extras(self, data: Any, fitted: Any, stages: Stages) -> dict[str, Any]:
         from .reporting import extras
 
-        return extras(data, fitted, self.search, panel.phase)
+        found = extras(data, fitted, self.search, stages.part_of_report, self.deadline)
+        return found | {"left_out": self.deadline.remark}
 
     def _finish(self, data: Any, fitted: Any, checked: Checked) -> None:
+        from .cautions import Cautions
         from .results import constant_of, content_of, show_fit
 
         validation, interrupted = checked.validation, checked.interrupted
@@ -357,27 +422,34 @@ class Run:
             fitted = self._above(data, fitted, validation)
         constant = constant_of(data, fitted)
         if interrupted:
-            self.session.warn(
+            self.remarks.append(
                 "interrupted: this is the best model found so far"
                 + ("" if validation else ", without cross-validation")
             )
         if validation is not None and validation.n_late > 0:
-            self.session.warn(
+            self.remarks.append(
                 f"--time-limit ended the choice in {validation.n_late} of the "
                 f"{validation.n_folds} folds of the cross-validation, too"
             )
+        if self.deadline.left_out:
+            self.session.warn(self.deadline.remark)
         if self.calibrate and validation is None:
-            self.session.warn(
+            self.remarks.append(
                 "calibration needs cross-validation: the model has no probabilities"
             )
+        cautions = Cautions.of(data, fitted.preparation, self.remarks)
+        cautions.show(self.session)
         if constant is not None and self.session.json:
             self.session.warn(constant.words_of_commands)
         form = self._form(fitted)
         show_fit(self.session, data, fitted, validation, self.files.certificate, form)
-        saved, errors = self._save(data, fitted, validation, checked.extras)
+        extras = checked.extras | {"cautions": cautions}
+        saved, errors = self._save(data, fitted, validation, extras)
         self.session.give(
             content_of(data, fitted, validation, interrupted)
-            | {"files": saved, "errors": [message(error) for error in errors]}
+            | {"left_out": self.deadline.left_out}
+            | {"warnings": cautions.texts, "files": saved}
+            | {"errors": [message(error) for error in errors]}
         )
         if errors:
             raise errors[0]
@@ -394,10 +466,11 @@ class Run:
         sigmoid = validation.calibration(data.target.positive)
         scores = scores_of_all(data, fitted.preparation, fitted.model)
         fitted = fitted.calibrated(sigmoid, scores)
-        held_out = sign_of(sigmoid.probability(validation.scores) - 0.5)
+        scores = validation.scores[validation.held_out]
+        held_out = sign_of(sigmoid.probability(scores) - 0.5)
         if fitted.likely is None and held_out is not None:
             # Not a constant model, but nearly one.
-            self.session.warn(
+            self.remarks.append(
                 "by the probabilities, all rows that were held out are "
                 f"{data.target.classes[int(held_out > 0)]}: they are all on one side "
                 "of one half; compare them with a threshold of your own, or fit "
@@ -411,7 +484,7 @@ class Run:
 
         found = with_threshold(self.wanted, data, fitted, validation)
         if found is None:
-            self.session.warn(
+            self.remarks.append(
                 "no threshold: it needs a cross-validation in which higher scores mean "
                 "the positive class; the model predicts by a score above zero"
             )

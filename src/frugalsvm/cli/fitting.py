@@ -12,6 +12,7 @@ from ..driver.constant import sign_of
 from ..driver.result import Result, Status
 from ..driver.solving import run_interruptible
 from ..output.portable.calibration import Sigmoid
+from ..output.report import ErrorCosts
 from ..runtime.progress import Callback
 from ..tables import Preparation
 from .choosing import Chosen, choose
@@ -41,6 +42,8 @@ class Fit:
         threshold; None if there are two, or neither.
     threshold : float or None
         A score above it means the positive class.
+    error_costs : ErrorCosts or None
+        What errors cost, if the threshold was learned from that.
     """
 
     preparation: Preparation
@@ -52,6 +55,7 @@ class Fit:
     calibration: Sigmoid | None = None
     likely: int | None = None
     threshold: float | None = None
+    error_costs: ErrorCosts | None = None
 
     @property
     def model(self) -> Linear:

@@ -15,7 +15,8 @@ from ..tables import Preparation
 from ..tables.prepared_columns import CategoryColumn
 from .errors import UsageProblem
 from .fitting import Fit
-from .study import Conditions, signed_name
+from .signs import signed_name
+from .study import Conditions
 
 SMALLEST, MEAN = "smallest", "mean"
 OTHER = "any other value"

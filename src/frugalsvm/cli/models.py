@@ -10,11 +10,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..output.portable import InvalidModel, PortableModel
-from ..output.portable.origins import PREPARATION
+from ..output.portable.categories import truth
+from ..output.portable.lookups import BOOLEAN, NUMBER
+from ..output.portable.origins import PREPARATION, takes_columns
 from ..output.portable.parts import Feature, Group, Proof, RefitProof
 from ..output.portable.points import Values, are_values, places
+from ..output.portable.raw_columns import column_kinds, input_columns
 from ..tables import Preparation, Table, TableError, read_table
-from ..tables.columns import Column, check_clear
+from ..tables.columns import Column, Texts, check_clear
 from ..tables.errors import listed
 from ..tables.formats import ALL_OPEN, FormatRules
 from ..tables.layout import USUAL, Layout
@@ -119,7 +122,7 @@ class Loaded:
     model : PortableModel
     preparation : Preparation or None
         None if the model was not made by the command line: then its features are
-        numeric columns of the same names.
+        numeric columns of the same names, or it prepares columns itself.
     """
 
     model: PortableModel
@@ -139,7 +142,7 @@ class Loaded:
         As a number, an account of 18 digits, or 007, would change. Number formats are
         those the model was fitted with, unless ``formats`` says otherwise.
         """
-        texts = set() if self.preparation is None else self.preparation.text_columns
+        texts = self._text_columns
         if id_column is not None and id_column not in self._number_columns:
             texts = {*texts, id_column}
         known = {} if self.preparation is None else self.preparation.format_rules
@@ -155,19 +158,38 @@ class Loaded:
 
     @property
     def _number_columns(self) -> set[str]:
+        if takes_columns(self.model):
+            return column_kinds(self.model).keys() - self._text_columns
         if self.preparation is None:
             return set(self.model.names)
         return self.preparation.number_columns
+
+    @property
+    def _text_columns(self) -> set[str]:
+        if takes_columns(self.model):
+            kinds = column_kinds(self.model)
+            return {name for name, kind in kinds.items() if kind != NUMBER}
+        return set() if self.preparation is None else self.preparation.text_columns
 
     def features(self, table: Table) -> dict[str, np.ndarray]:
         """Values of the model's features, as measured, by name."""
         if self.preparation is not None:
             return self.preparation.values_of(table, self.model.names)
+        is_raw = takes_columns(self.model)
+        kinds = column_kinds(self.model) if is_raw else {}
         found = {}
-        for name in self.model.names:
+        for name in kinds if is_raw else self.model.names:
             column = table.column(name, "the model")
             check_clear({name: column}, table.source)
-            found[name] = NumberColumn(name).values(column, slice(None))[0]
+            if kinds.get(name, NUMBER) != NUMBER:
+                found[name] = _values(as_texts(column), kinds[name] == BOOLEAN)
+            else:
+                # Gaps are left to a model that prepares columns itself.
+                number = NumberColumn(name, np.nan if is_raw else None)
+                found[name] = number.values(column, slice(None))[0]
+        if is_raw:
+            features = self.model.select(found)
+            return dict(zip(self.model.names, features.T, strict=True))
         return found
 
     def scores(self, values: Mapping[str, np.ndarray], n_rows: int) -> np.ndarray:
@@ -216,7 +238,7 @@ class Loaded:
     def warnings(self, table: Table) -> list[str]:
         """Warnings about a table, for the user."""
         if self.preparation is None:
-            return self._said_twice(table, self.model.names)
+            return self._said_twice(table, list(input_columns(self.model)))
         words = self._said_twice(table, [one.name for one in self.preparation.columns])
         for name, rows in self.preparation.new_gaps(table).items():
             words.append(
@@ -278,6 +300,12 @@ class Loaded:
         ]
 
 
+def _values(texts: Texts, is_boolean: bool) -> np.ndarray:
+    """The values of a column of categories; None for gaps."""
+    levels = map(truth, texts.levels) if is_boolean else texts.levels
+    return np.array([*levels, None], dtype=object)[texts.codes]
+
+
 def _row_words(rows: np.ndarray) -> str:
     """The first rows, counted from 1."""
     shown = ", ".join(f"{k + 1:,}" for k in rows[:N_ROWS].tolist())
@@ -302,7 +330,7 @@ def load_model(path: str) -> Loaded:
             "frugalsvm fit --model."
         ) from error
     text = model.metadata.get(PREPARATION)
-    if text is None:
+    if text is None or takes_columns(model):
         return Loaded(model, None)
     preparation = Preparation.from_json(text)
     missing = set(model.names) - set(preparation.features)

@@ -64,8 +64,8 @@ TimeLimit = Annotated[
     float | None,
     typer.Option(
         metavar="SECONDS",
-        help="Time limit in seconds for the choice by auto, search and proof together; "
-        "cross-validation may take just as long.",
+        help="Time limit of the whole command in seconds; what is not done by then is "
+        "left out, and named.",
     ),
 ]
 Include = Annotated[
@@ -127,7 +127,10 @@ MaxCost = Annotated[
 ]
 Positive = Annotated[
     str | None,
-    typer.Option(metavar="CLASS", help="Class to treat as positive (score above 0)."),
+    typer.Option(
+        metavar="CLASS",
+        help="Class of positive scores; of more than two, against all others.",
+    ),
 ]
 Missing = Annotated[
     str | None,

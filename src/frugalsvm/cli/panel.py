@@ -23,6 +23,8 @@ from .session import Session, plain
 FRAMES_PER_SECOND = 8
 # Seconds between two progress lines without a terminal.
 LINE_INTERVAL = 10.0
+# Shorter stages are not announced with their time, nor listed when they are over.
+SHORT = 5.0
 
 
 class Panel(AbstractContextManager["Panel"]):
@@ -60,16 +62,27 @@ class Panel(AbstractContextManager["Panel"]):
     def __exit__(self, *_: Any) -> None:
         logger.removeHandler(self._handler)
         logger.propagate = self._propagated
+        self._end_of_phase()
         if self._live is not None:
             self._live.stop()
 
-    def phase(self, words: str) -> None:
-        """Begin a new phase."""
+    def phase(self, words: str, seconds: float | None = None) -> None:
+        """Begin a new phase, which may take some seconds, as far as that is known."""
+        self._end_of_phase()
+        if seconds is not None and seconds >= SHORT:
+            words += f", about {_roughly(seconds)} to go"
         self._phase, self._note, self._progress = plain(words), "", None
         self._phase_begun = time.monotonic()
         self._next_line = 0.0
         if self._live is None:
             self._session.say(f"{words} ...")
+
+    def _end_of_phase(self) -> None:
+        """In a terminal, where the panel vanishes, list a phase that took long."""
+        seconds = time.monotonic() - self._phase_begun
+        if self._live is not None and seconds >= SHORT:
+            words = self._phase.partition(", about")[0]
+            self._session.say(f"{words}: {_clock(seconds)}")
 
     def note(self, words: str) -> None:
         """Add a note to the current phase."""
@@ -123,6 +136,13 @@ def _clock(seconds: float) -> str:
     if seconds < 60:
         return f"{seconds:.1f} s"
     return f"{int(seconds // 60)}:{int(seconds % 60):02d} min"
+
+
+def _roughly(seconds: float) -> str:
+    """A duration that is only an estimate, in five seconds or whole minutes."""
+    if seconds < 57.5:
+        return f"{5 * max(1, round(seconds / 5))} s"
+    return f"{round(seconds / 60)} min"
 
 
 class _Notes(logging.Handler):

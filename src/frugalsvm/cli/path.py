@@ -12,6 +12,7 @@ from ..tables.gaps import REFUSE
 from ..tables.kinds import MIN_LEVEL
 from ..tables.layout import Layout
 from . import options as opt
+from .deadline import Deadline
 from .errors import InterruptedFit, UsageProblem
 from .fit import DataOptions, command_line
 from .outputs import check_output, given_with_errors, write_text
@@ -27,6 +28,8 @@ EXAMPLES = (
 BAR = 40
 # Maximum number of features named on a line.
 N_NAMED = 4
+# The part of the time left that the fits of all rows may use if folds follow.
+SHARE_OF_PATH = 0.5
 
 
 @dataclass(frozen=True)
@@ -78,9 +81,7 @@ def path(
     C: Annotated[float, typer.Option("--C", help="Weight of the hinge loss.")] = 1.0,
     class_weight: opt.ClassWeight = "auto",
     effort: opt.Effort = "fast",
-    time_limit: Annotated[
-        float | None, typer.Option(help="Time limit in seconds for each budget.")
-    ] = None,
+    time_limit: opt.TimeLimit = None,
     include: opt.Include = None,
     exclude: opt.Exclude = None,
     keep: opt.Keep = None,
@@ -121,6 +122,7 @@ def path(
     from .results import class_weight_of
     from .study import Conditions, Search, budget_path
 
+    deadline = Deadline.after(time_limit)
     check_output("--report", report, data, labels)
     check_search(effort, time_limit, jobs, folds)
     parse_C(str(C))
@@ -141,26 +143,32 @@ def path(
         table, preparation, _ = source.load(session, panel)
         weights = source.weights(session, table.target)
         conditions = replace(conditions, class_weight=weights)
-        conditions.check(table.plan, preparation)
+        conditions.check(table, preparation)
         names = conditions.names(preparation)
         wanted = parse_budgets(budgets, len(names))
         _check_included(len(conditions.sides(preparation)["include"]), wanted)
         panel.phase(f"{len(wanted)} budgets on all rows")
+        limit = deadline.part(SHARE_OF_PATH if folds else 1.0)
         found = budget_path(
             preparation.transform(table.table), table, conditions, preparation, wanted,
-            search,
+            replace(search, time_limit=limit),
         )  # fmt: skip
         scores, interrupted = None, False
         try:
             if folds:
-                scores = _score(table, conditions, wanted, search, folds, panel)
+                scores = _score(
+                    table, conditions, wanted, search, folds, panel, deadline
+                )
         except KeyboardInterrupt:
             interrupted = True
     if interrupted:
         session.warn("interrupted: the path is shown without cross-validation")
+    if deadline.left_out:
+        session.warn(deadline.remark)
     _show(session, names, found, scores)
     content = _content(table, preparation, conditions, found, scores)
     content["interrupted"] = interrupted
+    content["left_out"] = deadline.left_out
     content["class_weight"] = class_weight_of(conditions, table.target.signs)
     with given_with_errors(session, content):
         if report is not None:
@@ -180,9 +188,13 @@ def _check_included(n_included: int, budgets: list[int]) -> None:
 
 
 def _score(
-    data: Any, conditions: Any, budgets: list[int], search: Any, folds: int, panel: Any
-) -> Scores | None:
-    """Repeat all steps in every fold; accuracy on the held-out rows."""
+    data: Any, conditions: Any, budgets: list[int], search: Any, folds: int,
+    panel: Any, deadline: Deadline,
+) -> Scores | None:  # fmt: skip
+    """Repeat all steps in every fold; accuracy on the held-out rows.
+
+    None if the time limit leaves less than two folds.
+    """
     from ..api.validation.folds import run_folds
     from ..api.validation.splits import possible_folds
     from .validation import fold_jobs
@@ -194,10 +206,14 @@ def _score(
     def on_fold(k: int, n: int) -> None:
         panel.phase(f"cross-validating: fold {k} of {n}")
 
-    work = FoldPath(conditions, budgets, search.effort)
+    work = FoldPath(conditions, budgets, search.effort, deadline)
     jobs = fold_jobs(data, folds, search.seed, on_fold)
     name = "balanced accuracy" if conditions.is_weighted else "accuracy"
-    return Scores.of(run_folds(work, data, jobs), name)
+    done = [one for one in run_folds(work, data, jobs) if one is not None]
+    if len(done) < folds:
+        what = f"{folds - len(done)} of {folds} folds of the cross-validation"
+        deadline.leave_out(what, "a larger --time-limit has room for them")
+    return Scores.of(done, name) if len(done) > 1 else None
 
 
 @dataclass(frozen=True)
@@ -209,25 +225,34 @@ class FoldPath:
     conditions : Conditions
     budgets : list of int
     effort : str
+    deadline : Deadline
     """
 
     conditions: Any
     budgets: list[int]
     effort: str
+    deadline: Deadline
 
-    def run(self, data: Any, job: Any) -> list[float]:
-        """Accuracies on the held-out rows, budget by budget."""
+    def run(self, data: Any, job: Any) -> list[float] | None:
+        """Accuracies on the held-out rows, budget by budget; None if time is up."""
         from ..api.grid_search import search_grid
         from ..api.validation.models import grid_models
         from .validation import TableFold
 
+        if self.deadline.is_over:
+            return None
         fold = TableFold.of(data.value, job)
         problem = fold.problem(self.conditions)
         # In a fold there may be fewer categories.
         possible = np.minimum(self.budgets, problem.n_features)
         tried, place = np.unique(possible, return_inverse=True)
         weights = np.array([self.conditions.loss])
-        grid = search_grid(problem, tried, weights, effort=self.effort, seed=job.seed)
+        grid = search_grid(
+            problem, tried, weights, effort=self.effort, seed=job.seed,
+            time_limit=self.deadline.left,
+        )  # fmt: skip
+        if grid is None:
+            return None
         truth = data.value.target.positive[job.test]
         hits = [
             self._accuracy(fold.scores(model) > 0, truth)

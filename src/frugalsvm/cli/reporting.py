@@ -11,64 +11,127 @@ from typing import Any
 import numpy as np
 
 from ..api.alternatives import NearOptimal, near_optimal
+from ..api.grid_search import bounded_grid
+from ..engine.work import node_work
 from ..output.report import (
+    BudgetPath,
     DataSummary,
     Report,
     Reproduction,
     SelectedFeature,
     alternatives_of,
     certificate_of,
-    inspect_table,
-    path_of,
     progress_of,
     scored_path_of,
     verdict_of,
 )
 from ..output.report.content import CATEGORY, NUMBER, DataWarning
+from ..problem.problem import Problem
 from ..tables import Preparation
 from ..tables.gaps import INDICATOR
 from ..tables.prepared_columns import CategoryColumn
+from .cautions import MOST_CELLS, Cautions
+from .deadline import Deadline
 from .fitting import Fit
+from .headlines import focus_of, repeated, scored
 from .levels import LevelForm
-from .results import constant_of, repeated, scored, signs_in_words, verify_command
-from .study import Conditions, PreparedTable, Search, budget_path
-from .validation import Validation
+from .results import constant_of, signs_in_words, verify_command
+from .study import Conditions, PreparedTable, Search
+from .thresholds import threshold_of
+from .validation import NEVER, Validation
 from .versions import versions
 
-# Limits of the list of alternatives: time, tolerance and length.
-SECONDS, TOLERANCE, MOST_MODELS = 20.0, 0.01, 1000
-# Largest budget of the path in a report.
-MAX_BUDGET = 20
-# Most cells of a table that is inspected for warnings, and of a path and alternatives.
-MOST_CELLS = 5_000_000
+# Limits of the list of alternatives: tolerance and length.
+TOLERANCE, MOST_MODELS = 0.01, 1000
+# Nodes of its tree do at most this part of the work of the fit's search.
+SHARE_OF_SEARCH = 0.3
+# Work of the tree of a list that is asked for on its own.
+WORK_OF_LIST = 6e10
+# Nodes that it may have in any case.
+LEAST_NODES = 50
+# Largest budget of the path in a report, and the samples on which it is searched.
+MAX_BUDGET, MOST_SAMPLES = 20, 5000
+# The part of the time left that the path may use.
+SHARE_OF_PATH = 0.5
 
 
 def extras(
-    data: PreparedTable, fit: Fit, search: Search, on_phase: Callable[[str], None]
+    data: PreparedTable,
+    fit: Fit,
+    search: Search,
+    on_phase: Callable[[str], None],
+    deadline: Deadline = NEVER,
 ) -> dict[str, Any]:
-    """The budget path and the alternatives, for the report only."""
+    """The budget path and the alternatives, for the report only.
+
+    Both are bounded by work in proportion to that of the fit.
+    """
     found: dict[str, Any] = {}
     if data.n_rows * fit.preparation.n_features > MOST_CELLS:
         return found
     X = fit.preparation.transform(data.table)
-    if fit.choice is None:
-        on_phase("budget path for the report")
-        quick = replace(search, effort="fast", time_limit=None)
-        found["path"] = budget_path(
-            X, data, fit.conditions, fit.preparation, _some_budgets(fit), quick
-        )
-    on_phase("alternatives for the report")
-    found["alternatives"] = list_alternatives(
-        X,
-        data,
-        fit.conditions,
-        fit.preparation,
-        TOLERANCE,
-        MOST_MODELS,
-        SECONDS,
-        search,
+    problem = fit.conditions.problem(
+        fit.preparation, X, data.target.signs, overwrite_X=False
     )
+    if fit.choice is None and not _is_over(deadline, "the budget path", "path"):
+        on_phase("budget path for the report")
+        found["path"] = quick_path(problem, fit, search, deadline.part(SHARE_OF_PATH))
+    if not _is_over(deadline, "the alternatives", "alternatives"):
+        on_phase("alternatives for the report")
+        found["alternatives"] = near_optimal(
+            problem,
+            tolerance=TOLERANCE,
+            limit=MOST_MODELS,
+            feature_names=fit.conditions.names(fit.preparation),
+            time_limit=deadline.left,
+            max_nodes=most_nodes(problem, SHARE_OF_SEARCH * search.work.search_work),
+            n_jobs=search.n_jobs,
+            warm=fit.result,
+        )
     return found
+
+
+def _is_over(deadline: Deadline, what: str, command: str) -> bool:
+    """Whether there is no time for a section of the report, which is then named."""
+    if deadline.is_over:
+        how = f"see frugalsvm {command}"
+        deadline.leave_out(f"{what} of the report", how)
+    return deadline.is_over
+
+
+def most_nodes(problem: Problem, work: float) -> int:
+    """How many nodes of a tree some work is likely to be enough for."""
+    return max(LEAST_NODES, int(work / node_work(problem.engine)))
+
+
+def quick_path(
+    problem: Problem, fit: Fit, search: Search, time_limit: float | None
+) -> BudgetPath:
+    """Objectives and bounds around the budget of a fit.
+
+    A subsample of large tables is searched; objectives and bounds are those of all.
+    """
+    budgets = np.array(_some_budgets(fit))
+    chosen = fit.conditions.budget
+    place = budgets.size - 1
+    if chosen is not None:
+        place = int(np.searchsorted(budgets, min(chosen, fit.result.n_features)))
+    grid = bounded_grid(
+        problem, budgets, np.array([fit.conditions.loss]), effort="fast",
+        seed=np.random.SeedSequence(search.seed), n_jobs=search.n_jobs,
+        seeds={(0, place): [fit.result.selected]}, time_limit=time_limit,
+        most_samples=MOST_SAMPLES,
+    )  # fmt: skip
+    if grid.was_interrupted:
+        raise KeyboardInterrupt
+    grid = grid.knowing(0, place, fit.result)
+    known = np.isfinite(grid.objectives[0])
+    return BudgetPath(
+        budgets=budgets[known],
+        chosen=int(budgets[place]),
+        objectives=grid.objectives[0, known],
+        lower_bounds=grid.lower_bounds[0, known],
+    )
 
 
 def list_alternatives(
@@ -81,14 +144,17 @@ def list_alternatives(
     time_limit: float | None,
     search: Search,
     certificate: bool = False,
+    max_nodes: int | None = None,
 ) -> NearOptimal:
     """All choices of features that are about as good as the best one."""
+    problem = conditions.problem(preparation, X, data.target.signs, overwrite_X=False)
     return near_optimal(
-        conditions.problem(preparation, X, data.target.signs, overwrite_X=False),
+        problem,
         tolerance=tolerance,
         limit=limit,
         feature_names=conditions.names(preparation),
         time_limit=time_limit,
+        max_nodes=most_nodes(problem, WORK_OF_LIST) if max_nodes is None else max_nodes,
         n_jobs=search.n_jobs,
         random_state=search.seed,
         certificate=certificate,
@@ -129,6 +195,9 @@ def report_of(
         if fit.choice.remark:
             chosen_by += f"; {fit.choice.remark}"
         steps = (*steps, "choice of feature limit and C")
+    cautions = more.get("cautions") or Cautions.of(data, preparation)
+    if more.get("left_out"):
+        chosen_by += f"; {more['left_out']}"
     constant = constant_of(data, fit)
     proof = None
     if result.certificate is not None:
@@ -148,10 +217,11 @@ def report_of(
             class_weight=conditions.weight_words(data.target.signs),
             constant="" if constant is None else constant.words_of_commands,
             signs=signs_in_words(conditions.signs),
+            included=conditions.include,
         ),
         features=tuple(_features(fit, validation, form)),
         intercept=fit.intercept if form is None else form.intercept,
-        threshold=fit.threshold,
+        threshold=threshold_of(data, fit, validation),
         created=datetime.now().astimezone().strftime("%Y-%m-%d %H:%M %Z"),
         validation=None if validation is None else scored(data, fit, validation, steps),
         path=_path(fit, more),
@@ -160,7 +230,9 @@ def report_of(
         else None,
         progress=progress_of(result),
         certificate=proof,
-        data=data_summary(data, preparation),
+        data=data_summary(data, preparation, cautions.data),
+        remarks=cautions.remarks,
+        focus=focus_of(data, fit),
         reproduction=reproduction(command, seed),
         level_zero="" if form is None else form.zero,
     )
@@ -204,7 +276,7 @@ def _in_form(made: list[SelectedFeature], form: LevelForm) -> list[SelectedFeatu
         elif one.column not in seen:
             seen.add(one.column)
             for level in form.levels[one.column]:
-                scale = (level.share * (1.0 - level.share)) ** 0.5
+                scale = one.scale if level.share and one.scale else 0.0
                 shown.append(
                     replace(
                         one,
@@ -220,26 +292,18 @@ def _in_form(made: list[SelectedFeature], form: LevelForm) -> list[SelectedFeatu
     return shown
 
 
-def _path(fit: Fit, more: dict[str, Any]) -> Any:
+def _path(fit: Fit, more: dict[str, Any]) -> BudgetPath | None:
     if fit.choice is not None:
         return scored_path_of(
             fit.choice.path, score_name="balanced accuracy", one_se=False
         )
-    if "path" not in more:
-        return None
-    chosen = fit.conditions.budget
-    most = int(more["path"].max_features[-1])
-    budget = most if chosen is None else min(chosen, most)
-    return path_of(more["path"], chosen=budget, result=fit.result)
+    return more.get("path")
 
 
-def data_summary(data: PreparedTable, preparation: Preparation) -> DataSummary:
+def data_summary(
+    data: PreparedTable, preparation: Preparation, warnings: tuple[DataWarning, ...]
+) -> DataSummary:
     """How the table was read."""
-    warnings: tuple[Any, ...] = ()
-    if data.n_rows * preparation.n_features <= MOST_CELLS:
-        warnings = inspect_table(
-            preparation.features, preparation.values(data.table), data.target.positive
-        )
     return DataSummary(
         n_rows=data.n_rows,
         n_columns=len(data.table.columns),
@@ -255,20 +319,8 @@ def data_summary(data: PreparedTable, preparation: Preparation) -> DataSummary:
         imputed=tuple(data.gaps().items()),
         imputation=_imputation(data),
         standardised=True,
-        warnings=tuple(map(_reassured, warnings)),
+        warnings=warnings,
     )
-
-
-def _reassured(warning: DataWarning) -> DataWarning:
-    """A warning, less alarming if the fit has already dealt with it."""
-    if warning.kind != "scales":
-        return warning
-    narrow, wide = warning.columns
-    text = (
-        f"Columns are on very different scales, from {narrow} to {wide}. They were "
-        "standardised for the fit, so this does no harm here."
-    )
-    return replace(warning, text=text)
 
 
 def _imputation(data: PreparedTable) -> str | None:

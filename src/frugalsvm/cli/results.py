@@ -10,39 +10,20 @@ import numpy as np
 
 from ..driver.constant import ConstantModel
 from ..driver.result import Result, Status
-from ..output.report import CrossValidation, Score, cross_validation_of
 from ..output.report.words import sentence
 from .fitting import Fit
+from .headlines import headline_lines, score_lines, scores_content
 from .levels import OTHER, LevelForm
 from .session import Session, plain
 from .study import Conditions, PreparedTable
-from .thresholds import threshold_content, threshold_lines
+from .thresholds import threshold_content
 from .understanding import as_dict
 from .validation import Validation
 
 # A gap in percent that could be mistaken for a bad model.
 LARGE_GAP = 1.0
-
-
-def repeated(data: PreparedTable, conditions: Conditions) -> tuple[str, ...]:
-    """The steps that are repeated in every fold."""
-    words = ["imputation"] * bool(data.gaps())
-    words += ["encoding"] * bool(data.plan.categories)
-    words += ["scaling", "feature selection"]
-    return (*words, *["choice of feature limit and C"] * conditions.is_open)
-
-
-def scored(
-    data: PreparedTable, fit: Fit, validation: Validation, steps: tuple[str, ...]
-) -> CrossValidation:
-    """Scores of the cross-validation, with the threshold of the model."""
-    return cross_validation_of(
-        data.target.positive,
-        validation.scores - (fit.threshold or 0.0),
-        validation.folds,
-        probabilities=validation.probabilities,
-        repeated=steps,
-    )
+# Smaller ones are rounded up to this one.
+LEAST_GAP = 0.001
 
 
 def constant_of(data: PreparedTable, fit: Fit) -> ConstantModel | None:
@@ -66,17 +47,18 @@ def show_fit(
     certificate: str | None,
     form: LevelForm | None = None,
 ) -> None:
-    """Print a fitted model: features, scores, and what is proved.
+    """Print a fitted model: how well it does, its features, and what is proved.
 
     If it predicts one class only, that comes first.
     """
     constant = constant_of(data, fit)
     if constant is not None:
         session.show("", *_leading(constant), constant.remedy_of_commands)
+    if validation is not None:
+        session.show("", *headline_lines(data, fit, validation))
     _show_features(session, fit, validation, form)
     if validation is not None:
-        session.show("", *_score_lines(data, fit, validation))
-    session.show(*threshold_lines(data, fit, validation))
+        session.show("", *score_lines(data, fit, validation))
     session.show("", *proof_lines(fit, data.target.signs))
     if fit.result.certificate is not None and certificate is not None:
         mark = str(fit.result.certificate.arrays["fingerprint"])
@@ -136,7 +118,9 @@ def _show_features(
         intercept = f"{fit.intercept:+.6g} (standardised {fit.model.intercept:+.6g})"
     else:
         intercept = f"{form.intercept:+.6g} (for these weights of categories)"
-    limit = "positive score" if fit.threshold is None else "score above the threshold"
+    limit = "positive score"
+    if fit.threshold is not None:
+        limit = f"score above {fit.threshold:+.6g}"
     session.show(f"intercept {intercept}; a {limit} means {second}, otherwise {first}")
 
 
@@ -176,43 +160,18 @@ def _in_folds(validation: Validation, name: str) -> str:
 
 def _row(fit: Fit, j: int, validation: Validation | None) -> list[str]:
     preparation = fit.preparation
-    name = preparation.features[j]
+    name, level = preparation.features[j], preparation.origins()[j][1]
     cells = [
         plain(name),
         f"{fit.weights[j]:+.5g}",
         f"{fit.model.coef[j]:+.4f}" if abs(fit.model.coef[j]) >= 5e-5 else "(none)",
         f"{preparation.means[j]:.4g}",
-        f"{preparation.scales[j]:.4g}",
+        # That of a category is not its standard deviation.
+        f"{preparation.scales[j]:.4g}" if level is None else "",
     ]
     if validation is not None:
         cells.append(_in_folds(validation, fit.conditions.labels(preparation)[j]))
     return cells
-
-
-def _score_lines(data: PreparedTable, fit: Fit, validation: Validation) -> list[str]:
-    steps = repeated(data, fit.conditions)
-    if fit.choice is not None:
-        steps = (*steps, "choice of feature limit and C")
-    scores = {one.name: one for one in scored(data, fit, validation, steps).scores}
-    shown, auc = scores["accuracy"], scores.get("AUC")
-    constant = max(data.target.counts) / data.n_rows
-    usual = "the majority class"
-    if fit.conditions.is_weighted and "balanced accuracy" in scores:
-        # Errors in the rarer class count more, so accuracy is not what was sought.
-        shown, constant, usual = scores["balanced accuracy"], 0.5, "one class"
-    return [
-        f"cross-validated {shown.name} {100 * shown.mean:.1f} % "
-        f"(+/- {100 * shown.spread:.1f}), {_auc_words(auc)}, "
-        f"{validation.n_folds} folds",
-        f"  (always predicting {usual}: {100 * constant:.1f} %; repeated in "
-        f"every fold: {', '.join(steps)})",
-    ]
-
-
-def _auc_words(auc: Score | None) -> str:
-    if auc is None:
-        return "no AUC (a model's scores are all the same)"
-    return f"AUC {auc.mean:.3f} (+/- {auc.spread:.3f})"
 
 
 def proof_lines(fit: Fit, signs: np.ndarray) -> list[str]:
@@ -268,7 +227,11 @@ def _chosen_words(fit: Fit) -> str:
 def _gap_words(result: Result) -> str:
     gap = 100 * result.gap
     if result.status is Status.OPTIMAL:
-        return f"it is the best possible, to within {gap:.2g} %."
+        return (
+            "no other choice of features fits these data better, to within "
+            f"{max(gap, LEAST_GAP):.2g} %. That is about the fit, not about how often "
+            "the model is right."
+        )
     words = (
         f"a better choice of features could gain at most {gap:.3g} %; none was found."
     )
@@ -355,17 +318,5 @@ def content_of(
         "cross_validation": None,
     }
     if validation is not None:
-        found = scored(data, fit, validation, ())
-        content["cross_validation"] = {
-            "folds": validation.n_folds,
-            "confusion": found.confusion,
-            "chosen": [
-                {"max_features": budget, "C": C} for budget, C in validation.chosen
-            ],
-            "choices_ended_by_time_limit": validation.n_late,
-            **{
-                one.name: {"mean": one.mean, "spread": one.spread}
-                for one in found.scores
-            },
-        }
+        content["cross_validation"] = scores_content(data, fit, validation)
     return content

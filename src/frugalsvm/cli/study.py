@@ -18,6 +18,7 @@ from ..driver.options import PartSizes, SolveOptions
 from ..driver.refit import with_refit
 from ..driver.result import Result
 from ..problem.problem import Problem
+from ..runtime.effort import Effort, check_effort
 from ..tables import (
     Plan,
     Preparation,
@@ -35,10 +36,10 @@ from ..tables.gaps import INDICATOR, REFUSE
 from ..tables.kinds import check_missing, check_wanted, missing_values
 from ..tables.labels import joined
 from ..tables.layout import USUAL, Layout
-from ..tables.prepared_columns import CategoryColumn, PreparedColumn
 from .class_weights import ClassWeights
 from .errors import UsageProblem
 from .formats import check_names
+from .signs import check_signs, signed_name
 
 AUTO = "auto"
 
@@ -200,10 +201,11 @@ class Conditions:
             return result
         return with_refit(problem, result, self.refit_C)
 
-    def check(self, plan: Plan, preparation: Preparation) -> None:
+    def check(self, data: PreparedTable, preparation: Preparation) -> None:
         """Compare with the columns of the data."""
+        plan = data.plan
         check_wanted(plan, "--include", self.include)
-        check_signs(self.signs, plan, preparation)
+        check_signs(self.signs, data.table, plan, preparation)
         if self.costs is None:
             return
         missing = [name for name in plan.kinds if name not in self.costs]
@@ -282,38 +284,6 @@ class Conditions:
         )
 
 
-def signed_name(column: PreparedColumn, level: str | None) -> str:
-    """What the weight of a number or of a category is called in --signs."""
-    return column.name if level is None else f"{column.name}={level}"
-
-
-def check_signs(signs: Mapping[str, int], plan: Plan, preparation: Preparation) -> None:
-    """Raise an error unless signs are those of numbers and of single categories."""
-    known = {signed_name(*one) for one in preparation.origins()}
-    categorical = {
-        one.name: one for one in preparation.columns if isinstance(one, CategoryColumn)
-    }
-    for name, sign in signs.items():
-        if name in known:
-            continue
-        mark = "+" if sign > 0 else "-"
-        if name in categorical:
-            levels = categorical[name].shown
-            example = f"{name}={levels[0]}={mark}" if levels else ""
-            raise TableError(
-                f"--signs: {name!r} has categories, and a sign is about the weight of "
-                f"one; give it for each that needs one, such as --signs '{example}'."
-            )
-        for column in categorical.values():
-            if name in {f"{column.name}={level}" for level in column.levels}:
-                other = f"{column.name}={column.shown[0]}"
-                raise TableError(
-                    f"--signs: of two categories only one has a weight: give a sign "
-                    f"for {other!r} instead, the opposite one."
-                )
-        check_wanted(plan, "--signs", [name])
-
-
 @dataclass(frozen=True)
 class Search:
     """Search settings.
@@ -350,6 +320,11 @@ class Search:
         return n_rows > self.part_sizes.many and self.effort != "fast"
 
     @property
+    def work(self) -> Effort:
+        """How much work the effort allows."""
+        return check_effort(self.effort)
+
+    @property
     def choosing_effort(self) -> str:
         """The effort for a choice of budget and C, where hundreds of models are fit."""
         return "normal" if self.effort == "thorough" else "fast"
@@ -370,7 +345,7 @@ def budget_path(
         max_features=budgets,
         C=conditions.loss,
         effort=search.effort,
-        time_limit=search.time_limit,
+        total_time_limit=search.time_limit,
         random_state=search.seed,
         n_jobs=search.n_jobs,
         sample_weight=conditions.weights_of(data.target.signs),

@@ -3,34 +3,16 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..output.report import ErrorCosts, ScoreThreshold
 from .errors import UsageProblem
 from .fitting import Fit
 from .study import PreparedTable
 from .validation import Validation, scores_of_all
-
-
-class ErrorCosts(NamedTuple):
-    """What errors cost, relative to one another.
-
-    Attributes
-    ----------
-    fp : float
-        A negative row that is predicted to be positive.
-    fn : float
-        A positive row that is predicted to be negative.
-    """
-
-    fp: float
-    fn: float
-
-    @property
-    def probability(self) -> float:
-        """From this probability on, predicting the positive class costs less."""
-        return self.fp / (self.fp + self.fn)
 
 
 class Wanted(NamedTuple):
@@ -90,8 +72,8 @@ def with_threshold(
 ) -> Fit | None:
     """The model with its threshold; None if there is nothing to learn it from.
 
-    With costs of errors, the positive class is predicted where its probability is
-    above ``fp / (fp + fn)``. The probabilities are those of held-out rows.
+    With costs of errors, it is the one with which those of the held-out rows cost
+    least; of several, the one nearest to a probability of ``fp / (fp + fn)``.
     """
     threshold = wanted.threshold
     share = None if wanted.costs is None else wanted.costs.probability
@@ -106,45 +88,92 @@ def with_threshold(
         threshold = sigmoid.score(share)
     if threshold is None:
         return None
-    return fit.above(threshold, scores_of_all(data, fit.preparation, fit.model))
+    if wanted.costs is not None and validation is not None:
+        threshold = _cheapest(data, validation, wanted.costs, threshold)
+    fit = fit.above(threshold, scores_of_all(data, fit.preparation, fit.model))
+    return replace(fit, error_costs=wanted.costs)
 
 
-def errors_of_100(
+def _cheapest(
+    data: PreparedTable, validation: Validation, costs: ErrorCosts, near: float
+) -> float:
+    """The threshold with the cheapest errors of held-out rows, nearest to another."""
+    rows = validation.held_out
+    scores, positive = validation.scores[rows], data.target.positive[rows]
+    cuts, place = np.unique(scores, return_inverse=True)
+    # Rows up to a cut are called negative: none of them, those of the first cut, ...
+    missed = np.bincount(place, positive, minlength=cuts.size)
+    spared = np.bincount(place, ~positive, minlength=cuts.size)
+    total = costs.fn * np.cumsum(missed) + costs.fp * (
+        np.count_nonzero(~positive) - np.cumsum(spared)
+    )
+    total = np.append(costs.fp * np.count_nonzero(~positive), total)
+    low = np.concatenate([[-np.inf], cuts])
+    high = np.concatenate([cuts, [np.inf]])
+    best = np.flatnonzero(total <= total.min() * (1 + 1e-12))
+    if ((low[best] <= near) & (near < high[best])).any():
+        return near
+    # The middle of an interval; beyond all scores there is none.
+    ends = np.where(np.isinf(low), cuts[0] - 1.0, cuts[-1] + 1.0)
+    is_end = np.isinf(low) | np.isinf(high)
+    with np.errstate(invalid="ignore"):
+        middle = np.where(is_end, ends, (low + high) / 2)[best]
+    return float(middle[np.argmin(np.abs(middle - near))])
+
+
+def confusion_above(
     data: PreparedTable, validation: Validation, threshold: float
-) -> dict[str, float]:
-    """False alarms and misses in 100 held-out rows, above a threshold."""
-    called, positive = validation.scores > threshold, data.target.positive
-    counts = {"fp": called & ~positive, "fn": ~called & positive}
-    return {name: 100.0 * float(np.mean(one)) for name, one in counts.items()}
+) -> np.ndarray:
+    """Held-out rows by class, and by what is predicted above a threshold."""
+    found, rows = np.zeros((2, 2), dtype=np.int64), validation.held_out
+    called, truth = validation.scores[rows] > threshold, data.target.positive[rows]
+    np.add.at(found, (truth.astype(int), called.astype(int)), 1)
+    return found
+
+
+def threshold_of(
+    data: PreparedTable, fit: Fit, validation: Validation | None
+) -> ScoreThreshold | None:
+    """The threshold for the headline; None if it is zero."""
+    if fit.threshold is None:
+        return None
+    probability = None
+    if fit.calibration is not None:
+        probability = float(fit.calibration.probability(np.array([fit.threshold]))[0])
+    at_zero = None
+    if validation is not None:
+        at_zero = confusion_above(data, validation, 0.0)
+    return ScoreThreshold(fit.threshold, probability, fit.error_costs, at_zero)
 
 
 def threshold_content(
     data: PreparedTable, fit: Fit, validation: Validation | None
 ) -> dict[str, Any] | None:
     """The threshold for JSON."""
-    if fit.threshold is None:
+    found = threshold_of(data, fit, validation)
+    if found is None:
         return None
-    content: dict[str, Any] = {"score": fit.threshold}
+    content: dict[str, Any] = {"score": found.score, "probability": found.probability}
+    if found.costs is not None:
+        content["error_costs"] = found.costs._asdict()
     if validation is not None:
-        content["errors_per_100"] = errors_of_100(data, validation, fit.threshold)
-        content["errors_per_100_above_zero"] = errors_of_100(data, validation, 0.0)
+        above = {
+            "": confusion_above(data, validation, found.score),
+            "_above_zero": confusion_above(data, validation, 0.0),
+        }
+        for name, confusion in above.items():
+            errors = _errors_of_100(confusion)
+            content[f"errors_per_100{name}"] = errors
+            if found.costs is not None:
+                content[f"cost_per_100{name}"] = _cost(found.costs, errors)
     return content
 
 
-def threshold_lines(
-    data: PreparedTable, fit: Fit, validation: Validation | None
-) -> list[str]:
-    """The threshold in words."""
-    if fit.threshold is None:
-        return []
-    first, second = data.target.classes
-    lines = [f"a score above {fit.threshold:+.6g} is predicted to be {second}"]
-    if validation is not None:
-        own = errors_of_100(data, validation, fit.threshold)
-        usual = errors_of_100(data, validation, 0.0)
-        lines.append(
-            f"  (of 100 held-out rows, {own['fn']:.1f} that are {second} are missed, "
-            f"and {own['fp']:.1f} that are {first} are false alarms; with a threshold "
-            f"of zero {usual['fn']:.1f} and {usual['fp']:.1f})"
-        )
-    return lines
+def _errors_of_100(confusion: np.ndarray) -> dict[str, float]:
+    """False alarms and misses in 100 rows."""
+    errors = {"fp": confusion[0, 1], "fn": confusion[1, 0]}
+    return {name: 100.0 * float(n) / confusion.sum() for name, n in errors.items()}
+
+
+def _cost(costs: ErrorCosts, errors: dict[str, float]) -> float:
+    return costs.fp * errors["fp"] + costs.fn * errors["fn"]

@@ -5,6 +5,10 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
+import numpy as np
+
+from ..api.encoded_columns import groups_by_name
+from ..api.feature_names import FeatureNames
 from ..output.identifiers import rises_with_rows
 from ..output.portable.categories import OTHER, OWN_LEVEL
 from ..runtime import words
@@ -21,6 +25,8 @@ from .study import PreparedTable
 
 # Maximum number of columns listed by name.
 N_NAMED = 10
+# Values that are looked at first.
+N_FIRST = 1000
 
 
 def understood(
@@ -39,13 +45,15 @@ def understood(
     lines += _dropped(data)
     lines += _rising(data)
     lines += _categories(data, preparation, is_split)
+    lines += _coded(data)
     lines += _gaps(preparation)
-    n_encoded = preparation.n_features
+    n_encoded, columns = preparation.n_features, preparation.columns
     n = n_encoded if is_split else n_counted(preparation)
     encoded = f", {n_encoded:,} columns with one for each category" * (n < n_encoded)
-    lines.append(
-        f"  {n:,} features{encoded}, each standardised (mean 0, standard deviation 1)"
-    )
+    each = ", each standardised (mean 0, standard deviation 1)"
+    if any(isinstance(x, CategoryColumn) and len(x.shown) > 1 for x in columns):
+        each = ", standardised (mean 0, variance 1, categories of a column together)"
+    lines.append(f"  {n:,} features{encoded}{each}")
     return lines
 
 
@@ -110,6 +118,37 @@ def _rare(data: PreparedTable, columns: list[CategoryColumn]) -> list[str]:
                 "them"
             )
     return lines[:N_NAMED]
+
+
+def _coded(data: PreparedTable) -> list[str]:
+    """Variables that have 0/1 columns in the file already, each of which counts."""
+    columns = {name: data.table.columns[name] for name in data.plan.kinds}
+    high = {
+        name: one.values == 1.0
+        for name, one in columns.items()
+        if isinstance(one, Numbers) and _are_flags(one.values)
+    }
+    if len(high) < 2:
+        return []
+    names = np.array([*high], dtype=object)
+    try:
+        flags = np.column_stack([*high.values()])
+        groups = groups_by_name(FeatureNames(names, names.size), flags)
+    except ValueError:
+        # The names can be read in two ways.
+        return []
+    return [
+        f"  {len(own):,} columns of 0 and 1 are categories of {name}, and each counts "
+        "as a feature; as one column of text they count once"
+        for name, own in [*groups.items()][:N_NAMED]
+    ]
+
+
+def _are_flags(values: np.ndarray) -> bool:
+    """Whether all values are 0 or 1; the first ones mostly tell."""
+    return all(
+        bool(np.isin(some, (0.0, 1.0)).all()) for some in (values[:N_FIRST], values)
+    )
 
 
 def _gaps(preparation: Preparation) -> list[str]:

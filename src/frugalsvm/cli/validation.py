@@ -16,11 +16,15 @@ from ..output.portable.calibration import Sigmoid, fit_sigmoid
 from ..problem.problem import Problem
 from ..runtime.parallel import Shared
 from ..tables import Preparation
-from .choosing import choose
+from .choosing import MOST_SAMPLES, choose
+from .deadline import Deadline
 from .study import Conditions, PreparedTable, Search
 
-# Inner folds of the training rows, from which probabilities are learned.
+# Inner folds of the training rows, from which probabilities are learned, and with which
+# budget and C are chosen in the folds of large tables.
 INNER_FOLDS = 3
+# Without a limit.
+NEVER = Deadline()
 
 
 @dataclass(frozen=True)
@@ -30,7 +34,7 @@ class Validation:
     Attributes
     ----------
     folds : ndarray of int
-        The fold of each row.
+        The fold of each row; -1 for rows of folds that were left out.
     scores : ndarray
     probabilities : ndarray or None
     selected : tuple of frozensets of str
@@ -39,6 +43,8 @@ class Validation:
         Of each fold.
     n_late : int
         Folds in which the time limit ended the choice.
+    n_planned : int
+        Folds, with those that the time limit has left out.
     """
 
     folds: np.ndarray
@@ -47,6 +53,12 @@ class Validation:
     selected: tuple[frozenset[str], ...]
     chosen: tuple[tuple[int | None, float], ...]
     n_late: int = 0
+    n_planned: int = 0
+
+    @property
+    def held_out(self) -> np.ndarray:
+        """Mask of the rows that have a score."""
+        return self.folds >= 0
 
     @property
     def n_folds(self) -> int:
@@ -59,7 +71,8 @@ class Validation:
 
     def calibration(self, positive: np.ndarray) -> Sigmoid:
         """The calibration of scores, learned from the scores of held-out rows."""
-        return fit_sigmoid(self.scores, positive)
+        rows = self.held_out
+        return fit_sigmoid(self.scores[rows], positive[rows])
 
 
 @dataclass(frozen=True)
@@ -137,16 +150,20 @@ def cross_validate(
     *,
     on_fold: Callable[[int, int], None] = lambda k, n: None,
     probabilities: bool = False,
-) -> Validation:
+    deadline: Deadline = NEVER,
+) -> Validation | None:
     """Repeat all steps in every fold, and score the held-out rows.
 
-    The searches use the effort of the fit, but prove nothing. The time limit is for all
-    folds together, with the choices inside them.
+    The searches use the effort of the fit, but prove nothing, and together do as much
+    work as that of the fit. The deadline is for all folds together, with the choices
+    inside them: each gets an equal share of what is left, and those that have not begun
+    by then are left out. None if fewer than two are done.
     """
-    if search.time_limit is not None:
-        search = replace(search, time_limit=search.time_limit / folds)
-    work = FoldFit(conditions, search, folds, probabilities)
-    found = run_folds(work, data, fold_jobs(data, folds, search.seed, on_fold))
+    work = FoldFit(conditions, search, folds, probabilities, deadline)
+    jobs = fold_jobs(data, folds, search.seed, on_fold)
+    found = [one for one in run_folds(work, data, jobs) if one is not None]
+    if len(found) < min(folds, 2):
+        return None
     numbers = np.full(data.n_rows, -1)
     scores = np.zeros(data.n_rows)
     chances = np.zeros(data.n_rows) if probabilities else None
@@ -162,6 +179,7 @@ def cross_validate(
         tuple(one.selected for one in found),
         tuple((one.conditions.budget, one.conditions.loss) for one in found),
         sum(one.was_late for one in found),
+        folds,
     )
 
 
@@ -200,25 +218,39 @@ class FoldFit:
     folds : int
         Of the choice of budget and C, if they are open.
     probabilities : bool
+    deadline : Deadline
+        Of all folds.
     """
 
     conditions: Conditions
     search: Search
     folds: int
     probabilities: bool
+    deadline: Deadline
 
-    def run(self, data: Shared[PreparedTable], job: FoldJob) -> HeldOut:
-        """One fold; KeyboardInterrupt if it is interrupted."""
-        own, search = self.conditions, self.search
-        limit, was_late = search.time_limit, False
+    def run(self, data: Shared[PreparedTable], job: FoldJob) -> HeldOut | None:
+        """One fold; None if there is no time, KeyboardInterrupt if it is interrupted.
+
+        In large tables, the choice inside it has fewer folds than that of the fit.
+        """
+        if self.deadline.is_over:
+            return None
+        limit, was_late = self.deadline.part(1.0 / (self.folds - job.number)), False
+        own, search = self.conditions, replace(self.search, time_limit=limit)
         if own.is_open:
-            choice = choose(data.value, own, search, self.folds, job.train)
+            inner = self.folds
+            if job.train.size > MOST_SAMPLES * self.folds:
+                inner = min(inner, INNER_FOLDS)
+            choice = choose(data.value, own, search, inner, job.train)
             if choice.found.was_interrupted:
                 raise KeyboardInterrupt
             own, limit = choice.conditions, choice.time_left
             was_late = choice.found.was_late
         fold = TableFold.of(data.value, job)
-        options = replace(search.options, method="swap", proof=False, time_limit=limit)
+        options = replace(
+            search.options, method="swap", proof=False, time_limit=limit,
+            search_share=1.0 / self.folds,
+        )  # fmt: skip
         problem = fold.problem(own)
         result = run_or_raise(problem, options)
         scores = fold.scores(Linear.of(own.refitted(problem, result)))

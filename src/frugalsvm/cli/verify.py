@@ -139,7 +139,8 @@ def _show(
         *str(checked).split("\n"),
         f"target {preparation.target}: +1 is {second}, -1 is {first}",
         "The proof is for the features below, standardised: (value - mean) / scale. "
-        f"Their mean is 0 and their variance 1, to within {off:.1g}.",
+        "Their mean is 0, and their variance 1 (that of all categories of a column "
+        f"together), to within {off:.1g}.",
         "",
     )
     selected = set(checked.selected_columns.tolist())

@@ -77,6 +77,12 @@ class DaskFrugalSVC(FrugalSVC):
         "client": may_be.ANYTHING,
     }
 
+    _takes_classes = False
+    _instead = (
+        "Fit one class against all others, or take FrugalSVC if the data fit into "
+        "memory."
+    )
+
     def __init__(
         self,
         max_features: int | None = 10,

@@ -39,7 +39,7 @@ class PartSizes:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SolveOptions:
-    """The options of :func:`frugalsvm.solve`, which describes them; and two more.
+    """The options of :func:`frugalsvm.solve`, which describes them; and three more.
 
     Only what does not depend on the problem is validated here.
 
@@ -48,6 +48,8 @@ class SolveOptions:
     proof : bool
         False if only the model matters: bounds that take extra work are then omitted.
     part_sizes : PartSizes
+    search_share : float
+        The part of the work of the effort's search that this run may do.
     """
 
     method: str = "auto"
@@ -65,6 +67,7 @@ class SolveOptions:
     warm: Result | None = None
     proof: bool = True
     part_sizes: PartSizes = PartSizes()
+    search_share: float = 1.0
 
     def __post_init__(self) -> None:
         if not isinstance(self.method_options, (Mapping, NoneType)):

@@ -129,7 +129,7 @@ def work_limits(problem: Problem, options: SolveOptions) -> dict[str, Any]:
     stages = [
         Stage(
             one.patience,
-            search_limit(one, problem, size),
+            search_limit(one, problem, size, options.search_share),
             one.tree_work if has_tree_limit else np.inf,
         )
         for one in efforts_up_to(options.effort)
@@ -145,12 +145,12 @@ def work_limits(problem: Problem, options: SolveOptions) -> dict[str, Any]:
 
 
 def search_limit(
-    effort: Effort, problem: Problem, n_samples: int | None = None
+    effort: Effort, problem: Problem, n_samples: int | None = None, share: float = 1.0
 ) -> float:
     """Work limit of a swap search on a number of samples, or on all."""
     size = min(problem.max_features, problem.n_features)
     an_svm = svm_work(problem.n_samples if n_samples is None else n_samples, size)
-    return max(effort.search_work, effort.least_svms * an_svm)
+    return max(share * effort.search_work, effort.least_svms * an_svm)
 
 
 def _finish(context: Context, method: str, outcome: Outcome) -> Result:

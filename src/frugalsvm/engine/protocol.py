@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -114,11 +114,12 @@ class RelaxationResult(NamedTuple):
 class SupportSVM(NamedTuple):
     """The SVM on a support: weights, intercept, dual point and the two values.
 
-    ``rounds`` is the number of solves until no sample was missing.
+    ``rounds`` is the number of solves until no sample was missing. ``b`` has an
+    intercept for each of several machines.
     """
 
     w: np.ndarray
-    b: float
+    b: Any
     alpha: np.ndarray
     primal: float
     dual: float

@@ -7,7 +7,7 @@ from the Newton matrix N of the interior point: a price e_j on z_j moves it by
     dz_j / de_j = (1 - (2 c_j^2 / H_j) (1 - (N^-1)_jj / omega_j) / omega_j) / H_j
 
 (for a feature of several columns with the quadratic form of ``N^-1`` and ``v / Omega``,
-and ``rest`` of ``newton``)
+and ``rest`` of ``newton_system``)
 and the curvature is half the inverse of that. The matrix is factorised anyway, so a
 candidate takes only one triangular solve.
 """
@@ -15,6 +15,7 @@ candidate takes only one triangular solve.
 from ._jit import jit, jit_new
 from .arrays import fill, new_matrix, new_vector
 from .linalg import dot, kth_largest, solve_small
+from .machine_blocks import solve_blocks
 
 # Number of features whose curvature is computed, those with the largest z.
 CANDIDATES = 48
@@ -37,7 +38,13 @@ def _length_by_feature(system, features, v, start, stop, x):
     fill(x, 0.0)
     for f in range(start, stop):
         x[f] = v[f] / features.omega[f]
-    return _solve_forwards(system.matrix, start, x)
+    if system.blocks.rows.shape[0] == 0:
+        return _solve_forwards(system.matrix, start, x)
+    solve_blocks(system.blocks, x)
+    length = 0.0
+    for f in range(start, stop):
+        length += x[f] * v[f] / features.omega[f]
+    return length
 
 
 @jit_new
@@ -77,7 +84,7 @@ def find_curvatures(program, point, v, newton, curvatures):
     z, system, features = point.choice.z, newton.system, newton.scaling.features
     starts = program.starts
     least = kth_largest(z, CANDIDATES) if z.shape[0] > CANDIDATES else 0.0
-    x = new_vector(system.matrix.shape[0])
+    x = new_vector(system.border.shape[1])
     fill(curvatures, 0.0)
     for j in range(z.shape[0]):
         if z[j] < least:

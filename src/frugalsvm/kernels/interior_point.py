@@ -42,15 +42,8 @@ from .columns import sum_of_squares
 from .curvature import find_curvatures
 from .hinge import balance_machines, hinge_sum
 from .linalg import add, dot, top_sum, total
-from .newton import (
-    Newton,
-    factorise,
-    find_residuals,
-    new_newton,
-    newton_step,
-    price_of,
-    scale,
-)
+from .newton import Newton, find_residuals, new_newton, newton_step
+from .newton_system import factorise, price_of, scale
 from .rows import combine_rows, correlate_rows
 
 # Starts to try one after the other, by their barrier in units of the mean C. The first
@@ -339,7 +332,9 @@ def interior_point(program, warm_w, attempt, goal, work, best, primal, dual):
         # More than expected after the last step: its solves lost digits.
         lost = off > max(2.0 * expected, REFINE_ABOVE * _largest(point.c, p))
         refine = refine or lost
-        factorise(program, point, admitted.v, newton, goal.stop)
+        factorise(
+            program, point.choice, admitted.v, newton.scaling, newton.system, goal.stop
+        )
         if goal.stop[0] != 0:
             # The factorisation may be incomplete.
             break

@@ -6,7 +6,7 @@ and results are centred instead of rows: the work of an iteration then depends o
 number of nonzero entries.
 
 With several machines a row has the samples of its own machine only, and is zero at all
-others: products and Gram matrices are made machine by machine.
+others: products are made machine by machine.
 """
 
 from typing import NamedTuple
@@ -200,29 +200,6 @@ def _correlate_machines(rows, values, out):
         out[t] = dot(rows.dense[t], values[start:end], end - start)
 
 
-@jit_new
-def _gram_machines(rows, weights, out, stop):
-    """``gram_of_rows`` with several machines: zero between machines."""
-    order = out.shape[0]
-    for t in range(order):
-        fill(out[t, : t + 1], 0.0)
-    for k in range(rows.first.shape[0] - 1):
-        start, end = rows.first[k], rows.first[k + 1]
-        own, count = new_indices(order), 0
-        for t in range(order):
-            if rows.machines[t] == k:
-                own[count] = t
-                count += 1
-        block, gram = new_matrix(count, end - start), new_matrix(count, count)
-        for s in range(count):
-            for i in range(end - start):
-                block[s, i] = rows.dense[own[s], i]
-        weighted_gram(block, weights[start:end], gram, stop)
-        for s in range(count):
-            for t in range(s + 1):
-                out[own[s], own[t]] = gram[s, t]
-
-
 @jit
 def combine_rows(weights, rows, out):
     """One value per sample: the weighted sum of the rows; y may have no weight."""
@@ -267,11 +244,8 @@ def correlate_rows(rows, values, out):
 def gram_of_rows(rows, weights, out, stop):
     """Write ``rows @ diag(weights) @ rows.T`` into the lower triangle of ``out``.
 
-    Unfinished if the flag ``stop`` is set.
+    Unfinished if the flag ``stop`` is set. For one machine: several have blocks.
     """
-    if rows.machines.shape[0] > 0:
-        _gram_machines(rows, weights, out, stop)
-        return
     if _is_dense(rows):
         weighted_gram(rows.dense, weights, out, stop)
         return

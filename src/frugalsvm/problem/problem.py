@@ -140,7 +140,8 @@ class Problem:
         signs: ArrayLike | None = None,
         overwrite_X: bool = False,
     ):
-        is_shared = np.ndim(y) == 2
+        # A single column is like a vector of labels.
+        is_shared = np.ndim(y) == 2 and np.shape(y)[1] != 1
         in_place = is_for_source(X) and not is_shared
         table: Any = check_shape(X) if in_place else check_data(dense(X))
         n_samples, n_columns = table.shape
@@ -331,6 +332,16 @@ class Problem:
             return w
         return w[self.own_columns.in_repeated(features, self.n_machines)].ravel()
 
+    @property
+    def _one_machine(self) -> SignedData:
+        """The data of a problem of one machine."""
+        if isinstance(self.data, StackedData):
+            raise ValueError(
+                f"this is not done for {self.n_machines} machines at once: use "
+                "Problem.machines, which has a problem for each."
+            )
+        return self.data
+
     @cached_property
     def machines(self) -> list[Problem]:
         """A problem for each machine; they share its budgets and its data."""
@@ -429,7 +440,7 @@ class Problem:
         become dense unless ``dense`` is False.
         """
         return self._with(
-            data=self.data.restrict(self.columns.of(features), dense),
+            data=self._one_machine.restrict(self.columns.of(features), dense),
             constraints=self.constraints.restrict(features),
             columns=self.columns.restrict(features),
         )
@@ -451,7 +462,8 @@ class Problem:
     def at_samples(self, samples: np.ndarray, C: np.ndarray) -> Problem:
         """The problem on some of the samples, with their loss weights; it is dense."""
         return self._with(
-            data=self.data.at_samples(samples), loss=HingeLoss.of_kept(freeze(C))
+            data=self._one_machine.at_samples(samples),
+            loss=HingeLoss.of_kept(freeze(C)),
         )
 
     # --- solutions and bounds --------------------------------------------------------
@@ -477,7 +489,7 @@ class Problem:
 
     def signed_rows(self, columns: np.ndarray | None = None) -> np.ndarray:
         """``y_i X_ij`` of some columns, or of all, without shifts."""
-        return self.data.signed_rows(columns)
+        return self._one_machine.signed_rows(columns)
 
     def signed_blocks(self) -> Iterator[np.ndarray]:
         """``y_i X_ij`` of all columns without shifts, block by block."""

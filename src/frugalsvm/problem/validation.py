@@ -105,7 +105,10 @@ def _numbers(name: str, values: ArrayLike) -> np.ndarray:
 
 
 def check_labels(y: ArrayLike, n_samples: int) -> np.ndarray:
-    """Labels -1 and +1, one for each sample, or for each of several machines."""
+    """Labels -1 and +1, one for each sample, or for each of several machines.
+
+    A single column becomes a vector.
+    """
     check_unmasked("y", y)
     labels = _numbers("y", y)
     if labels.shape[:1] != (n_samples,) or labels.ndim > 2 or 0 in labels.shape:
@@ -118,7 +121,7 @@ def check_labels(y: ArrayLike, n_samples: int) -> np.ndarray:
         raise ValueError(
             f"y must be -1 or +1, got {wrong:g}; FrugalSVC encodes other labels."
         )
-    return labels
+    return labels.ravel() if labels.shape[1:] == (1,) else labels
 
 
 def check_weights(C: float, sample_weight: ArrayLike | None, m: int) -> np.ndarray:

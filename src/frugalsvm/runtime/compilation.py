@@ -40,6 +40,7 @@ _ready: set[str] = set()
 _lock = threading.Lock()
 _second_process: subprocess.Popen[bytes] | None = None
 _has_announced = False
+_spent = 0.0
 
 
 class _Counter(event.Listener):
@@ -98,9 +99,19 @@ def ensure(name: str, warm_up: Callable[[StopCondition], None]) -> None:
     """
     if name in _ready:
         return
-    stop = _WarmUp()
-    supervise(lambda: stop.run(warm_up), stop, patient=False)
+    global _spent
+    stop, begun, before = _WarmUp(), time.perf_counter(), _spent
+    try:
+        supervise(lambda: stop.run(warm_up), stop, patient=False)
+    finally:
+        # One may be inside another.
+        _spent = before + time.perf_counter() - begun
     _ready.add(name)
+
+
+def seconds_spent() -> float:
+    """How long this process has compiled or loaded kernels."""
+    return _spent
 
 
 def tiny_problem() -> Problem:

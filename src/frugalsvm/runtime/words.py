@@ -1,4 +1,4 @@
-"""Words for messages: lists of names, and suggestions for unknown ones."""
+"""Words for messages: lists of names, different ones, and suggestions."""
 
 from __future__ import annotations
 
@@ -31,3 +31,28 @@ def close_names(name: str, known: Iterable[str]) -> list[str]:
         return []
     short = [one for one in known if len(one) <= LONGEST_COMPARED]
     return get_close_matches(name, short, n=3)
+
+
+def different(names: Sequence[str]) -> list[str]:
+    """Names, with a number added to those that appear more than once.
+
+    Examples
+    --------
+    >>> different(["a", "b", "a", "a (2)"])
+    ['a', 'b', 'a (3)', 'a (2)']
+    """
+    taken, seen = set(names), set[str]()
+    # The number to try next, so that frequent names take no longer.
+    following: dict[str, int] = {}
+    result = []
+    for name in names:
+        new = name
+        if name in seen:
+            k = following.get(name, 2)
+            while f"{name} ({k})" in taken:
+                k += 1
+            new, following[name] = f"{name} ({k})", k + 1
+        seen.add(name)
+        taken.add(new)
+        result.append(new)
+    return result

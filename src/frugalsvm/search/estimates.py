@@ -101,10 +101,10 @@ def addition_gains(
     """
     parameters = problem.parameters(SearchParameters).estimates
     roughs = [_Rough.of(one, support, parameters.rough_tol) for one in problem.machines]
-    prices = sum(rough.prices for rough in roughs)[features]
+    prices = _total([rough.prices for rough in roughs])[features]
     gains = np.finfo(float).eps * prices
     short = _shortlist(prices, parameters.estimated)
-    gains[short] = sum(_gains(rough, features[short]) for rough in roughs)
+    gains[short] = _total([_gains(rough, features[short]) for rough in roughs])
     return gains
 
 
@@ -129,13 +129,14 @@ def exchange_losses(
         parameters.roughness_rate * problem.n_samples / max(support.size, 1),
     )
     roughs = [_Rough.of(one, support, roughness) for one in problem.machines]
-    prices = sum(rough.prices for rough in roughs)[features]
+    prices = _total([rough.prices for rough in roughs])[features]
     short = _shortlist(prices, parameters.exchanged)
     if twins is not None and features.size > short.size:
         also = np.flatnonzero(np.isin(features, twins))
         short = np.concatenate([short, np.setdiff1d(also, short)])
     features = features[short]
-    return features, sum(_losses(one, features, roughness) for one in roughs)
+    losses = [_losses(one, features, roughness) for one in roughs]
+    return features, _total(losses)
 
 
 class _Rough(NamedTuple):
@@ -169,6 +170,14 @@ class _Rough(NamedTuple):
         """The quadratic model for a gap."""
         theta = _theta(self.problem.C, self.svm.alpha, gap)
         return _model(self.problem, self.support, features, self.products, theta)
+
+
+def _total(parts: list[np.ndarray]) -> np.ndarray:
+    """The sum over machines."""
+    total = parts[0]
+    for part in parts[1:]:
+        total = total + part
+    return total
 
 
 def _gains(rough: _Rough, features: np.ndarray) -> np.ndarray:

@@ -7,7 +7,7 @@ import io
 import tempfile
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import date, datetime
+from datetime import datetime
 from typing import IO, Any, NamedTuple
 
 from .columns import Table, TextStyle
@@ -156,14 +156,8 @@ def _text(cell: Any) -> str:
     """A cell as a CSV file would have it."""
     if cell is None:
         return ""
-    if isinstance(cell, str):
-        return cell
     if isinstance(cell, float) and cell == round(cell) and abs(cell) < _WHOLE:
         return str(int(cell))
-    if isinstance(cell, float):
-        return repr(cell)
     if isinstance(cell, datetime) and cell.time() == datetime.min.time():
         return cell.date().isoformat()
-    if isinstance(cell, date):
-        return str(cell)
     return str(cell)

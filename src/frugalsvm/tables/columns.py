@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -279,13 +279,6 @@ def _some_rows(column: Column, kept: np.ndarray) -> Column:
     if isinstance(column, Numbers):
         return Numbers(column.values[kept], column.format)
     return replace(column, size=int(kept.sum()))
-
-
-def texts_of(values: Iterable[str | None], are_dates: bool = False) -> Texts:
-    """A column of strings from one string, or None, per row."""
-    place: dict[str | None, int] = {}
-    codes = np.array([place.setdefault(one, len(place)) for one in values], np.int32)
-    return in_order(codes, list(place), are_dates)
 
 
 def in_order(

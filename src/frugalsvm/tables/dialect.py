@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from itertools import islice
 
 from ..output.portable.categories import STRIPPED
+from ..runtime.words import different
 from .errors import TableError, listed
-from .naming import different
 
 # If two fit equally well, the first is used: commas may be in numbers or names.
 SEPARATORS = {"\t": "tabs", ";": "semicolons", "|": "bars", ",": "commas"}

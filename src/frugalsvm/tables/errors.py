@@ -11,7 +11,11 @@ class TableError(ValueError):
     """A table that cannot be used; the message says why, and what to do."""
 
 
-class UnknownColumn(TableError):
+class WrongRequest(TableError):
+    """What was asked for does not suit a table in which nothing is wrong."""
+
+
+class UnknownColumn(WrongRequest):
     """A requested column does not exist."""
 
 

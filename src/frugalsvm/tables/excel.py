@@ -10,7 +10,7 @@ from zipfile import ZipFile
 import numpy as np
 
 from .cells import CellRows
-from .errors import TableError, listed
+from .errors import TableError, WrongRequest, listed
 from .source import MOST_UNPACKED, TableFile
 
 SUFFIX = ".xlsx"
@@ -132,7 +132,7 @@ def _chosen(book: Any, name: str, sheet: str | None) -> Any:
         return book.worksheets[titles.index(sheet)]
     if sheet.isdigit() and 1 <= int(sheet) <= len(titles):
         return book.worksheets[int(sheet) - 1]
-    raise TableError(
+    raise WrongRequest(
         f"--sheet: {name} has no sheet {sheet!r}; it has {listed(titles)}."
     )
 

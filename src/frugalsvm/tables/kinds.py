@@ -22,7 +22,7 @@ from .columns import (
     check_clear,
     check_usable,
 )
-from .errors import TableError, unknown_column
+from .errors import TableError, WrongRequest, unknown_column
 
 NUMBER, CATEGORY = "number", "category"
 # Maximum number of values of a text column that is taken as categorical by default, and
@@ -99,6 +99,8 @@ def make_plan(
         for name in names:
             if name not in table.columns:
                 raise unknown_column(f"--{option}", name, table.names)
+            if option == "exclude" and name == target:
+                raise WrongRequest(f"--exclude: {name!r} is the target.")
     wanted = {name: table.columns[name] for name in (*keep, *categorical)}
     check_usable(wanted, table.source)
     columns = table.columns.items()
@@ -259,9 +261,9 @@ def check_wanted(plan: Plan, option: str, names: Collection[str]) -> None:
     known = [*plan.kinds, *reasons]
     for name in names:
         if name == plan.target:
-            raise TableError(f"{option}: {name!r} is the target.")
+            raise WrongRequest(f"{option}: {name!r} is the target.")
         if name in reasons:
-            raise TableError(
+            raise WrongRequest(
                 f"{option} {name!r}: this column is dropped: {reasons[name]}."
             )
         if name not in plan.kinds:

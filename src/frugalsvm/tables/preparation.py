@@ -11,6 +11,7 @@ import json
 import math
 from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import islice
 from reprlib import repr as brief
 from typing import Any
 
@@ -18,16 +19,14 @@ import numpy as np
 
 from ..output.portable.categories import MISSING_WORDS, OTHER
 from ..output.portable.schema import parse
+from ..runtime.words import different
 from .columns import Table, check_clear
 from .errors import TableError, listed
 from .formats import DECIMALS, GROUPS, FormatRule, NumberFormat
 from .gaps import REFUSE
 from .kinds import CATEGORY, NUMBER, Plan
-from .naming import different
 from .prepared_columns import CategoryColumn, NumberColumn, PreparedColumn, learned
-
-# Tolerance for means of 0 and variances of 1.
-STANDARD_TOL = 1e-9
+from .standard import STANDARD_TOL, common_scale, deviation, moments
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +39,8 @@ class Preparation:
     features : tuple of str
         Names of the features; all different.
     means, scales : ndarray of shape (n_features,)
-        A feature is ``(value - mean) / scale``.
+        A feature is ``(value - mean) / scale``. All categories of a column have the
+        same scale: their variances add up to 1, the variance of a number.
     target : str
     classes : tuple of two labels
     target_format : NumberFormat or None
@@ -90,12 +90,14 @@ class Preparation:
             for name, kind in plan.kinds.items()
         )
         features = tuple(different([x for one in columns for x in one.features()]))
-        means, scales = [], []
+        means: list[float] = []
+        scales: list[float] = []
         for one in columns:
-            for values in one.values(table.columns[one.name], some):
-                mean, scale = moments(values)
-                means.append(mean)
-                scales.append(scale)
+            found = [moments(x) for x in one.values(table.columns[one.name], some)]
+            own, deviations = zip(*found, strict=True) if found else ((), ())
+            means += own
+            is_category = isinstance(one, CategoryColumn)
+            scales += [common_scale(own)] * len(own) if is_category else deviations
         return cls(
             columns, features, np.array(means), np.array(scales), plan.target, classes,
             getattr(table.columns.get(plan.target), "format", None),
@@ -210,6 +212,8 @@ class Preparation:
     def check_standard(self, table: Table) -> float:
         """Check that the features have mean 0 and variance 1.
 
+        The categories of a column have it together, or, in older files, each.
+
         Returns
         -------
         float
@@ -220,18 +224,17 @@ class Preparation:
         TableError
             If the deviation is too large.
         """
-        worst = 0.0
-        for j, values in enumerate(self._raw(table, None)):
-            standard = (values - self.means[j]) / self.scales[j]
-            # Constant features have a scale of 1.
-            variance = float(np.mean(standard**2))
-            off = abs(float(standard.mean()))
-            if (values != values[0]).any():
-                off = max(off, abs(variance - 1.0))
+        worst, raw, first = 0.0, self._raw(table, None), 0
+        for one in self.columns:
+            own = slice(first, first := first + len(one.features()))
+            off = deviation(
+                islice(raw, own.stop - own.start), self.means[own].tolist(),
+                self.scales[own].tolist(), isinstance(one, CategoryColumn),
+            )  # fmt: skip
             if not off <= STANDARD_TOL:
                 raise TableError(
-                    f"the stored mean and scale of {self.features[j]!r} do not "
-                    f"standardise these data: they are off by {off:.3g}."
+                    f"the stored means and scales of {one.name!r} do not standardise "
+                    f"these data: they are off by {off:.3g}."
                 )
             worst = max(worst, off)
         return worst
@@ -331,17 +334,6 @@ class Preparation:
             RecursionError,
         ) as error:
             raise TableError(f"the preparation cannot be read: {error!r}.") from error
-
-
-def moments(values: np.ndarray) -> tuple[float, float]:
-    """Mean and standard deviation; the scale is 1 for constant values."""
-    mean = float(values.mean())
-    # Adding the mean of the differences corrects the rounding error.
-    mean += float((values - mean).mean())
-    scale = math.sqrt(float(np.mean((values - mean) ** 2)))
-    if not (values != values[0]).any() or not scale > 0:
-        return float(values[0]), 1.0
-    return mean, scale
 
 
 # --- reading untrusted files ---------------------------------------------------------

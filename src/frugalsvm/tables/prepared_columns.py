@@ -17,7 +17,7 @@ from ..output.portable.categories import (
     missing_words,
     named,
 )
-from ..output.portable.text import LARGEST_VALUE
+from ..output.portable.lookups import LARGEST_VALUE
 from .columns import Column, Numbers, Texts
 from .errors import TableError
 from .formats import NumberFormat

@@ -13,7 +13,7 @@ from os import PathLike
 from .cells import CellRows, read_cells
 from .columns import Table, TextStyle
 from .dialect import N_ROWS, SEPARATORS, Dialect, guess
-from .errors import TableError
+from .errors import TableError, WrongRequest
 from .excel import is_workbook, sheet_rows
 from .formats import ALL_OPEN, FormatRules
 from .layout import USUAL, Layout
@@ -73,7 +73,7 @@ def read_table(
         if is_workbook(source):
             cells = sheet_rows(source, layout.sheet)
         elif layout.sheet is not None:
-            raise TableError(f"--sheet: {source.name} is not an Excel file.")
+            raise WrongRequest(f"--sheet: {source.name} is not an Excel file.")
         elif source.start(4) == b"PAR1":
             if layout.is_transposed:
                 raise TableError("--transpose takes text tables and Excel files only.")
@@ -150,8 +150,8 @@ def _dialect(source: TableFile, encoding: str) -> Dialect:
             ) from error
         text = start.decode(encoding, errors="ignore")
     except LookupError as error:
-        raise TableError(
-            f"unknown encoding {encoding!r}; try utf-8, latin-1 or cp1252."
+        raise WrongRequest(
+            f"--encoding: unknown encoding {encoding!r}; try utf-8, latin-1 or cp1252."
         ) from error
     _check_width(text, source)
     return guess(text, source.name, is_whole)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ..output.portable.categories import STRIPPED
 from .columns import Column, Numbers, Table, Texts, check_clear
-from .errors import TableError, UnknownColumn, listed, unknown_column
+from .errors import TableError, UnknownColumn, WrongRequest, listed, unknown_column
 
 Label = str | int | float
 # Doubles represent all whole numbers up to this one exactly.
@@ -28,11 +29,14 @@ class Target:
         A positive score means the second one. Numbers stay numbers.
     positive : ndarray of bool
         Whether a row is of the second class.
+    is_given : bool
+        Whether the user said which class is the second.
     """
 
     name: str
     classes: tuple[Label, Label]
     positive: np.ndarray
+    is_given: bool = False
 
     @property
     def signs(self) -> np.ndarray:
@@ -54,8 +58,9 @@ def find_target(table: Table, name: str, positive: str | None = None) -> Target:
     table : Table
     name : str
     positive : str, default=None
-        The class that a positive score means. None takes the larger number, or the last
-        one in alphabetical order.
+        The class that a positive score means; if there are several others, they are one
+        class, ``not`` this one. None takes the larger number, or the last one in
+        alphabetical order.
 
     Returns
     -------
@@ -64,11 +69,12 @@ def find_target(table: Table, name: str, positive: str | None = None) -> Target:
     Raises
     ------
     TableError
-        Unless there are exactly two classes and each row has one.
+        Unless there are two classes, or one is given, and each row has one.
     """
     if name not in table.columns:
         error = unknown_column("--target", name, table.names)
-        raise UnknownColumn(f"{error}{_turned_words(table, name)}")
+        hints = [f" This is {one}." for one in table.remarks if one.startswith("sheet")]
+        raise UnknownColumn(f"{error}{_turned_words(table, name)}{''.join(hints)}")
     column = table.columns[name]
     check_clear({name: column}, table.source)
     n_missing = int(column.missing.sum())
@@ -84,11 +90,27 @@ def find_target(table: Table, name: str, positive: str | None = None) -> Target:
             f"the target {name!r} has infinite values; classes must be names or finite "
             "numbers."
         )
+    if len(labels) > 2 and positive is not None:
+        return _against_rest(name, labels, codes, _place(name, labels, positive))
     if len(labels) != 2:
         raise TableError(_wrong_number(name, labels, len(column)))
     which = 1 if positive is None else _place(name, labels, positive)
     first, second = labels[1 - which], labels[which]
-    return Target(name, (first, second), codes == which)
+    return Target(name, (first, second), codes == which, positive is not None)
+
+
+def _against_rest(
+    name: str, labels: list[Label], codes: np.ndarray, which: int
+) -> Target:
+    """One class of several against all others, which are one class then."""
+    second = labels[which]
+    rest = f"not {second}"
+    if rest in labels:
+        raise TableError(
+            f"the target {name!r} has a class {rest!r}, which is what all classes but "
+            f"{str(second)!r} would be called; rename it."
+        )
+    return Target(name, (rest, second), codes == which, True)
 
 
 def labelled(table: Table, name: str) -> Table:
@@ -104,10 +126,17 @@ def labelled(table: Table, name: str) -> Table:
 def known_target(
     table: Table, name: str, classes: tuple[Label, Label], what: str = "target"
 ) -> Target:
-    """The target of a table whose classes are already known."""
+    """The target of a table whose classes are already known.
+
+    A first class called ``not x``, if no row has it, is all rows that are not x.
+    """
     column = table.column(name, what)
     check_clear({name: column}, table.source)
     labels, codes = _labels(column)
+    first, second = classes
+    if first == f"not {second}" and first not in labels and not column.missing.any():
+        is_second = np.array([one == second for one in labels], dtype=bool)
+        return Target(name, classes, is_second[codes])
     strange = [str(one) for one in labels if one not in classes]
     if strange or column.missing.any():
         problem = f"has {listed(strange)}" if strange else "has missing values"
@@ -167,7 +196,7 @@ def _place(name: str, labels: list[Label], positive: str) -> int:
     )
 
 
-class PositiveError(TableError):
+class PositiveError(WrongRequest):
     """The requested positive class does not exist."""
 
 
@@ -196,6 +225,7 @@ def _wrong_number(name: str, labels: list[Label], n_rows: int) -> str:
         )
     return (
         f"the target {name!r} has {len(labels)} classes ({shown}), but must have "
-        "two; make a column with one class against the others, or keep only the rows "
-        "of two classes."
+        f"two: --positive {shlex.quote(str(labels[-1]))} fits that class against all "
+        "others, and so on for each; in Python, FrugalSVC fits all classes on the same "
+        "features."
     )

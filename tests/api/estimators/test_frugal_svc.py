@@ -156,7 +156,7 @@ Y4 = np.array([0, 0, 1, 1])
     ("parameters", "y", "error", "words"),
     [
         ({}, [0, 0, 0, 0], ValueError, "one class"),
-        ({}, [0, 1, 2, 1], ValueError, r"Only binary.*3 classes"),
+        ({"signs": [1, 0]}, [0, 1, 2, 1], ValueError, r"signs are for two classes.* 3"),
         ({"max_features": -1}, Y4, ValueError, r"max_features.*-1"),
         ({"max_features": 1.5}, Y4, ValueError, r"max_features.*1\.5"),
         ({"C": -2.0}, Y4, ValueError, r"C.*-2\.0"),

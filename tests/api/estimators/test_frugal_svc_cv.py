@@ -31,7 +31,7 @@ def expected_failures(estimator):
     [
         FrugalSVCCV([1, 2], [0.1, 1.0], **QUICK),
         FrugalSVCCV([2], [1.0], scale=True, refit_C=[0.1, 1.0], cv=3, **QUICK),
-        FrugalSVCCV([1], [1.0], scale=False, refit_C="same", cv=3, **QUICK),
+        FrugalSVCCV([2], [1.0], scale=False, refit_C="same", cv=3, **QUICK),
         FrugalSVCCV(),
     ],
     expected_failed_checks=expected_failures,

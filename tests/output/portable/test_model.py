@@ -18,6 +18,7 @@ from sklearn.preprocessing import (
     FunctionTransformer,
     MaxAbsScaler,
     MinMaxScaler,
+    PolynomialFeatures,
     RobustScaler,
     StandardScaler,
 )
@@ -154,7 +155,8 @@ def test_scalers_become_means_and_scales(steps):
     ("steps", "words"),
     [
         ([PCA(2)], "PCA cannot be expressed by"),
-        ([SimpleImputer()], "SimpleImputer cannot be expressed"),
+        ([SimpleImputer(missing_values=-1)], "SimpleImputer replaces -1"),
+        ([PolynomialFeatures(2)], "PolynomialFeatures cannot .* without it"),
         ([MinMaxScaler(clip=True)], "without clip"),
         ([FunctionTransformer(np.abs)], "FunctionTransformer"),
     ],

@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from frugalsvm import InvalidModel, PortableModel
-from frugalsvm.output.portable import Feature, model_schema
+from frugalsvm.output.portable import Feature, Sigmoid, model_schema
 from frugalsvm.output.portable.schema import check, parse
 from tests.output.portable.models import fitted
 
@@ -250,6 +251,17 @@ def test_files_of_version_1_are_read(text):
     content["proof"]["refit"] = {"C": 1.0, "objective": 2.0}
     with pytest.raises(InvalidModel, match="lower_bound"):
         PortableModel.from_json(json.dumps(content))
+
+
+def test_a_file_that_was_written_as_version_1_is_read():
+    model = PortableModel.load(Path(__file__).with_name("version_1.json"))
+    row = {"worst area": 900.0, "worst smoothness": 0.14}
+    score = 0.5 - 1.25 * (900.0 - 880.5831282952549) / 568.8564589838235
+    score -= 0.75 * (0.14 - 0.1323685940246046) / 0.022812404999450246
+    np.testing.assert_allclose(model.decision_function(row), [score])
+    assert model.calibration == Sigmoid(-1.5, 0.25)
+    assert model.proof.refit is None
+    assert json.loads(model.to_json())["version"] == 2
 
 
 def test_numbers_of_a_calibration_beyond_double_precision_are_rejected(text):

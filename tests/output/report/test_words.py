@@ -8,6 +8,7 @@ from frugalsvm.output.report import (
     BudgetPath,
     FeatureAlternatives,
     Verdict,
+    proved,
     words,
 )
 from tests.output.report import samples
@@ -57,29 +58,39 @@ def verdict(**changes):
 
 
 def test_a_proof_is_described_in_words():
-    text = words.proof(verdict())
+    text = proved.proof(verdict())
     assert "no other choice of at most five features fits these data better" in text
     assert "by more than 0.01" in text
-    exact = words.proof(verdict(lower_bound=100.0))
-    assert exact.endswith("fits these data better.")
+    exact = proved.proof(verdict(lower_bound=100.0))
+    assert "fits these data better at this setting (C" in exact
+    for one in (text, exact):
+        assert one.endswith(
+            "about the fit to these data, not about how often the model is right."
+        )
+    assert "with class weights" in proved.proof(verdict(class_weight="sick 9"))
+    assert "accurate" not in text
 
 
 @pytest.mark.parametrize("status", ["feasible", "time limit", "interrupted"])
 @pytest.mark.parametrize("bound", [60.0, 0.5, 0.0, -np.inf])
 def test_a_large_gap_does_not_sound_like_a_bad_model(status, bound):
-    text = words.proof(verdict(status=status, lower_bound=bound))
+    text = proved.proof(verdict(status=status, lower_bound=bound))
     assert "No better choice of at most five features was found" in text
     assert "how good the model is" in text
     assert "been proved that no other" not in text
     for word in ("bad", "poor", "fail", "inf", "nan"):
         assert word not in text
-    assert words.standing(verdict(status=status))[0] == "Best found"
+    assert proved.standing(verdict(status=status))[0] == "Best found"
 
 
 def test_budgets_in_words():
-    assert words.budget(verdict(max_features=1)) == "at most one feature"
-    assert words.budget(verdict(max_features=None)) == "features"
-    assert words.budget(verdict(max_cost=100.0)).endswith("a total cost of at most 100")
+    assert proved.budget(verdict(max_features=1)) == "at most one feature"
+    assert proved.budget(verdict(max_features=None)) == "features"
+    included = proved.budget(verdict(included=("age", "dose")))
+    assert included == "at most five features with age, dose among them"
+    assert proved.budget(verdict(max_cost=100.0)).endswith(
+        "a total cost of at most 100"
+    )
 
 
 def test_a_class_that_is_a_number_gets_the_name_of_the_target():
@@ -87,18 +98,6 @@ def test_a_class_that_is_a_number_gets_the_name_of_the_target():
     assert words.label(report, 1) == "diagnosis\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}1"
     assert words.label(samples.whole(), 1) == "malignant"
     assert words.label(samples.bare(), 1) == "1"
-
-
-def test_quality_is_compared_with_the_usual_class():
-    report = samples.whole()
-    assert "Always predicting “benign”" in words.quality(report)
-    assert "hardly" not in words.quality(report)
-    useless = replace(report.validation, confusion=np.array([[90, 0], [10, 0]]))
-    useless = replace(useless, scores=())
-    assert "hardly better than that" in words.quality(
-        replace(report, validation=useless)
-    )
-    assert words.quality(samples.bare()) == ""
 
 
 def test_mistakes_are_counted():

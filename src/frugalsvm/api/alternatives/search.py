@@ -76,6 +76,7 @@ def near_optimal(
     n_jobs: int | None = None,
     random_state: int | np.random.RandomState | None = None,
     certificate: bool = False,
+    warm: Result | None = None,
 ) -> NearOptimal:
     """List all choices of features whose objective is within a tolerance of the best.
 
@@ -130,6 +131,9 @@ def near_optimal(
         Seed of the search for a first solution; a complete list does not depend on it.
     certificate : bool, default=False
         Keep a proof that nothing is missing, for :func:`frugalsvm.verify`.
+    warm : Result, default=None
+        Result of a fit of the same problem, from which the list begins; by default, a
+        first solution is searched for.
 
     Returns
     -------
@@ -166,22 +170,29 @@ def near_optimal(
         float(tolerance), int(limit), np.inf if max_nodes is None else int(max_nodes),
         n_threads(n_jobs), certificate,
     )  # fmt: skip
-    start = solve(
-        problem, method="swap", effort="fast", random_state=random_state, n_jobs=n_jobs,
-        time_limit=None if time_limit is None else START_PART * time_limit,
-    )  # fmt: skip
+    start, spent = warm, 0.0
+    if start is None:
+        start = solve(
+            problem, method="swap", effort="fast", random_state=random_state,
+            n_jobs=n_jobs,
+            time_limit=None if time_limit is None else START_PART * time_limit,
+        )  # fmt: skip
+        spent = start.seconds
+    _check_start(problem, start)
     # After the solve: its warm-up must not run inside another warm-up.
     compilation.ensure("near_optimal", _warm_up)
-    left = None if time_limit is None else max(0.0, time_limit - start.seconds)
+    left = None if time_limit is None else max(0.0, time_limit - spent)
     stop = StopCondition(left)
-    if start.status is Status.INTERRUPTED:
+    if warm is None and start.status is Status.INTERRUPTED:
         stop.interrupt()
-    found, _ = supervise(partial(_run, request, start, stop), stop)
+    found, _ = supervise(partial(_run, request, start, spent, stop), stop)
     return found
 
 
-def _run(request: _Request, start: Result, stop: StopCondition) -> NearOptimal:
-    """Grow the tree and collect what it lists."""
+def _run(
+    request: _Request, start: Result, spent: float, stop: StopCondition
+) -> NearOptimal:
+    """Grow the tree and collect what it lists; ``start`` took some seconds."""
     problem = request.problem
     listing = Listing(Threshold(request.tolerance), request.limit)
     # SVMs are inexact, and the start must not be missed.
@@ -203,7 +214,7 @@ def _run(request: _Request, start: Result, stop: StopCondition) -> NearOptimal:
             listing.cut(listing.limit)
             bounds = bounds_without(watching, tree, stop.should_stop)
     return _collect(
-        request, tree, stop, seconds=start.seconds + stop.seconds,
+        request, tree, stop, seconds=spent + stop.seconds,
         n_exchanges=exchanges.n_tried, _bounds_without=bounds,
         _substitutes=exchanges.substitutes,
     )  # fmt: skip
@@ -220,6 +231,8 @@ def _collect(
     # Sets that are not leaves belong to open nodes, which the bound covers.
     leaves = [one.bound for one in found if one.bound > -np.inf]
     lower_bound = min([proved, *leaves])
+    # A model that is part of another leaves the list, even if it was the best one.
+    best = max(tree.listing.best, groups[0][0].objective)
     proof = None
     if request.keep_proof:
         proof = _certificate(problem, groups, lower_bound, tree)
@@ -230,9 +243,7 @@ def _collect(
         objectives=np.array([one.objective for one, _ in groups]),
         complete=complete,
         # Rounded down.
-        complete_up_to=(
-            tolerance if complete else proved / tree.listing.best * (1 - 1e-15) - 1
-        ),
+        complete_up_to=tolerance if complete else proved / best * (1 - 1e-15) - 1,
         tolerance=tolerance,
         threshold=tree.listing.last,
         lower_bound=lower_bound,
@@ -268,6 +279,15 @@ def _status(complete: bool, tree: ListingTree, stop: StopCondition) -> str:
         return "limit"
     # If no limit stopped it, SVMs were not accurate enough to prove more.
     return str(Status.TIME_LIMIT if stop.out_of_time else Status.FEASIBLE)
+
+
+def _check_start(problem: Problem, start: Result) -> None:
+    """Raise ValueError unless a result may be one of the problem."""
+    if start.n_features != problem.n_features or not problem.admits(start.selected):
+        raise ValueError(
+            "warm is a result for other features or budgets; give one of a fit of the "
+            "same problem."
+        )
 
 
 def _first(problem: Problem, start: Result) -> Found:
@@ -341,7 +361,7 @@ def _warm_up(stop: StopCondition) -> None:
     start = solve(problem, method="swap", effort="fast", n_jobs=1)
     names = [""] * problem.n_features
     request = _Request(problem, names, 0.1, 100, REHEARSAL_NODES, 1, True)
-    _run(request, start, stop)
+    _run(request, start, start.seconds, stop)
 
 
 # --- user input ----------------------------------------------------------------------

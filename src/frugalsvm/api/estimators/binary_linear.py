@@ -142,7 +142,7 @@ class BinaryLinearClassifier(
 
     def _get_support_mask(self) -> np.ndarray:
         check_is_fitted(self)
-        return self.coef_.any(axis=0)
+        return np.asarray((self.coef_ != 0).any(axis=0))
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from numbers import Integral
 from typing import Any
 
@@ -115,32 +116,28 @@ class BudgetedClassifier(BinaryLinearClassifier):
             self.refit_objective_ = result.refit.objective
             self.refit_lower_bound_ = result.refit.lower_bound
 
-    def _note_predictions(
-        self, predicted: np.ndarray, truth: np.ndarray, C: float
+    def _note_constant(
+        self, sign: int | None, never: Sequence[int], truth: np.ndarray, C: float
     ) -> None:
-        """Remember which classes the weights never predict for training samples.
+        """Remember whether the weights predict all classes for training samples.
 
-        ``predicted`` and ``truth`` are numbers of classes; two of them make it a
-        constant model.
+        ``sign`` is that of the scores of all samples, if there is one, ``never`` has
+        the numbers of those of several classes that are never predicted, and ``truth``
+        those of the samples.
         """
-        kinds = np.unique(predicted)
         is_weighted = self.class_weight is not None
         name = "C" if self.result_.refit is None else "refit_C"
-        self._constant, self._never = None, []
-        if self.classes_.size == 2:
-            sign = 2 * int(kinds[0]) - 1 if kinds.size == 1 else None
-            self._constant = ConstantModel.of(
-                sign, truth > 0, self.classes_, C, is_weighted,
-                has_budget=not _is_zero(self.max_features), name=name,
-            )  # fmt: skip
-            return
+        self._constant = ConstantModel.of(
+            sign, truth > 0, self.classes_, C, is_weighted,
+            has_budget=not _is_zero(self.max_features), name=name,
+        )  # fmt: skip
         counts = np.bincount(truth, minlength=self.classes_.size)
         self._never = [
             NeverPredicted(
                 self.classes_[k], int(counts[k]), truth.size, float(C), is_weighted,
                 name,
             )
-            for k in np.setdiff1d(np.arange(self.classes_.size), kinds)
+            for k in never
         ]  # fmt: skip
 
     def _warn_if_constant(self, stacklevel: int) -> None:
@@ -151,7 +148,7 @@ class BudgetedClassifier(BinaryLinearClassifier):
 
     def _get_support_mask(self) -> np.ndarray:
         check_is_fitted(self)
-        mask = self.coef_.any(axis=0)
+        mask = np.asarray((self.coef_ != 0).any(axis=0))
         mask[self._included] = True
         if getattr(self, "_groups", None) is None:
             return mask

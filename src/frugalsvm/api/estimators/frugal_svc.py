@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from ...driver.result import Result, Status
 from ...runtime.effort import EFFORTS
 from ...runtime.progress import Callback
-from ..validation.models import Linear, codes_of
+from ..validation.models import codes_of
 from . import parameters as may_be
 from .binary_linear import all_or_nothing, check_sample_weight
 from .budgeted import BudgetedClassifier
@@ -329,9 +329,8 @@ class FrugalSVC(BudgetedClassifier):
         self._included = self._features.columns_of(np.array(problem.include))
         self._take(outcome.result)
         C = self.C if self.refit_C is None else self.refit_C
-        kept = weights > 0
-        predicted = Linear.of(outcome.result).predict(data)
-        self._note_predictions(predicted[kept], codes_of(signs)[kept], C)
+        kept, found = weights > 0, outcome.result
+        self._note_constant(found.constant, found.never, codes_of(signs)[kept], C)
         # Free its copy of the data before the next step.
         del problem
         self._keep_moments(data, check_sample_weight(sample_weight, data) * kept)

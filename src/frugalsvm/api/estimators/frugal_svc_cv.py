@@ -362,7 +362,11 @@ class FrugalSVCCV(BudgetedChoice):
         self._take_choice(work, found.folds, fitted.choice)
         self._take_fit(fitted)
         kept = loss_weight > 0
-        predicted = fitted.model.predict(data)[kept]
-        self._note_predictions(predicted, codes_of(signs)[kept], self.best_refit_C_)
+        predicted = np.unique(fitted.model.predict(data)[kept])
+        sign, never = None, np.setdiff1d(np.arange(self.classes_.size), predicted)
+        if self.classes_.size == 2 and predicted.size == 1:
+            sign, never = 2 * int(predicted[0]) - 1, never[:0]
+        truth = codes_of(signs)[kept]
+        self._note_constant(sign, never.tolist(), truth, self.best_refit_C_)
         self._keep_moments(data, samples.sample_weight)
         return found, found.was_interrupted or fitted.was_interrupted

@@ -111,6 +111,8 @@ class GridWork:
     scoring : Scoring
     time_limit : float or None
         Seconds for a fold that runs on its own.
+    most_samples : int or None
+        Folds with more training samples are searched and fitted on a subsample.
     """
 
     budgets: np.ndarray
@@ -120,6 +122,7 @@ class GridWork:
     maker: ProblemMaker
     scoring: Scoring
     time_limit: float | None = None
+    most_samples: int | None = None
 
     @property
     def n_cells(self) -> int:
@@ -168,16 +171,19 @@ class FoldSearch:
     def __init__(
         self, work: GridWork, data: Shared[Samples], job: FoldJob, stop: StopCondition
     ):
-        from ..grid_search import GridSearch
+        from ..grid_search import GridSearch, few_samples
 
         assert job.seed is not None
         self._work, self._job = work, job
         self._train, self._test = data.value.part(job.train), data.value.part(job.test)
+        kept = self._train.sample_weight > 0
+        self._kept = self._train.data if kept.all() else self._train.data[kept]
         ones = np.ones(job.train.size)
         weight = ones if job.loss_weight is None else job.loss_weight
-        self._problem, self._units = work.maker.make(
+        problem, self._units = work.maker.make(
             self._train.data, self._train.signs, weight, self._train.sample_weight
         )
+        self._problem = few_samples(problem, work.most_samples, job.seed)
         self._search = GridSearch(
             self._problem, work.budgets, work.weights, effort=work.effort,
             seed=job.seed, stop=stop,
@@ -239,13 +245,12 @@ class FoldSearch:
         settings = {"max_features": int(work.budgets[j]), "C": float(work.weights[i])}
         refit = work.refit_weights
         tried = work.weights[i : i + 1] if refit is None else refit
-        kept = self._train.sample_weight > 0
         scores, constant = np.empty(work.n_refit), np.zeros(work.n_refit, dtype=bool)
         for r, C in enumerate(tried.tolist()):
             model = self._units.fold_back(
                 svm_on(self._problem.with_C(C), solution.support)
             )
-            constant[r] = model.is_constant(self._train.data[kept])
+            constant[r] = model.is_constant(self._kept)
             scores[r] = work.scoring.score(
                 model, settings, self._test, self._job.score_params or {}
             )

@@ -2,8 +2,10 @@
 
 ``model`` holds the numbers and ``parts`` the features and the proof; ``content`` reads
 and writes the file and ``schema`` checks it. ``reading`` converts fitted estimators,
-``columns`` finds features in tables, and ``calibration`` turns scores into
-probabilities. ``pipeline``, ``text``, ``onnx_graph`` and ``scorecard`` are the exports.
+whose ``encoders`` make ``terms`` of columns. ``columns`` and ``raw_columns`` find
+features in tables, ``lookups`` are encoded categories, and ``calibration`` turns scores
+into probabilities. ``pipeline``, ``text``, ``onnx_graph`` and ``scorecard`` are the
+exports.
 """
 
 from .calibration import Isotonic, Sigmoid

@@ -120,6 +120,12 @@ def canonical(text: str) -> str:
     return f"{sign}{whole or '0'}.{fraction}"
 
 
+def truth(text: str) -> bool | str:
+    """A truth value, however it is written; any other text as it is."""
+    found = _TRUTH_OF.get(canonical(text))
+    return text if found is None else found == "True"
+
+
 def is_number(text: str) -> bool:
     """Whether a canonical string is a plain number."""
     found = _NUMBER.fullmatch(text)

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .origins import fills
-from .text import LARGEST_VALUE
+from .lookups import LARGEST_VALUE
+from .origins import fills, takes_columns
+from .raw_columns import features_of_columns
 
 if TYPE_CHECKING:
     from .model import PortableModel
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
 def select_columns(model: PortableModel, X: Any) -> np.ndarray:
     """See :meth:`PortableModel.select`."""
+    if takes_columns(model):
+        return features_of_columns(model, X)
     table = _by_name(model, X)
     if table is None:
         table = _by_place(model, X)

@@ -20,6 +20,7 @@ from ...runtime import markup
 from .calibration import Calibration
 from .columns import select_columns
 from .content import from_content, to_content
+from .origins import takes_columns
 from .parts import Feature, Group, Label, Proof, check_features, check_groups
 from .schema import InvalidModel, parse, shown
 from .text import python_text, sql_text
@@ -85,7 +86,7 @@ class PortableModel:
     threshold: float | None = None
 
     def __post_init__(self) -> None:
-        check_features(self.features, self.n_features_in)
+        check_features(self.features, self.n_features_in, takes_columns(self))
         check_groups(self.groups, self.signs, set(self.names))
         first, second = self.classes
         if type(first) is not type(second) or first == second:
@@ -110,8 +111,9 @@ class PortableModel:
         ----------
         estimator : fitted estimator
             :class:`~frugalsvm.FrugalSVC` or another linear classifier of two classes,
-            alone or behind scalers and selectors in a pipeline, found by a search, or
-            calibrated with ``CalibratedClassifierCV(..., ensemble=False)``.
+            alone or behind scalers, selectors, imputers and encoders of categories in a
+            pipeline, found by a search, or calibrated with
+            ``CalibratedClassifierCV(..., ensemble=False)``.
         units : mapping from names to str, default=None
             Units of measurement of the features.
         metadata : mapping from str to str, default=None
@@ -158,8 +160,9 @@ class PortableModel:
     def select(self, X: Any) -> np.ndarray:
         """The columns of the model's features, in their order.
 
-        Missing values are imputed if the model was fitted so by the command line;
-        otherwise they are an error.
+        Missing values are imputed if the model was fitted so; otherwise they are an
+        error. A model of a pipeline that encodes categories or imputes takes the table
+        that the pipeline takes, as do the exports.
 
         Parameters
         ----------
@@ -218,7 +221,8 @@ class PortableModel:
     def to_pipeline(self) -> Any:
         """A fitted scikit-learn pipeline of a scaler and a FrugalSVC.
 
-        Its input is the model's features only, in the order of :attr:`names`. If the
+        Its input is the model's features only, in the order of :attr:`names`, or the
+        columns that a model with categories needs, which a first step encodes. If the
         model is calibrated, the pipeline is inside a fitted ``CalibratedClassifierCV``.
 
         Returns
@@ -237,15 +241,17 @@ class PortableModel:
         str
             A module with ``decision(row)``, ``predict(row)`` and, if the model is
             calibrated, ``probability(row)``, for a row that maps names to numbers, or
-            to strings for categories of the command line. All return None if a value
-            is missing and not imputed, or if the score overflows.
+            columns to values if there are categories. All return None if a value is
+            missing and not imputed, or unknown to an encoder that makes it an error, or
+            if the score overflows.
         """
         return python_text(self)
 
     def to_sql(self, what: str = "score", *, dialect: str = "ansi") -> str:
         """An SQL expression over columns named like the features.
 
-        It is NULL if a value is missing (NULL, NaN or infinite) and not imputed.
+        It is NULL if a value is missing (NULL, NaN or infinite) and not imputed, or
+        unknown to an encoder that makes it an error.
 
         Parameters
         ----------
@@ -268,10 +274,12 @@ class PortableModel:
         -------
         onnx.ModelProto
             Its input ``X`` has the model's features as columns, in the order of
-            :attr:`names`; its outputs are ``label``, ``score`` and, with a sigmoid
-            calibration, ``probability``. If a feature is NaN or infinite and not
-            imputed, or if the score overflows, the score is NaN and the label is none
-            of the classes: an empty string, -2^63 for integers, or NaN for floats.
+            :attr:`names`; a model of a pipeline with encoders or imputers has an input
+            for each column instead, of shape [N, 1]. Its outputs are ``label``,
+            ``score`` and, with a sigmoid calibration, ``probability``. If a feature is
+            NaN or infinite and not imputed, or if the score overflows, the score is NaN
+            and the label is none of the classes: an empty string, -2^63 for integers,
+            or NaN for floats.
             Booleans become 0 and 1.
 
         Raises

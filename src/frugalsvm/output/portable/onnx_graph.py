@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from .calibration import Sigmoid
-from .origins import Fills, fills
-from .text import LARGEST_VALUE
+from .lookups import LARGEST_VALUE
+from .onnx_columns import OUTPUTS, TEXT_OPSET, OnnxColumns, OnnxNode
+from .origins import Fills, fills, read_origins, takes_columns
 
 if TYPE_CHECKING:
     from .model import PortableModel
@@ -23,7 +25,6 @@ def build_onnx(model: PortableModel) -> Any:
     """See :meth:`PortableModel.to_onnx`."""
     helper, numpy_helper = _onnx("onnx.helper"), _onnx("onnx.numpy_helper")
     kinds = _onnx("onnx").TensorProto
-    fill = fills(model)
     constants: dict[str, np.ndarray] = {
         "mean": model.column("mean"),
         "scale": model.column("scale"),
@@ -32,17 +33,13 @@ def build_onnx(model: PortableModel) -> Any:
         "flat": np.array([-1], dtype=np.int64),
         "features": np.array([1], dtype=np.int64),
         "limit": np.array(model.threshold or 0.0),
-        "most": np.array(LARGEST_VALUE),
-        "fill": fill.values,
         "nan": np.array(np.nan),
         "none": np.array(_NONE),
         "classes": _labels(model),
     }
+    given = _given(model)
+    constants |= given.constants
     steps: list[tuple[Any, ...]] = [
-        # Comparisons with NaN are false.
-        ("Abs", ["X"], "size"),
-        ("LessOrEqual", ["size", "most"], "known"),
-        *_filled(constants, fill),
         ("Sub", ["filled", "mean"], "centred"),
         ("Div", ["centred", "scale"], "scaled"),
         # ONNX Runtime may merge a MatMul with the scale of a single feature, in single
@@ -69,9 +66,10 @@ def build_onnx(model: PortableModel) -> Any:
         decider = "score"
     steps.append(("Greater", [decider, "limit"], "positive"))
     nodes = [
-        helper.make_node(kind, inputs, [out], **(more[0] if more else {}))
-        for kind, inputs, out, *more in steps
-    ]
+        helper.make_node(one.kind, one.inputs, [one.output], domain=one.domain,
+                         **one.attributes)
+        for one in [*given.nodes, *(OnnxNode(*step) for step in steps)]
+    ]  # fmt: skip
     nodes += [
         helper.make_node("Cast", ["positive"], ["class"], to=kinds.INT64),
         helper.make_node("IsNaN", [decider], ["unknown"]),
@@ -83,39 +81,105 @@ def build_onnx(model: PortableModel) -> Any:
     graph = helper.make_graph(
         nodes,
         "frugalsvm",
-        [helper.make_tensor_value_info("X", kinds.DOUBLE, ["N", len(model.features)])],
+        [
+            helper.make_tensor_value_info(
+                name, kinds.STRING if is_text else kinds.DOUBLE, ["N", n]
+            )
+            for name, is_text, n in given.inputs
+        ],
         [helper.make_tensor_value_info(name, kind, ["N"]) for name, kind in outputs],
         [numpy_helper.from_array(value, name) for name, value in constants.items()],
         doc_string=(
-            "columns of X: " + ", ".join(map(repr, model.names)) + "; label where a "
-            f"value is missing: {constants['classes'][_NONE]!r}"
+            f"{given.words}; label where a value is missing: "
+            f"{constants['classes'][_NONE]!r}"
         ),
     )
+    _rename_inner(graph, [name for name, *_ in given.inputs])
+    opsets = {"": OPSET} | {one.domain: TEXT_OPSET for one in given.nodes if one.domain}
     proto = helper.make_model(
-        graph, opset_imports=[helper.make_opsetid("", OPSET)], producer_name="frugalsvm"
+        graph,
+        opset_imports=[helper.make_opsetid(*pair) for pair in opsets.items()],
+        producer_name="frugalsvm",
     )
     proto.ir_version = IR_VERSION
     _onnx("onnx.checker").check_model(proto)
     return proto
 
 
-def _filled(constants: dict[str, np.ndarray], fill: Fills) -> list[tuple[Any, ...]]:
+class _Given(NamedTuple):
+    """The inputs of a graph (name, whether it has text, columns), made into features.
+
+    The last output of ``nodes`` is ``filled``: the features without gaps.
+    """
+
+    inputs: list[tuple[str, bool, int]]
+    nodes: list[OnnxNode]
+    constants: dict[str, np.ndarray]
+    words: str
+
+
+def _given(model: PortableModel) -> _Given:
+    if takes_columns(model):
+        return _given_columns(model)
+    names = ", ".join(map(repr, model.names))
+    constants: dict[str, np.ndarray] = {}
+    nodes = [
+        # Comparisons with NaN are false.
+        OnnxNode("Abs", ["X"], "size"),
+        OnnxNode("LessOrEqual", ["size", "most"], "known"),
+        *_filled(constants, fills(model)),
+    ]
+    constants["most"] = np.array(LARGEST_VALUE)
+    return _Given(
+        [("X", False, len(model.features))], nodes, constants, f"columns of X: {names}"
+    )
+
+
+def _given_columns(model: PortableModel) -> _Given:
+    made = OnnxColumns(read_origins(model))
+    words = "inputs are columns; missing numbers are NaN"
+    if made.gaps:
+        gaps = ", ".join(f"{gap!r} in {name!r}" for name, gap in made.gaps.items())
+        words += f", missing texts {gaps}"
+    inputs = [(name, is_text, 1) for name, is_text in made.texts.items()]
+    return _Given(inputs, made.nodes, made.constants, words)
+
+
+def _filled(constants: dict[str, np.ndarray], fill: Fills) -> list[OnnxNode]:
     """Steps to the features without gaps, with the constants that they need."""
+    constants["fill"] = fill.values
     are_indicators = fill.of_indicators >= 0
     if not are_indicators.any():
-        return [("Where", ["known", "X", "fill"], "filled")]
+        return [OnnxNode("Where", ["known", "X", "fill"], "filled")]
     constants |= {
         "numbers": np.maximum(fill.of_indicators, 0),
         "indicators": are_indicators,
         "one": np.array(1.0),
     }
     return [
-        ("Where", ["known", "X", "fill"], "own"),
-        ("Gather", ["known", "numbers"], "there", {"axis": 1}),
-        ("Not", ["there"], "lost"),
-        ("And", ["lost", "indicators"], "says"),
-        ("Where", ["says", "one", "own"], "filled"),
+        OnnxNode("Where", ["known", "X", "fill"], "own"),
+        OnnxNode("Gather", ["known", "numbers"], "there", {"axis": 1}),
+        OnnxNode("Not", ["there"], "lost"),
+        OnnxNode("And", ["lost", "indicators"], "says"),
+        OnnxNode("Where", ["says", "one", "own"], "filled"),
     ]
+
+
+def _rename_inner(graph: Any, inputs: list[str]) -> None:
+    """Give values inside a graph names that no input has."""
+    fixed = {*inputs, *OUTPUTS}
+    mark = "inner "
+    while any(name.startswith(mark) for name in inputs):
+        mark += "-"
+
+    def renamed(names: Iterable[str]) -> list[str]:
+        return [one if one in fixed else mark + one for one in names]
+
+    for one in graph.initializer:
+        (one.name,) = renamed([one.name])
+    for node in graph.node:
+        node.input[:] = renamed(node.input)
+        node.output[:] = renamed(node.output)
 
 
 def _labels(model: PortableModel) -> np.ndarray:

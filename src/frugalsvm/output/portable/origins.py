@@ -1,12 +1,14 @@
 """Where the values of features come from: the columns of a table, and imputed values.
 
-The command line stores it in the metadata of a model, as part of the preparation.
+It is in the metadata of a model, as its preparation: that of the command line, or that
+of the encoders and imputers of a pipeline, whose categories are lookups.
 """
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -19,6 +21,7 @@ from .categories import (
     missing_words,
     named,
 )
+from .lookups import Lookup, from_content
 from .schema import InvalidModel, parse, shown
 
 if TYPE_CHECKING:
@@ -26,6 +29,11 @@ if TYPE_CHECKING:
 
 # The entry of the metadata that holds the preparation.
 PREPARATION = "preparation"
+_UNREADABLE = (
+    ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError,
+)  # fmt: skip
+# What a model is given: features, or the columns of a table.
+INPUT, COLUMNS = "input", "columns"
 
 
 class Origin(NamedTuple):
@@ -49,6 +57,8 @@ class Origin(NamedTuple):
     is_numeric : bool
         Whether a category of the column looks like a number, so that a data base may
         have numbers.
+    lookup : Lookup or None
+        The number for each value of the column, in models of pipelines.
     """
 
     column: str
@@ -59,10 +69,14 @@ class Origin(NamedTuple):
     is_indicator: bool = False
     is_other: bool = False
     is_numeric: bool = False
+    lookup: Lookup | None = None
 
     @property
     def is_zero_or_one(self) -> bool:
         """Whether the feature says what the column has."""
+        if self.lookup is not None:
+            numbers = {*self.lookup.codes.values(), self.lookup.known}
+            return numbers <= {0.0, 1.0}
         return self.category is not None or self.is_indicator
 
     @property
@@ -82,12 +96,53 @@ def read_origins(model: PortableModel) -> list[Origin]:
         return [Origin(name) for name in model.names]
     try:
         found = _origins(parse(text))
-    except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
+    except _UNREADABLE as error:
         raise InvalidModel(f"{PREPARATION} cannot be read: {error!r}.") from error
     missing = [name for name in model.names if name not in found]
     if missing:
         raise InvalidModel(f"feature {shown(missing[0])} has no {PREPARATION}.")
     return [found[name] for name in model.names]
+
+
+def is_of_same_code(origin: Origin, before: Origin | None) -> bool:
+    """Whether two features are lookups of the same levels of a column."""
+    if before is None or origin.lookup is None or origin.column != before.column:
+        return False
+    return origin.lookup.same_levels(before.lookup)
+
+
+def takes_columns(model: PortableModel) -> bool:
+    """Whether a model is given the columns of a table instead of features."""
+    text = model.metadata.get(PREPARATION)
+    if text is None:
+        return False
+    try:
+        content = parse(text)
+    except InvalidModel:
+        return False
+    return isinstance(content, dict) and content.get(INPUT) == COLUMNS
+
+
+def to_preparation(names: Sequence[str], origins: Sequence[Origin]) -> str:
+    """The preparation of features that are given as columns of a table."""
+    columns: list[dict[str, Any]] = []
+    before: Origin | None = None
+    for one in origins:
+        look = one.lookup
+        if look is None:
+            columns.append({"name": one.column, "kind": "number", "fill": one.fill})
+        else:
+            if not is_of_same_code(one, before):
+                columns.append(
+                    {
+                        "name": one.column, "kind": "category", "type": look.kind,
+                        "levels": list(look.levels), "lookups": [],
+                    }
+                )  # fmt: skip
+            columns[-1]["lookups"].append(look.to_dict())
+        before = one
+    content = {INPUT: COLUMNS, "columns": columns, "features": list(names)}
+    return json.dumps(content, ensure_ascii=True, allow_nan=False)
 
 
 class Fills(NamedTuple):
@@ -138,7 +193,11 @@ def _origins(content: Mapping[str, Any]) -> dict[str, Origin]:
     """The origins of all features, by name."""
     made: list[Origin] = []
     for one in content["columns"]:
-        name, fill = _text(one["name"]), one["fill"]
+        name = _text(one["name"])
+        if "lookups" in one:
+            made += [Origin(name, lookup=look) for look in from_content(one)]
+            continue
+        fill = one["fill"]
         if one["kind"] == "number":
             made.append(Origin(name, None, None if fill is None else _real(fill)))
             if one.get("indicator", False):

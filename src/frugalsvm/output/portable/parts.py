@@ -121,14 +121,19 @@ def check_groups(
         )
 
 
-def check_features(features: Sequence[Feature], n_features_in: int) -> None:
-    """Raise InvalidModel unless names are unique and indices increasing."""
+def check_features(
+    features: Sequence[Feature], n_features_in: int, of_columns: bool
+) -> None:
+    """Raise InvalidModel unless names are unique and indices increasing.
+
+    Several features may come from the same column of a table.
+    """
     names = [one.name for one in features]
     places = [one.index for one in features]
     if len(set(names)) < len(names):
         twice, _ = Counter(names).most_common(1)[0]
         raise InvalidModel(f"features has {shown(twice)} twice; names must be unique.")
-    if any(b <= a for a, b in pairwise(places)):
+    if any(b < a or (b == a and not of_columns) for a, b in pairwise(places)):
         raise InvalidModel(f"features must be sorted by index, got {shown(places)}.")
     if places and places[-1] >= n_features_in:
         raise InvalidModel(

@@ -6,12 +6,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
 from ...api.estimators import FrugalSVC
 from .calibration import Calibration
+from .origins import takes_columns
+from .raw_columns import input_columns
 
 if TYPE_CHECKING:
     from .model import PortableModel
@@ -31,6 +34,38 @@ class Calibrated:
         return np.column_stack([1.0 - positive, positive])
 
 
+class TableColumns(TransformerMixin, BaseEstimator):
+    """A fitted transformer: from the columns of a table to the features of a model.
+
+    Parameters
+    ----------
+    model : PortableModel
+        One whose input is the columns of a table.
+    """
+
+    def __init__(self, model: PortableModel):
+        self.model = model
+        columns = input_columns(model)
+        self.n_features_in_ = len(columns)
+        if any(name != f"x{place}" for name, place in columns.items()):
+            self.feature_names_in_ = np.array(list(columns), dtype=object)
+
+    def fit(self, X: Any, y: Any = None) -> TableColumns:
+        """Nothing is learned."""
+        return self
+
+    def transform(self, X: Any) -> np.ndarray:
+        """The features of the rows of a table."""
+        return self.model.select(X)
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Names of the features."""
+        return np.array(self.model.names, dtype=object)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+
 def build_pipeline(model: PortableModel) -> Any:
     """See :meth:`PortableModel.to_pipeline`."""
     if not model.features:
@@ -44,16 +79,20 @@ def build_pipeline(model: PortableModel) -> Any:
             "only by a positive one; use predict or decision_function of the model."
         )
     scaler = _scaler(model)
-    pipeline = Pipeline([("scaler", scaler), ("classifier", _classifier(model))])
+    steps: list[tuple[str, Any]] = [("scaler", scaler)]
+    if takes_columns(model):
+        steps.insert(0, ("columns", TableColumns(model)))
+    first = steps[0][1]
+    pipeline = Pipeline([*steps, ("classifier", _classifier(model))])
     if model.calibration is None:
         return pipeline
     method = model.calibration.to_dict()["method"]
     calibrated = CalibratedClassifierCV(pipeline, method=method, ensemble=False)
     calibrated.calibrated_classifiers_ = [Calibrated(pipeline, [model.calibration])]
     calibrated.classes_ = np.array(model.classes)
-    calibrated.n_features_in_ = len(model.features)
-    if hasattr(scaler, "feature_names_in_"):
-        calibrated.feature_names_in_ = scaler.feature_names_in_
+    calibrated.n_features_in_ = first.n_features_in_
+    if hasattr(first, "feature_names_in_"):
+        calibrated.feature_names_in_ = first.feature_names_in_
     return calibrated
 
 
@@ -64,7 +103,8 @@ def _scaler(model: PortableModel) -> StandardScaler:
     scaler.n_features_in_ = len(model.features)
     # The actual number is not stored; partial_fit would be wrong.
     scaler.n_samples_seen_ = 1
-    if any(one.name != f"x{one.index}" for one in model.features):
+    are_named = any(one.name != f"x{one.index}" for one in model.features)
+    if are_named and not takes_columns(model):
         scaler.feature_names_in_ = np.array(model.names, dtype=object)
     return scaler
 

@@ -1,23 +1,19 @@
-"""From a fitted estimator to a PortableModel: scalers become means and scales."""
+"""From a fitted estimator to a PortableModel."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
-from sklearn.feature_selection import SelectorMixin
-from sklearn.preprocessing import (
-    FunctionTransformer,
-    MaxAbsScaler,
-    MinMaxScaler,
-    RobustScaler,
-    StandardScaler,
-)
 
 from ...api.estimators.fitted import Fitted, open_fitted
+from ...runtime.words import different
 from .calibration import from_calibrator, is_finite
+from .encoders import terms_of
 from .model import PortableModel
+from .origins import PREPARATION, to_preparation
 from .parts import Feature, Group, Label, Proof, RefitProof
+from .terms import origins_of
 
 
 def read_estimator(
@@ -26,8 +22,8 @@ def read_estimator(
     """See :meth:`PortableModel.from_estimator`."""
     fitted = open_fitted(estimator)
     weights, intercept = fitted.linear()
-    columns, means, scales = _affine(fitted)
     names = fitted.column_names
+    terms = terms_of(fitted.transformers, names)
     unknown = [name for name in units if name not in names]
     if unknown:
         raise ValueError(
@@ -38,13 +34,18 @@ def read_estimator(
     if groups is not None:
         # All features of a group, so that none of a variable's categories is missing.
         is_used[groups.columns_of(groups.used(is_used))] = True
-    used = np.flatnonzero(is_used).tolist()
+    # Sorted by the columns of the table.
+    used = sorted(np.flatnonzero(is_used).tolist(), key=lambda j: terms[j].column)
+    chosen = [terms[j] for j in used]
+    made = [one.name for one in chosen]
+    origins = origins_of(chosen, terms, names)
+    if origins is not None:
+        made = different(made)
+        metadata = metadata | {PREPARATION: to_preparation(made, origins)}
     features = tuple(
-        Feature(
-            names[columns[j]], int(columns[j]), float(means[j]), float(scales[j]),
-            float(weights[j]), units.get(names[columns[j]]),
-        )
-        for j in used
+        Feature(name, one.column, one.mean, one.scale, float(weights[j]),
+                units.get(names[one.column]) if one.values is None else None)
+        for j, one, name in zip(used, chosen, made, strict=True)
     )  # fmt: skip
     first, second = (_label(one) for one in fitted.last.classes_)
     return PortableModel(
@@ -55,48 +56,8 @@ def read_estimator(
         _calibration(fitted),
         _proof(fitted.last),
         metadata,
-        *_groups_and_signs(fitted.last, {j: names[columns[j]] for j in used}),
+        *_groups_and_signs(fitted.last, dict(zip(used, made, strict=True))),
     )
-
-
-def _affine(fitted: Fitted) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Column, mean and scale of each feature that the last step sees."""
-    columns = np.arange(fitted.n_columns)
-    means, scales = np.zeros(columns.size), np.ones(columns.size)
-    for step in fitted.transformers:
-        if isinstance(step, SelectorMixin):
-            kept = step.get_support()
-            columns, means, scales = columns[kept], means[kept], scales[kept]
-            continue
-        mean, scale = _mean_and_scale(step, columns.size)
-        # ((x - m1) / s1 - m2) / s2 = (x - (m1 + s1 m2)) / (s1 s2)
-        means, scales = means + scales * mean, scales * scale
-    return columns, means, scales
-
-
-def _mean_and_scale(step: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
-    if isinstance(step, FunctionTransformer) and step.func is None:
-        return np.zeros(n), np.ones(n)
-    if isinstance(step, StandardScaler):
-        # It may have means that it does not use.
-        mean = step.mean_ if step.with_mean else None
-        return _or(mean, 0.0, n), _or(step.scale_, 1.0, n)
-    if isinstance(step, RobustScaler):
-        return _or(step.center_, 0.0, n), _or(step.scale_, 1.0, n)
-    clips = getattr(step, "clip", False)
-    if isinstance(step, MaxAbsScaler) and not clips:
-        return np.zeros(n), step.scale_
-    if isinstance(step, MinMaxScaler) and not clips:
-        return -step.min_ / step.scale_, 1.0 / step.scale_
-    raise ValueError(
-        f"{type(step).__name__} cannot be expressed by means, scales and weights; "
-        "supported are StandardScaler, RobustScaler, MinMaxScaler and MaxAbsScaler "
-        "(without clip), and feature selectors."
-    )
-
-
-def _or(values: Any, otherwise: float, n: int) -> np.ndarray:
-    return np.full(n, otherwise) if values is None else values
 
 
 def _label(value: Any) -> Label:

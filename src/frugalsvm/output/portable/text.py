@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from .calibration import Isotonic, Sigmoid
 from .categories import MISSING_WORDS, STRIPPED, Forms
+from .lookup_text import PYTHON, SqlWriter, python_value, without_repeats
+from .lookups import LARGEST_VALUE
 from .origins import Origin, read_origins
 
 if TYPE_CHECKING:
@@ -14,8 +16,6 @@ if TYPE_CHECKING:
 
 # Beyond this, exp overflows or underflows in some databases.
 LARGEST_EXPONENT = 700
-# Larger numbers count as missing, like NaN; every database can represent this one.
-LARGEST_VALUE = 1e100
 
 _QUOTES = {"ansi": ('"', '"'), "mysql": ("`", "`"), "sqlserver": ("[", "]")}
 DIALECTS = tuple(_QUOTES)
@@ -34,7 +34,7 @@ def _number(value, fill=None):
     """A number, or its replacement if it is missing."""
     return fill if value is None or not {least!r} <= value <= {most!r} else value
 
-{indicator}{category}{other}
+{indicator}{category}{other}{lookup}
 def decision(row):
     """Score of a row; None if a value is missing and has no replacement."""
     values = [{values}]
@@ -125,7 +125,8 @@ def probability(row):
 def python_text(model: PortableModel) -> str:
     """See :meth:`PortableModel.to_python`; user text appears only in literals."""
     calibration = model.calibration
-    sources = read_origins(model)
+    sources = without_repeats(read_origins(model))
+    has_lookups = any(one.lookup is not None for one in sources)
     categories = [one for one in sources if one.category is not None]
     terms = [repr(model.intercept)]
     terms += [
@@ -138,6 +139,8 @@ def python_text(model: PortableModel) -> str:
     text = _PYTHON.format(
         columns="columns to numbers, or to strings for categories"
         if categories
+        else "columns to their values"
+        if has_lookups
         else "features to numbers",
         imports=f"\n{module}\n" if module else "",
         classes=model.classes,
@@ -148,6 +151,7 @@ def python_text(model: PortableModel) -> str:
         category=_CATEGORY.format(missing=MISSING_WORDS, stripped=STRIPPED)
         if categories
         else "",
+        lookup=PYTHON if has_lookups else "",
         values=f"{values}\n    " if values else "",
         terms="\n        ".join(terms),
     )
@@ -163,6 +167,8 @@ def python_text(model: PortableModel) -> str:
 
 def _python_value(origin: Origin) -> str:
     """An expression for the value of a feature in a row."""
+    if origin.lookup is not None:
+        return python_value(origin.column, origin.lookup)
     if origin.is_indicator:
         return f"_gap(row[{origin.column!r}])"
     arguments = [f"row[{origin.column!r}]"]
@@ -208,11 +214,12 @@ def sql_text(model: PortableModel, what: str, dialect: str) -> str:
 
 
 def _sql_score(model: PortableModel, dialect: str) -> str:
+    origins = without_repeats(read_origins(model))
     terms = [_real(model.intercept)]
     terms += [
         f"{_real(one.weight)} * (({_sql_value(origin, dialect)} - "
         f"{_real(one.mean)}) / {_real(one.scale)})"
-        for one, origin in zip(model.features, read_origins(model), strict=True)
+        for one, origin in zip(model.features, origins, strict=True)
     ]
     return "(" + " + ".join(terms) + ")"
 
@@ -220,6 +227,8 @@ def _sql_score(model: PortableModel, dialect: str) -> str:
 def _sql_value(origin: Origin, dialect: str) -> str:
     """The value of a feature; NULL if its column is, unless it is imputed."""
     value, fill = _quoted(origin.column, dialect), origin.fill_value
+    if origin.lookup is not None:
+        return _sql_writer(dialect).value(value, origin.lookup)
     if origin.category is None:
         # Some databases have NaN, and sort it above all numbers. SQLite treats numbers
         # in text columns as text, unless they are preceded by a sign. Text then has no
@@ -242,6 +251,16 @@ def _sql_value(origin: Origin, dialect: str) -> str:
         cases = f"WHEN {hit} THEN {yes} " * bool(hit) + f"WHEN {other} THEN {no}"
     otherwise = "" if fill is None else f" ELSE {_real(fill)}"
     return f"(CASE {cases}{otherwise} END)"
+
+
+def _sql_writer(dialect: str) -> SqlWriter:
+    kinds = {"mysql": "CHAR", "sqlserver": "NVARCHAR(4000)"}
+    kind = kinds.get(dialect, "VARCHAR(4000)")
+    return SqlWriter(
+        lambda level: _literal(level, dialect),
+        lambda text, forms: _sql_hit(text, forms, dialect),
+        lambda column: f"CAST({column} AS {kind})",
+    )
 
 
 def _sql_stripped(value: str, origin: Origin, dialect: str) -> str:

@@ -3,17 +3,13 @@
 from .content import (
     AlternativesSummary,
     BudgetPath,
-    CalibrationCurve,
     CertificateSummary,
-    CrossValidation,
     DataSummary,
     DataWarning,
     FeatureAlternatives,
     ProgressCurve,
     Report,
     Reproduction,
-    RocCurve,
-    Score,
     SelectedFeature,
     Verdict,
 )
@@ -26,6 +22,14 @@ from .gathering import (
     scored_path_of,
     verdict_of,
 )
+from .held_out import (
+    CalibrationCurve,
+    CrossValidation,
+    ErrorCosts,
+    RocCurve,
+    Score,
+    ScoreThreshold,
+)
 from .inspection import inspect_table
 from .page import render, write_report
 
@@ -37,12 +41,14 @@ __all__ = [
     "CrossValidation",
     "DataSummary",
     "DataWarning",
+    "ErrorCosts",
     "FeatureAlternatives",
     "ProgressCurve",
     "Report",
     "Reproduction",
     "RocCurve",
     "Score",
+    "ScoreThreshold",
     "SelectedFeature",
     "Verdict",
     "alternatives_of",

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ...runtime.progress import relative_gap
+from .held_out import CrossValidation, ScoreThreshold
 
 # The kinds of columns that features come from.
 NUMBER, CATEGORY = "number", "category"
@@ -47,6 +48,8 @@ class Verdict:
         what may help; empty for other models.
     signs : str
         The weights whose sign was given, if there are any.
+    included : tuple of str
+        Features that every choice has to include.
     """
 
     n_selected: int
@@ -62,6 +65,7 @@ class Verdict:
     class_weight: str = ""
     constant: str = ""
     signs: str = ""
+    included: tuple[str, ...] = ()
 
     @property
     def gap(self) -> float:
@@ -81,7 +85,8 @@ class SelectedFeature:
     standardised : float
         Score change per standard deviation.
     mean, scale : float or None
-        Mean and standard deviation in the training data.
+        Mean and standard deviation in the training data; the scale of a category is
+        that of its column.
     unit : str or None
         Measuring unit.
     kind : str
@@ -106,92 +111,6 @@ class SelectedFeature:
     category: str | None = None
     folds_selecting: int | None = None
     group: str | None = None
-
-
-@dataclass(frozen=True)
-class Score:
-    """A measure of quality over the folds.
-
-    Attributes
-    ----------
-    name : str
-        ``"accuracy"``, ``"AUC"`` and the like.
-    mean, spread : float
-        Mean and standard deviation over the folds.
-    """
-
-    name: str
-    mean: float
-    spread: float
-
-
-@dataclass(frozen=True)
-class RocCurve:
-    """Mean ROC curve of the folds.
-
-    Attributes
-    ----------
-    false_positives, true_positives : ndarray
-        Rates, increasing.
-    spread : ndarray
-        Standard deviation of ``true_positives`` over the folds.
-    auc, auc_spread : float
-        Area under the curve: mean and standard deviation over the folds.
-    """
-
-    false_positives: np.ndarray
-    true_positives: np.ndarray
-    spread: np.ndarray
-    auc: float
-    auc_spread: float
-
-
-@dataclass(frozen=True)
-class CalibrationCurve:
-    """Predicted probabilities and observed frequencies.
-
-    Attributes
-    ----------
-    predicted, observed : ndarray of shape (n_bins,)
-        Mean predicted probability of the second class, and its observed fraction.
-    low, high : ndarray of shape (n_bins,)
-        95 % interval of ``observed``.
-    counts : ndarray of shape (n_bins,)
-        Rows in each bin.
-    brier : float
-        Mean squared difference between probability and outcome.
-    """
-
-    predicted: np.ndarray
-    observed: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
-    counts: np.ndarray
-    brier: float
-
-
-@dataclass(frozen=True)
-class CrossValidation:
-    """How models fitted in the same way perform on rows that they have not seen.
-
-    Attributes
-    ----------
-    confusion : ndarray of int of shape (2, 2)
-        Rows by true class, columns by predicted class, all folds together.
-    scores : tuple of Score
-    n_folds : int
-    repeated : tuple of str
-        Steps repeated in every fold: "scaling", "feature selection" and so on.
-    roc : RocCurve or None
-    calibration : CalibrationCurve or None
-    """
-
-    confusion: np.ndarray
-    scores: tuple[Score, ...]
-    n_folds: int
-    repeated: tuple[str, ...] = ()
-    roc: RocCurve | None = None
-    calibration: CalibrationCurve | None = None
 
 
 @dataclass(frozen=True)
@@ -427,8 +346,12 @@ class Report:
     level_zero : str
         Which weight of each column of categories is shown as zero, "smallest" or
         "mean"; empty if they are shown as fitted.
-    threshold : float or None
+    threshold : ScoreThreshold or None
         Scores above it, instead of positive ones, mean the second class.
+    remarks : tuple of str
+        Warnings about the run, such as that it was interrupted.
+    focus : int
+        The class to be found: of this one, the headline says what the model catches.
     """
 
     title: str
@@ -445,7 +368,9 @@ class Report:
     data: DataSummary | None = None
     reproduction: Reproduction | None = None
     level_zero: str = ""
-    threshold: float | None = None
+    threshold: ScoreThreshold | None = None
+    remarks: tuple[str, ...] = ()
+    focus: int = 1
 
     def __post_init__(self) -> None:
         if len(self.classes) != 2:

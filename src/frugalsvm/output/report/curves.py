@@ -15,14 +15,13 @@ from sklearn.metrics import (
     roc_curve,
 )
 
-from .content import CalibrationCurve, CrossValidation, RocCurve, Score
+from .held_out import CalibrationCurve, CrossValidation, RocCurve, Score
+from .intervals import placements, score_interval, variance_of_mean, wilson_interval
 
 # Rates of false positives at which the curves of the folds are averaged.
 GRID = np.linspace(0.0, 1.0, 101)
 # Maximum number of bins of a calibration curve, and minimum rows per bin.
 N_BINS, ROWS_PER_BIN = 10, 20
-# Quantile of a 95 % interval.
-Z = 1.96
 # Scores whose range is a smaller fraction of them are the same: an order among their
 # last digits would be one of rounding errors.
 SAME = 1e-10
@@ -91,15 +90,16 @@ def cross_validation_of(
 def _scores(
     positive: np.ndarray, said: np.ndarray, scores: np.ndarray, parts: list[np.ndarray]
 ) -> tuple[Score, ...]:
-    labels: list[tuple[str, Callable[..., Any], np.ndarray, bool]] = [
-        ("accuracy", accuracy_score, said, False),
-        ("balanced accuracy", balanced_accuracy_score, said, True),
-        ("AUC", roc_auc_score, scores, True),
-        ("sensitivity", recall_score, said, True),
-        ("specificity", _specificity, said, True),
+    labels: list[tuple[str, Callable[..., Any], bool]] = [
+        ("accuracy", accuracy_score, False),
+        ("balanced accuracy", balanced_accuracy_score, True),
+        ("AUC", roc_auc_score, True),
+        ("sensitivity", recall_score, True),
+        ("specificity", _specificity, True),
     ]
     found = []
-    for name, score, values, needs_both in labels:
+    for name, score, needs_both in labels:
+        values = scores if name == "AUC" else said
         usable = [
             part
             for part in parts
@@ -109,8 +109,36 @@ def _scores(
             continue
         each = [float(score(positive[part], values[part])) for part in usable]
         if each:
-            found.append(Score(name, float(np.mean(each)), float(np.std(each))))
+            mean = float(np.mean(each))
+            interval = _interval(name, mean, positive, values, usable)
+            found.append(Score(name, mean, float(np.std(each)), *interval))
     return tuple(found)
+
+
+def _interval(
+    name: str,
+    mean: float,
+    positive: np.ndarray,
+    values: np.ndarray,
+    parts: list[np.ndarray],
+) -> tuple[float, float]:
+    """The 95 % interval of a score, from the rows of all folds."""
+    right = np.concatenate([
+        placements(positive[part], values[part])
+        if name == "AUC"
+        else (positive[part] == values[part]).astype(float)
+        for part in parts
+    ])  # fmt: skip
+    is_second = np.concatenate([positive[part] for part in parts])
+    kinds = {
+        "accuracy": [right],
+        "sensitivity": [right[is_second]],
+        "specificity": [right[~is_second]],
+    }.get(name, [right[is_second], right[~is_second]])
+    variance = sum(map(variance_of_mean, kinds))
+    if name == "balanced accuracy":
+        variance /= 4.0
+    return score_interval(mean, variance, min(len(one) for one in kinds), right.size)
 
 
 def _are_equal(scores: np.ndarray) -> bool:
@@ -169,14 +197,3 @@ def calibration_of(positive: np.ndarray, probabilities: np.ndarray) -> Calibrati
         counts=counts,
         brier=float(np.mean((probabilities - positive) ** 2)),
     )
-
-
-def wilson_interval(
-    shares: np.ndarray, counts: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Wilson's 95 % intervals for proportions."""
-    spread = Z**2 / counts
-    centre = (shares + spread / 2) / (1 + spread)
-    root = np.sqrt(shares * (1 - shares) / counts + spread / (4 * counts))
-    half = Z * root / (1 + spread)
-    return np.maximum(centre - half, 0.0), np.minimum(centre + half, 1.0)

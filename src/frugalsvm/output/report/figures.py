@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from . import words
-from .content import BudgetPath, CalibrationCurve, ProgressCurve, RocCurve
+from .content import BudgetPath, ProgressCurve
+from .held_out import CalibrationCurve, RocCurve
 from .svg import (
     Axis,
     Plot,

@@ -30,6 +30,7 @@ def verdict_of(
     class_weight: str = "",
     constant: str = "",
     signs: str = "",
+    included: tuple[str, ...] = (),
 ) -> Verdict:
     """The verdict on the result of a fit."""
     return Verdict(
@@ -46,6 +47,7 @@ def verdict_of(
         class_weight=class_weight,
         constant=constant,
         signs=signs,
+        included=included,
     )
 
 

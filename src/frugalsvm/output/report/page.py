@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ...problem.files import write_whole
-from . import figures, svg, words
+from . import figures, headline, proved, svg, words
 from .content import CATEGORY, BudgetPath, Report, SelectedFeature
 
 # Sections in order: field of the report, template file, heading.
@@ -30,9 +30,9 @@ SECTIONS = (
     ("reproduction", "again", "How to reproduce it"),
 )
 # Scores shown with the verdict.
-HEADLINE = ("accuracy", "AUC")
+KEY_FIGURES = ("AUC", "accuracy")
 # And if the classes have weights.
-HEADLINE_WEIGHTED = ("balanced accuracy", "AUC")
+KEY_FIGURES_WEIGHTED = ("AUC", "balanced accuracy")
 # Weights below this fraction of the largest are zero but for solver tolerance.
 NEGLIGIBLE = 1e-6
 # Maximum number of rows in a table.
@@ -59,8 +59,9 @@ def render(report: Report) -> str:
     style, _, _ = environment.loader.get_source(environment, "style.css")
     template = environment.get_template("page.html")
     return template.render(
-        report=report, words=words, style=style, **_frame(report), **_model(report),
-        **_quality(report), **_path(report), **_rest(report),
+        report=report, words=words, proved=proved, headline=headline, style=style,
+        **_frame(report), **_first(report), **_model(report), **_quality(report),
+        **_path(report), **_rest(report),
     )  # fmt: skip
 
 
@@ -79,6 +80,23 @@ def _frame(report: Report) -> dict[str, Any]:
         "first": words.label(report, 0),
         "second": words.label(report, 1),
         "version": versions.get("frugalsvm"),
+    }
+
+
+def _first(report: Report) -> dict[str, Any]:
+    """What stands first: warnings, and how well the model does."""
+    data, found = report.data, report.validation
+    texts = headline.all_warnings(
+        () if data is None else data.warnings, map(headline.ended, report.remarks)
+    )
+    warnings, n_more = headline.first_warnings(texts)
+    names, weights = headline.names_of(report), bool(report.verdict.class_weight)
+    return {
+        "first_warnings": warnings,
+        "more_warnings": n_more,
+        "sentences": []
+        if found is None
+        else headline.quality(found, names, report.threshold, weights, report.focus),
     }
 
 
@@ -103,7 +121,7 @@ def _model(report: Report) -> dict[str, Any]:
         "shows_folds": folds and any(f.folds_selecting is not None for f in features),
         "has_categories": any(one.kind == CATEGORY for one in features),
         "has_groups": any(one.group is not None for one in features),
-        "budget": words.sentence(words.budget(report.verdict)),
+        "budget": words.sentence(proved.budget(report.verdict)),
         # Alternatives are about columns of categories, or about single categories.
         "selected": {
             name for one in features for name in (one.name, one.column, one.group)
@@ -123,10 +141,12 @@ def _blocks(features: list[SelectedFeature]) -> list[list[SelectedFeature]]:
 def _quality(report: Report) -> dict[str, Any]:
     found = report.validation
     if found is None:
-        return {"headline": [], "confusion": [], "roc": "", "calibration": ""}
-    shown = HEADLINE_WEIGHTED if report.verdict.class_weight else HEADLINE
+        return {"key_figures": [], "confusion": [], "roc": "", "calibration": ""}
+    shown = KEY_FIGURES_WEIGHTED if report.verdict.class_weight else KEY_FIGURES
     return {
-        "headline": [one for one in found.scores if one.name in shown],
+        "key_figures": [
+            one for name in shown if (one := found.score(name)) is not None
+        ],
         "confusion": found.confusion.tolist(),
         "roc": _figure(figures.roc_figure, found.roc),
         "calibration": _figure(figures.calibration_figure, found.calibration),
@@ -161,7 +181,6 @@ def _rest(report: Report) -> dict[str, Any]:
     """Alternatives, proof and data."""
     roles = () if report.alternatives is None else report.alternatives.roles
     dropped = () if report.data is None else report.data.dropped
-    warnings = () if report.data is None else report.data.warnings
     return {
         "roles": roles[:N_SHOWN],
         "hidden_roles": max(0, len(roles) - N_SHOWN),
@@ -169,8 +188,7 @@ def _rest(report: Report) -> dict[str, Any]:
         "progress": _figure(figures.progress_figure, report.progress),
         "dropped": dropped[:N_SHOWN],
         "hidden_dropped": max(0, len(dropped) - N_SHOWN),
-        "serious": sum(one.kind in words.SERIOUS for one in warnings),
-        "serious_kinds": words.SERIOUS,
+        "serious_kinds": headline.SERIOUS,
     }
 
 

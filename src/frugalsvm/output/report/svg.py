@@ -12,6 +12,8 @@ from dataclasses import dataclass, field, replace
 
 from ...runtime.markup import escaped
 
+# As wide as a plus.
+MINUS = "\N{MINUS SIGN}"
 # Size of a plot in its own units, about one pixel each on a phone.
 WIDTH, HEIGHT = 360, 264
 # Margins for the axis labels.
@@ -109,7 +111,7 @@ def _with_text(values: list[float]) -> list[tuple[float, str]]:
 
 def minus(text: str) -> str:
     """Text with a minus sign that is as wide as a plus."""
-    return text.replace("-", "\N{MINUS SIGN}")
+    return text.replace("-", MINUS)
 
 
 @dataclass

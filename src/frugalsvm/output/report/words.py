@@ -10,13 +10,9 @@ from .content import (
     CATEGORY,
     AlternativesSummary,
     BudgetPath,
-    CertificateSummary,
-    CrossValidation,
     FeatureAlternatives,
     Report,
-    Score,
     SelectedFeature,
-    Verdict,
 )
 from .svg import minus
 
@@ -32,28 +28,6 @@ NONE = "\N{EN DASH}"
 LEAST = 1e-5
 # Scores that are not shown in percent.
 PLAIN_SCORES = ("AUC", "Brier score", "log loss")
-# What warnings are about.
-WARNINGS = {
-    "leak": "A column may give the answer away.",
-    "id": "A column may be an identifier.",
-    "duplicate": "Some columns are duplicates.",
-    "constant": "Some columns are constant.",
-    "imbalance": "One class is rare.",
-    "few": "One class has few rows.",
-    "scales": "Scales differ widely.",
-}
-# Warnings about what may make a model worthless.
-SERIOUS = ("leak", "id")
-# A bound with a larger gap says next to nothing.
-NOTHING_PROVED = 0.99
-# How a run ended, if it stopped early.
-ENDINGS = {
-    "time limit": "The search stopped at the time limit.",
-    "node limit": "The search stopped at the node limit.",
-    "memory limit": "The search stopped at the memory limit.",
-    "interrupted": "The run was interrupted; this is the best model found until then.",
-    "solver failed": "A solver failed; this is the best model found until then.",
-}
 # What ended the search for other choices of features.
 SEARCH_ENDED = {
     "time limit": "the search stopped at the time limit",
@@ -158,9 +132,12 @@ def sentence(text: str) -> str:
 def label(report: Report, k: int) -> str:
     """The name of a class, preceded by the target if it is just a number."""
     name = report.classes[k]
-    if report.data is not None and _is_bare(name):
-        return f"{report.data.target}{NARROW}={NARROW}{name}"
-    return name
+    return name if report.data is None else named(name, report.data.target)
+
+
+def named(name: str, target: str) -> str:
+    """The same, from the names of the class and of the target."""
+    return f"{target}{NARROW}={NARROW}{name}" if _is_bare(name) else name
 
 
 def _is_bare(name: str) -> bool:
@@ -171,132 +148,6 @@ def _is_bare(name: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-# --- verdict -------------------------------------------------------------------------
-
-
-def lead(report: Report) -> str:
-    """What the model is, in one sentence."""
-    verdict = report.verdict
-    if verdict.constant:
-        return sentence(verdict.constant)
-    first, second = label(report, 0), label(report, 1)
-    if verdict.n_selected == 0:
-        always = second if report.intercept > (report.threshold or 0.0) else first
-        return f"The model uses no features: it always predicts “{always}”."
-    return (
-        f"The model predicts “{second}” or “{first}” from {verdict.n_selected:,} of "
-        f"{verdict.n_available:,} features."
-    )
-
-
-def quality(report: Report) -> str:
-    """The result of cross-validation, in two or three sentences."""
-    found = report.validation
-    if found is None:
-        return ""
-    if report.verdict.class_weight:
-        return _balanced_quality(found)
-    usual, part = usual_class(found)
-    right = accuracy(found)
-    text = (
-        f"On rows it had not seen, {rate(right.mean, right.name)} of its predictions "
-        f"were correct. Always predicting “{label(report, usual)}” would be correct "
-        f"for {rate(part, right.name)}."
-    )
-    if right.mean - part <= right.spread:
-        text += " The model is hardly better than that."
-    return text
-
-
-def _balanced_quality(found: CrossValidation) -> str:
-    """The same if classes have weights: both count equally here."""
-    right = balanced_accuracy(found)
-    text = (
-        f"On rows it had not seen, the model recognised {rate(right.mean, right.name)} "
-        "of the rows of a class, in the mean of both classes. Always predicting one "
-        f"class would recognise {rate(0.5, right.name)}."
-    )
-    if right.mean - 0.5 <= right.spread:
-        text += " The model is hardly better than that."
-    return text
-
-
-def balanced_accuracy(found: CrossValidation) -> Score:
-    """Over the folds, or from the confusion matrix if it is not given."""
-    for score in found.scores:
-        if score.name == "balanced accuracy":
-            return score
-    totals = found.confusion.sum(axis=1).clip(1)
-    mean = float((found.confusion.diagonal() / totals).mean())
-    return Score("balanced accuracy", mean, 0.0)
-
-
-def accuracy(found: CrossValidation) -> Score:
-    """The accuracy over the folds, or from the confusion matrix if none is given."""
-    for score in found.scores:
-        if score.name == "accuracy":
-            return score
-    total = max(int(found.confusion.sum()), 1)
-    return Score("accuracy", float(found.confusion.trace()) / total, 0.0)
-
-
-def usual_class(found: CrossValidation) -> tuple[int, float]:
-    """The more frequent class, and the fraction of rows that it has."""
-    totals = found.confusion.sum(axis=1)
-    most = int(totals.argmax())
-    return most, float(totals[most]) / max(int(totals.sum()), 1)
-
-
-def proof(verdict: Verdict) -> str:
-    """What is proved about the choice of features.
-
-    The wording makes clear that a large gap does not mean a bad model.
-    """
-    within = budget(verdict)
-    if verdict.status == "optimal":
-        less = f" by more than {at_most(verdict.gap)}" if verdict.gap > 0 else ""
-        return (
-            f"It has been proved that no other choice of {within} fits these data "
-            f"better{less}."
-        )
-    ending = ENDINGS.get(verdict.status, "")
-    text = f"No better choice of {within} was found."
-    if verdict.gap < NOTHING_PROVED:
-        text += (
-            " It has been proved that none fits these data better by more than "
-            f"{at_most(verdict.gap)}; how much of this is achievable is not known. "
-            "This figure shows how far the proof has got, not how good the model is."
-        )
-    else:
-        text += (
-            " The proof that there is none has hardly begun; this says nothing about "
-            "how good the model is."
-        )
-    return f"{ending} {text}".strip()
-
-
-def budget(verdict: Verdict) -> str:
-    """The limits on the choice of features, and on the signs of weights."""
-    signs = f" (signs of weights: {verdict.signs})" if verdict.signs else ""
-    if verdict.max_features is None:
-        text = "features within the budget" if verdict.max_cost else "features"
-        return text + signs
-    noun = "feature" if verdict.max_features == 1 else "features"
-    text = f"at most {count(verdict.max_features)} {noun}"
-    if verdict.max_cost is not None:
-        text += f" with a total cost of at most {number(verdict.max_cost, 6)}"
-    return text + signs
-
-
-def standing(verdict: Verdict) -> tuple[str, str]:
-    """The proof as a key figure, and a note on it."""
-    if verdict.constant:
-        return "Constant model", "whatever is proved"
-    if verdict.status == "optimal":
-        return "Proved best", f"to within {at_most(verdict.gap)}"
-    return "Best found", "proof not finished"
 
 
 # --- features ------------------------------------------------------------------------
@@ -394,11 +245,6 @@ def replacements(one: FeatureAlternatives) -> str:
 # --- the other sections --------------------------------------------------------------
 
 
-def warning(kind: str) -> str:
-    """What a warning is about, in a few words."""
-    return WARNINGS.get(kind, "")
-
-
 def meaning(report: Report, name: str) -> str:
     """What a score measures."""
     first, second = label(report, 0), label(report, 1)
@@ -427,30 +273,6 @@ def _were(n: int) -> str:
     if n == 0:
         return "none was"
     return "1 was" if n == 1 else f"{n:,} were"
-
-
-def cases(found: CertificateSummary) -> str:
-    """The size of a proof."""
-    leaves = "1 case" if found.n_leaves == 1 else f"{found.n_leaves:,} cases"
-    if found.n_fixings == 0:
-        return leaves
-    more = "1 exclusion" if found.n_fixings == 1 else f"{found.n_fixings:,} exclusions"
-    return f"{leaves} and {more}"
-
-
-def meaning_of_proof(verdict: Verdict) -> str:
-    """What the bound and the gap mean."""
-    text = (
-        "The fit of a model is measured by its objective: training errors plus the "
-        "size of the weights. The bound is a theorem about all choices of "
-        f"{budget(verdict)}, including those that were never tried."
-    )
-    if verdict.status != "optimal":
-        text += (
-            " With many features to choose from, the bound stays well below the best "
-            "model for a long time, whether that model is good or not."
-        )
-    return text
 
 
 def path(found: BudgetPath) -> str:

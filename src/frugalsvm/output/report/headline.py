@@ -1,0 +1,228 @@
+"""The headline: what stands first in a report and on the terminal.
+
+Warnings, then what a model is and how well it does, in words that need no knowledge of
+SVMs. What is proved is in ``proved``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import NamedTuple
+
+from .content import DataWarning, Report
+from .held_out import CrossValidation, ScoreThreshold, Tally
+from .words import NARROW, count, label, number, rate, sentence
+
+# What warnings are about.
+WARNINGS = {
+    "leak": "A column may give the answer away.",
+    "id": "A column may be an identifier.",
+    "duplicate": "Some columns are duplicates.",
+    "constant": "Some columns are constant.",
+    "imbalance": "One class is rare.",
+    "few": "One class has few rows.",
+    "scales": "Scales differ widely.",
+}
+# Warnings about what may make a model worthless, and those that change nothing.
+SERIOUS, HARMLESS = ("leak", "id"), ("constant", "scales")
+# Most warnings that stand first; the others are counted.
+N_FIRST = 5
+
+
+class Names(NamedTuple):
+    """The two classes as they are called in sentences, with their quotes."""
+
+    first: str
+    second: str
+
+
+# --- warnings ------------------------------------------------------------------------
+
+
+def warning(kind: str) -> str:
+    """What a warning is about, in a few words."""
+    return WARNINGS.get(kind, "")
+
+
+def all_warnings(data: Iterable[DataWarning], remarks: Iterable[str]) -> list[str]:
+    """What a reader should know first: serious warnings, then the run, then the rest.
+
+    Without those that do no harm.
+    """
+    data = list(data)
+    serious = [one.text for one in data if one.kind in SERIOUS]
+    others = [one.text for one in data if one.kind not in SERIOUS + HARMLESS]
+    return [*serious, *remarks, *others]
+
+
+def ended(text: str) -> str:
+    """A remark as a sentence."""
+    return sentence(text) + "." * (text[-1:] not in ".!?")
+
+
+def first_warnings(warnings: list[str]) -> tuple[list[str], int]:
+    """A handful of warnings, and how many others there are."""
+    return warnings[:N_FIRST], max(0, len(warnings) - N_FIRST)
+
+
+# --- the model and how well it does --------------------------------------------------
+
+
+def names_of(report: Report) -> Names:
+    """The classes, in quotes."""
+    return Names(*(f"“{label(report, k)}”" for k in (0, 1)))
+
+
+def lead(report: Report) -> str:
+    """What the model is, in one sentence."""
+    verdict, names = report.verdict, names_of(report)
+    if verdict.constant:
+        return sentence(verdict.constant)
+    if verdict.n_selected == 0:
+        limit = 0.0 if report.threshold is None else report.threshold.score
+        always = names[int(report.intercept > limit)]
+        return f"The model uses no features: it always predicts {always}."
+    return (
+        f"The model predicts {names.second} or {names.first} from "
+        f"{verdict.n_selected:,} of {verdict.n_available:,} features."
+    )
+
+
+def quality(
+    found: CrossValidation,
+    names: Names,
+    threshold: ScoreThreshold | None,
+    is_weighted: bool,
+    focus: int = 1,
+) -> list[str]:
+    """How well the model does on rows that it had not seen, in a few paragraphs.
+
+    ``focus`` is the class of which they say what is caught.
+    """
+    if focus == 0:
+        # Only the words change sides; a threshold is that of the second class.
+        found = replace(found, confusion=found.confusion[::-1, ::-1])
+        names = Names(names.second, names.first)
+    tally = Tally.of(found.confusion)
+    parts = [caught(tally, names), always(tally, names)]
+    if threshold is not None:
+        parts.append(at_threshold(threshold, tally, names))
+    elif is_weighted:
+        parts.append(with_weights(found, tally, names))
+    else:
+        parts.append(without_weights(found))
+    return [part for part in (*parts, told_apart(found, names)) if part]
+
+
+def caught(tally: Tally, names: Names) -> str:
+    """What is caught, what is missed, and what is flagged by mistake."""
+    first, second = names
+    of = f"Of the {tally.n_rows:,} rows" if tally.is_all else _of_rows(tally)
+    if tally.n_caught == 0:
+        what = "misses all of them"
+    elif tally.n_missed == 0:
+        what = "catches all of them"
+    else:
+        what = f"catches {tally.n_caught:,} of them and misses {tally.n_missed:,}"
+    false = f"{tally.n_false:,}" if tally.n_false else "none"
+    return (
+        f"{of}, {tally.n_positive:,} are {second}: the model {what}. Of the "
+        f"{tally.n_negative:,} that are {first}, it calls {false} {second} by mistake."
+    )
+
+
+def _of_rows(tally: Tally) -> str:
+    return f"Of {tally.n_rows:,} rows like these"
+
+
+def always(tally: Tally, names: Names) -> str:
+    """Against always saying the larger class."""
+    return (
+        f"Always saying {names[tally.larger]} would be right for {tally.n_larger:,} of "
+        f"{tally.n_rows:,}; the model is right for {tally.n_right:,}."
+    )
+
+
+def without_weights(found: CrossValidation) -> str:
+    """Whether it is right more often than that; empty if it clearly is."""
+    totals = found.confusion.sum(axis=1)
+    usual = float(totals.max()) / max(int(totals.sum()), 1)
+    score = found.score("accuracy")
+    if score is None or score.low is None or score.low > usual:
+        return ""
+    if score.mean > usual:
+        return "The difference may be chance."
+    return "The model is no better than that."
+
+
+def with_weights(found: CrossValidation, tally: Tally, names: Names) -> str:
+    """Why it may be right less often, and whether it is better than guessing."""
+    parts = []
+    if tally.n_right < tally.n_larger:
+        parts.append(
+            "It is right less often because the classes have weights: it was asked to "
+            f"find {names[1 - tally.larger]}, too, not to be right most often."
+        )
+    score = found.score("balanced accuracy")
+    if score is not None and score.low is not None and score.low <= 0.5:
+        parts.append("Whether it is better than guessing cannot be told.")
+    return " ".join(parts)
+
+
+def at_threshold(threshold: ScoreThreshold, tally: Tally, names: Names) -> str:
+    """The threshold, what it changes, and what errors cost."""
+    where = f"its score is above {number(threshold.score)}"
+    if threshold.probability is not None:
+        where += f", a probability of {number(threshold.probability)}"
+    text = f"A row is called {names.second} if {where}."
+    usual = None
+    if threshold.confusion_at_zero is not None:
+        usual = Tally.of(threshold.confusion_at_zero)
+        text += (
+            " With a threshold of zero, the model would make the same number of errors."
+            if (usual.n_missed, usual.n_false) == (tally.n_missed, tally.n_false)
+            else f" With a threshold of zero, the model would miss {usual.n_missed:,} "
+            f"and call {usual.n_false:,} {names.second} by mistake."
+        )
+    if threshold.costs is not None:
+        text += " " + _costs(threshold, tally, usual, names)
+    return text
+
+
+def _costs(
+    threshold: ScoreThreshold, tally: Tally, usual: Tally | None, names: Names
+) -> str:
+    costs = threshold.costs
+    assert costs is not None
+    always = [tally.always(k).cost(costs) for k in (0, 1)]
+    cheaper = int(always[1] < always[0])
+    zero = ""
+    if usual is not None:
+        zero = f"{number(usual.cost(costs))} with a threshold of zero and "
+    return (
+        f"If a missed {names.second} costs {number(costs.fn)} and a mistaken one "
+        f"{number(costs.fp)}, the errors in these {tally.n_rows:,} rows cost "
+        f"{number(tally.cost(costs))}, against {zero}{number(always[cheaper])} for "
+        f"always saying {names[cheaper]}."
+    )
+
+
+def told_apart(found: CrossValidation, names: Names) -> str:
+    """How well the scores order rows of both classes."""
+    score = found.score("AUC")
+    where = f"from rows that the model had not seen ({count(found.n_folds)} folds)"
+    if score is None:
+        return f"All this is {where}."
+    return (
+        f"AUC {rate(score.mean, score.name)}{interval(score.low, score.high)}: how "
+        f"often the scores of a {names.second} and of a {names.first} row are in the "
+        f"right order (0.5 is guessing, 1 is perfect). All this is {where}."
+    )
+
+
+def interval(low: float | None, high: float | None) -> str:
+    """A 95 % interval of an AUC, in brackets; empty if there is none."""
+    if low is None or high is None:
+        return ""
+    return f" (95{NARROW}% interval {rate(low, 'AUC')} to {rate(high, 'AUC')})"
