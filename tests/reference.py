@@ -228,9 +228,7 @@ def _by_clarabel(problem, columns, tol=1e-10):
 
 def check_by_clarabel(problem, support, value):
     """Compare the value of a support with another solver's, if it has one."""
-    found = [
-        _by_clarabel(one, columns_of(one, support)) for one in problem.machines
-    ]
+    found = [_by_clarabel(one, columns_of(one, support)) for one in problem.machines]
     if all(one.status == clarabel.SolverStatus.Solved for one in found):
         theirs = sum(one.obj_val for one in found)
         assert abs(value - theirs) <= AGREEMENT * value + 1e-9, (value, theirs)
