@@ -71,7 +71,7 @@ class Case(NamedTuple):
 
 
 def _mfeat(folder: Path) -> Sample:
-    """The Zernike moments, its last columns: with all 649 a relaxation takes minutes."""
+    """The Zernike moments, its last columns; relaxing all 649 takes minutes."""
     digits = pd.read_csv(folder / "mfeat_digits.csv.gz")["digit"]
     X = datasets.load("mfeat", data_home=folder).data
     return X[:, -MOMENTS:], digits.to_numpy()
