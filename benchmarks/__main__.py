@@ -17,6 +17,7 @@ from . import (
     bench_best_known,
     bench_blocks,
     bench_categories,
+    bench_classes,
     bench_cli_million,
     bench_cli_time,
     bench_cv,
@@ -115,6 +116,10 @@ BENCHMARKS = {
         lambda o: bench_predict.run(o.folder, o.quick, o.sets),
         one_thread=True,
     ),
+    "classes": Benchmark(
+        lambda o: bench_classes.run(o.folder, o.quick, o.sets, o.seconds),
+        {"seconds": 120.0}, one_thread=True,
+    ),
     "cli-million": Benchmark(
         lambda o: bench_cli_million.run(o.quick), needs_data=False
     ),
@@ -152,7 +157,7 @@ def main() -> None:
         "--sets",
         nargs="*",
         default=[],
-        help="data sets (predict, proof and best-known only)",
+        help="data sets (predict, classes, proof and best-known only)",
     )
     parser.add_argument(
         "--jobs",

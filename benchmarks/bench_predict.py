@@ -74,8 +74,8 @@ def run(folder: Path, quick: bool, sets: list[str]) -> list[Row]:
             scores += own
             rows += [_of_set(own, peer) for peer in _peers(own)]
             table.row([
-                name, *X.shape, _repeats(len(y)),
-                *(f"{_mean(own, peer):.3f}" for peer in PEERS),
+                name, *X.shape, repeats(len(y)),
+                *(f"{mean(own, peer):.3f}" for peer in PEERS),
             ])  # fmt: skip
         wide = [one for one in scores if one["n"] > one["m"]]
         rows += _summarise("all sets", scores)
@@ -114,7 +114,7 @@ def _load(folder: Path, name: str) -> tuple[np.ndarray, np.ndarray]:
     return found.data, np.where(found.target == np.unique(found.target)[1], 1, -1)
 
 
-def _repeats(m: int) -> int:
+def repeats(m: int) -> int:
     return min(-(-PREDICTED // m), MOST_REPEATS)
 
 
@@ -123,7 +123,7 @@ def _scores(X, y, budget: int) -> list[Row]:
     rare = min((y > 0).mean(), (y < 0).mean()) < 1 / 3
     weight = "balanced" if rare else None
     rows = []
-    for repeat in range(_repeats(len(y))):
+    for repeat in range(repeats(len(y))):
         outer = StratifiedKFold(FOLDS, shuffle=True, random_state=repeat)
         for (fold, (train, test)), (name, peer) in product(
             enumerate(outer.split(X, y)), PEERS.items()
@@ -278,7 +278,7 @@ def _peers(rows: list[Row]) -> list[str]:
     return list(dict.fromkeys(one["peer"] for one in rows))
 
 
-def _mean(rows: list[Row], peer: str, what: str = "balanced_accuracy") -> float:
+def mean(rows: list[Row], peer: str, what: str = "balanced_accuracy") -> float:
     """Mean over data sets of the means of their folds."""
     sets: dict[str, list[float]] = {}
     for one in rows:
@@ -291,15 +291,15 @@ def _mean(rows: list[Row], peer: str, what: str = "balanced_accuracy") -> float:
 def _of_set(rows: list[Row], peer: str) -> Row:
     """A peer on one data set."""
     first = {key: rows[0][key] for key in ("set", "B", "m", "n")}
-    gain, half, _ = _ahead(rows, peer)
+    gain, half, _ = ahead(rows, peer)
     return {
-        "kind": "set", **first, "repeats": _repeats(first["m"]), "peer": peer,
-        **{key: _mean(rows, peer, key) for key in WHAT.values()},
+        "kind": "set", **first, "repeats": repeats(first["m"]), "peer": peer,
+        **{key: mean(rows, peer, key) for key in WHAT.values()},
         "ours_less": gain, "half_width": half,
     }  # fmt: skip
 
 
-def _ahead(rows: list[Row], peer: str) -> tuple[float, float, int]:
+def ahead(rows: list[Row], peer: str) -> tuple[float, float, int]:
     """Mean balanced accuracy of ours less a peer's, half its interval, number of sets.
 
     Over those data sets that the peer took part in.
@@ -331,8 +331,8 @@ def _summarise(group: str, rows: list[Row]) -> list[Row]:
     )
     found = []
     for peer in _peers(rows):
-        gain, half, sets = _ahead(rows, peer)
-        means = {key: _mean(rows, peer, key) for key in WHAT.values()}
+        gain, half, sets = ahead(rows, peer)
+        means = {key: mean(rows, peer, key) for key in WHAT.values()}
         ours = means["balanced_accuracy"] + gain
         found.append({
             "kind": "group", "group": group, "B": rows[0]["B"], "sets": sets,

@@ -412,6 +412,82 @@ def _kind(found: Results, kind: str, budget: int) -> list[Row]:
     return [row for row in found.rows if (row["kind"], row["B"]) == (kind, budget)]
 
 
+# --- several classes ------------------------------------------------------------------
+
+
+def classes(found: Results, weights: str) -> Table:
+    """Balanced accuracy by data set, budget and selector, with one kind of weights.
+
+    Those of a multinomial regression stand beside the squared hinge.
+    """
+    kinds = [weights] if weights == "hinge" else [weights, "multinomial"]
+    rows = [row for row in _of_kind(found, "set") if row["weights"] in kinds]
+    peers = list(dict.fromkeys((row["selector"], row["weights"]) for row in rows))
+    names = [who if kind in kinds[:1] else f"{who}, {kind}" for who, kind in peers]
+    table = [["data", "classes", "samples", "features", "B", *names]]
+    for key in dict.fromkeys((row["set"], row["B"]) for row in rows):
+        own = {(row["selector"], row["weights"]): row for row in rows
+               if (row["set"], row["B"]) == key}  # fmt: skip
+        first = next(iter(own.values()))
+        table.append([
+            key[0], f"{first['classes']}", f"{first['m']:,}", f"{first['n']:,}",
+            f"{key[1]}", *(f"{own[peer]['score']:.3f}" for peer in peers),
+        ])  # fmt: skip
+    return table
+
+
+def classes_differences(found: Results) -> Table:
+    """Where FrugalSVCCV is ahead of a peer, or behind it, beyond the interval."""
+    table = [["data", "B", "peer", "weights", "FrugalSVCCV less [points]", "+/-"]]
+    for row in _of_kind(found, "set"):
+        if row["half_width"] < abs(row["ours_less"]):
+            table.append([
+                row["set"], f"{row['B']}", row["selector"], row["weights"],
+                f"{100 * row['ours_less']:+.1f}", f"{100 * row['half_width']:.1f}",
+            ])  # fmt: skip
+    return table
+
+
+def classes_proofs(found: Results) -> Table:
+    """Time to proved optima of several classes, beside SCIP."""
+    table = [["data", "B", "optimum", "ours", "SCIP", "SCIP's gap"]]
+    for row in _of_kind(found, "proof"):
+        scip = row["SCIP"]
+        gap = 1 - scip["bound"] / scip["objective"]
+        table.append([
+            row["set"], f"{row['B']}", f"{row['objective']:.3f}",
+            f"{row['seconds']:.2f} s",
+            f"{scip['seconds']:.1f} s" + ("" if scip["proved"] else " (limit)"),
+            f"{100 * gap:.2g} %",
+        ])  # fmt: skip
+    return table
+
+
+def classes_growth(found: Results) -> Table:
+    """Processor time by the number of classes."""
+    return [
+        ["classes", "relaxation", "node"],
+        *(
+            [f"{row['classes']}", f"{1e3 * row['relaxation']:.0f} ms",
+             f"{1e3 * row['node']:.1f} ms"]
+            for row in _of_kind(found, "growth")
+        ),
+    ]  # fmt: skip
+
+
+def classes_default(found: Results) -> str:
+    """All digits with ten features and the defaults."""
+    (row,) = _of_kind(found, "default")
+    return (
+        f"All ten digits, ten features, defaults, two threads: {row['seconds']:.0f} s "
+        f"({row['cpu']:.0f} s of processor time), gap {100 * row['gap']:.0f} %."
+    )
+
+
+def _of_kind(found: Results, kind: str) -> list[Row]:
+    return [row for row in found.rows if row["kind"] == kind]
+
+
 # --- size of the data -----------------------------------------------------------------
 
 
@@ -552,6 +628,14 @@ FIGURES = {
     "blocks": Figure(("blocks",), blocks),
     "enumeration": Figure(("alternatives",), enumeration),
     "alternatives": Figure(("alternatives",), alternatives),
+    "classes-hinge": Figure(("classes",), lambda found: classes(found, "hinge")),
+    "classes-squared": Figure(
+        ("classes",), lambda found: classes(found, "squared hinge")
+    ),
+    "classes-differences": Figure(("classes",), classes_differences),
+    "classes-proofs": Figure(("classes",), classes_proofs),
+    "classes-growth": Figure(("classes",), classes_growth),
+    "classes-default": Figure(("classes",), classes_default),
     "predict-5": Figure(("predict",), lambda found: predict(found, 5)),
     "predict-10": Figure(("predict",), lambda found: predict(found, 10)),
     "predict-mean-5": Figure(("predict",), lambda found: predict_mean(found, 5)),

@@ -3,7 +3,8 @@
     min  sum_j t_j + C sum_i xi_i
     s.t. y_i (w x_i + b) >= 1 - xi_i,  w_j^2 <= 2 t_j z_j,  sum_j z_j <= B,  z binary
 
-on one thread; for groups of columns ``||w_g||^2 <= 2 t_g z_g``. Both are given the
+on one thread; for groups of columns ``||w_g||^2 <= 2 t_g z_g``, where ``w_g`` has the
+weights of all machines if there are several. Both are given the
 formulation that suits them best: a rotated cone for COPT, a bilinear constraint, which
 SCIP recognises as one, for SCIP. Times are processor times. SCIP keeps a limit of them;
 COPT's limit is one of wall time, ``slack`` times as long where the machine is shared,
@@ -34,11 +35,12 @@ def scip(
 ) -> Outcome:
     """``groups`` has the feature of each column; a sign that is not 0 is the weight's.
 
-    The support is one of features.
+    ``y`` may have a column for each of several classes. The support is one of features.
     """
     from pyscipopt import Model, quicksum
 
     m, n = X.shape
+    labels = np.reshape(y, (m, -1)).T
     groups = np.arange(n) if groups is None else np.asarray(groups)
     members = [np.flatnonzero(groups == g).tolist() for g in range(groups.max() + 1)]
     signs = np.zeros(n) if signs is None else np.asarray(signs)
@@ -48,18 +50,21 @@ def scip(
     model.setParam("limits/time", seconds)
     model.setParam("limits/gap", gap)
     w = [
-        model.addVar(lb=0.0 if sign > 0 else None, ub=0.0 if sign < 0 else None)
-        for sign in signs
-    ]
+        [model.addVar(lb=0.0 if s > 0 else None, ub=0.0 if s < 0 else None)
+         for s in signs]
+        for _ in labels
+    ]  # fmt: skip
     t = [model.addVar(lb=0.0) for _ in members]
     z = [model.addVar(vtype="B") for _ in members]
-    xi = [model.addVar(lb=0.0) for _ in range(m)]
-    b = model.addVar(lb=None)
-    for i in range(m):
-        score = quicksum(float(X[i, j]) * w[j] for j in range(n)) + b
-        model.addCons(float(y[i]) * score >= 1 - xi[i])
+    xi = [model.addVar(lb=0.0) for _ in range(labels.size)]
+    for k, own in enumerate(labels):
+        b = model.addVar(lb=None)
+        for i in range(m):
+            score = quicksum(float(X[i, j]) * w[k][j] for j in range(n)) + b
+            model.addCons(float(own[i]) * score >= 1 - xi[k * m + i])
     for g, columns in enumerate(members):
-        model.addCons(quicksum(w[j] * w[j] for j in columns) <= 2 * t[g] * z[g])
+        squares = quicksum(v[j] * v[j] for v in w for j in columns)
+        model.addCons(squares <= 2 * t[g] * z[g])
     model.addCons(quicksum(z) <= budget)
     model.setObjective(quicksum(t) + C * quicksum(xi))
     started = time.process_time()

@@ -158,7 +158,9 @@ def test_the_landing_page_shows_the_actual_output():
     assert stable_lines(run(code, {})) == stable_lines(said)
 
 
-@pytest.mark.parametrize("name", ["start/python", "howto/rare_classes"])
+@pytest.mark.parametrize(
+    "name", ["start/python", "howto/rare_classes", "howto/several_classes"]
+)
 @pytest.mark.filterwarnings("ignore::frugalsvm.ConstantModelWarning")
 def test_pages_that_show_what_their_code_prints(name, elsewhere):
     codes = directives(PAGES[name], "python")
