@@ -4,11 +4,18 @@
 
 B has a block for each machine, of the same order for all, since machines have the same
 features; F holds ``bend rest`` of the free features. With L the Cholesky factors of the
-blocks, ``X = L^-1 U F^1/2`` and S the factor of ``I - X' X``,
+blocks, ``X = L^-1 U F^1/2`` and ``S = I - X' X``,
 
-    M^-1 = L'^-1 (I + X (I - X' X)^-1 X') L^-1
+    M^-1 = L'^-1 (I + X S^-1 X') L^-1
 
-so that the work is proportional to the number of machines, and not to its cube.
+so that the work is proportional to the number of machines, and not to its cube. Near
+the optimum X' X is close to I, and the difference would lose its digits. The same
+matrix is the sum
+
+    S = rest + F^1/2 V' T V F^1/2,   T = 1 / omega B^-1 A theta A'
+
+with ``V = omega U``: ``1 - F U' omega U`` is ``rest``, and T is what B^-1 takes away
+from omega, once divided by it on both sides.
 """
 
 from typing import NamedTuple
@@ -16,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ._jit import jit, jit_new
-from .arrays import fill, new_indices, new_matrix, new_vector
+from .arrays import copy_to, fill, filled, new_indices, new_matrix, new_vector
 from .linalg import cholesky, cholesky_solve, dot, weighted_gram
 
 
@@ -32,7 +39,7 @@ class MachineBlocks(NamedTuple):
     couplings : array (n_machines * free, order)
         X', likewise.
     middle : array (free, free)
-        ``I - X' X``, and after factorisation S.
+        S, and after factorisation its Cholesky factor.
     own : array (n_machines, order)
         Scratch for a right-hand side, block by block.
     shared : array (free,)
@@ -87,20 +94,50 @@ def factor_blocks(program, v, theta, scaling, blocks, stop):
     Unfinished if the flag ``stop`` is set.
     """
     count, order = blocks.rows.shape
-    for k in range(count):
-        factor = blocks.factors[k * order : (k + 1) * order]
-        _form_block(program, theta, scaling.omega, k, blocks.rows[k], factor, stop)
-        cholesky(factor, stop)
-    _couple(program, v, scaling, blocks)
     free = blocks.middle.shape[0]
+    owners, roots = _owners(program), new_vector(free)
+    for j in range(free):
+        roots[j] = np.sqrt(scaling.bend[j] * scaling.rest[j])
+        fill(blocks.middle[j], 0.0)
+        blocks.middle[j, j] = scaling.rest[j]
+    gram = new_matrix(order, order)
+    for k in range(count):
+        own = _part(blocks.factors, k, order)
+        _form_gram(program, theta, k, blocks.rows[k], gram, stop)
+        _form_block(gram, scaling.omega, blocks.rows[k], own)
+        cholesky(own, stop)
+        if stop[0] != 0:
+            return
+        share = _shares(v, scaling.omega, owners, roots, blocks.rows[k])
+        couplings = _part(blocks.couplings, k, free)
+        _couple(own, share, owners, blocks.rows[k], couplings)
+        _add_middle(
+            own, gram, share, scaling.omega, owners, blocks.rows[k], blocks.middle
+        )
     if free > 0:
-        _form_middle(blocks, stop)
         cholesky(blocks.middle, stop)
 
 
 @jit_new
-def _form_block(program, theta, omega, machine, rows, out, stop):
-    """The block of a machine, in the lower triangle of ``out``."""
+def _part(stacked, k, height):
+    """One of the matrices that stand one below the other."""
+    return stacked[k * height : (k + 1) * height]
+
+
+@jit_new
+def _owners(program):
+    """The free feature of each row of the program, -1 for all others."""
+    owners = new_indices(program.rows.machines.shape[0])
+    fill(owners, -1)
+    for j in range(program.R.shape[1]):
+        for f in range(program.starts[j], program.starts[j + 1]):
+            owners[f] = j
+    return owners
+
+
+@jit_new
+def _form_gram(program, theta, machine, rows, out, stop):
+    """``A theta A'`` of a machine."""
     start, end = program.rows.first[machine], program.rows.first[machine + 1]
     own = new_matrix(rows.shape[0], end - start)
     for s in range(rows.shape[0]):
@@ -109,48 +146,58 @@ def _form_block(program, theta, omega, machine, rows, out, stop):
             target[i] = row[i]
     weighted_gram(own, theta[start:end], out, stop)
     for s in range(rows.shape[0]):
+        for t in range(s):
+            out[t, s] = out[s, t]
+
+
+@jit
+def _form_block(gram, omega, rows, out):
+    """The block of a machine."""
+    for s in range(rows.shape[0]):
+        copy_to(gram[s], out[s])
         if rows[s] < omega.shape[0]:
             out[s, s] += 1.0 / omega[rows[s]]
 
 
 @jit_new
-def _couple(program, v, scaling, blocks):
-    """``X' = F^1/2 U' L'^-1``, machine by machine."""
-    count, order = blocks.rows.shape
-    starts, free = program.starts, blocks.middle.shape[0]
-    place = new_indices(program.rows.machines.shape[0])
-    for k in range(count):
-        for s in range(order):
-            place[blocks.rows[k, s]] = s
-    for t in range(blocks.couplings.shape[0]):
-        fill(blocks.couplings[t], 0.0)
-    for j in range(free):
-        root = np.sqrt(scaling.bend[j] * scaling.rest[j])
-        for f in range(starts[j], starts[j + 1]):
-            row = blocks.couplings[program.rows.machines[f] * free + j]
-            row[place[f]] = root * v[f] / scaling.omega[f]
-    for k in range(count):
-        factor = blocks.factors[k * order : (k + 1) * order]
-        for j in range(free):
-            _forwards(factor, blocks.couplings[k * free + j])
+def _shares(v, omega, owners, roots, rows):
+    """The entries of ``U F^1/2`` in the rows of a machine, each in one column."""
+    share = filled(rows.shape[0], 0.0)
+    for s in range(rows.shape[0]):
+        f = rows[s]
+        if owners[f] >= 0:
+            share[s] = roots[owners[f]] * v[f] / omega[f]
+    return share
+
+
+@jit
+def _couple(factor, share, owners, rows, couplings):
+    """Set the part of X' of a machine."""
+    for j in range(couplings.shape[0]):
+        fill(couplings[j], 0.0)
+    for s in range(rows.shape[0]):
+        if owners[rows[s]] >= 0:
+            couplings[owners[rows[s]], s] = share[s]
+    for j in range(couplings.shape[0]):
+        _forwards(factor, couplings[j])
 
 
 @jit_new
-def _form_middle(blocks, stop):
-    """``I - X' X`` in the lower triangle."""
-    count, order = blocks.rows.shape
-    free = blocks.middle.shape[0]
-    part, ones = new_matrix(free, free), new_vector(order)
-    fill(ones, 1.0)
-    for j in range(free):
-        fill(blocks.middle[j], 0.0)
-        blocks.middle[j, j] = 1.0
-    for k in range(count):
-        own = blocks.couplings[k * free : (k + 1) * free]
-        weighted_gram(own, ones, part, stop)
-        for j in range(free):
-            for i in range(j + 1):
-                blocks.middle[j, i] -= part[j, i]
+def _add_middle(factor, gram, share, omega, owners, rows, middle):
+    """Add the part of S of a machine to the lower triangle."""
+    order, solved = rows.shape[0], new_vector(rows.shape[0])
+    for j in range(middle.shape[0]):
+        fill(solved, 0.0)
+        for s in range(order):
+            if owners[rows[s]] == j:
+                weight = share[s] * omega[rows[s]]
+                for t in range(order):
+                    solved[t] += weight * gram[s, t]
+        cholesky_solve(factor, solved)
+        for s in range(order):
+            i = owners[rows[s]]
+            if 0 <= i <= j:
+                middle[j, i] += share[s] * solved[s]
 
 
 @jit

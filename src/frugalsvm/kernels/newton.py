@@ -213,12 +213,34 @@ def _back_to_features(starts, v, scaling, du, d_lam, d_c):
         d_c[f] = change / scaling.omega[f]
     for j in range(starts.shape[0] - 1 if any_has_several(starts) else 0):
         if has_several(starts, j):
-            seen = 0.0
-            for f in range(starts[j], starts[j + 1]):
-                seen += v[f] * d_c[f]
-            seen *= scaling.bend[j] * scaling.rest[j]
-            for f in range(starts[j], starts[j + 1]):
-                d_c[f] -= seen * v[f] / scaling.omega[f]
+            _shrink_along(
+                v, scaling.omega, starts[j], starts[j + 1], scaling.rest[j], d_c
+            )
+
+
+@jit
+def _shrink_along(v, omega, start, stop, rest, d_c):
+    """Multiply the part of ``d_c`` that is parallel to v / omega by ``rest``.
+
+    It is taken out twice, since what the first time leaves of it would be divided by H,
+    which may be tiny, when the step of z is computed.
+    """
+    length = 0.0
+    for f in range(start, stop):
+        length += v[f] * v[f] / omega[f]
+    if length == 0.0:
+        return
+    taken = 0.0
+    for _ in range(2):
+        part = 0.0
+        for f in range(start, stop):
+            part += v[f] * d_c[f]
+        part /= length
+        taken += part
+        for f in range(start, stop):
+            d_c[f] -= part * v[f] / omega[f]
+    for f in range(start, stop):
+        d_c[f] += rest * taken * v[f] / omega[f]
 
 
 @jit

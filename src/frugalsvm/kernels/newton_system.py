@@ -196,10 +196,13 @@ def _new_columns(program):
 def is_by_feature(program):
     """Whether the feature-space matrix is the one to factorise.
 
-    It keeps more digits when features differ in scale.
+    It keeps more digits when features differ in scale. With several machines it is
+    factorised block by block, and that of the samples as a whole: the work is
+    proportional to ``count order^3`` and to ``(count samples)^3``.
     """
-    q, m = program.offset.shape[0], program.y.shape[0]
-    return q <= max(m, SMALL_ORDER)
+    count = program.rows.first.shape[0] - 1
+    order, samples = program.offset.shape[0] // count, program.y.shape[0] // count
+    return order <= max(count ** (2.0 / 3.0) * samples, SMALL_ORDER)
 
 
 @jit

@@ -47,7 +47,7 @@ class BudgetedChoice(ScoredChoice):
             )  # fmt: skip
         return GridWork(
             budgets_of(self.max_features, self._features.n_features, included.size),
-            *weights_of(self.C, self.refit_C),
+            *weights_of(self.C, self.refit_C, self.classes_.size),
             self.effort,
             maker,
             scoring,

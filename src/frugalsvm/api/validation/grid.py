@@ -26,6 +26,9 @@ AUTO_BUDGETS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20)
 # from 0.003 to 1 did not differ by more than their errors. At 0.03 proofs close on
 # standardised data, and a fit takes half of the time of C = 1.
 AUTO_C = (0.03,)
+# With more than two classes, where each is rare beside all others. On ten digits 0.3
+# scored 1 to 19 points better than 0.03 for 3 to 10 features, and nowhere worse.
+AUTO_C_OF_CLASSES = (0.3,)
 # Values of C for the weights of the selected features for "auto": one SVM each.
 AUTO_REFIT_C = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
 # Values for "auto" if one C has to do both. 100 would take as long as all of these
@@ -44,7 +47,9 @@ def budgets_of(max_features: Any, n_features: int, n_included: int) -> np.ndarra
     return sorted_budgets(tried or [n_included])
 
 
-def weights_of(C: Any, refit_C: Any) -> tuple[np.ndarray, np.ndarray | None]:
+def weights_of(
+    C: Any, refit_C: Any, n_classes: int = 2
+) -> tuple[np.ndarray, np.ndarray | None]:
     """Values of C that select and that give the weights, in increasing order.
 
     None for the latter if the same C does both.
@@ -52,7 +57,8 @@ def weights_of(C: Any, refit_C: Any) -> tuple[np.ndarray, np.ndarray | None]:
     from ..path import sorted_weights
 
     is_shared = is_word(refit_C, "same")
-    auto = AUTO_SHARED_C if is_shared else AUTO_C
+    auto = AUTO_C if n_classes == 2 else AUTO_C_OF_CLASSES
+    auto = AUTO_SHARED_C if is_shared else auto
     weights = sorted_weights(auto if is_word(C, "auto") else C)
     if is_shared:
         return weights, None
