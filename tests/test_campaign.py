@@ -10,7 +10,8 @@ import pytest
 
 from frugalsvm import Problem, near_optimal, solve
 from tests.campaign import forgeries, interrupts, models, problems, tables
-from tests.campaign.layout import decode, encode
+from tests.campaign.layout import decode, decode_list, encode, encode_list
+from tests.campaign.machines import reference_of
 from tests.campaign.pivoting import solve_positive
 from tests.campaign.reference import Reference, Stated, balanced, to_integers
 from tests.campaign.runner import run_here, run_workers
@@ -193,6 +194,43 @@ def test_groups_over_budget_are_noticed(solved):
         assert any("over budget" in text for text in found) == is_wrong
 
 
+@pytest.fixture(scope="module")
+def solved_classes():
+    X = np.array([[1.0, 0.2], [-1.0, 0.4], [0.5, -1.0], [-0.3, 1.0], [0.1, 2.0]])
+    arguments = {"C": 1.0, "max_features": 1, "fit_intercept": True}
+    options = {"method": "branch-and-bound", "gap_tol": 1e-6, "certificate": True}
+    case = problems.Case(X, np.array([0.0, 1, 2, 1, 2]), arguments, options)
+    result = solve(Problem(X, case.labels, **arguments), **options)
+    return case, reference_of(case.stated), result
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda r: {}, None),
+        (lambda r: {"lower_bound": r.lower_bound * (1 + 1e-5)}, "invalid bound"),
+        (lambda r: {"objective": r.objective * (1 - 1e-5)}, "objective too small"),
+        (lambda r: {"intercept": r.intercept + 1.0}, "objective too small"),
+        (lambda r: {"intercept": r.intercept * math.nan}, "not finite"),
+        (lambda r: {"coef": np.eye(3, 2)}, "over budget"),
+        (lambda r: {"certificate": {}}, "certificate rejected"),
+    ],
+)
+def test_injected_errors_are_noticed_with_classes(solved_classes, change, words):
+    case, reference, result = solved_classes
+    wrong = replace(result, **change(result))
+    found = list(problems.objections(case, reference, wrong))
+    assert any(words in text for text in found) if words else not found, found
+
+
+def test_an_intercept_of_one_class_is_noticed(solved_classes):
+    case, reference, result = solved_classes
+    without = replace(case, arguments={**case.arguments, "fit_intercept": False})
+    wrong = replace(result, intercept=np.array([0.0, 0.0, 1.0]))
+    found = list(problems.objections(without, reference, wrong))
+    assert any("an intercept" in text for text in found), found
+
+
 def test_bounds_an_ulp_above_the_optimum_are_noticed(solved):
     case, reference, result = solved
     bound = np.nextafter(float(reference.optimum.upper), math.inf)
@@ -218,6 +256,20 @@ def test_strong_trees_prove_the_optimum(solved):
     proved = forgeries.verify(forgeries.sealed(arrays), case.X, case.y)
     optimum = reference.optimum.upper
     assert optimum * (1 - Fraction(1, 10**9)) < Fraction(proved.lower_bound) <= optimum
+
+
+def test_strong_trees_and_lists_prove_the_optimum_of_classes(solved_classes):
+    case, reference, result = solved_classes
+    pool, rng = DualPool(case.stated), np.random.default_rng(0)
+    arrays = encode(strong_tree(rng, pool), dict(result.certificate.arrays))
+    proved = forgeries.verify(forgeries.sealed(arrays), case.X, case.y)
+    optimum = reference.optimum.upper
+    assert optimum * (1 - Fraction(1, 10**9)) < Fraction(proved.lower_bound) <= optimum
+    listed = [(list(s), [0.0] * 3, [0.0] * 3) for s in case.stated.supports()]
+    arrays = forgeries.sealed(encode_list(listed, arrays))
+    assert decode_list(arrays) == listed
+    found = forgeries.verify(arrays, case.X, case.y).alternatives
+    assert [s.tolist() for s in found.supports] == [s for s, _, _ in listed]
 
 
 def test_an_accepted_forgery_is_noticed(monkeypatch):
@@ -332,6 +384,7 @@ def test_no_problem_is_solved_wrongly():
     tally = run_here("problems", SEED, 2500)
     assert not tally.violations, tally.table()
     assert tally.total("problems", "counted") > 2000
+    assert tally.total("problems", "classes") > 400
     assert tally.total("problems", "verified") > 800
 
 
@@ -339,6 +392,7 @@ def test_no_forgery_is_accepted():
     tally = run_here("forgeries", SEED, 20)
     assert not tally.violations, tally.table()
     assert tally.total("forgeries", "counted") > 3000
+    assert tally.counts["forgeries", "with n_classes", "accepted"] > 500
 
 
 def test_tables_are_read_correctly_or_rejected():

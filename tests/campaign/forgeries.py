@@ -21,13 +21,15 @@ from frugalsvm.driver.refit import with_refit
 
 from .generator import (
     chance,
+    random_classes,
     random_columns,
     random_constraints,
     random_data,
     random_weights,
 )
 from .layout import encode, encode_list
-from .mutations import MUTATIONS, PROBLEM, SECTIONS, poor_solution
+from .machines import reference_of
+from .mutations import MUTATIONS, PROBLEM, SECTIONS, intercepts_of, poor_solution
 from .problems import Case, missing_objections
 from .reference import WINDOW, Reference, Stated, varying
 from .strong import DualPool, strong_list, strong_tree
@@ -38,8 +40,8 @@ NAME = "forgeries"
 FORGERIES, FILES = 300, 15
 PROBLEMS, STRONG = 3, 3
 SAMPLES, FEATURES = 9, 6
-# How often a problem has feature groups or signs.
-GROUPED = 0.6
+# How often a problem has feature groups or signs, and data more than two classes.
+GROUPED, CLASSES = 0.6, 0.4
 # Maximum seconds to verify a tiny proof.
 SLOW = 10.0
 # Candidates for the function that computes bounds; the first that exists is counted,
@@ -101,7 +103,12 @@ class Base:
         rng = np.random.default_rng([seed, index])
         m, n = int(rng.integers(3, SAMPLES + 1)), int(rng.integers(3, FEATURES + 1))
         self.X, self.y = random_data(rng, m, n)
-        self.weights = random_weights(rng, m)
+        n_classes = 2
+        if chance(rng, CLASSES):
+            self.y = random_classes(rng, self.X, self.y)
+            n_classes = int(self.y.max()) + 1
+        self.labels = Case(self.X, self.y, {}, {}).labels
+        self.weights = random_weights(rng, m, n_classes)
         self.sources: list[Source] = []
         self._proofs: list[dict[str, np.ndarray]] = []
         self._references: dict[bytes, Reference] = {}
@@ -111,6 +118,9 @@ class Base:
     def _add_problem(self, rng) -> None:
         n = self.X.shape[1]
         columns = random_columns(rng, n) if chance(rng, GROUPED) else {}
+        if self.labels.ndim > 1:
+            # Signs are for two classes only.
+            columns.pop("signs", None)
         if "feature_groups" in columns:
             n = int(columns["feature_groups"].max()) + 1
         arguments = {**self.weights, **random_constraints(rng, n), **columns}
@@ -118,7 +128,7 @@ class Base:
             # Few features need a tree.
             arguments["max_features"] = int(rng.integers(1, max(n, 2)))
         try:
-            problem = Problem(self.X, self.y, **arguments)
+            problem = Problem(self.X, self.labels, **arguments)
         except ValueError:
             return
         result = solve(
@@ -149,7 +159,7 @@ class Base:
         key = b"|".join(str(part.shape).encode() + part.tobytes() for part in parts)
         key += bytes([name in arrays for name in SECTIONS])
         if key not in self._references:
-            self._references[key] = Reference(self.stated(arrays))
+            self._references[key] = reference_of(self.stated(arrays))
         return self._references[key]
 
     def refit_reference(self, weights, support, arrays) -> Reference:
@@ -161,18 +171,27 @@ class Base:
         key += weights.tobytes() + bytes([stated.intercept])
         if key not in self._references:
             rest = tuple(sorted({*range(stated.n_features)} - {*support}))
-            self._references[key] = Reference(
+            self._references[key] = reference_of(
                 Stated(
-                    self.X, self.y, weights, len(support), include=support,
+                    self.X, self.labels, weights, len(support), include=support,
                     exclude=rest, intercept=stated.intercept, groups=stated.groups,
                     signs=stated.signs,
                 )
             )  # fmt: skip
         return self._references[key]
 
+    def point(self, columns, coef, intercepts):
+        """Weights of all columns and the intercept; for each of several classes."""
+        n_machines = self.labels.size // len(self.y)
+        whole = np.zeros((n_machines, self.X.shape[1]))
+        whole[:, list(columns)] = coef.reshape(n_machines, -1)
+        if n_machines > 1:
+            return whole, intercepts
+        return whole[0], float(intercepts[0])
+
     def stated(self, arrays) -> Stated:
         return Stated(
-            self.X, self.y, np.asarray(arrays["weights"], np.float64),
+            self.X, self.labels, np.asarray(arrays["weights"], np.float64),
             int(arrays["max_features"]), np.asarray(arrays["costs"], np.float64),
             float(arrays["max_cost"]), tuple(arrays["include"].tolist()),
             tuple(arrays["exclude"].tolist()), bool(arrays["fit_intercept"]),
@@ -220,10 +239,9 @@ def sealed(arrays):
 def _objective(base: Base, arrays) -> float:
     """The objective of the solution, or the present claim if it is invalid."""
     try:
-        coef = np.zeros(base.X.shape[1])
-        coef[list(base.stated(arrays).columns(arrays["selected"]))] = arrays["coef"]
-        intercept = float(arrays["intercept"])
-        return float(base.reference(arrays).objective(coef, intercept))
+        columns = base.stated(arrays).columns(arrays["selected"])
+        point = base.point(columns, arrays["coef"], intercepts_of(arrays))
+        return float(base.reference(arrays).objective(*point))
     except (ValueError, IndexError, TypeError, OverflowError):
         present = arrays["objective"].reshape(-1)
         return float(np.real(present[0])) if present.size else 0.0
@@ -233,12 +251,11 @@ def _refit_objective(base: Base, arrays) -> np.ndarray:
     """What the weights of the refit are worth, or the present claim."""
     try:
         support = refit_support(arrays["selected"], arrays["include"])
-        coef = np.zeros(base.X.shape[1])
-        coef[list(base.stated(arrays).columns(support))] = arrays["refit_coef"]
+        columns = base.stated(arrays).columns(support)
+        intercepts = intercepts_of(arrays, "refit_")
+        point = base.point(columns, arrays["refit_coef"], intercepts)
         reference = base.refit_reference(arrays["refit_weights"], support, arrays)
-        return np.array(
-            float(reference.objective(coef, float(arrays["refit_intercept"])))
-        )
+        return np.array(float(reference.objective(*point)))
     except (ValueError, IndexError, TypeError, OverflowError):
         return arrays["refit_objective"]
 
@@ -289,7 +306,7 @@ def judge(unit: Unit, base: Base, name: str, arrays, tally: Tally) -> None:
         ]  # fmt: skip
         for text in found:
             tally.violate(unit, f"{text} ({name})")
-        for section in SECTIONS:
+        for section in (*SECTIONS, "n_classes"):
             if section in arrays:
                 tally.count(NAME, f"with {section}", "accepted")
         if proved.refit is not None:

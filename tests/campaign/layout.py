@@ -130,8 +130,8 @@ def starts_of(parts: list, inner: Callable) -> list[int]:
     return np.cumsum([0, *(len(inner(part)) for part in parts)]).tolist()
 
 
-# A set that is listed: features, weights and intercept.
-Entry = tuple[list[int], list[float], float]
+# A set that is listed: features, weights and intercepts of all machines.
+Entry = tuple[list[int], list[float], list[float]]
 
 
 def decode_list(arrays: dict[str, np.ndarray]) -> list[Entry]:
@@ -140,9 +140,13 @@ def decode_list(arrays: dict[str, np.ndarray]) -> list[Entry]:
         return []
     features, coef = arrays["listed_feature"].tolist(), arrays["listed_coef"].tolist()
     starts = arrays["listed_start"].tolist()
-    intercepts = arrays["listed_intercept"].tolist()
+    n_machines = int(arrays["n_classes"]) if "n_classes" in arrays else 1
+    intercepts = arrays["listed_intercept"].reshape(-1, n_machines).tolist()
     pairs = zip(pairwise(starts), intercepts, strict=False)
-    return [(features[a:b], coef[a:b], value) for (a, b), value in pairs]
+    return [
+        (features[a:b], coef[n_machines * a : n_machines * b], values)
+        for (a, b), values in pairs
+    ]
 
 
 def encode_list(listed: list[Entry], arrays: dict[str, np.ndarray]):
@@ -154,5 +158,5 @@ def encode_list(listed: list[Entry], arrays: dict[str, np.ndarray]):
         "listed_start": np.array(starts_of(listed, lambda entry: entry[0])),
         "listed_feature": np.array([j for entry in listed for j in entry[0]], np.int64),
         "listed_coef": np.array([v for entry in listed for v in entry[1]], np.float64),
-        "listed_intercept": np.array([entry[2] for entry in listed], np.float64),
+        "listed_intercept": np.array([b for entry in listed for b in entry[2]], float),
     }

@@ -8,6 +8,11 @@ from fractions import Fraction
 from .reference import Bracket, Reference, Stated
 
 
+def n_machines_of(stated: Stated) -> int:
+    """Number of SVMs that a problem is the sum of."""
+    return stated.y.size // len(stated.y)
+
+
 def reference_of(stated: Stated) -> Reference:
     """The reference of a problem with one column of labels or several."""
     return Reference(stated) if stated.y.ndim == 1 else SharedReference(stated)

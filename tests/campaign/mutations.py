@@ -24,7 +24,7 @@ from .strong import strengthen
 
 TREE = (*COLUMNS, "fixing_start", "fixing")
 POINTS = ("point_start", "point_sample", "point_alpha")
-CLAIM = ("selected", "coef", "intercept", "objective", "lower_bound")
+CLAIM = ("selected", "coef", "intercept", "intercepts", "objective", "lower_bound")
 # Sections of the problem, which a file need not have.
 SECTIONS = ("groups", "signs")
 PROBLEM = ("weights", "costs", "max_cost", "max_features", "include", "exclude",
@@ -38,8 +38,8 @@ ODD = (0.0, -0.0, -1.0, np.nan, np.inf, -np.inf, 1e-320, 1e-160, 1e160, 1.7e308)
 
 
 REFIT = (
-    "refit_weights", "refit_coef", "refit_intercept", "refit_objective",
-    "refit_lower_bound", "refit_sample", "refit_alpha",
+    "refit_weights", "refit_coef", "refit_intercept", "refit_intercepts",
+    "refit_objective", "refit_lower_bound", "refit_sample", "refit_alpha",
 )  # fmt: skip
 
 
@@ -47,7 +47,7 @@ REFIT = (
 
 
 def _any_name(rng, arrays) -> str:
-    names = [*TREE, *POINTS, *CLAIM, *PROBLEM, *LIST, *REFIT]
+    names = [*TREE, *POINTS, *CLAIM, *PROBLEM, "n_classes", *LIST, *REFIT]
     return str(rng.choice([name for name in names if name in arrays]))
 
 
@@ -250,7 +250,7 @@ def _disturbed(rng, tree: Tree, t: int, source):
     elif kind == 1:
         alpha = alpha * (1 + power(rng, -16, 0) * rng.normal(size=alpha.size))
     elif kind == 2:
-        alpha = source.pool.stated.C[np.minimum(samples, source.pool.stated.C.size - 1)]
+        alpha = source.pool.C[np.minimum(samples, source.pool.C.size - 1)]
         alpha = alpha * rng.choice([1.0, 1 + 1e-15, 1.5, 1e10])
     elif kind == 3:
         return tree.points[rng.integers(len(tree.points))]
@@ -363,13 +363,20 @@ def _weights_follow(arrays, old, new):
     """The weights of the solution, in the order of other groups."""
     here = [np.flatnonzero(old == g) for g in arrays["selected"]]
     columns = np.concatenate([np.empty(0, dtype=np.int64), *here])
-    if columns.size != arrays["coef"].size:
+    n_machines = intercepts_of(arrays).size
+    if columns.size * n_machines != arrays["coef"].size:
         return {}
-    coef = np.zeros(old.size, dtype=arrays["coef"].dtype)
-    coef[columns] = arrays["coef"]
-    selected = np.unique(new[np.flatnonzero(coef)])
-    there = [coef[new == g] for g in selected]
-    return {"selected": selected, "coef": np.concatenate([coef[:0], *there])}
+    coef = np.zeros((n_machines, old.size), dtype=arrays["coef"].dtype)
+    coef[:, columns] = arrays["coef"].reshape(n_machines, columns.size)
+    selected = np.unique(new[coef.any(axis=0)])
+    there = [coef[:, new == g] for g in selected]
+    return {"selected": selected, "coef": np.hstack([coef[:, :0], *there]).ravel()}
+
+
+def intercepts_of(arrays, prefix: str = "") -> np.ndarray:
+    """The intercepts of all machines."""
+    name = f"{prefix}intercepts"
+    return np.atleast_1d(arrays.get(name, arrays[name.removesuffix("s")]))
 
 
 def _other_signs(rng, arrays, source):
@@ -406,7 +413,8 @@ def change_solution(rng, arrays, source):
         return {**arrays, "coef": coarse.astype(float) if chance(rng, 0.8) else coarse}
     if kind == 2:
         shift = power(rng, -12, 3) * rng.choice([-1.0, 1.0])
-        return {**arrays, "intercept": arrays["intercept"] + shift}
+        name = "intercepts" if "intercepts" in arrays else "intercept"
+        return {**arrays, name: arrays[name] + shift}
     return poor_solution(rng, arrays)
 
 
@@ -414,11 +422,12 @@ def poor_solution(rng, arrays):
     """A bad solution without features, which leaves room for wrong bounds."""
     shifted = chance(rng, 0.5) and np.all(arrays["fit_intercept"])
     size = power(rng, -1, 8) if shifted else 0.0
+    name = "intercepts" if "intercepts" in arrays else "intercept"
     return {
         **arrays,
         "selected": arrays["selected"][:0],
         "coef": arrays["coef"][:0],
-        "intercept": np.array(float(size)),
+        name: np.full(arrays[name].shape, float(size)),
     }
 
 
@@ -450,26 +459,26 @@ def _changed_list(rng, listed, source):
     n, kind = source.n_features, rng.integers(6)
     if kind == 0 or not listed:
         some = np.flatnonzero(rng.random(n) < rng.choice([0.2, 0.5, 0.8])).tolist()
-        return [*listed, (some, rng.normal(size=len(some)).tolist(), 0.0)]
+        machines = source.pool.n_machines
+        weights = rng.normal(size=machines * len(some)).tolist()
+        return [*listed, (some, weights, [0.0] * machines)]
     at = int(rng.integers(len(listed)))
-    features, coef, intercept = (
-        list(listed[at][0]),
-        list(listed[at][1]),
-        listed[at][2],
-    )
+    features, coef, intercepts = map(list, listed[at])
     if kind in (1, 2):
         return listed[:at] + listed[at + 1 :]
     if kind == 3 and features:
         features[rng.integers(len(features))] = int(rng.integers(n))
         if chance(rng, 0.8):
             features = sorted(set(features))
-            coef = coef[: len(features)]
+            coef = coef[: len(features) * len(intercepts)]
     elif kind == 4:
         coef = [value * rng.choice([0.0, -1.0, 0.5, rng.choice(ODD)]) for value in coef]
-        intercept = float(rng.choice([0.0, intercept, power(rng, -3, 5)]))
+        intercepts = [
+            float(rng.choice([0.0, b, power(rng, -3, 5)])) for b in intercepts
+        ]
     else:
         return [*listed, listed[at]]
-    return [*listed[:at], (features, coef, intercept), *listed[at + 1 :]]
+    return [*listed[:at], (features, coef, intercepts), *listed[at + 1 :]]
 
 
 # name -> (function, how often); in this order, for the last ones break the layout.

@@ -12,7 +12,6 @@ import numpy as np
 
 from frugalsvm import InvalidCertificate, Problem, near_optimal, solve, verify
 from frugalsvm.checker import Alternatives
-
 from tests.classes import one_against_rest
 
 from .generator import (

@@ -10,7 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from .layout import Entry, Node, Point, Tree
-from .reference import Reference, Stated, varying
+from .machines import n_machines_of, reference_of
+from .reference import Stated, varying
 
 
 class DualPool:
@@ -18,7 +19,10 @@ class DualPool:
 
     def __init__(self, stated: Stated):
         self.stated = stated.kept()
-        self._reference = Reference(stated)
+        self._reference = reference_of(stated)
+        self.n_machines = n_machines_of(stated)
+        # For the samples of all machines, one after the other.
+        self.C = np.tile(self.stated.C, self.n_machines)
         self._found: dict[tuple[int, ...], Point] = {}
 
     def point(self, support: tuple[int, ...]) -> Point:
@@ -31,7 +35,7 @@ class DualPool:
 
     def any_point(self, rng) -> Point:
         """An optimal point of some support, all of C, or noise."""
-        C = self.stated.C
+        C = self.C
         kind = rng.integers(4)
         if kind < 2:
             n = self.stated.n_features
@@ -48,10 +52,12 @@ def strong_list(rng, pool: DualPool) -> list[Entry]:
     for support in sorted({tuple(sorted(useful & {*s})) for s in stated.supports()}):
         if rng.random() < 0.5:
             samples, values = pool.point(support)
-            columns = stated.columns(support)
-            w = (stated.y[samples] * values) @ stated.X[np.ix_(samples, columns)]
+            alpha = np.zeros(pool.C.size)
+            alpha[samples] = values
+            signed = alpha.reshape(pool.n_machines, -1) * np.atleast_2d(stated.y.T)
+            w = signed @ stated.X[:, stated.columns(support)]
             w[w * stated.signs_of(support) < 0] = 0.0
-            listed.append((list(support), w.tolist(), 0.0))
+            listed.append((list(support), w.ravel().tolist(), [0.0] * len(w)))
     return listed
 
 

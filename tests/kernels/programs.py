@@ -62,7 +62,6 @@ def whole_rows(rows):
         return rows.dense
     whole = np.zeros((len(rows.dense), rows.y.size))
     for row, own, k in zip(whole, rows.dense, rows.machines, strict=True):
-        row[rows.first[k] : rows.first[k + 1]] = own[
-            : rows.first[k + 1] - rows.first[k]
-        ]
+        start, end = rows.first[k], rows.first[k + 1]
+        row[start:end] = own[: end - start]
     return whole

@@ -1,3 +1,5 @@
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -82,7 +84,7 @@ def test_machines_are_balanced_one_by_one():
     offsets = np.array([0.3, 0.0, -0.2])
     found, expected = alpha.copy(), alpha.copy()
     balance_machines(found, y, C, offsets, first)
-    for k, (a, b) in enumerate(zip(first, first[1:], strict=False)):
+    for k, (a, b) in enumerate(pairwise(first)):
         balance(expected[a:b], y[a:b], C[a:b], offsets[k])
         assert abs(y[a:b] @ found[a:b] + offsets[k]) < 1e-14
     np.testing.assert_array_equal(found, expected)

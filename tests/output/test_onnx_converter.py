@@ -75,6 +75,41 @@ def test_a_pipeline_predicts_the_same_in_the_runtime(kind, cv):
     )
 
 
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("classes", [("bad", "good é", "it's"), (-1, 0, 4, 7)])
+def test_a_pipeline_of_several_classes_predicts_the_same(classes):
+    skl2onnx = pytest.importorskip("skl2onnx")
+    runtime = pytest.importorskip("onnxruntime")
+    X, _ = table()
+    X = X[["income", "age"]].to_numpy(copy=True)
+    y = np.array(classes)[np.arange(len(X)) * 7 % 11 % len(classes)]
+    X[:, 1] += 3.0 * (y == classes[0]) - 2.0 * (y == classes[1])
+    pipeline = make_pipeline(StandardScaler(), FrugalSVC(2, random_state=0)).fit(X, y)
+    register_onnx_converter()
+    proto = skl2onnx.to_onnx(pipeline, X[:1], options={id(pipeline): {"zipmap": False}})
+    session = runtime.InferenceSession(proto.SerializeToString())
+    found, scores = session.run(None, {"X": X})
+    assert found.tolist() == pipeline.predict(X).tolist()
+    assert len(set(found.tolist())) > 1
+    np.testing.assert_allclose(scores, pipeline.decision_function(X), atol=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_of_equal_scores_the_first_class_is_predicted(n_classes):
+    skl2onnx = pytest.importorskip("skl2onnx")
+    runtime = pytest.importorskip("onnxruntime")
+    X = np.array([[1.0], [-1.0], [0.0]])
+    model = FrugalSVC(1).fit(np.repeat(X, 4, axis=0), np.arange(12) % n_classes)
+    model.coef_[:] = 1.0
+    model.intercept_[:] = 0.0
+    register_onnx_converter()
+    proto = skl2onnx.to_onnx(model, X, options={"zipmap": False})
+    session = runtime.InferenceSession(proto.SerializeToString())
+    found = session.run(None, {"X": X})[0].tolist()
+    assert found == model.predict(X).tolist() == [int(n_classes == 2), 0, 0]
+
+
 def test_without_skl2onnx_an_error_says_so(monkeypatch):
     monkeypatch.setitem(sys.modules, "skl2onnx", None)
     with pytest.raises(ImportError, match=r"pip install frugalsvm\[onnx\]"):

@@ -150,7 +150,7 @@ def test_scip_finds_the_same_optimum():
 
 def shared_dscop(X, Y, C, k, groups=None, forced=(), excluded=(), costs=None,
                  budget=None, intercept=True):  # fmt: skip
-    """DSCoP of all machines by CVXPY: one z for the weights of a feature in them all."""
+    """DSCoP by CVXPY: one z for the weights of a feature in all machines."""
     (m, n), n_machines = X.shape, Y.shape[1]
     groups = np.arange(n) if groups is None else groups
     p = groups.max() + 1

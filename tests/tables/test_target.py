@@ -44,6 +44,24 @@ def test_anything_but_two_classes_is_an_error(values, words):
         find_target(made(y=values), "y")
 
 
+@pytest.mark.parametrize(
+    ("values", "positive"),
+    [
+        (["a", "b", "c"], "b"),
+        ([1, 2, 3], "2"),
+        ([1, 2, 3], "2.0"),
+        ([0.5, 1.5, 2], "1.5"),
+    ],
+)
+def test_one_class_against_all_others(values, positive):
+    found = find_target(made(y=values), "y", positive)
+    second = str(values[1])
+    assert found.classes == (f"not {second}", second)
+    assert found.positive.tolist() == [False, True, False]
+    again = known_target(made(y=values), "y", found.classes)
+    assert again.positive.tolist() == found.positive.tolist()
+
+
 def test_unknown_names():
     with pytest.raises(UnknownColumn, match="--target: no column 'z'"):
         find_target(made(y=[0, 1]), "z")

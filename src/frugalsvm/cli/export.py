@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -17,6 +17,9 @@ from .outputs import (
     write_text,
 )
 from .session import Session
+
+if TYPE_CHECKING:
+    from ..output.portable import PortableModel
 
 EXAMPLES = (
     "frugalsvm export model.json --to sql",
@@ -71,7 +74,7 @@ def export(
         session.give({"to": str(to), "file": output, "columns": columns})
         return
     if to is Form.SQL:
-        _check_sql(what, dialect, loaded.model.calibration is not None)
+        _check_sql(what, dialect, loaded.model)
         text = loaded.model.to_sql(what, dialect=dialect) + "\n"
     else:
         text = loaded.model.to_python()
@@ -84,7 +87,7 @@ def export(
             session.say(f"written to {output}")
 
 
-def _check_sql(what: str, dialect: str, has_probabilities: bool) -> None:
+def _check_sql(what: str, dialect: str, model: PortableModel) -> None:
     from ..output.portable.text import DIALECTS
 
     for option, given, known in (
@@ -94,7 +97,12 @@ def _check_sql(what: str, dialect: str, has_probabilities: bool) -> None:
         if given not in known:
             words = ", ".join(known)
             raise UsageProblem(f"{option} must be one of {words}; got {given!r}.")
-    if what == "probability" and not has_probabilities:
+    if what == "probability" and model.n_scores > 1:
+        raise UsageProblem(
+            f"--what probability: this model has {len(model.classes)} classes, and a "
+            "score for each instead of probabilities; use --what score."
+        )
+    if what == "probability" and model.calibration is None:
         raise UsageProblem(
             "--what probability: this model has no probabilities; fit it again with "
             "--calibrate."

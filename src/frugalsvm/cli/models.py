@@ -16,6 +16,7 @@ from ..output.portable.origins import PREPARATION, takes_columns
 from ..output.portable.parts import Feature, Group, Proof, RefitProof
 from ..output.portable.points import Values, are_values, places
 from ..output.portable.raw_columns import column_kinds, input_columns
+from ..runtime.words import by_class
 from ..tables import Preparation, Table, TableError, read_table
 from ..tables.columns import Column, Texts, check_clear
 from ..tables.errors import listed
@@ -193,15 +194,19 @@ class Loaded:
         return found
 
     def scores(self, values: Mapping[str, np.ndarray], n_rows: int) -> np.ndarray:
-        """Scores of rows."""
+        """Scores of rows, in a column for each."""
         if not self.model.features:
-            return np.full(n_rows, self.model.intercept)
-        return self.model.decision_function(values)
+            return np.tile(self.model.intercepts, (n_rows, 1))
+        return self.model.scores(values)
+
+    def by_class(self, name: str, values: np.ndarray) -> dict[str, np.ndarray]:
+        """Columns of values for each score, by name."""
+        return dict(zip(by_class(name, self.model.classes), values.T, strict=True))
 
     def contributions(self, values: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-        """What each feature adds to the scores."""
+        """What each feature adds to the scores, in a column for each."""
         return {
-            one.name: one.weight * ((values[one.name] - one.mean) / one.scale)
+            one.name: np.outer((values[one.name] - one.mean) / one.scale, one.weight)
             for one in self.model.features
         }
 
@@ -232,8 +237,7 @@ class Loaded:
 
     def labels(self, scores: np.ndarray) -> np.ndarray:
         """Labels for scores."""
-        positive = self.model.are_positive(scores)
-        return np.array(self.model.classes, dtype=object)[positive.astype(int)]
+        return np.array(self.model.classes, dtype=object)[self.model.codes(scores)]
 
     def warnings(self, table: Table) -> list[str]:
         """Warnings about a table, for the user."""

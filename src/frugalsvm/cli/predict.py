@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import typer
 
+from ..runtime.words import by_class, different
 from ..tables.columns import check_usable
 from ..tables.layout import Layout
 from . import options as opt
 from .outputs import STDOUT, check_output, given_with_errors, write_table
 from .session import Session, plain
+
+if TYPE_CHECKING:
+    from .models import Loaded
 
 PREDICT_EXAMPLES = (
     "frugalsvm predict model.json new.csv > predictions.csv",
@@ -36,8 +40,8 @@ IdColumn = Annotated[
 ROW = "row"
 # The output column with the intercept.
 INTERCEPT = "intercept"
-# Maximum number of rows printed as tables, and of features in each.
-N_EXPLAINED, N_PARTS = 10, 30
+# Maximum number of rows printed as tables, and of features and classes in each.
+N_EXPLAINED, N_PARTS, N_CLASSES = 10, 30, 5
 
 
 def predict(
@@ -63,7 +67,7 @@ def predict(
     """Predict the class of each row; writes a CSV with prediction and score.
 
     Columns that the model does not use are ignored. A model that was fitted with
-    --calibrate also gives a probability.
+    --calibrate also gives a probability, one of more than two classes a score for each.
     """
     from .formats import parse_formats
     from .models import load_model
@@ -78,9 +82,10 @@ def predict(
     for words in loaded.warnings(table):
         session.warn(words)
     scores = loaded.scores(loaded.features(table), table.n_rows)
-    results: dict[str, Any] = {"prediction": loaded.labels(scores), "score": scores}
+    results: dict[str, Any] = {"prediction": loaded.labels(scores)}
+    results |= loaded.by_class("score", scores)
     if loaded.model.calibration is not None:
-        chances = loaded.model.calibration.probability(scores)
+        chances = loaded.model.calibration.probability(results["score"])
         results["probability"] = chances
     columns = _without(results, _names(table, id_column), "id") | results
     content: dict[str, Any] = {"rows": [], "filled": loaded.filled(table)}
@@ -117,7 +122,7 @@ def explain(
     """Show what each feature contributes to the score of each row.
 
     Contributions and the intercept add up to the score; a feature at its mean in the
-    training data contributes nothing.
+    training data contributes nothing. Each of more than two classes has its own.
     """
     from .errors import UsageProblem
     from .formats import parse_formats
@@ -139,63 +144,87 @@ def explain(
             f"--row {max(chosen) + 1}: the table has only {table.n_rows:,} "
             f"row{'s' * (table.n_rows != 1)}."
         )
-    names = _names(table, id_column)
-    labels = loaded.labels(scores)
-    results = {"prediction": labels, "score": scores}
-    names = _without([*results, INTERCEPT, "contributions"], names, "id")
-    content = {
-        INTERCEPT: loaded.model.intercept,
+    results = {"prediction": loaded.labels(scores)} | loaded.by_class("score", scores)
+    intercepts = loaded.by_class(INTERCEPT, loaded.model.intercepts)
+    titles = by_class("contributions", loaded.model.classes)
+    names = _without([*results, *intercepts, *titles], _names(table, id_column), "id")
+    content = intercepts | {
         "rows": [
-            {
-                **{name: one[k] for name, one in (names | results).items()},
-                "contributions": {name: one[k] for name, one in parts.items()},
+            {name: one[k] for name, one in (names | results).items()}
+            | {
+                title: {name: one[k, c] for name, one in parts.items()}
+                for c, title in enumerate(titles)
             }
             for k in chosen * session.json
         ],
     }
     with given_with_errors(session, content):
         if output is None:
-            _tell(session, loaded, table, chosen, names, labels, scores, values, parts)
+            _tell(session, loaded, chosen, names, scores, values, parts)
         elif output != STDOUT or not session.json:
             columns = names | results
-            columns[INTERCEPT] = np.full(table.n_rows, loaded.model.intercept)
-            columns |= _without(set(columns), parts, "contribution")
+            for name, one in intercepts.items():
+                columns[name] = np.full(table.n_rows, one)
+            columns |= _without(set(columns), _named(loaded, parts), "contribution")
             chosen_ones = {k: v[chosen] for k, v in columns.items()}
             write_table(output, chosen_ones, table.style)
 
 
+def _named(loaded: Loaded, parts: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Contributions by the name of their column."""
+    names = [one for name in parts for one in by_class(name, loaded.model.classes)]
+    columns = [column for one in parts.values() for column in one.T]
+    # Feature "a_b" of class "c", and feature "a" of class "b_c".
+    return dict(zip(different(names), columns, strict=True))
+
+
 def _tell(
-    session: Session, loaded: Any, table: Any, chosen: list[int], names: Any,
-    labels: Any, scores: Any, values: Any, parts: Any,
+    session: Session, loaded: Loaded, chosen: list[int], names: Any,
+    scores: np.ndarray, values: Any, parts: dict[str, np.ndarray],
 ) -> None:  # fmt: skip
-    """Print the first rows, each feature with its contribution."""
+    """Print the first rows, each feature with its contributions.
+
+    Of several classes, those with the largest scores are columns, the predicted one
+    first; the bars are about that one.
+    """
     if session.json:
         return
+    model, labels = loaded.model, loaded.labels(scores)
     parts = loaded.by_group(parts)
     for k in chosen[:N_EXPLAINED]:
         name = "".join(f" ({names[one][k]})" for one in names if one != ROW)
-        made = session.table("feature", ">value", ">contribution", "")
-        largest = max([abs(one[k]) for one in parts.values()] or [0.0]) or 1.0
-        sizes = {one: -abs(float(column[k])) for one, column in parts.items()}
-        order = sorted(parts, key=sizes.__getitem__)
+        best = np.argsort(-scores[k], kind="stable")[:N_CLASSES]
+        heads = [f">{plain(str(model.classes[c]))}" for c in best]
+        if model.n_scores == 1:
+            heads = [">contribution"]
+        made = session.table("feature", ">value", *heads, "")
+        own = {one: column[k, best] for one, column in parts.items()}
+        largest = max([abs(one[0]) for one in own.values()] or [0.0]) or 1.0
+        order = sorted(own, key=lambda one: -np.abs(own[one]).max())
         for one in order[:N_PARTS]:
-            part = float(parts[one][k])
-            bar = ("+" if part > 0 else "-") * round(20 * abs(part) / largest)
+            first = own[one][0]
+            bar = ("+" if first > 0 else "-") * round(20 * abs(first) / largest)
             words = plain(loaded.value_words(one, values, k))
-            made.add_row(plain(one), words, f"{part:+.4f}", bar)
-        rest = sum(float(parts[one][k]) for one in order[N_PARTS:])
+            made.add_row(plain(one), words, *_signed(own[one]), bar)
         if len(order) > N_PARTS:
+            rest = np.sum([own[one] for one in order[N_PARTS:]], axis=0)
             more = f"{len(order) - N_PARTS:,} more (-o writes all)"
-            made.add_row(more, "", f"{rest:+.4f}", "")
-        made.add_row("intercept", "", f"{loaded.model.intercept:+.4f}", "")
+            made.add_row(more, "", *_signed(rest), "")
+        made.add_row("intercept", "", *_signed(model.intercepts[best]), "")
+        if model.n_scores > 1:
+            made.add_row("score", "", *_signed(scores[k, best]), "")
         session.show(
-            f"row {k + 1}{name}: {labels[k]}, score {scores[k]:+.4f}", made, ""
+            f"row {k + 1}{name}: {labels[k]}, score {scores[k, best[0]]:+.4f}", made, ""
         )
     if len(chosen) > N_EXPLAINED:
         session.show(
             f"and {len(chosen) - N_EXPLAINED:,} more rows; use -o FILE to write all of "
             "them, --row N to show one."
         )
+
+
+def _signed(numbers: np.ndarray) -> list[str]:
+    return [f"{one:+.4f}" for one in numbers]
 
 
 def _names(table: Any, id_column: str | None) -> dict[str, np.ndarray]:

@@ -52,6 +52,12 @@ def scorecard(
     from .models import load_model
 
     loaded = load_model(model)
+    if loaded.model.n_scores > 1:
+        raise UsageProblem(
+            f"{model} has {len(loaded.model.classes)} classes, and a scorecard tells "
+            "two apart; fit a model of one class against all others with frugalsvm fit "
+            "--positive CLASS."
+        )
     if not loaded.model.features:
         raise UsageProblem(f"{model} uses no features, so there is nothing to add up.")
     name = target or loaded.model.metadata.get("target")
@@ -65,7 +71,8 @@ def scorecard(
         session.say(f"{table.source}: {remark}")
     for words in loaded.warnings(table):
         session.warn(words)
-    known = known_target(table, name, loaded.model.classes, "--target")
+    first, second = loaded.model.classes
+    known = known_target(table, name, (first, second), "--target")
     values = loaded.features(table)
     classes = [loaded.model.classes[int(one)] for one in known.positive]
     card = loaded.model.to_scorecard(values, classes, points=points, bins=bins)

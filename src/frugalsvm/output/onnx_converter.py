@@ -22,8 +22,8 @@ def register_onnx_converter() -> None:
 
     Call it once before ``skl2onnx.convert_sklearn`` or ``skl2onnx.to_onnx``. The
     outputs are ``label``, and ``probabilities``, which are not probabilities but the
-    scores of the two classes, -s and s. They are computed in the precision of the
-    input, single or double.
+    scores of the classes; -s and s if there are two. They are computed in the precision
+    of the input, single or double.
 
     Raises
     ------
@@ -76,13 +76,14 @@ def _convert(scope: Any, operator: Any, container: Any) -> None:
     column = node("MatMul", [column, weights])
     column = node(
         "Add",
-        [column, constant("intercept", real, classifier.intercept_.reshape(1, 1))],
+        [column, constant("intercept", real, classifier.intercept_.reshape(1, -1))],
     )
-    node("Concat", [node("Neg", [column]), column], scores, axis=1)
-    zero = constant("zero", real, np.zeros((1, 1)))
-    place = node("Cast", [node("Greater", [column, zero])], to=kinds.INT64)
-    flat = node("Reshape", [place, constant("flat", kinds.INT64, np.array([-1]))])
-    node("Gather", [_classes(classifier, constant, kinds), flat], label)
+    if len(classifier.classes_) == 2:
+        column = node("Concat", [node("Neg", [column]), column], axis=1)
+    node("Identity", [column], scores)
+    # The first one of equal scores, as in predict.
+    place = node("ArgMax", [column], axis=1, keepdims=0)
+    node("Gather", [_classes(classifier, constant, kinds), place], label)
 
 
 def _classes(classifier: Any, constant: Any, kinds: Any) -> str:

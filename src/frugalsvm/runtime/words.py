@@ -1,4 +1,4 @@
-"""Words for messages: lists of names, different ones, and suggestions."""
+"""Words for messages and tables: lists of names, different ones, and suggestions."""
 
 from __future__ import annotations
 
@@ -23,6 +23,17 @@ def listed(
     shown = [repr(str(one)) if quoted else str(one) for one in names[:most]]
     more = len(names) - most
     return between.join(shown) + (f" and {more:,} more" if more > 0 else "")
+
+
+def by_class(name: str, classes: Sequence[Any]) -> list[str]:
+    """A name for two classes, or one for each of several.
+
+    Examples
+    --------
+    >>> by_class("score", ["no", "yes"]), by_class("score", [1, 2, 3])
+    (['score'], ['score_1', 'score_2', 'score_3'])
+    """
+    return [name] if len(classes) == 2 else [f"{name}_{one}" for one in classes]
 
 
 def close_names(name: str, known: Iterable[str]) -> list[str]:

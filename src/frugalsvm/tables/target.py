@@ -102,13 +102,16 @@ def find_target(table: Table, name: str, positive: str | None = None) -> Target:
 def _against_rest(
     name: str, labels: list[Label], codes: np.ndarray, which: int
 ) -> Target:
-    """One class of several against all others, which are one class then."""
-    second = labels[which]
+    """One class of several against all others, which are one class then.
+
+    Both are text, since labels are of one type.
+    """
+    second = str(labels[which])
     rest = f"not {second}"
     if rest in labels:
         raise TableError(
             f"the target {name!r} has a class {rest!r}, which is what all classes but "
-            f"{str(second)!r} would be called; rename it."
+            f"{second!r} would be called; rename it."
         )
     return Target(name, (rest, second), codes == which, True)
 
@@ -135,7 +138,7 @@ def known_target(
     labels, codes = _labels(column)
     first, second = classes
     if first == f"not {second}" and first not in labels and not column.missing.any():
-        is_second = np.array([one == second for one in labels], dtype=bool)
+        is_second = np.array([_is_meant(str(second), one) for one in labels], bool)
         return Target(name, classes, is_second[codes])
     strange = [str(one) for one in labels if one not in classes]
     if strange or column.missing.any():
@@ -188,7 +191,7 @@ def _turned_words(table: Table, name: str) -> str:
 
 def _place(name: str, labels: list[Label], positive: str) -> int:
     for k, label in enumerate(labels):
-        if positive.strip(STRIPPED) == str(label) or _is_number(positive, label):
+        if _is_meant(positive.strip(STRIPPED), label):
             return k
     words = " and ".join(repr(str(one)) for one in labels)
     raise PositiveError(
@@ -200,9 +203,9 @@ class PositiveError(WrongRequest):
     """The requested positive class does not exist."""
 
 
-def _is_number(text: str, label: Label) -> bool:
+def _is_meant(text: str, label: Label) -> bool:
     if isinstance(label, str):
-        return False
+        return text == label
     try:
         return float(text) == label
     except ValueError:

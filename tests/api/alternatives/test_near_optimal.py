@@ -336,3 +336,14 @@ def test_a_model_without_features_is_printed():
     assert "(no features)" in str(found)
     with pytest.raises(ValueError, match="tolerance must be between"):
         found.within("a")
+
+
+def test_features_that_are_included_need_no_weight():
+    """The start does not select a feature whose weight has the wrong sign."""
+    X = np.array([[1.0, -1.0], [-1.0, 1.0], [1.0, -0.5], [-1.0, 0.5]])
+    y = np.array([1.0, -1.0, 1.0, -1.0])
+    problem = Problem(X, y, include=[0, 1], signs=[1, 1])
+    found = near_optimal(problem, random_state=0)
+    assert found.complete
+    assert [support.tolist() for support in found.supports] == [[0, 1]]
+    assert found.coefs[0][1] == 0.0

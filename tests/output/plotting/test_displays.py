@@ -14,9 +14,11 @@ from sklearn.svm import LinearSVC
 
 from frugalsvm import (
     FrugalSVC,
+    FrugalSVCCV,
     PortableModel,
     StabilitySelection,
     frugal_path,
+    near_optimal,
 )
 from frugalsvm.output.plotting import (
     BudgetPathDisplay,
@@ -106,6 +108,57 @@ def test_weights_are_those_of_the_model(model, data):
     assert len(colours) == len(set(np.sign(weights[order])))
     portable = WeightsDisplay.from_estimator(PortableModel.from_estimator(model))
     assert ticks(portable.ax_) == ticks(display.ax_)
+
+
+@pytest.fixture(scope="module")
+def classes(data):
+    """A model of three classes, and its table."""
+    X, _ = data
+    y = np.array(["lo", "mid $", "hi"])[np.digitize(X["b"], [-0.5, 0.5])]
+    pipeline = make_pipeline(StandardScaler(), FrugalSVC(3, random_state=0))
+    return pipeline.fit(X, y), X, y
+
+
+def test_weights_of_several_classes_are_a_heat_map(classes):
+    model, *_ = classes
+    display = WeightsDisplay.from_estimator(model)
+    coef = model[-1].coef_
+    sizes = np.abs(coef).max(axis=0)
+    order = np.argsort(-sizes)[: np.count_nonzero(sizes)]
+    cells = display.mesh_.get_array().reshape(-1, 3)
+    np.testing.assert_allclose(cells, coef[:, order].T)
+    assert ticks(display.ax_) == [label(NAMES[j]) for j in order]
+    columns = [tick.get_text() for tick in display.ax_.get_xticklabels()]
+    assert columns == [label(one) for one in model.classes_]
+    assert f"{coef[1, order[0]]:+.3g}" in notes(display.ax_)
+    display.figure_.canvas.draw()
+    portable = WeightsDisplay.from_estimator(PortableModel.from_estimator(model))
+    assert ticks(portable.ax_) == ticks(display.ax_)
+    with pytest.raises(ValueError, match="a label for each of 3 classes, got 2"):
+        WeightsDisplay(coef, NAMES, ("a", "b"))
+
+
+def test_histograms_of_several_classes_are_refused_with_what_to_do(classes):
+    model, X, y = classes
+    with pytest.raises(ValueError, match=r"3 classes.* give scores\[:, k\]"):
+        ScoresDisplay.from_estimator(model, X, y)
+    scores = model.decision_function(X)
+    one = ScoresDisplay(scores[:, 0], y == model.classes_[0], (False, True)).plot()
+    assert "on the wrong side" in one.ax_.get_title(loc="right")
+
+
+def test_other_displays_take_several_classes(classes):
+    model, X, y = classes
+    ProgressDisplay.from_estimator(model)
+    shown = SelectionDisplay.from_estimators([model, model])
+    assert len(ticks(shown.ax_)) == model[-1].get_support().sum()
+    chosen = make_pipeline(StandardScaler(), FrugalSVCCV([1, 2], random_state=0))
+    path = BudgetPathDisplay.from_estimator(chosen.fit(X, y))
+    assert path.scores.size == 2
+    scaled = StandardScaler().fit_transform(X)
+    found = near_optimal(scaled, y, max_features=1, tolerance=0.5)
+    shown = SupportsDisplay.from_near_optimal(found, names=NAMES)
+    assert shown.mesh_.get_array().size % len(found.supports) == 0
 
 
 def test_weights_that_do_not_fit_are_counted():

@@ -186,24 +186,28 @@ def _of_category(rng, kind):
     )
 
 
-def fitted(rng):
+def fitted(rng, classes=(0, 1)):
     """A pipeline, its table, and the kinds of its columns."""
     table, kinds = random_table(rng, 80)
-    target = rng.integers(0, 2, 80)
-    target[:2] = 0, 1
+    places = rng.integers(0, len(classes), 80)
+    places[: len(classes)] = np.arange(len(classes))
+    target = np.array(classes)[places]
     pipeline = make_pipeline(random_encoder(rng, kinds), LinearSVC(max_iter=50))
     return pipeline.fit(table, target), table, kinds
 
 
 def expected(pipeline, table):
-    """Scores; row by row, None where the pipeline raises an error."""
+    """Scores; row by row, None where the pipeline raises an error.
+
+    Of more than two classes each row has a list of them.
+    """
     try:
         return pipeline.decision_function(table).tolist()
     except (ValueError, TypeError):
         found = []
     for k in range(len(table)):
         try:
-            found.append(pipeline.decision_function(table.iloc[[k]])[0])
+            found.append(pipeline.decision_function(table.iloc[[k]])[0].tolist())
         except (ValueError, TypeError):
             found.append(None)
     return found
@@ -226,7 +230,7 @@ def by_json(model, table):
         found = []
     for k in range(len(table)):
         try:
-            found.append(again.decision_function(table.iloc[[k]])[0])
+            found.append(again.decision_function(table.iloc[[k]])[0].tolist())
         except ValueError:
             found.append(None)
     return found
@@ -242,7 +246,15 @@ def quoted(name):
     return '"' + name.replace('"', '""') + '"'
 
 
-def by_sqlite(model, table, kinds):
+def _unpacked(row):
+    """A score, a list of those of several classes, or None if there are none."""
+    if None in row:
+        assert set(row) == {None}
+        return None
+    return row[0] if len(row) == 1 else list(row)
+
+
+def by_sqlite(model, table, kinds, what="score"):
     types = {"number": "REAL", "code": "REAL", "text": "TEXT", "truth": "INTEGER"}
     connection = sqlite3.connect(":memory:")
     columns = ", ".join(f"{quoted(n)} {types[kinds[n]]}" for n in table)
@@ -250,8 +262,8 @@ def by_sqlite(model, table, kinds):
     marks = ", ".join("?" * table.shape[1])
     rows = [tuple(row.values()) for row in plain_rows(table)]
     connection.executemany(f"INSERT INTO t VALUES ({marks})", rows)
-    found = connection.execute(f"SELECT {model.to_sql()} FROM t ORDER BY rowid")
-    return [row[0] for row in found]
+    found = connection.execute(f"SELECT {model.to_sql(what)} FROM t ORDER BY rowid")
+    return [_unpacked(row) for row in found]
 
 
 def with_gaps(model, table):
@@ -265,7 +277,7 @@ def with_gaps(model, table):
 
 
 def by_onnx(model, table):
-    """Scores of ONNX Runtime."""
+    """Scores of ONNX Runtime; None for NaN."""
     import onnxruntime
 
     session = onnxruntime.InferenceSession(model.to_onnx().SerializeToString())
@@ -279,7 +291,7 @@ def by_onnx(model, table):
         column = np.array(values, dtype=object if is_text else float)
         given[one.name] = column.reshape(-1, 1)
     (scores,) = session.run(["score"], given)
-    return [None if np.isnan(one) else one for one in scores.tolist()]
+    return [None if np.isnan(one).all() else one.tolist() for one in scores]
 
 
 def used_only(model, table, like):
@@ -299,7 +311,8 @@ def by_postgres(ask, model, table, kinds):
         values = ", ".join(_literal(row[n], kinds[n], k) for n in table)
         lines.append(f"INSERT INTO t VALUES ({k}, {values});")
     lines.append(f"SELECT {model.to_sql()} FROM t ORDER BY place;")
-    return [None if one is None else float(one) for one in ask("\n".join(lines))]
+    rows = [(one or "NULL").split("|") for one in ask("\n".join(lines))]
+    return [_unpacked([None if x == "NULL" else float(x) for x in r]) for r in rows]
 
 
 def _literal(value, kind, k):

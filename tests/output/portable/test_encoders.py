@@ -41,8 +41,12 @@ SEEDS = range(6)
 
 def same(found, scores):
     assert [one is None for one in found] == [one is None for one in scores]
-    known = [(a, b) for a, b in zip(found, scores, strict=True) if a is not None]
-    np.testing.assert_allclose(*np.array(known).reshape(-1, 2).T, rtol=1e-9, atol=1e-9)
+    known = [[x for x in one if x is not None] for one in (found, scores)]
+    np.testing.assert_allclose(*known, rtol=1e-9, atol=1e-9)
+
+
+# Of two, three and more classes.
+CLASSES = [(0, 1), ("it's", "日本", '"'), (-3, 0, 7, 12)]
 
 
 def case(seed):
@@ -50,7 +54,7 @@ def case(seed):
     rng = np.random.default_rng(seed)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        pipeline, table, kinds = fitted(rng)
+        pipeline, table, kinds = fitted(rng, CLASSES[seed % len(CLASSES)])
     model = PortableModel.from_estimator(pipeline)
     new = used_only(model, new_rows(rng, table, kinds), table)
     return model, pipeline, kinds, (table, new)

@@ -305,7 +305,7 @@ def test_bad_parts_are_rejected():
     with pytest.raises(InvalidModel, match="n_features_in is 0"):
         PortableModel((good,), 0.0, (0, 1), 0)
     for classes in ((1, 1), (1, "b")):
-        with pytest.raises(InvalidModel, match="two different labels of the same type"):
+        with pytest.raises(InvalidModel, match="different labels of the same type"):
             PortableModel((good,), 0.0, classes, 1)
     with pytest.raises(InvalidModel, match="intercept must be a finite number"):
         PortableModel((good,), float("nan"), (0, 1), 1).to_json()

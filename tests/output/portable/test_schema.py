@@ -44,9 +44,10 @@ DELETE = object()
     ("path", "value", "words"),
     [
         (["format"], "other", "format is not 'frugalsvm-model'"),
-        (["version"], 3, "version 3, but this frugalsvm reads version 2; upgrade"),
-        (["version"], "1", "version must be 1 or 2, got '1'"),
-        (["version"], True, "version must be 1 or 2, got True"),
+        (["version"], 4, "version 4, but this frugalsvm reads version 3; upgrade"),
+        (["version"], "1", "version must be 1 or 2 or 3, got '1'"),
+        (["version"], True, "version must be 1 or 2 or 3, got True"),
+        (["version"], 3, "classes must be a list of at least 3"),
         (["version"], DELETE, "has no 'version'"),
         (["classes"], ["a"], "classes must be a list of at least 2"),
         (["classes"], ["a", "b", "c"], "classes must be a list of at most 2"),
@@ -55,6 +56,7 @@ DELETE = object()
         (["features"], {}, "features must be array"),
         (["features", 0, "weight"], "1", r"features\[0\]\.weight must be number"),
         (["features", 0, "weight"], True, r"features\[0\]\.weight must be number"),
+        (["features", 0, "weight"], [1.0], r"features\[0\]\.weight must be number"),
         (["features", 1, "scale"], 0, r"features\[1\]\.scale must be > 0, got 0"),
         (["features", 0, "mean"], DELETE, r"features\[0\] has no 'mean'"),
         (["features", 0, "index"], -1, r"features\[0\]\.index must be >= 0"),
@@ -262,6 +264,11 @@ def test_a_file_that_was_written_as_version_1_is_read():
     assert model.calibration == Sigmoid(-1.5, 0.25)
     assert model.proof.refit is None
     assert json.loads(model.to_json())["version"] == 2
+
+
+def test_a_file_of_version_2_is_read_and_written_unchanged():
+    path = Path(__file__).with_name("version_2.json")
+    assert PortableModel.load(path).to_json() == path.read_text(encoding="ascii")
 
 
 def test_numbers_of_a_calibration_beyond_double_precision_are_rejected(text):

@@ -283,7 +283,9 @@ def _status(complete: bool, tree: ListingTree, stop: StopCondition) -> str:
 
 def _check_start(problem: Problem, start: Result) -> None:
     """Raise ValueError unless a result may be one of the problem."""
-    if start.n_features != problem.n_features or not problem.admits(start.selected):
+    # Features that are included may have no weight.
+    support = np.union1d(start.selected, problem.include).astype(np.int64)
+    if start.n_features != problem.n_features or not problem.admits(support):
         raise ValueError(
             "warm is a result for other features or budgets; give one of a fit of the "
             "same problem."

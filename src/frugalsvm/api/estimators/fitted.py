@@ -124,21 +124,30 @@ class Fitted:
         used = set(groups.used(self.support()).tolist())
         return {name: g in used for g, name in enumerate(groups.names)}
 
-    def linear(self) -> tuple[np.ndarray, float]:
-        """Weights and intercept of a linear classifier of two classes."""
+    def linear(self) -> tuple[np.ndarray, np.ndarray]:
+        """Weights and intercepts of a linear classifier.
+
+        One row of weights and one intercept for two classes, of which a positive score
+        means the second; one for each of several, of which the largest score wins.
+        """
+        name = type(self.last).__name__
         coef = getattr(self.last, "coef_", None)
-        classes = getattr(self.last, "classes_", ())
-        if coef is None or np.atleast_2d(_dense(coef)).shape[0] != 1:
+        n_classes = len(getattr(self.last, "classes_", ()))
+        if coef is None or n_classes < 2:
             raise ValueError(
-                f"{type(self.last).__name__} is not a linear classifier of two "
-                "classes: it needs one row of coef_."
+                f"{name} is not a linear classifier: it needs coef_, and classes_ with "
+                "at least two classes."
             )
-        if len(classes) != 2:
+        rows = np.atleast_2d(_dense(coef)).astype(np.float64)
+        n_scores = 1 if n_classes == 2 else n_classes
+        if len(rows) != n_scores or (n_scores > 1 and _is_no_argmax(self.last)):
             raise ValueError(
-                f"{type(self.last).__name__} is not a classifier of two classes."
+                f"{name} with {n_classes} classes does not predict the one with the "
+                "largest of the scores coef_ @ x + intercept_; use a classifier that "
+                "does, such as FrugalSVC or LinearSVC."
             )
-        weights = np.ravel(_dense(coef)).astype(np.float64)
-        return weights, float(np.ravel(getattr(self.last, "intercept_", 0.0))[0])
+        intercepts = np.ravel(getattr(self.last, "intercept_", 0.0))
+        return rows, np.broadcast_to(intercepts.astype(np.float64), n_scores)
 
 
 def open_fitted(estimator: Any) -> Fitted:
@@ -189,6 +198,13 @@ def _is_frozen(estimator: Any) -> bool:
     from sklearn.frozen import FrozenEstimator
 
     return isinstance(estimator, FrozenEstimator)
+
+
+def _is_no_argmax(classifier: Any) -> bool:
+    """Whether rows of weights are pairs of classes, or labels of which many hold."""
+    binarizer = getattr(classifier, "_label_binarizer", None)
+    is_multilabel = getattr(binarizer, "y_type_", "").startswith("multilabel")
+    return is_multilabel or hasattr(classifier, "support_vectors_")
 
 
 def _dense(coef: Any) -> np.ndarray:

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from ...runtime import markup
+from ...runtime.words import by_class
 from .fitted import Fitted
 
 
@@ -123,10 +124,8 @@ class SummaryMixin:
 
     def _by_class(self, name: str, values: np.ndarray) -> dict[str, np.ndarray]:
         """Values of the features by the name of their column, one for each class."""
-        if len(values) == 1:
-            return {name: values[0]}
-        classes = self.classes_.tolist()  # type: ignore[attr-defined]
-        return {f"{name}_{c}": own for c, own in zip(classes, values, strict=True)}
+        names = by_class(name, self.classes_.tolist())  # type: ignore[attr-defined]
+        return dict(zip(names, values, strict=True))
 
     def to_frame(self, X: ArrayLike | None = None, *, scaler: Any = None) -> Any:
         """Alias of :meth:`summary`, for consistency with other results."""

@@ -30,6 +30,12 @@ class ScoresDisplay:
         self.scores = np.asarray(scores, dtype=np.float64)
         self.y = np.asarray(y)
         self.classes = tuple(classes)
+        if len(self.classes) != 2:
+            raise ValueError(
+                f"there are {len(self.classes)} classes, and histograms are of the "
+                "score of one against the others: for class number k give "
+                "scores[:, k], y == classes[k] and the classes (False, True)."
+            )
         if self.scores.ndim != 1 or self.y.shape != self.scores.shape:
             raise ValueError(
                 f"there must be a score and a label for each sample, got shapes "

@@ -5,7 +5,7 @@ and writes the file and ``schema`` checks it. ``reading`` converts fitted estima
 whose ``encoders`` make ``terms`` of columns. ``columns`` and ``raw_columns`` find
 features in tables, ``lookups`` are encoded categories, and ``calibration`` turns scores
 into probabilities. ``pipeline``, ``text``, ``onnx_graph`` and ``scorecard`` are the
-exports.
+exports, and ``display`` is for people.
 """
 
 from .calibration import Isotonic, Sigmoid

@@ -6,24 +6,28 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from .calibration import from_dict
-from .parts import Feature, Group, Proof, RefitProof
+from .parts import Feature, Group, Numbers, Proof, RefitProof
 from .schema import InvalidModel, check, model_schema, shown
 
 if TYPE_CHECKING:
     from .model import PortableModel
 
-FORMAT, VERSION = "frugalsvm-model", 2
+FORMAT, VERSION = "frugalsvm-model", 3
+# Files of two classes have it, so that earlier versions of the package read them.
+TWO_CLASSES = 2
 
 
 def to_content(model: PortableModel) -> dict[str, Any]:
     """The content of a model's file, checked against the schema."""
     content: dict[str, Any] = {
         "format": FORMAT,
-        "version": VERSION,
+        "version": TWO_CLASSES if len(model.classes) == 2 else VERSION,
         "classes": list(model.classes),
         "n_features_in": model.n_features_in,
-        "features": [asdict(one) for one in model.features],
-        "intercept": model.intercept,
+        "features": [
+            asdict(one) | {"weight": _listed(one.weight)} for one in model.features
+        ],
+        "intercept": _listed(model.intercept),
         "calibration": model.calibration and model.calibration.to_dict(),
         "proof": model.proof and model.proof.to_dict(),
         "metadata": dict(model.metadata),
@@ -47,18 +51,17 @@ def from_content(content: Any) -> dict[str, Any]:
     features = tuple(
         Feature(
             one["name"], int(one["index"]), _number("mean", one["mean"]),
-            _number("scale", one["scale"]), _number("weight", one["weight"]),
+            _number("scale", one["scale"]), _numbers("weight", one["weight"]),
             one.get("unit"),
         )
         for one in content["features"]
     )  # fmt: skip
-    first, second = content["classes"]
     fitted = content.get("calibration")
     known = content.get("proof")
     return {
         "features": features,
-        "intercept": _number("intercept", content["intercept"]),
-        "classes": (first, second),
+        "intercept": _numbers("intercept", content["intercept"]),
+        "classes": tuple(content["classes"]),
         "n_features_in": int(content["n_features_in"]),
         "calibration": from_dict(fitted) if fitted else None,
         "proof": _proof(known) if known else None,
@@ -96,6 +99,17 @@ def _number(name: str, value: float) -> float:
         raise InvalidModel(
             f"{name} must be a finite number; it is too large."
         ) from error
+
+
+def _listed(numbers: Numbers) -> Any:
+    return list(numbers) if isinstance(numbers, tuple) else numbers
+
+
+def _numbers(name: str, given: Any) -> Numbers:
+    """A number, or a list of them."""
+    if isinstance(given, list):
+        return tuple(_number(name, one) for one in given)
+    return _number(name, given)
 
 
 def _check_version(content: Any) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,12 +16,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...problem.files import write_whole
-from ...runtime import markup
+from . import display
 from .calibration import Calibration
 from .columns import select_columns
 from .content import from_content, to_content
 from .origins import takes_columns
-from .parts import Feature, Group, Label, Proof, check_features, check_groups
+from .parts import (
+    Feature,
+    Group,
+    Label,
+    Numbers,
+    Proof,
+    check_classes,
+    check_features,
+    check_groups,
+    check_numbers,
+)
 from .schema import InvalidModel, parse, shown
 from .text import python_text, sql_text
 
@@ -31,23 +41,28 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class PortableModel:
-    """A linear classifier of two classes, stored as ``model.json``.
+    """A linear classifier, stored as ``model.json``.
 
     Its score is ``intercept + sum of weight * (value - mean) / scale`` over its
-    features. Create one with :meth:`from_estimator` or :meth:`load`.
+    features. With more than two classes, each has weights, an intercept and a score of
+    its own, and the class with the largest score is predicted, the first one of
+    several. Create a model with :meth:`from_estimator` or :meth:`load`.
 
     Attributes
     ----------
     features : tuple of Feature
         Those with a weight, in the order of the columns.
-    intercept : float
-    classes : tuple of two labels
-        A positive score means the second one; if there is a calibration, a probability
-        above one half does, as in :class:`~sklearn.calibration.CalibratedClassifierCV`.
+    intercept : float or tuple of float
+        One for each of more than two classes.
+    classes : tuple of labels
+        Of two, a positive score means the second one; if there is a calibration, a
+        probability above one half does, as in
+        :class:`~sklearn.calibration.CalibratedClassifierCV`.
     n_features_in : int
         Number of columns of the table that the model was fitted to.
     calibration : Sigmoid, Isotonic or None
-        Turns scores into probabilities.
+        Turns scores into probabilities; only of two classes, as are signs and a
+        threshold.
     proof : Proof or None
         Objective, bound, and the fingerprint of the certificate.
     metadata : dict of str
@@ -75,8 +90,8 @@ class PortableModel:
     """
 
     features: tuple[Feature, ...]
-    intercept: float
-    classes: tuple[Label, Label]
+    intercept: Numbers
+    classes: tuple[Label, ...]
     n_features_in: int
     calibration: Calibration | None = None
     proof: Proof | None = None
@@ -88,11 +103,15 @@ class PortableModel:
     def __post_init__(self) -> None:
         check_features(self.features, self.n_features_in, takes_columns(self))
         check_groups(self.groups, self.signs, set(self.names))
-        first, second = self.classes
-        if type(first) is not type(second) or first == second:
+        check_classes(self.classes)
+        for one in self.features:
+            check_numbers(f"the weight of {shown(one.name)}", one.weight, self.n_scores)
+        check_numbers("intercept", self.intercept, self.n_scores)
+        is_of_two = self.signs or self.threshold is not None or self.calibration
+        if self.n_scores > 1 and is_of_two:
             raise InvalidModel(
-                "classes must be two different labels of the same type, got "
-                f"{shown(first)} and {shown(second)}."
+                "a calibration, a threshold and signs are for models of two classes, "
+                f"but this one has {len(self.classes)}: leave them out."
             )
 
     # --- creating and reading ----------------------------------------------------
@@ -110,10 +129,11 @@ class PortableModel:
         Parameters
         ----------
         estimator : fitted estimator
-            :class:`~frugalsvm.FrugalSVC` or another linear classifier of two classes,
-            alone or behind scalers, selectors, imputers and encoders of categories in a
-            pipeline, found by a search, or calibrated with
-            ``CalibratedClassifierCV(..., ensemble=False)``.
+            :class:`~frugalsvm.FrugalSVC` or another linear classifier, alone or behind
+            scalers, selectors, imputers and encoders of categories in a pipeline, found
+            by a search, or, with two classes, calibrated with
+            ``CalibratedClassifierCV(..., ensemble=False)``. With more than two it must
+            predict the one with the largest score, like ``LinearSVC``.
         units : mapping from names to str, default=None
             Units of measurement of the features.
         metadata : mapping from str to str, default=None
@@ -153,8 +173,23 @@ class PortableModel:
         """Names of the features."""
         return [one.name for one in self.features]
 
+    @property
+    def n_scores(self) -> int:
+        """1 for two classes, else their number."""
+        return 1 if len(self.classes) == 2 else len(self.classes)
+
+    @property
+    def coef(self) -> np.ndarray:
+        """Weights as in scikit-learn: a row for each score, columns for features."""
+        return self.column("weight").reshape(len(self.features), self.n_scores).T
+
+    @property
+    def intercepts(self) -> np.ndarray:
+        """Intercepts as in scikit-learn: one for each score."""
+        return np.atleast_1d(np.array(self.intercept, dtype=float))
+
     def column(self, name: str) -> np.ndarray:
-        """One attribute of all features, e.g. ``weight``, as an array."""
+        """One attribute of all features, e.g. ``scale``, as an array."""
         return np.array([getattr(one, name) for one in self.features], dtype=float)
 
     def select(self, X: Any) -> np.ndarray:
@@ -177,23 +212,39 @@ class PortableModel:
         return select_columns(self, X)
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Scores of samples; see :meth:`select` for X."""
+        """Scores of samples; see :meth:`select` for X.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+        """
+        scores = self.scores(X)
+        return scores[:, 0] if self.n_scores == 1 else scores
+
+    def scores(self, X: Any) -> np.ndarray:
+        """Scores of samples, in one column for two classes; see :meth:`select` for X.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_scores)
+        """
         values = self.select(X)
         # One at a time, so that the order of summation is that of the exported text.
-        score = np.full(len(values), self.intercept)
+        scores = np.tile(self.intercepts, (len(values), 1))
         with np.errstate(over="ignore", invalid="ignore"):
             for one, column in zip(self.features, values.T, strict=True):
-                score += one.weight * ((column - one.mean) / one.scale)
-        if not np.isfinite(score).all():
-            row = int(np.flatnonzero(~np.isfinite(score))[0])
+                scores += np.outer((column - one.mean) / one.scale, one.weight)
+        finite = np.isfinite(scores).all(axis=1)
+        if not finite.all():
             raise ValueError(
-                f"the score of row {row + 1:,} overflows: its values are too large for "
-                "this model."
+                f"the score of row {int(finite.argmin()) + 1:,} overflows: its values "
+                "are too large for this model."
             )
-        return score
+        return scores
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probabilities of the two classes, one row per sample."""
+        self.needs_two_classes("probabilities", "use decision_function for scores")
         if self.calibration is None:
             raise ValueError(
                 "this model has scores but no probabilities, because it was not "
@@ -205,16 +256,29 @@ class PortableModel:
 
     def predict(self, X: Any) -> np.ndarray:
         """Labels of samples."""
-        positive = self.are_positive(self.decision_function(X))
-        return _labels(self.classes)[positive.astype(np.intp)]
+        return _labels(self.classes)[self.codes(self.scores(X))]
 
-    def are_positive(self, scores: np.ndarray) -> np.ndarray:
+    def codes(self, scores: np.ndarray) -> np.ndarray:
+        """The places of the predicted classes, for the result of :meth:`scores`."""
+        if self.n_scores > 1:
+            return scores.argmax(axis=1)
+        return self._are_positive(scores[:, 0]).astype(np.intp)
+
+    def _are_positive(self, scores: np.ndarray) -> np.ndarray:
         """Whether scores mean the second class."""
         if self.threshold is not None:
             return scores > self.threshold
         if self.calibration is None:
             return scores > 0
         return self.calibration.probability(scores) > 0.5
+
+    def needs_two_classes(self, what: str, instead: str) -> None:
+        """Raise an error if there are more, with what to do instead."""
+        if len(self.classes) > 2:
+            raise ValueError(
+                f"{what} need a model of two classes, and this one has "
+                f"{len(self.classes)}; {instead}, or fit one class against all others."
+            )
 
     # --- conversions ------------------------------------------------------------
 
@@ -241,9 +305,10 @@ class PortableModel:
         str
             A module with ``decision(row)``, ``predict(row)`` and, if the model is
             calibrated, ``probability(row)``, for a row that maps names to numbers, or
-            columns to values if there are categories. All return None if a value is
-            missing and not imputed, or unknown to an encoder that makes it an error, or
-            if the score overflows.
+            columns to values if there are categories. ``decision`` returns a list of
+            scores for more than two classes. All return None if a value is missing and
+            not imputed, or unknown to an encoder that makes it an error, or if a score
+            overflows.
         """
         return python_text(self)
 
@@ -251,7 +316,9 @@ class PortableModel:
         """An SQL expression over columns named like the features.
 
         It is NULL if a value is missing (NULL, NaN or infinite) and not imputed, or
-        unknown to an encoder that makes it an error.
+        unknown to an encoder that makes it an error. The score of more than two classes
+        is a list of expressions for ``SELECT``, one for each class, named ``score_a``
+        for class a.
 
         Parameters
         ----------
@@ -276,10 +343,10 @@ class PortableModel:
             Its input ``X`` has the model's features as columns, in the order of
             :attr:`names`; a model of a pipeline with encoders or imputers has an input
             for each column instead, of shape [N, 1]. Its outputs are ``label``,
-            ``score`` and, with a sigmoid calibration, ``probability``. If a feature is
-            NaN or infinite and not imputed, or if the score overflows, the score is NaN
-            and the label is none of the classes: an empty string, -2^63 for integers,
-            or NaN for floats.
+            ``score`` (of shape [N], or [N, K] for more than two classes) and, with a
+            sigmoid calibration, ``probability``. If a feature is NaN or infinite and
+            not imputed, or if a score overflows, the scores are NaN and the label is
+            none of the classes: an empty string, -2^63 for integers, or NaN for floats.
             Booleans become 0 and 1.
 
         Raises
@@ -313,85 +380,30 @@ class PortableModel:
         """
         from .scorecard import build_scorecard
 
+        self.needs_two_classes("scorecards", "hand on the model itself")
         return build_scorecard(self, X, y, points, bins)
 
     def to_frame(self) -> Any:
-        """Features as a DataFrame, the largest weight first."""
-        from ...api.estimators.summary import pandas
+        """Features as a DataFrame, the largest weight first.
 
-        order = np.argsort(-np.abs(self.column("weight")), kind="stable")
-        frame = (
-            pandas()
-            .DataFrame(
-                {
-                    one.name: [getattr(self.features[j], one.name) for j in order]
-                    for one in fields(Feature)
-                }
-            )
-            .set_index("name")
-        )
-        frame.index.name = "feature"
-        frame["weight_per_unit"] = frame["weight"] / frame["scale"]
-        frame.attrs["intercept"] = self.intercept
-        return frame[["weight", "weight_per_unit", "mean", "scale", "unit", "index"]]
+        With more than two classes there are columns ``weight_c`` and
+        ``weight_per_unit_c`` for each class c.
+        """
+        return display.frame(self)
 
     # --- display -----------------------------------------------------------------
 
     def __repr__(self) -> str:
-        first, second = self.classes
-        gap = f", gap={100 * self._gap():.3g} %" if self.proof else ""
-        return (
-            f"PortableModel({len(self.features)} of {self.n_features_in} features, "
-            f"{first!r} or {second!r}{gap})"
-        )
+        return display.line(self)
 
     def __str__(self) -> str:
-        width = max([len(one.name) for one in self.features] + [len("intercept")])
-        width += 2 * bool(self.groups)
-        lines = [f"{'feature':<{width}} {'weight':>10} {'mean':>10} {'scale':>10}"]
-        group = {name: one for one in self.groups for name in one.features}
-        shown: set[str] = set()
-        for first in sorted(self.features, key=lambda one: -abs(one.weight)):
-            own = group.get(first.name)
-            if own is None:
-                lines.append(self._line(first, width))
-            elif own.name not in shown:
-                # The features of a group are one block.
-                shown.add(own.name)
-                lines.append(f"{own.name}:")
-                members = [one for one in self.features if one.name in own.features]
-                lines += [f"  {self._line(one, width - 2)}" for one in members]
-        lines.append(f"{'intercept':<{width}} {self.intercept:>+10.4g}")
-        return "\n".join([repr(self), *lines])
-
-    @staticmethod
-    def _line(one: Feature, width: int) -> str:
-        unit = f" {one.unit}" if one.unit else ""
-        return (
-            f"{one.name:<{width}} {one.weight:>+10.4g} {one.mean:>10.4g} "
-            f"{one.scale:>10.4g}{unit}"
-        )
+        return display.text(self)
 
     def _repr_html_(self) -> str:
-        pairs = [("intercept", f"{self.intercept:+.4g}")]
-        pairs.append(("classes", f"{self.classes[0]} or {self.classes[1]} (positive)"))
-        if self.proof:
-            pairs.append(("gap", f"{100 * self._gap():.3g} % ({self.proof.status})"))
-        if self.calibration:
-            pairs.append(("calibration", self.calibration.to_dict()["method"]))
-        return markup.box(
-            f"{len(self.features)} of {self.n_features_in} features",
-            markup.weights_table(self.names, self.column("weight").tolist()),
-            markup.facts(pairs),
-        )
-
-    def _gap(self) -> float:
-        assert self.proof is not None
-        difference = self.proof.objective - self.proof.lower_bound
-        return max(0.0, difference) / abs(self.proof.objective or 1.0)
+        return display.html(self)
 
 
-def _labels(classes: tuple[Label, Label]) -> np.ndarray:
+def _labels(classes: tuple[Label, ...]) -> np.ndarray:
     """The classes as an array, of dtype object if NumPy would change them."""
     labels = np.array(classes)
     is_same = all(

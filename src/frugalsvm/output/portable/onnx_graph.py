@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -12,13 +12,12 @@ from .calibration import Sigmoid
 from .lookups import LARGEST_VALUE
 from .onnx_columns import OUTPUTS, TEXT_OPSET, OnnxColumns, OnnxNode
 from .origins import Fills, fills, read_origins, takes_columns
+from .parts import Label
 
 if TYPE_CHECKING:
     from .model import PortableModel
 
 OPSET, IR_VERSION = 17, 8
-# The position of the label for rows without a class.
-_NONE = 2
 
 
 def build_onnx(model: PortableModel) -> Any:
@@ -28,13 +27,12 @@ def build_onnx(model: PortableModel) -> Any:
     constants: dict[str, np.ndarray] = {
         "mean": model.column("mean"),
         "scale": model.column("scale"),
-        "weight": model.column("weight"),
-        "intercept": np.array([model.intercept]),
+        "weight": model.coef,
+        "intercept": model.intercepts,
         "flat": np.array([-1], dtype=np.int64),
-        "features": np.array([1], dtype=np.int64),
-        "limit": np.array(model.threshold or 0.0),
-        "nan": np.array(np.nan),
-        "none": np.array(_NONE),
+        "scores": np.array([1], dtype=np.int64),
+        "features": np.array([2], dtype=np.int64),
+        "none": np.array(len(model.classes)),
         "classes": _labels(model),
     }
     given = _given(model)
@@ -44,15 +42,24 @@ def build_onnx(model: PortableModel) -> Any:
         ("Div", ["centred", "scale"], "scaled"),
         # ONNX Runtime may merge a MatMul with the scale of a single feature, in single
         # precision.
-        ("Mul", ["scaled", "weight"], "products"),
-        ("ReduceSum", ["products", "features"], "column"),
-        ("Reshape", ["column", "flat"], "sums"),
-        ("Add", ["sums", "intercept"], "total"),
-        ("IsInf", ["total"], "overflows"),
-        ("Where", ["overflows", "nan", "total"], "score"),
+        ("Unsqueeze", ["scaled", "scores"], "alone"),
+        ("Mul", ["alone", "weight"], "products"),
+        ("ReduceSum", ["products", "features"], "sums", {"keepdims": 0}),
+        ("Add", ["sums", "intercept"], "totals"),
+        # A row has all scores or none: this difference is 0, or NaN if one overflows.
+        ("Sub", ["totals", "totals"], "gaps"),
+        ("ReduceSum", ["gaps", "scores"], "gap"),
+        ("Add", ["totals", "gap"], "found"),
+        ("Reshape", ["gap", "flat"], "gap of row"),
+        ("IsNaN", ["gap of row"], "unknown"),
     ]
-    outputs = [("score", kinds.DOUBLE)]
     decider = "score"
+    if model.n_scores > 1:
+        steps.append(("Identity", ["found"], "score"))
+        outputs = [("score", kinds.DOUBLE, ["N", model.n_scores])]
+    else:
+        steps.append(("Reshape", ["found", "flat"], "score"))
+        outputs = [("score", kinds.DOUBLE, ["N"])]
     if model.calibration is not None:
         if not isinstance(model.calibration, Sigmoid):
             raise ValueError("ONNX export supports only sigmoid calibration.")
@@ -60,24 +67,26 @@ def build_onnx(model: PortableModel) -> Any:
         constants["b"] = np.array([-model.calibration.b])
         steps += [("Mul", ["score", "a"], "times"), ("Add", ["times", "b"], "logit")]
         steps.append(("Sigmoid", ["logit"], "probability"))
-        outputs.append(("probability", kinds.DOUBLE))
+        outputs.append(("probability", kinds.DOUBLE, ["N"]))
         decider = "logit"
     if model.threshold is not None:
         decider = "score"
-    steps.append(("Greater", [decider, "limit"], "positive"))
+    if model.n_scores > 1:
+        about = {"axis": 1, "keepdims": 0}
+        steps.append(("ArgMax", ["score"], "class", about))
+    else:
+        constants["limit"] = np.array(model.threshold or 0.0)
+        steps.append(("Greater", [decider, "limit"], "positive"))
+        steps.append(("Cast", ["positive"], "class", {"to": kinds.INT64}))
+    steps.append(("Where", ["unknown", "none", "class"], "place"))
+    steps.append(("Gather", ["classes", "place"], "label"))
     nodes = [
         helper.make_node(one.kind, one.inputs, [one.output], domain=one.domain,
                          **one.attributes)
         for one in [*given.nodes, *(OnnxNode(*step) for step in steps)]
     ]  # fmt: skip
-    nodes += [
-        helper.make_node("Cast", ["positive"], ["class"], to=kinds.INT64),
-        helper.make_node("IsNaN", [decider], ["unknown"]),
-        helper.make_node("Where", ["unknown", "none", "class"], ["place"]),
-        helper.make_node("Gather", ["classes", "place"], ["label"]),
-    ]
     label_kind = helper.np_dtype_to_tensor_dtype(constants["classes"].dtype)
-    outputs.insert(0, ("label", label_kind))
+    outputs.insert(0, ("label", label_kind, ["N"]))
     graph = helper.make_graph(
         nodes,
         "frugalsvm",
@@ -87,11 +96,11 @@ def build_onnx(model: PortableModel) -> Any:
             )
             for name, is_text, n in given.inputs
         ],
-        [helper.make_tensor_value_info(name, kind, ["N"]) for name, kind in outputs],
+        [helper.make_tensor_value_info(name, *about) for name, *about in outputs],
         [numpy_helper.from_array(value, name) for name, value in constants.items()],
         doc_string=(
             f"{given.words}; label where a value is missing: "
-            f"{constants['classes'][_NONE]!r}"
+            f"{constants['classes'][-1]!r}"
         ),
     )
     _rename_inner(graph, [name for name, *_ in given.inputs])
@@ -183,13 +192,12 @@ def _rename_inner(graph: Any, inputs: list[str]) -> None:
 
 
 def _labels(model: PortableModel) -> np.ndarray:
-    """The two classes, and a label that is neither of them."""
-    first, second = model.classes
+    """The classes, and a label that is none of them."""
+    first = model.classes[0]
     if isinstance(first, str):
-        free = (one for one in ("", "no class", "none") if one not in model.classes)
-        return np.array([first, second, next(free)], dtype=object)
+        return np.array([*model.classes, _free(model.classes)], dtype=object)
     if isinstance(first, float):
-        return np.array([first, second, np.nan])
+        return np.array([*model.classes, np.nan])
     limits = np.iinfo(np.int64)
     for one in model.classes:
         if not limits.min < int(one) <= limits.max:
@@ -198,7 +206,13 @@ def _labels(model: PortableModel) -> np.ndarray:
                 f"ONNX has 64-bit integers, and the class {one} {what}; use smaller "
                 "numbers or names for the classes."
             )
-    return np.array([int(first), int(second), limits.min], dtype=np.int64)
+    return np.array([*map(int, model.classes), limits.min], dtype=np.int64)
+
+
+def _free(classes: Sequence[Label]) -> str:
+    """The first text that is no class."""
+    words = ["", "no class", *(f"no class {k}" for k in range(len(classes)))]
+    return next(one for one in words if one not in classes)
 
 
 def _onnx(module: str) -> Any:

@@ -8,9 +8,13 @@ from dataclasses import asdict, dataclass
 from itertools import pairwise
 from typing import Any
 
+import numpy as np
+
 from .schema import InvalidModel, shown
 
 Label = str | int | float | bool
+# A number, or one for each of more than two classes.
+Numbers = float | tuple[float, ...]
 
 
 @dataclass(frozen=True)
@@ -22,8 +26,10 @@ class Feature:
     name : str
     index : int
         Index of its column in the table that the model was fitted to.
-    mean, scale, weight : float
-        It contributes ``weight * (value - mean) / scale`` to the score.
+    mean, scale : float
+    weight : float or tuple of float
+        It contributes ``weight * (value - mean) / scale`` to the score, or to the score
+        of each of more than two classes.
     unit : str or None
         Unit of measurement.
     """
@@ -32,7 +38,7 @@ class Feature:
     index: int
     mean: float
     scale: float
-    weight: float
+    weight: Numbers
     unit: str | None = None
 
 
@@ -99,6 +105,33 @@ class Proof:
             "certificate": certificate,
             "refit": None if self.refit is None else asdict(self.refit),
         }
+
+
+def numbers_of(values: np.ndarray) -> Numbers:
+    """A single value as a number, several as a tuple."""
+    found = tuple(map(float, values))
+    return found[0] if len(found) == 1 else found
+
+
+def check_classes(classes: Sequence[Label]) -> None:
+    """Raise InvalidModel unless there are two or more classes of one type."""
+    are_alike = len({type(one) for one in classes}) == 1
+    if not are_alike or len(set(classes)) < len(classes) or len(classes) < 2:
+        raise InvalidModel(
+            "classes must be two or more different labels of the same type, got "
+            f"{shown(list(classes))}."
+        )
+
+
+def check_numbers(name: str, given: Numbers, n_scores: int) -> None:
+    """Raise InvalidModel unless there is a number for each score."""
+    n_given = len(given) if isinstance(given, tuple) else 1
+    if n_given != n_scores or isinstance(given, tuple) is (n_scores == 1):
+        wanted = "a number" if n_scores == 1 else f"a tuple of {n_scores} numbers"
+        raise InvalidModel(
+            f"{name} must be {wanted}, as there are "
+            f"{2 if n_scores == 1 else n_scores} classes; got {shown(given)}."
+        )
 
 
 def check_groups(

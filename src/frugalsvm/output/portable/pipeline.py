@@ -111,8 +111,8 @@ def _scaler(model: PortableModel) -> StandardScaler:
 
 def _classifier(model: PortableModel) -> FrugalSVC:
     classifier = FrugalSVC(len(model.features))
-    classifier.coef_ = model.column("weight").reshape(1, -1)
-    classifier.intercept_ = np.array([model.intercept])
+    classifier.coef_ = model.coef
+    classifier.intercept_ = model.intercepts
     classifier.classes_ = np.array(model.classes)
     classifier.n_features_in_ = len(model.features)
     classifier._included = np.empty(0, dtype=np.int64)

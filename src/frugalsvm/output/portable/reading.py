@@ -12,7 +12,7 @@ from .calibration import from_calibrator, is_finite
 from .encoders import terms_of
 from .model import PortableModel
 from .origins import PREPARATION, to_preparation
-from .parts import Feature, Group, Label, Proof, RefitProof
+from .parts import Feature, Group, Label, Proof, RefitProof, numbers_of
 from .terms import origins_of
 
 
@@ -21,7 +21,7 @@ def read_estimator(
 ) -> PortableModel:
     """See :meth:`PortableModel.from_estimator`."""
     fitted = open_fitted(estimator)
-    weights, intercept = fitted.linear()
+    coef, intercepts = fitted.linear()
     names = fitted.column_names
     terms = terms_of(fitted.transformers, names)
     unknown = [name for name in units if name not in names]
@@ -30,7 +30,7 @@ def read_estimator(
             f"units has {unknown[0]!r}, which is not a column of the data."
         )
     groups = getattr(fitted.last, "_groups", None)
-    is_used = weights != 0
+    is_used = (coef != 0).any(axis=0)
     if groups is not None:
         # All features of a group, so that none of a variable's categories is missing.
         is_used[groups.columns_of(groups.used(is_used))] = True
@@ -43,15 +43,14 @@ def read_estimator(
         made = different(made)
         metadata = metadata | {PREPARATION: to_preparation(made, origins)}
     features = tuple(
-        Feature(name, one.column, one.mean, one.scale, float(weights[j]),
+        Feature(name, one.column, one.mean, one.scale, numbers_of(coef[:, j]),
                 units.get(names[one.column]) if one.values is None else None)
         for j, one, name in zip(used, chosen, made, strict=True)
     )  # fmt: skip
-    first, second = (_label(one) for one in fitted.last.classes_)
     return PortableModel(
         features,
-        intercept,
-        (first, second),
+        numbers_of(intercepts),
+        tuple(_label(one) for one in fitted.last.classes_),
         fitted.n_columns,
         _calibration(fitted),
         _proof(fitted.last),
@@ -95,6 +94,12 @@ def _groups_and_signs(
 def _calibration(fitted: Fitted) -> Any:
     if not fitted.calibrators:
         return None
+    n_classes = len(fitted.last.classes_)
+    if n_classes > 2:
+        raise ValueError(
+            f"the model has {n_classes} classes, and probabilities only of two can be "
+            "handed on; give the classifier without its calibration."
+        )
     if len(fitted.calibrators) > 1:
         raise ValueError("the model is calibrated twice; calibrate it once.")
     found = from_calibrator(fitted.calibrators[0])

@@ -48,7 +48,7 @@ class Scorecard:
 
     ranges: tuple[Ranges | Values, ...]
     threshold: int
-    classes: tuple[Any, Any]
+    classes: tuple[Any, ...]
     calibration: Sigmoid
     n_samples: int
     accuracy: float
@@ -196,7 +196,9 @@ def build_scorecard(
     ranges.sort(key=lambda one: -max(one.points))
     total = _total(ranges, model, X)
     lowest = sum(float(level.min()) for level in [*levels, *known])
-    threshold = _threshold(total, positive, (-model.intercept - lowest) / unit)
+    threshold = _threshold(
+        total, positive, (-float(model.intercepts[0]) - lowest) / unit
+    )
     card, own = total >= threshold, model.predict(X) == model.classes[1]
     return Scorecard(
         tuple(ranges),
@@ -254,9 +256,10 @@ def _is_variable(
 
 def _value_parts(group: Group, model: PortableModel) -> np.ndarray:
     """What each value of a variable adds to the score, and any other value."""
-    own = [one for name in group.features for one in model.features if one.name == name]
-    others = sum(-one.weight * one.mean / one.scale for one in own)
-    return np.array([*(others + one.weight / one.scale for one in own), others])
+    own = [model.names.index(name) for name in group.features]
+    per_unit = model.coef[0, own] / model.column("scale")[own]
+    others = -float(per_unit @ model.column("mean")[own])
+    return np.array([*(others + per_unit), others])
 
 
 def _limits(values: np.ndarray, bins: int) -> np.ndarray:

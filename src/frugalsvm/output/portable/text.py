@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from ...runtime.words import by_class
 from .calibration import Isotonic, Sigmoid
 from .categories import MISSING_WORDS, STRIPPED, Forms
 from .lookup_text import PYTHON, SqlWriter, python_value, without_repeats
@@ -36,16 +37,27 @@ def _number(value, fill=None):
 
 {indicator}{category}{other}{lookup}
 def decision(row):
-    """Score of a row; None if a value is missing and has no replacement."""
+    """{what}; None if a value is missing and has no replacement."""
     values = [{values}]
     if None in values:
         return None
+{scores}'''
+
+_SCORE = """\
     score = (
-        {terms}
+        {}
     )
     # Neither NaN nor infinite.
     return score if score - score == 0 else None
-'''
+"""
+
+_SCORES = """\
+    scores = [
+        {}
+    ]
+    # Neither NaN nor infinite.
+    return scores if all(one - one == 0 for one in scores) else None
+"""
 
 _INDICATOR = '''
 def _gap(value):
@@ -89,6 +101,14 @@ def predict(row):
     return None if found is None else CLASSES[int(found > {threshold})]
 '''
 
+_PREDICT_LARGEST = '''
+
+def predict(row):
+    """Label of a row; None if a value is missing and has no replacement."""
+    scores = decision(row)
+    return None if scores is None else CLASSES[scores.index(max(scores))]
+'''
+
 _SIGMOID = '''
 
 def probability(row):
@@ -128,11 +148,6 @@ def python_text(model: PortableModel) -> str:
     sources = without_repeats(read_origins(model))
     has_lookups = any(one.lookup is not None for one in sources)
     categories = [one for one in sources if one.category is not None]
-    terms = [repr(model.intercept)]
-    terms += [
-        f"+ {one.weight!r} * ((values[{k}] - {one.mean!r}) / {one.scale!r})"
-        for k, one in enumerate(model.features)
-    ]
     values = "".join(f"\n        {_python_value(one)}," for one in sources)
     modules = {Sigmoid: "import math", Isotonic: "import bisect"}
     module = modules.get(type(calibration))
@@ -144,6 +159,9 @@ def python_text(model: PortableModel) -> str:
         else "features to numbers",
         imports=f"\n{module}\n" if module else "",
         classes=model.classes,
+        what="Score of a row"
+        if model.n_scores == 1
+        else "Scores of a row, as many as CLASSES",
         least=-LARGEST_VALUE,
         most=LARGEST_VALUE,
         other=_OTHER if any(one.is_other for one in sources) else "",
@@ -153,8 +171,10 @@ def python_text(model: PortableModel) -> str:
         else "",
         lookup=PYTHON if has_lookups else "",
         values=f"{values}\n    " if values else "",
-        terms="\n        ".join(terms),
+        scores=_python_scores(model),
     )
+    if model.n_scores > 1:
+        return text + _PREDICT_LARGEST
     if isinstance(calibration, Sigmoid):
         text += _SIGMOID.format(a=calibration.a, b=calibration.b)
     elif calibration is not None:
@@ -163,6 +183,25 @@ def python_text(model: PortableModel) -> str:
         limit = 0 if model.threshold is None else model.threshold
         return text + _PREDICT.format(decider="decision", threshold=limit)
     return text + _PREDICT.format(decider="probability", threshold=0.5)
+
+
+def _python_scores(model: PortableModel) -> str:
+    """Code for the score, or for the list of those of several classes."""
+    values = [
+        f"((values[{k}] - {one.mean!r}) / {one.scale!r})"
+        for k, one in enumerate(model.features)
+    ]
+    sums = []
+    for intercept, weights in zip(model.intercepts, model.coef, strict=True):
+        terms = [repr(float(intercept))]
+        terms += [
+            f"+ {float(weight)!r} * {value}"
+            for weight, value in zip(weights, values, strict=True)
+        ]
+        sums.append("\n        ".join(terms))
+    if model.n_scores == 1:
+        return _SCORE.format(sums[0])
+    return _SCORES.format("".join(f"{one},\n        " for one in sums).rstrip())
 
 
 def _python_value(origin: Origin) -> str:
@@ -191,7 +230,10 @@ def sql_text(model: PortableModel, what: str, dialect: str) -> str:
     if not isinstance(dialect, str) or dialect not in _QUOTES:
         known = ", ".join(map(repr, _QUOTES))
         raise ValueError(f"dialect must be one of {known}, got {dialect!r}.")
-    score = _sql_score(model, dialect)
+    scores = _sql_scores(model, dialect)
+    if model.n_scores > 1:
+        return _sql_of_classes(model, what, dialect, scores)
+    (score,) = scores
     if what == "score":
         return score
     if what == "label":
@@ -213,15 +255,39 @@ def sql_text(model: PortableModel, what: str, dialect: str) -> str:
     raise ValueError(f"what must be 'score', 'label' or 'probability', got {what!r}.")
 
 
-def _sql_score(model: PortableModel, dialect: str) -> str:
+def _sql_scores(model: PortableModel, dialect: str) -> list[str]:
     origins = without_repeats(read_origins(model))
-    terms = [_real(model.intercept)]
-    terms += [
-        f"{_real(one.weight)} * (({_sql_value(origin, dialect)} - "
-        f"{_real(one.mean)}) / {_real(one.scale)})"
+    values = [
+        f"(({_sql_value(origin, dialect)} - {_real(one.mean)}) / {_real(one.scale)})"
         for one, origin in zip(model.features, origins, strict=True)
     ]
-    return "(" + " + ".join(terms) + ")"
+    sums = []
+    for intercept, weights in zip(model.intercepts, model.coef, strict=True):
+        terms = [_real(intercept)]
+        terms += [f"{_real(w)} * {v}" for w, v in zip(weights, values, strict=True)]
+        sums.append("(" + " + ".join(terms) + ")")
+    return sums
+
+
+def _sql_of_classes(
+    model: PortableModel, what: str, dialect: str, scores: list[str]
+) -> str:
+    """The scores of several classes, or the label with the largest one."""
+    if what == "score":
+        names = [_quoted(one, dialect) for one in by_class("score", model.classes)]
+        pairs = zip(scores, names, strict=True)
+        return ",\n".join(f"{score} AS {name}" for score, name in pairs)
+    if what == "probability":
+        model.needs_two_classes("probabilities", "use to_sql('score')")
+    if what != "label":
+        raise ValueError(f"what must be 'score' or 'label', got {what!r}.")
+    cases = []
+    for k, label in enumerate(model.classes):
+        # Those before it are known to be less than the largest one.
+        least = [f"{scores[k]} >= {other}" for other in scores[k + 1 :]]
+        tests = least or [f"{scores[k]} IS NOT NULL"]
+        cases.append(f"WHEN {' AND '.join(tests)} THEN {_literal(label, dialect)}")
+    return f"CASE {' '.join(cases)} END"
 
 
 def _sql_value(origin: Origin, dialect: str) -> str:
