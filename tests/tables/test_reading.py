@@ -167,6 +167,22 @@ def test_categories_are_the_text_in_the_file(table):
     }
 
 
+def test_columns_with_leading_zeros_are_codes(table):
+    found = table(
+        "ward,year,place,size,tenth\n007,7,01069,0,0.5\n012,0,,10,1\n1,3,9,2,\n"
+    )
+    assert values(found) == {
+        "ward": ["007", "012", "1"], "year": [7.0, 0.0, 3.0],
+        "place": ["01069", None, "9"], "size": [0.0, 10.0, 2.0],
+        "tenth": [0.5, 1.0, pytest.approx(np.nan, nan_ok=True)],
+    }  # fmt: skip
+    assert [one for one in found.remarks if "'ward', 'place'" in one]
+    # A format says that they are numbers.
+    known = FormatRules(columns={"ward": FormatRule(decimal=".", is_number=True)})
+    found = table("ward,y\n007,1\n012,2\n", formats=known)
+    assert found.columns["ward"].values.tolist() == [7.0, 12.0]
+
+
 def test_a_column_that_is_mixed_across_pieces_is_text(table, monkeypatch):
     monkeypatch.setattr(text_table, "CELLS", 400)
     lines = ["a,b,c"] + ["01,,1"] * 500 + ["x,y,2.5"] + ["02,,3"] * 500

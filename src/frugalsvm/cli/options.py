@@ -24,7 +24,7 @@ TargetName = Annotated[
         "--target",
         "-t",
         metavar="COLUMN",
-        help="Column to predict; it must have two values.",
+        help="Column to predict: two values, or --positive against all others.",
     ),
 ]
 MaxFeatures = Annotated[

@@ -84,9 +84,14 @@ class ColumnBuilder:
         return any(map(tells_points, self._pointed))
 
     @cached_property
+    def are_whole(self) -> bool:
+        """Whether all plain numbers are whole."""
+        return all(map(are_whole, self._numbers))
+
+    @property
     def may_have_zeros(self) -> bool:
         """Whether plain numbers may be written with a point and trailing zeros."""
-        return self.may_have_points and all(map(are_whole, self._numbers))
+        return self.may_have_points and self.are_whole
 
     @cached_property
     def may_be_dates(self) -> bool:

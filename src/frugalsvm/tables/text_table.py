@@ -84,6 +84,9 @@ class TextTable:
         self._builders = self._built(names, self._as_text | written, self._as_text)
         self._take_texts(self._builders)
         self._read_again(self._of_kind(Kind.MIXED))
+        padded = self._with_leading_zeros()
+        self._as_text = self._as_text | set(padded)
+        self._read_again(padded)
         # Their text may contain more than their values: 750 beside 12.400.
         doubtful = self._dialect.separator != "," or self._are_points_foreign()
         self._read_again([*{*self._with_points(doubtful), *self._with_zeros()}])
@@ -95,6 +98,10 @@ class TextTable:
                 f"{self._source.name} has a header line, but no rows below it."
             )
         remarks = self._dialect.remarks + _format_remarks(columns)
+        if padded:
+            remarks.append(
+                f"codes, not numbers, since some begin with a zero: {listed(padded)}"
+            )
         style = TextStyle(self._dialect.separator, _decimal(columns))
         return Table(columns, n_rows, self._source.name, remarks, style)
 
@@ -176,6 +183,22 @@ class TextTable:
             and (one.may_have_zeros or one.may_be_dates)
         ]
 
+    def _with_leading_zeros(self) -> list[str]:
+        """Columns of whole numbers of which some are written like 007.
+
+        They are codes, such as those of wards or of places. Only the first chunk is
+        looked at, which is all of a table of the usual size.
+        """
+        names = [
+            name
+            for name in self._of_kind(Kind.PLAIN)
+            if self._builders[name].are_whole and not self._rules[name].is_number
+        ]
+        if not names:
+            return []
+        first = next(self._pieces(names, names))
+        return [name for name in names if _begins_with_zero(first[name])]
+
     def _finished(self, plain_by_default: bool) -> dict[str, Column]:
         n_cells = sum(one.size for one in self._builders.values())
         store = ColumnStore() if n_cells > STORED_CELLS else None
@@ -248,6 +271,12 @@ def _numbers(
     values: np.ndarray, found: NumberFormat, store: ColumnStore | None
 ) -> Numbers:
     return Numbers(values, found) if store is None else store.put(values, found)
+
+
+def _begins_with_zero(series: Any) -> bool:
+    """Whether a string of digits has a zero to fill it up."""
+    found = series.dropna().unique()
+    return any(one[:1] == "0" and one.isdigit() and len(one) > 1 for one in found)
 
 
 def _two_ways(doubt: Doubt | None) -> str:
