@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..driver.constant import ConstantModel
 from ..output.report import ErrorCosts, ScoreThreshold
 from .errors import UsageProblem
 from .fitting import Fit
@@ -35,6 +36,33 @@ class Wanted(NamedTuple):
     def is_any(self) -> bool:
         """Whether anything was."""
         return self.threshold is not None or self.costs is not None
+
+
+@dataclass(frozen=True)
+class ConstantByThreshold(ConstantModel):
+    """What there is to say if all scores are on one side of the threshold.
+
+    Attributes
+    ----------
+    costs : ErrorCosts or None
+        What errors cost, if the threshold was learned from that.
+    """
+
+    costs: ErrorCosts | None = None
+
+    @property
+    def remedy_of_commands(self) -> str:
+        """What may help: it is the threshold that makes the model constant."""
+        if self.costs is None:
+            return (
+                f"All scores are on the side of {self.label}: give another "
+                "--threshold, or leave it out."
+            )
+        return (
+            f"With --error-costs fp={self.costs.fp:g},fn={self.costs.fn:g}, calling "
+            f"every row {self.label} is the cheapest this model can do. Give other "
+            "costs, use more or other features, or leave --error-costs out."
+        )
 
 
 def parse_threshold(
