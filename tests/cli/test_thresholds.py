@@ -184,3 +184,11 @@ def test_scores_that_say_nothing_have_no_threshold_by_costs(run, folder):
 )
 def test_wrong_options(run, data, options, words):
     assert words in run("fit", data, *FIT, *options, code=2).stderr
+
+
+def test_pipelines_predict_as_the_model_or_not_at_all(run, data):
+    run("fit", data, *FIT, "--threshold", "0", "--model", "m.json")
+    assert PortableModel.load("m.json").to_pipeline() is not None
+    run("fit", data, *FIT, "--calibrate", "--model", "m.json")
+    with pytest.raises(ValueError, match="only by a probability above one half"):
+        PortableModel.load("m.json").to_pipeline()
