@@ -120,6 +120,15 @@ def test_no_other_threshold_is_cheaper_for_held_out_rows():
         assert own == near or cost[own] < cost[near]
 
 
+def test_what_is_cheapest_for_all_held_out_rows_is_for_all():
+    held_out, scores = np.array([-1.0, 2.0]), np.array([-3.0, 0.0, 4.0])
+    assert thresholds._beyond(0.5, held_out, scores) == 0.5
+    assert not (scores > thresholds._beyond(2.5, held_out, scores)).any()
+    assert (scores > thresholds._beyond(-1.5, held_out, scores)).all()
+    assert thresholds._beyond(9.0, held_out, scores) == 9.0
+    assert thresholds._beyond(-9.0, held_out, scores) == -9.0
+
+
 def test_a_threshold_beyond_all_scores_makes_a_constant_model(run, data):
     done = run("fit", data, *FIT, "--threshold", "1000", "--folds", "0", code=3)
     assert "constant model" in done.stdout.lower()

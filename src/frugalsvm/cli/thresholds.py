@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..driver.constant import ConstantModel
+from ..driver.constant import ConstantModel, sign_of
 from ..output.report import ErrorCosts, ScoreThreshold
 from .errors import UsageProblem
 from .fitting import Fit
@@ -101,7 +101,8 @@ def with_threshold(
     """The model with its threshold; None if there is nothing to learn it from.
 
     With costs of errors, it is the one with which those of the held-out rows cost
-    least; of several, the one nearest to a probability of ``fp / (fp + fn)``.
+    least; of several, the one nearest to a probability of ``fp / (fp + fn)``. If it
+    is cheapest to give all of them one class, all rows get it.
     """
     threshold = wanted.threshold
     share = None if wanted.costs is None else wanted.costs.probability
@@ -116,10 +117,25 @@ def with_threshold(
         threshold = sigmoid.score(share)
     if threshold is None:
         return None
+    scores = scores_of_all(data, fit.preparation, fit.model)
     if wanted.costs is not None and validation is not None:
         threshold = _cheapest(data, validation, wanted.costs, threshold)
-    fit = fit.above(threshold, scores_of_all(data, fit.preparation, fit.model))
-    return replace(fit, error_costs=wanted.costs)
+        held_out = validation.scores[validation.held_out]
+        threshold = _beyond(threshold, held_out, scores)
+    return replace(fit.above(threshold, scores), error_costs=wanted.costs)
+
+
+def _beyond(threshold: float, held_out: np.ndarray, scores: np.ndarray) -> float:
+    """A threshold that gives all held-out rows one class, and so all others, too.
+
+    Nothing is known about rows with scores that no held-out row has.
+    """
+    sign = sign_of(held_out - threshold)
+    if sign is None:
+        return threshold
+    if sign < 0:
+        return max(threshold, float(scores.max()))
+    return min(threshold, float(scores.min()) - 1.0)
 
 
 def _cheapest(
