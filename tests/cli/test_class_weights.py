@@ -3,13 +3,12 @@
 import csv
 import json
 from collections import Counter
-from dataclasses import replace
 from io import StringIO
 
 import numpy as np
 import pytest
 
-from frugalsvm import Certificate
+from frugalsvm import Certificate, PortableModel
 from frugalsvm.api.validation import cells
 from frugalsvm.api.validation.folds import FoldJob
 from frugalsvm.cli import study, validation
@@ -267,62 +266,30 @@ def predictions(run, model, data):
     return Counter(row["prediction"] for row in csv.DictReader(StringIO(done.stdout)))
 
 
-def test_probabilities_that_never_reach_one_half_make_a_constant_model(
-    run, run_json, weak, folder
-):
-    """Its scores predict both classes, but calibrated models predict otherwise."""
-    files = ("--calibrate", "--report", "r.html", "--model", "m.json")
-    done = run("fit", weak, *FIT, *files, code=3)
-    first = next(line for line in done.stdout.split("\n") if line.strip())
-    words = "Constant model by its probabilities, all on one side of one half: it "
-    assert first.startswith(words + "predicts well for all 200 training rows")
-    assert "a threshold of your own, or fit without --calibrate" in done.stdout
-    assert "class-weight" not in done.stdout.split("feature")[0]
-    assert words in (folder / "r.html").read_text()
-    assert predictions(run, "m.json", weak) == {"well": 200}
-    run("fit", weak, *FIT, "--calibrate", "--allow-constant")
-    found = run_json("fit", weak, *FIT, "--calibrate", code=3)
-    assert found["constant"]["class"] == "well"
-    assert found["constant"]["by_probability"]
-    assert found["proof"]["words"].startswith("Constant model by its probabilities")
-    done = run("fit", weak, *FIT, "--calibrate", "--json", code=3)
-    assert "warning: constant model by its probabilities" in done.stderr
-    # Without probabilities, scores predict.
-    found = run_json("fit", weak, *FIT, "--model", "m.json")
+def test_probabilities_do_not_change_who_is_predicted(run, run_json, weak, folder):
+    """Not even if they never reach one half."""
+    plain = run_json("fit", weak, *FIT, "--model", "m.json")
+    usual = predictions(run, "m.json", weak)
+    found = run_json("fit", weak, *FIT, "--calibrate", "--model", "m.json")
     assert found["constant"] is None
-    assert set(predictions(run, "m.json", weak)) == {"sick", "well"}
+    assert found["threshold"] is None
+    assert found["cross_validation"]["words"] == plain["cross_validation"]["words"]
+    model = PortableModel.load("m.json")
+    assert model.threshold == 0.0
+    assert set(usual) == {"sick", "well"}
+    assert predictions(run, "m.json", weak) == usual
+    rows = csv.DictReader(StringIO(run("predict", "m.json", weak).stdout))
+    chances = {float(row["probability"]) > 0.5 for row in rows}
+    assert len(chances) == 1
+    scores = run_json("predict", "m.json", weak)["rows"]
+    counted = Counter("well" if one["score"] > 0 else "sick" for one in scores)
+    assert counted == usual
+    assert "one half" not in run("fit", weak, *FIT, "--calibrate").output
 
 
-def test_probabilities_on_both_sides_of_one_half(run, run_json, folder):
-    strong = write_csv("strong.csv", rare(signal=4.0))
-    files = ("--calibrate", "--model", "m.json")
-    done = run("fit", strong, *FIT, *files)
-    assert "probabilities" not in done.stderr
-    assert set(predictions(run, "m.json", strong)) == {"sick", "well"}
-    assert run_json("fit", strong, *FIT, *files)["constant"] is None
-
-
-def test_probabilities_of_a_model_whose_scores_are_constant(run_json, weak):
-    """What is said of the scores comes first, with its own remedy."""
+def test_probabilities_of_a_constant_model(run_json, weak):
     found = run_json("fit", weak, *FIT, *NO_WEIGHTS, "--calibrate", code=3)
     assert found["constant"]["words"].startswith("constant model, of no use")
-    assert not found["constant"]["by_probability"]
-
-
-def test_probabilities_of_held_out_rows_on_one_side_are_a_warning(
-    run, folder, monkeypatch
-):
-    strong = write_csv("strong.csv", rare(signal=4.0))
-    fitted = validation.Validation.calibration
-
-    def shy(self, positive):
-        # Those of all held-out rows are above one half, those of fitted rows are not.
-        sigmoid = fitted(self, positive)
-        return replace(sigmoid, b=-sigmoid.a * (self.scores.min() - 1e-9))
-
-    monkeypatch.setattr(validation.Validation, "calibration", shy)
-    done = run("fit", strong, *FIT, "--calibrate")
-    assert "all rows that were held out are well" in done.stderr
 
 
 def test_the_exit_codes_are_in_the_help(run):

@@ -178,7 +178,7 @@ def test_standard_input_and_quiet(run, data):
         (["-t", "state", "--time-limit", "-1"], "--time-limit must be"),
         (["-t", "state", "--jobs", "0"], "--jobs must be"),
         (["-t", "state", "--folds", "1"], "--folds must be at least 2"),
-        (["-t", "state", "--include", "colour", "-k", "0"], "needs 1 feature, more"),
+        (["-t", "state", "-k", "0"], "from 1 on, auto or all, got '0'"),
         (
             ["-t", "state", "--include", "colour", "-k", "2", "--split-categories"],
             "needs 3 features",

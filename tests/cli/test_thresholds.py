@@ -24,23 +24,25 @@ def predictions(run, *options):
     return [r["prediction"] for r in rows], np.array([float(r["score"]) for r in rows])
 
 
-@pytest.mark.parametrize("calibrate", [False, True])
-def test_a_threshold_is_used_everywhere(run, run_json, data, folder, calibrate):
-    options = (
-        ["--calibrate", "--threshold", "0.8"] if calibrate else ["--threshold=0.7"]
-    )
+@pytest.mark.parametrize(
+    "options",
+    [["--threshold=0.7"], ["--calibrate", "--threshold=0.8"], ["--calibrate"]],
+)
+def test_a_threshold_is_used_everywhere(run, run_json, data, folder, options):
     found = run_json("fit", data, *FIT, *options, "--model", "m.json")
-    limit = found["threshold"]["score"]
+    limit = found["threshold"]["score"] if found["threshold"] else 0.0
     model = PortableModel.load("m.json")
     assert model.threshold == limit
     labels, scores = predictions(run)
     assert labels == ["sick" if one > limit else "well" for one in scores]
-    assert (scores > 0).sum() > (scores > limit).sum() > 0
-    if calibrate:
+    assert 0 < (scores > limit).sum() < scores.size
+    if "--threshold=0.8" in options:
         chance = model.calibration.probability(np.array([limit]))
         assert chance == pytest.approx(0.8)
     else:
-        assert limit == 0.7
+        assert limit == (0.7 if "--threshold=0.7" in options else 0.0)
+    card = run_json("scorecard", "m.json", data, "--bins", "20")
+    assert card["changed"] < 0.1
     space: dict = {}
     exec(run("export", "m.json", "--to", "python").stdout, space)
     table = columns()
@@ -118,9 +120,43 @@ def test_no_other_threshold_is_cheaper_for_held_out_rows():
         assert own == near or cost[own] < cost[near]
 
 
+def test_what_is_cheapest_for_all_held_out_rows_is_for_all():
+    held_out, scores = np.array([-1.0, 2.0]), np.array([-3.0, 0.0, 4.0])
+    assert thresholds._beyond(0.5, held_out, scores) == 0.5
+    assert not (scores > thresholds._beyond(2.5, held_out, scores)).any()
+    assert (scores > thresholds._beyond(-1.5, held_out, scores)).all()
+    assert thresholds._beyond(9.0, held_out, scores) == 9.0
+    assert thresholds._beyond(-9.0, held_out, scores) == -9.0
+
+
 def test_a_threshold_beyond_all_scores_makes_a_constant_model(run, data):
     done = run("fit", data, *FIT, "--threshold", "1000", "--folds", "0", code=3)
     assert "constant model" in done.stdout.lower()
+    assert "give another --threshold, or leave it out" in done.stdout
+    assert "--C" not in done.stdout
+
+
+def test_costs_that_make_a_constant_model_are_named(run, run_json, folder):
+    rng = np.random.default_rng(0)
+    sick = np.arange(200) % 20 == 0
+    table = {"a": (rng.normal(size=200) + 0.8 * sick).round(4)}
+    table |= {"state": np.where(sick, "sick", "well")}
+    data = write_csv(folder / "rare.csv", table)
+    costs = ("--error-costs", "fp=50,fn=1")
+    found = run_json("fit", data, *FIT, *costs, "--model", "m.json", code=3)
+    words = found["constant"]["words"]
+    assert found["constant"]["class"] == "well"
+    assert "--error-costs fp=50,fn=1, calling every row well is the" in words
+    assert "leave --error-costs out" in words
+    assert "larger C" not in words
+    # The card does as the model does, and says so first.
+    done = run("scorecard", "m.json", data, code=3)
+    first = next(line for line in done.stdout.split("\n") if line.strip())
+    assert first.startswith("Constant card, of no use: it predicts well for all 200")
+    assert "So does the model." in done.stdout
+    assert "any total: well" in done.stdout
+    done = run("scorecard", "m.json", data, "--json", code=3)
+    assert "Constant card" in done.stderr
 
 
 def test_without_a_threshold_there_is_none(run_json, data):
@@ -157,3 +193,11 @@ def test_scores_that_say_nothing_have_no_threshold_by_costs(run, folder):
 )
 def test_wrong_options(run, data, options, words):
     assert words in run("fit", data, *FIT, *options, code=2).stderr
+
+
+def test_pipelines_predict_as_the_model_or_not_at_all(run, data):
+    run("fit", data, *FIT, "--threshold", "0", "--model", "m.json")
+    assert PortableModel.load("m.json").to_pipeline() is not None
+    run("fit", data, *FIT, "--calibrate", "--model", "m.json")
+    with pytest.raises(ValueError, match="only by a probability above one half"):
+        PortableModel.load("m.json").to_pipeline()

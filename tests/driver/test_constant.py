@@ -70,15 +70,3 @@ def test_weights_are_no_remedy_where_there_are_some_or_no_rare_class():
     nothing = ConstantModel.of(1, positive, (0, 1), 1.0, False, has_budget=False)
     assert nothing.remedy == "The budget allows no features: raise it."
     assert ConstantModel.of(None, positive, (0, 1), 1.0, False) is None
-
-
-def test_neither_weights_nor_C_are_a_remedy_for_probabilities():
-    positive = np.arange(200) < 10
-    model = ConstantModel.of(
-        -1, positive, ("well", "sick"), 1.0, False, "rows", by_probability=True
-    )
-    assert model.verdict.startswith("constant model by its probabilities, all on one")
-    assert "also for the 10 that are sick" in model.verdict
-    for words in (model.remedy, model.remedy_of_commands):
-        assert "without --calibrate" in words
-        assert "class" not in words

@@ -62,7 +62,8 @@ def fit(
         bool,
         typer.Option(
             "--calibrate",
-            help="Add probabilities to the model, learned by cross-validation.",
+            help="Add probabilities to the model, learned by cross-validation; who is "
+            "predicted does not change.",
         ),
     ] = False,
     threshold: Annotated[
@@ -96,9 +97,8 @@ def fit(
         bool,
         typer.Option(
             "--allow-constant",
-            help="Exit with code 0 even if the model predicts one class for all rows, "
-            "by its scores or by its probabilities (--calibrate); otherwise the code "
-            "is then 3, and the files are written as well.",
+            help="Exit with code 0 even if the model predicts one class for all rows; "
+            "otherwise the code is then 3, and the files are written as well.",
         ),
     ] = False,
     sheet: opt.Sheet = None,
@@ -417,7 +417,8 @@ class Run:
 
         validation, interrupted = checked.validation, checked.interrupted
         if self.calibrate and validation is not None:
-            fitted = self._calibrated(data, fitted, validation)
+            sigmoid = validation.calibration(data.target.positive)
+            fitted = replace(fitted, calibration=sigmoid)
         if self.wanted is not None and self.wanted.is_any:
             fitted = self._above(data, fitted, validation)
         constant = constant_of(data, fitted)
@@ -457,26 +458,6 @@ class Run:
             raise InterruptedFit
         if constant is not None and not self.allow_constant:
             raise ConstantFit
-
-    def _calibrated(self, data: Any, fitted: Any, validation: Any) -> Any:
-        """The model with probabilities, learned from rows that were held out."""
-        from ..driver.constant import sign_of
-        from .validation import scores_of_all
-
-        sigmoid = validation.calibration(data.target.positive)
-        scores = scores_of_all(data, fitted.preparation, fitted.model)
-        fitted = fitted.calibrated(sigmoid, scores)
-        scores = validation.scores[validation.held_out]
-        held_out = sign_of(sigmoid.probability(scores) - 0.5)
-        if fitted.likely is None and held_out is not None:
-            # Not a constant model, but nearly one.
-            self.remarks.append(
-                "by the probabilities, all rows that were held out are "
-                f"{data.target.classes[int(held_out > 0)]}: they are all on one side "
-                "of one half; compare them with a threshold of your own, or fit "
-                "without --calibrate to predict by the score"
-            )
-        return fitted
 
     def _above(self, data: Any, fitted: Any, validation: Any) -> Any:
         """The model with the threshold that was asked for."""

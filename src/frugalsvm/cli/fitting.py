@@ -36,12 +36,11 @@ class Fit:
         Which of "budget" and "C" were chosen.
     was_interrupted : bool
     calibration : Sigmoid or None
-        Turns scores into probabilities, by which the model then predicts.
-    likely : int or None
-        The sign of the class that all rows belong to by their probabilities, or by the
-        threshold; None if there are two, or neither.
+        Turns scores into probabilities; it does not change who is predicted.
     threshold : float or None
-        A score above it means the positive class.
+        A score above it means the positive class; None for zero.
+    constant : int or None
+        The sign that the threshold gives all rows; None if it gives both.
     error_costs : ErrorCosts or None
         What errors cost, if the threshold was learned from that.
     """
@@ -53,8 +52,8 @@ class Fit:
     chosen: tuple[str, ...] = ()
     was_interrupted: bool = False
     calibration: Sigmoid | None = None
-    likely: int | None = None
     threshold: float | None = None
+    constant: int | None = None
     error_costs: ErrorCosts | None = None
 
     @property
@@ -72,16 +71,10 @@ class Fit:
         """The intercept for values as measured."""
         return self.model.intercept - float(self.weights @ self.preparation.means)
 
-    def calibrated(self, calibration: Sigmoid, scores: np.ndarray) -> Fit:
-        """The same model with probabilities; ``scores`` are those of all rows."""
-        # One half itself is the first class.
-        likely = sign_of(calibration.probability(scores) - 0.5)
-        return replace(self, calibration=calibration, likely=likely)
-
     def above(self, threshold: float, scores: np.ndarray) -> Fit:
         """The same model with a threshold; ``scores`` are those of all rows."""
-        likely = sign_of(scores - threshold)
-        return replace(self, threshold=threshold, likely=likely)
+        constant = sign_of(scores - threshold)
+        return replace(self, threshold=threshold, constant=constant)
 
 
 def fit_all(

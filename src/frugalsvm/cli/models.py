@@ -12,7 +12,7 @@ import numpy as np
 from ..output.portable import InvalidModel, PortableModel
 from ..output.portable.categories import truth
 from ..output.portable.lookups import BOOLEAN, NUMBER
-from ..output.portable.origins import PREPARATION, takes_columns
+from ..output.portable.origins import CLASS_WEIGHTS, PREPARATION, takes_columns
 from ..output.portable.parts import Feature, Group, Proof, RefitProof
 from ..output.portable.points import Values, are_values, places
 from ..output.portable.raw_columns import column_kinds, input_columns
@@ -54,7 +54,7 @@ def portable_model(fit: Fit, *, command: str = "") -> PortableModel:
     }
     weights = fit.conditions.class_weight
     if weights is not None and weights.is_weighted:
-        metadata["class weights"] = (
+        metadata[CLASS_WEIGHTS] = (
             "balanced"
             if weights.is_balanced
             else ", ".join(
@@ -93,8 +93,15 @@ def portable_model(fit: Fit, *, command: str = "") -> PortableModel:
         ),
         metadata,
         *_groups_and_signs(fit, columns),
-        fit.threshold,
+        _threshold(fit),
     )
+
+
+def _threshold(fit: Fit) -> float | None:
+    """Zero for a model with probabilities, which it would predict by otherwise."""
+    if fit.threshold is None and fit.calibration is not None:
+        return 0.0
+    return fit.threshold
 
 
 def _groups_and_signs(

@@ -28,9 +28,10 @@ def parse_budget(text: str) -> int | str | None:
         budget = int(text)
     except ValueError:
         budget = -1
-    if budget < 0:
+    if budget < 1:
         raise UsageProblem(
-            f"--max-features must be a number of features, auto or all, got {text!r}."
+            "--max-features must be a number of features from 1 on, auto or all, got "
+            f"{text!r}."
         )
     return budget
 

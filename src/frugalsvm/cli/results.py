@@ -16,7 +16,7 @@ from .headlines import headline_lines, score_lines, scores_content
 from .levels import OTHER, LevelForm
 from .session import Session, plain
 from .study import Conditions, PreparedTable
-from .thresholds import threshold_content
+from .thresholds import ConstantByThreshold, threshold_content
 from .understanding import as_dict
 from .validation import Validation
 
@@ -28,15 +28,14 @@ LEAST_GAP = 0.001
 
 def constant_of(data: PreparedTable, fit: Fit) -> ConstantModel | None:
     """What to say of a model that predicts one class; None if it predicts both."""
-    sign = fit.result.constant
-    if fit.threshold is not None:
-        sign = fit.likely
-    by_probability = sign is None and fit.likely is not None
-    return ConstantModel.of(
-        fit.likely if by_probability else sign, data.target.positive,
-        data.target.classes, fit.conditions.loss, fit.conditions.is_weighted, "rows",
-        has_budget=fit.conditions.max_features != 0, by_probability=by_probability,
+    sign = fit.result.constant if fit.threshold is None else fit.constant
+    found = ConstantModel.of(
+        sign, data.target.positive, data.target.classes, fit.conditions.loss,
+        fit.conditions.is_weighted, "rows",
     )  # fmt: skip
+    if found is None or fit.threshold is None or not fit.model.coef.any():
+        return found
+    return ConstantByThreshold(**vars(found), costs=fit.error_costs)
 
 
 def show_fit(
@@ -294,7 +293,6 @@ def content_of(
         else {
             "class": constant.label,
             "words": constant.words_of_commands,
-            "by_probability": constant.by_probability,
         },
         "threshold": threshold_content(data, fit, validation),
         "refit_C": fit.conditions.refit_C,

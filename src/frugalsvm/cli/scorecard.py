@@ -40,14 +40,16 @@ def scorecard(
 ) -> None:
     """Turn a model into a scorecard, and report the accuracy lost by rounding.
 
-    Ranges and probabilities are learned from the table. On the rows that the model was
-    fitted to, the result is optimistic: use other rows if you have enough.
+    Ranges and probabilities are learned from the table, and so is the cutoff: the one
+    with which the card predicts most often what the model predicts. On the rows that
+    the model was fitted to, the result is optimistic: use other rows if you have
+    enough. The exit code is 3 if the card predicts the same class for all rows.
     """
     from ..output.portable.origins import read_origins
     from ..tables.labels import joined
     from ..tables.layout import Layout
     from ..tables.target import known_target, labelled
-    from .errors import UsageProblem
+    from .errors import ConstantFit, UsageProblem
     from .formats import parse_formats
     from .models import load_model
 
@@ -80,9 +82,15 @@ def scorecard(
     categories = {name for name, one in origins if one.is_zero_or_one}
     _show(session, card, categories)
     session.give(_content(card))
+    if card.constant is not None:
+        if session.json:
+            session.warn(card._warning())
+        raise ConstantFit
 
 
 def _show(session: Session, card: Any, categories: set[str]) -> None:
+    if card.constant is not None:
+        session.show("", card._warning())
     table = session.table("feature", "range", ">points")
     for one in card.ranges:
         for k, (words, n) in enumerate(zip(one.words(), one.points, strict=True)):
@@ -90,9 +98,8 @@ def _show(session: Session, card: Any, categories: set[str]) -> None:
                 words = ("no", "yes")[k]
             table.add_row(plain(one.name) if k == 0 else "", words, str(n))
     session.show("", table, "")
-    first, second = card.classes
-    session.show(f"{card.threshold} points or more: {second}; fewer: {first}", "")
-    chances = session.table(">points", f">probability of {plain(str(second))}")
+    session.show(card._rule(), "")
+    chances = session.table(">points", f">probability of {plain(str(card.classes[1]))}")
     for total, chance in card._totals():
         chances.add_row(str(total), f"{100 * chance:.1f} %")
     session.show(chances, "", card._verdict())
@@ -118,6 +125,9 @@ def _content(card: Any) -> dict[str, Any]:
         ],
         "accuracy": card.accuracy,
         "model_accuracy": card.model_accuracy,
+        "balanced_accuracy": card.balanced_accuracy,
+        "model_balanced_accuracy": card.model_balanced_accuracy,
+        "constant": card.constant,
         "changed": card.changed,
         "rows": card.n_samples,
     }

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..driver.constant import ConstantModel, sign_of
 from ..output.report import ErrorCosts, ScoreThreshold
 from .errors import UsageProblem
 from .fitting import Fit
@@ -35,6 +36,33 @@ class Wanted(NamedTuple):
     def is_any(self) -> bool:
         """Whether anything was."""
         return self.threshold is not None or self.costs is not None
+
+
+@dataclass(frozen=True)
+class ConstantByThreshold(ConstantModel):
+    """What there is to say if all scores are on one side of the threshold.
+
+    Attributes
+    ----------
+    costs : ErrorCosts or None
+        What errors cost, if the threshold was learned from that.
+    """
+
+    costs: ErrorCosts | None = None
+
+    @property
+    def remedy_of_commands(self) -> str:
+        """What may help: it is the threshold that makes the model constant."""
+        if self.costs is None:
+            return (
+                f"All scores are on the side of {self.label}: give another "
+                "--threshold, or leave it out."
+            )
+        return (
+            f"With --error-costs fp={self.costs.fp:g},fn={self.costs.fn:g}, calling "
+            f"every row {self.label} is the cheapest this model can do. Give other "
+            "costs, use more or other features, or leave --error-costs out."
+        )
 
 
 def parse_threshold(
@@ -73,7 +101,8 @@ def with_threshold(
     """The model with its threshold; None if there is nothing to learn it from.
 
     With costs of errors, it is the one with which those of the held-out rows cost
-    least; of several, the one nearest to a probability of ``fp / (fp + fn)``.
+    least; of several, the one nearest to a probability of ``fp / (fp + fn)``. If it
+    is cheapest to give all of them one class, all rows get it.
     """
     threshold = wanted.threshold
     share = None if wanted.costs is None else wanted.costs.probability
@@ -88,10 +117,25 @@ def with_threshold(
         threshold = sigmoid.score(share)
     if threshold is None:
         return None
+    scores = scores_of_all(data, fit.preparation, fit.model)
     if wanted.costs is not None and validation is not None:
         threshold = _cheapest(data, validation, wanted.costs, threshold)
-    fit = fit.above(threshold, scores_of_all(data, fit.preparation, fit.model))
-    return replace(fit, error_costs=wanted.costs)
+        held_out = validation.scores[validation.held_out]
+        threshold = _beyond(threshold, held_out, scores)
+    return replace(fit.above(threshold, scores), error_costs=wanted.costs)
+
+
+def _beyond(threshold: float, held_out: np.ndarray, scores: np.ndarray) -> float:
+    """A threshold that gives all held-out rows one class, and so all others, too.
+
+    Nothing is known about rows with scores that no held-out row has.
+    """
+    sign = sign_of(held_out - threshold)
+    if sign is None:
+        return threshold
+    if sign < 0:
+        return max(threshold, float(scores.max()))
+    return min(threshold, float(scores.min()) - 1.0)
 
 
 def _cheapest(

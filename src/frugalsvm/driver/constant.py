@@ -79,9 +79,6 @@ class ConstantModel:
         Whether any feature may be used.
     name : str
         What the C of the weights is called.
-    by_probability : bool
-        Whether only its probabilities say so, which predict instead of the scores of a
-        calibrated model.
     """
 
     label: Any
@@ -93,7 +90,6 @@ class ConstantModel:
     rows: str = "samples"
     has_budget: bool = True
     name: str = "C"
-    by_probability: bool = False
 
     @classmethod
     def of(
@@ -106,7 +102,6 @@ class ConstantModel:
         rows: str = "samples",
         has_budget: bool = True,
         name: str = "C",
-        by_probability: bool = False,
     ) -> ConstantModel | None:
         """None if ``sign`` is, that is, if a model predicts both classes.
 
@@ -119,7 +114,7 @@ class ConstantModel:
         counts = positive.size - n_second, n_second
         return cls(
             _plain(classes[k]), _plain(classes[1 - k]), counts[k], counts[1 - k],
-            float(C), is_weighted, rows, has_budget, name, by_probability,
+            float(C), is_weighted, rows, has_budget, name,
         )  # fmt: skip
 
     @property
@@ -131,11 +126,8 @@ class ConstantModel:
     @property
     def verdict(self) -> str:
         """What is wrong, as a sentence."""
-        what = "constant model, of no use"
-        if self.by_probability:
-            what = "constant model by its probabilities, all on one side of one half"
         return (
-            f"{what}: it predicts {self.label} for all "
+            f"constant model, of no use: it predicts {self.label} for all "
             f"{self.n_label + self.n_other:,} training {self.rows}, also for the "
             f"{self.n_other:,} that are {self.other}"
         )
@@ -156,11 +148,6 @@ class ConstantModel:
         )
 
     def _remedy(self, weights: str, larger: str) -> str:
-        if self.by_probability:
-            return (
-                "Compare its probabilities with a threshold of your own, or fit "
-                "without --calibrate to predict by the score."
-            )
         if not self.has_budget:
             return "The budget allows no features: raise it."
         is_uneven = self.n_label >= UNEVEN * self.n_other > 0

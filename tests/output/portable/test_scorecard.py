@@ -7,7 +7,7 @@ import pytest
 from frugalsvm import PortableModel
 from frugalsvm.output.portable import Feature, Group
 from frugalsvm.output.portable.points import NONE, Ranges, Values
-from frugalsvm.output.portable.scorecard import _limits
+from frugalsvm.output.portable.scorecard import _limits, _threshold
 from tests.output.portable.models import data, fitted
 from tests.runtime.test_markup import EVIL, parsed
 
@@ -58,11 +58,87 @@ def test_the_loss_is_counted(card):
     assert f"{100 * accuracy:.1f} % on 120 samples" in str(card)
 
 
-def test_the_threshold_is_the_most_accurate(card):
-    X, y = data()
-    total = card.total(X)
-    best = max(((total >= t) == (y == card.classes[1])).mean() for t in range(-1, 40))
-    assert card.accuracy == pytest.approx(best)
+def test_the_threshold_is_the_one_most_like_the_model(card):
+    X, _ = data()
+    total, own = card.total(X), card.model.predict(X) == card.classes[1]
+    best = min(((total >= t) != own).mean() for t in range(-1, 40))
+    assert card.changed == pytest.approx(best)
+    assert card.constant is None
+
+
+def test_a_threshold_is_the_middle_of_equals():
+    total, own = np.array([0, 4, 10, 20]), np.array([False, False, True, True])
+    assert _threshold(total, own) == 7
+    # More than 20 agrees with as many, but leaves all on one side.
+    assert _threshold(total, np.array([False, False, True, False])) == 7
+    assert _threshold(total, np.array([False, True, False, True])) == 15
+    assert _threshold(total, np.zeros(4, bool)) == 21
+    assert _threshold(total, ~np.zeros(4, bool)) == 0
+    # Whatever the points say, there are rows on both sides.
+    assert _threshold(total, np.array([True, False, False, False])) == 15
+    assert _threshold(total, np.array([True, True, True, False])) == 2
+    assert _threshold(np.full(4, 3), np.array([True, False, False, False])) == 4
+
+
+def rare(threshold=None, weights=True):
+    """A model that calls a third of the samples "bad", of which one in 30 is."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"a": rng.normal(size=600), "b": rng.normal(size=600)})
+    bad = np.arange(600) % 30 == 0
+    X.loc[bad, "a"] += 1.0
+    features = (Feature("a", 0, 0.0, 1.0, 1.0), Feature("b", 1, 0.0, 1.0, 0.1))
+    metadata = {"class weights": "balanced"} if weights else {}
+    model = PortableModel(
+        features, -0.5, ("good", "bad"), 2, metadata=metadata, threshold=threshold
+    )
+    return model, X, np.where(bad, "bad", "good")
+
+
+@pytest.mark.parametrize("threshold", [None, -0.8, 0.7])
+@pytest.mark.parametrize("points", [3, 100])
+def test_a_card_decides_as_the_model_does(threshold, points):
+    model, X, y = rare(threshold)
+    card = model.to_scorecard(X, y, points=points, bins=10)
+    own = (model.predict(X) == "bad").mean()
+    if points == 100:
+        assert (card.predict(X) == "bad").mean() == pytest.approx(own, abs=0.08)
+    assert card.constant is None
+    assert 0 < card.threshold <= card.max_points
+
+
+def test_balanced_accuracy_is_shown_where_classes_have_weights():
+    model, X, y = rare()
+    card = model.to_scorecard(X, y)
+    called, bad = card.predict(X) == "bad", y == "bad"
+    balanced = (called[bad].mean() + (~called[~bad]).mean()) / 2
+    assert card.balanced_accuracy == pytest.approx(balanced)
+    assert f"balanced accuracy {100 * balanced:.1f} % on 600 samples" in str(card)
+    card = rare(weights=False)[0].to_scorecard(X, y)
+    assert f"\naccuracy {100 * card.accuracy:.1f} %" in str(card)
+
+
+def test_a_card_of_one_class_says_so_first():
+    for limit, label in ((99.0, "good"), (-99.0, "bad")):
+        model, X, y = rare(limit)
+        card = model.to_scorecard(X, y)
+        assert card.constant == label
+        words = f"Constant card, of no use: it predicts {label} for all 600 samples"
+        assert str(card).startswith(words)
+        assert f"any total: {label}" in str(card)
+        assert words in card._repr_html_()
+        assert "So does the model" in str(card)
+
+
+def test_points_that_are_too_coarse_say_so():
+    """One point for many features of small weights: each rounds to none."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(100, 9)), columns=list("abcdefghi"))
+    features = tuple(Feature(name, j, 0.0, 1.0, 1.0) for j, name in enumerate(X))
+    model = PortableModel(features, 0.0, ("no", "yes"), 9)
+    card = model.to_scorecard(X, rng.permutation(["no", "yes"] * 50), points=1)
+    assert card.max_points == 0
+    assert card.constant is not None
+    assert "too coarse: try more points or bins" in str(card)
 
 
 def test_more_points_and_bins_lose_less_accuracy():

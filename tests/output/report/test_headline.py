@@ -53,7 +53,7 @@ def test_the_numbers_add_up(seed):
     random = np.random.default_rng(seed)
     confusion = random.integers(0, 10 ** random.integers(1, 5), size=(2, 2))
     confusion[0, 0] += 1
-    tally = Tally.of(confusion)
+    (tally,) = Tally.of(confusion)
     scale = tally.n_rows / confusion.sum()
     parts = (tally.n_caught, tally.n_missed, tally.n_false)
     assert min(parts) >= 0
@@ -66,12 +66,39 @@ def test_the_numbers_add_up(seed):
 
 
 def test_rare_classes_and_small_tables_have_other_numbers_of_rows():
-    assert Tally.of(np.array([[9800, 100], [40, 60]])).n_rows == 1000
-    assert Tally.of(np.array([[99_900, 50], [20, 30]])).n_rows == 10_000
-    assert Tally.of(np.array([[390, 4], [3, 3]])) == Tally(400, 6, 3, 4, True)
+    assert Tally.of(np.array([[9800, 100], [40, 60]]))[0].n_rows == 1000
+    assert Tally.of(np.array([[99_900, 50], [20, 30]]))[0].n_rows == 10_000
+    assert Tally.of(np.array([[390, 4], [3, 3]])) == (Tally(400, 6, 3, 4, True),)
     assert said([[20, 4], [3, 13]])[0].startswith("Of the 40 rows, 16 are 'bad'")
     assert "misses all of them" in said([[90, 0], [10, 0]])[0]
     assert "it calls none 'bad' by mistake" in said([[90, 0], [10, 0]])[0]
+
+
+@pytest.mark.parametrize("focus", [0, 1])
+def test_all_and_none_are_said_only_where_it_is_so(focus):
+    text = said([[14_600, 0], [10, 855]], focus=1)
+    assert "misses 1." in text[0]
+    assert "calls none 'bad'" in text[0]
+    assert text[1].endswith("of 1,000; the model is right for 999.")
+    random = np.random.default_rng(focus)
+    for _ in range(200):
+        confusion = random.integers(0, 3, size=(2, 2)) * 10 ** random.integers(
+            0, 6, size=(2, 2)
+        )
+        if not confusion.sum():
+            continue
+        text = said(confusion, focus=focus)
+        exact = confusion[::-1, ::-1] if focus == 0 else confusion
+        assert ("catches all" in text[0]) <= (exact[1, 0] == 0)
+        assert ("misses all" in text[0]) <= (exact[1, 1] == 0)
+        assert ("calls none" in text[0]) <= (exact[0, 1] == 0)
+
+
+def test_a_threshold_is_compared_in_the_same_number_of_rows():
+    zero = ScoreThreshold(0.5, None, None, np.array([[7_699, 1], [1_200, 1_100]]))
+    text = said([[7_000, 700], [700, 1_600]], threshold=zero)
+    assert text[0].startswith("Of the 10,000 rows")
+    assert "would miss 1,200 and call 1 'bad' by mistake" in text[2]
 
 
 def test_a_model_that_is_no_better_than_guessing_is_told_so():

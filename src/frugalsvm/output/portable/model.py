@@ -57,7 +57,8 @@ class PortableModel:
     classes : tuple of labels
         Of two, a positive score means the second one; if there is a calibration, a
         probability above one half does, as in
-        :class:`~sklearn.calibration.CalibratedClassifierCV`.
+        :class:`~sklearn.calibration.CalibratedClassifierCV`, unless there is a
+        threshold.
     n_features_in : int
         Number of columns of the table that the model was fitted to.
     calibration : Sigmoid, Isotonic or None

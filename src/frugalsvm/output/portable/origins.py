@@ -27,8 +27,9 @@ from .schema import InvalidModel, parse, shown
 if TYPE_CHECKING:
     from .model import PortableModel
 
-# The entry of the metadata that holds the preparation.
+# The entries of the metadata that hold the preparation, and weights of the classes.
 PREPARATION = "preparation"
+CLASS_WEIGHTS = "class weights"
 _UNREADABLE = (
     ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError,
 )  # fmt: skip

@@ -73,10 +73,13 @@ def build_pipeline(model: PortableModel) -> Any:
             "the model uses no features, and scikit-learn does not accept a table "
             "without columns."
         )
-    if model.threshold is not None:
+    limit, by = model.threshold, "by a positive one"
+    if model.calibration is not None:
+        by = "by a probability above one half"
+    if limit is not None and (limit != 0 or model.calibration is not None):
         raise ValueError(
-            f"the model predicts by a score above {model.threshold:g}, and a pipeline "
-            "only by a positive one; use predict or decision_function of the model."
+            f"the model predicts by a score above {limit:g}, and a pipeline only {by}; "
+            "use predict or decision_function of the model."
         )
     scaler = _scaler(model)
     steps: list[tuple[str, Any]] = [("scaler", scaler)]

@@ -10,6 +10,7 @@ import numpy as np
 
 from ...runtime import markup
 from .calibration import Sigmoid, fit_sigmoid
+from .origins import CLASS_WEIGHTS
 from .parts import Group
 from .points import Ranges, Values, are_values, places
 
@@ -32,7 +33,8 @@ class Scorecard:
         One per feature, the one with the most points first. A group of 0/1 features of
         which at most one is 1 is one variable: the value with the fewest points has 0.
     threshold : int
-        At this total of points or more, the second class is predicted.
+        At this total of points or more, the second class is predicted. It is the one
+        that agrees best with the labels that the model predicts for those samples.
     classes : tuple of two labels
     calibration : Sigmoid
         Turns a total of points into the probability of the second class.
@@ -40,8 +42,12 @@ class Scorecard:
         Number of samples it was made from.
     accuracy, model_accuracy : float
         Accuracy of the card and of the original model, on those samples.
+    balanced_accuracy, model_balanced_accuracy : float
+        The same, if both classes count alike; shown if the model had class weights.
     changed : float
         Fraction of those samples on which the two differ.
+    constant : label or None
+        The class that the card predicts for all samples; None if it predicts both.
     model : PortableModel
         The original model.
     """
@@ -53,7 +59,10 @@ class Scorecard:
     n_samples: int
     accuracy: float
     model_accuracy: float
+    balanced_accuracy: float
+    model_balanced_accuracy: float
     changed: float
+    constant: Any
     model: PortableModel
 
     @property
@@ -107,14 +116,41 @@ class Scorecard:
             zip(totals.tolist(), self.probability(totals).tolist(), strict=True)
         )
 
+    def _warning(self) -> str:
+        """What is said first of a card that predicts one class; empty otherwise."""
+        if self.constant is None:
+            return ""
+        return (
+            f"Constant card, of no use: it predicts {self.constant} for all "
+            f"{self.n_samples:,} samples. "
+            + (
+                "So does the model."
+                if self.changed == 0
+                else "Its points are too coarse: try more points or bins."
+            )
+        )
+
+    def _rule(self) -> str:
+        """Which totals mean which class."""
+        first, second = self.classes
+        if self.threshold > self.max_points:
+            return f"any total: {first}"
+        if self.threshold <= sum(min(one.points) for one in self.ranges):
+            return f"any total: {second}"
+        return f"{self.threshold} points or more: {second}; fewer: {first}"
+
     def _verdict(self) -> str:
-        loss = 100 * self.accuracy_loss
+        name, own, models = "accuracy", self.accuracy, self.model_accuracy
+        if CLASS_WEIGHTS in self.model.metadata:
+            # Of a rare class, accuracy is highest for a card that never finds it.
+            name = "balanced accuracy"
+            own, models = self.balanced_accuracy, self.model_balanced_accuracy
+        loss = 100 * (models - own)
         word = "less" if loss >= 0 else "more"
         return (
-            f"accuracy {100 * self.accuracy:.1f} % on {self.n_samples:,} samples, "
+            f"{name} {100 * own:.1f} % on {self.n_samples:,} samples, "
             f"{abs(loss):.1f} percentage points {word} than the model's "
-            f"{100 * self.model_accuracy:.1f} %; they differ on "
-            f"{100 * self.changed:.1f} %"
+            f"{100 * models:.1f} %; they differ on {100 * self.changed:.1f} %"
         )
 
     def __repr__(self) -> str:
@@ -133,12 +169,13 @@ class Scorecard:
             shown = "" if name == before else name
             lines.append(f"{shown:<{wide}}  {words:<{span}} {points:>5}")
             before = name
-        lines += ["", f"{self.classes[1]} from {self.threshold} points on"]
+        lines += ["", self._rule()]
         lines += [
             f"{total:>5} points: probability {100 * p:5.1f} %"
             for total, p in self._totals()
         ]
-        return "\n".join([*lines, "", self._verdict()])
+        first = [self._warning(), ""] if self._warning() else []
+        return "\n".join([*first, *lines, "", self._verdict()])
 
     def _repr_html_(self) -> str:
         cells, before = [], None
@@ -148,7 +185,7 @@ class Scorecard:
             before = name
         totals = [[str(total), f"{100 * p:.1f} %"] for total, p in self._totals()]
         return markup.box(
-            f"{self.classes[1]} from {self.threshold} points on",
+            self._warning() or self._rule(),
             markup.table(["feature", "range", "points"], cells, "llr"),
             markup.table(["sum", "probability"], totals, "rr"),
             markup.facts([("", self._verdict())]),
@@ -195,11 +232,9 @@ def build_scorecard(
     ]
     ranges.sort(key=lambda one: -max(one.points))
     total = _total(ranges, model, X)
-    lowest = sum(float(level.min()) for level in [*levels, *known])
-    threshold = _threshold(
-        total, positive, (-float(model.intercepts[0]) - lowest) / unit
-    )
-    card, own = total >= threshold, model.predict(X) == model.classes[1]
+    own = model.predict(X) == model.classes[1]
+    threshold = _threshold(total, own)
+    card = total >= threshold
     return Scorecard(
         tuple(ranges),
         threshold,
@@ -208,7 +243,10 @@ def build_scorecard(
         len(values),
         float((card == positive).mean()),
         float((own == positive).mean()),
+        _balanced(card, positive),
+        _balanced(own, positive),
         float((card != own).mean()),
+        model.classes[int(card[0])] if (card == card[0]).all() else None,
         model,
     )
 
@@ -308,15 +346,30 @@ def _integers(
     return tuple(np.rint((levels - zero) / unit).astype(int).tolist())
 
 
-def _threshold(total: np.ndarray, positive: np.ndarray, like_model: float) -> int:
-    """The most accurate threshold; among ties, the one closest to the model's."""
-    totals = np.unique(total)
+def _threshold(total: np.ndarray, own: np.ndarray) -> int:
+    """The threshold that agrees best with a model's labels; the middle of equals.
+
+    All samples are on one side of it only if they are for the model, too, or if all
+    totals are the same.
+    """
+    totals, place = np.unique(total, return_inverse=True)
     # All thresholds between neighbouring totals are equivalent: try one for each gap.
-    last = np.append(totals, totals[-1] + 1)
     first = np.append(totals[0], totals + 1)
-    right = np.array([int(((total >= one) == positive).sum()) for one in last])
-    nearest = np.clip(np.rint(like_model), first, last)[right == right.max()]
-    return int(nearest[np.abs(nearest - like_model).argmin()])
+    last = np.append(totals, totals[-1] + 1)
+    # Totals below a threshold agree where the model says no, the others where yes.
+    below = np.append(0, np.cumsum(np.bincount(place, ~own)))
+    above = np.append(0, np.cumsum(np.bincount(place, own)))
+    agreeing = below + above[-1] - above
+    if own.any() and not own.all() and totals.size > 1:
+        agreeing[[0, -1]] = -1
+    best = np.flatnonzero(agreeing == agreeing.max())
+    middle = best[best.size // 2]
+    return int((first[middle] + last[middle]) // 2)
+
+
+def _balanced(predicted: np.ndarray, positive: np.ndarray) -> float:
+    """Balanced accuracy."""
+    return float((predicted[positive].mean() + (~predicted[~positive]).mean()) / 2)
 
 
 def _titled(name: str, unit: str | None) -> str:

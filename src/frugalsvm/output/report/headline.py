@@ -104,10 +104,11 @@ def quality(
         # Only the words change sides; a threshold is that of the second class.
         found = replace(found, confusion=found.confusion[::-1, ::-1])
         names = Names(names.second, names.first)
-    tally = Tally.of(found.confusion)
+    at_zero = None if threshold is None else threshold.confusion_at_zero
+    tally, *usual = Tally.of(found.confusion, *([] if at_zero is None else [at_zero]))
     parts = [caught(tally, names), always(tally, names)]
     if threshold is not None:
-        parts.append(at_threshold(threshold, tally, names))
+        parts.append(at_threshold(threshold, tally, next(iter(usual), None), names))
     elif is_weighted:
         parts.append(with_weights(found, tally, names))
     else:
@@ -170,15 +171,15 @@ def with_weights(found: CrossValidation, tally: Tally, names: Names) -> str:
     return " ".join(parts)
 
 
-def at_threshold(threshold: ScoreThreshold, tally: Tally, names: Names) -> str:
-    """The threshold, what it changes, and what errors cost."""
+def at_threshold(
+    threshold: ScoreThreshold, tally: Tally, usual: Tally | None, names: Names
+) -> str:
+    """The threshold, what it changes against ``usual``, and what errors cost."""
     where = f"its score is above {number(threshold.score)}"
     if threshold.probability is not None:
         where += f", a probability of {number(threshold.probability)}"
     text = f"A row is called {names.second} if {where}."
-    usual = None
-    if threshold.confusion_at_zero is not None:
-        usual = Tally.of(threshold.confusion_at_zero)
+    if usual is not None:
         text += (
             " With a threshold of zero, the model would make the same number of errors."
             if (usual.n_missed, usual.n_false) == (tally.n_missed, tally.n_false)

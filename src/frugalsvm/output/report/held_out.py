@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 # A model is described by its errors in so many rows; in more if a class is rarer than
-# so many of them.
+# so many of them, or if there are errors and they would round to none.
 FEWEST_ROWS, FEWEST_OF_A_CLASS = 100, 5
 
 
@@ -156,7 +156,8 @@ class Tally:
     Attributes
     ----------
     n_rows : int
-        100, or more for a rare class. All rows, if there are not as many.
+        100, or more for a rare class, or for rare errors. All rows, if there are not
+        as many.
     n_positive : int
     n_missed : int
         Positive rows that are predicted to be negative.
@@ -173,15 +174,34 @@ class Tally:
     is_all: bool = False
 
     @classmethod
-    def of(cls, confusion: np.ndarray) -> Tally:
-        """From rows by true and columns by predicted class."""
-        total = int(confusion.sum())
-        counts = confusion.sum(axis=1)
+    def of(cls, *confusions: np.ndarray) -> tuple[Tally, ...]:
+        """From rows by true and columns by predicted class.
+
+        One for each table of the same rows, all in the same number of rows.
+        """
+        total = int(confusions[0].sum())
+        counts = confusions[0].sum(axis=1)
         rarest = min((int(one) for one in counts if one), default=0)
         n_rows = FEWEST_ROWS
-        while n_rows < total and rarest * n_rows < FEWEST_OF_A_CLASS * total:
+        while True:
+            tallies = tuple(cls._rounded(one, min(n_rows, total)) for one in confusions)
+            is_fair = rarest * n_rows >= FEWEST_OF_A_CLASS * total and all(
+                one._shows(confusion)
+                for one, confusion in zip(tallies, confusions, strict=True)
+            )
+            if n_rows >= total or is_fair:
+                return tallies
             n_rows *= 10
-        n_rows = min(n_rows, total)
+
+    def _shows(self, confusion: np.ndarray) -> bool:
+        """Whether all and none are said only where it is exactly so."""
+        kept = self.n_negative - self.n_false
+        shown = np.array([[kept, self.n_false], [self.n_missed, self.n_caught]])
+        return bool((shown[confusion > 0] > 0).all())
+
+    @classmethod
+    def _rounded(cls, confusion: np.ndarray, n_rows: int) -> Tally:
+        total, counts = int(confusion.sum()), confusion.sum(axis=1)
         share = n_rows / max(total, 1)
         n_positive = round(share * int(counts[1]))
         n_missed = min(round(share * int(confusion[1, 0])), n_positive)
