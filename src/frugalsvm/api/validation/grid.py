@@ -57,7 +57,7 @@ def weights_of(
     from ..path import sorted_weights
 
     is_shared = is_word(refit_C, "same")
-    auto = AUTO_C if n_classes == 2 else AUTO_C_OF_CLASSES
+    auto: tuple[float, ...] = AUTO_C if n_classes == 2 else AUTO_C_OF_CLASSES
     auto = AUTO_SHARED_C if is_shared else auto
     weights = sorted_weights(auto if is_word(C, "auto") else C)
     if is_shared:
