@@ -149,6 +149,8 @@ def test_many_short_texts_are_categories_if_few_rows_are_in_rare_ones():
 
 def test_the_limit_of_categories_is_lower_in_wide_tables():
     assert kinds.many_levels(1000, 10) == kinds.MANY_LEVELS
+    assert kinds.many_levels(1000, 100) == 50
+    assert kinds.many_levels(10**5, 25) == 40
     assert kinds.many_levels(1000, 100_000) == kinds.MAX_LEVELS
 
 

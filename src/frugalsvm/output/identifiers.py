@@ -19,6 +19,8 @@ _JOINED = re.compile(rf"(?:{_PERSONS}|member|user|account|order)(?:ids?|nr|no|nu
 _BETWEEN = re.compile(r"(?<=[a-z])(?=[A-Z])|[\W_]+")
 # Fraction of distinct values beyond which a telling name is believed.
 DIFFERENT = 0.5
+# Part of the integers in their range that numbers of rows are at least.
+DENSE = 0.9
 
 
 def is_id_name(name: str) -> bool:
@@ -41,16 +43,21 @@ def is_id_name(name: str) -> bool:
 def numbers_rows(name: str, column: np.ndarray) -> bool:
     """Whether a column numbers its rows, in any order, or the persons in them.
 
-    It does if its sorted integers rise in equal steps, or if its name says so and
-    most of them are distinct.
+    It does if its sorted integers rise in equal steps, or are nearly all of a range
+    (some rows were left out), or if its name says so and most of them are distinct.
     """
     known = column[~np.isnan(column)]
     if known.size < ID_ROWS or (known != np.round(known)).any():
         return False
     different = np.unique(known)
-    if different.size == known.size and np.ptp(np.diff(different)) == 0:
+    if different.size == known.size and _are_counted(different):
         return True
     return different.size > DIFFERENT * known.size and is_id_name(name)
+
+
+def _are_counted(different: np.ndarray) -> bool:
+    steps = np.diff(different)
+    return bool(np.ptp(steps) == 0 or steps.mean() * DENSE <= 1)
 
 
 def rises_with_rows(column: np.ndarray) -> bool:

@@ -39,6 +39,9 @@ MOST_RARE, MOST_LENGTH = 0.1, 30
 IDENTIFIERS = "identifiers"
 # Maximum number of cells in all features of such a column.
 MOST_CELLS = 10**8
+# Maximum number of features that the text columns of a table have together, before those
+# with more than the least number of values are dropped.
+MANY_FEATURES = 5000
 DATE = re.compile(
     r"(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2})"
     r"|\d{1,2}[ -](jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*[ -]\d{2,4})"
@@ -314,8 +317,10 @@ def _why_not_levels(name: str, column: Texts, rule: _LevelRule) -> str:
 
 def many_levels(n_rows: int, n_columns: int) -> int:
     """Maximum number of categories by default, in tables with so many text columns."""
-    most = MOST_CELLS // max(1, n_rows * n_columns)
-    return max(MAX_LEVELS, min(MANY_LEVELS, most))
+    n_columns = max(1, n_columns)
+    by_cells = MOST_CELLS // max(1, n_rows * n_columns)
+    most = min(MANY_LEVELS, MANY_FEATURES // n_columns, by_cells)
+    return max(MAX_LEVELS, most)
 
 
 def most_levels(n_rows: int) -> int:

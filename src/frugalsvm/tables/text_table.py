@@ -256,7 +256,10 @@ class TextTable:
         if readings is None:
             return texts
         if rule.is_number or are_all_numbers(texts.levels):
-            return UnclearNumbers(builder.size, _misfit(readings.doubt, rule, texts))
+            assert readings.doubt is not None
+            remedy = "remove the % signs" if "%" in readings.doubt.text else ""
+            misfit = _misfit(readings.doubt, rule, texts)
+            return UnclearNumbers(builder.size, misfit, remedy)
         return texts
 
     # --- pandas ------------------------------------------------------------------
@@ -330,8 +333,7 @@ def _two_ways(doubt: Doubt | None) -> str:
     )
 
 
-def _misfit(doubt: Doubt | None, rule: FormatRule, texts: Texts) -> str:
-    assert doubt is not None
+def _misfit(doubt: Doubt, rule: FormatRule, texts: Texts) -> str:
     has = f"row {doubt.row + 1:,} has {shortened(doubt.text)!r}"
     if rule.decimal is not None or rule.thousands is not None:
         example = NumberFormat(rule.decimal, rule.thousands or None).example

@@ -86,6 +86,7 @@ def test_names_of_identifiers(generator, name, is_id):
 def test_consecutive_numbers_are_identifiers_whatever_their_name():
     assert is_identifier("weight", np.arange(100.0))
     assert is_identifier("weight", np.arange(100.0)[::-1])
+    assert is_identifier("weight", np.delete(np.arange(100.0), [3, 50, 51]))
     assert not is_identifier("weight", np.arange(100.0) + 0.5)
     assert not is_identifier("weight", np.arange(10.0))
     assert not is_identifier("id", np.arange(100.0) % 7)
