@@ -42,6 +42,7 @@ def reason(values, name="column", **options):
         ("column", [f"{j % 28 + 1}.3.2024" for j in range(N)], "dates"),
         ("column", [f"{j % 12 + 1}/{j % 28 + 1}/24 10:30" for j in range(N)], "dates"),
         ("column", [20240101 + j % 28 for j in range(N)], "dates"),
+        ("column", [f"{j % 28 + 1:02d}Jan2024" for j in range(N)], "dates"),
         ("column", [1e9 + 1e-3 * j for j in range(N)], "hardly varies"),
     ],
 )

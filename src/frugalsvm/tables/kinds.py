@@ -39,12 +39,12 @@ MOST_RARE, MOST_LENGTH = 0.1, 30
 IDENTIFIERS = "identifiers"
 # Maximum number of cells in all features of such a column.
 MOST_CELLS = 10**8
-# Maximum number of features that the text columns of a table have together, before those
-# with more than the least number of values are dropped.
+# Maximum number of features that all text columns of a table may have together if any
+# of them has more than the least number of values.
 MANY_FEATURES = 5000
 DATE = re.compile(
     r"(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2})"
-    r"|\d{1,2}[ -](jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*[ -]\d{2,4})"
+    r"|\d{1,2}[ -]?(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*[ -]?\d{2,4})"
     r"([T ]\d{1,2}:\d{2}.*)?",
     re.IGNORECASE,
 )
