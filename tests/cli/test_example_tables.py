@@ -70,7 +70,7 @@ def test_what_a_model_cannot_use_is_dropped(run_json):
     done = run_json("fit", FOLDER / "members.csv", "-t", "member", *FAST[:4])
     reasons = done["data"]["dropped"]
     assert set(reasons) == {"member no", "e-mail", "since", "note", "club"}
-    assert "looks like row or person numbers" in reasons["member no"]
+    assert "identifiers" in reasons["member no"]
     assert "dates like '2019-01-01'" in reasons["since"]
     assert "identifiers" in reasons["e-mail"]
 

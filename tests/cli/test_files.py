@@ -132,6 +132,12 @@ def test_samples_in_columns_with_labels_of_their_own(run, run_json, turned):
         assert json.dumps(found)
     done = run("fit", "turned.csv", *fit, code=2)
     assert "use --transpose, with --labels FILE" in done.stderr
+    for command, file, labels in (
+        ("predict", "m.json", ()), ("explain", "m.json", ()), ("verify", "p.npz", ()),
+        ("verify", "p.npz", ("--labels", "labels.csv")),
+    ):  # fmt: skip
+        done = run(command, file, "turned.csv", *labels, code=1)
+        assert "if the columns are the samples, use --transpose" in done.stderr
 
 
 def test_samples_without_a_label(run, run_json, turned, folder):

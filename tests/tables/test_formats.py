@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from frugalsvm.tables import Numbers, TableError, make_plan, read_table, text_table
-from frugalsvm.tables.columns import Texts, UnclearNumbers
+from frugalsvm.tables.columns import Texts, UnclearNumbers, check_clear
 from frugalsvm.tables.formats import (
     PLAIN,
     WHOLE,
@@ -309,3 +309,17 @@ def test_whole_numbers_with_zeros_have_points(column):
     np.testing.assert_array_equal(
         column(["25.000", "37.000"], ";", formats=known).values, [25, 37]
     )
+
+
+def test_percent_signs_are_named(tmp_path):
+    """A model that was fitted on numbers gets them with signs."""
+    path = tmp_path / "data.csv"
+    path.write_text("rate,y\n13.49,a\n12.99%,b\n")
+    rules = FormatRules(columns={"rate": FormatRule.of(NumberFormat())})
+    column = read_table(path, formats=rules).columns["rate"]
+    with pytest.raises(TableError) as error:
+        check_clear({"rate": column}, "data.csv")
+    words = str(error.value)
+    assert "column 'rate': row 2 has '12.99%'" in words
+    assert "remove the % signs" in words
+    assert "ambiguous" not in words

@@ -26,18 +26,23 @@ def reason(values, name="column", **options):
         ("column", [3.5] * N, "constant"),
         ("column", ["a"] * N, "constant"),
         ("column", [float("nan")] * N, "empty"),
-        ("column", list(range(N)), "looks like row"),
-        ("column", list(range(1000, 1000 + 3 * N, 3)), "looks like row"),
-        ("column", RNG.permutation(N).tolist(), "looks like row"),
-        ("column", (500 - 2 * RNG.permutation(N)).tolist(), "looks like row"),
-        ("patient_id", RNG.permutation(10 * N)[:N].tolist(), "looks like row"),
-        ("patient", RNG.permutation(10 * N)[:N].tolist(), "looks like row"),
+        ("column", list(range(N)), "identifiers"),
+        ("column", list(range(1000, 1000 + 3 * N, 3)), "identifiers"),
+        ("column", RNG.permutation(N).tolist(), "identifiers"),
+        ("column", (500 - 2 * RNG.permutation(N)).tolist(), "identifiers"),
+        ("patient_id", RNG.permutation(10 * N)[:N].tolist(), "identifiers"),
+        ("patient", RNG.permutation(10 * N)[:N].tolist(), "identifiers"),
         ("column", [f"K{j:04d}" for j in range(N)], "identifiers"),
-        ("column", [f"patient {j} is well" for j in range(N)], "free text"),
+        (
+            "column",
+            [f"patient {j} is well, and has no pain" for j in range(N)],
+            "free text",
+        ),
         ("column", [f"2024-01-{j % 28 + 1:02d}" for j in range(N)], "dates"),
         ("column", [f"{j % 28 + 1}.3.2024" for j in range(N)], "dates"),
         ("column", [f"{j % 12 + 1}/{j % 28 + 1}/24 10:30" for j in range(N)], "dates"),
         ("column", [20240101 + j % 28 for j in range(N)], "dates"),
+        ("column", [f"{j % 28 + 1:02d}Jan2024" for j in range(N)], "dates"),
         ("column", [1e9 + 1e-3 * j for j in range(N)], "hardly varies"),
     ],
 )
@@ -68,7 +73,7 @@ def test_explicit_settings_override_the_effort():
     assert reason(ids, keep=["column"]) is None
     assert reason(USEFUL, exclude=["column"]) == "excluded by --exclude"
     texts = [f"text {j // 2}" for j in range(N)]
-    assert "free text" in reason(texts)
+    assert "too many categories" in reason(texts)
     assert reason(texts, categorical=["column"]) is None
     for option in ("exclude", "keep", "categorical"):
         with pytest.raises(UnknownColumn, match="did you mean 'column'"):
@@ -126,3 +131,107 @@ def test_wanted_columns_must_be_in_use():
         check_wanted(plan, "--include", ["y"])
     with pytest.raises(UnknownColumn, match="no column 'c'"):
         check_wanted(plan, "--include", ["c"])
+
+
+def test_many_short_texts_are_categories_if_few_rows_are_in_rare_ones():
+    codes = [f"C{j % 35}" for j in range(35 * 6)]
+    assert why(codes) is None
+    # Two rare ones.
+    assert why([*codes, "C40", "C41"]) is None
+    rare = [*codes, *(f"R{j // 2}" for j in range(30))]
+    words = "too many categories (50 different values in 240 rows, 12 % of the rows"
+    assert words in why(rare)
+    assert why(rare, min_level=1) is None
+    many = [f"C{j % 61}" for j in range(61 * 6)]
+    assert "too many categories (61 different values in 366 rows);" in why(many)
+    assert why([one for one in many if one != "C60"]) is None
+    assert "free text" in why([f"{one} {'word ' * 6}" for one in codes])
+
+
+def test_the_limit_of_categories_is_lower_in_wide_tables():
+    assert kinds.many_levels(1000, 10) == kinds.MANY_LEVELS
+    assert kinds.many_levels(1000, 100) == 50
+    assert kinds.many_levels(10**5, 25) == 40
+    assert kinds.many_levels(1000, 100_000) == kinds.MAX_LEVELS
+
+
+def why(values, name="column", **options):
+    """Why a column of any length is dropped; None if it is not."""
+    n = len(values)
+    useful = np.random.default_rng(1).normal(size=n).tolist()
+    target = [["no", "yes"][j % 2] for j in range(n)]
+    table = made(**{name: values, "useful": useful, "y": target})
+    return dict(make_plan(table, "y", **options).dropped).get(name)
+
+
+NUMBERS = [f"{j / 4 + 10:g}" for j in range(100)]
+
+
+@pytest.mark.parametrize("stray", ["c", "<5", "3.5 mg", "13.49%", "-"])
+def test_numbers_with_a_few_other_cells_are_refused(stray):
+    values = [stray, *NUMBERS[:50], None, *NUMBERS[50:], stray]
+    with pytest.raises(TableError) as error:
+        why(values)
+    words = str(error.value)
+    assert f"'column' has 100 numbers and 2 other cells ({stray!r} in row 1, " in words
+    assert f"{stray!r} in row 103)" in words
+    assert ("remove the % signs" in words) is stray.endswith("%")
+    for option in ("exclude", "categorical", "keep"):
+        reason = why(values, **{option: ["column"]})
+        assert reason == ("excluded by --exclude" if option == "exclude" else None)
+
+
+def test_lines_that_describe_the_columns_are_recognised():
+    with pytest.raises(TableError, match=r"delete the lines below the header"):
+        why(["continuous", None, *NUMBERS])
+    with pytest.raises(TableError, match=r"Correct these cells, or"):
+        why(["continuous", *NUMBERS, "c"])
+
+
+def test_an_error_names_a_handful_of_columns():
+    columns = {f"c{j}": [*NUMBERS, "x"] for j in range(8)}
+    table = made(**columns, y=["no", "yes"] * 50 + ["no"])
+    with pytest.raises(TableError, match=r"'c4' has .*; and 3 more columns. Correct"):
+        make_plan(table, "y")
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        # Codes of categories, and of places.
+        ("column", ["1", "2", "3", "x"] * 50),
+        ("column", [*(str(j % 20) for j in range(200)), "x"]),
+        ("column", [*(f"{j:05d}" for j in range(100)), "x"]),
+        # Less than nine in ten.
+        ("column", [*NUMBERS, *("x" * 12)]),
+        ("order no", [*(str(j * j) for j in range(100)), "C12"]),
+    ],
+)
+def test_codes_and_texts_are_no_numbers_with_strays(name, values):
+    why(values, name)
+
+
+def test_numbers_with_percent_signs_are_named():
+    values = [f"{j / 7:.2f}%" for j in range(100)]
+    assert "remove the % signs" in why(values)
+    assert why(values, categorical=["column"]) is None
+    assert why(["10%", "20%", "30%"] * 40) is None
+
+
+def test_identifiers_of_persons_may_repeat():
+    numbers = (1000 + 7 * (np.arange(100) % 80)).tolist()
+    useful = np.random.default_rng(1).normal(size=100).tolist()
+    table = made(subject_id=numbers, PatientID=[f"P{k}" for k in numbers],
+                 useful=useful, y=["no", "yes"] * 50)  # fmt: skip
+    plan = make_plan(table, "y")
+    assert "identifiers (80 different numbers in 100 rows)" in dict(plan.dropped)[
+        "subject_id"
+    ]  # fmt: skip
+    assert plan.repeated == ("subject_id", "PatientID")
+    assert [*plan.kinds] == ["useful"]
+    kept = make_plan(table, "y", keep=["subject_id"])
+    assert [*kept.kinds] == ["subject_id", "useful"]
+    assert why(numbers, "dose") is None
+    assert why([1, 2, 3] * 30, "subject_id") is None
+    assert make_plan(made(id=[*range(100)], useful=useful, y=["a", "b"] * 50), "y"
+                     ).repeated == ()  # fmt: skip

@@ -128,3 +128,14 @@ def test_a_missing_target_may_be_a_question_of_direction(file):
     with pytest.raises(TableError) as failure:
         find_target(read_table(file("a,b\n1,2\n2,3\n")), "y")
     assert "--transpose" not in str(failure.value)
+
+
+def test_a_turned_table_is_recognised_by_a_missing_feature(tmp_path):
+    path = tmp_path / "genes.csv"
+    path.write_text("gene,s1,s2\nTP53,1.5,2\nMYC,3,4.5\n")
+    turned = read_table(path)
+    with pytest.raises(TableError, match=r"'TP53'.*use --transpose"):
+        turned.column("TP53", "the model")
+    with pytest.raises(TableError) as error:
+        turned.column("KRAS", "the model")
+    assert "--transpose" not in str(error.value)

@@ -450,3 +450,48 @@ def test_infinite_cells_are_missing_in_columns_that_must_be_numbers(table, cells
     assert isinstance(found, Numbers)
     known = np.abs(found.values) <= 1e100
     assert known.tolist() == ["inf" not in one.lower() for one in cells.split()]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "a,b\n1.5,x\n.,y\n-2,z\n",
+        "a;b\n1,5;x\n.;y\n-2;z\n",
+        "a;b\n1,5;x\n . ;y\n-2;z\n",
+        "a,b\n1.5,x\n.,y\nNA,v\n-2,z\n",
+    ],
+)
+def test_a_lone_point_among_numbers_is_a_missing_value(table, content):
+    """As SAS and Stata write it."""
+    found = table(content)
+    column = values(found)["a"]
+    assert column[0] == 1.5
+    assert column[-1] == -2
+    assert np.isnan(column[1:-1]).all()
+    assert any("lone '.'" in one and "'a'" in one for one in found.remarks)
+
+
+def test_a_lone_point_among_texts_is_a_text(table):
+    found = table("a,b,c\n1,p,1\n2,.,2\n3,q,.\n", as_text={"c"})
+    assert values(found)["b"] == ["p", ".", "q"]
+    assert values(found)["c"] == ["1", "2", "."]
+    assert not any("lone" in one for one in found.remarks)
+
+
+def test_lone_points_alone_are_an_empty_column(table):
+    assert np.isnan(values(table("a,b\n.,1\n.,2\n"))["a"]).all()
+    known = FormatRules(columns={"a": FormatRule(is_number=True)})
+    assert np.isnan(values(table("a,b\n.,1\n.,2\n", formats=known))["a"]).all()
+
+
+def test_codes_with_zeros_stay_codes_beside_lone_points(table):
+    assert values(table("a,b\n007,1\n.,2\n012,3\n"))["a"] == ["007", None, "012"]
+
+
+def test_lone_points_are_found_in_any_chunk(table, monkeypatch):
+    monkeypatch.setattr(text_table, "CELLS", 200)
+    rows = [f"{k + 0.5},{k}" for k in range(500)]
+    rows[450] = ".,450"
+    column = values(table("a,b\n" + "\n".join(rows) + "\n"))["a"]
+    assert np.flatnonzero(np.isnan(column)).tolist() == [450]
+    assert column[451] == 451.5

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from ..output.report import inspect_table
 from ..output.report.content import DataWarning
 from ..output.report.headline import all_warnings, first_warnings
+from ..runtime.words import listed
 from ..tables import Preparation
 from .session import Session
 from .study import PreparedTable
@@ -43,7 +44,7 @@ class Cautions:
                 preparation.values(data.table),
                 data.target.positive,
             )
-        return cls(tuple(map(_reassured, found)), tuple(remarks))
+        return cls(tuple(map(_reassured, found)), (*_repeated(data), *remarks))
 
     @property
     def texts(self) -> list[str]:
@@ -57,6 +58,18 @@ class Cautions:
             session.warn(text)
         if n_more:
             session.warn(f"and {n_more} more; --json and --report have all of them")
+
+
+def _repeated(data: PreparedTable) -> list[str]:
+    """That rows belong together, which folds do not know."""
+    names = data.plan.repeated
+    if not names:
+        return []
+    return [
+        f"{listed(names, quoted=True)} repeat{'s' * (len(names) == 1)}: rows with the "
+        "same one belong together, but the folds separate them, so that accuracies may "
+        "be too high"
+    ]
 
 
 def _reassured(warning: DataWarning) -> DataWarning:

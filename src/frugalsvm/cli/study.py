@@ -112,7 +112,10 @@ def load_data(
     if drops_unlabelled:
         table = labelled(table, target)
     found = find_target(table, target, positive)
-    plan = make_plan(table, target, exclude=exclude, keep=keep, categorical=categorical)
+    plan = make_plan(
+        table, target, exclude=exclude, keep=keep, categorical=categorical,
+        min_level=min_level,
+    )  # fmt: skip
     if missing == REFUSE:
         check_missing(table, plan)
     return PreparedTable(path, table, plan, found, missing, layout, min_level)

@@ -81,6 +81,7 @@ def verify(
         layout=Layout(sheet, transpose),
     )  # fmt: skip
     check_names(formats, table)
+    preparation.check_columns(table)
     table = joined(table, labels, preparation.target)
     table = labelled(table, preparation.target)
     for remark in table.remarks:

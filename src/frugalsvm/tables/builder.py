@@ -22,7 +22,7 @@ from .formats import (
     tells_points,
 )
 
-_MISSING = frozenset(MISSING_WORDS)
+MISSING = frozenset(MISSING_WORDS)
 _INFINITE = re.compile(r"[-+]?inf(inity)?", re.IGNORECASE)
 # Number of cells up to which Python is faster than pandas.
 N_FEW = 1000
@@ -50,6 +50,8 @@ class ColumnBuilder:
         What is known about its numbers.
     is_text : bool, default=False
         Whether cells are strings, and are to be kept as such.
+    missing : frozenset of str, default=MISSING
+        Strings that mean a missing value.
 
     Attributes
     ----------
@@ -60,11 +62,16 @@ class ColumnBuilder:
         Whether plain numbers may have points.
     """
 
-    def __init__(self, rule: FormatRule = OPEN, is_text: bool = False):
+    def __init__(
+        self,
+        rule: FormatRule = OPEN,
+        is_text: bool = False,
+        missing: frozenset[str] = MISSING,
+    ):
         self.kind = Kind.EMPTY
         self.size = 0
         self.may_have_points = False
-        self._rule, self._is_text = rule, is_text
+        self._rule, self._is_text, self._missing = rule, is_text, missing
         self._numbers: list[np.ndarray] = []
         # Those of chunks with points.
         self._pointed: list[np.ndarray] = []
@@ -136,7 +143,9 @@ class ColumnBuilder:
         if not all(isinstance(one, str) for one in found):
             self.kind = Kind.MIXED
             return
-        codes, texts = _without_blanks(codes, found, self._rule.is_number)
+        codes, texts = _without_blanks(
+            codes, found, self._missing, self._rule.is_number
+        )
         if not texts:
             self._add_gaps(codes.size)
         elif self.kind is Kind.TEXT:
@@ -192,7 +201,7 @@ def _distinct(series: Any) -> tuple[np.ndarray, Sequence[Any]]:
 
 
 def _without_blanks(
-    codes: np.ndarray, found: Sequence[str], are_numbers: bool
+    codes: np.ndarray, found: Sequence[str], missing: frozenset[str], are_numbers: bool
 ) -> tuple[np.ndarray, list[str]]:
     """Stripped and unique strings, without those that mean a missing value.
 
@@ -201,7 +210,7 @@ def _without_blanks(
     place: dict[str, int] = {}
     new = [
         -1
-        if text in _MISSING or (are_numbers and _INFINITE.fullmatch(text))
+        if text in missing or (are_numbers and _INFINITE.fullmatch(text))
         else place.setdefault(text, len(place))
         for text in (one.strip(STRIPPED) for one in found)
     ]

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from ..output.portable.categories import STRIPPED
-from .errors import TableError, unknown_column
+from .errors import TableError, UnknownColumn, unknown_column
 from .formats import PLAIN, NumberFormat
 
 # Maximum number of ambiguous columns that an error describes.
 N_DOUBTS = 3
+# Least number of columns of numbers that may be samples.
+N_SAMPLES = 6
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,10 +133,13 @@ class UnclearNumbers:
         Number of rows.
     doubt : str
         What is ambiguous, with the row.
+    remedy : str
+        What to do, if a format of numbers is not what is missing.
     """
 
     size: int
     doubt: str
+    remedy: str = ""
 
     @property
     def missing(self) -> np.ndarray:
@@ -192,11 +197,11 @@ def check_clear(columns: Mapping[str, Column], source: str, remedy: str = "") ->
         Another remedy, appended to the message.
     """
     check_usable(columns, source)
-    doubts = [
-        f"column {name!r}: {one.doubt}"
-        for name, one in columns.items()
-        if isinstance(one, UnclearNumbers)
-    ]
+    unclear = {k: x for k, x in columns.items() if isinstance(x, UnclearNumbers)}
+    for name, one in unclear.items():
+        if one.remedy:
+            raise TableError(f"{source}, column {name!r}: {one.doubt}; {one.remedy}.")
+    doubts = [f"column {name!r}: {one.doubt}" for name, one in unclear.items()]
     if not doubts:
         return
     shown = "; ".join(doubts[:N_DOUBTS])
@@ -262,8 +267,30 @@ class Table:
     def column(self, name: str, what: str) -> Column:
         """A column by name; ``what`` is named in the error if it does not exist."""
         if name not in self.columns:
-            raise unknown_column(what, name, self.names)
+            error = unknown_column(what, name, self.names)
+            raise UnknownColumn(f"{error}{turned_words(self, [name])}")
         return self.columns[name]
+
+
+def turned_words(table: Table, missing: Sequence[str]) -> str:
+    """A hint if a table without some columns has its samples in columns; else empty."""
+    first, *others = table.columns.values()
+    if not isinstance(first, Texts):
+        return ""
+    found = [name for name in missing if name in first.levels]
+    if found:
+        return (
+            f" The first column has {found[0]!r}: if the columns are the samples, use "
+            "--transpose."
+        )
+    are_names = len(first.levels) == len(first) and len(others) >= N_SAMPLES
+    if are_names and all(isinstance(one, Numbers) for one in others):
+        return (
+            " The first column looks like names of features: if the columns are the "
+            "samples, use --transpose, with --labels FILE if a file of its own has "
+            "their classes."
+        )
+    return ""
 
 
 def _some_rows(column: Column, kept: np.ndarray) -> Column:

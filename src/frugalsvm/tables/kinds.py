@@ -8,10 +8,11 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
-from ..output.identifiers import numbers_rows
+from ..output.identifiers import DIFFERENT, is_id_name, numbers_rows
 from ..output.portable.categories import why_unclear
 from .columns import (
     Column,
@@ -23,18 +24,27 @@ from .columns import (
     check_usable,
 )
 from .errors import TableError, WrongRequest, unknown_column
+from .strays import check_strays, have_percent_signs
 
 NUMBER, CATEGORY = "number", "category"
-# Maximum number of values of a text column that is taken as categorical by default, and
-# of one that the user calls categorical. Each value is a feature.
-MAX_LEVELS, MOST_LEVELS = 20, 1000
+# Maximum number of values of a text column that is taken as categorical in any case, of
+# one with short texts and few rare values, and of one that the user calls categorical.
+# Each value is a feature.
+MAX_LEVELS, MANY_LEVELS, MOST_LEVELS = 20, 60, 1000
 # A category in fewer rows is rare; two or more are merged into one.
 MIN_LEVEL = 5
+# Fraction of the rows in rare values, and mean length of the texts, of such a column.
+MOST_RARE, MOST_LENGTH = 0.1, 30
+# What columns are that name the rows, or the persons in them.
+IDENTIFIERS = "identifiers"
 # Maximum number of cells in all features of such a column.
 MOST_CELLS = 10**8
+# Maximum number of features that all text columns of a table may have together if any
+# of them has more than the least number of values.
+MANY_FEATURES = 5000
 DATE = re.compile(
     r"(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2})"
-    r"|\d{1,2}[ -](jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*[ -]\d{2,4})"
+    r"|\d{1,2}[ -]?(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*[ -]?\d{2,4})"
     r"([T ]\d{1,2}:\d{2}.*)?",
     re.IGNORECASE,
 )
@@ -56,11 +66,15 @@ class Plan:
         ``"number"`` or ``"category"`` by column, in the order of the table.
     dropped : tuple of (column, reason)
     target : str
+    repeated : tuple of str
+        Dropped columns whose name says that they are identifiers, and which have some
+        in several rows.
     """
 
     kinds: dict[str, str]
     dropped: tuple[tuple[str, str], ...]
     target: str
+    repeated: tuple[str, ...] = ()
 
     @property
     def categories(self) -> list[str]:
@@ -75,6 +89,7 @@ def make_plan(
     exclude: Collection[str] = (),
     keep: Collection[str] = (),
     categorical: Collection[str] = (),
+    min_level: int = MIN_LEVEL,
 ) -> Plan:
     """Decide how to use the columns of a table.
 
@@ -89,6 +104,8 @@ def make_plan(
         Columns to use even if they look like identifiers or dates.
     categorical : collection of str, default=()
         Columns to use as categories, even if they look numeric.
+    min_level : int, default=5
+        Categories in fewer rows will be merged into one.
 
     Returns
     -------
@@ -115,6 +132,14 @@ def make_plan(
         ". Alternatively, use --categorical to read them as text, or --exclude to "
         "drop them",
     )
+    texts = {
+        name: one
+        for name, one in used.items()
+        if isinstance(one, Texts) and name not in (table.row_names, *keep, *categorical)
+    }
+    named = {name: one for name, one in texts.items() if not is_id_name(name)}
+    check_strays(named, table.source)
+    most = many_levels(table.n_rows, len(texts))
     kinds: dict[str, str] = {}
     dropped = []
     for name, column in columns:
@@ -127,7 +152,8 @@ def make_plan(
         if name == table.row_names:
             dropped.append((name, "names of the rows"))
             continue
-        kind, reason = _judge(name, column, name in keep, name in categorical)
+        rule = _LevelRule(name in (*keep, *categorical), most, min_level)
+        kind, reason = _judge(name, column, name in keep, rule)
         if reason:
             dropped.append((name, reason))
         else:
@@ -138,7 +164,14 @@ def make_plan(
             f"{table.source} has no usable column apart from the target"
             + (f" ({why})." if why else ".")
         )
-    return Plan(kinds, tuple(dropped), target)
+    repeated = [
+        name
+        for name, reason in dropped
+        if reason.startswith(IDENTIFIERS)
+        and is_id_name(name)
+        and _n_different(table.columns[name]) < (~table.columns[name].missing).sum()
+    ]
+    return Plan(kinds, tuple(dropped), target, tuple(repeated))
 
 
 def check_missing(table: Table, plan: Plan) -> None:
@@ -161,7 +194,15 @@ def missing_values(table: Table, plan: Plan) -> dict[str, int]:
     return {name: n for name, n in counts.items() if n}
 
 
-def _judge(name: str, column: Column, keep: bool, categorical: bool) -> tuple[str, str]:
+class _LevelRule(NamedTuple):
+    """When a text column is categorical: if it is wanted, or has few enough values."""
+
+    is_wanted: bool
+    most: int
+    min_level: int
+
+
+def _judge(name: str, column: Column, keep: bool, rule: _LevelRule) -> tuple[str, str]:
     """The kind of a column, and the reason to drop it, or an empty string."""
     if isinstance(column, UnusableColumn):
         return NUMBER, column.reason
@@ -170,7 +211,7 @@ def _judge(name: str, column: Column, keep: bool, categorical: bool) -> tuple[st
     if isinstance(column, Numbers):
         return NUMBER, _why_not_numbers(name, column.values, keep)
     assert isinstance(column, Texts)
-    return CATEGORY, _why_not_texts(name, column, keep or categorical)
+    return CATEGORY, _why_not_texts(name, column, rule)
 
 
 def _why_not_numbers(name: str, values: np.ndarray, keep: bool) -> str:
@@ -201,7 +242,8 @@ def _why_not_numbers(name: str, values: np.ndarray, keep: bool) -> str:
     if _are_days(known):
         return f"dates like {int(known[0])}; convert them to days or years"
     if numbers_rows(name, known):
-        return "looks like row or person numbers; --keep uses it anyway"
+        counts = f"{np.unique(known).size:,} different numbers in {known.size:,} rows"
+        return f"{IDENTIFIERS} ({counts}); --keep uses them anyway"
     return ""
 
 
@@ -214,11 +256,19 @@ def _are_days(known: np.ndarray) -> bool:
     return bool(((month >= 1) & (month <= 12) & (day >= 1) & (day <= 31)).all())
 
 
-def _why_not_texts(name: str, column: Texts, wanted: bool) -> str:
+def _n_different(column: Column) -> int:
+    """Number of distinct values of a column of numbers or texts."""
+    if isinstance(column, Texts):
+        return len(column.levels)
+    assert isinstance(column, Numbers)
+    return int(np.unique(column.values[~column.missing]).size)
+
+
+def _why_not_texts(name: str, column: Texts, rule: _LevelRule) -> str:
     levels = column.levels
     if len(levels) == 1 and not column.missing.any():
         return f"constant ({levels[0]!r})"
-    if wanted:
+    if rule.is_wanted:
         most = most_levels(len(column))
         if len(levels) > most:
             raise TableError(
@@ -235,13 +285,42 @@ def _why_not_texts(name: str, column: Texts, wanted: bool) -> str:
         return ""
     if column.are_dates or _are_dates(levels):
         return f"dates like {levels[0]!r}; convert them to days or years"
-    n_known = int((column.codes >= 0).sum())
-    if len(levels) > MAX_LEVELS or len(levels) > max(2, n_known / 2):
-        counts = f"{len(levels):,} different values in {n_known:,} rows"
-        if len(levels) > 0.9 * n_known and not any(" " in one for one in levels[:100]):
-            return f"identifiers ({counts})"
-        return f"free text ({counts}); use --categorical to treat it as categories"
-    return why_unclear(levels)
+    if have_percent_signs(column):
+        return "numbers with a % sign; remove the % signs to use them"
+    return _why_not_levels(name, column, rule) or why_unclear(levels)
+
+
+def _why_not_levels(name: str, column: Texts, rule: _LevelRule) -> str:
+    """Why texts are too many, too long or too rare to be categories, if they are."""
+    levels = column.levels
+    rows = np.bincount(column.codes[column.codes >= 0], minlength=len(levels))
+    n_known = int(rows.sum())
+    if len(levels) <= min(MAX_LEVELS, max(2, n_known / 2)):
+        return ""
+    counts = f"{len(levels):,} different values in {n_known:,} rows"
+    if len(levels) > DIFFERENT * n_known and is_id_name(name):
+        return f"{IDENTIFIERS} ({counts})"
+    if len(levels) > 0.9 * n_known and not any(" " in one for one in levels[:100]):
+        return f"{IDENTIFIERS} ({counts})"
+    use = "use --categorical to treat it as categories"
+    if sum(map(len, levels)) > MOST_LENGTH * len(levels):
+        return f"free text ({counts}); {use}"
+    rare = rows < rule.min_level
+    # One alone is not merged.
+    n_left = int((~rare).sum()) + 1 if rare.sum() > 1 else len(levels)
+    in_rare = float(rows[rare].sum()) / n_known
+    if n_left <= rule.most and in_rare <= MOST_RARE:
+        return ""
+    share = f", {100 * in_rare:.0f} % of the rows in rare ones" * (in_rare > MOST_RARE)
+    return f"too many categories ({counts}{share}); {use}"
+
+
+def many_levels(n_rows: int, n_columns: int) -> int:
+    """Maximum number of categories by default, in tables with so many text columns."""
+    n_columns = max(1, n_columns)
+    by_cells = MOST_CELLS // max(1, n_rows * n_columns)
+    most = min(MANY_LEVELS, MANY_FEATURES // n_columns, by_cells)
+    return max(MAX_LEVELS, most)
 
 
 def most_levels(n_rows: int) -> int:

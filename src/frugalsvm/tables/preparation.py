@@ -20,7 +20,7 @@ import numpy as np
 from ..output.portable.categories import MISSING_WORDS, OTHER
 from ..output.portable.schema import parse
 from ..runtime.words import different
-from .columns import Table, check_clear
+from .columns import Table, check_clear, turned_words
 from .errors import TableError, listed
 from .formats import DECIMALS, GROUPS, FormatRule, NumberFormat
 from .gaps import REFUSE
@@ -185,6 +185,7 @@ class Preparation:
                 f"{table.source} has no column{'s' * (len(missing) > 1)} "
                 f"{listed(missing)}; it needs the columns "
                 f"{listed([one.name for one in self.columns])}."
+                f"{turned_words(table, missing)}"
             )
         used = {one.name: table.columns[one.name] for one in self.columns}
         check_clear(used, table.source)

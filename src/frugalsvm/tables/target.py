@@ -8,14 +8,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..output.portable.categories import STRIPPED
-from .columns import Column, Numbers, Table, Texts, check_clear
+from .columns import Column, Numbers, Table, Texts, check_clear, turned_words
 from .errors import TableError, UnknownColumn, WrongRequest, listed, unknown_column
 
 Label = str | int | float
 # Doubles represent all whole numbers up to this one exactly.
 LARGEST_WHOLE = 2**53 - 1
-# Least number of columns of numbers that may be samples.
-N_SAMPLES = 6
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +72,7 @@ def find_target(table: Table, name: str, positive: str | None = None) -> Target:
     if name not in table.columns:
         error = unknown_column("--target", name, table.names)
         hints = [f" This is {one}." for one in table.remarks if one.startswith("sheet")]
-        raise UnknownColumn(f"{error}{_turned_words(table, name)}{''.join(hints)}")
+        raise UnknownColumn(f"{error}{turned_words(table, [name])}{''.join(hints)}")
     column = table.columns[name]
     check_clear({name: column}, table.source)
     n_missing = int(column.missing.sum())
@@ -167,26 +165,6 @@ def _labels(column: Column) -> tuple[list[Label], np.ndarray]:
             "distinct as doubles; use names or smaller numbers for the classes."
         )
     return [int(v) if whole else float(v) for v in known.tolist()], codes
-
-
-def _turned_words(table: Table, name: str) -> str:
-    """A hint if the samples seem to be in columns; else empty."""
-    first, *others = table.columns.values()
-    if not isinstance(first, Texts):
-        return ""
-    if name in first.levels:
-        return (
-            f" The first column has {name!r}: if the columns are the samples, use "
-            "--transpose."
-        )
-    are_names = len(first.levels) == len(first) and len(others) >= N_SAMPLES
-    if are_names and all(isinstance(one, Numbers) for one in others):
-        return (
-            " The first column looks like names of features: if the columns are the "
-            "samples, use --transpose, with --labels FILE if a file of its own has "
-            "their classes."
-        )
-    return ""
 
 
 def _place(name: str, labels: list[Label], positive: str) -> int:

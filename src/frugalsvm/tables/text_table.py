@@ -15,8 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ..output.portable.categories import MISSING_WORDS
-from .builder import ColumnBuilder, Kind
+from .builder import MISSING, ColumnBuilder, Kind
 from .columns import (
     Column,
     ColumnStore,
@@ -42,6 +41,9 @@ from .formats import (
 )
 from .source import TableFile, damaged
 
+# A missing number, as SAS and Stata write it.
+LONE_POINT = "."
+_MISSING_NUMBERS = MISSING | {LONE_POINT}
 # Cells per chunk.
 CELLS = 2**21
 # Number of cells from which numeric columns are kept in a temporary file.
@@ -76,6 +78,8 @@ class TextTable:
         # Text columns, and their numbers if all their strings are numbers.
         self._texts: dict[str, Texts] = {}
         self._readings: dict[str, Readings] = {}
+        # Columns of numbers in which a lone point is a missing value.
+        self._pointed: set[str] = set()
 
     def read(self) -> Table:
         """Read it, as many times as needed to know what its columns are."""
@@ -84,6 +88,7 @@ class TextTable:
         self._builders = self._built(names, self._as_text | written, self._as_text)
         self._take_texts(self._builders)
         self._read_again(self._of_kind(Kind.MIXED))
+        self._read_lone_points(written)
         padded = self._with_leading_zeros()
         self._as_text = self._as_text | set(padded)
         self._read_again(padded)
@@ -102,6 +107,9 @@ class TextTable:
             remarks.append(
                 f"codes, not numbers, since some begin with a zero: {listed(padded)}"
             )
+        pointed = [name for name in names if name in self._pointed]
+        if pointed:
+            remarks.append(f"a lone '.' is a missing value in {listed(pointed)}")
         style = TextStyle(self._dialect.separator, _decimal(columns))
         return Table(columns, n_rows, self._source.name, remarks, style)
 
@@ -113,7 +121,8 @@ class TextTable:
     ) -> dict[str, ColumnBuilder]:
         """Read some columns; those in ``strings`` as text, ``kept`` unconverted."""
         builders = {
-            name: ColumnBuilder(self._rules[name], name in kept) for name in names
+            name: ColumnBuilder(self._rules[name], name in kept, self._missing(name))
+            for name in names
         }
         for piece in self._pieces(names, strings):
             for name, series in piece.items():
@@ -127,6 +136,29 @@ class TextTable:
             again = self._built(names, strings, strings)
             self._take_texts(again)
             self._builders |= again
+
+    def _read_lone_points(self, written: set[str]) -> None:
+        """Read columns again that are numbers apart from lone points."""
+        names = [
+            name
+            for name, one in self._texts.items()
+            if name not in self._as_text
+            and LONE_POINT in one.levels
+            and (
+                self._rules[name].is_number
+                or are_all_numbers([x for x in one.levels if x != LONE_POINT])
+            )
+        ]
+        if not names:
+            return
+        self._pointed = set(names)
+        for name in names:
+            del self._texts[name]
+            self._readings.pop(name, None)
+        again = self._built(names, written, ())
+        self._take_texts(again)
+        self._builders |= again
+        self._read_again([name for name in again if again[name].kind is Kind.MIXED])
 
     def _take_texts(self, builders: dict[str, ColumnBuilder]) -> None:
         """Check whether text columns are numbers after all."""
@@ -224,7 +256,10 @@ class TextTable:
         if readings is None:
             return texts
         if rule.is_number or are_all_numbers(texts.levels):
-            return UnclearNumbers(builder.size, _misfit(readings.doubt, rule, texts))
+            assert readings.doubt is not None
+            remedy = "remove the % signs" if "%" in readings.doubt.text else ""
+            misfit = _misfit(readings.doubt, rule, texts)
+            return UnclearNumbers(builder.size, misfit, remedy)
         return texts
 
     # --- pandas ------------------------------------------------------------------
@@ -247,7 +282,7 @@ class TextTable:
                     source.open(), sep=dialect.separator, header=None,
                     names=dialect.names, index_col=False, usecols=only,
                     dtype=str if is_text else dict.fromkeys(texts, str),
-                    encoding=self._encoding, na_values=list(MISSING_WORDS),
+                    encoding=self._encoding, na_values=self._gaps(names),
                     keep_default_na=False, skipinitialspace=True, low_memory=False,
                     chunksize=rows, skiprows=dialect.skipped,
                     # In a table of one column, a blank line is a missing value.
@@ -265,6 +300,16 @@ class TextTable:
             ) from error
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
             raise damaged(source.name, error) from error
+
+    def _missing(self, name: str) -> frozenset[str]:
+        """The strings that mean a missing value in a column."""
+        return _MISSING_NUMBERS if name in self._pointed else MISSING
+
+    def _gaps(self, names: list[str]) -> list[str] | dict[str, frozenset[str]]:
+        """The same as pandas takes it, for each column if they differ."""
+        if self._pointed.isdisjoint(names):
+            return [*MISSING]
+        return {name: self._missing(name) for name in names}
 
 
 def _numbers(
@@ -288,8 +333,7 @@ def _two_ways(doubt: Doubt | None) -> str:
     )
 
 
-def _misfit(doubt: Doubt | None, rule: FormatRule, texts: Texts) -> str:
-    assert doubt is not None
+def _misfit(doubt: Doubt, rule: FormatRule, texts: Texts) -> str:
     has = f"row {doubt.row + 1:,} has {shortened(doubt.text)!r}"
     if rule.decimal is not None or rule.thousands is not None:
         example = NumberFormat(rule.decimal, rule.thousands or None).example

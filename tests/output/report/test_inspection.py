@@ -73,7 +73,9 @@ def test_missing_values_are_no_constants_and_no_duplicates(generator):
     [
         ("id", True), ("patient_id", True), ("PatientID", True), ("customer no", True),
         ("Unnamed: 0", True), ("weight", False), ("acid", False), ("width", False),
-        ("paid", False), ("humid", False),
+        ("paid", False), ("humid", False), ("PID", True), ("rownames", True),
+        ("row.names", True), ("subjectid", True), ("NO2", False), ("model", False),
+        ("number of rooms", False), ("key", True), ("id_type", True),
     ],
 )  # fmt: skip
 def test_names_of_identifiers(generator, name, is_id):
@@ -84,6 +86,7 @@ def test_names_of_identifiers(generator, name, is_id):
 def test_consecutive_numbers_are_identifiers_whatever_their_name():
     assert is_identifier("weight", np.arange(100.0))
     assert is_identifier("weight", np.arange(100.0)[::-1])
+    assert is_identifier("weight", np.delete(np.arange(100.0), [3, 50, 51]))
     assert not is_identifier("weight", np.arange(100.0) + 0.5)
     assert not is_identifier("weight", np.arange(10.0))
     assert not is_identifier("id", np.arange(100.0) % 7)
