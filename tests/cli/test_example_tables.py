@@ -25,7 +25,8 @@ SAID = {
     "genes.csv": "labels of 38 of 40 samples from samples.csv",
     "rare_cities.csv": "(other) in city: 12 categories in fewer than 5 rows each",
     "without_labels.csv": "rows without a target left out",
-    "loans_coded.csv": "4 columns of 0 and 1 are categories of purpose, and each",
+    "loans_coded.csv": "4 columns of 0 and 1 are categories of purpose and count "
+    "as one feature",
     "payments.csv": "class weights: balanced, because only 4.0 % of the rows are yes",
     "members.csv": "dropped note: free text",
 }

@@ -43,7 +43,7 @@ def test_columns_become_standardised_features(table):
     np.testing.assert_array_equal(X, (raw - preparation.means) / preparation.scales)
     assert X.flags.f_contiguous
     assert preparation.check_standard(table) < 1e-14
-    assert preparation.of_column("colour") == [1, 2, 3]
+    assert preparation.of_variable("colour") == [1, 2, 3]
 
 
 def test_only_the_rows_given_are_learned_from(table):

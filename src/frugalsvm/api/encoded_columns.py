@@ -206,7 +206,28 @@ def groups_by_name(columns: FeatureNames, data: Any) -> dict[str, list[int]]:
             'pipeline, set_output(transform="pandas") keeps them (an encoder then '
             f"needs sparse_output=False); or {_ADVICE}."
         )
-    stems = _stems(columns.names)
+    found, complete = _codes(columns.names, data)
+    _refuse_nested(columns.names, complete)
+    _refuse_incomplete(columns.names, found, complete)
+    return _by_variable(complete)
+
+
+def whole_codes(names: Sequence[str], data: np.ndarray) -> dict[str, list[int]]:
+    """The same without refusing any: what is not clearly a code stays on its own.
+
+    Every column must vary: then a column is in one code at most.
+    """
+    return _by_variable(_codes(names, data)[1])
+
+
+def _codes(
+    names: Sequence[str], data: Any
+) -> tuple[dict[str, list[int]], dict[str, list[int]]]:
+    """Columns of which at most one is high in each row, and those where one always is.
+
+    Both by the parts of their names that may be a variable's.
+    """
+    stems = _stems(names)
     high = _high_rows(data, sorted({j for own in stems.values() for j in own}))
     found: dict[str, list[int]] = {}
     complete: dict[str, list[int]] = {}
@@ -218,9 +239,7 @@ def groups_by_name(columns: FeatureNames, data: Any) -> dict[str, list[int]]:
         found[stem] = own
         if n_high.all():
             complete[stem] = own
-    _refuse_nested(columns.names, complete)
-    _refuse_incomplete(columns.names, found, complete)
-    return _by_variable(complete)
+    return found, complete
 
 
 def _stems(names: Sequence[str]) -> dict[str, list[int]]:

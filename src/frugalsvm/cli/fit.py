@@ -223,7 +223,7 @@ class DataOptions:
             keep=self.keep, categorical=self.categorical, missing=self.missing,
             encoding=self.encoding, formats=self.formats,
             drops_unlabelled=self.drops_unlabelled, layout=self.layout,
-            min_level=self.min_level,
+            min_level=self.min_level, is_split=self.is_split,
         )  # fmt: skip
         check_costs(costs, data)
         preparation = data.prepare()

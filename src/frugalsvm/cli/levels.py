@@ -7,12 +7,13 @@ model and its proof stay as they are, since the objective depends on the weights
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from ..tables import Preparation
-from ..tables.prepared_columns import CategoryColumn
+from ..tables.prepared_columns import CategoryColumn, NumberColumn, PreparedColumn
 from .errors import UsageProblem
 from .fitting import Fit
 from .signs import signed_name
@@ -48,7 +49,7 @@ class LevelForm(NamedTuple):
     Attributes
     ----------
     levels : dict
-        By column. The last one stands for all values that are unknown to the model,
+        By variable. The last one stands for all values that are unknown to the model,
         unless a category does.
     intercept : float
         For values as measured.
@@ -76,47 +77,53 @@ def check_signed_levels(conditions: Conditions, preparation: Preparation) -> Non
     """Raise an error for signs of categories, which hold for weights as fitted."""
     for column, level in preparation.origins():
         name = signed_name(column, level)
-        if level is not None and name in conditions.signs:
+        if column.has_categories and name in conditions.signs:
             raise UsageProblem(
-                f"--levels moves the weights of all categories of {column.name!r}, but "
-                f"--signs is about that of {name!r} as it is fitted; leave out one of "
-                "the two."
+                f"--levels moves the weights of all categories of {column.variable!r}, "
+                f"but --signs is about that of {name!r} as it is fitted; leave out one "
+                "of the two."
             )
 
 
 def level_form(fit: Fit, zero: str) -> LevelForm:
-    """The form in which the smallest, or the mean, weight of each column is zero.
+    """The form in which the smallest, or the mean, weight of each variable is zero.
 
     The mean is over the training rows.
     """
     chosen = set(fit.result.selected_columns.tolist())
     intercept, found = fit.intercept, {}
-    for one in fit.preparation.columns:
-        columns = fit.preparation.of_column(one.name)
-        if isinstance(one, CategoryColumn) and chosen.intersection(columns):
-            levels = _levels(fit, one, columns)
+    for features, columns in fit.preparation.blocks():
+        one = columns[0]
+        if one.has_categories and chosen.intersection(features):
+            levels = _levels(fit, columns, features)
             values = np.array([level.weight for level in levels])
             shares = np.array([level.share for level in levels])
             shift = float(values.min() if zero == SMALLEST else values @ shares)
-            if not one.has_other:
+            if not (isinstance(one, CategoryColumn) and one.has_other):
                 levels.append(Level(OTHER, 0.0, None, 0.0))
-            found[one.name] = [
+            found[one.variable] = [
                 level._replace(weight=level.weight - shift) for level in levels
             ]
             intercept += shift
     return LevelForm(found, intercept, zero)
 
 
-def _levels(fit: Fit, one: CategoryColumn, columns: list[int]) -> list[Level]:
-    """All categories of a column, with their weights as fitted."""
-    shares = fit.preparation.means[columns].tolist()
-    place = dict(zip(one.shown, columns, strict=True))
-    share = dict(zip(one.shown, shares, strict=True))
+def _levels(
+    fit: Fit, columns: Sequence[PreparedColumn], features: list[int]
+) -> list[Level]:
+    """All categories of a variable, with their weights as fitted."""
+    shares = fit.preparation.means[features].tolist()
+    names = [one.category or "" for one in columns if isinstance(one, NumberColumn)]
+    levels = shown = tuple(names)
+    if isinstance(columns[0], CategoryColumn):
+        levels, shown = columns[0].levels, columns[0].shown
+    place = dict(zip(shown, features, strict=True))
+    share = dict(zip(shown, shares, strict=True))
     rest = max(0.0, 1.0 - sum(shares))
     return [
         Level(level, float(fit.weights[place[level]]), place[level], share[level])
         if level in place
         # Of two categories, the first has no column.
         else Level(level, 0.0, None, rest)
-        for level in one.levels
+        for level in levels
     ]

@@ -104,7 +104,7 @@ SplitCategories = Annotated[
     typer.Option(
         "--split-categories",
         help="Count each category of a column as a feature. Without it, a categorical "
-        "column is one feature.",
+        "column is one feature, and so are the 0/1 columns of a variable.",
     ),
 ]
 Levels = Annotated[

@@ -179,5 +179,5 @@ def read_costs(path: str) -> dict[str, float]:
 def check_costs(costs: dict[str, float] | None, data: PreparedTable) -> None:
     """Raise an error if a cost is given for an unknown column."""
     for name in costs or {}:
-        if name not in data.table.columns:
+        if name not in data.table.columns and name not in data.coded.columns:
             raise unknown_column("--costs", name, data.table.names)

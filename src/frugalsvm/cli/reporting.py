@@ -29,7 +29,7 @@ from ..output.report.content import CATEGORY, NUMBER, DataWarning
 from ..problem.problem import Problem
 from ..tables import Preparation
 from ..tables.gaps import INDICATOR
-from ..tables.prepared_columns import CategoryColumn
+from ..tables.prepared_columns import CategoryColumn, NumberColumn
 from .cautions import MOST_CELLS, Cautions
 from .deadline import Deadline
 from .fitting import Fit
@@ -247,6 +247,8 @@ def _features(
     labels = fit.conditions.labels(preparation)
     for j in fit.result.selected_columns.tolist():
         column, level = origins[j]
+        if isinstance(column, NumberColumn):
+            level = column.category
         name = preparation.features[j]
         made.append(
             SelectedFeature(
@@ -256,7 +258,7 @@ def _features(
                 mean=float(preparation.means[j]),
                 scale=float(preparation.scales[j]),
                 kind=NUMBER if level is None else CATEGORY,
-                column=None if level is None else column.name,
+                column=None if level is None else column.variable,
                 category=level,
                 folds_selecting=None
                 if validation is None

@@ -91,20 +91,21 @@ def _show_features(
     chosen = result.selected_columns
     sizes = np.abs(fit.model.coef[chosen])
     for j in chosen[np.argsort(-sizes, kind="stable")].tolist():
-        column, level = origins[j]
-        if column.name in shown:
+        column, _ = origins[j]
+        variable = column.variable
+        if variable in shown:
             continue
-        shown.add(column.name)
-        # All categories of a column are listed together.
-        if level is not None and form is not None:
-            for cells in _level_rows(fit, column.name, form, validation):
+        shown.add(variable)
+        # All categories of a variable are listed together.
+        if column.has_categories and form is not None:
+            for cells in _level_rows(fit, variable, form, validation):
                 table.add_row(*cells)
             continue
-        together = _of_column(fit, column.name)
-        is_block = level is not None and len(together) > 1
+        together = _of_variable(fit, variable)
+        is_block = column.has_categories and len(together) > 1
         is_block = is_block and not fit.conditions.is_split
         if is_block:
-            table.add_row(*_block(fit, column.name, len(together), validation))
+            table.add_row(*_block(fit, variable, len(together), validation))
         for k in together:
             is_part = is_block or bool(preparation.indicators[k])
             cells = _row(fit, k, None if is_part else validation)
@@ -123,15 +124,15 @@ def _show_features(
     session.show(f"intercept {intercept}; a {limit} means {second}, otherwise {first}")
 
 
-def _of_column(fit: Fit, name: str) -> list[int]:
+def _of_variable(fit: Fit, name: str) -> list[int]:
     selected = set(fit.result.selected_columns.tolist())
-    return [j for j in fit.preparation.of_column(name) if j in selected]
+    return [j for j in fit.preparation.of_variable(name) if j in selected]
 
 
 def _block(
     fit: Fit, name: str, n_levels: int, validation: Validation | None
 ) -> list[str]:
-    """The head of the rows of a column of categories."""
+    """The head of the rows of a variable with categories."""
     cells = [f"{plain(name)} ({n_levels} categories)", "", "", "", ""]
     if validation is not None:
         cells.append(_in_folds(validation, name))
@@ -141,7 +142,7 @@ def _block(
 def _level_rows(
     fit: Fit, name: str, form: LevelForm, validation: Validation | None
 ) -> list[list[str]]:
-    """The rows of a column of categories in another form."""
+    """The rows of a variable with categories in another form."""
     levels = form.levels[name]
     n_levels = sum(one.name != OTHER for one in levels)
     rows = [_block(fit, name, n_levels, validation)]
@@ -159,14 +160,14 @@ def _in_folds(validation: Validation, name: str) -> str:
 
 def _row(fit: Fit, j: int, validation: Validation | None) -> list[str]:
     preparation = fit.preparation
-    name, level = preparation.features[j], preparation.origins()[j][1]
+    name, column = preparation.features[j], preparation.origins()[j][0]
     cells = [
         plain(name),
         f"{fit.weights[j]:+.5g}",
         f"{fit.model.coef[j]:+.4f}" if abs(fit.model.coef[j]) >= 5e-5 else "(none)",
         f"{preparation.means[j]:.4g}",
         # That of a category is not its standard deviation.
-        f"{preparation.scales[j]:.4g}" if level is None else "",
+        "" if column.has_categories else f"{preparation.scales[j]:.4g}",
     ]
     if validation is not None:
         cells.append(_in_folds(validation, fit.conditions.labels(preparation)[j]))

@@ -26,11 +26,14 @@ def check_signs(
     categorical = {
         one.name: one for one in preparation.columns if isinstance(one, CategoryColumn)
     }
+    weights: dict[str, list[str]] = {name: [] for name in categorical}
+    for one in preparation.origins():
+        weights.setdefault(one[0].variable, []).append(signed_name(*one))
     for name, sign in signs.items():
         if name in known:
             continue
-        if name in categorical:
-            raise UsageProblem(_whole_column(categorical[name], sign))
+        if name in weights:
+            raise UsageProblem(_whole_variable(name, weights[name], sign))
         # Names may contain equals signs.
         places = [k for k, one in enumerate(name) if one == "="]
         for k in places:
@@ -41,12 +44,10 @@ def check_signs(
         check_wanted(plan, "--signs", [name])
 
 
-def _whole_column(column: CategoryColumn, sign: int) -> str:
-    example = ""
-    if column.shown:
-        example = f"{column.name}={column.shown[0]}={'+' if sign > 0 else '-'}"
+def _whole_variable(name: str, weights: list[str], sign: int) -> str:
+    example = f"{weights[0]}={'+' if sign > 0 else '-'}" if weights else ""
     return (
-        f"--signs: {column.name!r} has categories, and a sign is about the weight of "
+        f"--signs: {name!r} has categories, and a sign is about the weight of "
         f"one; give it for each that needs one, such as --signs {example!r}."
     )
 

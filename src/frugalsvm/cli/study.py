@@ -36,7 +36,9 @@ from ..tables.gaps import INDICATOR, REFUSE
 from ..tables.kinds import check_missing, check_wanted, missing_values
 from ..tables.labels import joined
 from ..tables.layout import USUAL, Layout
+from ..tables.prepared_columns import PreparedColumn
 from .class_weights import ClassWeights
+from .coded import Coded
 from .errors import UsageProblem
 from .formats import check_names
 from .signs import check_signs, signed_name
@@ -61,6 +63,8 @@ class PreparedTable:
         Where in the file the table is.
     min_level : int
         Categories in fewer rows are merged.
+    coded : Coded
+        The 0/1 columns that are categories of a variable.
     """
 
     path: str
@@ -70,6 +74,7 @@ class PreparedTable:
     missing: str = INDICATOR
     layout: Layout = USUAL
     min_level: int = 1
+    coded: Coded = field(default_factory=Coded)
 
     @property
     def n_rows(self) -> int:
@@ -80,7 +85,7 @@ class PreparedTable:
         """Learn from some rows, or from all, how to prepare them."""
         return Preparation.fit(
             self.table, self.plan, self.target.classes, missing=self.missing,
-            min_level=self.min_level, rows=rows,
+            min_level=self.min_level, rows=rows, codes=self.coded.variables,
         )  # fmt: skip
 
     def gaps(self) -> dict[str, int]:
@@ -102,6 +107,7 @@ def load_data(
     drops_unlabelled: bool = False,
     layout: Layout = USUAL,
     min_level: int = 1,
+    is_split: bool = False,
 ) -> PreparedTable:
     """Read a table and decide what its columns are."""
     table = read_table(
@@ -118,7 +124,8 @@ def load_data(
     )  # fmt: skip
     if missing == REFUSE:
         check_missing(table, plan)
-    return PreparedTable(path, table, plan, found, missing, layout, min_level)
+    coded = Coded() if is_split else Coded.of(table, plan)
+    return PreparedTable(path, table, plan, found, missing, layout, min_level, coded)
 
 
 @dataclass(frozen=True)
@@ -144,7 +151,7 @@ class Conditions:
     signs : mapping from str to int
         Of the weights of columns of numbers and of categories, as ``column=category``.
     is_split : bool
-        Whether each category is a feature of its own; else all of a column are one.
+        Whether each category is a feature of its own; else all of a variable are one.
     """
 
     max_features: int | str | None = 5
@@ -207,11 +214,27 @@ class Conditions:
     def check(self, data: PreparedTable, preparation: Preparation) -> None:
         """Compare with the columns of the data."""
         plan = data.plan
-        check_wanted(plan, "--include", self.include)
+        variables = data.coded.columns
+        columns = [name for name in self.include if name not in variables]
+        check_wanted(plan, "--include", columns)
         check_signs(self.signs, data.table, plan, preparation)
         if self.costs is None:
             return
-        missing = [name for name in plan.kinds if name not in self.costs]
+        for variable, own in variables.items():
+            given = {
+                one: self.costs[one] for one in (variable, *own) if one in self.costs
+            }
+            if len(set(given.values())) > 1:
+                words = ", ".join(f"{one} {cost:g}" for one, cost in given.items())
+                raise TableError(
+                    f"--costs: the columns of {variable!r} count as one feature and "
+                    f"have one cost, but it differs: {words}; give the same cost to "
+                    "all, or use --split-categories."
+                )
+        missing = [
+            one.name for one in preparation.columns
+            if one.name not in self.costs and one.variable not in self.costs
+        ]  # fmt: skip
         if missing:
             raise TableError(
                 f"--costs: no cost for {listed(missing)}; give every column a cost, or "
@@ -222,7 +245,7 @@ class Conditions:
         """For each column that is prepared, the name of its feature."""
         origins = preparation.origins()
         if not self.is_split:
-            return [one.name for one, _ in origins]
+            return [one.variable for one, _ in origins]
         labels = list(preparation.features)
         for j in np.flatnonzero(preparation.indicators).tolist():
             # With its number.
@@ -239,8 +262,13 @@ class Conditions:
         number = {name: g for g, name in enumerate(dict.fromkeys(labels))}
         origins = preparation.origins()
         # Of each feature, one of its columns.
-        first = {labels[j]: origins[j][0].name for j in reversed(range(len(labels)))}
-        include = [number[name] for name in number if first[name] in self.include]
+        first = {labels[j]: origins[j][0] for j in reversed(range(len(labels)))}
+        wanted = {
+            label
+            for label, (one, _) in zip(labels, origins, strict=True)
+            if one.name in self.include or one.variable in self.include
+        }
+        include = [number[name] for name in number if name in wanted]
         if isinstance(self.max_features, int) and len(include) > self.max_features:
             raise UsageProblem(
                 f"--include needs {len(include)} feature{'s' * (len(include) != 1)}, "
@@ -249,7 +277,7 @@ class Conditions:
             )
         costs = None
         if self.costs is not None:
-            costs = np.array([self.costs[first[name]] for name in number])
+            costs = np.array([self._cost(first[name]) for name in number])
         has_groups = len(number) < len(labels)
         return {
             "include": include,
@@ -258,6 +286,12 @@ class Conditions:
             "feature_groups": [number[one] for one in labels] if has_groups else None,
             "signs": self.signs_of(preparation),
         }
+
+    def _cost(self, column: PreparedColumn) -> float:
+        """The cost of a column, given for itself or for its variable."""
+        assert self.costs is not None
+        cost = self.costs.get(column.name)
+        return self.costs[column.variable] if cost is None else cost
 
     def signs_of(self, preparation: Preparation) -> np.ndarray | None:
         """The sign of each weight; None if all are free."""

@@ -5,10 +5,6 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-import numpy as np
-
-from ..api.encoded_columns import groups_by_name
-from ..api.feature_names import FeatureNames
 from ..output.identifiers import rises_with_rows
 from ..output.portable.categories import OTHER, OWN_LEVEL
 from ..runtime import words
@@ -25,8 +21,6 @@ from .study import PreparedTable
 
 # Maximum number of columns listed by name.
 N_NAMED = 10
-# Values that are looked at first.
-N_FIRST = 1000
 
 
 def understood(
@@ -51,15 +45,16 @@ def understood(
     n = n_encoded if is_split else n_counted(preparation)
     encoded = f", {n_encoded:,} columns with one for each category" * (n < n_encoded)
     each = ", each standardised (mean 0, standard deviation 1)"
-    if any(isinstance(x, CategoryColumn) and len(x.shown) > 1 for x in columns):
+    many = any(isinstance(x, CategoryColumn) and len(x.shown) > 1 for x in columns)
+    if many or data.coded.columns:
         each = ", standardised (mean 0, variance 1, categories of a column together)"
     lines.append(f"  {n:,} features{encoded}{each}")
     return lines
 
 
 def n_counted(preparation: Preparation) -> int:
-    """Number of features if a column of categories is one."""
-    return len({one.name for one, _ in preparation.origins()})
+    """Number of features if all categories of a variable are one."""
+    return len({one.variable for one, _ in preparation.origins()})
 
 
 def _dropped(data: PreparedTable) -> list[str]:
@@ -121,34 +116,22 @@ def _rare(data: PreparedTable, columns: list[CategoryColumn]) -> list[str]:
 
 
 def _coded(data: PreparedTable) -> list[str]:
-    """Variables that have 0/1 columns in the file already, each of which counts."""
-    columns = {name: data.table.columns[name] for name in data.plan.kinds}
-    high = {
-        name: one.values == 1.0
-        for name, one in columns.items()
-        if isinstance(one, Numbers) and _are_flags(one.values)
-    }
-    if len(high) < 2:
-        return []
-    names = np.array([*high], dtype=object)
-    try:
-        flags = np.column_stack([*high.values()])
-        groups = groups_by_name(FeatureNames(names, names.size), flags)
-    except ValueError:
-        # The names can be read in two ways.
-        return []
-    return [
-        f"  {len(own):,} columns of 0 and 1 are categories of {name}, and each counts "
-        "as a feature; as one column of text they count once"
-        for name, own in [*groups.items()][:N_NAMED]
+    """Variables that have 0/1 columns in the file already."""
+    columns, doubtful = data.coded.columns, data.coded.doubtful
+    lines = [
+        f"  {len(own):,} columns of 0 and 1 are categories of {name} and count as one "
+        "feature; --split-categories counts each"
+        for name, own in [*columns.items()][:N_NAMED]
     ]
-
-
-def _are_flags(values: np.ndarray) -> bool:
-    """Whether all values are 0 or 1; the first ones mostly tell."""
-    return all(
-        bool(np.isin(some, (0.0, 1.0)).all()) for some in (values[:N_FIRST], values)
-    )
+    if len(columns) > N_NAMED:
+        lines.append(f"  and so are those of {len(columns) - N_NAMED:,} more variables")
+    if doubtful:
+        names = listed([*doubtful])
+        lines.append(
+            f"  columns of 0 and 1 that may be categories of {names} count one by one, "
+            "since another column has that name"
+        )
+    return lines
 
 
 def _gaps(preparation: Preparation) -> list[str]:
@@ -199,6 +182,7 @@ def as_dict(
             for one in preparation.columns
             if isinstance(one, CategoryColumn)
         },
+        "coded": data.coded.columns,
         "formats": {
             one.name: asdict(one.format)
             for one in preparation.columns

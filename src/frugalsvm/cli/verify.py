@@ -177,13 +177,13 @@ def _show(
 def _group_names(checked: Any, preparation: Any) -> list[str]:
     """A name for the group of each feature of a table; none if each counts alone.
 
-    Groups of several features have the name of the table's column that they are all
-    made from, if no other group is, and a number otherwise.
+    Groups of several features have the name of the variable that they are all made
+    from, if no other group is, and a number otherwise.
     """
     groups = checked.problem.columns.groups
     if groups is None:
         return []
-    sources = [one.name for one, _ in preparation.origins()]
+    sources = [one.variable for one, _ in preparation.origins()]
     origins: dict[int, set[str]] = {}
     members: dict[str, set[int]] = {}
     for g, source in zip(groups.tolist(), sources, strict=True):

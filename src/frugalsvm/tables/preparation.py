@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from itertools import islice
 from reprlib import repr as brief
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -25,7 +25,13 @@ from .errors import TableError, listed
 from .formats import DECIMALS, GROUPS, FormatRule, NumberFormat
 from .gaps import REFUSE
 from .kinds import CATEGORY, NUMBER, Plan
-from .prepared_columns import CategoryColumn, NumberColumn, PreparedColumn, learned
+from .prepared_columns import (
+    CategoryColumn,
+    NumberColumn,
+    PreparedColumn,
+    check_code,
+    learned,
+)
 from .standard import STANDARD_TOL, common_scale, deviation, moments
 
 
@@ -39,7 +45,7 @@ class Preparation:
     features : tuple of str
         Names of the features; all different.
     means, scales : ndarray of shape (n_features,)
-        A feature is ``(value - mean) / scale``. All categories of a column have the
+        A feature is ``(value - mean) / scale``. All categories of a variable have the
         same scale: their variances add up to 1, the variance of a number.
     target : str
     classes : tuple of two labels
@@ -66,6 +72,7 @@ class Preparation:
         missing: str = REFUSE,
         min_level: int = 1,
         rows: np.ndarray | None = None,
+        codes: Mapping[str, str] = MappingProxyType({}),
     ) -> Preparation:
         """Learn from some rows of a table, or from all.
 
@@ -79,6 +86,8 @@ class Preparation:
         min_level : int, default=1
             Categories in fewer rows are merged into one, if they are two or more.
         rows : ndarray of int, default=None
+        codes : mapping from str to str, default={}
+            The variables of columns of 0 and 1 that are categories, by column.
 
         Returns
         -------
@@ -86,31 +95,36 @@ class Preparation:
         """
         some: Any = slice(None) if rows is None else rows
         columns = tuple(
-            learned(name, kind, table.columns[name], some, missing, min_level)
+            learned(
+                name, kind, table.columns[name], some, missing, min_level,
+                codes.get(name),
+            )
             for name, kind in plan.kinds.items()
-        )
+        )  # fmt: skip
         features = tuple(different([x for one in columns for x in one.features()]))
-        means: list[float] = []
-        scales: list[float] = []
-        for one in columns:
-            found = [moments(x) for x in one.values(table.columns[one.name], some)]
-            own, deviations = zip(*found, strict=True) if found else ((), ())
-            means += own
-            is_category = isinstance(one, CategoryColumn)
-            scales += [common_scale(own)] * len(own) if is_category else deviations
-        return cls(
-            columns, features, np.array(means), np.array(scales), plan.target, classes,
+        found = [
+            moments(x)
+            for one in columns
+            for x in one.values(table.columns[one.name], some)
+        ]
+        means, scales = np.array(found).reshape(-1, 2).T.copy()
+        made = cls(
+            columns, features, means, scales, plan.target, classes,
             getattr(table.columns.get(plan.target), "format", None),
         )  # fmt: skip
+        for own, some_columns in made.blocks():
+            if some_columns[0].has_categories:
+                scales[own] = common_scale(means[own].tolist())
+        return made
 
     @property
     def n_features(self) -> int:
         """Number of features."""
         return len(self.features)
 
-    def of_column(self, name: str) -> list[int]:
-        """The positions of a column's features."""
-        return [j for j, (one, _) in enumerate(self.origins()) if one.name == name]
+    def of_variable(self, name: str) -> list[int]:
+        """The positions of a variable's features."""
+        return [j for j, (one, _) in enumerate(self.origins()) if one.variable == name]
 
     def origins(self) -> list[tuple[PreparedColumn, str | None]]:
         """For each feature, its column, and its category if it has one."""
@@ -121,6 +135,16 @@ class Preparation:
             else:
                 pairs += [(one, None)] * len(one.features())
         return pairs
+
+    def blocks(self) -> list[tuple[list[int], list[PreparedColumn]]]:
+        """The features and columns of each variable."""
+        features: dict[str, list[int]] = {}
+        columns: dict[str, list[PreparedColumn]] = {}
+        for j, (one, _) in enumerate(self.origins()):
+            features.setdefault(one.variable, []).append(j)
+        for one in self.columns:
+            columns.setdefault(one.variable, []).append(one)
+        return [(features.get(name, []), some) for name, some in columns.items()]
 
     @property
     def indicators(self) -> np.ndarray:
@@ -213,7 +237,7 @@ class Preparation:
     def check_standard(self, table: Table) -> float:
         """Check that the features have mean 0 and variance 1.
 
-        The categories of a column have it together, or, in older files, each.
+        The categories of a variable have it together, or, in older files, each.
 
         Returns
         -------
@@ -225,16 +249,23 @@ class Preparation:
         TableError
             If the deviation is too large.
         """
-        worst, raw, first = 0.0, self._raw(table, None), 0
-        for one in self.columns:
-            own = slice(first, first := first + len(one.features()))
+        self.check_columns(table)
+        worst = 0.0
+        for own, columns in self.blocks():
+            name = columns[0].variable
+            check_code(columns, table)
             off = deviation(
-                islice(raw, own.stop - own.start), self.means[own].tolist(),
-                self.scales[own].tolist(), isinstance(one, CategoryColumn),
+                (
+                    x
+                    for one in columns
+                    for x in one.values(table.columns[one.name], slice(None))
+                ),
+                self.means[own].tolist(), self.scales[own].tolist(),
+                columns[0].has_categories,
             )  # fmt: skip
             if not off <= STANDARD_TOL:
                 raise TableError(
-                    f"the stored means and scales of {one.name!r} do not standardise "
+                    f"the stored means and scales of {name!r} do not standardise "
                     f"these data: they are off by {off:.3g}."
                 )
             worst = max(worst, off)
@@ -297,6 +328,8 @@ class Preparation:
                     columns[-1]["format"] = asdict(one.format)
                 if one.has_indicator:
                     columns[-1]["indicator"] = True
+                if one.code_of is not None:
+                    columns[-1]["code of"] = one.code_of
             columns[-1]["fill"] = one.fill
             if one.n_gaps:
                 columns[-1]["gaps"] = one.n_gaps
@@ -348,6 +381,8 @@ def _checked(content: Any) -> Preparation:
     first, second = (_label(one) for one in content["classes"])
     names = [one.name for one in columns]
     _require(len(set(names)) == len(names), "a column appears twice")
+    coded = {one.variable for one in columns if one.variable != one.name}
+    _require(coded.isdisjoint(names), "a variable has the name of a column")
     _require(means.size == scales.size == len(features), "its lengths differ")
     made = _made(columns, sum(map(len, features)))
     _require(made == features, "its features do not match its columns")
@@ -383,7 +418,10 @@ def _column(content: Any) -> PreparedColumn:
         _require(not has_indicator or fill is not None, "an indicator has no number")
         written = _format(content.get("format"))
         number = None if fill is None else _real(fill)
-        return NumberColumn(name, number, written, n_gaps, has_indicator)
+        code_of = content.get("code of")
+        _require(not has_indicator or code_of is None, "a category has an indicator")
+        variable = None if code_of is None else _text(code_of)
+        return NumberColumn(name, number, written, n_gaps, has_indicator, variable)
     _require(content["kind"] == CATEGORY, f"unknown kind {brief(content['kind'])}")
     levels = tuple(_text(one) for one in content["levels"])
     _require(len(set(levels)) == len(levels), f"{brief(name)} repeats a category")

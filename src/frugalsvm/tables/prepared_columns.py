@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +18,7 @@ from ..output.portable.categories import (
     named,
 )
 from ..output.portable.lookups import LARGEST_VALUE
-from .columns import Column, Numbers, Texts
+from .columns import Column, Numbers, Table, Texts
 from .errors import TableError
 from .formats import NumberFormat
 from .gaps import INDICATOR, LEAST_SHARE, REFUSE
@@ -43,6 +43,8 @@ class NumberColumn:
         Missing values in the rows that it was learned from.
     has_indicator : bool
         Whether its second feature is 1 where a value is missing, otherwise 0.
+    code_of : str or None
+        The variable that it is a category of, with a column of 0 and 1 for each.
     """
 
     name: str
@@ -50,6 +52,24 @@ class NumberColumn:
     format: NumberFormat | None = None
     n_gaps: int = 0
     has_indicator: bool = False
+    code_of: str | None = None
+
+    @property
+    def variable(self) -> str:
+        """What counts as one feature: the column, or the variable of a category."""
+        return self.name if self.code_of is None else self.code_of
+
+    @property
+    def has_categories(self) -> bool:
+        """Whether its feature is a category."""
+        return self.code_of is not None
+
+    @property
+    def category(self) -> str | None:
+        """The category that it stands for, if it does."""
+        if self.code_of is None:
+            return None
+        return self.name.split(f"{self.code_of}_", 1)[-1]
 
     def features(self) -> list[str]:
         """Names of its features."""
@@ -127,6 +147,16 @@ class CategoryColumn:
     has_other: bool = False
 
     @property
+    def variable(self) -> str:
+        """What counts as one feature: the column."""
+        return self.name
+
+    @property
+    def has_categories(self) -> bool:
+        """Whether its features are categories."""
+        return True
+
+    @property
     def shown(self) -> tuple[str, ...]:
         """The categories that have a feature."""
         return self.levels[1:] if len(self.levels) == 2 else self.levels
@@ -187,7 +217,13 @@ PreparedColumn = NumberColumn | CategoryColumn
 
 
 def learned(
-    name: str, kind: str, column: Column, rows: Any, missing: str, min_level: int
+    name: str,
+    kind: str,
+    column: Column,
+    rows: Any,
+    missing: str,
+    min_level: int,
+    code_of: str | None = None,
 ) -> PreparedColumn:
     """The preparation of a column, learned from some of its rows.
 
@@ -196,12 +232,26 @@ def learned(
     """
     if kind == NUMBER:
         assert isinstance(column, Numbers)
-        return _learned_number(name, column, rows, missing)
+        return _learned_number(name, column, rows, missing, code_of)
     return _learned_category(name, as_texts(column), rows, missing, min_level)
 
 
+def check_code(columns: Sequence[PreparedColumn], table: Table) -> None:
+    """Raise an error if columns should be the categories of a variable but are not."""
+    coded = [one for one in columns if isinstance(one, NumberColumn) and one.code_of]
+    if not coded:
+        return
+    values = [one.values(table.columns[one.name], slice(None))[0] for one in coded]
+    are_flags = all(((x == 0) | (x == 1)).all() for x in values)
+    if not are_flags or (np.sum(values, axis=0) != 1).any():
+        raise TableError(
+            f"the columns of {coded[0].variable!r} are no categories in "
+            f"{table.source}: in each row one of them must be 1, and the others 0."
+        )
+
+
 def _learned_number(
-    name: str, column: Numbers, rows: Any, missing: str
+    name: str, column: Numbers, rows: Any, missing: str, code_of: str | None
 ) -> NumberColumn:
     values = column.values[rows]
     known = values[~np.isnan(values)]
@@ -212,6 +262,7 @@ def _learned_number(
         column.format,
         n_gaps,
         missing == INDICATOR and n_gaps > 0 and n_gaps >= LEAST_SHARE * values.size,
+        code_of,
     )
 
 
