@@ -229,3 +229,17 @@ def test_reports_show_groups_and_signs(run, table, folder):
     page = (folder / "plain.html").read_text()
     assert "counts as a separate feature" in page
     assert "signs of weights" not in page
+
+
+def test_of_many_categories_those_with_the_largest_weights_are_shown(run, folder):
+    rng = np.random.default_rng(0)
+    place = rng.integers(0, 30, 600)
+    table = {
+        "place": np.array([f"place {k}" for k in place]),
+        "state": np.where(rng.random(600) < np.where(place < 9, 0.9, 0.2), "a", "b"),
+    }
+    path = write_csv(folder / "places.csv", table)
+    shown = run("fit", path, "-t", "state", "--folds", "0").stdout
+    assert shown.count("place (30 categories)") == 1
+    assert shown.count("place=place ") == 15
+    assert "and 15 with smaller weights" in shown

@@ -24,6 +24,8 @@ from .validation import Validation
 LARGE_GAP = 1.0
 # Smaller ones are rounded up to this one.
 LEAST_GAP = 0.001
+# Categories of a column whose weights are shown on the terminal.
+N_CATEGORIES = 15
 
 
 def constant_of(data: PreparedTable, fit: Fit) -> ConstantModel | None:
@@ -104,14 +106,22 @@ def _show_features(
         together = _of_variable(fit, variable)
         is_block = column.has_categories and len(together) > 1
         is_block = is_block and not fit.conditions.is_split
+        n_left_out = 0
         if is_block:
             table.add_row(*_block(fit, variable, len(together), validation))
+            n_left_out = max(0, len(together) - N_CATEGORIES)
+            # In their order; the heaviest ones if there are many.
+            heaviest = sorted(together, key=lambda k: -abs(fit.model.coef[k]))
+            together = sorted(heaviest[:N_CATEGORIES])
         for k in together:
             is_part = is_block or bool(preparation.indicators[k])
             cells = _row(fit, k, None if is_part else validation)
             if is_part:
                 cells = [f"  {cells[0]}", *cells[1:], *[""] * (validation is not None)]
             table.add_row(*cells)
+        if n_left_out:
+            rest = f"  and {n_left_out:,} with smaller weights (--json has all)"
+            table.add_row(rest, *[""] * (len(cells) - 1))
     session.show("", table)
     first, second = preparation.classes
     if form is None:
