@@ -14,6 +14,7 @@ from threadpoolctl import threadpool_limits
 
 from . import (
     bench_alternatives,
+    bench_batched,
     bench_best_known,
     bench_blocks,
     bench_categories,
@@ -106,6 +107,10 @@ BENCHMARKS = {
         lambda o: bench_tree.run(o.folder, o.quick, o.seconds, o.save, o.against),
         {"seconds": 60.0}, one_thread=True,
     ),
+    "batched": Benchmark(
+        lambda o: bench_batched.run(o.folder, o.quick, o.seconds, o.sets),
+        {"seconds": 60.0}, one_thread=True,
+    ),
     "cv": Benchmark(
         lambda o: bench_cv.run(o.folder, o.quick, o.jobs, o.efforts),
         {"jobs": 1, "efforts": ["fast"]},
@@ -150,7 +155,7 @@ def main() -> None:
         "--sets",
         nargs="*",
         default=[],
-        help="data sets (predict, proof and best-known only)",
+        help="data sets (batched, predict, proof and best-known only)",
     )
     parser.add_argument(
         "--jobs",
