@@ -184,9 +184,10 @@ def test_it_says_which_data_it_does_not_take():
     assert why_not_batched(grouped.engine) == "feature groups"
     signed = Problem(X, y, signs=[1] * 9, max_features=2)
     assert why_not_batched(signed.engine) == "signs of weights"
-    few = problem.with_parameters(
-        EngineParameters(batch=BatchParameters(max_features=8), tall_min_samples=30)
-    )
-    assert why_not_batched(few.engine) == "more than 8 features"
-    tall = problem.with_parameters(EngineParameters(tall_min_samples=30))
-    assert why_not_batched(tall.engine) == "30 samples or more"
+    limits = {
+        "9 features of 40 samples: ": {"batch": BatchParameters(max_entries=440)},
+        "as many as 40 samples": {"tall_min_samples": 40},
+    }
+    for what, limit in limits.items():
+        engine = problem.with_parameters(EngineParameters(**limit)).engine
+        assert why_not_batched(engine).startswith(what)

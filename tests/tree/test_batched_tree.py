@@ -108,9 +108,9 @@ def test_what_it_does_not_take_is_refused_by_name():
     costs = Problem(X, y, feature_costs=np.arange(1.0, 9.0), max_cost=6.0)
     refused(costs, "feature costs")
     refused(Problem(sparse.csr_matrix(X), y, max_features=2), "sparse data")
-    wide = EngineParameters(batch=BatchParameters(max_features=5))
+    wide = EngineParameters(batch=BatchParameters(max_entries=100))
     problem = Problem(X, y, max_features=2).with_parameters(wide)
-    refused(problem, "more than 5 features")
+    refused(problem, "8 features of 30 samples")
     several = FrugalSVC(2, method_options={"engine": "batched"})
     with pytest.raises(ValueError, match="does not take several classes"):
         several.fit(X, rng.integers(0, 3, 30))

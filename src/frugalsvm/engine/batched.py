@@ -41,19 +41,15 @@ def why_not_batched(engine: object) -> str | None:
     """What keeps the data of an engine from being solved in batches, if anything."""
     if not isinstance(engine, NativeEngine):
         return "sparse data, or data that are not in memory"
-    data, columns = engine.data, engine.columns
+    data, columns, parameters = engine.data, engine.columns, engine.parameters
+    n, m = columns.n_features, data.y.size
+    is_large = n * (n + m) > parameters.batch.max_entries
     limits = (
         (data.n_machines > 1, "several classes"),
         (data.signs.size > 0, "signs of weights"),
-        (columns.n_columns > columns.n_features, "feature groups"),
-        (
-            columns.n_features > engine.parameters.batch.max_features,
-            f"more than {engine.parameters.batch.max_features} features",
-        ),
-        (
-            data.y.size >= engine.parameters.tall_min_samples,
-            f"{engine.parameters.tall_min_samples} samples or more",
-        ),
+        (columns.n_columns > n, "feature groups"),
+        (is_large, f"{n} features of {m} samples: its matrices would be too large"),
+        (m >= parameters.tall_min_samples, f"as many as {m} samples"),
     )
     return next((name for holds, name in limits if holds), None)
 

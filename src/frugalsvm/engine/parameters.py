@@ -69,8 +69,8 @@ class BatchParameters:
     drop_below: float = 0.75
     # Features whose z is smaller are not branched on.
     least_z: float = 1e-3
-    # More features than that need matrices that are too large.
-    max_features: int = 5000
+    # Most entries of its largest matrix, features times features and samples.
+    max_entries: int = 2**26
 
     def __post_init__(self) -> None:
         check_numbers(self)
