@@ -94,6 +94,17 @@ def test_ctrl_c_keeps_the_bound():
     assert verify(result.certificate, X, y).lower_bound > 0
 
 
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+@pytest.mark.parametrize("scale", [1e-30, 1e5, 1e30])
+def test_bounds_hold_for_data_of_any_scale(scale):
+    _, X, y = medium_problem(4, m=60, n=20, C=1.0, k=3)
+    scaled = Problem(scale * X, y, C=1.0, max_features=3)
+    result = grow(scaled, max_nodes=60, certificate=True)
+    assert 0 <= result.lower_bound <= result.objective * (1 + 1e-12)
+    proved = verify(result.certificate, scale * X, y).lower_bound
+    assert proved >= result.lower_bound * (1 - 1e-9)
+
+
 def refused(problem, what):
     with pytest.raises(ValueError, match=f"'batched' does not take {what}"):
         grow(problem)

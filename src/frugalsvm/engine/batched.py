@@ -152,7 +152,8 @@ class BatchedEngine(NativeEngine):
     def _make_part(self, features: np.ndarray) -> _PreparedFeatures:
         data = self.data
         rows = data.A[features]
-        system = make_system(rows, data.y, data.C, data.intercept, self._penalty)
+        with np.errstate(over="ignore", invalid="ignore"):
+            system = make_system(rows, data.y, data.C, data.intercept, self._penalty)
         return _PreparedFeatures(features, np.ascontiguousarray(rows.T), system)
 
     def _iterate(
@@ -168,10 +169,13 @@ class BatchedEngine(NativeEngine):
         own = np.concatenate([part.features, np.arange(n, n + self.n_samples + 1)])
         moving = state[:, own]
         z = np.zeros((len(regions), n))
-        z[:, part.features], alpha = iterate(
-            part.system, _choice(regions, n, part.features), moving, steps, tries,
-            self.parameters.batch.over_relaxation, lambda: bool(self.data.stop[0]),
-        )  # fmt: skip
+        # What overflows single precision ends as a dual point of zeros.
+        with np.errstate(over="ignore", invalid="ignore"):
+            found, alpha = iterate(
+                part.system, _choice(regions, n, part.features), moving, steps, tries,
+                self.parameters.batch.over_relaxation, lambda: bool(self.data.stop[0]),
+            )  # fmt: skip
+        z[:, part.features] = np.nan_to_num(found)
         state[:, own] = moving
         return z, alpha
 
