@@ -47,8 +47,8 @@ class TreeOptions(SwapOptions):
     engine : {"interior-point", "batched"}, default="interior-point"
         How nodes are relaxed. ``batched`` relaxes many at a time by products of
         matrices: several times as fast for dense data with hundreds of samples and
-        hundreds of features that matter, slower elsewhere. It takes no groups, signs,
-        feature costs or several classes. Bounds are as reliable.
+        hundreds of features that matter if C is small, slower elsewhere. It takes no
+        groups, signs, feature costs or several classes. Bounds are as reliable.
     """
 
     branching: str = DEFAULT_RULE
