@@ -14,6 +14,7 @@ from threadpoolctl import threadpool_limits
 
 from . import (
     bench_alternatives,
+    bench_batched,
     bench_best_known,
     bench_blocks,
     bench_categories,
@@ -108,6 +109,10 @@ BENCHMARKS = {
         lambda o: bench_tree.run(o.folder, o.quick, o.seconds, o.save, o.against),
         {"seconds": 60.0}, one_thread=True,
     ),
+    "batched": Benchmark(
+        lambda o: bench_batched.run(o.folder, o.quick, o.seconds, o.sets),
+        {"seconds": 60.0}, one_thread=True,
+    ),
     "cv": Benchmark(
         lambda o: bench_cv.run(o.folder, o.quick, o.jobs, o.efforts),
         {"jobs": 1, "efforts": ["fast"]},
@@ -157,7 +162,7 @@ def main() -> None:
         "--sets",
         nargs="*",
         default=[],
-        help="data sets (predict, classes, proof and best-known only)",
+        help="data sets (batched, predict, classes, proof and best-known only)",
     )
     parser.add_argument(
         "--jobs",

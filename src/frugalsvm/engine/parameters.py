@@ -46,6 +46,37 @@ def _is_like(value: Any, default: Any) -> bool:
 
 
 @dataclass(frozen=True)
+class BatchParameters:
+    """Parameters of the engine that relaxes many nodes at a time by ADMM."""
+
+    # Penalty of the margins as a multiple of the mean C; that of the weights is one.
+    penalty: float = 0.1
+    over_relaxation: float = 1.6
+    # Steps from the state of a parent, and how often they are repeated unless the bound
+    # exceeds the cutoff.
+    steps: int = 20
+    max_rounds: int = 2
+    # Steps without a parent.
+    first_steps: int = 400
+    # Newton steps for the scale of z at the first step, with a parent and without.
+    tries: int = 3
+    first_tries: int = 40
+    # Most regions that are relaxed side by side: their states should fit the cache.
+    rows: int = 256
+    # Regions from which features that none of them can use are dropped, and the
+    # fraction of the features that must be left at most.
+    min_rows_to_drop: int = 16
+    drop_below: float = 0.75
+    # Features whose z is smaller are not branched on.
+    least_z: float = 1e-3
+    # Most entries of its largest matrix, features times features and samples.
+    max_entries: int = 2**26
+
+    def __post_init__(self) -> None:
+        check_numbers(self)
+
+
+@dataclass(frozen=True)
 class EngineParameters:
     """Parameters of engines, which problems carry: see ``Problem.with_parameters``."""
 
@@ -123,6 +154,10 @@ class EngineParameters:
     inner_tol: float = rounds.INNER_TOL
     # Rounds of compiled code on a working set.
     inner_rounds: int = 30
+
+    # --- many nodes at a time ------------------------------------------------------
+
+    batch: BatchParameters = BatchParameters()
 
     def __post_init__(self) -> None:
         check_numbers(self, MAY_BE_ZERO)

@@ -63,6 +63,8 @@ def _first_working_set(
         side = np.zeros(engine.n_samples, dtype=np.int8)
     else:
         side = working_set.side
+        if working_set.state is not None:
+            return working_set._replace(features=free)
     if free.shape[0] <= max(engine.parameters.solved_at_once, 4 * k):
         return WorkingSet(free, side)
     if working_set is None:

@@ -20,10 +20,13 @@ class WorkingSet(NamedTuple):
         Free features to work on.
     side : array (m,)
         0 for samples to work on; the others keep alpha = C (1) or alpha = 0 (-1).
+    state : array, optional
+        Where the batch engine continues: see ``engine.admm``.
     """
 
     features: np.ndarray
     side: np.ndarray
+    state: np.ndarray | None = None
 
 
 class RelaxationRequest(NamedTuple):

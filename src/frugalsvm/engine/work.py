@@ -24,6 +24,8 @@ ITERATION_COSTS = 1e4, 13.0, 0.06
 ROUND_COST = 3.0
 # Before and after a relaxation: once, and per feature of the data.
 REQUEST_COSTS = 1e5, 400.0
+# A step of a relaxation in a batch: per entry of the state, per entry of its matrices.
+STEP_COSTS = 4.0, 0.015
 
 
 # A node of a tree on large data: its rounds, its iterations, and the fraction of the
@@ -85,6 +87,8 @@ def request_work(
     engine: Engine, request: RelaxationRequest, found: RelaxationResult
 ) -> float:
     """Work of a finished relaxation."""
+    if found.working_set.state is not None and found.iterations > 0:
+        return _batched_work(engine, found.iterations)
     once, per_entry, per_product = ITERATION_COSTS
     n_columns = engine.columns.count(request.region.forced, request.start.features)
     n_fixed = min(
@@ -98,6 +102,14 @@ def request_work(
     per_round = ROUND_COST * engine.n_entries
     overhead = REQUEST_COSTS[0] + REQUEST_COSTS[1] * engine.n_features
     return overhead + found.iterations * per_iteration + found.rounds * per_round
+
+
+def _batched_work(engine: Engine, steps: int) -> float:
+    """Work of a relaxation that is one of many in a batch."""
+    per_entry, per_product = STEP_COSTS
+    n, m = engine.n_features, engine.n_samples
+    once = REQUEST_COSTS[0] + ROUND_COST * engine.n_entries / m
+    return once + steps * (per_entry * (n + m) + per_product * n * (n + 2 * m))
 
 
 def node_work(engine: Engine) -> float:

@@ -9,9 +9,13 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 
+from ..engine.batched import BatchedEngine, why_not_batched
+from ..engine.native import NativeEngine
+from ..engine.protocol import Engine
 from ..problem.options import check_choice, check_integer
 from ..problem.problem import Problem
 from ..runtime.effort import Stage
@@ -26,6 +30,8 @@ from .parameters import DEFAULTS, TreeParameters
 from .payoff import Payoff
 from .schedule import SearchSchedule
 
+ENGINES = ("interior-point", "batched")
+
 
 @dataclass(frozen=True)
 class TreeOptions(SwapOptions):
@@ -38,15 +44,22 @@ class TreeOptions(SwapOptions):
         nodes and more time; they are deprecated and will be removed in version 0.2.
     max_megabytes : int, default=4000
         Memory limit of the nodes, at which the search ends.
+    engine : {"interior-point", "batched"}, default="interior-point"
+        How nodes are relaxed. ``batched`` relaxes many at a time by products of
+        matrices: several times as fast for dense data with hundreds of samples and
+        hundreds of features that matter if C is small, slower elsewhere. It takes no
+        groups, signs, feature costs or several classes. Bounds are as reliable.
     """
 
     branching: str = DEFAULT_RULE
     max_megabytes: int = 4000
+    engine: str = ENGINES[0]
 
     def check(self) -> None:
         """Raise ValueError if an option is invalid."""
         super().check()
         check_choice("branching", self.branching, RULES)
+        check_choice("engine", self.engine, ENGINES)
         if self.branching != DEFAULT_RULE:
             warnings.warn(
                 f"branching={self.branching!r} is deprecated and will be removed in "
@@ -55,6 +68,21 @@ class TreeOptions(SwapOptions):
                 stacklevel=2,
             )
         check_integer("max_megabytes", self.max_megabytes, 1)
+
+
+def engine_of(problem: Problem, options: TreeOptions) -> Engine:
+    """The engine that relaxes nodes; ValueError if it does not take the problem."""
+    native = problem.engine
+    if options.engine == ENGINES[0]:
+        return native
+    has_costs = np.isfinite(problem.cost_budget)
+    obstacle = "feature costs" if has_costs else why_not_batched(native)
+    if obstacle is not None:
+        raise ValueError(
+            f"method_options['engine'] = {options.engine!r} does not take {obstacle}; "
+            f"use {ENGINES[0]!r}, the default."
+        )
+    return BatchedEngine(cast(NativeEngine, native))
 
 
 class SearchingPolicy(Policy):
@@ -68,6 +96,8 @@ class SearchingPolicy(Policy):
     max_work : float
         Work limit; the search ends earlier if more work is unlikely to pay.
     parameters : TreeParameters, optional
+    in_batches : bool, default=False
+        Whether the engine solves many nodes together.
     """
 
     def __init__(
@@ -76,10 +106,12 @@ class SearchingPolicy(Policy):
         schedule: SearchSchedule,
         max_work: float,
         parameters: TreeParameters = DEFAULTS,
+        in_batches: bool = False,
     ):
         self._monitor = monitor
         self._schedule = schedule
-        self._batch = parameters.batch
+        self._in_batches = in_batches
+        self._batch = parameters.large_batch if in_batches else parameters.batch
         self._diving = Diving(parameters)
         self._payoff = Payoff(max_work, parameters)
         self._is_spent = False
@@ -91,8 +123,8 @@ class SearchingPolicy(Policy):
         self._payoff.start(self._open_gap(tree))
 
     def batch(self, tree: BestFirstTree) -> int:
-        """One node, or more if threads share the tree, to reduce contention."""
-        if tree.n_jobs == 1:
+        """One node, or more if the engine or threads gain from it."""
+        if tree.n_jobs == 1 and not self._in_batches:
             return 1
         fair = len(tree.frontier) // (2 * tree.n_jobs)
         left = (tree.max_nodes - tree.n_nodes) / (2 * tree.n_jobs)
@@ -139,6 +171,7 @@ def branch_and_bound(
     search: RestartSearch,
     options: TreeOptions,
     *,
+    engine: Engine,
     max_nodes: int | None,
     n_jobs: int,
     keep_proof: bool,
@@ -155,6 +188,8 @@ def branch_and_bound(
     search : RestartSearch
         The swap search, already run from its starts.
     options : TreeOptions
+    engine : Engine
+        See :func:`engine_of`.
     max_nodes : int or None
     n_jobs : int
     keep_proof : bool
@@ -181,13 +216,19 @@ def branch_and_bound(
     def make_solver() -> NodeSolver:
         return NodeSolver(
             problem, incumbent, rule, AllFeatures(), should_stop=monitor.should_stop,
-            keep_points=keep_proof, tried=tried, counts_work=counts_work,
+            keep_points=keep_proof, tried=tried, counts_work=counts_work, engine=engine,
         )  # fmt: skip
 
     schedule = SearchSchedule(
         search, incumbent, options, n_features, counts_work, parameters
     )
-    policy = SearchingPolicy(monitor, schedule, first.tree_work, parameters)
+    policy = SearchingPolicy(
+        monitor,
+        schedule,
+        first.tree_work,
+        parameters,
+        isinstance(engine, BatchedEngine),
+    )
     tree = BestFirstTree(
         make_solver, incumbent, policy, should_stop=monitor.should_stop,
         max_nodes=np.inf if max_nodes is None else max_nodes,

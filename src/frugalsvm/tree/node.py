@@ -75,8 +75,8 @@ class BranchingData:
     @property
     def n_bytes(self) -> int:
         """Bytes of the arrays."""
-        size = self.working_set.side.nbytes + self.working_set.features.nbytes
-        return size + (0 if self.free is None else self.free.nbytes)
+        arrays = (*self.working_set, self.free)
+        return sum(array.nbytes for array in arrays if array is not None)
 
 
 @dataclass(slots=True, eq=False)
@@ -166,4 +166,7 @@ def region_of(
 
 def working_set_of(found: RelaxationResult) -> WorkingSet:
     """The working set of a node, copied: results are views of larger arrays."""
-    return WorkingSet(found.working_set.features.copy(), found.working_set.side.copy())
+    features, side, state = found.working_set
+    return WorkingSet(
+        features.copy(), side.copy(), None if state is None else state.copy()
+    )

@@ -7,7 +7,7 @@ from typing import Protocol
 
 import numpy as np
 
-from ..engine.protocol import RelaxationResult
+from ..engine.protocol import Engine, RelaxationResult
 from ..engine.region import Region
 from ..problem.problem import Problem
 from ..problem.solution import Solution
@@ -107,6 +107,8 @@ class NodeSolver:
         Supports already obtained by rounding; shared between threads.
     counts_work : bool, default=False
         Whether to count ``work``, which takes time on small data.
+    engine : Engine, optional
+        What relaxes nodes; by default that of the problem.
 
     Attributes
     ----------
@@ -130,10 +132,11 @@ class NodeSolver:
         keep_points: bool,
         tried: set[bytes],
         counts_work: bool = False,
+        engine: Engine | None = None,
     ):
         self.problem = problem
         self.parameters = problem.parameters(TreeParameters)
-        self.engine = problem.engine
+        self.engine: Engine = problem.engine if engine is None else engine
         self.incumbent = incumbent
         self.rule = rule
         self.kind = kind

@@ -15,7 +15,7 @@ from ...runtime.effort import Stage
 from ...search.restarts import RestartSearch, SwapOptions
 from ...search.sampled import SampledSearch, is_for_samples
 from ...search.shortlist import ShortlistSearch
-from ...tree.branch_and_bound import TreeOptions
+from ...tree.branch_and_bound import TreeOptions, engine_of
 from ...tree.branch_and_bound import branch_and_bound as grow_tree
 from .contract import Context, Outcome
 
@@ -45,6 +45,8 @@ def swap(context: Context, options: SwapOptions) -> Outcome:
 
 def branch_and_bound(context: Context, options: TreeOptions) -> Outcome:
     """Swap descents from the starts, then a tree if its work limit allows one."""
+    # At once, because it may refuse the problem.
+    engine = engine_of(context.problem, options)
     least = LEAST_NODES * node_work(context.problem.engine)
     stages = _stages(context, options)
     without_tree = [one for one in stages if one.tree_work < least]
@@ -62,6 +64,7 @@ def branch_and_bound(context: Context, options: TreeOptions) -> Outcome:
             context.monitor,
             search,
             options,
+            engine=engine,
             max_nodes=context.max_nodes,
             n_jobs=context.n_jobs,
             keep_proof=context.keep_proof,

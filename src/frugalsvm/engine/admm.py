@@ -1,0 +1,173 @@
+"""ADMM for the relaxations of many nodes at a time, by products with few matrices.
+
+The relaxation of a region, with A the signed data and k features still to choose,
+
+    min 1/2 sum_j w_j^2 / z_j + C sum_i max(0, 1 - s_i),    s = A'w + b y,
+    0 <= z <= 1,  sum z = k over the free features,  z = 1 at the forced ones
+
+is split into the linear equation, a least-squares problem whose matrix is the same for
+all regions, and the rest, which falls into samples and features. A step for N regions
+is two products of N rows with matrices that are made once; all else is done entry by
+entry.
+
+Iterations are Douglas-Rachford steps on ``state``, one row for each region: the weights
+plus their multipliers (n entries), the margins plus theirs (m), and the scale at which
+z is cut (one). They are in single precision: nothing here is part of a proof. The dual
+point that comes out is valid for any state once it is repaired.
+
+The functions take arrays of any library that follows the array API, and call NumPy only
+to prepare the matrices.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+SINGLE = np.float32
+# Limits of the scales.
+LEAST_SCALE, LARGEST_SCALE = 1e-6, 1e8
+# Forced features: large enough that z = 1 at any scale that occurs.
+FORCED = 1e12
+# An array of NumPy or of another library.
+Array = Any
+
+
+class StepMatrices(NamedTuple):
+    """The matrices of the steps, for some features of a problem.
+
+    Attributes
+    ----------
+    xp : module
+        The library of the arrays.
+    backward : array (n + m, n)
+        From targets of weights and margins to the weights that are nearest.
+    forward : array (n + 1, m)
+        From weights, and the product of targets with ``y``, to margins.
+    y : array (m,)
+        Labels; zero without an intercept.
+    lowest : array (m,)
+        The smallest multipliers of the margins, ``-C / penalty``.
+    penalty : float
+    """
+
+    xp: Any
+    backward: Array
+    forward: Array
+    y: Array
+    lowest: Array
+    penalty: float
+
+
+class BatchRegions(NamedTuple):
+    """What the regions of a batch decide, one row for each.
+
+    Attributes
+    ----------
+    free, forced : arrays (N, n)
+        1 for these features, else 0; forced features have ``FORCED``.
+    total : array (N, 1)
+        The number of features with all that are forced.
+    """
+
+    free: Array
+    forced: Array
+    total: Array
+
+
+def make_system(
+    rows: np.ndarray, y: np.ndarray, C: np.ndarray, intercept: bool, penalty: float
+) -> StepMatrices:
+    """The system for some signed rows, with NumPy."""
+    n, m = rows.shape
+    labels = y if intercept else np.zeros(m)
+    centred = rows - np.outer(rows @ (labels / m), labels)
+    inverse = np.linalg.inv(np.eye(n) + penalty * centred @ centred.T)
+    return StepMatrices(
+        np,
+        np.vstack([inverse, penalty * (inverse @ centred).T]).astype(SINGLE),
+        np.vstack([centred, labels / m]).astype(SINGLE),
+        labels.astype(SINGLE),
+        (-C / penalty).astype(SINGLE),
+        penalty,
+    )
+
+
+def iterate(
+    system: StepMatrices,
+    choice: BatchRegions,
+    state: Array,
+    steps: int,
+    tries: int,
+    over: float,
+    should_stop: Callable[[], bool],
+) -> tuple[Array, Array]:
+    """Change the states by some steps; return their z and their dual points.
+
+    ``tries`` is the number of Newton steps for the first scales, ``over`` the factor of
+    over-relaxation. The dual points are within their box, up to rounding, but not
+    balanced.
+    """
+    xp = system.xp
+    n = choice.free.shape[1]
+    p, q, scale = state[:, :n], state[:, n:-1], state[:, -1:]
+    targets = xp.empty((state.shape[0], state.shape[1] - 1), dtype=state.dtype)
+    weights = xp.empty((state.shape[0], n + 1), dtype=state.dtype)
+    for _ in range(steps):
+        if should_stop():
+            break
+        chosen = _chosen(system, choice, p, scale, tries)
+        tries = 1
+        v = xp.clip(q - 1.0, system.lowest, 0.0)
+        s = q - v
+        targets[:, :n] = 2.0 * chosen - p
+        targets[:, n:] = s - v
+        weights[:, :n] = targets @ system.backward
+        weights[:, n] = targets[:, n:] @ system.y
+        p += over * (weights[:, :n] - chosen)
+        q += over * (weights @ system.forward - s)
+    z = _cut(xp, _sizes(xp, choice, p) * scale)
+    alpha = -system.penalty * xp.clip(q - 1.0, system.lowest, 0.0)
+    return z, alpha
+
+
+def _sizes(xp: Any, choice: BatchRegions, p: Array) -> Array:
+    sizes = xp.abs(p)
+    sizes *= choice.free
+    sizes += choice.forced
+    return sizes
+
+
+def _cut(xp: Any, scaled: Array) -> Array:
+    scaled -= 1.0
+    return xp.clip(scaled, 0.0, 1.0)
+
+
+def _chosen(
+    system: StepMatrices, choice: BatchRegions, p: Array, scale: Array, tries: int
+) -> Array:
+    """The weights nearest to p in the sense of the k-support norm; updates the scale.
+
+    They are ``p z / (1 + z)`` with ``z = clip(scale |p| - 1, 0, 1)`` of the given sum.
+    The scale is found by Newton steps; in one iteration it moves little.
+    """
+    xp = system.xp
+    sizes = _sizes(xp, choice, p)
+    for _ in range(tries):
+        z = _cut(xp, sizes * scale)
+        lacking = choice.total - xp.sum(z, axis=1, keepdims=True)
+        between = (z > 0.0) & (z < 1.0)
+        slope = xp.sum(sizes * between, axis=1, keepdims=True)
+        # Without a slope, all z are at their limits: go up or down quickly.
+        guess = xp.where(
+            slope > 0.0, lacking / xp.clip(slope, 1e-30, None), lacking * scale
+        )
+        scale += xp.clip(guess, -0.5 * scale, scale)
+        scale[...] = xp.clip(scale, LEAST_SCALE, LARGEST_SCALE)
+    z = _cut(xp, sizes * scale)
+    chosen = p * z
+    z += 1.0
+    chosen /= z
+    return chosen
