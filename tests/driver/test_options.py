@@ -10,7 +10,7 @@ from frugalsvm import FrugalSVC, solve
 from frugalsvm.driver.options import SolveOptions
 
 # Of the driver alone.
-INTERNAL = {"proof", "part_sizes"}
+INTERNAL = {"proof", "part_sizes", "search_share"}
 
 
 def test_defaults_are_those_of_solve_and_of_the_estimator():

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 from frugalsvm import Problem, relax
 from frugalsvm.engine.column_generation import ColumnGenerationEngine
-from frugalsvm.engine.parameters import EngineParameters
+from frugalsvm.engine.parameters import BatchParameters, EngineParameters
 from frugalsvm.kernels.svm import MOST_SAMPLES
 from frugalsvm.search.parameters import (
     EstimateParameters,
@@ -120,7 +120,13 @@ def test_the_defaults_of_engines():
         "merging_min_fraction": 0.2, "keep_above": 0.5, "drop_rounds": 8,
         "child_keep_above": 0.6, "first_round_tol": 0.01, "fraction_of_gap": 0.1,
         "continued_progress": 0.3, "freeze_below_gap": 0.05, "inner_tol": 0.5,
-        "inner_rounds": 30,
+        "inner_rounds": 30, "batch": BatchParameters(),
+    }  # fmt: skip
+    assert vars(BatchParameters()) == {
+        "penalty": 0.1, "over_relaxation": 1.6, "steps": 20, "max_rounds": 2,
+        "first_steps": 400, "tries": 3, "first_tries": 40, "rows": 256,
+        "min_rows_to_drop": 16, "drop_below": 0.75, "least_z": 1e-3,
+        "max_entries": 2**26,
     }  # fmt: skip
 
 
@@ -128,6 +134,7 @@ def test_the_defaults_of_trees():
     assert vars(TreeParameters()) == {
         "node_tol": 2e-3, "node_max_rounds": 3, "leaf_max_rounds": 30,
         "max_stored_free": 200, "always_rounded": 100, "round_period": 8, "batch": 8,
+        "large_batch": 64,
         "max_ranked": 12, "look_ahead_max_features": 100, "near_cutoff": 0.05,
         "near_ranked_by_z": 8, "near_max_tried": 2, "min_gain": 1e-6,
         "min_distance": 0.05, "gain_ratio_limits": (0.05, 20.0), "dive_period": 64,

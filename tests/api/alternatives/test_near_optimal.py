@@ -237,7 +237,7 @@ def test_bad_data():
     _, X, y = hard()
     with pytest.raises(ValueError, match="y must be given"):
         near_optimal(X)
-    with pytest.raises(ValueError, match="two classes, got 1"):
+    with pytest.raises(ValueError, match="two classes or more, got 1"):
         near_optimal(X, np.ones(60))
     with pytest.raises(ValueError, match="one label per row"):
         near_optimal(X, y[:-1])
