@@ -20,7 +20,7 @@ def ensure_compiled(
     problem: Problem,
     options: Options,
     method: str,
-    warm_up: Callable[[StopCondition], None],
+    warm_up: Callable[[StopCondition], object],
 ) -> None:
     """Compile a method and, if it may be used, tempering before the clock starts."""
     needs_tempering = tempers(problem, options)

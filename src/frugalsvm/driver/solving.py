@@ -129,7 +129,7 @@ def run_interruptible(problem: Problem, options: SolveOptions) -> Interruptible:
     request = RunRequest.of(problem, options)
     in_parts = is_in_parts(problem, options)
     needed = "swap" if in_parts else options.method
-    ensure_compiled(problem, request.options, needed, partial(_warm_up, needed))
+    ensure_compiled(problem, request.options, needed, partial(rehearse, needed))
     monitor = Monitor(
         StopCondition(options.time_limit), options.gap_tol, options.verbose,
         options.callback,
@@ -148,7 +148,7 @@ def run_or_raise(problem: Problem, options: SolveOptions) -> Result:
     return outcome.result
 
 
-def _warm_up(method: str, stop: StopCondition) -> None:
+def rehearse(method: str, stop: StopCondition) -> Result:
     """Run a method on a tiny problem, so that everything it needs is compiled.
 
     Options are its own: those of the user may ask for hours of work.
@@ -161,4 +161,4 @@ def _warm_up(method: str, stop: StopCondition) -> None:
         method, options, n_jobs=1, seed=np.random.SeedSequence(0),
         max_nodes=REHEARSAL_NODES, keep_proof=True,
     )  # fmt: skip
-    run(problem, request, Monitor(stop))
+    return run(problem, request, Monitor(stop))

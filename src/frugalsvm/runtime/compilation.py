@@ -66,7 +66,7 @@ class _WarmUp(StopCondition):
         self._begun = time.monotonic()
         self._compiled = _Counter()
 
-    def run(self, warm_up: Callable[[StopCondition], None]) -> None:
+    def run(self, warm_up: Callable[[StopCondition], object]) -> None:
         """Warm up, and count what is compiled."""
         # Concurrent threads would compile the same functions.
         with _lock, event.install_listener("numba:compile", self._compiled):
@@ -91,7 +91,7 @@ def estimated_seconds(elapsed: float, n_done: int) -> int:
     return int(5 * np.clip(round(whole / 5), 2, 60))
 
 
-def ensure(name: str, warm_up: Callable[[StopCondition], None]) -> None:
+def ensure(name: str, warm_up: Callable[[StopCondition], object]) -> None:
     """Warm up a method or a part of one, once per process.
 
     Ctrl-C is raised at once. Only the compilation of the current function goes on then,
@@ -125,7 +125,7 @@ def tiny_problem() -> Problem:
 # --- the second process --------------------------------------------------------------
 
 
-def compile_beside(warm_up: Callable[[StopCondition], None]) -> None:
+def compile_beside(warm_up: Callable[[StopCondition], object]) -> None:
     """Let a second process run a warm-up, if a core is idle.
 
     This process finds its kernels in the cache, or waits until they are there. The

@@ -1,5 +1,8 @@
 """near_optimal, compared with enumeration; its limits and its errors."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -347,3 +350,18 @@ def test_features_that_are_included_need_no_weight():
     assert found.complete
     assert [support.tolist() for support in found.supports] == [[0, 1]]
     assert found.coefs[0][1] == 0.0
+
+
+def test_a_list_from_a_result_needs_no_search_before_it():
+    # In a process of its own, where the search has not been compiled or loaded.
+    code = (
+        "from frugalsvm import near_optimal, solve\n"
+        "from frugalsvm.runtime.compilation import tiny_problem\n"
+        "problem = tiny_problem()\n"
+        "result = solve(problem, method='relax-and-round')\n"
+        "print(len(near_optimal(problem, tolerance=0.1, warm=result).supports))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], check=True, capture_output=True, timeout=300
+    )
+    assert int(done.stdout) > 0

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from ...driver.options import check_limits, n_threads
 from ...driver.result import Result, Status
-from ...driver.solving import solve
+from ...driver.solving import rehearse, solve
 from ...problem.certificate import Certificate
 from ...problem.problem import Problem
 from ...problem.validation import check_unmasked
@@ -179,7 +179,6 @@ def near_optimal(
         )  # fmt: skip
         spent = start.seconds
     _check_start(problem, start)
-    # After the solve: its warm-up must not run inside another warm-up.
     compilation.ensure("near_optimal", _warm_up)
     left = None if time_limit is None else max(0.0, time_limit - spent)
     stop = StopCondition(left)
@@ -360,7 +359,8 @@ def _certificate(
 def _warm_up(stop: StopCondition) -> None:
     """List the supports of a tiny problem, so that all code is compiled."""
     problem = compilation.tiny_problem()
-    start = solve(problem, method="swap", effort="fast", n_jobs=1)
+    # Not by solve, whose own warm-up would wait for the end of this one.
+    start = rehearse("swap", stop)
     names = [""] * problem.n_features
     request = _Request(problem, names, 0.1, 100, REHEARSAL_NODES, 1, True)
     _run(request, start, start.seconds, stop)
