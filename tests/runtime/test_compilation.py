@@ -29,14 +29,14 @@ def problem(monkeypatch):
 
 def test_a_method_is_warmed_up_once(problem, monkeypatch):
     warmed_up = []
-    monkeypatch.setattr(driver, "_warm_up", lambda *args: warmed_up.append(args[0]))
+    monkeypatch.setattr(driver, "rehearse", lambda *args: warmed_up.append(args[0]))
     for method in ("swap", "auto", "swap"):
         solve(problem, method=method)
     assert warmed_up == ["swap", "auto"]
 
 
 def test_compiling_is_not_the_users_time(problem, monkeypatch):
-    monkeypatch.setattr(driver, "_warm_up", lambda *_: time.sleep(1.5))
+    monkeypatch.setattr(driver, "rehearse", lambda *_: time.sleep(1.5))
     result = solve(problem, time_limit=1.0)
     assert result.status == "optimal"
     assert result.seconds < 1.0
@@ -44,7 +44,7 @@ def test_compiling_is_not_the_users_time(problem, monkeypatch):
 
 def test_long_compilation_is_announced_once(problem, monkeypatch, caplog):
     monkeypatch.setattr(compilation, "LOADING", 0.1)
-    monkeypatch.setattr(driver, "_warm_up", lambda *_: time.sleep(0.5))
+    monkeypatch.setattr(driver, "rehearse", lambda *_: time.sleep(0.5))
     solve(problem)
     solve(problem)
     said = [text for text in caplog.messages if "compiling" in text]
@@ -132,7 +132,7 @@ def test_ctrl_c_while_compiling_is_raised_at_once(problem, monkeypatch):
         finally:
             ended.set()
 
-    monkeypatch.setattr(driver, "_warm_up", warm_up)
+    monkeypatch.setattr(driver, "rehearse", warm_up)
 
     def press():
         begun.wait()
