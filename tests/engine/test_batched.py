@@ -161,6 +161,8 @@ def test_the_interior_point_solves_what_is_decided_and_states_that_are_no_number
     broken = start._replace(state=np.full_like(start.state, np.nan))
     root = problem.root_region()
     (found,) = relaxed(engine, [root], broken)
+    assert found.working_set.state is None and not found.finished
+    (found,) = relaxed(engine, [root], found.working_set)
     assert np.isfinite(found.working_set.state).all()
     assert found.bound == native.solve([request(native, root, None)])[0].bound
 

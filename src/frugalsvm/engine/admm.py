@@ -15,24 +15,25 @@ plus their multipliers (n entries), the margins plus theirs (m), and the scale a
 z is cut (one). They are in single precision: nothing here is part of a proof. The dual
 point that comes out is valid for any state once it is repaired.
 
-The functions take arrays of any library that follows the array API, and call NumPy only
-to prepare the matrices.
+The functions take arrays of the library of a device (``engine.devices``), and call
+NumPy only to prepare the matrices.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from types import ModuleType
+from typing import NamedTuple
 
 import numpy as np
+
+from .devices import CPU, Array, Device
 
 SINGLE = np.float32
 # Limits of the scales.
 LEAST_SCALE, LARGEST_SCALE = 1e-6, 1e8
 # Forced features: large enough that z = 1 at any scale that occurs.
 FORCED = 1e12
-# An array of NumPy or of another library.
-Array = Any
 
 
 class StepMatrices(NamedTuple):
@@ -40,8 +41,8 @@ class StepMatrices(NamedTuple):
 
     Attributes
     ----------
-    xp : module
-        The library of the arrays.
+    device : Device
+        Has the arrays.
     backward : array (n + m, n)
         From targets of weights and margins to the weights that are nearest.
     forward : array (n + 1, m)
@@ -53,7 +54,7 @@ class StepMatrices(NamedTuple):
     penalty : float
     """
 
-    xp: Any
+    device: Device
     backward: Array
     forward: Array
     y: Array
@@ -78,20 +79,26 @@ class BatchRegions(NamedTuple):
 
 
 def make_system(
-    rows: np.ndarray, y: np.ndarray, C: np.ndarray, intercept: bool, penalty: float
+    rows: np.ndarray,
+    y: np.ndarray,
+    C: np.ndarray,
+    intercept: bool,
+    penalty: float,
+    device: Device = CPU,
 ) -> StepMatrices:
-    """The system for some signed rows, with NumPy."""
+    """The system for some signed rows, on a device."""
     n, m = rows.shape
     labels = y if intercept else np.zeros(m)
     centred = rows - np.outer(rows @ (labels / m), labels)
     inverse = np.linalg.inv(np.eye(n) + penalty * centred @ centred.T)
+    backward = np.vstack([inverse, penalty * (inverse @ centred).T])
+    forward = np.vstack([centred, labels / m])
+
+    def put(array: np.ndarray) -> Array:
+        return device.put(array.astype(SINGLE))
+
     return StepMatrices(
-        np,
-        np.vstack([inverse, penalty * (inverse @ centred).T]).astype(SINGLE),
-        np.vstack([centred, labels / m]).astype(SINGLE),
-        labels.astype(SINGLE),
-        (-C / penalty).astype(SINGLE),
-        penalty,
+        device, put(backward), put(forward), put(labels), put(-C / penalty), penalty
     )
 
 
@@ -110,17 +117,17 @@ def iterate(
     over-relaxation. The dual points are within their box, up to rounding, but not
     balanced.
     """
-    xp = system.xp
+    xp = system.device.xp
     n = choice.free.shape[1]
     p, q, scale = state[:, :n], state[:, n:-1], state[:, -1:]
-    targets = xp.empty((state.shape[0], state.shape[1] - 1), dtype=state.dtype)
-    weights = xp.empty((state.shape[0], n + 1), dtype=state.dtype)
+    targets = xp.empty_like(state[:, :-1])
+    weights = xp.empty_like(state[:, : n + 1])
     for _ in range(steps):
         if should_stop():
             break
         chosen = _chosen(system, choice, p, scale, tries)
         tries = 1
-        v = xp.clip(q - 1.0, system.lowest, 0.0)
+        v = _multipliers(system, q)
         s = q - v
         targets[:, :n] = 2.0 * chosen - p
         targets[:, n:] = s - v
@@ -129,18 +136,23 @@ def iterate(
         p += over * (weights[:, :n] - chosen)
         q += over * (weights @ system.forward - s)
     z = _cut(xp, _sizes(xp, choice, p) * scale)
-    alpha = -system.penalty * xp.clip(q - 1.0, system.lowest, 0.0)
-    return z, alpha
+    return z, -system.penalty * _multipliers(system, q)
 
 
-def _sizes(xp: Any, choice: BatchRegions, p: Array) -> Array:
+def _multipliers(system: StepMatrices, q: Array) -> Array:
+    """The multipliers of the margins, divided by the penalty."""
+    xp = system.device.xp
+    return xp.maximum(xp.clip(q - 1.0, None, 0.0), system.lowest)
+
+
+def _sizes(xp: ModuleType, choice: BatchRegions, p: Array) -> Array:
     sizes = xp.abs(p)
     sizes *= choice.free
     sizes += choice.forced
     return sizes
 
 
-def _cut(xp: Any, scaled: Array) -> Array:
+def _cut(xp: ModuleType, scaled: Array) -> Array:
     scaled -= 1.0
     return xp.clip(scaled, 0.0, 1.0)
 
@@ -153,7 +165,7 @@ def _chosen(
     They are ``p z / (1 + z)`` with ``z = clip(scale |p| - 1, 0, 1)`` of the given sum.
     The scale is found by Newton steps; in one iteration it moves little.
     """
-    xp = system.xp
+    xp = system.device.xp
     sizes = _sizes(xp, choice, p)
     for _ in range(tries):
         z = _cut(xp, sizes * scale)
@@ -164,7 +176,7 @@ def _chosen(
         guess = xp.where(
             slope > 0.0, lacking / xp.clip(slope, 1e-30, None), lacking * scale
         )
-        scale += xp.clip(guess, -0.5 * scale, scale)
+        scale += xp.maximum(xp.minimum(guess, scale), -0.5 * scale)
         scale[...] = xp.clip(scale, LEAST_SCALE, LARGEST_SCALE)
     z = _cut(xp, sizes * scale)
     chosen = p * z

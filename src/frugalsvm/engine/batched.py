@@ -16,9 +16,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..kernels.bounds import bound_and_price, repair_machines, square_bounds
-from ..kernels.pricing import screen_region
+from ..kernels.batch_bounds import BatchBounds, RegionBatch, bound_rows, repair_rows
 from .admm import FORCED, SINGLE, BatchRegions, StepMatrices, iterate, make_system
+from .devices import CPU, Array, Device
 from .native import NativeEngine
 from .protocol import RelaxationRequest, RelaxationResult
 from .region import Region
@@ -29,11 +29,12 @@ NO_WEIGHTS = np.empty(0)
 class _PreparedFeatures(NamedTuple):
     """The features that batches use, and their matrices.
 
-    ``features`` are in increasing order; ``columns`` are their signed rows, transposed.
+    ``features`` are in increasing order; ``columns`` are their signed rows, transposed,
+    in double precision.
     """
 
     features: np.ndarray
-    columns: np.ndarray
+    columns: Array
     system: StepMatrices
 
 
@@ -65,10 +66,13 @@ class BatchedEngine(NativeEngine):
     ----------
     native : NativeEngine
         For data that ``why_not_batched`` has nothing against.
+    device : Device, optional
+        Where the iterations and the products with the data are computed.
     """
 
-    def __init__(self, native: NativeEngine):
+    def __init__(self, native: NativeEngine, device: Device = CPU):
         super().__init__(native.data, native.parameters, native.columns)
+        self._device = device
         self._penalty = native.parameters.batch.penalty * float(native.data.C.mean())
         # Replaced as a whole: threads may share the engine.
         self._part: _PreparedFeatures | None = None
@@ -106,7 +110,7 @@ class BatchedEngine(NativeEngine):
         state = np.zeros((1, self.n_features + self.n_samples + 1), dtype=SINGLE)
         state[0, -1] = 1.0
         self._iterate(
-            part, [request.region], state, parameters.first_steps,
+            part, _batch_of([request.region]), state, parameters.first_steps,
             parameters.first_tries,
         )  # fmt: skip
         started = found.working_set._replace(state=state[0])
@@ -119,17 +123,16 @@ class BatchedEngine(NativeEngine):
         parameters = self.parameters.batch
         regions = [request.region for request in requests]
         part = self._part_for(regions)
+        batch = _batch_of(regions)
         state = np.array([request.start.state for request in requests])
-        z, alpha = self._iterate(
-            part, regions, state, parameters.steps, parameters.tries
-        )
-        points = self._repaired(part, regions, alpha)
+        z, alpha = self._iterate(part, batch, state, parameters.steps, parameters.tries)
+        data = self.data
+        points = repair_rows(alpha.astype(float), data.y, data.C, data.intercept)
         products = np.zeros((len(requests), self.n_features))
-        products[:, part.features] = points @ part.columns
-        return [
-            self._result(*each)
-            for each in zip(requests, points, products, z, state, strict=True)
-        ]
+        products[:, part.features] = self._products(part, points)
+        cutoffs = np.array([request.cutoff for request in requests])
+        found = bound_rows(data, points, products, batch, cutoffs)
+        return self._results(requests, batch, points, found, z, state)
 
     def _part_for(self, regions: list[Region]) -> _PreparedFeatures:
         """Features that contain those of all regions, and not many more."""
@@ -150,105 +153,105 @@ class BatchedEngine(NativeEngine):
         return part
 
     def _make_part(self, features: np.ndarray) -> _PreparedFeatures:
-        data = self.data
+        data, device = self.data, self._device
         rows = data.A[features]
         with np.errstate(over="ignore", invalid="ignore"):
-            system = make_system(rows, data.y, data.C, data.intercept, self._penalty)
-        return _PreparedFeatures(features, np.ascontiguousarray(rows.T), system)
+            system = make_system(
+                rows, data.y, data.C, data.intercept, self._penalty, device
+            )
+        return _PreparedFeatures(features, device.put(rows.T), system)
+
+    def _products(self, part: _PreparedFeatures, points: np.ndarray) -> np.ndarray:
+        """Products in double precision; their bounds cover every order of summation."""
+        return self._device.get(self._device.put(points) @ part.columns)
 
     def _iterate(
         self,
         part: _PreparedFeatures,
-        regions: list[Region],
+        batch: RegionBatch,
         state: np.ndarray,
         steps: int,
         tries: int,
     ) -> tuple[np.ndarray, np.ndarray]:
         """Change states by some steps; return z of all features and dual points."""
-        n = self.n_features
+        n, device = self.n_features, self._device
         own = np.concatenate([part.features, np.arange(n, n + self.n_samples + 1)])
-        moving = state[:, own]
-        z = np.zeros((len(regions), n))
+        moving = device.put(state[:, own])
+        choice = _choice(batch, n, part.features, device)
+        z = np.zeros((state.shape[0], n))
         # What overflows single precision ends as a dual point of zeros.
         with np.errstate(over="ignore", invalid="ignore"):
             found, alpha = iterate(
-                part.system, _choice(regions, n, part.features), moving, steps, tries,
+                part.system, choice, moving, steps, tries,
                 self.parameters.batch.over_relaxation, lambda: bool(self.data.stop[0]),
             )  # fmt: skip
-        z[:, part.features] = np.nan_to_num(found)
-        state[:, own] = moving
-        return z, alpha
+        z[:, part.features] = np.nan_to_num(device.get(found))
+        state[:, own] = device.get(moving)
+        return z, device.get(alpha)
 
-    def _repaired(
-        self, part: _PreparedFeatures, regions: list[Region], alpha: np.ndarray
-    ) -> np.ndarray:
-        """Feasible dual points close to those of the iterations."""
-        data = self.data
-        points = np.clip(alpha.astype(float), 0.0, data.C)
-        if data.intercept:
-            points *= _balancing(points, data.y)
-        return np.array(
-            [
-                repair_machines(point, data.y, data.C, data.intercept, 1)
-                for point in points
-            ]
-        )
-
-    def _result(
+    def _results(
         self,
-        request: RelaxationRequest,
-        point: np.ndarray,
-        products: np.ndarray,
+        requests: list[RelaxationRequest],
+        batch: RegionBatch,
+        points: np.ndarray,
+        found: BatchBounds,
         z: np.ndarray,
         state: np.ndarray,
-    ) -> RelaxationResult:
-        """The result at a repaired dual point."""
-        data, region, parameters = self.data, request.region, self.parameters.batch
-        squares = square_bounds(
-            products, data.norms, point, data.starts, data.columns, data.signs
-        )
-        decided = (
-            point, squares, region.forced, region.free, region.k, data.costs,
-            region.budget,
-        )  # fmt: skip
-        bound, price = bound_and_price(*decided)
-        decision = np.zeros(region.free.shape[0], dtype=np.int8)
-        if bound <= request.cutoff:
-            decision = screen_region(*decided, request.cutoff)
-        is_last = request.n_before + 1 >= parameters.max_rounds
-        return RelaxationResult(
-            max(0.0, bound), price, np.inf, 1, parameters.steps, is_last, point,
-            squares, z, _curvature(squares, z, parameters.least_z), NO_WEIGHTS,
-            request.start._replace(state=state), decision, bool(decision.any()),
-        )  # fmt: skip
+    ) -> list[RelaxationResult]:
+        """The results at some repaired dual points."""
+        parameters = self.parameters.batch
+        curvature = _curvature(found.squares, z, parameters.least_z)
+        starts, counts = batch.free_starts.tolist(), found.n_decided.tolist()
+        goes_on = np.isfinite(state).all(axis=1).tolist()
+        results = []
+        for t, (request, bound) in enumerate(
+            zip(requests, found.bounds.tolist(), strict=True)
+        ):
+            results.append(
+                RelaxationResult(
+                    max(0.0, bound), 0.0, np.inf, 1, parameters.steps,
+                    request.n_before + 1 >= parameters.max_rounds, points[t],
+                    found.squares[t], z[t], curvature[t], NO_WEIGHTS,
+                    request.start._replace(state=state[t] if goes_on[t] else None),
+                    found.decision[starts[t] : starts[t + 1]], counts[t] > 0,
+                )
+            )  # fmt: skip
+        return results
 
 
 def _continues(request: RelaxationRequest) -> bool:
     """Whether a request can be solved together with others."""
-    state = request.start.state
-    if state is None or request.region.free.size == 0:
-        return False
-    return bool(np.isfinite(state).all())
+    return request.start.state is not None and request.region.free.size > 0
 
 
-def _choice(regions: list[Region], n: int, features: np.ndarray) -> BatchRegions:
+def _batch_of(regions: list[Region]) -> RegionBatch:
+    """Regions side by side."""
+    forced = [region.forced for region in regions]
+    free = [region.free for region in regions]
+    return RegionBatch(
+        np.concatenate(forced), np.concatenate(free), _starts(forced), _starts(free),
+        np.array([region.k for region in regions]),
+    )  # fmt: skip
+
+
+def _starts(parts: list[np.ndarray]) -> np.ndarray:
+    return np.cumsum([0, *(part.shape[0] for part in parts)])
+
+
+def _choice(
+    batch: RegionBatch, n: int, features: np.ndarray, device: Device
+) -> BatchRegions:
     """What regions decide about some of n features."""
-    free = np.zeros((len(regions), n), dtype=SINGLE)
-    forced = np.zeros((len(regions), n), dtype=SINGLE)
-    total = np.zeros((len(regions), 1), dtype=SINGLE)
-    for t, region in enumerate(regions):
-        free[t, region.free] = 1.0
-        forced[t, region.forced] = FORCED
-        total[t] = region.k + region.forced.shape[0]
-    return BatchRegions(free[:, features], forced[:, features], total)
-
-
-def _balancing(points: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Factors by which the heavier class of each point is as heavy as the other."""
-    positive = y > 0
-    sums = points @ np.array([positive, ~positive], dtype=float).T
-    factors = sums.min(axis=1, keepdims=True) / np.maximum(sums, 1e-300)
-    return factors[:, np.where(positive, 0, 1)]
+    count = batch.k.shape[0]
+    free = np.zeros((count, n), dtype=SINGLE)
+    forced = np.zeros((count, n), dtype=SINGLE)
+    n_forced = np.diff(batch.forced_starts)
+    rows = np.arange(count)
+    free[rows.repeat(np.diff(batch.free_starts)), batch.free] = 1.0
+    forced[rows.repeat(n_forced), batch.forced] = FORCED
+    total = (batch.k + n_forced).astype(SINGLE)[:, np.newaxis]
+    parts = free[:, features], forced[:, features], total
+    return BatchRegions(*(device.put(part) for part in parts))
 
 
 def _curvature(squares: np.ndarray, z: np.ndarray, least_z: float) -> np.ndarray:

@@ -13,7 +13,8 @@ Those that Python calls are kept on disk:
 * ``jit_entry`` is the usual one.
 * ``jit_nogil`` is for long calls: it releases the GIL, so that other threads run. Short
   calls do not, since reacquiring the GIL would take longer.
-* ``jit_strict`` is for code whose rounding errors are part of a proof.
+* ``jit_strict`` is for code whose rounding errors are part of a proof, and
+  ``jit_strict_nogil`` for long calls of such code.
 
 Strict code keeps IEEE semantics; in all other code the compiler may reorder sums, which
 makes the loops fast.
@@ -101,3 +102,4 @@ jit_strict_part = _part(**_STRICT)
 jit_entry = _kept(**_FAST)
 jit_nogil = _kept(nogil=True, **_FAST)
 jit_strict = _kept(**_STRICT)
+jit_strict_nogil = _kept(nogil=True, **_STRICT)
