@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from frugalsvm import FrugalSVC, PortableModel
-from frugalsvm.cli.fit import DataOptions, Files, Run
+from frugalsvm.cli.data_options import DataOptions
+from frugalsvm.cli.fit_files import Files
+from frugalsvm.cli.fit_run import Run
 from frugalsvm.cli.session import Session
 from frugalsvm.cli.study import Conditions, Search, load_data
 from frugalsvm.driver.options import PartSizes

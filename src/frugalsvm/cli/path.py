@@ -12,10 +12,10 @@ from ..tables.gaps import REFUSE
 from ..tables.kinds import MIN_LEVEL
 from ..tables.layout import Layout
 from . import options as opt
+from .data_options import DataOptions
 from .deadline import Deadline
 from .errors import InterruptedFit, UsageProblem
-from .fit import DataOptions, command_line
-from .outputs import check_output, given_with_errors, write_text
+from .outputs import check_output, command_line, given_with_errors, write_text
 from .panel import Panel
 from .session import Session, plain
 
