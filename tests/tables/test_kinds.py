@@ -32,6 +32,10 @@ def reason(values, name="column", **options):
         ("column", (500 - 2 * RNG.permutation(N)).tolist(), "identifiers"),
         ("patient_id", RNG.permutation(10 * N)[:N].tolist(), "identifiers"),
         ("patient", RNG.permutation(10 * N)[:N].tolist(), "identifiers"),
+        ("customer_number", RNG.permutation(10 * N)[:N].tolist(), "identifiers"),
+        ("row number", RNG.permutation(10 * N)[:N].tolist(), "identifiers"),
+        ("index", RNG.permutation(10 * N)[:N].tolist(), "identifiers"),
+        ("number", [7 * j + j % 5 for j in range(N)], "identifiers"),
         ("column", [f"K{j:04d}" for j in range(N)], "identifiers"),
         (
             "column",
@@ -61,6 +65,11 @@ def test_useless_columns_are_dropped_with_a_reason(name, values, words):
         ("id_of_nothing", [1, 2] * (N // 2)),
         ("paid", RNG.permutation(10 * N)[:N].tolist()),
         ("column", [*range(N - 1), 5]),
+        ("body mass index", RNG.integers(15, 75, N).tolist()),
+        ("house_price_index", RNG.permutation(10 * N)[:N].tolist()),
+        ("octane number", RNG.permutation(10 * N)[:N].tolist()),
+        ("number", RNG.permutation(10 * N)[:N].tolist()),
+        ("NO", RNG.permutation(10 * N)[:N].tolist()),
         ("column", [10_000_000 + j * j for j in range(N)]),
     ],
 )
