@@ -16,6 +16,8 @@ _ALONE = "index"
 _PERSONS = "patient|subject|sample|case|customer|client|person|participant"
 _PERSON = re.compile(rf"(?:{_PERSONS})s?")
 _JOINED = re.compile(rf"(?:{_PERSONS}|member|user|account|order)(?:ids?|nr|no|number)")
+# German: Fallnummer, KundenNr, Kundennr (but no PSNR).
+_COMPOUND = re.compile(r"\w*(?:nummer|kennung)|\w{4,}nr")
 # Last words that say so after something that is numbered (customer number, row index);
 # after others they may be measured (octane number, house price index).
 _NUMBERS = {"no", "number", "index"}
@@ -53,7 +55,7 @@ def is_id_name(name: str) -> bool:
         return True
     if words[-1] in _NUMBERS and len(words) > 1 and _NUMBERED.fullmatch(words[-2]):
         return True
-    return any(_JOINED.fullmatch(one) for one in words)
+    return any(_JOINED.fullmatch(one) or _COMPOUND.fullmatch(one) for one in words)
 
 
 def _may_be_id_name(name: str) -> bool:
