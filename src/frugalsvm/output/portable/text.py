@@ -315,8 +315,11 @@ def _sql_value(origin: Origin, dialect: str) -> str:
         words = _sql_list([one for one in origin.missing if one], dialect)
         other = f"NULLIF({text}, '') {f'NOT {words}' if words else 'IS NOT NULL'}"
         hit = _sql_hit(text, origin.forms, dialect)
-        yes, no = ("0.0E0", "1.0E0") if origin.is_other else ("1.0E0", "0.0E0")
-        cases = f"WHEN {hit} THEN {yes} " * bool(hit) + f"WHEN {other} THEN {no}"
+        yes, no = (0.0, 1.0) if origin.is_other else (1.0, 0.0)
+        cases = f"WHEN {hit} THEN {_real(yes)}" if hit else ""
+        # What is missing may count as another category; then there are two cases only.
+        if not hit or fill != no:
+            cases = f"{cases} WHEN {other} THEN {_real(no)}".lstrip()
     otherwise = "" if fill is None else f" ELSE {_real(fill)}"
     return f"(CASE {cases}{otherwise} END)"
 
