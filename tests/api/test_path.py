@@ -79,6 +79,31 @@ def test_neighbours_help():
     assert (path.objectives[0] < np.array(alone) * (1 - 1e-4)).any()
 
 
+def test_labels_are_taken_as_the_estimators_do(data):
+    X, y = data
+    options = {"max_features": [1, 2], "random_state": 0}
+    expected = frugal_path(X, y, **options)
+    for labels in (np.where(y > 0, "yes", "no"), (y > 0).tolist(), (y > 0) + 4):
+        path = frugal_path(X, labels, **options)
+        np.testing.assert_array_equal(path.objectives, expected.objectives)
+        found, wanted = path.results[0][1], expected.results[0][1]
+        np.testing.assert_array_equal(found.coef, wanted.coef)
+    three = np.where(X[:, 0] > 1, "c", np.where(y > 0, "b", "a"))
+    signs = np.where(three[:, np.newaxis] == ["a", "b", "c"], 1.0, -1.0)
+    np.testing.assert_array_equal(
+        frugal_path(X, three, **options).objectives,
+        frugal_path(X, signs, **options).objectives,
+    )
+
+
+def test_labels_that_are_no_classes_are_rejected(data):
+    X, y = data
+    with pytest.raises(ValueError, match="two classes or more, got 1"):
+        frugal_path(X, ["yes"] * len(y), max_features=[1])
+    with pytest.raises(ValueError, match="Unknown label type: continuous"):
+        frugal_path(X, X[:, 0], max_features=[1])
+
+
 def test_it_prints_as_a_table(data):
     path = frugal_path(*data, max_features=[1, 2], random_state=0)
     header, *lines, note = str(path).splitlines()

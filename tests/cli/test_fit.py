@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from frugalsvm import FrugalSVC, PortableModel
-from frugalsvm.cli.fit import DataOptions, Files, Run
+from frugalsvm.cli.data_options import DataOptions
+from frugalsvm.cli.fit_files import Files
+from frugalsvm.cli.fit_run import Run
 from frugalsvm.cli.session import Session
 from frugalsvm.cli.study import Conditions, Search, load_data
 from frugalsvm.driver.options import PartSizes
@@ -18,8 +20,9 @@ FAST = ("-t", "state", "--effort", "fast", "--folds", "3")
 def test_it_reports_how_it_read_the_table_and_the_result(run, data):
     done = run("fit", data, *FAST, "-k", "3", "--positive", "sick")
     for words in (
-        "80 rows, 8 columns", "(positive)", "dropped patient_id: identifiers",
-        "dropped visit: dates like '2024-01-11'", "categories of colour: blue, green",
+        "80 rows, 8 columns", " rows are sick (positive), ",
+        "dropped patient_id: identifiers", "dropped visit: dates like '2024-01-11'",
+        "categories of colour: blue, green",
         "counts as one feature", "standardised",
     ):  # fmt: skip
         assert words in done.stderr
@@ -324,6 +327,10 @@ def test_ctrl_c_before_there_is_a_model(run, data, monkeypatch):
     [
         (["-k", "2", "--C", "auto"], "with at most 2 features and C = 0.03 has"),
         (["-k", "auto", "--C", "1"], "(feature limit chosen by cross-validation)"),
+        (
+            ["-k", "auto", "--class-weight", "balanced"],
+            "(feature limit chosen by cross-validation), class weights balanced (",
+        ),
         (["-k", "auto", "--C", "auto"], "(feature limit chosen by cross-validation)"),
         (["-k", "all"], "no linear SVM with C = 1 has"),
     ],

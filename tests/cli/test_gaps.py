@@ -86,6 +86,10 @@ def test_choosing_and_reports_take_indicators(run, holes):
     )  # fmt: skip
     page = Path("out.html").read_text(encoding="utf-8")
     assert "income missing" in page
+    assert "one feature: a number, and a weight for being missing" in page
+    assert "a weight for each of its values" not in page
+    assert "a missing value points to “" in page
+    assert " if it is missing" in page
     shown = run("verify", "proof.npz", holes).stdout
     assert "missing values were imputed by: income: " in shown
     assert "job: (missing)" in shown

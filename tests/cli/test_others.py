@@ -31,6 +31,24 @@ def test_path(run, run_json, data, folder):
     assert none["path"][0]["accuracy"] is None
 
 
+def test_a_path_fits_a_terminal_of_80_columns(run, folder, monkeypatch):
+    table = columns()
+    shown_names = {
+        "age": "age of the patient at admission",
+        "dose": "dose of the drug per day in milligrams",
+        "noise": "noise in the ward during the night",
+    }
+    table = {shown_names.get(name, name): values for name, values in table.items()}
+    path = write_csv(folder / "long.csv", table)
+    monkeypatch.setenv("COLUMNS", "80")
+    shown = run("path", path, "-t", "state", "--budgets", "1,5", "--folds", "3").stdout
+    assert max(map(len, shown.splitlines())) <= 80
+    # The last table; a name may be broken between its words only.
+    changes = " ".join(shown.rpartition("budget")[2].split())
+    for name in (*shown_names.values(), "smoker"):
+        assert f"+{name}" in changes
+
+
 def test_ctrl_c_leaves_the_path_on_all_rows(run_json, data, folder, monkeypatch):
     from frugalsvm.cli.path import FoldPath
 

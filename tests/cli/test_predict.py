@@ -162,7 +162,8 @@ def scored_loans(run, folder):
 
 def test_columns_named_like_output_columns_are_renamed(run, run_json, folder):
     table, path = scored_loans(run, folder)
-    run("explain", "m.json", path, "--id", "prediction", "-o", "all.csv")
+    done = run("explain", "m.json", path, "--id", "prediction", "-o", "all.csv")
+    assert "written to all.csv" in done.stderr
     for one in rows((folder / "all.csv").read_text()):
         parts = [
             float(one[f"{name} (contribution)"]) for name in ("score", "intercept")

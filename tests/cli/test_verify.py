@@ -30,6 +30,25 @@ def test_the_proof_matches_its_table(run, run_json, fitted):
         assert means[one["name"]] == one["mean"]
 
 
+def test_of_many_columns_a_few_are_listed(run, folder):
+    rng = np.random.default_rng(0)
+    table = {f"x{j}": rng.normal(size=80).round(3) for j in range(20)}
+    table["x0"][::7] = np.nan
+    states = np.where(table["x17"] + 0.2 * rng.normal(size=80) > 0, "a", "b")
+    path = write_csv(folder / "many.csv", table | {"state": states})
+    run("fit", path, "-t", "state", "-k", "1", "--folds", "0", "--missing", "median",
+        "--effort", "fast", "--certificate", "proof.npz")  # fmt: skip
+    done = run("verify", "proof.npz", path)
+    assert "The proof is for 20 columns" in done.stdout
+    rows = [line.split() for line in done.stdout.splitlines()]
+    assert [row[0] for row in rows if row and row[0].startswith("x")] == [
+        "x17", "x0", "x1", "x2", "x3", "x4",
+    ]  # fmt: skip
+    assert "and 14 more (--all); selected: x17" in done.stdout
+    rows = run("verify", "proof.npz", path, "--all").stdout.splitlines()
+    assert [row.split()[0] for row in rows if row.startswith("x")] == list(table)
+
+
 def test_the_plain_checker_takes_the_file(fitted):
     certificate = Certificate.load(fitted / "proof.npz")
     preparation = Preparation.from_json(certificate.preparation)
@@ -90,15 +109,15 @@ def test_groups_and_signs_are_shown_by_name(run, run_json, fitted, folder):
     signs = np.zeros(len(names), dtype=int)
     signs[names.index("age")] = 1
     proof, preparation = grouped(fitted, folder, columns_of, signs)
-    done = run("verify", proof, fitted / "data.csv")
+    done = run("verify", proof, fitted / "data.csv", "--all")
     assert f"of {len(preparation.columns)} feature groups of {len(names)}" in (
         " ".join(done.stdout.split())
     )
     lines = {line.split()[0]: line for line in done.stdout.splitlines() if line.strip()}
     assert " not negative" in lines["age"]
     assert " colour" in lines["colour=blue"]
-    assert "group" in lines["feature"]
-    assert "weight" in lines["feature"]
+    assert "group" in lines["column"]
+    assert "weight" in lines["column"]
     found = run_json("verify", proof, fitted / "data.csv")
     levels = [name for name in names if name.startswith("colour=")]
     assert levels in found["feature_groups"]

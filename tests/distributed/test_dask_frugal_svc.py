@@ -20,6 +20,7 @@ from frugalsvm.distributed import DaskFrugalSVC
 from frugalsvm.engine.parameters import EngineParameters
 from frugalsvm.problem import problem as module
 from frugalsvm.problem import sources
+from frugalsvm.problem.parts import RunContext
 from tests.reference import random_data
 
 RNG = np.random.default_rng(2)
@@ -31,7 +32,7 @@ X[:, 650] -= 500.0
 X[:, 30] = 7.0
 Y = np.where(SIGNS > 0, "yes", "no")
 # Problems that estimators make get parameters from here.
-NO_RUN = module.RunContext(parameters=(EngineParameters(whole_bytes=50 * 8 * Y.size),))
+NO_RUN = RunContext(parameters=(EngineParameters(whole_bytes=50 * 8 * Y.size),))
 PARAMS = {"max_features": 4, "C": 0.5, "effort": "fast", "random_state": 0}
 
 

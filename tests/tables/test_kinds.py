@@ -32,6 +32,12 @@ def reason(values, name="column", **options):
         ("column", (500 - 2 * RNG.permutation(N)).tolist(), "identifiers"),
         ("patient_id", RNG.permutation(10 * N)[:N].tolist(), "identifiers"),
         ("patient", RNG.permutation(10 * N)[:N].tolist(), "identifiers"),
+        ("customer_number", RNG.permutation(10 * N)[:N].tolist(), "identifiers"),
+        ("Fallnummer", RNG.permutation(10 * N)[:N].tolist(), "identifiers"),
+        ("Kundennr", RNG.permutation(10 * N)[:N].tolist(), "identifiers"),
+        ("row number", RNG.permutation(10 * N)[:N].tolist(), "identifiers"),
+        ("index", RNG.permutation(10 * N)[:N].tolist(), "identifiers"),
+        ("number", [7 * j + j % 5 for j in range(N)], "identifiers"),
         ("column", [f"K{j:04d}" for j in range(N)], "identifiers"),
         (
             "column",
@@ -61,6 +67,12 @@ def test_useless_columns_are_dropped_with_a_reason(name, values, words):
         ("id_of_nothing", [1, 2] * (N // 2)),
         ("paid", RNG.permutation(10 * N)[:N].tolist()),
         ("column", [*range(N - 1), 5]),
+        ("body mass index", RNG.integers(15, 75, N).tolist()),
+        ("house_price_index", RNG.permutation(10 * N)[:N].tolist()),
+        ("octane number", RNG.permutation(10 * N)[:N].tolist()),
+        ("number", RNG.permutation(10 * N)[:N].tolist()),
+        ("PSNR", RNG.permutation(10 * N)[:N].tolist()),
+        ("NO", RNG.permutation(10 * N)[:N].tolist()),
         ("column", [10_000_000 + j * j for j in range(N)]),
     ],
 )
@@ -216,6 +228,14 @@ def test_numbers_with_percent_signs_are_named():
     assert "remove the % signs" in why(values)
     assert why(values, categorical=["column"]) is None
     assert why(["10%", "20%", "30%"] * 40) is None
+
+
+@pytest.mark.parametrize("form", ["${:,}", "€ {}", "{} €", "£{}"])
+def test_numbers_with_a_currency_are_named(form):
+    sign = next(one for one in form if one in "$€£")
+    values = [form.format(1000 + 37 * j) for j in range(100)]
+    assert f"numbers with a {sign} sign; remove the {sign} signs" in why(values)
+    assert why([form.format(one) for one in (1, 2, 3)] * 40) is None
 
 
 def test_identifiers_of_persons_may_repeat():

@@ -19,6 +19,7 @@ from ..runtime.progress import relative_gaps
 from .feature_groups import FeatureGroups
 from .feature_names import FeatureNames
 from .grid_search import spread_bounds
+from .labels import signs_of_labels
 
 # Relative improvements below this count as none.
 SAME = 1e-9
@@ -127,7 +128,9 @@ def frugal_path(
     Parameters
     ----------
     X, y : array-likes of shape (n_samples, n_features) and (n_samples,)
-        Data, and labels in {-1, +1}.
+        Data, and labels of two or more classes, as for :class:`frugalsvm.FrugalSVC`: of
+        two, positive scores mean the second in sorted order. Columns of -1 and +1 are
+        several machines, as for :class:`frugalsvm.Problem`.
     max_features : iterable of int
         Budgets, e.g. ``range(1, 21)``.
     C : float or iterable of float, default=1.0
@@ -159,7 +162,7 @@ def frugal_path(
     weights = sorted_weights(C)
     features = FeatureGroups.of(FeatureNames.of(X), feature_groups, signs, X)
     problem = Problem(
-        X, y, C=float(weights[0]), max_features=int(budgets[-1]),
+        X, signs_of_labels(y), C=float(weights[0]), max_features=int(budgets[-1]),
         sample_weight=sample_weight, fit_intercept=fit_intercept,
         **features.constraints(
             feature_costs, max_cost, include, exclude, stacklevel=3

@@ -11,9 +11,9 @@ from ..tables.gaps import REFUSE
 from ..tables.kinds import MIN_LEVEL
 from ..tables.layout import Layout
 from . import options as opt
+from .data_options import DataOptions
 from .deadline import Deadline
 from .errors import InterruptedFit, UsageProblem
-from .fit import DataOptions, check_cost_options
 from .outputs import check_output, given_with_errors, write_certificate
 from .panel import Panel
 from .session import Session, plain
@@ -86,6 +86,7 @@ def alternatives(
     from .class_weights import parse_class_weight
     from .formats import parse_formats
     from .parsing import (
+        check_cost_options,
         check_search,
         parse_budget,
         parse_C,

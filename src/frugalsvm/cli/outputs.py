@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import os
+import shlex
 import stat
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -59,6 +60,11 @@ def given_with_errors(session: Session, content: dict[str, Any]) -> Iterator[Non
         raise
     finally:
         session.give(content | {"errors": errors})
+
+
+def command_line() -> str:
+    """The command line, quoted for a shell."""
+    return shlex.join(["frugalsvm", *sys.argv[1:]])
 
 
 def write_file(path: str, write: Callable[[IO[bytes]], None]) -> None:

@@ -176,6 +176,17 @@ def read_costs(path: str) -> dict[str, float]:
     return dict(zip(names, values, strict=True))
 
 
+def check_cost_options(costs: str | None, max_cost: float | None) -> None:
+    """Raise an error unless costs and their limit are given together."""
+    if (costs is None) != (max_cost is None):
+        raise UsageProblem(
+            "--costs and --max-cost must be given together: the cost of each column, "
+            "and the maximum total cost."
+        )
+    if max_cost is not None and not 0 <= max_cost < np.inf:
+        raise UsageProblem(f"--max-cost must be a number >= 0, got {max_cost:g}.")
+
+
 def check_costs(costs: dict[str, float] | None, data: PreparedTable) -> None:
     """Raise an error if a cost is given for an unknown column."""
     for name in costs or {}:

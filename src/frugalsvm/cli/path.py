@@ -12,10 +12,10 @@ from ..tables.gaps import REFUSE
 from ..tables.kinds import MIN_LEVEL
 from ..tables.layout import Layout
 from . import options as opt
+from .data_options import DataOptions
 from .deadline import Deadline
 from .errors import InterruptedFit, UsageProblem
-from .fit import DataOptions, command_line
-from .outputs import check_output, given_with_errors, write_text
+from .outputs import check_output, command_line, given_with_errors, write_text
 from .panel import Panel
 from .session import Session, plain
 
@@ -24,10 +24,10 @@ EXAMPLES = (
     "frugalsvm path data.csv -t y --budgets 1,2,3,5,10 --C 0.1 --report path.html",
     "frugalsvm path data.csv -t y --json > path.json",
 )
-# Width of a bar in characters.
-BAR = 40
-# Maximum number of features named on a line.
-N_NAMED = 4
+# Width of a bar in characters: the table has room in a terminal of 80 columns.
+BAR = 16
+# Maximum number of features named for a budget.
+N_NAMED = 30
 # The part of the time left that the fits of all rows may use if folds follow.
 SHARE_OF_PATH = 0.5
 
@@ -273,8 +273,8 @@ def _show(
 ) -> None:
     heads = [">budget", ">objective", ">bound", ">gap"]
     heads += [] if scores is None else [f">{scores.name}"]
-    heads += ["", "features"]
-    table = session.table(*heads)
+    table = session.table(*heads, "")
+    changes = session.table(">budget", "features added (+) and dropped (-)")
     values = found.objectives[0] if scores is None else scores.mean
     low, high = float(values.min()), float(values.max())
     before: set[int] = set()
@@ -291,9 +291,9 @@ def _show(
         part = (values[t] - low) / (high - low) if high > low else 1.0
         mark = " <" if scores is not None and t == scores.chosen else ""
         now = set(result.selected.tolist())
-        cells += ["█" * max(1, round(BAR / 2 * part)) + mark]
-        cells.append(_change(names, before, now))
+        cells.append("█" * max(1, round(BAR * part)) + mark)
         table.add_row(*cells)
+        changes.add_row(str(budget), _change(names, before, now))
         before = now
     session.show("", table)
     what = "objective" if scores is None else f"cross-validated {scores.name}"
@@ -304,14 +304,16 @@ def _show(
             f"<: {budget} feature{'s' * (budget != 1)}, the fewest within one standard "
             f"error of the best {scores.name}"
         )
+    session.show("", changes)
 
 
 def _change(names: list[str], before: set[int], now: set[int]) -> str:
     """Which features were added, and which were dropped."""
     words = [f"+{plain(names[j])}" for j in sorted(now - before)]
     words += [f"-{plain(names[j])}" for j in sorted(before - now)]
-    more = f" and {len(words) - N_NAMED} more" if len(words) > N_NAMED else ""
-    return " ".join(words[:N_NAMED]) + more
+    n_more = len(words) - N_NAMED
+    more = f", and {n_more:,} more (--json names all)" if n_more > 0 else ""
+    return ", ".join(words[:N_NAMED]) + more
 
 
 def _content(

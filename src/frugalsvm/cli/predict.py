@@ -16,6 +16,7 @@ from .outputs import STDOUT, check_output, given_with_errors, write_table
 from .session import Session, plain
 
 if TYPE_CHECKING:
+    from ..tables.columns import TextStyle
     from .models import Loaded
 
 PREDICT_EXAMPLES = (
@@ -93,7 +94,7 @@ def predict(
         content["rows"] = [dict(zip(columns, r, strict=True)) for r in _rows(columns)]
     with given_with_errors(session, content):
         if output != STDOUT or not session.json:
-            write_table(output, columns, table.style)
+            _write(session, output, columns, table.style)
 
 
 def explain(
@@ -167,7 +168,15 @@ def explain(
                 columns[name] = np.full(table.n_rows, one)
             columns |= _without(set(columns), _named(loaded, parts), "contribution")
             chosen_ones = {k: v[chosen] for k, v in columns.items()}
-            write_table(output, chosen_ones, table.style)
+            _write(session, output, chosen_ones, table.style)
+
+
+def _write(
+    session: Session, path: str, columns: dict[str, Any], style: TextStyle
+) -> None:
+    write_table(path, columns, style)
+    if path != STDOUT:
+        session.say(f"written to {path}")
 
 
 def _named(loaded: Loaded, parts: dict[str, np.ndarray]) -> dict[str, np.ndarray]:

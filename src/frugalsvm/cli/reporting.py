@@ -25,7 +25,7 @@ from ..output.report import (
     scored_path_of,
     verdict_of,
 )
-from ..output.report.content import CATEGORY, NUMBER, DataWarning
+from ..output.report.content import CATEGORY, MISSING, NUMBER, DataWarning
 from ..problem.problem import Problem
 from ..tables import Preparation
 from ..tables.gaps import INDICATOR
@@ -250,6 +250,7 @@ def _features(
         if isinstance(column, NumberColumn):
             level = column.category
         name = preparation.features[j]
+        kind = NUMBER if level is None else CATEGORY
         made.append(
             SelectedFeature(
                 name=name,
@@ -257,7 +258,7 @@ def _features(
                 standardised=float(fit.model.coef[j]),
                 mean=float(preparation.means[j]),
                 scale=float(preparation.scales[j]),
-                kind=NUMBER if level is None else CATEGORY,
+                kind=MISSING if preparation.indicators[j] else kind,
                 column=None if level is None else column.variable,
                 category=level,
                 folds_selecting=None

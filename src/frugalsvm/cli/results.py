@@ -197,10 +197,11 @@ def proof_lines(fit: Fit, signs: np.ndarray) -> list[str]:
     if conditions.signs:
         limits.append(f"signs {signs_in_words(conditions.signs)}")
     words = ", ".join(limits) + " and " * bool(limits) + f"C = {conditions.loss:g}"
+    words += _chosen_words(fit)
     if conditions.is_weighted:
         words += f", class weights {conditions.weight_words(signs)},"
     lines = [
-        f"Proved: no linear SVM with {words}{_chosen_words(fit)} has an objective "
+        f"Proved: no linear SVM with {words} has an objective "
         f"below {result.lower_bound:.6g}. This one has {result.objective:.6g}: "
         + _gap_words(result)
     ]

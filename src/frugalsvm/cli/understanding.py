@@ -33,8 +33,10 @@ def understood(
     n_first, n_second = target.counts
     lines = [f"{table.source}: {table.n_rows:,} rows, {n_columns:,} columns"]
     lines += [f"  {remark}" for remark in table.remarks]
+    one_or_more = "row is" if n_second == 1 else "rows are"
     lines.append(
-        f"  target {target.name}: {n_second:,} {second} (positive), {n_first:,} {first}"
+        f"  target {target.name}: {n_second:,} {one_or_more} {second} (positive), "
+        f"{n_first:,} {first}"
     )
     lines += _dropped(data)
     lines += _rising(data)

@@ -14,8 +14,8 @@ EXAMPLES = (
     "frugalsvm verify proof.npz data.csv",
     "frugalsvm verify proof.npz data.csv --json",
 )
-# Maximum number of features listed.
-N_SHOWN = 30
+# Maximum number of columns listed without --all.
+N_SHOWN = 6
 SIGN_WORDS = {0: "", 1: "not negative", -1: "not positive"}
 
 
@@ -30,7 +30,7 @@ def verify(
         typer.Option("--target", "-t", help="Expected target column."),
     ] = None,
     all_features: Annotated[
-        bool, typer.Option("--all", help="List all features with mean and scale.")
+        bool, typer.Option("--all", help="List all columns with mean and scale.")
     ] = False,
     sheet: opt.Sheet = None,
     transpose: opt.Transpose = False,
@@ -139,19 +139,20 @@ def _show(
         f"{proof} is a valid proof for {table.source}.",
         *str(checked).split("\n"),
         f"target {preparation.target}: +1 is {second}, -1 is {first}",
-        "The proof is for the features below, standardised: (value - mean) / scale. "
-        "Their mean is 0, and their variance 1 (that of all categories of a column "
-        f"together), to within {off:.1g}.",
+        f"The proof is for {preparation.n_features:,} columns, standardised: (value - "
+        "mean) / scale. Their mean is 0, and their variance 1 (that of all categories "
+        f"of a column together), to within {off:.1g}.",
         "",
     )
     selected = set(checked.selected_columns.tolist())
     groups, signs = _group_names(checked, preparation), checked.problem.columns.signs
     rows = session.table(
-        "feature", ">mean", ">scale", *["group"] * bool(groups),
+        "column", ">mean", ">scale", *["group"] * bool(groups),
         *["weight"] * (signs is not None), "",
     )  # fmt: skip
     listed = range(preparation.n_features)
-    shown = listed if all_features else listed[:N_SHOWN]
+    by_use = sorted(listed, key=lambda j: j not in selected)
+    shown = listed if all_features else by_use[:N_SHOWN]
     for j in shown:
         rows.add_row(
             preparation.features[j],
@@ -170,8 +171,10 @@ def _show(
         )
     filled = [one for one in preparation.columns if one.n_gaps]
     if filled:
-        words = ", ".join(f"{one.name}: {one.fill}" for one in filled[:N_SHOWN])
-        session.show(f"missing values were imputed by: {words}")
+        words = [f"{one.name}: {one.fill}" for one in filled]
+        if not all_features and len(words) > N_SHOWN:
+            words[N_SHOWN:] = [f"and {len(words) - N_SHOWN:,} more (--all)"]
+        session.show(f"missing values were imputed by: {', '.join(words)}")
 
 
 def _group_names(checked: Any, preparation: Any) -> list[str]:

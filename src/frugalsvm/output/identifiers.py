@@ -10,11 +10,24 @@ import numpy as np
 ID_ROWS = 20
 # Words of a name that say so: anywhere in it, as the first, the last or the only one.
 _ANYWHERE = {"id", "ids", "pid", "uid", "uuid", "guid", "rowid", "rownames", "unnamed"}
-_FIRST = {"row", "index", "record"}
-_LAST = {"nr", "no", "number", "index", "key", "row", "record"}
+_FIRST = {"row", "record"}
+_LAST = {"nr", "key", "row", "record"}
+_ALONE = "index"
 _PERSONS = "patient|subject|sample|case|customer|client|person|participant"
-_ALONE = re.compile(rf"(?:{_PERSONS})s?")
+_PERSON = re.compile(rf"(?:{_PERSONS})s?")
 _JOINED = re.compile(rf"(?:{_PERSONS}|member|user|account|order)(?:ids?|nr|no|number)")
+# German: Fallnummer, KundenNr, Kundennr (but no PSNR).
+_COMPOUND = re.compile(r"\w*(?:nummer|kennung)|\w{4,}nr")
+# Last words that say so after something that is numbered (customer number, row index);
+# after others they may be measured (octane number, house price index).
+_NUMBERS = {"no", "number", "index"}
+_NUMBERED = re.compile(
+    rf"(?:{_PERSONS}|member|user|account|order|row|record|line|item|observation|study|"
+    "student|employee|staff|invoice|bill|contract|policy|ticket|card|serial|batch|lot|"
+    "part|product|article|vehicle|file|document|reference|registration|tracking|"
+    "phone|telephone|mobile|fax|passport|licen[cs]e|security|tax|insurance|chart|visit|"
+    "admission|encounter)s?"
+)
 # Between words: customer_no, row.names, PatientID.
 _BETWEEN = re.compile(r"(?<=[a-z])(?=[A-Z])|[\W_]+")
 # Fraction of distinct values beyond which a telling name is believed.
@@ -30,21 +43,33 @@ def is_id_name(name: str) -> bool:
     --------
     >>> [is_id_name(one) for one in ("customer no", "PatientID", "acid", "NO2")]
     [True, True, False, False]
+    >>> [is_id_name(one) for one in ("row number", "octane number", "body mass index")]
+    [True, False, False]
     """
     words = [one.lower() for one in _BETWEEN.split(name) if one]
     if not words:
         return False
     if words[0] in _FIRST or words[-1] in _LAST or not _ANYWHERE.isdisjoint(words):
         return True
-    is_alone = len(words) == 1 and _ALONE.fullmatch(words[0]) is not None
-    return is_alone or any(_JOINED.fullmatch(one) for one in words)
+    if len(words) == 1 and (words[0] == _ALONE or _PERSON.fullmatch(words[0])):
+        return True
+    if words[-1] in _NUMBERS and len(words) > 1 and _NUMBERED.fullmatch(words[-2]):
+        return True
+    return any(_JOINED.fullmatch(one) or _COMPOUND.fullmatch(one) for one in words)
+
+
+def _may_be_id_name(name: str) -> bool:
+    """Whether the name ends like one of numbered rows, but may be a measurement's."""
+    words = [one.lower() for one in _BETWEEN.split(name) if one]
+    return bool(words) and words[-1] in _NUMBERS
 
 
 def numbers_rows(name: str, column: np.ndarray) -> bool:
     """Whether a column numbers its rows, in any order, or the persons in them.
 
     It does if its sorted integers rise in equal steps, or are nearly all of a range
-    (some rows were left out), or if its name says so and most of them are distinct.
+    (some rows were left out), or if its name says so and most of them are distinct. A
+    name that may as well be a measurement's says so only if they rise with the rows.
     """
     known = column[~np.isnan(column)]
     if known.size < ID_ROWS or (known != np.round(known)).any():
@@ -52,7 +77,9 @@ def numbers_rows(name: str, column: np.ndarray) -> bool:
     different = np.unique(known)
     if different.size == known.size and _are_counted(different):
         return True
-    return different.size > DIFFERENT * known.size and is_id_name(name)
+    if different.size > DIFFERENT * known.size and is_id_name(name):
+        return True
+    return _may_be_id_name(name) and rises_with_rows(known)
 
 
 def _are_counted(different: np.ndarray) -> bool:

@@ -16,8 +16,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
-from functools import cache, cached_property
-from typing import Any, NamedTuple, TypeVar, cast
+from functools import cached_property
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -27,16 +27,15 @@ from ..engine.columns import Columns
 from ..engine.native import NativeEngine
 from ..engine.parameters import EngineParameters
 from ..engine.region import Region
-from ..engine.rows import RowCache
 from ..engine.shared import SharedEngine
-from ..engine.source import Source
 from ..engine.subsampling import draw
 from ..engine.tall import native_engine
-from ..kernels.data import NEVER, Data
+from ..kernels.data import Data
 from .constraints import Constraints
 from .data import SignedData
 from .loss import HingeLoss
 from .machines import StackedData
+from .parts import NO_RUN, Parts
 from .sources import check_room, dense, is_for_source
 from .validation import (
     check_data,
@@ -47,31 +46,8 @@ from .validation import (
     freeze,
 )
 
-P = TypeVar("P")
 
-
-class RunContext(NamedTuple):
-    """What a run adds to a problem.
-
-    Attributes
-    ----------
-    stop_flag : array of one byte
-        Set by another thread; compiled code ends early then.
-    n_threads : int
-        For products with large data.
-    parameters : tuple of frozen dataclasses
-        Those that differ from the defaults, at most one of each kind.
-    """
-
-    stop_flag: np.ndarray = NEVER
-    n_threads: int = 1
-    parameters: tuple[Any, ...] = ()
-
-
-NO_RUN = RunContext()
-
-
-class Problem:
+class Problem(Parts):
     """An instance of FS-SVM.
 
     Parameters
@@ -162,7 +138,6 @@ class Problem:
                 "y has only one class among the samples of positive weight; a "
                 "classifier needs samples of both classes with sample_weight > 0."
             )
-        self.data: SignedData | StackedData
         if is_shared:
             self.data = StackedData.copied(
                 table, kept_labels, kept, bool(fit_intercept), own
@@ -184,131 +159,6 @@ class Problem:
         )
         self.context = NO_RUN
 
-    def _with(self, **parts: Any) -> Problem:
-        """The same problem with other parts."""
-        other = object.__new__(Problem)
-        mine = {name: vars(self)[name] for name in _PARTS}
-        vars(other).update(mine | parts)
-        return other
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        # Parts are set once; all else is derived from them.
-        if name not in _PARTS or name in vars(self):
-            raise AttributeError(
-                f"a Problem cannot be changed, so {name} cannot be set; see "
-                "with_budget and with_C."
-            )
-        super().__setattr__(name, value)
-
-    def __getstate__(self) -> dict[str, Any]:
-        # Without what is derived, and not as a part of a run.
-        state = {name: vars(self)[name] for name in _PARTS if name != "context"}
-        return state | {"parameters": self.context.parameters}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        parts = dict(state) if "data" in state else _parts_of_old(state)
-        parts.setdefault("columns", Columns.single(parts["data"].n_columns))
-        parameters = parts.pop("parameters", ())
-        vars(self).update(parts | {"context": NO_RUN._replace(parameters=parameters)})
-
-    # --- parts of the parts ----------------------------------------------------------
-
-    @property
-    def y(self) -> np.ndarray:
-        """Labels of the samples of positive weight, one machine after the other."""
-        return self.data.y
-
-    @property
-    def n_machines(self) -> int:
-        """Number of SVMs that share the features."""
-        return self.data.n_machines if isinstance(self.data, StackedData) else 1
-
-    @cached_property
-    def C(self) -> np.ndarray:
-        """Loss weights of these samples."""
-        if self.n_machines == 1:
-            return self.loss.C
-        return freeze(np.tile(self.loss.C, self.n_machines))
-
-    @property
-    def weights(self) -> np.ndarray:
-        """Loss weights of all samples."""
-        return self.loss.weights
-
-    @property
-    def fit_intercept(self) -> bool:
-        """Whether the intercept is free."""
-        return self.data.fit_intercept
-
-    @property
-    def A(self) -> np.ndarray:
-        """Signed data, ``A[j, i] = y_i (X_ij - shift_j)``, one row per column of X.
-
-        Built on first use if X was not copied. Callers that can do without it use
-        products or a few rows from ``engine`` instead.
-        """
-        return self.data.A
-
-    @property
-    def source(self) -> Source | None:
-        """The data source that holds X, if X was not copied."""
-        return self.data.source
-
-    @property
-    def shift(self) -> np.ndarray:
-        """What is subtracted from each column, see :class:`SignedData`."""
-        return self.data.shift
-
-    @property
-    def norms(self) -> np.ndarray:
-        """Upper bounds of the Euclidean norms of the rows of A."""
-        return self.data.norms
-
-    @property
-    def n_features(self) -> int:
-        """Number of features: columns, or groups of them."""
-        return self.columns.n_features
-
-    @property
-    def n_columns(self) -> int:
-        """Number of columns of X, of all machines together."""
-        return self.columns.n_columns
-
-    @property
-    def n_samples(self) -> int:
-        """Number of samples of positive weight, of all machines together."""
-        return self.data.n_samples
-
-    @property
-    def max_features(self) -> int:
-        """Maximum number of features."""
-        return self.constraints.max_features
-
-    @property
-    def costs(self) -> np.ndarray:
-        """Costs of the features; 1 by default."""
-        return self.constraints.costs
-
-    @property
-    def max_cost(self) -> float:
-        """Maximum total cost; infinite by default."""
-        return self.constraints.max_cost
-
-    @property
-    def cost_budget(self) -> float:
-        """``max_cost`` with an allowance for rounding in sums of costs."""
-        return self.constraints.cost_budget
-
-    @property
-    def include(self) -> np.ndarray:
-        """Features that are always selected."""
-        return self.constraints.include
-
-    @property
-    def exclude(self) -> np.ndarray:
-        """Features that are never selected."""
-        return self.constraints.exclude
-
     # --- derived ---------------------------------------------------------------------
 
     @cached_property
@@ -320,11 +170,6 @@ class Problem:
         """
         useful = self.columns.sums(self.data.useful) > 0
         return freeze(np.flatnonzero(self.constraints.allowed & useful))
-
-    @property
-    def own_columns(self) -> Columns:
-        """The columns of X that features consist of, for one machine."""
-        return self.data.own if isinstance(self.data, StackedData) else self.columns
 
     def blocks(self, features: np.ndarray, w: np.ndarray) -> np.ndarray:
         """Weights of the columns of some features, one machine after the other."""
@@ -390,11 +235,6 @@ class Problem:
             context = context._replace(n_threads=n_threads)
         return self._with(context=context)
 
-    @property
-    def is_watched(self) -> bool:
-        """Whether a run has set a stop flag."""
-        return self.context.stop_flag is not NEVER
-
     def with_parameters(self, *parameters: Any) -> Problem:
         """The same problem with other parameters of algorithms.
 
@@ -406,13 +246,6 @@ class Problem:
         """
         new = {type(one): one for one in (*self.context.parameters, *parameters)}
         return self._with(context=self.context._replace(parameters=(*new.values(),)))
-
-    def parameters(self, kind: type[P]) -> P:
-        """The parameters of a kind: those given, or else the defaults."""
-        for one in self.context.parameters:
-            if type(one) is kind:
-                return one
-        return cast(P, _defaults(cast(Any, kind)))
 
     def with_budget(
         self, max_features: int | None, max_cost: float | None = None
@@ -523,27 +356,3 @@ class Problem:
         used = np.flatnonzero(coef)
         rows = self.signed_rows(used)
         return self.loss.objective(rows, self.y, coef[used], float(intercept))
-
-
-_PARTS = ("data", "loss", "constraints", "columns", "context")
-
-
-@cache
-def _defaults(kind: Any) -> Any:
-    """The default parameters of a kind."""
-    return kind()
-
-
-def _parts_of_old(state: dict[str, Any]) -> dict[str, Any]:
-    """The parts of a problem that was pickled before there were any."""
-    cache = state["_cache"]
-    data = SignedData(
-        state["y"], state["fit_intercept"], state["shift"], state["_A"],
-        state["source"], state["_unshifted"], None if cache is None else RowCache(),
-    )  # fmt: skip
-    loss = HingeLoss(state["weights"], state["C"], state["_sample_weight"])
-    constraints = Constraints(
-        state["max_features"], state["costs"], state["max_cost"], state["include"],
-        state["exclude"], not state["_has_unit_costs"],
-    )  # fmt: skip
-    return {"data": data, "loss": loss, "constraints": constraints}

@@ -24,7 +24,7 @@ from .columns import (
     check_usable,
 )
 from .errors import TableError, WrongRequest, unknown_column
-from .strays import check_strays, have_percent_signs
+from .strays import check_strays, sign_of_numbers
 
 NUMBER, CATEGORY = "number", "category"
 # Maximum number of values of a text column that is taken as categorical in any case, of
@@ -285,8 +285,9 @@ def _why_not_texts(name: str, column: Texts, rule: _LevelRule) -> str:
         return ""
     if column.are_dates or _are_dates(levels):
         return f"dates like {levels[0]!r}; convert them to days or years"
-    if have_percent_signs(column):
-        return "numbers with a % sign; remove the % signs to use them"
+    sign = sign_of_numbers(column)
+    if sign:
+        return f"numbers with a {sign} sign; remove the {sign} signs to use them"
     return _why_not_levels(name, column, rule) or why_unclear(levels)
 
 

@@ -18,6 +18,8 @@ LEAST_SHARE = 0.9
 MOST_CODES = 20
 # Maximum number of columns, and of cells in each, that an error describes.
 N_COLUMNS, N_CELLS = 5, 3
+# What makes texts of numbers.
+SIGNS = "%$€£¥"
 # Lines that may follow the header line to describe the columns.
 N_HEADERS = 2
 # Strings that may be numbers, and codes like 007.
@@ -61,12 +63,15 @@ def _how(columns: Mapping[str, Texts], strays: Mapping[str, np.ndarray]) -> str:
     return ""
 
 
-def have_percent_signs(column: Texts) -> bool:
-    """Whether most cells of a text column are numbers, many of them with a % sign."""
-    if not any(one.endswith("%") for one in column.levels):
-        return False
-    texts = [one.removesuffix("%").rstrip() for one in column.levels]
-    return _is_most(column, _are_numbers(texts))
+def sign_of_numbers(column: Texts) -> str:
+    """The sign that numbers have in most cells of a text column; empty if none."""
+    for sign in SIGNS:
+        texts = [one.removeprefix(sign).removesuffix(sign) for one in column.levels]
+        if texts != list(column.levels):
+            texts = [one.strip() for one in texts]
+            if _is_most(column, _are_numbers(texts)):
+                return sign
+    return ""
 
 
 def _strays(column: Texts) -> np.ndarray | None:

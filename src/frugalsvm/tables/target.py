@@ -14,6 +14,8 @@ from .errors import TableError, UnknownColumn, WrongRequest, listed, unknown_col
 Label = str | int | float
 # Doubles represent all whole numbers up to this one exactly.
 LARGEST_WHOLE = 2**53 - 1
+# Words for no in the languages in which they come after those for yes, or may.
+NO = {"no", "nein", "nee", "nej"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +60,7 @@ def find_target(table: Table, name: str, positive: str | None = None) -> Target:
     positive : str, default=None
         The class that a positive score means; if there are several others, they are one
         class, ``not`` this one. None takes the larger number, or the last one in
-        alphabetical order.
+        alphabetical order, unless it says no (``nein``) and the other does not.
 
     Returns
     -------
@@ -92,7 +94,7 @@ def find_target(table: Table, name: str, positive: str | None = None) -> Target:
         return _against_rest(name, labels, codes, _place(name, labels, positive))
     if len(labels) != 2:
         raise TableError(_wrong_number(name, labels, len(column)))
-    which = 1 if positive is None else _place(name, labels, positive)
+    which = _usual(labels) if positive is None else _place(name, labels, positive)
     first, second = labels[1 - which], labels[which]
     return Target(name, (first, second), codes == which, positive is not None)
 
@@ -165,6 +167,13 @@ def _labels(column: Column) -> tuple[list[Label], np.ndarray]:
             "distinct as doubles; use names or smaller numbers for the classes."
         )
     return [int(v) if whole else float(v) for v in known.tolist()], codes
+
+
+def _usual(labels: list[Label]) -> int:
+    """Which of two classes is the positive one if nobody says so."""
+    first, second = (str(one).lower() for one in labels)
+    says_no = second in NO or (first, second) == ("j", "n")
+    return 0 if says_no and first not in NO else 1
 
 
 def _place(name: str, labels: list[Label], positive: str) -> int:

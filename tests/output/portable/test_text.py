@@ -119,6 +119,13 @@ def test_sql_text_gives_the_same(database, dialect):
     assert unknown is None
 
 
+@pytest.mark.parametrize("what", ["score", "label", "probability"])
+def test_sql_text_has_a_line_for_each_term(what):
+    model = PortableModel.from_estimator(fitted(6, "sigmoid"))
+    for line in model.to_sql(what).splitlines():
+        assert sum(f'"{one.name}"' in line for one in model.features) <= 1
+
+
 def test_integer_columns_are_not_divided_as_integers():
     connection = sqlite3.connect(":memory:")
     connection.execute("CREATE TABLE t (a INTEGER)")
@@ -139,7 +146,7 @@ def test_names_and_labels_are_quoted_for_each_dialect():
     assert "'it''s \\\\'" in model.to_sql("label", dialect="mysql")
     switch = PortableModel(features, 0.0, (False, True), 1)
     assert "THEN TRUE" in switch.to_sql("label")
-    assert "THEN 1 " in switch.to_sql("label", dialect="sqlserver")
+    assert "THEN 1\n" in switch.to_sql("label", dialect="sqlserver")
 
 
 def test_names_that_sql_does_not_allow_are_rejected():

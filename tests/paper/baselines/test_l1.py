@@ -28,6 +28,12 @@ def test_scikit_learn_contract(estimator, check):
     check(estimator)
 
 
+def test_for_several_classes_there_is_frugal_svc():
+    X, _ = data(0)
+    with pytest.raises(ValueError, match=r"3 classes\. Use frugalsvm\.FrugalSVC"):
+        L1FrugalSVC().fit(X, ["a", "b", "c"] * 8)
+
+
 def data(seed, m=24, n=6):
     return random_data(np.random.default_rng(seed), m, n, separable=seed % 3 == 0)
 

@@ -15,7 +15,6 @@ from ...driver.result import Result, Status
 from ...driver.solving import rehearse, solve
 from ...problem.certificate import Certificate
 from ...problem.problem import Problem
-from ...problem.validation import check_unmasked
 from ...runtime import compilation
 from ...runtime.blas import single_threaded_blas
 from ...runtime.stopping import StopCondition
@@ -24,7 +23,7 @@ from ...tree.listing import Found, Listing, ListingTree, Threshold, solve_suppor
 from ...tree.proof import ProvedList, build_certificate
 from ..feature_groups import FeatureGroups
 from ..feature_names import FeatureNames
-from ..validation.models import signs_of
+from ..labels import signs_of_labels
 from .exchanges import ExchangeTrials
 from .listing import COMPLETE, SAME, NearOptimal
 from .needs import bounds_without
@@ -411,7 +410,7 @@ def _problem(
     """
     if y is None:
         raise ValueError("y must be given: one label for each row of X.")
-    signs = _signs(y)
+    signs = signs_of_labels(y)
     known, names = FeatureNames.of(X), None
     if feature_names is not None:
         names = _checked(feature_names, known.n_features)
@@ -432,34 +431,6 @@ def _problem(
         **arguments,
     )
     return problem, names if names and features.are_columns else features.names
-
-
-def _signs(y: Any) -> np.ndarray:
-    """Labels as -1 and +1, in a column for each of more than two classes."""
-    check_unmasked("y", y)
-    labels = np.asarray(y)
-    if _has_missing(labels):
-        raise ValueError("y has missing labels (NaN or None); drop these rows first.")
-    try:
-        classes = np.unique(labels)
-    except TypeError as error:
-        kinds = sorted({type(one).__name__ for one in labels.ravel()})
-        raise ValueError(
-            f"y must have labels of one type, got {' and '.join(kinds)}."
-        ) from error
-    if classes.size < 2:
-        raise ValueError(f"y must have two classes or more, got {classes.size}.")
-    return signs_of(np.searchsorted(classes, labels), classes.size)
-
-
-def _has_missing(labels: np.ndarray) -> bool:
-    try:
-        # Missing values are None or not equal to themselves.
-        missing = bool((labels != labels).any())
-        return missing or (labels.dtype == object and None in labels.ravel().tolist())
-    except TypeError:
-        # pandas.NA compares to NA, not to a boolean.
-        return True
 
 
 def _names(problem: Problem, names: Sequence[str] | None) -> list[str]:

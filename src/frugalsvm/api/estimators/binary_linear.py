@@ -31,7 +31,7 @@ class BinaryLinearClassifier(
 
     # Whether more than two classes can be fitted, and what to do if not.
     _takes_classes = False
-    _instead = "Use sklearn.multiclass.OneVsRestClassifier, one budget per class."
+    _instead = "Use frugalsvm.FrugalSVC, which takes several classes."
 
     class_weight: dict[Any, float] | str | None
     coef_: np.ndarray

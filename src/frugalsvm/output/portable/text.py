@@ -242,20 +242,21 @@ def sql_text(model: PortableModel, what: str, dialect: str) -> str:
         limit = "0" if model.threshold is None else _real(model.threshold)
         first, second = (_literal(one, dialect) for one in model.classes)
         return (
-            f"CASE WHEN {decider} > {limit} THEN {second} WHEN {decider} <= {limit} "
-            f"THEN {first} END"
+            f"CASE\nWHEN {decider} > {limit} THEN {second}\n"
+            f"WHEN {decider} <= {limit} THEN {first}\nEND"
         )
     if what == "probability":
         z = _logit(model, score)
         return (
-            f"CASE WHEN {z} > {LARGEST_EXPONENT} THEN 1.0E0 "
-            f"WHEN {z} < -{LARGEST_EXPONENT} THEN 0.0E0 "
-            f"ELSE 1.0E0 / (1.0E0 + EXP(-({z}))) END"
+            f"CASE\nWHEN {z} > {LARGEST_EXPONENT} THEN 1.0E0\n"
+            f"WHEN {z} < -{LARGEST_EXPONENT} THEN 0.0E0\n"
+            f"ELSE 1.0E0 / (1.0E0 + EXP(-({z})))\nEND"
         )
     raise ValueError(f"what must be 'score', 'label' or 'probability', got {what!r}.")
 
 
 def _sql_scores(model: PortableModel, dialect: str) -> list[str]:
+    """The score, or those of several classes, with a line for each term."""
     origins = without_repeats(read_origins(model))
     values = [
         f"(({_sql_value(origin, dialect)} - {_real(one.mean)}) / {_real(one.scale)})"
@@ -265,7 +266,7 @@ def _sql_scores(model: PortableModel, dialect: str) -> list[str]:
     for intercept, weights in zip(model.intercepts, model.coef, strict=True):
         terms = [_real(intercept)]
         terms += [f"{_real(w)} * {v}" for w, v in zip(weights, values, strict=True)]
-        sums.append("(" + " + ".join(terms) + ")")
+        sums.append("(" + "\n  + ".join(terms) + ")")
     return sums
 
 
@@ -286,8 +287,9 @@ def _sql_of_classes(
         # Those before it are known to be less than the largest one.
         least = [f"{scores[k]} >= {other}" for other in scores[k + 1 :]]
         tests = least or [f"{scores[k]} IS NOT NULL"]
-        cases.append(f"WHEN {' AND '.join(tests)} THEN {_literal(label, dialect)}")
-    return f"CASE {' '.join(cases)} END"
+        tested = "\nAND ".join(tests)
+        cases.append(f"WHEN {tested} THEN {_literal(label, dialect)}")
+    return "\n".join(["CASE", *cases, "END"])
 
 
 def _sql_value(origin: Origin, dialect: str) -> str:
@@ -313,8 +315,11 @@ def _sql_value(origin: Origin, dialect: str) -> str:
         words = _sql_list([one for one in origin.missing if one], dialect)
         other = f"NULLIF({text}, '') {f'NOT {words}' if words else 'IS NOT NULL'}"
         hit = _sql_hit(text, origin.forms, dialect)
-        yes, no = ("0.0E0", "1.0E0") if origin.is_other else ("1.0E0", "0.0E0")
-        cases = f"WHEN {hit} THEN {yes} " * bool(hit) + f"WHEN {other} THEN {no}"
+        yes, no = (0.0, 1.0) if origin.is_other else (1.0, 0.0)
+        cases = f"WHEN {hit} THEN {_real(yes)}" if hit else ""
+        # What is missing may count as another category; then there are two cases only.
+        if not hit or fill != no:
+            cases = f"{cases} WHEN {other} THEN {_real(no)}".lstrip()
     otherwise = "" if fill is None else f" ELSE {_real(fill)}"
     return f"(CASE {cases}{otherwise} END)"
 

@@ -15,7 +15,7 @@ from ...runtime.progress import relative_gap
 from .held_out import CrossValidation, ScoreThreshold
 
 # The kinds of columns that features come from.
-NUMBER, CATEGORY = "number", "category"
+NUMBER, CATEGORY, MISSING = "number", "category", "missing"
 
 
 @dataclass(frozen=True)
@@ -90,8 +90,8 @@ class SelectedFeature:
     unit : str or None
         Measuring unit.
     kind : str
-        ``"number"``, or ``"category"`` for a column of zeros and ones made from a value
-        of a categorical column.
+        ``"number"``; or, for a column of zeros and ones, ``"category"`` if it is made
+        from a value of a categorical column, ``"missing"`` if from gaps of a number.
     column, category : str or None
         The categorical column and the value, if it is one.
     folds_selecting : int or None

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from ...runtime.words import listed
 from .content import (
     CATEGORY,
+    MISSING,
     AlternativesSummary,
     BudgetPath,
     FeatureAlternatives,
@@ -160,7 +161,16 @@ def direction(report: Report, feature: SelectedFeature) -> str:
     towards = label(report, int(feature.weight > 0))
     if feature.kind == CATEGORY:
         return f"this value points to “{towards}”"
+    if feature.kind == MISSING:
+        return f"a missing value points to “{towards}”"
     return f"higher values point to “{towards}”"
+
+
+def columns_of_one(feature: Sequence[SelectedFeature]) -> str:
+    """What the columns of one feature are."""
+    if any(one.kind == MISSING for one in feature):
+        return "one feature: a number, and a weight for being missing"
+    return "one feature, with a weight for each of its values"
 
 
 def one_unit(feature: SelectedFeature) -> str:
@@ -168,13 +178,15 @@ def one_unit(feature: SelectedFeature) -> str:
     change = signed(feature.weight)
     if feature.kind == CATEGORY:
         return f"{change} if it has this value"
+    if feature.kind == MISSING:
+        return f"{change} if it is missing"
     return f"{change} per {feature.unit or 'unit'}"
 
 
 def one_step(feature: SelectedFeature) -> str:
     """The score change per standard deviation."""
     change = signed(feature.standardised)
-    if feature.scale is None or feature.kind == CATEGORY:
+    if feature.scale is None or feature.kind in (CATEGORY, MISSING):
         return change
     unit = f"{NARROW}{feature.unit}" if feature.unit else ""
     return f"{change} per standard deviation ({number(feature.scale)}{unit})"
