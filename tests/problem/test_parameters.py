@@ -124,9 +124,11 @@ def test_the_defaults_of_engines():
     }  # fmt: skip
     assert vars(BatchParameters()) == {
         "penalty": 0.1, "over_relaxation": 1.6, "steps": 20, "max_rounds": 2,
-        "first_steps": 400, "tries": 3, "first_tries": 40, "rows": 256,
-        "min_rows_to_drop": 16, "drop_below": 0.75, "least_z": 1e-3,
-        "max_entries": 2**26,
+        "first_steps": 400, "new_steps": 60, "tries": 3, "first_tries": 40,
+        "rows": (256, 16384), "open_nodes": (64, 2048), "min_rows_to_drop": 16,
+        "drop_below": 0.75, "least_z": 1e-3, "max_entries": 2**26, "trial_size": 100,
+        "trial_after": 2e9, "trial_nodes": 32, "trial_speedup": 10.0,
+        "trial_loss": 0.05,
     }  # fmt: skip
 
 
@@ -134,7 +136,6 @@ def test_the_defaults_of_trees():
     assert vars(TreeParameters()) == {
         "node_tol": 2e-3, "node_max_rounds": 3, "leaf_max_rounds": 30,
         "max_stored_free": 200, "always_rounded": 100, "round_period": 8, "batch": 8,
-        "large_batch": 64,
         "max_ranked": 12, "look_ahead_max_features": 100, "near_cutoff": 0.05,
         "near_ranked_by_z": 8, "near_max_tried": 2, "min_gain": 1e-6,
         "min_distance": 0.05, "gain_ratio_limits": (0.05, 20.0), "dive_period": 64,

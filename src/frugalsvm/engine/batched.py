@@ -18,7 +18,7 @@ import numpy as np
 
 from ..kernels.batch_bounds import BatchBounds, RegionBatch, bound_rows, repair_rows
 from .admm import FORCED, SINGLE, BatchRegions, StepMatrices, iterate, make_system
-from .devices import CPU, Array, Device
+from .devices import CPU, DEVICES, Array, Device
 from .native import NativeEngine
 from .protocol import RelaxationRequest, RelaxationResult
 from .region import Region
@@ -58,9 +58,10 @@ def why_not_batched(engine: object) -> str | None:
 class BatchedEngine(NativeEngine):
     """Engine that relaxes many nodes at a time; for the rest it is the native one.
 
-    A request without a state is solved by the interior point, and begins a state; one
-    with a state continues it. What an interior point knows of curvatures is replaced by
-    an upper bound, which the branching rule corrects as it learns.
+    The first request is solved by the interior point, and begins a state, from which
+    all that have none continue; a child continues the state of its parent. What an
+    interior point knows of curvatures is replaced by an upper bound, which the
+    branching rule corrects as it learns.
 
     Parameters
     ----------
@@ -68,71 +69,92 @@ class BatchedEngine(NativeEngine):
         For data that ``why_not_batched`` has nothing against.
     device : Device, optional
         Where the iterations and the products with the data are computed.
+
+    Attributes
+    ----------
+    open_nodes : int
+        How many open nodes of a tree make a good batch.
     """
 
     def __init__(self, native: NativeEngine, device: Device = CPU):
         super().__init__(native.data, native.parameters, native.columns)
+        parameters, place = native.parameters.batch, DEVICES.index(device.name)
+        self.open_nodes = parameters.open_nodes[place]
         self._device = device
-        self._penalty = native.parameters.batch.penalty * float(native.data.C.mean())
-        # Replaced as a whole: threads may share the engine.
+        self._rows = parameters.rows[place]
+        self._penalty = parameters.penalty * float(native.data.C.mean())
+        # Both are replaced as a whole: threads may share the engine.
         self._part: _PreparedFeatures | None = None
+        self._first_state: np.ndarray | None = None
 
     def solve(self, requests: list[RelaxationRequest]) -> list[RelaxationResult]:
-        """Solve relaxations: those that continue a state together."""
-        together = [t for t, one in enumerate(requests) if _continues(one)]
-        others = [t for t, one in enumerate(requests) if not _continues(one)]
+        """Solve relaxations: together, except for SVMs and the first one."""
         found: dict[int, RelaxationResult] = {}
-        if others:
-            results = self._alone([requests[t] for t in others])
-            found.update(zip(others, results, strict=True))
-        rows = self.parameters.batch.rows
-        for first in range(0, len(together), rows):
-            places = together[first : first + rows]
-            results = self._together([requests[t] for t in places])
-            found.update(zip(places, results, strict=True))
+        known, new, alone = [], [], []
+        for t, request in enumerate(requests):
+            if request.region.free.size == 0 or self._first_state is None:
+                alone.append(t)
+            elif request.start.state is None:
+                new.append(t)
+            else:
+                known.append(t)
+        parameters = self.parameters.batch
+        for places, steps in ((known, parameters.steps), (new, parameters.new_steps)):
+            while places:
+                several = places[: self._rows]
+                try:
+                    results = self._together([requests[t] for t in several], steps)
+                except self._device.out_of_memory:
+                    # Smaller batches from now on; at last the interior point.
+                    self._rows = max(1, len(several) // 2)
+                    if len(several) == 1:
+                        alone.append(places.pop(0))
+                    continue
+                found.update(zip(several, results, strict=True))
+                places = places[len(several) :]
+        # States that overflowed have proved nothing.
+        alone += [t for t, one in found.items() if one.working_set.state is None]
+        if alone:
+            results = super().solve([requests[t] for t in alone])
+            found.update(zip(alone, results, strict=True))
+            self._begin([requests[t] for t in alone])
         return [found[t] for t in range(len(requests))]
 
-    # --- by the interior point -----------------------------------------------------
-
-    def _alone(self, requests: list[RelaxationRequest]) -> list[RelaxationResult]:
-        """Solve by the interior point; where features are free, begin a state."""
-        results = super().solve(requests)
-        return [
-            self._with_state(request, found) if request.region.free.size else found
-            for request, found in zip(requests, results, strict=True)
-        ]
-
-    def _with_state(
-        self, request: RelaxationRequest, found: RelaxationResult
-    ) -> RelaxationResult:
-        parameters = self.parameters.batch
-        part = self._part_for([request.region])
+    def _begin(self, requests: list[RelaxationRequest]) -> None:
+        """Make the first state, for the first request that has free features."""
+        undecided = [request for request in requests if request.region.free.size]
+        if self._first_state is not None or not undecided:
+            return
+        regions, parameters = [undecided[0].region], self.parameters.batch
         state = np.zeros((1, self.n_features + self.n_samples + 1), dtype=SINGLE)
         state[0, -1] = 1.0
         self._iterate(
-            part, _batch_of([request.region]), state, parameters.first_steps,
+            self._part_for(regions), _batch_of(regions), state, parameters.first_steps,
             parameters.first_tries,
         )  # fmt: skip
-        started = found.working_set._replace(state=state[0])
-        return found._replace(working_set=started)
+        if np.isfinite(state).all():
+            self._first_state = state[0]
 
     # --- in batches ------------------------------------------------------------------
 
-    def _together(self, requests: list[RelaxationRequest]) -> list[RelaxationResult]:
-        """Continue the states of some requests."""
-        parameters = self.parameters.batch
+    def _together(
+        self, requests: list[RelaxationRequest], steps: int
+    ) -> list[RelaxationResult]:
+        """Continue the states of some requests, or the first state."""
         regions = [request.region for request in requests]
         part = self._part_for(regions)
         batch = _batch_of(regions)
-        state = np.array([request.start.state for request in requests])
-        z, alpha = self._iterate(part, batch, state, parameters.steps, parameters.tries)
+        first = self._first_state
+        states = [request.start.state for request in requests]
+        state = np.array([first if one is None else one for one in states])
+        z, alpha = self._iterate(part, batch, state, steps, self.parameters.batch.tries)
         data = self.data
         points = repair_rows(alpha.astype(float), data.y, data.C, data.intercept)
         products = np.zeros((len(requests), self.n_features))
         products[:, part.features] = self._products(part, points)
         cutoffs = np.array([request.cutoff for request in requests])
         found = bound_rows(data, points, products, batch, cutoffs)
-        return self._results(requests, batch, points, found, z, state)
+        return self._results(requests, batch, steps, points, found, z, state)
 
     def _part_for(self, regions: list[Region]) -> _PreparedFeatures:
         """Features that contain those of all regions, and not many more."""
@@ -193,6 +215,7 @@ class BatchedEngine(NativeEngine):
         self,
         requests: list[RelaxationRequest],
         batch: RegionBatch,
+        steps: int,
         points: np.ndarray,
         found: BatchBounds,
         z: np.ndarray,
@@ -209,7 +232,7 @@ class BatchedEngine(NativeEngine):
         ):
             results.append(
                 RelaxationResult(
-                    max(0.0, bound), 0.0, np.inf, 1, parameters.steps,
+                    max(0.0, bound), 0.0, np.inf, 1, steps,
                     request.n_before + 1 >= parameters.max_rounds, points[t],
                     found.squares[t], z[t], curvature[t], NO_WEIGHTS,
                     request.start._replace(state=state[t] if goes_on[t] else None),
@@ -217,11 +240,6 @@ class BatchedEngine(NativeEngine):
                 )
             )  # fmt: skip
         return results
-
-
-def _continues(request: RelaxationRequest) -> bool:
-    """Whether a request can be solved together with others."""
-    return request.start.state is not None and request.region.free.size > 0
 
 
 def _batch_of(regions: list[Region]) -> RegionBatch:

@@ -56,13 +56,17 @@ class BatchParameters:
     # exceeds the cutoff.
     steps: int = 20
     max_rounds: int = 2
-    # Steps without a parent.
+    # Steps of the first state, and those from it if there is no parent.
     first_steps: int = 400
+    new_steps: int = 60
     # Newton steps for the scale of z at the first step, with a parent and without.
     tries: int = 3
     first_tries: int = 40
-    # Most regions that are relaxed side by side: their states should fit the cache.
-    rows: int = 256
+    # Most regions that are relaxed side by side, on the CPU, where their states should
+    # fit the cache, and on a GPU.
+    rows: tuple[int, int] = (256, 16384)
+    # Open nodes of a tree at a time, on both.
+    open_nodes: tuple[int, int] = (64, 2048)
     # Regions from which features that none of them can use are dropped, and the
     # fraction of the features that must be left at most.
     min_rows_to_drop: int = 16
@@ -71,6 +75,17 @@ class BatchParameters:
     least_z: float = 1e-3
     # Most entries of its largest matrix, features times features and samples.
     max_entries: int = 2**26
+
+    # --- whether it pays, for ``engine="auto"`` ------------------------------------
+
+    # Least number of features and of samples, and work on nodes before a trial.
+    trial_size: int = 100
+    trial_after: float = 2e9
+    # Nodes of a trial, the least ratio of their work to that in a batch, and how much
+    # smaller their bounds may be there, relatively.
+    trial_nodes: int = 32
+    trial_speedup: float = 10.0
+    trial_loss: float = 0.05
 
     def __post_init__(self) -> None:
         check_numbers(self)

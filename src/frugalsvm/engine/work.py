@@ -88,7 +88,7 @@ def request_work(
 ) -> float:
     """Work of a finished relaxation."""
     if found.working_set.state is not None and found.iterations > 0:
-        return _batched_work(engine, found.iterations)
+        return batched_work(engine, found.iterations)
     once, per_entry, per_product = ITERATION_COSTS
     n_columns = engine.columns.count(request.region.forced, request.start.features)
     n_fixed = min(
@@ -104,7 +104,7 @@ def request_work(
     return overhead + found.iterations * per_iteration + found.rounds * per_round
 
 
-def _batched_work(engine: Engine, steps: int) -> float:
+def batched_work(engine: Engine, steps: int) -> float:
     """Work of a relaxation that is one of many in a batch."""
     per_entry, per_product = STEP_COSTS
     n, m = engine.n_features, engine.n_samples

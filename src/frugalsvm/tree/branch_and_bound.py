@@ -9,12 +9,10 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import cast
 
 import numpy as np
 
-from ..engine.batched import BatchedEngine, why_not_batched
-from ..engine.native import NativeEngine
+from ..engine.devices import DEVICES
 from ..engine.protocol import Engine
 from ..problem.options import check_choice, check_integer
 from ..problem.problem import Problem
@@ -24,13 +22,12 @@ from ..search.restarts import RestartSearch, SwapOptions
 from .best_first import BestFirstTree, Policy
 from .branching import DEFAULT_RULE, RULES, make_rule
 from .diving import Diving
+from .engines import ENGINES, nodes_together
 from .node import Node
 from .node_solver import AllFeatures, NodeSolver
 from .parameters import DEFAULTS, TreeParameters
 from .payoff import Payoff
 from .schedule import SearchSchedule
-
-ENGINES = ("interior-point", "batched")
 
 
 @dataclass(frozen=True)
@@ -44,22 +41,29 @@ class TreeOptions(SwapOptions):
         nodes and more time; they are deprecated and will be removed in version 0.2.
     max_megabytes : int, default=4000
         Memory limit of the nodes, at which the search ends.
-    engine : {"interior-point", "batched"}, default="interior-point"
-        How nodes are relaxed. ``batched`` relaxes many at a time by products of
-        matrices: several times as fast for dense data with hundreds of samples and
-        hundreds of features that matter if C is small, slower elsewhere. It takes no
-        groups, signs, feature costs or several classes. Bounds are as reliable.
+    engine : {"auto", "interior-point", "batched"}, default="auto"
+        How nodes are relaxed: one by one by an interior point, or many at a time by
+        products of matrices. The latter is several times as fast for dense data with
+        hundreds of samples and hundreds of features that matter, unless C is large,
+        and slower elsewhere; ``auto`` tries both on some nodes of a tree that takes
+        longer than seconds. Bounds are as reliable. ``batched`` takes no groups, signs,
+        feature costs or several classes.
+    device : {"cpu", "cuda"}, default="cpu"
+        Where batches are computed. ``cuda``, which needs a GPU and PyTorch (``pip
+        install 'frugalsvm[gpu]'``), takes what ``batched`` takes.
     """
 
     branching: str = DEFAULT_RULE
     max_megabytes: int = 4000
     engine: str = ENGINES[0]
+    device: str = DEVICES[0]
 
     def check(self) -> None:
         """Raise ValueError if an option is invalid."""
         super().check()
         check_choice("branching", self.branching, RULES)
         check_choice("engine", self.engine, ENGINES)
+        check_choice("device", self.device, DEVICES)
         if self.branching != DEFAULT_RULE:
             warnings.warn(
                 f"branching={self.branching!r} is deprecated and will be removed in "
@@ -68,21 +72,6 @@ class TreeOptions(SwapOptions):
                 stacklevel=2,
             )
         check_integer("max_megabytes", self.max_megabytes, 1)
-
-
-def engine_of(problem: Problem, options: TreeOptions) -> Engine:
-    """The engine that relaxes nodes; ValueError if it does not take the problem."""
-    native = problem.engine
-    if options.engine == ENGINES[0]:
-        return native
-    has_costs = np.isfinite(problem.cost_budget)
-    obstacle = "feature costs" if has_costs else why_not_batched(native)
-    if obstacle is not None:
-        raise ValueError(
-            f"method_options['engine'] = {options.engine!r} does not take {obstacle}; "
-            f"use {ENGINES[0]!r}, the default."
-        )
-    return BatchedEngine(cast(NativeEngine, native))
 
 
 class SearchingPolicy(Policy):
@@ -96,8 +85,8 @@ class SearchingPolicy(Policy):
     max_work : float
         Work limit; the search ends earlier if more work is unlikely to pay.
     parameters : TreeParameters, optional
-    in_batches : bool, default=False
-        Whether the engine solves many nodes together.
+    engine : Engine, optional
+        Of the nodes; some gain from many at a time.
     """
 
     def __init__(
@@ -106,12 +95,12 @@ class SearchingPolicy(Policy):
         schedule: SearchSchedule,
         max_work: float,
         parameters: TreeParameters = DEFAULTS,
-        in_batches: bool = False,
+        engine: Engine | None = None,
     ):
         self._monitor = monitor
         self._schedule = schedule
-        self._in_batches = in_batches
-        self._batch = parameters.large_batch if in_batches else parameters.batch
+        self._engine = engine
+        self._batch = parameters.batch
         self._diving = Diving(parameters)
         self._payoff = Payoff(max_work, parameters)
         self._is_spent = False
@@ -124,11 +113,12 @@ class SearchingPolicy(Policy):
 
     def batch(self, tree: BestFirstTree) -> int:
         """One node, or more if the engine or threads gain from it."""
-        if tree.n_jobs == 1 and not self._in_batches:
+        together = nodes_together(self._engine)
+        if tree.n_jobs == 1 and together == 1:
             return 1
         fair = len(tree.frontier) // (2 * tree.n_jobs)
         left = (tree.max_nodes - tree.n_nodes) / (2 * tree.n_jobs)
-        return int(max(1, min(self._batch, fair, left)))
+        return int(max(1, min(max(self._batch, together), fair, left)))
 
     def must_stop(self, tree: BestFirstTree) -> bool:
         """Whether more work is unlikely to pay."""
@@ -189,7 +179,7 @@ def branch_and_bound(
         The swap search, already run from its starts.
     options : TreeOptions
     engine : Engine
-        See :func:`engine_of`.
+        See :func:`frugalsvm.tree.engines.engine_of`.
     max_nodes : int or None
     n_jobs : int
     keep_proof : bool
@@ -227,7 +217,7 @@ def branch_and_bound(
         schedule,
         first.tree_work,
         parameters,
-        isinstance(engine, BatchedEngine),
+        engine,
     )
     tree = BestFirstTree(
         make_solver, incumbent, policy, should_stop=monitor.should_stop,

@@ -28,8 +28,6 @@ class TreeParameters:
     # Nodes that a thread evaluates side by side, if there are other threads, or if the
     # tree lists supports.
     batch: int = 8
-    # ... and if the engine solves them together.
-    large_batch: int = 64
 
     # --- branching -------------------------------------------------------------------
 

@@ -15,8 +15,9 @@ from ...runtime.effort import Stage
 from ...search.restarts import RestartSearch, SwapOptions
 from ...search.sampled import SampledSearch, is_for_samples
 from ...search.shortlist import ShortlistSearch
-from ...tree.branch_and_bound import TreeOptions, engine_of
+from ...tree.branch_and_bound import TreeOptions
 from ...tree.branch_and_bound import branch_and_bound as grow_tree
+from ...tree.engines import engine_of
 from .contract import Context, Outcome
 
 # A tree with fewer nodes proves next to nothing.
@@ -46,7 +47,7 @@ def swap(context: Context, options: SwapOptions) -> Outcome:
 def branch_and_bound(context: Context, options: TreeOptions) -> Outcome:
     """Swap descents from the starts, then a tree if its work limit allows one."""
     # At once, because it may refuse the problem.
-    engine = engine_of(context.problem, options)
+    engine = engine_of(context.problem, options.engine, options.device)
     least = LEAST_NODES * node_work(context.problem.engine)
     stages = _stages(context, options)
     without_tree = [one for one in stages if one.tree_work < least]

@@ -1,0 +1,98 @@
+"""TrialEngine: begins with the interior point, and changes to batches if they pay."""
+
+from __future__ import annotations
+
+from threading import Lock
+from typing import NamedTuple
+
+import numpy as np
+
+from .batched import BatchedEngine
+from .native import NativeEngine
+from .protocol import Engine, RelaxationRequest, RelaxationResult
+from .work import batched_work, request_work
+
+
+class _Relaxed(NamedTuple):
+    """A relaxation by the interior point: its request, bound and work."""
+
+    request: RelaxationRequest
+    bound: float
+    work: float
+
+
+def may_pay(engine: Engine) -> bool:
+    """Whether there are enough features and samples for a trial to make sense."""
+    least = engine.parameters.batch.trial_size
+    return min(engine.n_features, engine.n_samples) >= least
+
+
+class TrialEngine(BatchedEngine):
+    """Engine that relaxes some nodes in both ways, once, and goes on with the better.
+
+    Shapes alone do not tell which that is: an interior point may need only a few
+    samples and features of large data. The choice depends on work and bounds, not on
+    the clock.
+
+    Parameters
+    ----------
+    native : NativeEngine
+    """
+
+    def __init__(self, native: NativeEngine):
+        super().__init__(native)
+        self._if_chosen, self.open_nodes = self.open_nodes, 1
+        self._is_settled = False
+        self._root: RelaxationRequest | None = None
+        self._work = 0.0
+        self._relaxed: list[_Relaxed] = []
+        self._lock = Lock()
+
+    def solve(self, requests: list[RelaxationRequest]) -> list[RelaxationResult]:
+        """Solve relaxations in the way that is chosen, and choose when it is time."""
+        if self.open_nodes > 1:
+            return super().solve(requests)
+        results = NativeEngine.solve(self, requests)
+        if not self._is_settled:
+            with self._lock:
+                self._note(requests, results)
+        return results
+
+    def _note(
+        self, requests: list[RelaxationRequest], results: list[RelaxationResult]
+    ) -> None:
+        """Count work; then collect the nodes of the trial, and decide."""
+        parameters = self.parameters.batch
+        for request, found in zip(requests, results, strict=True):
+            if request.region.free.size == 0 or self._is_settled:
+                continue
+            self._root = self._root or request
+            work = request_work(self, request, found)
+            self._work += work
+            if self._work > parameters.trial_after and found.bound <= request.cutoff:
+                self._relaxed.append(_Relaxed(request, found.bound, work))
+                if len(self._relaxed) == parameters.trial_nodes:
+                    self._settle()
+
+    def _settle(self) -> None:
+        parameters = self.parameters.batch
+        self._is_settled = True
+        work = np.mean([one.work for one in self._relaxed])
+        steps = parameters.max_rounds * parameters.steps
+        is_cheap = work >= parameters.trial_speedup * batched_work(self, steps)
+        if is_cheap and self._loss() <= parameters.trial_loss:
+            self.open_nodes = self._if_chosen
+        self._relaxed.clear()
+
+    def _loss(self) -> float:
+        """How much smaller bounds in a batch are, on average."""
+        assert self._root is not None
+        self._begin([self._root])
+        if self._first_state is None:
+            return np.inf
+        bounds = np.array([one.bound for one in self._relaxed])
+        tried = self._together(
+            [one.request for one in self._relaxed], self.parameters.batch.new_steps
+        )
+        lost = bounds - [found.bound for found in tried]
+        return float(np.mean(lost / np.maximum(bounds, 1e-300)))

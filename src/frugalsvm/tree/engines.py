@@ -1,0 +1,54 @@
+"""The engines that relax the nodes of a tree, by name."""
+
+from __future__ import annotations
+
+from typing import cast
+
+import numpy as np
+
+from ..engine.batched import BatchedEngine, why_not_batched
+from ..engine.devices import CPU, device_of
+from ..engine.native import NativeEngine
+from ..engine.protocol import Engine
+from ..engine.trial import TrialEngine, may_pay
+from ..problem.problem import Problem
+
+AUTO, ALONE, TOGETHER = ENGINES = ("auto", "interior-point", "batched")
+
+
+def engine_of(problem: Problem, name: str, device: str = CPU.name) -> Engine:
+    """The engine of a name; ValueError if it, or the device, does not take a problem.
+
+    A device other than the CPU is for batches only.
+    """
+    native = problem.engine
+    on_cpu = device == CPU.name
+    if name == ALONE and not on_cpu:
+        raise ValueError(
+            f"method_options['device'] = {device!r} needs engine {TOGETHER!r} or "
+            f"{AUTO!r}, got {name!r}."
+        )
+    if name == ALONE:
+        return native
+    obstacle = _obstacle(problem)
+    if name == AUTO and on_cpu:
+        is_tried = obstacle is None and may_pay(native)
+        return TrialEngine(cast(NativeEngine, native)) if is_tried else native
+    if obstacle is not None:
+        option = f"'engine'] = {name!r}" if on_cpu else f"'device'] = {device!r}"
+        raise ValueError(
+            f"method_options[{option} does not take {obstacle}; leave the default."
+        )
+    return BatchedEngine(cast(NativeEngine, native), device_of(device))
+
+
+def nodes_together(engine: Engine | None) -> int:
+    """How many open nodes an engine should be given at a time."""
+    return engine.open_nodes if isinstance(engine, BatchedEngine) else 1
+
+
+def _obstacle(problem: Problem) -> str | None:
+    """What keeps a problem from being solved in batches, if anything."""
+    if np.isfinite(problem.cost_budget):
+        return "feature costs"
+    return why_not_batched(problem.engine)
