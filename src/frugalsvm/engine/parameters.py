@@ -80,10 +80,10 @@ class BatchParameters:
 
     # Least number of features and of samples, and work on nodes before a trial.
     trial_size: int = 100
-    trial_after: float = 2e9
+    trial_after: float = 2e8
     # Nodes of a trial, the least ratio of their work to that in a batch, and how much
     # smaller their bounds may be there, relatively.
-    trial_nodes: int = 32
+    trial_nodes: int = 4
     trial_speedup: float = 10.0
     trial_loss: float = 0.05
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from threading import Lock
 from typing import NamedTuple
 
@@ -45,7 +46,8 @@ class TrialEngine(BatchedEngine):
         self._is_settled = False
         self._root: RelaxationRequest | None = None
         self._work = 0.0
-        self._relaxed: list[_Relaxed] = []
+        # The last ones.
+        self._relaxed = deque[_Relaxed](maxlen=native.parameters.batch.trial_nodes)
         self._lock = Lock()
 
     def solve(self, requests: list[RelaxationRequest]) -> list[RelaxationResult]:
@@ -61,7 +63,7 @@ class TrialEngine(BatchedEngine):
     def _note(
         self, requests: list[RelaxationRequest], results: list[RelaxationResult]
     ) -> None:
-        """Count work; then collect the nodes of the trial, and decide."""
+        """Count work, keep the last nodes for the trial, and decide when it is time."""
         parameters = self.parameters.batch
         for request, found in zip(requests, results, strict=True):
             if request.region.free.size == 0 or self._is_settled:
@@ -69,10 +71,11 @@ class TrialEngine(BatchedEngine):
             self._root = self._root or request
             work = request_work(self, request, found)
             self._work += work
-            if self._work > parameters.trial_after and found.bound <= request.cutoff:
+            if found.bound <= request.cutoff:
                 self._relaxed.append(_Relaxed(request, found.bound, work))
-                if len(self._relaxed) == parameters.trial_nodes:
-                    self._settle()
+            is_due = self._work > parameters.trial_after
+            if is_due and len(self._relaxed) == parameters.trial_nodes:
+                self._settle()
 
     def _settle(self) -> None:
         parameters = self.parameters.batch
