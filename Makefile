@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: demo test coverage lint format bench readme-figures bench-exact bench-large bench-scale paper paper-quick docs pictures dist clean
+.PHONY: demo test coverage lint format bench readme-figures bench-exact bench-large bench-scale gpu-check paper paper-quick docs pictures dist clean
 
 demo: $(VENV)/.base
 	$(BIN)/python -m frugalsvm demo
@@ -35,6 +35,12 @@ bench: $(VENV)/.bench
 # Time to proved optima against SCIP (and COPT, if you install coptpy).
 bench-exact: $(VENV)/.bench
 	$(BIN)/python -m benchmarks --only exact $(ARGS)
+
+# For a machine with an NVIDIA GPU: does method_options={"device": "cuda"} work, how fast?
+gpu-check: $(VENV)/.dev
+	$(PIP) install -e ".[gpu]"
+	$(BIN)/python -m pytest -q tests/engine/test_devices.py
+	$(BIN)/python -m benchmarks.gpu_check
 
 # The 18 large instances; 300 s each unless ARGS="--seconds 60".
 bench-large: $(VENV)/.bench

@@ -110,8 +110,8 @@ BENCHMARKS = {
         {"seconds": 60.0}, one_thread=True,
     ),
     "batched": Benchmark(
-        lambda o: bench_batched.run(o.folder, o.quick, o.seconds, o.sets),
-        {"seconds": 60.0}, one_thread=True,
+        lambda o: bench_batched.run(o.folder, o.quick, o.seconds, o.sets, o.device),
+        {"seconds": 60.0, "device": "cpu"}, one_thread=True,
     ),
     "cv": Benchmark(
         lambda o: bench_cv.run(o.folder, o.quick, o.jobs, o.efforts),
@@ -173,6 +173,9 @@ def main() -> None:
         "--methods", nargs="+", choices=list(bench_scale.NAMES), default=[],
         help="some of them (scale only)",
     )  # fmt: skip
+    parser.add_argument(
+        "--device", choices=["cpu", "cuda"], help="of batches (batched: cpu)"
+    )
     parser.add_argument("--efforts", nargs="+", help="some of them (cv: fast)")
     parser.add_argument("--save", help="file for the bounds (tree only)")
     parser.add_argument("--against", help="file of an earlier run (tree only)")
