@@ -137,7 +137,7 @@ def test_the_defaults_of_trees():
         "node_tol": 2e-3, "node_max_rounds": 3, "leaf_max_rounds": 30,
         "max_stored_free": 200, "always_rounded": 100, "round_period": 8, "batch": 8,
         "max_ranked": 12, "look_ahead_max_features": 100, "near_cutoff": 0.05,
-        "near_ranked_by_z": 8, "near_max_tried": 2, "min_gain": 1e-6,
+        "near_ranked_by_z": 8, "near_max_tried": 2, "crude_tries": 4, "min_gain": 1e-6,
         "min_distance": 0.05, "gain_ratio_limits": (0.05, 20.0), "dive_period": 64,
         "dive_fraction": 0.15, "search_after": 50, "search_rate": 0.1,
         "cheap_max_candidates": 50, "max_rate_factor": 100, "counts_work_above": 100,

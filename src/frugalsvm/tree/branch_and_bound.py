@@ -200,7 +200,10 @@ def branch_and_bound(
     is_limited = first.tree_work < np.inf
     counts_work = is_limited or n_features > parameters.counts_work_above
     incumbent = monitor.incumbent
-    rule = make_rule(options.branching, problem.n_features, parameters)
+    rule = make_rule(
+        options.branching, problem.n_features, parameters,
+        lambda: nodes_together(engine) > 1,
+    )  # fmt: skip
     tried: set[bytes] = set()
 
     def make_solver() -> NodeSolver:

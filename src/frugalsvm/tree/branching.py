@@ -7,6 +7,7 @@ them, and picks a pair. Rules that look ahead propose several features, the othe
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from threading import Lock
 from typing import NamedTuple
 
@@ -120,7 +121,7 @@ class Reliability(MostFractional):
     corrected by the past ratios of actual to expected gains. Close to the cutoff, with
     many features, they are ranked by average gains per unit of z, and most of the
     ranked features are the most fractional ones. Top-ranked features that are new are
-    tried.
+    tried; where estimates are crude, more of them and several times.
 
     Parameters
     ----------
@@ -129,6 +130,8 @@ class Reliability(MostFractional):
         Maximum number of new features tried per node. By default two if there are few,
         else one; two close to the cutoff.
     parameters : TreeParameters, optional
+    is_crude : callable, optional
+        Whether estimates are only upper bounds, as those of batches are.
     """
 
     def __init__(
@@ -136,6 +139,7 @@ class Reliability(MostFractional):
         n_features: int,
         width: int | None = None,
         parameters: TreeParameters = DEFAULTS,
+        is_crude: Callable[[], bool] = bool,
     ):
         super().__init__(parameters)
         is_few = n_features <= parameters.look_ahead_max_features
@@ -145,6 +149,7 @@ class Reliability(MostFractional):
         self._ratios = [1.0] * n_features, [1.0] * n_features
         self._sums = [0.0] * n_features, [0.0] * n_features
         self._counts = [0] * n_features
+        self._is_crude = is_crude
         self._lock = Lock()
 
     def rank(
@@ -163,15 +168,17 @@ class Reliability(MostFractional):
         """The first features if they are new; the favourite has the largest gain."""
         data = _branching_data(node)
         ranked, least = data.features.tolist(), self._least_gain(node)
+        enough = self._parameters.crude_tries if self._is_crude() else 1
         if self._is_near(node.bound, cutoff):
-            new = [j for j in ranked if self._counts[j] == 0]
-            new = new[: self._parameters.near_max_tried]
+            new = [j for j in ranked if self._counts[j] < enough]
+            new = new[: max(self._parameters.near_max_tried, enough)]
             scored = _scored(ranked, *self._averages(ranked, data.z), least)
         else:
             scored = _scored(ranked, *self._estimates(ranked, data.gains), least)
-            new = [j for _, j in scored[: self.width] if self._counts[j] == 0]
+            first = scored[: max(self.width, enough)]
+            new = [j for _, j in first if self._counts[j] < enough]
         for score, j in scored:
-            if self._counts[j] > 0:
+            if self._counts[j] >= enough:
                 return Proposal(new, j, score)
         return Proposal(new)
 
@@ -267,11 +274,14 @@ RULES = ("most-fractional", "reduced-cost", "strong", DEFAULT_RULE)
 
 
 def make_rule(
-    name: str, n_features: int, parameters: TreeParameters = DEFAULTS
+    name: str,
+    n_features: int,
+    parameters: TreeParameters = DEFAULTS,
+    is_crude: Callable[[], bool] = bool,
 ) -> MostFractional:
-    """The branching rule of a given name."""
+    """The branching rule of a given name; see ``Reliability``."""
     if name == DEFAULT_RULE:
-        return Reliability(n_features, parameters=parameters)
+        return Reliability(n_features, parameters=parameters, is_crude=is_crude)
     simple = {
         "most-fractional": MostFractional,
         "reduced-cost": ReducedCost,

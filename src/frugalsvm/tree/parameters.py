@@ -42,6 +42,8 @@ class TreeParameters:
     # tried.
     near_ranked_by_z: int = 8
     near_max_tried: int = 2
+    # How many features are tried at a node, and how often, if estimates are crude.
+    crude_tries: int = 4
     # Smallest relative gain: products need positive factors.
     min_gain: float = 1e-6
     # Smallest distance of z from zero or one that gains are divided by.
