@@ -1,0 +1,96 @@
+"""engine="auto" changes to batches where they are much cheaper and about as good."""
+
+import numpy as np
+import pytest
+
+from frugalsvm import Problem, Status, solve, verify
+from frugalsvm.engine.batched import BatchedEngine
+from frugalsvm.engine.parameters import BatchParameters, EngineParameters
+from frugalsvm.engine.trial import TrialEngine
+from frugalsvm.tree.engines import engine_of, nodes_together
+from tests.reference import random_data
+
+
+def dense_problem(C=0.05, m=300, n=120, k=5, **batch):
+    """Data all of which matter, so that interior points work on all of them."""
+    rng = np.random.default_rng(0)
+    X, _ = random_data(rng, m, n)
+    y = np.where(X[:, :8].sum(axis=1) + 2 * rng.normal(size=m) > 0, 1.0, -1.0)
+    problem = Problem(X, y, C=C, max_features=k)
+    parameters = EngineParameters(batch=BatchParameters(trial_after=1e7, **batch))
+    return problem.with_parameters(parameters), X, y
+
+
+def grow(problem, engine="auto", **arguments):
+    options = {"engine": engine, "patience": 0}
+    return solve(
+        problem, method="branch-and-bound", random_state=0, method_options=options,
+        **arguments,
+    )  # fmt: skip
+
+
+@pytest.fixture
+def engines(monkeypatch):
+    """The engines that trees were given."""
+    made = []
+    plain = TrialEngine.__init__
+
+    def init(self, native):
+        plain(self, native)
+        made.append(self)
+
+    monkeypatch.setattr(TrialEngine, "__init__", init)
+    return made
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_it_changes_to_batches_and_proves_the_same(engines, n_jobs):
+    problem, X, y = dense_problem()
+    plain = grow(problem, "interior-point")
+    found = grow(problem, n_jobs=n_jobs, certificate=True)
+    assert nodes_together(engines[-1]) == 64
+    assert found.status is plain.status is Status.OPTIMAL
+    np.testing.assert_allclose(found.objective, plain.objective, rtol=2e-4)
+    proved = verify(found.certificate, X, y)
+    assert proved.lower_bound <= plain.objective * (1 + 1e-9)
+    assert proved.gap <= 2e-4
+
+
+@pytest.mark.parametrize(
+    "limits", [{"trial_loss": 1e-9}, {"trial_speedup": 1e9}, {"trial_size": 121}]
+)
+def test_otherwise_nothing_changes(engines, limits):
+    problem, _, _ = dense_problem(**limits)
+    plain = grow(problem, "interior-point", max_nodes=60)
+    found = grow(problem, max_nodes=60)
+    assert all(nodes_together(one) == 1 for one in engines)
+    assert found.lower_bound == plain.lower_bound
+    assert found.counters == plain.counters
+
+
+def test_it_is_deterministic(engines):
+    runs = [grow(dense_problem()[0], max_nodes=300) for _ in range(2)]
+    assert nodes_together(engines[-1]) == 64
+    assert runs[0].counters == runs[1].counters
+    assert runs[0].lower_bound == runs[1].lower_bound
+
+
+def test_data_that_overflow_single_precision_keep_the_interior_point(engines):
+    _, X, y = dense_problem()
+    parameters = EngineParameters(batch=BatchParameters(trial_after=1e-9))
+    large = Problem(1e25 * X, y, C=1e-30, max_features=5).with_parameters(parameters)
+    found = grow(large, max_nodes=30)
+    assert nodes_together(engines[-1]) == 1
+    assert 0.0 <= found.lower_bound <= found.objective
+
+
+def test_what_cannot_be_batched_is_left_to_the_interior_point():
+    problem, X, y = dense_problem()
+    assert isinstance(engine_of(problem, "auto"), TrialEngine)
+    assert type(engine_of(problem, "batched")) is BatchedEngine
+    assert engine_of(problem, "interior-point") is problem.engine
+    signed = Problem(X, y, signs=[1] * 120, max_features=5)
+    costly = Problem(X, y, feature_costs=np.arange(1.0, 121.0), max_cost=9.0)
+    small = Problem(X[:, :99], y, max_features=5)
+    for one in (signed, costly, small):
+        assert engine_of(one, "auto") is one.engine
