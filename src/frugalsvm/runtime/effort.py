@@ -26,6 +26,8 @@ class Effort:
     path_patience : int, default=0
         Patience of the swap search in each cell of a path, which also starts from the
         solutions of its neighbours.
+    closing_work : float, default=0.0
+        Work limit of a tree that is likely to close within it.
     """
 
     patience: int
@@ -33,6 +35,7 @@ class Effort:
     least_svms: int
     tree_work: float
     path_patience: int = 0
+    closing_work: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -48,11 +51,14 @@ class Stage:
         Of the swap search.
     tree_work : float
         Of the tree; 0 for no tree.
+    closing_work : float, default=0.0
+        Of a tree that is likely to close within it.
     """
 
     patience: int
     search_work: float
     tree_work: float
+    closing_work: float = 0.0
 
 
 EFFORTS = {
@@ -65,7 +71,7 @@ EFFORTS = {
     ),
     "thorough": Effort(
         patience=1000, search_work=3e10, least_svms=300, tree_work=5e10,
-        path_patience=100,
+        path_patience=100, closing_work=3e11,
     ),
 }  # fmt: skip
 

@@ -84,6 +84,12 @@ class TreeParameters:
     # Consecutive checks that must expect less: bounds rise unevenly.
     bad_checks: int = 2
 
+    # The last branchings from which the number of those left is estimated.
+    max_known: int = 10_000
+    # From fewer than these the estimate may be too large by the factor below.
+    least_known: int = 30
+    doubt: float = 1000.0
+
     # --- lists of near-optimal supports ----------------------------------------------
 
     # Accuracy of the SVMs on listed supports.

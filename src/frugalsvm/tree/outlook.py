@@ -1,0 +1,71 @@
+"""Outlook: how many branchings a tree has left, estimated from its open nodes."""
+
+from __future__ import annotations
+
+from collections import deque
+
+import numpy as np
+
+from .parameters import DEFAULTS, TreeParameters
+
+# Bisections of the rate of growth, and the largest exponent: sums must not overflow.
+BISECTIONS, MAX_EXPONENT = 60, 600.0
+
+
+class Outlook:
+    """Counts the nodes still to be branched on, as in a branching process.
+
+    If children are closer to the cutoff than their parents by gains g, the tree below a
+    node at distance d has about exp(rate * d) nodes to branch on, where the mean of
+    exp(-rate * g) over the children is one half: then the trees of the two children are
+    together as large as that of their parent.
+
+    Parameters
+    ----------
+    parameters : TreeParameters, optional
+    """
+
+    def __init__(self, parameters: TreeParameters = DEFAULTS):
+        self._parameters = parameters
+        self._gains: deque[float] = deque(maxlen=2 * parameters.max_known)
+
+    def learn(self, gain: float) -> None:
+        """Record how much the bound of a child exceeds that of its parent."""
+        self._gains.append(gain)
+
+    def branchings_left(self, distances: np.ndarray) -> float:
+        """Expected number of branchings below nodes at distances from the cutoff.
+
+        From few branchings it may be orders of magnitude too large, and is then reduced
+        to the smallest number that may be true.
+        """
+        if distances.size == 0:
+            return 0.0
+        rate = self._rate()
+        if rate == np.inf:
+            return np.inf
+        expected = float(np.exp(np.minimum(rate * distances, MAX_EXPONENT)).sum())
+        if len(self._gains) < 2 * self._parameters.least_known:
+            expected /= self._parameters.doubt
+        return max(expected, float(distances.size))
+
+    def _rate(self) -> float:
+        """The rate of growth per unit of distance; infinite if most gains are zero."""
+        gains = np.array(self._gains)
+        if np.count_nonzero(gains) <= 0.5 * gains.size:
+            return np.inf
+        scale = 1.0 / gains.mean()
+        low, high = 0.0, 1.0
+        while _mean(gains, scale * high) > 0.5:
+            low, high = high, 2.0 * high
+        for _ in range(BISECTIONS):
+            middle = 0.5 * (low + high)
+            if _mean(gains, scale * middle) > 0.5:
+                low = middle
+            else:
+                high = middle
+        return scale * high
+
+
+def _mean(gains: np.ndarray, rate: float) -> float:
+    return float(np.exp(-rate * gains).mean())
