@@ -1,5 +1,7 @@
 """Payoff ends slow trees, but not those close to a proof."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -13,7 +15,9 @@ FIRST_CHECK = DEFAULTS.first_check
 WORK = 64 * FIRST_CHECK
 
 
-def end_of(gap_at, limit=WORK, step=WORK / 1000, closing=0.0, left_at=None):
+def end_of(
+    gap_at, limit=WORK, step=WORK / 1000, closing=0.0, left_at=lambda work: np.inf
+):
     """The work at which a tree ends, given its gap as a function of the work.
 
     And the work that is likely to be left, another one.
@@ -21,9 +25,7 @@ def end_of(gap_at, limit=WORK, step=WORK / 1000, closing=0.0, left_at=None):
     payoff = Payoff(limit, closing)
     payoff.start(gap_at(0.0))
     work = 0.0
-    while not payoff.is_over(
-        work, gap_at(work), np.inf if left_at is None else left_at(work)
-    ):
+    while not payoff.is_over(work, gap_at(work), partial(left_at, work)):
         work += step
     return work
 
@@ -117,11 +119,11 @@ def test_what_is_left_does_not_end_a_tree_earlier():
 def test_a_raised_limit_lets_a_tree_close():
     payoff = Payoff(WORK)
     payoff.start(1.0)
-    assert payoff.is_over(WORK, 1.0, 0.0)
+    assert payoff.is_over(WORK, 1.0, lambda: 0.0)
     payoff.raise_limit(WORK, 4 * WORK)
-    assert payoff.will_close(WORK, 3 * WORK)
-    assert not payoff.will_close(WORK, 3.1 * WORK)
-    assert not payoff.will_close(4 * WORK, 0.0)
+    assert payoff.will_close(WORK, lambda: 3 * WORK)
+    assert not payoff.will_close(WORK, lambda: 3.1 * WORK)
+    assert not payoff.will_close(4 * WORK, lambda: 0.0)
 
 
 def test_a_tree_ends_if_its_bound_hardly_rises(monkeypatch):

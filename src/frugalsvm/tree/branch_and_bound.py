@@ -135,15 +135,17 @@ class SearchingPolicy(Policy):
     def must_stop(self, tree: BestFirstTree) -> bool:
         """Whether more work is unlikely to pay."""
         if tree.work >= self._payoff.next_check:
-            gap, left = self._open_gap(tree), self._work_left(tree)
-            self._is_spent |= self._payoff.is_over(tree.work, gap, left)
+            self._is_spent |= self._payoff.is_over(
+                tree.work, self._open_gap(tree), lambda: self._work_left(tree)
+            )
         return self._is_spent
 
     def raise_limit(self, tree: BestFirstTree, limits: Stage) -> None:
         """Let the tree go on with larger work limits, if that is likely to pay."""
         self._payoff.raise_limit(limits.tree_work, limits.closing_work)
-        will_close = self._payoff.will_close(tree.work, self._work_left(tree))
-        self._is_spent = self._payoff.is_bad and not will_close
+        self._is_spent = self._payoff.is_bad and not self._payoff.will_close(
+            tree.work, lambda: self._work_left(tree)
+        )
 
     def admit(self, solver: NodeSolver, node: Node) -> None:
         """Learn how much the bounds of children exceed those of their parents."""

@@ -9,7 +9,7 @@ import numpy as np
 from .parameters import DEFAULTS, TreeParameters
 
 # Bisections of the rate of growth, and the largest exponent: sums must not overflow.
-BISECTIONS, MAX_EXPONENT = 60, 600.0
+BISECTIONS, MAX_EXPONENT = 40, 600.0
 
 
 class Outlook:

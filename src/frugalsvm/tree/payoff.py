@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 from .parameters import DEFAULTS, TreeParameters
 
@@ -47,10 +48,12 @@ class Payoff:
         """Record the gap of the root."""
         self._gap = gap
 
-    def is_over(self, work: float, gap: float, work_left: float = math.inf) -> bool:
+    def is_over(
+        self, work: float, gap: float, work_left: Callable[[], float] = lambda: math.inf
+    ) -> bool:
         """Whether the work is used up, or the rest of it is not worthwhile.
 
-        ``work_left`` is what the open nodes are likely to need.
+        ``work_left`` says what the open nodes are likely to need.
         """
         if work < self.next_check:
             return False
@@ -66,9 +69,10 @@ class Payoff:
         self._checks.append((work, closed))
         self._gap = gap
 
-    def will_close(self, work: float, work_left: float) -> bool:
+    def will_close(self, work: float, work_left: Callable[[], float]) -> bool:
         """Whether the tree is likely to close within the limit for that."""
-        return work < self.closing_work and work + work_left <= self.closing_work
+        limit = self.closing_work
+        return work < limit and work + work_left() <= limit
 
     @property
     def is_bad(self) -> bool:
