@@ -86,10 +86,10 @@ def test_a_closed_gap_is_no_reason_to_stop():
     assert not payoff.is_over(0.9 * WORK, -np.inf)
 
 
-def test_a_tree_that_is_likely_to_close_goes_on():
-    for closing in (3 * WORK, WORK):
-        end = end_of(lambda work: 1.0, closing=closing, left_at=lambda work: 0.0)
-        assert end == pytest.approx(closing, rel=0.01)
+@pytest.mark.parametrize("closing", [3 * WORK, WORK, WORK / 2])
+def test_a_tree_that_is_likely_to_close_goes_on(closing):
+    end = end_of(lambda work: 1.0, closing=closing, left_at=lambda work: closing)
+    assert end == pytest.approx(2 * closing, rel=0.01)
 
 
 def test_a_tree_ends_when_it_is_no_longer_likely_to_close():
@@ -103,9 +103,7 @@ def test_a_tree_ends_when_it_is_no_longer_likely_to_close():
 
 def test_a_tree_that_needs_more_than_the_limit_is_judged_by_its_gap():
     alone = end_of(lambda work: 1.0)
-    doomed = end_of(
-        lambda work: 1.0, closing=3 * WORK, left_at=lambda work: 3 * WORK - work / 2
-    )
+    doomed = end_of(lambda work: 1.0, closing=3 * WORK, left_at=lambda work: 3.1 * WORK)
     assert doomed == alone < WORK / 10
 
 
@@ -121,9 +119,9 @@ def test_a_raised_limit_lets_a_tree_close():
     payoff.start(1.0)
     assert payoff.is_over(WORK, 1.0, lambda: 0.0)
     payoff.raise_limit(WORK, 4 * WORK)
-    assert payoff.will_close(WORK, lambda: 3 * WORK)
-    assert not payoff.will_close(WORK, lambda: 3.1 * WORK)
-    assert not payoff.will_close(4 * WORK, lambda: 0.0)
+    assert payoff.will_close(7 * WORK, lambda: 4 * WORK)
+    assert not payoff.will_close(WORK, lambda: 4.1 * WORK)
+    assert not payoff.will_close(8 * WORK, lambda: 0.0)
 
 
 def test_a_tree_ends_if_its_bound_hardly_rises(monkeypatch):

@@ -27,7 +27,8 @@ class Effort:
         Patience of the swap search in each cell of a path, which also starts from the
         solutions of its neighbours.
     closing_work : float, default=0.0
-        Work limit of a tree that is likely to close within it.
+        A tree that is likely to close with this much more work may do it, up to twice
+        as much in all.
     """
 
     patience: int
@@ -52,7 +53,7 @@ class Stage:
     tree_work : float
         Of the tree; 0 for no tree.
     closing_work : float, default=0.0
-        Of a tree that is likely to close within it.
+        More work that a tree may do if it is likely to close with it.
     """
 
     patience: int

@@ -36,22 +36,27 @@ class Outlook:
     def branchings_left(self, distances: np.ndarray) -> float:
         """Expected number of branchings below nodes at distances from the cutoff.
 
-        From few branchings it may be orders of magnitude too large, and is then reduced
-        to the smallest number that may be true.
+        The smallest that may be true: from few branchings the expectation may be orders
+        of magnitude too large, from fewer nothing follows.
         """
-        if distances.size == 0:
-            return 0.0
+        least = float(distances.size)
+        n_known, parameters = len(self._gains) // 2, self._parameters
+        if least == 0.0 or n_known < parameters.least_known:
+            return least
         rate = self._rate()
         if rate == np.inf:
             return np.inf
         expected = float(np.exp(np.minimum(rate * distances, MAX_EXPONENT)).sum())
-        if len(self._gains) < 2 * self._parameters.least_known:
-            expected /= self._parameters.doubt
-        return max(expected, float(distances.size))
+        if n_known < parameters.well_known:
+            expected /= parameters.doubt
+        return max(expected, least)
 
     def _rate(self) -> float:
-        """The rate of growth per unit of distance; infinite if most gains are zero."""
-        gains = np.array(self._gains)
+        """The rate of growth per unit of distance; infinite if most gains are zero.
+
+        Gains change as the tree grows: only the last half of those known count.
+        """
+        gains = np.array(self._gains)[len(self._gains) // 2 :]
         if np.count_nonzero(gains) <= 0.5 * gains.size:
             return np.inf
         scale = 1.0 / gains.mean()

@@ -86,8 +86,10 @@ class TreeParameters:
 
     # The last branchings from which the number of those left is estimated.
     max_known: int = 10_000
-    # From fewer than these the estimate may be too large by the factor below.
-    least_known: int = 30
+    # From fewer than these there is no estimate; up to so many it may be too large by
+    # the factor below.
+    least_known: int = 8
+    well_known: int = 30
     doubt: float = 1000.0
 
     # --- lists of near-optimal supports ----------------------------------------------

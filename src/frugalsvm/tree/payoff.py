@@ -13,15 +13,16 @@ class Payoff:
 
     Trees close about the same fraction of a gap per doubling of the work. So the
     expected progress is that of the last doubling times the doublings left. But the
-    last part of a gap closes all at once. So a tree also goes on as long as the work
-    that its open nodes are likely to need is within a limit of its own.
+    last part of a gap closes all at once. So a tree also goes on as long as its open
+    nodes are likely to need little.
 
     Parameters
     ----------
     max_work : float
         The work limit; without one the work never ends here.
     closing_work : float, default=0.0
-        The work limit of a tree that is likely to close within it.
+        A tree that is likely to close with this much more work may do it, up to twice
+        as much in all.
     parameters : TreeParameters, optional
 
     Attributes
@@ -60,7 +61,7 @@ class Payoff:
         is_spent = work >= self.max_work
         if not is_spent:
             self._record(work, gap)
-        limit = self.closing_work if is_spent else self.max_work
+        limit = 2.0 * self.closing_work if is_spent else self.max_work
         self.next_check = min(2.0 * work, limit)
         return (is_spent or self.is_bad) and not self.will_close(work, work_left)
 
@@ -70,9 +71,9 @@ class Payoff:
         self._gap = gap
 
     def will_close(self, work: float, work_left: Callable[[], float]) -> bool:
-        """Whether the tree is likely to close within the limit for that."""
+        """Whether the tree is likely to close with the work that it may do for that."""
         limit = self.closing_work
-        return work < limit and work + work_left() <= limit
+        return work < 2.0 * limit and work_left() <= limit
 
     @property
     def is_bad(self) -> bool:
