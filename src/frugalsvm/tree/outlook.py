@@ -54,9 +54,11 @@ class Outlook:
     def _rate(self) -> float:
         """The rate of growth per unit of distance; infinite if most gains are zero.
 
-        Gains change as the tree grows: only the last half of those known count.
+        Gains change as the tree grows: only the last half of those known count, unless
+        that is too few.
         """
-        gains = np.array(self._gains)[len(self._gains) // 2 :]
+        n_used = max(len(self._gains) // 2, 2 * self._parameters.well_known)
+        gains = np.array(self._gains)[-n_used:]
         if np.count_nonzero(gains) <= 0.5 * gains.size:
             return np.inf
         scale = 1.0 / gains.mean()
