@@ -84,7 +84,7 @@ class TreeParameters:
     # Consecutive checks that must expect less: bounds rise unevenly.
     bad_checks: int = 2
 
-    # The last branchings from which the number of those left is estimated.
+    # The last branchings that are remembered; half of them tell how many are left.
     max_known: int = 10_000
     # From fewer than these there is no estimate; up to so many it may be too large by
     # the factor below.
