@@ -142,8 +142,9 @@ def test_the_defaults_of_trees():
         "dive_fraction": 0.15, "search_after": 50, "search_rate": 0.1,
         "cheap_max_candidates": 50, "max_rate_factor": 100, "counts_work_above": 100,
         "search_share": 0.25, "first_check": 1.875e8, "min_payoff": 0.3,
-        "bad_checks": 2, "listed_tol": 1e-10, "overlength": 1.25,
-        "conclusive_above": 1e-6,
+        "bad_checks": 2, "max_known": 10_000, "least_known": 8, "well_known": 30,
+        "doubt": 1000.0,
+        "listed_tol": 1e-10, "overlength": 1.25, "conclusive_above": 1e-6,
     }  # fmt: skip
 
 

@@ -22,7 +22,9 @@ def short_efforts(monkeypatch):
     for name, effort in {
         "fast": Effort(8, search_work=2e7, least_svms=50, tree_work=0.0),
         "normal": Effort(50, search_work=1e8, least_svms=100, tree_work=4e7),
-        "thorough": Effort(200, search_work=3e8, least_svms=300, tree_work=1.5e8),
+        "thorough": Effort(
+            200, search_work=3e8, least_svms=300, tree_work=1.5e8, closing_work=4e8
+        ),
     }.items():
         monkeypatch.setitem(EFFORTS, name, effort)
 

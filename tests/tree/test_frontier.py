@@ -29,7 +29,9 @@ def test_open_busy_and_closed_nodes_all_bound():
     frontier.start(first)
     assert first.bound == frontier.bound == 1.0
     assert not frontier.is_idle
+    assert sorted(frontier.open_bounds) == [1.0, 2.0, 3.0]
     frontier.finish(first)
+    assert sorted(frontier.open_bounds) == [2.0, 3.0]
     assert frontier.is_idle
     assert not first.is_leaf
     assert first.branching_data is None

@@ -123,14 +123,14 @@ def work_limits(problem: Problem, options: SolveOptions) -> dict[str, Any]:
         return {}
     has_tree_limit = method == "auto" and options.max_nodes is None
     if "patience" in given:
-        tree_work = options.work.tree_work if has_tree_limit else np.inf
-        return {"stages": (Stage(given["patience"], np.inf, tree_work),)}
+        limits = _tree_limits(options.work, has_tree_limit)
+        return {"stages": (Stage(given["patience"], np.inf, *limits),)}
     size = n_searched(problem)
     stages = [
         Stage(
             one.patience,
             search_limit(one, problem, size, options.search_share),
-            one.tree_work if has_tree_limit else np.inf,
+            *_tree_limits(one, has_tree_limit),
         )
         for one in efforts_up_to(options.effort)
     ]
@@ -142,6 +142,11 @@ def work_limits(problem: Problem, options: SolveOptions) -> dict[str, Any]:
         for one in before
     ]
     return {"stages": (*within, last), "is_by_effort": True}
+
+
+def _tree_limits(effort: Effort, has_limit: bool) -> tuple[float, float]:
+    """Work limits of a tree, and of one that is likely to close."""
+    return (effort.tree_work, effort.closing_work) if has_limit else (np.inf, np.inf)
 
 
 def search_limit(

@@ -58,7 +58,8 @@ def solve(
     effort : {"fast", "normal", "thorough"}, default="normal"
         How much work ``auto`` and ``swap`` do; the other methods have their own
         stopping rules. ``fast`` has few restarts and no tree, ``thorough`` has more of
-        both than ``normal``. Explicit limits and ``method_options`` take precedence.
+        both than ``normal``, and goes on for minutes with a tree that is likely to
+        close by then. Explicit limits and ``method_options`` take precedence.
         ``auto`` with effort ``fast`` does dense data of more than 200,000 samples in
         parts, unless ``max_nodes`` asks for a tree: the search sees one part.
     gap_tol : float, default=1e-4

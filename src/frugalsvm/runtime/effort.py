@@ -26,6 +26,9 @@ class Effort:
     path_patience : int, default=0
         Patience of the swap search in each cell of a path, which also starts from the
         solutions of its neighbours.
+    closing_work : float, default=0.0
+        A tree that is likely to close with this much more work may do it, up to twice
+        as much in all.
     """
 
     patience: int
@@ -33,6 +36,7 @@ class Effort:
     least_svms: int
     tree_work: float
     path_patience: int = 0
+    closing_work: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -48,11 +52,14 @@ class Stage:
         Of the swap search.
     tree_work : float
         Of the tree; 0 for no tree.
+    closing_work : float, default=0.0
+        More work that a tree may do if it is likely to close with it.
     """
 
     patience: int
     search_work: float
     tree_work: float
+    closing_work: float = 0.0
 
 
 EFFORTS = {
@@ -65,7 +72,7 @@ EFFORTS = {
     ),
     "thorough": Effort(
         patience=1000, search_work=3e10, least_svms=300, tree_work=5e10,
-        path_patience=100,
+        path_patience=100, closing_work=3e11,
     ),
 }  # fmt: skip
 

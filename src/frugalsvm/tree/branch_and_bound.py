@@ -25,6 +25,7 @@ from .diving import Diving
 from .engines import ENGINES, nodes_together
 from .node import Node
 from .node_solver import AllFeatures, NodeSolver
+from .outlook import Outlook
 from .parameters import DEFAULTS, TreeParameters
 from .payoff import Payoff
 from .schedule import SearchSchedule
@@ -82,8 +83,8 @@ class SearchingPolicy(Policy):
     monitor : Monitor
         Is told of nodes and bounds.
     schedule : SearchSchedule
-    max_work : float
-        Work limit; the search ends earlier if more work is unlikely to pay.
+    limits : Stage
+        Work limits; the search ends earlier if more work is unlikely to pay.
     parameters : TreeParameters, optional
     engine : Engine, optional
         Of the nodes; some gain from many at a time.
@@ -93,7 +94,7 @@ class SearchingPolicy(Policy):
         self,
         monitor: Monitor,
         schedule: SearchSchedule,
-        max_work: float,
+        limits: Stage,
         parameters: TreeParameters = DEFAULTS,
         engine: Engine | None = None,
     ):
@@ -102,7 +103,8 @@ class SearchingPolicy(Policy):
         self._engine = engine
         self._batch = parameters.batch
         self._diving = Diving(parameters)
-        self._payoff = Payoff(max_work, parameters)
+        self._payoff = Payoff(limits.tree_work, limits.closing_work, parameters)
+        self._outlook = Outlook(parameters)
         self._is_spent = False
         self._n_reported = 0
 
@@ -123,13 +125,22 @@ class SearchingPolicy(Policy):
     def must_stop(self, tree: BestFirstTree) -> bool:
         """Whether more work is unlikely to pay."""
         if tree.work >= self._payoff.next_check:
-            self._is_spent |= self._payoff.is_over(tree.work, self._open_gap(tree))
+            self._is_spent |= self._payoff.is_over(
+                tree.work, self._open_gap(tree), lambda: self._work_left(tree)
+            )
         return self._is_spent
 
-    def raise_limit(self, max_work: float) -> None:
-        """Let the tree go on with a larger work limit, if that is likely to pay."""
-        self._payoff.raise_limit(max_work)
-        self._is_spent = self._payoff.is_bad
+    def raise_limit(self, tree: BestFirstTree, limits: Stage) -> None:
+        """Let the tree go on with larger work limits, if that is likely to pay."""
+        self._payoff.raise_limit(limits.tree_work, limits.closing_work)
+        self._is_spent = self._payoff.is_bad and not self._payoff.will_close(
+            tree.work, lambda: self._work_left(tree)
+        )
+
+    def admit(self, solver: NodeSolver, node: Node) -> None:
+        """Learn how much the bounds of children exceed those of their parents."""
+        if node.parent is not None:
+            self._outlook.learn(node.bound - node.parent.bound)
 
     def evaluated(self, solver: NodeSolver) -> None:
         """Descend from the incumbents found at nodes."""
@@ -150,6 +161,12 @@ class SearchingPolicy(Policy):
     def between(self, tree: BestFirstTree) -> None:
         """Restart the swap search if it is due."""
         self._schedule.restart(tree.n_nodes, tree.work)
+
+    def _work_left(self, tree: BestFirstTree) -> float:
+        """The work that the open nodes are likely to need."""
+        distances = tree.incumbent.cutoff - tree.frontier.open_bounds
+        left = self._outlook.branchings_left(distances[distances >= 0.0])
+        return 2.0 * left * tree.work / tree.n_nodes
 
     def _open_gap(self, tree: BestFirstTree) -> float:
         return self._monitor.incumbent.objective - tree.frontier.bound
@@ -186,7 +203,7 @@ def branch_and_bound(
     stages : list of Stage
         The work limits, one after the other, as long as the gap is open. The limits of
         the search are those of the first. The tree ends a stage earlier if more work is
-        unlikely to pay.
+        unlikely to pay, and goes on if it is likely to close.
     stage_ended : callable
         Called when tree and search have reached the limits of a stage.
 
@@ -218,7 +235,7 @@ def branch_and_bound(
     policy = SearchingPolicy(
         monitor,
         schedule,
-        first.tree_work,
+        first,
         parameters,
         engine,
     )
@@ -235,7 +252,7 @@ def branch_and_bound(
             if monitor.is_finished():
                 break
             search.raise_limits(stage.patience, stage.search_work)
-            policy.raise_limit(stage.tree_work)
+            policy.raise_limit(tree, stage)
         tree.run()
         search.restart_until_idle(monitor.is_finished)
         stage_ended()

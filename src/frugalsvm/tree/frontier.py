@@ -44,6 +44,12 @@ class Frontier:
         return [node for _, _, node in self._heap]
 
     @property
+    def open_bounds(self) -> np.ndarray:
+        """The bounds of all open nodes, those in progress included."""
+        waiting = [bound for bound, _, _ in self._heap]
+        return np.array([*waiting, *self._busy.values()])
+
+    @property
     def bound(self) -> float:
         """Lower bound of the optimum."""
         best_open = self._heap[0][0] if self._heap else np.inf

@@ -84,6 +84,14 @@ class TreeParameters:
     # Consecutive checks that must expect less: bounds rise unevenly.
     bad_checks: int = 2
 
+    # The last branchings that are remembered; half of them tell how many are left.
+    max_known: int = 10_000
+    # From fewer than these there is no estimate; up to so many it may be too large by
+    # the factor below.
+    least_known: int = 8
+    well_known: int = 30
+    doubt: float = 1000.0
+
     # --- lists of near-optimal supports ----------------------------------------------
 
     # Accuracy of the SVMs on listed supports.

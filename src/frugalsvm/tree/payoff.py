@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 from .parameters import DEFAULTS, TreeParameters
 
 
 class Payoff:
-    """Checks the gap each time the work has doubled.
+    """Checks gap and open nodes each time the work has doubled.
 
     Trees close about the same fraction of a gap per doubling of the work. So the
-    expected progress is that of the last doubling times the doublings left.
+    expected progress is that of the last doubling times the doublings left. But the
+    last part of a gap closes all at once. So a tree also goes on as long as its open
+    nodes are likely to need little.
 
     Parameters
     ----------
     max_work : float
         The work limit; without one the work never ends here.
+    closing_work : float, default=0.0
+        A tree that is likely to close with this much more work may do it, up to twice
+        as much in all.
     parameters : TreeParameters, optional
 
     Attributes
@@ -25,8 +31,13 @@ class Payoff:
         Work at the next check.
     """
 
-    def __init__(self, max_work: float, parameters: TreeParameters = DEFAULTS):
-        self.max_work = max_work
+    def __init__(
+        self,
+        max_work: float,
+        closing_work: float = 0.0,
+        parameters: TreeParameters = DEFAULTS,
+    ):
+        self.max_work, self.closing_work = max_work, closing_work
         first = min(parameters.first_check, max_work)
         self.next_check = first if max_work < math.inf else math.inf
         self._parameters = parameters
@@ -38,17 +49,31 @@ class Payoff:
         """Record the gap of the root."""
         self._gap = gap
 
-    def is_over(self, work: float, gap: float) -> bool:
-        """Whether the work is used up, or the rest of it is not worthwhile."""
-        if work >= self.max_work:
-            return True
+    def is_over(
+        self, work: float, gap: float, work_left: Callable[[], float] = lambda: math.inf
+    ) -> bool:
+        """Whether the work is used up, or the rest of it is not worthwhile.
+
+        ``work_left`` says what the open nodes are likely to need.
+        """
         if work < self.next_check:
             return False
+        is_spent = work >= self.max_work
+        if not is_spent:
+            self._record(work, gap)
+        limit = 2.0 * self.closing_work if is_spent else self.max_work
+        self.next_check = min(2.0 * work, limit)
+        return (is_spent or self.is_bad) and not self.will_close(work, work_left)
+
+    def _record(self, work: float, gap: float) -> None:
         closed = (self._gap - gap) / gap if gap > 0.0 else math.inf
         self._checks.append((work, closed))
         self._gap = gap
-        self.next_check = min(2.0 * work, self.max_work)
-        return self.is_bad
+
+    def will_close(self, work: float, work_left: Callable[[], float]) -> bool:
+        """Whether the tree is likely to close with the work that it may do for that."""
+        limit = self.closing_work
+        return work < 2.0 * limit and work_left() <= limit
 
     @property
     def is_bad(self) -> bool:
@@ -60,9 +85,10 @@ class Payoff:
         ]
         return len(bad) == number and all(bad)
 
-    def raise_limit(self, max_work: float) -> None:
-        """Judge the same checks by a larger limit from now on."""
+    def raise_limit(self, max_work: float, closing_work: float = 0.0) -> None:
+        """Judge the same checks by larger limits from now on."""
         self.max_work = max(max_work, self.max_work)
+        self.closing_work = max(closing_work, self.closing_work)
         last = self._checks[-1][0] if self._checks else 0.0
         following = max(self._parameters.first_check, 2.0 * last)
         self.next_check = min(following, self.max_work)

@@ -71,8 +71,9 @@ class FrugalSVC(BudgetedClassifier):
         How much work ``auto`` and ``swap`` do; the other methods have their own
         stopping rules. ``fast`` has few restarts and no tree, which suits grid
         searches; with ``auto``, it does dense data of more than 200,000 samples in
-        parts, to save memory and time. ``thorough`` has more of both than ``normal``.
-        Explicit limits and ``method_options`` take precedence.
+        parts, to save memory and time. ``thorough`` has more of both than ``normal``,
+        and goes on for minutes with a tree that is likely to close by then. Explicit
+        limits and ``method_options`` take precedence.
     gap_tol : float, default=1e-4
         Relative gap between objective and bound at which the run ends.
     time_limit : float or None, default=None
