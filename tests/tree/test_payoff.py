@@ -130,7 +130,8 @@ def test_a_tree_ends_if_its_bound_hardly_rises(monkeypatch):
     noise = Problem(X, rng.choice([-1.0, 1.0], 300), max_features=10)
     effort = Effort(patience=0, search_work=1e8, least_svms=10, tree_work=1e10)
     monkeypatch.setitem(EFFORTS, "normal", effort)
-    result = solve(noise, random_state=0)
+    alone = {"engine": "interior-point"}
+    result = solve(noise, random_state=0, method_options=alone)
     assert result.status is Status.FEASIBLE
     # Work for about 1,500 nodes.
     assert 10 < result.counters["nodes"] < 300

@@ -101,12 +101,15 @@ class SearchingPolicy(Policy):
         self._monitor = monitor
         self._schedule = schedule
         self._engine = engine
+        self._together = nodes_together(engine)
         self._batch = parameters.batch
         self._diving = Diving(parameters)
         self._payoff = Payoff(limits.tree_work, limits.closing_work, parameters)
         self._outlook = Outlook(parameters)
         self._is_spent = False
         self._n_reported = 0
+        # Work and nodes when the engine changed.
+        self._before = 0.0, 0
 
     def started(self, tree: BestFirstTree, solver: NodeSolver) -> None:
         """Called when the tree has its root."""
@@ -115,15 +118,16 @@ class SearchingPolicy(Policy):
 
     def batch(self, tree: BestFirstTree) -> int:
         """One node, or more if the engine or threads gain from it."""
-        together = nodes_together(self._engine)
-        if tree.n_jobs == 1 and together == 1:
+        if tree.n_jobs == 1 and self._together == 1:
             return 1
         fair = len(tree.frontier) // (2 * tree.n_jobs)
         left = (tree.max_nodes - tree.n_nodes) / (2 * tree.n_jobs)
-        return int(max(1, min(max(self._batch, together), fair, left)))
+        return int(max(1, min(max(self._batch, self._together), fair, left)))
 
     def must_stop(self, tree: BestFirstTree) -> bool:
         """Whether more work is unlikely to pay."""
+        if self._together != nodes_together(self._engine):
+            self._judge_anew(tree)
         if tree.work >= self._payoff.next_check:
             self._is_spent |= self._payoff.is_over(
                 tree.work, self._open_gap(tree), lambda: self._work_left(tree)
@@ -162,11 +166,19 @@ class SearchingPolicy(Policy):
         """Restart the swap search if it is due."""
         self._schedule.restart(tree.n_nodes, tree.work)
 
+    def _judge_anew(self, tree: BestFirstTree) -> None:
+        """Called when the engine changes to batches: nodes are much cheaper now."""
+        self._together = nodes_together(self._engine)
+        self._before = tree.work, tree.n_nodes
+        self._payoff.restart(tree.work, self._open_gap(tree))
+
     def _work_left(self, tree: BestFirstTree) -> float:
         """The work that the open nodes are likely to need."""
+        work, nodes = self._before
+        each = (tree.work - work) / max(tree.n_nodes - nodes, 1)
         distances = tree.incumbent.cutoff - tree.frontier.open_bounds
         left = self._outlook.branchings_left(distances[distances >= 0.0])
-        return 2.0 * left * tree.work / tree.n_nodes
+        return 2.0 * left * each
 
     def _open_gap(self, tree: BestFirstTree) -> float:
         return self._monitor.incumbent.objective - tree.frontier.bound
@@ -232,13 +244,7 @@ def branch_and_bound(
     schedule = SearchSchedule(
         search, incumbent, options, n_features, counts_work, parameters
     )
-    policy = SearchingPolicy(
-        monitor,
-        schedule,
-        first,
-        parameters,
-        engine,
-    )
+    policy = SearchingPolicy(monitor, schedule, first, parameters, engine)
     tree = BestFirstTree(
         make_solver, incumbent, policy, should_stop=monitor.should_stop,
         max_nodes=np.inf if max_nodes is None else max_nodes,

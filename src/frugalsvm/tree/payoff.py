@@ -49,6 +49,12 @@ class Payoff:
         """Record the gap of the root."""
         self._gap = gap
 
+    def restart(self, work: float, gap: float) -> None:
+        """Forget the checks: from now on the tree grows at another rate."""
+        self._checks.clear()
+        self._gap = gap
+        self.next_check = min(max(self.next_check, 2.0 * work), self.max_work)
+
     def is_over(
         self, work: float, gap: float, work_left: Callable[[], float] = lambda: math.inf
     ) -> bool:
