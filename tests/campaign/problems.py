@@ -38,6 +38,8 @@ METHODS = {
 # How often a problem has feature groups or signs, how often more than two classes, and
 # methods that take none of them.
 GROUPED, CLASSES = 0.4, 0.25
+# Methods with trees, and how often they relax nodes in batches if they can.
+TREES, BATCHED = ("auto", "branch-and-bound"), 0.5
 PLAIN_ONLY = ("local-search", "kernel-search", "heuristic", "exact")
 # Gaps below this are rounding errors, whatever the tolerance.
 LEAST_GAP = 1e-8
@@ -97,7 +99,11 @@ def random_case(rng) -> Case:
     is_plain = n_classes == 2 and not columns
     weights = random_weights(rng, m, n_classes)
     arguments = {**weights, **random_constraints(rng, n), **columns}
-    return Case(X, y, arguments, random_options(rng, n, is_plain=is_plain))
+    options = random_options(rng, n, is_plain=is_plain)
+    takes_batches = is_plain and arguments.get("max_cost") is None
+    if takes_batches and options["method"] in TREES and chance(rng, BATCHED):
+        options["method_options"]["engine"] = "batched"
+    return Case(X, y, arguments, options)
 
 
 def random_options(rng, n: int, *, is_plain: bool) -> dict:

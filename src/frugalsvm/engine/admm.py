@@ -90,7 +90,11 @@ def make_system(
     n, m = rows.shape
     labels = y if intercept else np.zeros(m)
     centred = rows - np.outer(rows @ (labels / m), labels)
-    inverse = np.linalg.inv(np.eye(n) + penalty * centred @ centred.T)
+    try:
+        inverse = np.linalg.inv(np.eye(n) + penalty * centred @ centred.T)
+    except np.linalg.LinAlgError:
+        # So large that the identity is lost: no state will be finite.
+        inverse = np.full((n, n), np.nan)
     backward = np.vstack([inverse, penalty * (inverse @ centred).T])
     forward = np.vstack([centred, labels / m])
 
