@@ -106,6 +106,7 @@ import numpy as np
 from .arithmetic import objective_bound
 from .listing import Alternatives, Listed
 from .machines import Machines
+from .points import PackedPoint, pack, unpack
 from .proof import COST_SLACK, ProofData, ProofTree
 from .reading import (
     CLAIM_TOL,
@@ -133,14 +134,17 @@ __all__ = [
     "FORMAT",
     "Alternatives",
     "InvalidCertificate",
+    "PackedPoint",
     "Statement",
     "Verification",
     "VerifiedRefit",
     "checksum",
     "fingerprint",
     "objective_bound",
+    "pack",
     "read_arrays",
     "save_arrays",
+    "unpack",
     "verify",
 ]
 
