@@ -11,8 +11,8 @@ import pytest
 from frugalsvm import Problem, near_optimal, solve
 from tests.campaign import forgeries, interrupts, models, problems, tables
 from tests.campaign.layout import PACKED, decode, decode_list, encode, encode_list
-from tests.campaign.packed import change_packed
 from tests.campaign.machines import reference_of
+from tests.campaign.packed import change_packed
 from tests.campaign.pivoting import solve_positive
 from tests.campaign.reference import Reference, Stated, balanced, to_integers
 from tests.campaign.runner import run_here, run_workers

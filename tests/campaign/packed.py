@@ -24,7 +24,7 @@ def _move_bit(rng, new):
     if not bits.size:
         return
     at = int(rng.integers(bits.size))
-    before = int(bits[:at].sum())
+    before = min(int(bits[:at].sum()), max(new["point_steps"].size - 1, 0))
     bits[at] ^= 1
     new["point_between"] = np.packbits(bits)
     full = np.unpackbits(new["point_full"])
@@ -38,7 +38,7 @@ def _move_bit(rng, new):
     if bits[at]:
         step = rng.integers(2**32, dtype=np.uint32)
         new["point_steps"] = np.insert(new["point_steps"], before, step)
-    else:
+    elif new["point_steps"].size:
         new["point_steps"] = np.delete(new["point_steps"], before)
 
 

@@ -68,7 +68,7 @@ class Machines:
     def point(self, alpha: np.ndarray, C: np.ndarray, balance: bool) -> np.ndarray:
         """A dual point that is exactly feasible, one row for each machine.
 
-        In the given one, sample i in machine k is k times the number of samples, plus i.
+        Those of the given one follow each other.
         """
         return repair(alpha.reshape(self.signs.shape), self.signs, C, balance)
 

@@ -16,8 +16,8 @@ from typing import IO, Any, NamedTuple, NoReturn
 
 import numpy as np
 
-# Format of new files, whose dual points are packed. Older ones had none that are, and no
-# sections in format 2, a list in format 3.
+# Format of new files, whose dual points are packed. Older ones list them, and have no
+# sections in format 2, a list in format 3, any in format 4.
 FORMAT, SECTION_FORMAT, BOUND_FORMAT, LIST_FORMAT = 5, 4, 2, 3
 # Maximum ratio of unpacked to packed size: a zip bomb has a far larger one. The writer
 # respects it, see ``save_arrays``.
