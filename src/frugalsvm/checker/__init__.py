@@ -42,8 +42,8 @@ File: ``.npz`` with the arrays
   first; ``point`` is the dual point of a leaf and -1 otherwise, ``price`` its mu;
 * ``fixing_point``, ``fixing_price``, ``fixing_start``, ``fixing``: features fixed at
   each node, j for in and ~j for out, with one dual point and price for all of them;
-* ``point_full``, ``point_between``, ``point_steps``, ``point_grid``: packed dual points,
-  see below;
+* ``point_full``, ``point_between``, ``point_steps``, ``point_grid``: packed dual
+  points, see below;
 * ``checksum``: SHA-256 of all of the above and below, to detect damage but not forgery.
 
 A packed dual point has a bit for each sample that is at C_i, in ``point_full``, and one
@@ -51,9 +51,9 @@ for each that is neither there nor at zero, in ``point_between``: M bits, for th
 samples of positive weight (of all machines), in the fewest bytes. The first sample has
 the highest bit of the first byte; bits of no sample are zero. Each sample between has a
 32-bit integer above zero in ``point_steps``, one point after the other, and alpha is
-that times ``2 ** point_grid``, one exponent from -1000 to 900 per point. Alpha above C_i
-means C_i. Bytes and steps have no sign. The solver packs a point first, and then claims
-what the packed one proves.
+that times ``2 ** point_grid``, one exponent from -1000 to 900 per point. Alpha above
+C_i means C_i. Bytes and steps have no sign. The solver packs a point first, and then
+claims what the packed one proves.
 
 Files of format 4 and older list points without their zeros instead, which format 5
 admits, too: ``point_start``, ``point_sample``, ``point_alpha``.

@@ -142,9 +142,9 @@ def _check_format(format: int, arrays: Mapping[str, np.ndarray]) -> None:
     """Older formats are known by their number, and have no newer sections."""
     old = LIST_FORMAT if "threshold" in arrays else BOUND_FORMAT
     is_new = any(name in arrays for name in NEW)
-    known = (FORMAT, SECTION_FORMAT) if is_new else (FORMAT, SECTION_FORMAT, old)
-    if "point_full" in arrays:
-        known = (FORMAT,)
+    known = [FORMAT]
+    if "point_full" not in arrays:
+        known += [SECTION_FORMAT] if is_new else [SECTION_FORMAT, old]
     require(format in known, f"unknown format {format}")
 
 

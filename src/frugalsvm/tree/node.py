@@ -50,8 +50,8 @@ class DualPoint:
         """
         packed = pack(alpha, C)
         proved = engine.bound(region, unpack(packed, C))
-        *arrays, grid = packed
-        return cls(*(part.tobytes() for part in arrays), grid, proved.price), proved
+        full, between, steps = (part.tobytes() for part in packed[:3])
+        return cls(full, between, steps, packed.grid, proved.price), proved
 
     @property
     def n_bytes(self) -> int:
