@@ -18,6 +18,7 @@ from . import (
     bench_best_known,
     bench_blocks,
     bench_categories,
+    bench_certificates,
     bench_classes,
     bench_cli_million,
     bench_cli_time,
@@ -104,6 +105,10 @@ BENCHMARKS = {
     "proof": Benchmark(
         lambda o: bench_proof.run(o.folder, o.quick, o.seconds, o.sets, o.jobs),
         {"seconds": 60.0, "jobs": 2},
+    ),
+    "certificates": Benchmark(
+        lambda o: bench_certificates.run(o.folder, o.seconds, o.sets),
+        {"seconds": 60.0}, one_thread=True,
     ),
     "tree": Benchmark(
         lambda o: bench_tree.run(o.folder, o.quick, o.seconds, o.save, o.against),

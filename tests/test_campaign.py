@@ -10,8 +10,9 @@ import pytest
 
 from frugalsvm import Problem, near_optimal, solve
 from tests.campaign import forgeries, interrupts, models, problems, tables
-from tests.campaign.layout import decode, decode_list, encode, encode_list
+from tests.campaign.layout import PACKED, decode, decode_list, encode, encode_list
 from tests.campaign.machines import reference_of
+from tests.campaign.packed import change_packed
 from tests.campaign.pivoting import solve_positive
 from tests.campaign.reference import Reference, Stated, balanced, to_integers
 from tests.campaign.runner import run_here, run_workers
@@ -241,11 +242,26 @@ def test_bounds_an_ulp_above_the_optimum_are_noticed(solved):
 
 
 def test_trees_survive_decoding(solved):
-    _, _, result = solved
+    case, _, result = solved
     arrays = dict(result.certificate.arrays)
     again = encode(decode(arrays), arrays)
     for name in ("parent", "feature", "inside", "point", "fixing", "fixing_start"):
         np.testing.assert_array_equal(again[name], arrays[name])
+    proved = [
+        forgeries.verify(forgeries.sealed(one), case.X, case.y).lower_bound
+        for one in (arrays, again)
+    ]
+    assert proved[0] == proved[1]
+
+
+def test_packed_points_are_forged_in_every_array(solved):
+    _, _, result = solved
+    arrays, rng = dict(result.certificate.arrays), np.random.default_rng(0)
+    changed = set()
+    for _ in range(100):
+        forged = change_packed(rng, arrays, None)
+        changed |= {n for n in PACKED if not np.array_equal(forged[n], arrays[n])}
+    assert changed == set(PACKED)
 
 
 def test_strong_trees_prove_the_optimum(solved):

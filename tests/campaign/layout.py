@@ -29,6 +29,10 @@ class Node:
     fixings: list[int] = field(default_factory=list)
 
 
+# Dual points in a file, in one of two forms.
+LISTED = ("point_start", "point_sample", "point_alpha")
+PACKED = ("point_full", "point_between", "point_steps", "point_grid")
+
 # A dual point: samples and their values.
 Point = tuple[list[int], list[float]]
 
@@ -101,15 +105,43 @@ def decode(arrays: dict[str, np.ndarray]) -> Tree:
         )
         for t, values in enumerate(zip(*columns.values(), strict=True))
     ]
+    given = [*arrays["include"].tolist(), *arrays["exclude"].tolist()]
+    return Tree(nodes, _points(arrays), frozenset(given))
+
+
+def _points(arrays: dict[str, np.ndarray]) -> list[Point]:
+    if "point_full" in arrays:
+        return _unpacked(arrays)
     starts = arrays["point_start"].tolist()
     samples, alpha = arrays["point_sample"].tolist(), arrays["point_alpha"].tolist()
-    points = [(samples[a:b], alpha[a:b]) for a, b in pairwise(starts)]
-    given = [*arrays["include"].tolist(), *arrays["exclude"].tolist()]
-    return Tree(nodes, points, frozenset(given))
+    return [(samples[a:b], alpha[a:b]) for a, b in pairwise(starts)]
+
+
+def _unpacked(arrays: dict[str, np.ndarray]) -> list[Point]:
+    """Packed points, sample by sample."""
+    n_machines = int(arrays["n_classes"]) if "n_classes" in arrays else 1
+    C = [c for c in arrays["weights"].tolist() if c > 0] * n_machines
+    grids, steps = arrays["point_grid"].tolist(), iter(arrays["point_steps"].tolist())
+    width = (len(C) + 7) // 8
+    full, between = arrays["point_full"].tolist(), arrays["point_between"].tolist()
+    points = []
+    for t, grid in enumerate(grids):
+        point: dict[int, float] = {}
+        for i, c in enumerate(C):
+            at, bit = width * t + i // 8, 128 >> i % 8
+            if full[at] & bit:
+                point[i] = c
+            elif between[at] & bit:
+                point[i] = next(steps) * 2.0**grid
+        points.append((list(point), list(point.values())))
+    return points
 
 
 def encode(tree: Tree, arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """``arrays`` with another tree, in the same types (points in double precision)."""
+    """``arrays`` with another tree, in the same types.
+
+    Points are listed in double precision: packed ones would be rounded.
+    """
     tree = tree.without_idle_points()
     nodes, points = tree.nodes, tree.points
     new = {
@@ -121,9 +153,11 @@ def encode(tree: Tree, arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
         "point_alpha": [value for _, values in points for value in values],
     }
     types = {name: arrays[name].dtype for name in new if name in arrays}
-    types["point_alpha"] = np.float64
+    types |= {"point_start": np.int64, "point_alpha": np.float64}
+    types.setdefault("point_sample", np.int64)
     made = {name: np.array(new[name], types[name]) for name in types}
-    return {**arrays, **made}
+    kept = {name: array for name, array in arrays.items() if name not in PACKED}
+    return {**kept, **made}
 
 
 def starts_of(parts: list, inner: Callable) -> list[int]:

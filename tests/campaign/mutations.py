@@ -13,6 +13,8 @@ from frugalsvm.checker import FORMAT
 from .generator import chance, in_order, power, random_costs, random_max_cost
 from .layout import (
     COLUMNS,
+    LISTED,
+    PACKED,
     Node,
     Tree,
     decode,
@@ -20,10 +22,11 @@ from .layout import (
     encode,
     encode_list,
 )
+from .packed import change_packed
 from .strong import strengthen
 
 TREE = (*COLUMNS, "fixing_start", "fixing")
-POINTS = ("point_start", "point_sample", "point_alpha")
+POINTS = (*LISTED, *PACKED)
 CLAIM = ("selected", "coef", "intercept", "intercepts", "objective", "lower_bound")
 # Sections of the problem, which a file need not have.
 SECTIONS = ("groups", "signs")
@@ -439,7 +442,8 @@ def mix(rng, arrays, source):
     if chance(rng, 0.2):
         names = (_any_name(rng, arrays),)
     # Without a section, the other problem is one without it.
-    absent = {name for name in SECTIONS if name in names and name not in other}
+    ways = (*SECTIONS, *POINTS)
+    absent = {name for name in ways if name in names and name not in other}
     kept = {name: array for name, array in arrays.items() if name not in absent}
     return {**kept, **{name: other[name] for name in names if name in other}}
 
@@ -490,6 +494,7 @@ MUTATIONS = {
     "tree": (cut_tree, 4),
     "fixings": (change_fixings, 4),
     "points": (change_points, 3),
+    "packed": (change_packed, 3),
     "list": (change_list, 2),
     "mixture": (mix, 2),
     "field": (change_field, 2),

@@ -4,6 +4,7 @@ import numpy as np
 
 from frugalsvm import Problem, solve
 from frugalsvm.checker import FORMAT, checksum, fingerprint
+from tests.campaign.layout import decode, encode
 
 EMPTY = np.empty(0, dtype=np.int64)
 
@@ -34,6 +35,12 @@ def single_root(X, y, alpha, **changes):
         "point_sample": np.arange(m), "point_alpha": np.asarray(alpha, dtype=float),
     }  # fmt: skip
     return sealed(arrays, **changes)
+
+
+def unpacked(arrays, **changes):
+    """The same proof in a file of older form: its dual points are not packed."""
+    older = {"format": np.array(4), **changes}
+    return sealed(encode(decode(arrays), arrays), **older)
 
 
 def with_fixing(feature, price=0.0):

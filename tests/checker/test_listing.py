@@ -9,7 +9,7 @@ import pytest
 from frugalsvm import Certificate, InvalidCertificate, Problem, near_optimal, verify
 from frugalsvm.checker import listing
 from frugalsvm.checker.listing import Listed
-from tests.checker.forging import sealed, single_root
+from tests.checker.forging import sealed, single_root, unpacked
 from tests.checker.trees import RandomTree
 from tests.reference import Enumeration
 
@@ -78,7 +78,7 @@ def test_missing_sets_lower_the_threshold(proof):
         (lambda a: {"threshold": np.array(np.nan)}, "threshold nan is claimed"),
         (lambda a: {"threshold": np.array(np.inf)}, "threshold inf is claimed"),
         (lambda a: {"format": np.array(2)}, "unknown format 2"),
-        (lambda a: {"format": np.array(5)}, "unknown format 5"),
+        (lambda a: {"format": np.array(4)}, "unknown format 4"),
         (lambda a: {"listed_start": a["listed_start"][1:]}, "wrong length"),
         (lambda a: {"listed_start": a["listed_start"] + 1}, "bad listed_start"),
         (lambda a: {"listed_start": a["listed_start"][::-1]}, "bad listed_start"),
@@ -236,7 +236,7 @@ def test_verification_without_a_list_has_no_alternatives(proof):
     X, y, _, arrays = proof
     plain = {k: v for k, v in arrays.items() if not k.startswith("listed")}
     del plain["threshold"]
-    proved = verify(sealed(plain, format=np.array(2)), X, y)
+    proved = verify(unpacked(plain, format=np.array(2)), X, y)
     assert proved.alternatives is None
     assert "listed" not in str(proved)
     assert "listed" in str(replace(proved, alternatives=verify(

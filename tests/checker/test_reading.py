@@ -14,6 +14,7 @@ from frugalsvm.checker.reading import (
     ENTRIES,
     FREE_BYTES,
     MAX_RATIO,
+    PACKED_ENTRIES,
     Size,
     _check_sizes,
     read_arrays,
@@ -40,7 +41,8 @@ def test_a_file_holds_the_entries_and_nothing_else(proof, tmp_path):
     *_, result, arrays = proof
     result.save_certificate(tmp_path / "proof.npz")
     with zipfile.ZipFile(tmp_path / "proof.npz") as archive:
-        assert sorted(archive.namelist()) == sorted(f"{name}.npy" for name in ENTRIES)
+        names = [*ENTRIES, *PACKED_ENTRIES]
+        assert sorted(archive.namelist()) == sorted(f"{name}.npy" for name in names)
     loaded = Certificate.load(tmp_path / "proof.npz").arrays
     for name, array in arrays.items():
         np.testing.assert_array_equal(loaded[name], array)
@@ -68,7 +70,7 @@ def test_flipped_bytes_are_only_ever_invalid(proof, tmp_path):
 @pytest.mark.parametrize(
     "dtype", ["f2", "f4", "i1", "i2", "u1", "u4", "u8", "O", "c16"]
 )
-@pytest.mark.parametrize("name", ["costs", "coef", "point_alpha", "parent", "fixing"])
+@pytest.mark.parametrize("name", ["costs", "coef", "point_grid", "parent", "fixing"])
 def test_other_dtypes_are_rejected(proof, name, dtype):
     X, y, _, arrays = proof
     with pytest.raises(InvalidCertificate, match=f"{name} has dtype"):
@@ -145,7 +147,7 @@ def test_more_nodes_than_bytes_are_not_even_read(tmp_path):
 def test_bombs_are_not_unpacked(proof, tmp_path):
     X, y, _, arrays = proof
     path = tmp_path / "proof.npz"
-    path.write_bytes(written({**arrays, "point_alpha": np.zeros(10**8)}))
+    path.write_bytes(written({**arrays, "point_steps": np.zeros(10**8, "u4")}))
     assert path.stat().st_size < 2**20
     assert peak_of(path, X, y, "would unpack to") < 2**22
 
@@ -158,7 +160,7 @@ def test_headers_are_not_trusted(proof, tmp_path):
             file = io.BytesIO()
             np.lib.format.write_array(file, np.asarray(array))
             content = file.getvalue()
-            if name == "point_alpha":
+            if name == "point_steps":
                 shape, huge = f"({array.size},), }}".encode(), b"(1099511627776,), }"
                 padding = b" " * (len(huge) - len(shape))
                 assert shape + padding in content
@@ -197,7 +199,7 @@ def test_a_huge_budget_takes_no_memory(proof):
 
 def test_data_that_packs_too_well_is_written_uncompressed(proof, tmp_path):
     *_, arrays = proof
-    large = {**arrays, "point_alpha": np.zeros(FREE_BYTES // 8)}
+    large = {**arrays, "point_steps": np.zeros(FREE_BYTES // 4, "u4")}
     with open(tmp_path / "large.npz", "wb") as file:
         save_arrays(file, large)
     size = (tmp_path / "large.npz").stat().st_size
@@ -243,8 +245,17 @@ COUNTS = {
 
 
 def check_counts(size=(30, 6), length=None, **changes):
-    shapes = {name: (count,) for name, count in {**COUNTS, **changes}.items()}
+    counts = {**COUNTS, **changes}
+    shapes = {name: (n,) for name, n in counts.items() if n is not None}
     _check_sizes(shapes, None if size is None else Size(*size), length)
+
+
+def packed(points=4, full=16, between=16, steps=50):
+    return {
+        "point_start": None, "point_sample": None, "point_alpha": None,
+        "point_grid": points, "point_full": full, "point_between": between,
+        "point_steps": steps,
+    }  # fmt: skip
 
 
 def refit(count, samples=9):
@@ -293,6 +304,12 @@ def listing(intercepts, features, weights, sets=None):
         ({"point_sample": 49}, "point_sample and point_alpha have"),
         ({"point_alpha": 49}, "point_sample and point_alpha have"),
         ({"point_sample": 121, "point_alpha": 121}, "inconsistent lengths"),
+        (packed(11), "more dual points than nodes"),
+        (packed(full=17), "point_full and point_between have"),
+        (packed(between=15), "point_full and point_between have"),
+        (packed(full=17, between=17), "point_full and point_between have"),
+        (packed(steps=129), "point_steps is too long"),
+        (several(**packed(full=49, between=49)), "point_full and point_between have"),
         ({"groups": 9}, r"data of shape \(30, 9\), not \(30, 6\)"),
         ({"groups": 9, "size": (30, 10)}, r"data of shape \(30, 9\), not \(30, 10\)"),
         ({"groups": 5, "size": None}, "6 features, but only 5 columns"),
@@ -351,6 +368,8 @@ def nodes(count):
         {"point_sample": 120, "point_alpha": 120}, {"length": 10**9, **nodes(128)},
         {"size": None, "costs": 40, **nodes(2**41)},
         {"groups": 9, "size": (30, 9), "coef": 9, "signs": 9, "mean": 9, "scale": 9},
+        packed(), packed(10, 40, 40, 320), packed(0, 0, 0, 0), packed(steps=128),
+        several(**packed(full=48, between=48)),
         {"groups": 6, "signs": 6}, {"groups": 9, "size": None, **refit(9)}, refit(6),
         {"groups": 9, "size": None, **listing(2, 12, 18)}, listing(2, 12, 12),
         several(), several(groups=9, size=None, coef=27), {"intercepts": 1},
@@ -428,7 +447,7 @@ def rewritten(path, arrays, change):
             archive.writestr(f"{name}.npy", change(name, file.getvalue()))
 
 
-@pytest.mark.parametrize("name", ["format", "point_alpha"])
+@pytest.mark.parametrize("name", ["format", "point_steps"])
 @pytest.mark.parametrize(
     ("change", "words"),
     [
@@ -473,7 +492,7 @@ def test_files_of_other_kinds_are_rejected(proof, tmp_path):
 
 def test_limits_are_part_of_the_format():
     """With lower ones files that were written could not be read."""
-    assert (reading.FORMAT, FREE_BYTES, MAX_RATIO) == (4, 2**26, 100)
+    assert (reading.FORMAT, FREE_BYTES, MAX_RATIO) == (5, 2**26, 100)
 
 
 @pytest.fixture
@@ -487,15 +506,15 @@ def test_how_well_a_file_may_be_packed(proof, tmp_path, few_bytes):
     X, y, _, arrays = proof
     path = tmp_path / "proof.npz"
     seen = set()
-    for size in range(0, 24_000, 1000):
-        path.write_bytes(written({**arrays, "point_alpha": np.zeros(size)}))
+    for size in range(1000, 48_000, 2000):
+        path.write_bytes(written({**arrays, "point_steps": np.zeros(size, "u4")}))
         with zipfile.ZipFile(path) as archive:
             unpacked = sum(member.file_size for member in archive.infolist())
         length = path.stat().st_size
         fits = unpacked <= 2**16 + 10 * length
         words = f"{length:,} bytes, but would unpack to {unpacked:,}"
         with pytest.raises(
-            InvalidCertificate, match="inconsistent lengths" if fits else words
+            InvalidCertificate, match="point_steps is too long" if fits else words
         ):
             verify(path, X, y)
         seen.add(fits)
@@ -575,7 +594,7 @@ def test_messages_show_little_of_a_long_file(tmp_path):
     with zipfile.ZipFile(tmp_path / "proof.npz", "w") as archive:
         for k in range(40):
             archive.writestr(f"{k}{'x' * 60_000}", b"")
-        for name in ENTRIES:
+        for name in (*ENTRIES, *PACKED_ENTRIES):
             archive.writestr(f"{name}.npy", b"")
     with pytest.raises(InvalidCertificate, match="unknown or repeated") as failure:
         verify(tmp_path / "proof.npz", np.eye(2), [0, 1])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from frugalsvm import Problem
-from frugalsvm.engine.batched import BatchedEngine, why_not_batched
+from frugalsvm.engine.batched import BatchedEngine, _shifted, why_not_batched
 from frugalsvm.engine.parameters import BatchParameters, EngineParameters
 from frugalsvm.engine.perspective import perspective, region_request
 from frugalsvm.engine.region import Region
@@ -136,6 +136,32 @@ def test_a_batch_gives_what_its_regions_give_alone():
     assert sum(b.bound > a.bound for a, b in zip(together, better, strict=True)) > 10
     assert all(found.finished for found in better)
     assert not any(found.finished for found in together)
+
+
+def test_points_are_balanced_by_what_is_between():
+    rng = np.random.default_rng(0)
+    y = np.where(np.arange(40) % 3 == 0, 1.0, -1.0)
+    C = rng.choice([0.5, 1.0, 2.0], 40)
+    points = C * np.clip(rng.uniform(-0.5, 1.5, (30, 40)), 0.0, 1.0)
+    # Nearly balanced, as those of the iterations.
+    sums = points @ np.array([y > 0, y < 0], dtype=float).T
+    points[:, y < 0] *= np.minimum(1.0, sums[:, :1] / sums[:, 1:]) + 0.01
+    np.minimum(points, C, out=points)
+    before = points.copy()
+    shifted = _shifted(points, y, C)
+    at_limit = (before == 0.0) | (before == C)
+    np.testing.assert_array_equal(shifted[at_limit], before[at_limit])
+    assert (shifted >= 0.0).all()
+    assert (shifted <= C).all()
+    excess = np.abs(before @ y)
+    assert (excess > 0.01).any()
+    assert np.median(np.abs(shifted @ y) / excess) < 1e-9
+
+
+def test_points_with_nothing_between_stay():
+    y, C = np.array([1.0, -1.0, -1.0]), np.ones(3)
+    points = np.array([[1.0, 1.0, 1.0], [0.0, 0.0, 0.0]])
+    np.testing.assert_array_equal(_shifted(points, y, C), points)
 
 
 def test_features_that_no_region_has_are_dropped_and_come_back():

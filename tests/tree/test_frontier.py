@@ -80,5 +80,10 @@ def test_memory_is_counted_for_stored_nodes():
     kept = Frontier(keep_proof=True)
     kept.add(node, 2.0)
     kept.push(node)
-    kept.pop(2.0)
-    assert kept.n_bytes == node.n_bytes
+    kept.start(kept.pop(2.0))
+    before = node.n_bytes
+    assert kept.n_bytes == before
+    kept.finish(node)
+    # The children need neither its branching data nor its point.
+    assert node.point is None
+    assert kept.n_bytes == node.n_bytes < before

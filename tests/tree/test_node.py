@@ -50,10 +50,31 @@ def test_the_remaining_budget_is_rounded_up(problem):
     assert region.budget >= root.budget - problem.costs[[0, 1]].sum()
 
 
-def test_children_inherit_bound_and_point():
-    point = DualPoint.of(np.array([0.0, 2.0, 0.0, 1.0]), 0.5)
-    np.testing.assert_array_equal(point.samples, [1, 3])
-    np.testing.assert_array_equal(point.values, [2.0, 1.0])
+@pytest.fixture
+def point(problem):
+    """Samples at C, at a quarter of it and at zero, as many on both sides."""
+    alpha = np.zeros(problem.y.size)
+    for sign in (-1.0, 1.0):
+        own = np.flatnonzero(problem.y == sign)
+        alpha[own[:3]] = 1.0
+        alpha[own[3]] = 0.25
+    return DualPoint.stored(
+        problem.engine, problem.root_region(), alpha, problem.C
+    )  # fmt: skip
+
+
+def test_stored_points_prove_what_is_returned(problem, point):
+    stored, proved = point
+    assert len(stored.full) == len(stored.between) == 3
+    assert len(stored.steps) == 2 * 4
+    assert proved.alpha.sum() == pytest.approx(6.5, rel=1e-12)
+    assert stored.price == proved.price
+    again = problem.engine.bound(problem.root_region(), proved.alpha)
+    assert again.bound == pytest.approx(proved.bound, rel=1e-12)
+
+
+def test_children_inherit_bound_and_point(point):
+    point, _ = point
     parent = Node(None, -1, True, np.array([5]), 3.0, point)
     inside, outside = parent.child(7, True), parent.child(7, False)
     assert inside.bound == outside.bound == 3.0
@@ -62,13 +83,16 @@ def test_children_inherit_bound_and_point():
     np.testing.assert_array_equal(outside.forced, [5])
 
 
-def test_memory_counts_all_arrays():
+def test_memory_counts_all_arrays(point):
     node = Node(None, -1, True, np.arange(4), 0.0)
     assert node.n_bytes == NODE_BYTES + 32
-    node.point = DualPoint.of(np.ones(10), 0.0)
-    assert node.n_bytes == NODE_BYTES + 32 + 120
+    node.point, _ = point
+    assert node.n_bytes == NODE_BYTES + 32 + 14
+    # One point may prove both the bound and the fixings.
+    node.fixing_point = node.point
+    assert node.n_bytes == NODE_BYTES + 32 + 14
     active = WorkingSet(np.arange(3), np.zeros(10, dtype=np.int8))
     node.branching_data = BranchingData(
         np.arange(2), [0.5, 0.5], ([1.0], [1.0]), active, np.arange(5)
     )
-    assert node.n_bytes == NODE_BYTES + 32 + 120 + 24 + 10 + 40
+    assert node.n_bytes == NODE_BYTES + 32 + 14 + 24 + 10 + 40

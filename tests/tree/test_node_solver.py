@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from frugalsvm.checker import PackedPoint, unpack
 from frugalsvm.engine.perspective import perspective
 from frugalsvm.runtime.incumbent import Incumbent
 from frugalsvm.search.evaluator import Evaluator
@@ -127,8 +128,12 @@ def test_proofs_are_kept_if_asked_for():
     problem, _, _ = small_problem("random", 4)
     assert solver_of(problem).make_root().point is None
     root = solver_of(problem, keep_points=True).make_root()
-    alpha = np.zeros(problem.n_samples)
-    alpha[root.point.samples] = root.point.values
+    point = root.point
+    packed = PackedPoint(
+        np.frombuffer(point.full, np.uint8), np.frombuffer(point.between, np.uint8),
+        np.frombuffer(point.steps, np.uint32), point.grid,
+    )  # fmt: skip
+    alpha = unpack(packed, problem.C)
     found = problem.engine.bound(problem.root_region(), alpha)
     assert found.bound == root.bound
 

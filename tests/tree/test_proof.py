@@ -189,6 +189,8 @@ def _changed(array, rng):
     at = rng.integers(array.size) if array.ndim else ()
     if array.dtype.kind == "b":
         array[at] = ~array[at]
+    elif array.dtype.kind == "u":
+        array[at] ^= rng.integers(1, 256)
     elif array.dtype.kind == "f":
         value = float(array[at]) if np.isfinite(array[at]) else 1.0
         scale = rng.choice([-1.0, 0.5, 2.0, 1e3])
@@ -216,7 +218,7 @@ def test_a_change_in_any_field_is_rejected(proof, name):
 PROOF = (
     "objective", "lower_bound", "selected", "coef", "intercept", "parent", "feature",
     "inside", "point", "price", "fixing_point", "fixing_price", "fixing_start",
-    "fixing", "point_start", "point_sample", "point_alpha",
+    "fixing", "point_full", "point_between", "point_steps", "point_grid",
 )  # fmt: skip
 
 
@@ -274,7 +276,7 @@ def test_claims_above_the_proof_are_rejected(proof):
 
 def test_the_checker_imports_nothing_of_the_solver():
     files = sorted(Path(frugalsvm.checker.__file__).parent.glob("*.py"))
-    assert len(files) == 10
+    assert len(files) == 11
     for file in files:
         for node in ast.walk(ast.parse(file.read_text())):
             names = [alias.name for alias in getattr(node, "names", [])]
@@ -303,7 +305,9 @@ def test_a_bound_of_zero_is_proved():
     problem, X, y = small_problem("random", 4)
     result = solve(problem, method="relax-and-round", certificate=True)
     arrays = dict(result.certificate.arrays)
-    arrays["point_alpha"] = np.zeros_like(arrays["point_alpha"])
+    for name in ("point_full", "point_between"):
+        arrays[name] = np.zeros_like(arrays[name])
+    arrays["point_steps"] = arrays["point_steps"][:0]
     arrays["lower_bound"] = np.array(0.0)
     del arrays["checksum"]
     arrays["checksum"] = np.array(checksum(arrays))

@@ -42,12 +42,24 @@ File: ``.npz`` with the arrays
   first; ``point`` is the dual point of a leaf and -1 otherwise, ``price`` its mu;
 * ``fixing_point``, ``fixing_price``, ``fixing_start``, ``fixing``: features fixed at
   each node, j for in and ~j for out, with one dual point and price for all of them;
-* ``point_start``, ``point_sample``, ``point_alpha``: dual points without their zeros;
-  alpha above C_i means C_i;
+* ``point_full``, ``point_between``, ``point_steps``, ``point_grid``: packed dual
+  points, see below;
 * ``checksum``: SHA-256 of all of the above and below, to detect damage but not forgery.
 
-Optional sections, of which a file has all entries or none (format 4; with at most the
-first, older files have format 2, or 3 with a list):
+A packed dual point has a bit for each sample that is at C_i, in ``point_full``, and one
+for each that is neither there nor at zero, in ``point_between``: M bits, for the M
+samples of positive weight (of all machines), in the fewest bytes. The first sample has
+the highest bit of the first byte; bits of no sample are zero. Each sample between has a
+32-bit integer above zero in ``point_steps``, one point after the other, and alpha is
+that times ``2 ** point_grid``, one exponent from -1000 to 900 per point. Alpha above
+C_i means C_i. Bytes and steps have no sign. The solver packs a point first, and then
+claims what the packed one proves.
+
+Files of format 4 and older list points without their zeros instead, which format 5
+admits, too: ``point_start``, ``point_sample``, ``point_alpha``.
+
+Optional sections, of which a file has all entries or none (since format 4; with at most
+the first, older files have format 2, or 3 with a list):
 
 * a list, see below;
 * a refit: the SVM on the features ``selected`` or ``include``, with weights of the loss
@@ -66,15 +78,14 @@ first, older files have format 2, or 3 with a list):
   machine, then all of the second, and so on; so has ``refit_coef``, and
   ``listed_coef`` for each set. ``listed_intercept`` has K numbers for each set. With a
   refit there is also ``refit_intercepts``, and ``refit_intercept`` is zero. Sample i of
-  the m of positive weight is number k m + i in machine k (``point_sample``,
+  the m of positive weight is number k m + i in machine k (in dual points and
   ``refit_sample``), where k counts from 0. ``fingerprint`` is that of X in place of A,
   and of the classes 0, 1, ..., K - 1 as doubles in place of y. Each class has a sample
   of positive weight.
 
 Groups, signs and several classes are part of the problem: they are printed with it, and
 groups and signs are compared with what the user expects (the classes are those of y). A
-section for packed dual points is reserved: a file with an entry that is not known here
-is rejected.
+file with an entry that is not known here is rejected.
 
 A certificate may also prove that a list of sets of features is complete, with the
 arrays ``listed_start``, ``listed_feature``, ``listed_coef``, ``listed_intercept``,
@@ -90,9 +101,9 @@ ignored here: the proof is about the numbers in X and y.
 
 ``reading`` rejects files that are damaged or too large, ``statement`` holds the
 problem and ``columns`` its groups and signs, ``table`` reads large and sparse data in
-blocks, ``arithmetic`` does the directed rounding, ``machines`` adds up the machines
-(one for two classes), ``proof`` checks the tree, ``listing`` the list and ``refit`` the
-refit.
+blocks, ``points`` unpacks dual points, ``arithmetic`` does the directed rounding,
+``machines`` adds up the machines (one for two classes), ``proof`` checks the tree,
+``listing`` the list and ``refit`` the refit.
 """
 
 from __future__ import annotations
@@ -106,6 +117,7 @@ import numpy as np
 from .arithmetic import objective_bound
 from .listing import Alternatives, Listed
 from .machines import Machines
+from .points import PackedPoint, pack, unpack
 from .proof import COST_SLACK, ProofData, ProofTree
 from .reading import (
     CLAIM_TOL,
@@ -133,14 +145,17 @@ __all__ = [
     "FORMAT",
     "Alternatives",
     "InvalidCertificate",
+    "PackedPoint",
     "Statement",
     "Verification",
     "VerifiedRefit",
     "checksum",
     "fingerprint",
     "objective_bound",
+    "pack",
     "read_arrays",
     "save_arrays",
+    "unpack",
     "verify",
 ]
 

@@ -65,16 +65,11 @@ class Machines:
         values = [objective_bound(rows * s, s, C, w, own) for s, w, own in each]
         return float(sum_of(values) * sum_slack(self.count))
 
-    def point(
-        self, samples: np.ndarray, values: np.ndarray, C: np.ndarray, balance: bool
-    ) -> np.ndarray:
+    def point(self, alpha: np.ndarray, C: np.ndarray, balance: bool) -> np.ndarray:
         """A dual point that is exactly feasible, one row for each machine.
 
-        It is given without its zeros; sample i in machine k is k times the number of
-        samples, plus i.
+        Those of the given one follow each other.
         """
-        alpha = np.zeros(self.signs.size)
-        alpha[samples] = values
         return repair(alpha.reshape(self.signs.shape), self.signs, C, balance)
 
     def squares(

@@ -10,6 +10,7 @@ import numpy as np
 from .arithmetic import U, centred, length_bound, sum_of
 from .listing import Listed, check_starts
 from .machines import Machines
+from .points import stored_points
 from .reading import require, within_rounding
 from .statement import Statement
 
@@ -68,10 +69,9 @@ class ProofData:
             parts.append(squares(*self._centred(block), alpha, accurate, sides))
         return columns.sums(np.concatenate(parts))
 
-    def point(self, samples: np.ndarray, values: np.ndarray) -> np.ndarray:
-        """The exactly feasible dual point near one without its zeros."""
-        balance = self.statement.fit_intercept
-        return self.machines.point(samples, values, self.C, balance)
+    def point(self, alpha: np.ndarray) -> np.ndarray:
+        """The exactly feasible dual point near one of all machines in turn."""
+        return self.machines.point(alpha, self.C, self.statement.fit_intercept)
 
     def left_to_spend(self, forced: list[int]) -> float:
         """The cost budget left by the forced features, rounded up."""
@@ -160,9 +160,7 @@ class ProofTree:
     ):
         self.data = data
         self.listed = listed
-        self.samples, self.alpha = arrays["point_sample"], arrays["point_alpha"]
-        self.point_start = arrays["point_start"]
-        check_starts(self.point_start, self.samples.size, "point_start")
+        self.points = stored_points(arrays, np.tile(data.C, data.machines.count))
         self.fixings = arrays["fixing"]
         self.fixing_start = arrays["fixing_start"]
         check_starts(self.fixing_start, self.fixings.size, "fixing_start")
@@ -171,15 +169,9 @@ class ProofTree:
         self.fixing_point = arrays["fixing_point"]
         self.fixing_price = arrays["fixing_price"]
         # Comparisons with NaN are false.
-        require((self.alpha >= 0).all(), "point_alpha has negative entries")
         for price in (self.price, self.fixing_price):
             require(((price >= 0) & (price < LARGEST_PRICE)).all(), "bad price")
         m, n = data.machines.signs.size, data.statement.n_features
-        require(((self.samples >= 0) & (self.samples < m)).all(), "bad point_sample")
-        # Repeated samples have no meaning, and could take forever to read.
-        rises = self.samples[1:] > self.samples[:-1]
-        rises[self.point_start[1:-1][_inner(self.point_start)] - 1] = True
-        require(rises.all(), "samples of a dual point are not in increasing order")
         require(
             ((self.fixings >= -n) & (self.fixings < n)).all(), "bad features in fixing"
         )
@@ -299,9 +291,7 @@ class ProofTree:
     def _part(self, where: tuple[int, float], accurate: bool = False) -> _Part:
         """A dual point and a price at the present node."""
         point, price = where
-        require(
-            0 <= point < self.point_start.size - 1, f"there is no dual point {point}"
-        )
+        require(0 <= point < len(self.points), f"there is no dual point {point}")
         alpha, squares = self._dual_point(point, accurate)
         return _Part(self.data, alpha, squares, self.forced, self.free, price)
 
@@ -317,15 +307,8 @@ class ProofTree:
         return kept
 
     def _repaired(self, point: int, accurate: bool) -> tuple[np.ndarray, np.ndarray]:
-        where = slice(self.point_start[point], self.point_start[point + 1])
-        alpha = self.data.point(self.samples[where], self.alpha[where])
+        alpha = self.data.point(self.points[point])
         return alpha, self.data.squares(alpha, accurate)
-
-
-def _inner(starts: np.ndarray) -> np.ndarray:
-    """Which of the starts, except first and last, have entries on both sides."""
-    inner = starts[1:-1]
-    return (inner > 0) & (inner < starts[-1])
 
 
 def _children(parent: np.ndarray) -> np.ndarray:

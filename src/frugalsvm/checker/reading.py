@@ -16,9 +16,9 @@ from typing import IO, Any, NamedTuple, NoReturn
 
 import numpy as np
 
-# Format of new files, which may have sections. Older ones had none in format 2, and a
-# list in format 3.
-FORMAT, BOUND_FORMAT, LIST_FORMAT = 4, 2, 3
+# Format of new files, whose dual points are packed. Older ones list them, and have no
+# sections in format 2, a list in format 3, any in format 4.
+FORMAT, SECTION_FORMAT, BOUND_FORMAT, LIST_FORMAT = 5, 4, 2, 3
 # Maximum ratio of unpacked to packed size: a zip bomb has a far larger one. The writer
 # respects it, see ``save_arrays``.
 MAX_RATIO = 100
@@ -32,7 +32,7 @@ CLAIM_TOL = 1e-9
 
 # Dtypes of the entries, with their bytes: a text is 64 characters of four each.
 INTEGER, REAL, FLAG, TEXT = ("i4", "i8"), ("f8",), ("b1",), ("U256",)
-BYTE = ("u1",)
+BYTE, STEP = ("u1",), ("u4",)
 SCALARS = {
     "format": INTEGER, "fingerprint": TEXT, "fit_intercept": FLAG,
     "max_features": INTEGER, "max_cost": REAL, "intercept": REAL, "objective": REAL,
@@ -43,9 +43,14 @@ VECTORS = {
     "selected": INTEGER, "coef": REAL, "parent": INTEGER, "feature": INTEGER,
     "inside": FLAG, "point": INTEGER, "price": REAL, "fixing_point": INTEGER,
     "fixing_price": REAL, "fixing_start": INTEGER, "fixing": INTEGER,
-    "point_start": INTEGER, "point_sample": INTEGER, "point_alpha": REAL,
 }  # fmt: skip
 ENTRIES = {**SCALARS, **VECTORS}
+# Dual points, in one of two forms.
+PACKED_ENTRIES = {
+    "point_full": BYTE, "point_between": BYTE, "point_steps": STEP,
+    "point_grid": INTEGER,
+}  # fmt: skip
+LISTED_ENTRIES = {"point_start": INTEGER, "point_sample": INTEGER, "point_alpha": REAL}
 # Sections: a file has all entries of one or none.
 LIST_ENTRIES = {
     "threshold": REAL, "listed_start": INTEGER, "listed_feature": INTEGER,
@@ -66,7 +71,7 @@ SECTIONS = (
 )  # fmt: skip
 # What a file has in addition if it has both a refit and several classes.
 CLASS_REFIT_ENTRIES = {"refit_intercepts": REAL}
-# Entries of which files of older formats have none.
+# Entries of which files of older formats than ``SECTION_FORMAT`` have none.
 NEW = ("refit_coef", "mean", "groups", "signs", "n_classes")
 # Their entries that are single numbers.
 SECTION_SCALARS = (
@@ -80,6 +85,8 @@ MAX_REMARK = 2**24
 MAX_SHOWN = 1000
 KNOWN = {
     **ENTRIES,
+    **PACKED_ENTRIES,
+    **LISTED_ENTRIES,
     **{name: kind for section in SECTIONS for name, kind in section.items()},
     **CLASS_REFIT_ENTRIES,
     REMARK: BYTE,
@@ -135,7 +142,9 @@ def _check_format(format: int, arrays: Mapping[str, np.ndarray]) -> None:
     """Older formats are known by their number, and have no newer sections."""
     old = LIST_FORMAT if "threshold" in arrays else BOUND_FORMAT
     is_new = any(name in arrays for name in NEW)
-    known = (FORMAT,) if is_new else (FORMAT, old)
+    known = [FORMAT]
+    if "point_full" not in arrays:
+        known += [SECTION_FORMAT] if is_new else [SECTION_FORMAT, old]
     require(format in known, f"unknown format {format}")
 
 
@@ -161,10 +170,13 @@ def save_arrays(file: IO[bytes], arrays: Mapping[str, np.ndarray]) -> None:
 
 
 def _standard(array: np.ndarray) -> np.ndarray:
-    """Numbers as little-endian doubles or 64-bit integers, flags as 0 or 1."""
+    """Numbers as little-endian doubles or 64-bit integers, flags as 0 or 1.
+
+    Integers without a sign are many, and keep their size.
+    """
     if array.dtype.kind == "b":
         return array.view(np.uint8) != 0
-    kinds = {"f": "<f8", "i": "<i8"}
+    kinds = {"f": "<f8", "i": "<i8", "u": f"<u{array.itemsize}"}
     return np.asarray(array, dtype=kinds.get(array.dtype.kind), order="C")
 
 
@@ -276,7 +288,9 @@ def _read_mapping(mapping: Any, size: Size | None) -> dict[str, np.ndarray]:
 
 
 def _check_names(names: list[Any]) -> None:
-    entries = [*ENTRIES, *([REMARK] * (REMARK in names))]
+    is_packed = any(name in names for name in PACKED_ENTRIES)
+    points = PACKED_ENTRIES if is_packed else LISTED_ENTRIES
+    entries = [*ENTRIES, *points, *([REMARK] * (REMARK in names))]
     for section in SECTIONS:
         if any(name in names for name in section):
             entries += section
@@ -339,12 +353,7 @@ def _check_sizes(
         require(count[name] == nodes, f"{name} and parent differ in length")
     require(count["fixing_start"] == nodes + 1, "fixing_start has the wrong length")
     require(count["fixing"] <= nodes * n, "there are more fixings than features")
-    points = count["point_start"] - 1
-    require(0 <= points <= 2 * nodes, "there are more dual points than nodes can use")
-    require(
-        count["point_sample"] == count["point_alpha"] <= points * m * machines,
-        "point_sample and point_alpha have inconsistent lengths",
-    )
+    _check_points(count, 2 * nodes, m * machines)
     if "refit_coef" in shapes:
         require(count["refit_weights"] == m, "refit_weights has the wrong length")
         require(count["refit_coef"] <= columns * machines, "refit_coef is too long")
@@ -373,3 +382,27 @@ def _check_sizes(
             alike and features <= listed * n and weights <= most,
             "listed_feature and listed_coef have inconsistent lengths",
         )
+
+
+def _check_points(count: Mapping[str, int], most: int, size: int) -> None:
+    """Check the lengths of the dual points: at most so many, and of that many samples.
+
+    Samples of weight zero have no bits, but the weights are not known here.
+    """
+    is_packed = "point_full" in count
+    points = count["point_grid"] if is_packed else count["point_start"] - 1
+    require(0 <= points <= most, "there are more dual points than nodes can use")
+    if is_packed:
+        require(
+            count["point_full"] == count["point_between"] <= points * -(-size // 8),
+            "point_full and point_between have inconsistent lengths",
+        )
+        require(
+            count["point_steps"] <= 8 * count["point_between"],
+            "point_steps is too long",
+        )
+        return
+    require(
+        count["point_sample"] == count["point_alpha"] <= points * size,
+        "point_sample and point_alpha have inconsistent lengths",
+    )

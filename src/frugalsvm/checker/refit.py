@@ -81,7 +81,9 @@ def _bound(
     samples, values = arrays["refit_sample"], arrays["refit_alpha"]
     require(is_increasing_within(samples, machines.signs.size), "bad refit_sample")
     require((values >= 0).all(), "refit_alpha has negative entries")
-    alpha = machines.point(samples, values, C, statement.fit_intercept)
+    given = np.zeros(machines.signs.size)
+    given[samples] = values
+    alpha = machines.point(given, C, statement.fit_intercept)
     rows, sides = machines.rows[columns], statement.columns.sides(columns)
     A = centred(rows) if statement.fit_intercept else rows
     squares = machines.squares(A, length_bound(A), alpha, True, sides)

@@ -131,7 +131,7 @@ class _PartsRun:
             Outcome({"parts": self._n_parts}, elites=found.elites),
             found.counters,
             proved.bound,
-            (proved.alpha, proved.price),
+            proved.alpha,
             self._request.keep_proof,
         )
 

@@ -190,14 +190,20 @@ def conclude(
     outcome: Outcome,
     counters: dict[str, int],
     root_bound: float,
-    point: tuple[np.ndarray, float],
+    point: np.ndarray,
     keep_proof: bool,
 ) -> Result:
     """Decide the status, and collect the result.
 
-    ``point`` is the dual point of ``root_bound``, with the price of the cost budget.
+    ``point`` is the dual point of ``root_bound``.
     """
     coef, intercept, objective = model
+    root_point = None
+    if keep_proof:
+        root_point, proved = DualPoint.stored(
+            problem.engine, problem.root_region(), point, problem.C
+        )
+        root_bound = proved.bound
     bound = max(root_bound, outcome.bound)
     status = _status(monitor, outcome, relative_gap(objective, bound))
     monitor.close(objective, bound, str(status))
@@ -209,9 +215,8 @@ def conclude(
         # A tree that proves no more than its root is omitted from the certificate.
         nodes: list[Node] | None = outcome.nodes if outcome.bound > root_bound else None
         proof = build_certificate(
-            problem, coef, intercept, objective, bound, nodes,
-            DualPoint.of(*point),
-        )  # fmt: skip
+            problem, coef, intercept, objective, bound, nodes, root_point
+        )
     own = problem.own_columns
     return Result(
         objective=objective,
@@ -224,7 +229,7 @@ def conclude(
         seconds=monitor.stop.seconds,
         counters=counters | outcome.counters,
         history=monitor.history,
-        dual_point=point[0],
+        dual_point=point,
         reported_bound=outcome.reported_bound,
         certificate=proof,
         message=failure or "",
@@ -261,17 +266,15 @@ def _polished(context: Context, support: np.ndarray) -> Solution | None:
     return Evaluator(context.problem).solve(support, tol=FINAL_TOL)
 
 
-def _root_proof(
-    context: Context, final: Solution
-) -> tuple[float, tuple[np.ndarray, float]]:
-    """Best bound that a single dual point proves, that point and its price."""
+def _root_proof(context: Context, final: Solution) -> tuple[float, np.ndarray]:
+    """Best bound that a single dual point proves, and that point."""
     problem = context.problem
     # If all features fit, the dual point of the solution is the better one.
-    best, proof = -np.inf, (final.alpha, 0.0)
+    best, proof = -np.inf, final.alpha
     for alpha in (context.relaxation.alpha, final.alpha):
         found = problem.engine.bound(problem.root_region(), alpha)
         if found.bound > best:
-            best, proof = found.bound, (found.alpha, found.price)
+            best, proof = found.bound, found.alpha
     return best, proof
 
 

@@ -24,6 +24,8 @@ from .protocol import RelaxationRequest, RelaxationResult
 from .region import Region
 
 NO_WEIGHTS = np.empty(0)
+# Shifts that balance a point: entries that reach 0 or C leave a rest to the others.
+SHIFTS = 3
 
 
 class _PreparedFeatures(NamedTuple):
@@ -149,7 +151,10 @@ class BatchedEngine(NativeEngine):
         state = np.array([first if one is None else one for one in states])
         z, alpha = self._iterate(part, batch, state, steps, self.parameters.batch.tries)
         data = self.data
-        points = repair_rows(alpha.astype(float), data.y, data.C, data.intercept)
+        points = np.clip(alpha.astype(float), 0.0, data.C)
+        if data.intercept:
+            points = _shifted(points, data.y, data.C)
+        points = repair_rows(points, data.y, data.C, data.intercept)
         products = np.zeros((len(requests), self.n_features))
         products[:, part.features] = self._products(part, points)
         cutoffs = np.array([request.cutoff for request in requests])
@@ -270,6 +275,20 @@ def _choice(
     total = (batch.k + n_forced).astype(SINGLE)[:, np.newaxis]
     parts = free[:, features], forced[:, features], total
     return BatchRegions(*(device.put(part) for part in parts))
+
+
+def _shifted(points: np.ndarray, y: np.ndarray, C: np.ndarray) -> np.ndarray:
+    """The points with classes that are about as heavy, by moving what is between.
+
+    There the dual value has next to no slope. What is at C stays there, which also
+    keeps certificates small.
+    """
+    for _ in range(SHIFTS):
+        between = (points > 0.0) & (points < C)
+        excess = points @ y / np.maximum(between.sum(axis=1), 1)
+        moved = np.clip(points - excess[:, None] * y, 0.0, C)
+        points = np.where(between, moved, points)
+    return points
 
 
 def _curvature(squares: np.ndarray, z: np.ndarray, least_z: float) -> np.ndarray:

@@ -18,6 +18,7 @@ from ..engine.perspective import region_request
 from ..engine.protocol import Engine, RelaxationRequest, RelaxationResult, WorkingSet
 from ..engine.region import Region
 from ..engine.work import request_work
+from ..kernels.pricing import screen_region
 from ..kernels.screening import FIXED_IN, FIXED_OUT, OPEN
 from .branching import expected_gains
 from .node import BranchingData, DualPoint, Node, working_set_of
@@ -66,7 +67,7 @@ class Evaluation:
         The pending request; None when the node is evaluated.
     """
 
-    __slots__ = ("_solver", "_steps", "node", "region", "request")
+    __slots__ = ("_point", "_solver", "_steps", "node", "region", "request")
 
     def __init__(
         self,
@@ -78,6 +79,8 @@ class Evaluation:
         self.node = node
         self.region = region
         self._solver = solver
+        # The stored point of the last relaxation of the node, if points are kept.
+        self._point: DualPoint | None = None
         self._steps: Steps = self._evaluate(working_set)
         solver.n_nodes += 1
         self.request: RelaxationRequest | None = next(self._steps, None)
@@ -153,13 +156,37 @@ class Evaluation:
         while True:
             found = yield request
             self._count(request, found)
-            if bounds_node and found.bound > self.node.bound:
-                self.node.bound = found.bound
-                self.node.point = self._kept_point(found)
             is_last = found.finished or request.n_before + found.rounds >= max_rounds
-            if is_last or found.bound > request.cutoff or solver.should_stop():
+            is_last = is_last or found.bound > request.cutoff
+            if bounds_node:
+                found = self._bounded(found, request.cutoff)
+            if is_last or solver.should_stop():
                 return found
             request = request.continued(found)
+
+    def _bounded(self, found: RelaxationResult, cutoff: float) -> RelaxationResult:
+        """Bound the node by a result, which becomes that of the stored point."""
+        if self._solver.keep_points:
+            found = self._stored(found, cutoff)
+        if found.bound > self.node.bound:
+            self.node.bound, self.node.point = found.bound, self._point
+        return found
+
+    def _stored(self, found: RelaxationResult, cutoff: float) -> RelaxationResult:
+        """Store the dual point of a result: what it proves, and what it decides."""
+        problem, region = self._solver.problem, self.region
+        self._point, proved = DualPoint.stored(
+            self._solver.engine, region, found.alpha, problem.C
+        )
+        decision = found.decision
+        if found.decides:
+            decision = screen_region(
+                proved.alpha, proved.squares, region.forced, region.free, region.k,
+                problem.costs, region.budget, cutoff,
+            )  # fmt: skip
+        return found._replace(
+            **proved._asdict(), decision=decision, decides=bool(decision.any())
+        )
 
     def _relax_finely(self, working_set: WorkingSet | None) -> Relaxing:
         """Relax the node to the accuracy of a leaf."""
@@ -199,7 +226,7 @@ class Evaluation:
             return
         fixed_in = free[decision == FIXED_IN]
         fixed_out = free[decision == FIXED_OUT]
-        node.fix(fixed_in, fixed_out, self._kept_point(found))
+        node.fix(fixed_in, fixed_out, self._point)
         self.region = solver.region_of(node.forced, free[decision == OPEN])
 
     def _leave_open(self, features: np.ndarray, found: RelaxationResult) -> None:
@@ -214,8 +241,3 @@ class Evaluation:
             working_set_of(found),
             free if free.shape[0] <= self._solver.parameters.max_stored_free else None,
         )
-
-    def _kept_point(self, found: RelaxationResult) -> DualPoint | None:
-        if not self._solver.keep_points:
-            return None
-        return DualPoint.of(found.alpha, found.price)

@@ -57,16 +57,16 @@ class Frontier:
 
     def add(self, node: Node, cutoff: float) -> bool:
         """Add an evaluated node; return whether it is still open."""
+        if node.fixed_in.size or node.fixed_out.size:
+            self.closed_bound = min(self.closed_bound, cutoff)
+        is_open = node.branching_data is not None and node.bound <= cutoff
+        if not is_open:
+            self.closed_bound = min(self.closed_bound, node.bound)
+            node.branching_data = None
         if self.kept is not None:
             self.kept.append(node)
             self.n_bytes += node.n_bytes
-        if node.fixed_in.size or node.fixed_out.size:
-            self.closed_bound = min(self.closed_bound, cutoff)
-        if node.branching_data is None or node.bound > cutoff:
-            self.closed_bound = min(self.closed_bound, node.bound)
-            node.branching_data = None
-            return False
-        return True
+        return is_open
 
     def push(self, node: Node) -> None:
         """Queue an open node."""
@@ -96,7 +96,10 @@ class Frontier:
         self._busy[id(node)] = node.bound
 
     def finish(self, node: Node) -> None:
-        """Mark a node as replaced by its children."""
+        """Mark a node as replaced by its children, which prove its bound."""
         del self._busy[id(node)]
+        before = node.n_bytes
         node.is_leaf = False
-        node.branching_data = None
+        node.branching_data = node.point = None
+        if self.kept is not None:
+            self.n_bytes -= before - node.n_bytes

@@ -14,6 +14,7 @@ from threading import RLock
 
 import numpy as np
 
+from ..engine.region import Region
 from ..problem.problem import Problem
 from ..runtime.incumbent import Incumbent
 from .best_first import BestFirstTree, Policy
@@ -64,12 +65,16 @@ def solve_support(problem: Problem, support: np.ndarray) -> tuple[Found, np.ndar
     coef = np.zeros(problem.n_columns)
     coef[problem.columns.of(support)] = svm.w
     intercept = problem.unshifted_intercept(coef, svm.b)
-    region = problem.root_region()._replace(forced=support, free=support[:0], k=0)
-    proved = problem.engine.bound(region, svm.alpha)
+    proved = problem.engine.bound(_only(problem, support), svm.alpha)
     objective = problem.objective(coef, intercept)
     lengths = problem.columns.lengths(support, svm.w)
     found = Found(support, svm.w, intercept, objective, proved.bound, lengths)
     return found, proved.alpha
+
+
+def _only(problem: Problem, support: np.ndarray) -> Region:
+    """The region of one support."""
+    return problem.root_region()._replace(forced=support, free=support[:0], k=0)
 
 
 class Threshold(Incumbent):
@@ -184,10 +189,16 @@ class _ListingSolver(NodeSolver):
         """List the support of a leaf, unless it is above the cutoff."""
         if not self._is_affordable(support):
             return
-        found, alpha = solve_support(self.problem, support)
+        problem = self.problem
+        found, alpha = solve_support(problem, support)
+        point = None
+        if self.keep_points:
+            point, proved = DualPoint.stored(
+                problem.engine, _only(problem, support), alpha, problem.C
+            )
+            found = replace(found, bound=proved.bound)
         if found.bound > node.bound:
-            node.bound = found.bound
-            node.point = DualPoint.of(alpha, 0.0) if self.keep_points else None
+            node.bound, node.point = found.bound, point
         cutoff = self.incumbent.cutoff
         last = cutoff * (1.0 + self.parameters.conclusive_above)
         if node.bound <= cutoff and found.objective <= last:

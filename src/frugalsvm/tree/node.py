@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..engine.protocol import RelaxationResult, WorkingSet
+from ..checker import pack, unpack
+from ..engine.protocol import DualBound, Engine, RelaxationResult, WorkingSet
 from ..engine.region import Region
 from ..problem.constraints import left_of
 from ..problem.problem import Problem
@@ -27,22 +28,35 @@ def _nothing() -> np.ndarray:
 
 @dataclass(slots=True, eq=False)
 class DualPoint:
-    """A repaired dual point in sparse form, and the price of the cost budget."""
+    """A dual point as certificates store it, and the price of the cost budget.
 
-    samples: np.ndarray
-    values: np.ndarray
+    ``full``, ``between`` and ``steps`` are the bytes of the arrays of a
+    ``checker.PackedPoint``: objects of bytes are smaller than arrays.
+    """
+
+    full: bytes
+    between: bytes
+    steps: bytes
+    grid: int
     price: float
 
     @classmethod
-    def of(cls, alpha: np.ndarray, price: float) -> DualPoint:
-        """Store a point."""
-        kept = np.flatnonzero(alpha)
-        return cls(kept.astype(np.int32), alpha[kept], price)
+    def stored(
+        cls, engine: Engine, region: Region, alpha: np.ndarray, C: np.ndarray
+    ) -> tuple[DualPoint, DualBound]:
+        """Store a point; also returns what the stored point proves of a region.
+
+        Storing rounds, and no bound may be claimed that a certificate does not prove.
+        """
+        packed = pack(alpha, C)
+        proved = engine.bound(region, unpack(packed, C))
+        full, between, steps = (part.tobytes() for part in packed[:3])
+        return cls(full, between, steps, packed.grid, proved.price), proved
 
     @property
     def n_bytes(self) -> int:
         """Bytes of the arrays."""
-        return self.samples.nbytes + self.values.nbytes
+        return len(self.full) + len(self.between) + len(self.steps)
 
 
 @dataclass(slots=True, eq=False)
@@ -144,7 +158,8 @@ class Node:
     def n_bytes(self) -> int:
         """Approximate memory of the node."""
         size = NODE_BYTES + self.forced.nbytes + self.fixed_out.nbytes
-        for part in (self.branching_data, self.point, self.fixing_point):
+        fixing_point = None if self.fixing_point is self.point else self.fixing_point
+        for part in (self.branching_data, self.point, fixing_point):
             size += 0 if part is None else part.n_bytes
         return size
 

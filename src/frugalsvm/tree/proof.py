@@ -141,14 +141,19 @@ def _tree_arrays(nodes: list[Node]) -> dict[str, np.ndarray]:
         "fixing_price": np.array([_price(node.fixing_point) for node in nodes]),
         "fixing_start": _starts(fixings),
         "fixing": np.concatenate(fixings).astype(np.int32),
-        "point_start": _starts([point.samples for point in stored]),
-        "point_sample": np.concatenate([p.samples for p in stored]),
-        "point_alpha": np.concatenate([p.values for p in stored]),
+        "point_full": _joined([point.full for point in stored], np.uint8),
+        "point_between": _joined([point.between for point in stored], np.uint8),
+        "point_steps": _joined([point.steps for point in stored], np.uint32),
+        "point_grid": np.array([point.grid for point in stored], dtype=np.int32),
     }  # fmt: skip
 
 
 def _price(point: DualPoint | None) -> float:
     return 0.0 if point is None else point.price
+
+
+def _joined(parts: list[bytes], dtype: type) -> np.ndarray:
+    return np.frombuffer(b"".join(parts), dtype=dtype)
 
 
 def _starts(parts: list[np.ndarray]) -> np.ndarray:

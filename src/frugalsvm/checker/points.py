@@ -1,0 +1,163 @@
+"""Dual points in files: packed, or as samples and values in older files.
+
+Most entries of a dual point are 0 or C_i. A packed point has a bit for each sample that
+is at C_i, a bit for each that is between, and for the latter whole numbers of 32 bits,
+in units of a power of two of its own. So an entry at C_i is off by 2^-32 of itself at
+most, one between by 2^-32 of the largest of these.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from .listing import check_starts
+from .reading import require
+
+# Bits of an entry that is between 0 and C.
+STEP_BITS = 32
+# Exponents of the unit: no entry underflows or overflows.
+GRIDS = (-1000, 900)
+# Number of ones in each byte.
+_ONES = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).sum(
+    axis=1, dtype=np.uint8
+)
+
+
+class PackedPoint(NamedTuple):
+    """A dual point with few entries other than 0 and C.
+
+    Attributes
+    ----------
+    full, between : arrays of bytes
+        A bit for each sample, the first of a byte being the highest: whether it is at
+        C, and whether it is neither there nor at zero.
+    steps : array of uint32
+        The entries between, in units of ``2 ** grid``.
+    grid : int
+    """
+
+    full: np.ndarray
+    between: np.ndarray
+    steps: np.ndarray
+    grid: int
+
+
+def pack(alpha: np.ndarray, C: np.ndarray) -> PackedPoint:
+    """The packed point closest to one with ``0 <= alpha <= C``."""
+    # As close to C as the last bit of what is between.
+    full = alpha >= C * (1.0 - 0.5**STEP_BITS)
+    rest = np.where(full, 0.0, alpha)
+    _, exponent = math.frexp(float(rest.max(initial=0.0)))
+    grid = max(exponent - STEP_BITS, GRIDS[0])
+    steps = np.minimum(np.rint(np.ldexp(rest, -grid)), 2.0**STEP_BITS - 1)
+    between = steps > 0
+    return PackedPoint(
+        np.packbits(full), np.packbits(between), steps[between].astype(np.uint32), grid
+    )
+
+
+def unpack(point: PackedPoint, C: np.ndarray) -> np.ndarray:
+    """All entries of a packed point; they may exceed C by rounding."""
+    alpha = np.where(np.unpackbits(point.full, count=C.size), C, 0.0)
+    between = np.unpackbits(point.between, count=C.size).view(bool)
+    alpha[between] = np.ldexp(point.steps.astype(np.float64), point.grid)
+    return alpha
+
+
+class StoredPoints(Protocol):
+    """The dual points of a file."""
+
+    def __len__(self) -> int:
+        """Their number."""
+
+    def __getitem__(self, index: int) -> np.ndarray:
+        """All entries of a point; they may exceed C."""
+
+
+def stored_points(arrays: Mapping[str, np.ndarray], C: np.ndarray) -> StoredPoints:
+    """The checked points of a certificate; C is that of all samples and machines."""
+    return (_Packed if "point_full" in arrays else _Listed)(arrays, C)
+
+
+class _Packed:
+    """Points as bits and steps."""
+
+    def __init__(self, arrays: Mapping[str, np.ndarray], C: np.ndarray):
+        self._C = C
+        self._grid, self._steps = arrays["point_grid"], arrays["point_steps"]
+        count, width = self._grid.size, -(-C.size // 8)
+        full, between = arrays["point_full"], arrays["point_between"]
+        for name, bits in (("point_full", full), ("point_between", between)):
+            require(
+                bits.size == count * width,
+                f"{name} does not have {width:,} bytes for each of {count:,} points",
+            )
+        self._full = full.reshape(count, width)
+        self._between = between.reshape(count, width)
+        unused = (1 << (-C.size % 8)) - 1
+        for name, last in (
+            ("point_full", self._full[:, -1]), ("point_between", self._between[:, -1]),
+        ):  # fmt: skip
+            require(not (last & unused).any(), f"{name} has bits of no sample")
+        require(
+            not (full & between).any(), "a sample is both in point_full and between"
+        )
+        ones = _ONES[self._between].sum(axis=1, dtype=np.int64)
+        self._start = np.concatenate([[0], np.cumsum(ones)])
+        require(
+            self._start[-1] == self._steps.size,
+            f"point_steps has {self._steps.size:,} of {self._start[-1]:,} entries",
+        )
+        require(self._steps.all(), "point_steps has a zero")
+        low, high = GRIDS
+        require(
+            ((self._grid >= low) & (self._grid <= high)).all(),
+            f"point_grid has numbers other than {low} to {high}",
+        )
+
+    def __len__(self) -> int:
+        return self._grid.size
+
+    def __getitem__(self, index: int) -> np.ndarray:
+        steps = self._steps[self._start[index] : self._start[index + 1]]
+        point = PackedPoint(
+            self._full[index], self._between[index], steps, int(self._grid[index])
+        )
+        return unpack(point, self._C)
+
+
+class _Listed:
+    """Points as samples and values."""
+
+    def __init__(self, arrays: Mapping[str, np.ndarray], C: np.ndarray):
+        self._size = C.size
+        self._samples, self._values = arrays["point_sample"], arrays["point_alpha"]
+        self._start = arrays["point_start"]
+        check_starts(self._start, self._samples.size, "point_start")
+        # Comparisons with NaN are false.
+        require((self._values >= 0).all(), "point_alpha has negative entries")
+        known = (self._samples >= 0) & (self._samples < C.size)
+        require(known.all(), "bad point_sample")
+        # Repeated samples have no meaning, and could take forever to read.
+        rises = self._samples[1:] > self._samples[:-1]
+        rises[self._start[1:-1][_inner(self._start)] - 1] = True
+        require(rises.all(), "samples of a dual point are not in increasing order")
+
+    def __len__(self) -> int:
+        return self._start.size - 1
+
+    def __getitem__(self, index: int) -> np.ndarray:
+        where = slice(self._start[index], self._start[index + 1])
+        alpha = np.zeros(self._size)
+        alpha[self._samples[where]] = self._values[where]
+        return alpha
+
+
+def _inner(starts: np.ndarray) -> np.ndarray:
+    """Which of the starts, except first and last, have entries on both sides."""
+    inner = starts[1:-1]
+    return (inner > 0) & (inner < starts[-1])
