@@ -4,10 +4,16 @@ import numpy as np
 import pytest
 
 from frugalsvm import Problem, Status, solve, verify
+from frugalsvm.driver.compiling import may_batch
 from frugalsvm.engine.batched import BatchedEngine
 from frugalsvm.engine.parameters import BatchParameters, EngineParameters
 from frugalsvm.engine.trial import TrialEngine
-from frugalsvm.tree.engines import engine_of, nodes_together
+from frugalsvm.kernels import batch_bounds
+from frugalsvm.runtime.stopping import StopCondition
+from frugalsvm.search.restarts import SwapOptions
+from frugalsvm.tree import engines
+from frugalsvm.tree.branch_and_bound import TreeOptions
+from frugalsvm.tree.engines import ENGINES, engine_of, nodes_together
 from tests.reference import random_data
 
 
@@ -30,25 +36,25 @@ def grow(problem, engine="auto", **arguments):
 
 
 @pytest.fixture
-def engines(monkeypatch):
+def made(monkeypatch):
     """The engines that trees were given."""
-    made = []
+    engines_made = []
     plain = TrialEngine.__init__
 
     def init(self, native):
         plain(self, native)
-        made.append(self)
+        engines_made.append(self)
 
     monkeypatch.setattr(TrialEngine, "__init__", init)
-    return made
+    return engines_made
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
-def test_it_changes_to_batches_and_proves_the_same(engines, n_jobs):
+def test_it_changes_to_batches_and_proves_the_same(made, n_jobs):
     problem, X, y = dense_problem()
     plain = grow(problem, "interior-point")
     found = grow(problem, n_jobs=n_jobs, certificate=True)
-    assert nodes_together(engines[-1]) == 64
+    assert nodes_together(made[-1]) == 64
     assert found.status is plain.status is Status.OPTIMAL
     np.testing.assert_allclose(found.objective, plain.objective, rtol=2e-4)
     proved = verify(found.certificate, X, y)
@@ -59,28 +65,28 @@ def test_it_changes_to_batches_and_proves_the_same(engines, n_jobs):
 @pytest.mark.parametrize(
     "limits", [{"trial_loss": 1e-9}, {"trial_speedup": 1e9}, {"trial_size": 121}]
 )
-def test_otherwise_nothing_changes(engines, limits):
+def test_otherwise_nothing_changes(made, limits):
     problem, _, _ = dense_problem(**limits)
     plain = grow(problem, "interior-point", max_nodes=60)
     found = grow(problem, max_nodes=60)
-    assert all(nodes_together(one) == 1 for one in engines)
+    assert all(nodes_together(one) == 1 for one in made)
     assert found.lower_bound == plain.lower_bound
     assert found.counters == plain.counters
 
 
-def test_it_is_deterministic(engines):
+def test_it_is_deterministic(made):
     runs = [grow(dense_problem()[0], max_nodes=300) for _ in range(2)]
-    assert nodes_together(engines[-1]) == 64
+    assert nodes_together(made[-1]) == 64
     assert runs[0].counters == runs[1].counters
     assert runs[0].lower_bound == runs[1].lower_bound
 
 
-def test_data_that_overflow_single_precision_keep_the_interior_point(engines):
+def test_data_that_overflow_single_precision_keep_the_interior_point(made):
     _, X, y = dense_problem()
     parameters = EngineParameters(batch=BatchParameters(trial_after=1e-9))
     large = Problem(1e25 * X, y, C=1e-30, max_features=5).with_parameters(parameters)
     found = grow(large, max_nodes=30)
-    assert nodes_together(engines[-1]) == 1
+    assert nodes_together(made[-1]) == 1
     assert 0.0 <= found.lower_bound <= found.objective
 
 
@@ -94,3 +100,21 @@ def test_what_cannot_be_batched_is_left_to_the_interior_point():
     small = Problem(X[:, :99], y, max_features=5)
     for one in (signed, costly, small):
         assert engine_of(one, "auto") is one.engine
+
+
+def test_kernels_of_batches_are_compiled_before_the_clock_starts():
+    problem, _, _ = dense_problem()
+    options = [TreeOptions(engine=name) for name in ENGINES]
+    assert [may_batch(problem, one) for one in options] == [True, False, True]
+    assert not may_batch(problem, SwapOptions())
+    engines.warm_up(StopCondition())
+    before = compiled_forms(batch_bounds)
+    assert before > 0
+    grow(problem, "batched", max_nodes=20)
+    grow(problem, "batched", max_nodes=20, certificate=True)
+    assert compiled_forms(batch_bounds) == before
+
+
+def compiled_forms(module):
+    kernels = (module.repair_rows, module.bound_rows)
+    return sum(len(getattr(kernel, "signatures", ())) for kernel in kernels)

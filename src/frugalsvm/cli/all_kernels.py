@@ -18,10 +18,11 @@ import numpy as np
 from ..driver.solving import solve
 from ..problem.problem import Problem
 from ..runtime.stopping import StopCondition
+from ..search import tempering
 from ..search.intercept import best_intercept
 from ..search.native.certified import FAMILY, WITH_M, certified_bound
 from ..search.relaxations import relax
-from ..search.tempering import warm_up as warm_up_tempering
+from ..tree import engines
 
 N_SAMPLES, N_FEATURES = 30, 12
 # Enough for a tree with screening, branching and a certificate.
@@ -60,7 +61,8 @@ def warmup() -> Warmup:
     before = _count()
     for problem in _problems():
         _solve_in_all_ways(problem)
-    warm_up_tempering(StopCondition())
+    for warm_up in (tempering.warm_up, engines.warm_up):
+        warm_up(StopCondition())
     compiled, loaded = (int(n) for n in np.subtract(_count(), before))
     seconds = time.perf_counter() - started
     paths = {kernel.stats.cache_path for kernel in kernels()} - {None}

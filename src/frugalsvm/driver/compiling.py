@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from ..engine.batched import BatchedEngine
 from ..kernels.branching import largest, most_fractional, most_gaining
 from ..kernels.chain import is_compiled
 from ..problem.options import Options
@@ -14,6 +15,8 @@ from ..runtime import compilation
 from ..runtime.stopping import StopCondition
 from ..search import tempering
 from ..search.restarts import tempers
+from ..tree import engines
+from ..tree.branch_and_bound import TreeOptions
 
 
 def ensure_compiled(
@@ -22,13 +25,23 @@ def ensure_compiled(
     method: str,
     warm_up: Callable[[StopCondition], object],
 ) -> None:
-    """Compile a method and, if it may be used, tempering before the clock starts."""
+    """Compile a method and what else it may use before the clock starts."""
     needs_tempering = tempers(problem, options)
     if needs_tempering and not is_compiled():
         compilation.compile_beside(warm_up_beside)
     compilation.ensure(method, warm_up)
     if needs_tempering:
         compilation.ensure("tempering", tempering.warm_up)
+    if may_batch(problem, options):
+        compilation.ensure("batches", engines.warm_up)
+
+
+def may_batch(problem: Problem, options: Options) -> bool:
+    """Whether a tree may relax nodes in batches; ValueError if it should but cannot."""
+    if not isinstance(options, TreeOptions):
+        return False
+    engine = engines.engine_of(problem, options.engine, options.device)
+    return isinstance(engine, BatchedEngine)
 
 
 def warm_up_beside(stop: StopCondition) -> None:

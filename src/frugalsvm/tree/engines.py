@@ -9,9 +9,12 @@ import numpy as np
 from ..engine.batched import BatchedEngine, why_not_batched
 from ..engine.devices import CPU, device_of
 from ..engine.native import NativeEngine
+from ..engine.perspective import region_request
 from ..engine.protocol import Engine
 from ..engine.trial import TrialEngine, may_pay
 from ..problem.problem import Problem
+from ..runtime.compilation import tiny_problem
+from ..runtime.stopping import StopCondition
 
 AUTO, ALONE, TOGETHER = ENGINES = ("auto", "interior-point", "batched")
 
@@ -40,6 +43,19 @@ def engine_of(problem: Problem, name: str, device: str = CPU.name) -> Engine:
             f"method_options[{option} does not take {obstacle}; leave the default."
         )
     return BatchedEngine(cast(NativeEngine, native), device_of(device))
+
+
+def warm_up(stop: StopCondition) -> None:
+    """Compile what batches need besides the kernels of all trees."""
+    problem = tiny_problem()
+    engine = BatchedEngine(cast(NativeEngine, problem.engine))
+    request = region_request(
+        engine, problem.root_region(), None, tol=1e-2, fine_tol=1e-2, cutoff=np.inf,
+        max_rounds=1,
+    )  # fmt: skip
+    for _ in range(2):
+        # The first call makes the state from which the second continues.
+        engine.solve([request])
 
 
 def nodes_together(engine: Engine | None) -> int:
