@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from frugalsvm import Problem, Status, solve, verify
+from frugalsvm import Problem, Status, near_optimal, solve, verify
 from frugalsvm.driver.compiling import may_batch
 from frugalsvm.engine.batched import BatchedEngine
 from frugalsvm.engine.parameters import BatchParameters, EngineParameters
@@ -118,3 +118,19 @@ def test_kernels_of_batches_are_compiled_before_the_clock_starts():
 def compiled_forms(module):
     kernels = (module.repair_rows, module.bound_rows)
     return sum(len(getattr(kernel, "signatures", ())) for kernel in kernels)
+
+
+def test_lists_use_batches_and_are_the_same(made):
+    problem, X, y = dense_problem()
+    options = {"tolerance": 0.005, "random_state": 0, "certificate": True}
+    found = near_optimal(problem, **options)
+    assert nodes_together(made[-1]) == 64
+    parameters = EngineParameters(batch=BatchParameters(trial_size=1000))
+    plain = near_optimal(problem.with_parameters(parameters), **options)
+    assert len(found.supports) > 1
+    assert [one.tolist() for one in found.supports] == [
+        one.tolist() for one in plain.supports
+    ]
+    assert found.complete_up_to == plain.complete_up_to
+    proved = verify(found.certificate, X, y)
+    assert proved.alternatives.threshold >= found.objectives[0] * 1.005 * (1 - 1e-9)

@@ -32,6 +32,11 @@ def ensure_compiled(
     compilation.ensure(method, warm_up)
     if needs_tempering:
         compilation.ensure("tempering", tempering.warm_up)
+    ensure_batches(problem, options)
+
+
+def ensure_batches(problem: Problem, options: Options) -> None:
+    """Compile what batches need, if a tree may relax nodes in batches."""
     if may_batch(problem, options):
         compilation.ensure("batches", engines.warm_up)
 

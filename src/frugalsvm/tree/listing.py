@@ -14,11 +14,13 @@ from threading import RLock
 
 import numpy as np
 
+from ..engine.protocol import Engine
 from ..engine.region import Region
 from ..problem.problem import Problem
 from ..runtime.incumbent import Incumbent
 from .best_first import BestFirstTree, Policy
 from .branching import DEFAULT_RULE, make_rule
+from .engines import AUTO, engine_of, nodes_together
 from .node import DualPoint, Node
 from .node_solver import AllFeatures, NodeSolver
 from .parameters import DEFAULTS, TreeParameters
@@ -209,13 +211,19 @@ class _ListingSolver(NodeSolver):
 class ListingPolicy(Policy):
     """Lists leaves, several nodes at a time, and keeps the list within its limit."""
 
-    def __init__(self, listing: Listing, parameters: TreeParameters = DEFAULTS):
+    def __init__(
+        self,
+        listing: Listing,
+        parameters: TreeParameters = DEFAULTS,
+        engine: Engine | None = None,
+    ):
         self._listing = listing
         self._parameters = parameters
+        self._engine = engine
 
     def batch(self, tree: BestFirstTree) -> int:
         """Always several: there is no incumbent to wait for."""
-        return self._parameters.batch
+        return max(self._parameters.batch, nodes_together(self._engine))
 
     def admit(self, solver: NodeSolver, node: Node) -> None:
         """Listed leaves contain no missing support."""
@@ -265,18 +273,22 @@ class ListingTree(BestFirstTree):
         self.listing = listing
         self.root: Node | None = None
         parameters = problem.parameters(TreeParameters)
-        rule = make_rule(DEFAULT_RULE, problem.n_features, parameters)
+        engine = engine_of(problem, AUTO)
+        rule = make_rule(
+            DEFAULT_RULE, problem.n_features, parameters,
+            lambda: nodes_together(engine) > 1,
+        )  # fmt: skip
 
         def make_solver() -> _ListingSolver:
             solver = _ListingSolver(
                 problem, listing.threshold, rule, _Leaves(), should_stop=should_stop,
-                keep_points=keep_proof, tried=set(),
+                keep_points=keep_proof, tried=set(), engine=engine,
             )  # fmt: skip
             solver.listing, solver.listed = listing, set()
             return solver
 
         super().__init__(
-            make_solver, listing.threshold, ListingPolicy(listing, parameters),
+            make_solver, listing.threshold, ListingPolicy(listing, parameters, engine),
             should_stop=should_stop, max_nodes=max_nodes, max_bytes=max_bytes,
             n_jobs=n_jobs, keep_proof=keep_proof,
         )  # fmt: skip

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ...driver.compiling import ensure_batches
 from ...driver.options import check_limits, n_threads
 from ...driver.result import Result, Status
 from ...driver.solving import rehearse, solve
@@ -19,6 +20,7 @@ from ...runtime import compilation
 from ...runtime.blas import single_threaded_blas
 from ...runtime.stopping import StopCondition
 from ...runtime.supervision import supervise
+from ...tree.branch_and_bound import TreeOptions
 from ...tree.listing import Found, Listing, ListingTree, Threshold, solve_support
 from ...tree.proof import ProvedList, build_certificate
 from ..feature_groups import FeatureGroups
@@ -179,6 +181,7 @@ def near_optimal(
         spent = start.seconds
     _check_start(problem, start)
     compilation.ensure("near_optimal", _warm_up)
+    ensure_batches(problem, TreeOptions())
     left = None if time_limit is None else max(0.0, time_limit - spent)
     stop = StopCondition(left)
     if warm is None and start.status is Status.INTERRUPTED:
