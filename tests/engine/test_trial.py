@@ -6,7 +6,8 @@ import pytest
 from frugalsvm import Problem, Status, solve, verify
 from frugalsvm.engine.batched import BatchedEngine
 from frugalsvm.engine.parameters import BatchParameters, EngineParameters
-from frugalsvm.engine.trial import TrialEngine
+from frugalsvm.engine.perspective import region_request
+from frugalsvm.engine.trial import TrialEngine, _Relaxed
 from frugalsvm.tree.engines import engine_of, nodes_together
 from tests.reference import random_data
 
@@ -94,3 +95,19 @@ def test_what_cannot_be_batched_is_left_to_the_interior_point():
     small = Problem(X[:, :99], y, max_features=5)
     for one in (signed, costly, small):
         assert engine_of(one, "auto") is one.engine
+
+
+def test_bounds_of_zero_are_compared(engines):
+    """With a large C the bounds of an interior point may be zero."""
+    problem, _, _ = dense_problem(trial_nodes=1, trial_speedup=1e-9)
+    engine = engine_of(problem, "auto")
+    request = region_request(
+        engine, problem.root_region(), None, tol=0.1, fine_tol=0.1,
+        cutoff=np.inf, max_rounds=9,
+    )  # fmt: skip
+    engine.solve([request])
+    for bound, least, most in ((0.0, -1.0, -1.0), (1e9, 0.9, 1.0)):
+        engine._relaxed.append(_Relaxed(request, bound, 1.0))
+        with np.errstate(all="raise"):
+            assert least <= engine._loss() <= most
+        engine._relaxed.clear()

@@ -13,6 +13,9 @@ from .native import NativeEngine
 from .protocol import Engine, RelaxationRequest, RelaxationResult
 from .work import batched_work, request_work
 
+# Smaller bounds count as zero.
+LEAST_BOUND = 1e-300
+
 
 class _Relaxed(NamedTuple):
     """A relaxation by the interior point: its request, bound and work."""
@@ -97,5 +100,7 @@ class TrialEngine(BatchedEngine):
         tried = self._together(
             [one.request for one in self._relaxed], self.parameters.batch.new_steps
         )
-        lost = bounds - [found.bound for found in tried]
-        return float(np.mean(lost / np.maximum(bounds, 1e-300)))
+        found = np.array([one.bound for one in tried])
+        # Not more than one either way: a bound may be zero.
+        largest = np.maximum(np.maximum(bounds, found), LEAST_BOUND)
+        return float(np.mean((bounds - found) / largest))
