@@ -68,11 +68,32 @@ def test_tiny_points_are_zero_or_tiny(value):
     assert abs(unpack(packed, np.ones(2))[0] - value) <= 2.0 ** GRIDS[0]
 
 
+@settings(max_examples=100, deadline=None)
+@given(seed=st.integers(0, 2**32), size=st.integers(1, 40))
+def test_long_steps_lose_nothing_of_the_largest_entries(seed, size):
+    rng = np.random.default_rng(seed)
+    C = 10.0 ** rng.uniform(-30, 30, size)
+    alpha = C * rng.choice([0.0, 1.0, 1 - 1e-15, rng.random()], size)
+    packed = pack(alpha, C, np.uint64)
+    assert packed.steps.dtype == np.uint64
+    assert packed.steps.all()
+    most = alpha[alpha < C].max(initial=0.0)
+    stored = unpack(packed, C)
+    assert (np.abs(stored - alpha) <= 2.0**-53 * most).all()
+    np.testing.assert_array_equal(stored[alpha == most], most)
+
+
 def test_largest_step_does_not_overflow():
     below = math.nextafter(1.0, 0.0)
     packed = pack(np.array([below]), np.array([2.0]))
     assert packed.steps.tolist() == [2**32 - 1]
     assert Fraction(*unpack(packed, np.array([2.0]))[0].as_integer_ratio()) < 1
+
+
+def test_largest_long_step_is_exact():
+    below = math.nextafter(1.0, 0.0)
+    packed = pack(np.array([below]), np.array([2.0]), np.uint64)
+    assert unpack(packed, np.array([2.0])).tolist() == [below]
 
 
 # --- in files --------------------------------------------------------------------
@@ -153,8 +174,11 @@ FORGERIES = {
     ),
     "an older format": (lambda a: {"format": np.array(4)}, "unknown format 4"),
     "both forms": (lambda a: {"point_alpha": np.zeros(1)}, "unknown or repeated"),
-    "wider steps": (
-        lambda a: {"point_steps": a["point_steps"].astype("u8")}, "has dtype uint64",
+    "narrower steps": (
+        lambda a: {"point_steps": a["point_steps"].astype("u2")}, "has dtype uint16",
+    ),
+    "steps of other integers": (
+        lambda a: {"point_steps": a["point_steps"].astype("i8")}, "has dtype int64",
     ),
     "steps as numbers": (
         lambda a: {"point_steps": a["point_steps"] * 1.0}, "has dtype float64",

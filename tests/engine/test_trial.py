@@ -7,7 +7,8 @@ from frugalsvm import Problem, Status, near_optimal, solve, verify
 from frugalsvm.driver.compiling import may_batch
 from frugalsvm.engine.batched import BatchedEngine
 from frugalsvm.engine.parameters import BatchParameters, EngineParameters
-from frugalsvm.engine.trial import TrialEngine
+from frugalsvm.engine.perspective import region_request
+from frugalsvm.engine.trial import TrialEngine, _Relaxed
 from frugalsvm.kernels import batch_bounds
 from frugalsvm.runtime.stopping import StopCondition
 from frugalsvm.search.restarts import SwapOptions
@@ -134,3 +135,19 @@ def test_lists_use_batches_and_are_the_same(made):
     assert found.complete_up_to == plain.complete_up_to
     proved = verify(found.certificate, X, y)
     assert proved.alternatives.threshold >= found.objectives[0] * 1.005 * (1 - 1e-9)
+
+
+def test_bounds_of_zero_are_compared(made):
+    """With a large C the bounds of an interior point may be zero."""
+    problem, _, _ = dense_problem(trial_nodes=1, trial_speedup=1e-9)
+    engine = engine_of(problem, "auto")
+    request = region_request(
+        engine, problem.root_region(), None, tol=0.1, fine_tol=0.1,
+        cutoff=np.inf, max_rounds=9,
+    )  # fmt: skip
+    engine.solve([request])
+    for bound, least, most in ((0.0, -1.0, -1.0), (1e9, 0.9, 1.0)):
+        engine._relaxed.append(_Relaxed(request, bound, 1.0))
+        with np.errstate(all="raise"):
+            assert least <= engine._loss() <= most
+        engine._relaxed.clear()

@@ -59,6 +59,15 @@ def test_pickles_hold_the_parts_and_no_run():
     assert relax(again).bound == relax(problem).bound
 
 
+@pytest.mark.parametrize("labels", [Y, np.column_stack([Y, -Y, Y])])
+def test_what_was_pickled_cannot_be_changed_either(labels):
+    problem = Problem(X, labels, sample_weight=np.arange(1.0, Y.size + 1))
+    again = pickle.loads(pickle.dumps(problem))
+    for name in ("A", "y", "C", "norms", "costs", "weights", "include"):
+        assert not getattr(again, name).flags.writeable
+    assert not again.columns.numbers.flags.writeable
+
+
 def test_pickles_of_problems_without_parts_are_read():
     """Those made by versions before 0.1, whose attributes were all in one object."""
     problem = Problem(X, Y, C=2.0, max_features=2, include=[1])

@@ -59,7 +59,7 @@ def point(problem):
         alpha[own[:3]] = 1.0
         alpha[own[3]] = 0.25
     return DualPoint.stored(
-        problem.engine, problem.root_region(), alpha, problem.C
+        problem.engine, problem, problem.root_region(), alpha
     )  # fmt: skip
 
 

@@ -52,8 +52,9 @@ samples of positive weight (of all machines), in the fewest bytes. The first sam
 the highest bit of the first byte; bits of no sample are zero. Each sample between has a
 32-bit integer above zero in ``point_steps``, one point after the other, and alpha is
 that times ``2 ** point_grid``, one exponent from -1000 to 900 per point. Alpha above
-C_i means C_i. Bytes and steps have no sign. The solver packs a point first, and then
-claims what the packed one proves.
+C_i means C_i. Bytes and steps have no sign. The integers of a file may have 64 bits
+instead, for problems with a huge C or huge data. The solver packs a point first, and
+then claims what the packed one proves.
 
 Files of format 4 and older list points without their zeros instead, which format 5
 admits, too: ``point_start``, ``point_sample``, ``point_alpha``.

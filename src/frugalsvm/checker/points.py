@@ -3,7 +3,8 @@
 Most entries of a dual point are 0 or C_i. A packed point has a bit for each sample that
 is at C_i, a bit for each that is between, and for the latter whole numbers of 32 bits,
 in units of a power of two of its own. So an entry at C_i is off by 2^-32 of itself at
-most, one between by 2^-32 of the largest of these.
+most, one between by 2^-32 of the largest of these. Where that loses too much of a
+bound, as with a huge C, the numbers have the 53 bits of a double.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ import numpy as np
 from .listing import check_starts
 from .reading import require
 
-# Bits of an entry that is between 0 and C.
-STEP_BITS = 32
+# Bits of an entry that is between 0 and C, for each type of the steps.
+STEP_BITS = {np.uint32: 32, np.uint64: 53}
 # Exponents of the unit: no entry underflows or overflows.
 GRIDS = (-1000, 900)
 # Number of ones in each byte.
@@ -35,7 +36,7 @@ class PackedPoint(NamedTuple):
     full, between : arrays of bytes
         A bit for each sample, the first of a byte being the highest: whether it is at
         C, and whether it is neither there nor at zero.
-    steps : array of uint32
+    steps : array of uint32 or uint64
         The entries between, in units of ``2 ** grid``.
     grid : int
     """
@@ -46,17 +47,20 @@ class PackedPoint(NamedTuple):
     grid: int
 
 
-def pack(alpha: np.ndarray, C: np.ndarray) -> PackedPoint:
+def pack(
+    alpha: np.ndarray, C: np.ndarray, step: type[np.unsignedinteger] = np.uint32
+) -> PackedPoint:
     """The packed point closest to one with ``0 <= alpha <= C``."""
+    bits = STEP_BITS[step]
     # As close to C as the last bit of what is between.
-    full = alpha >= C * (1.0 - 0.5**STEP_BITS)
+    full = alpha >= C * (1.0 - 0.5**bits)
     rest = np.where(full, 0.0, alpha)
     _, exponent = math.frexp(float(rest.max(initial=0.0)))
-    grid = max(exponent - STEP_BITS, GRIDS[0])
-    steps = np.minimum(np.rint(np.ldexp(rest, -grid)), 2.0**STEP_BITS - 1)
+    grid = max(exponent - bits, GRIDS[0])
+    steps = np.minimum(np.rint(np.ldexp(rest, -grid)), 2.0**bits - 1)
     between = steps > 0
     return PackedPoint(
-        np.packbits(full), np.packbits(between), steps[between].astype(np.uint32), grid
+        np.packbits(full), np.packbits(between), steps[between].astype(step), grid
     )
 
 

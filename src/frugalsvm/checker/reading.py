@@ -32,7 +32,7 @@ CLAIM_TOL = 1e-9
 
 # Dtypes of the entries, with their bytes: a text is 64 characters of four each.
 INTEGER, REAL, FLAG, TEXT = ("i4", "i8"), ("f8",), ("b1",), ("U256",)
-BYTE, STEP = ("u1",), ("u4",)
+BYTE, STEP = ("u1",), ("u4", "u8")
 SCALARS = {
     "format": INTEGER, "fingerprint": TEXT, "fit_intercept": FLAG,
     "max_features": INTEGER, "max_cost": REAL, "intercept": REAL, "objective": REAL,

@@ -201,7 +201,7 @@ def conclude(
     root_point = None
     if keep_proof:
         root_point, proved = DualPoint.stored(
-            problem.engine, problem.root_region(), point, problem.C
+            problem.engine, problem, problem.root_region(), point
         )
         root_bound = proved.bound
     bound = max(root_bound, outcome.bound)

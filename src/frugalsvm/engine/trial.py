@@ -11,7 +11,10 @@ import numpy as np
 from .batched import BatchedEngine
 from .native import NativeEngine
 from .protocol import Engine, RelaxationRequest, RelaxationResult
-from .work import batched_work, request_work
+from .work import batched_work, making_work, request_work
+
+# Smaller bounds count as zero.
+LEAST_BOUND = 1e-300
 
 
 class _Relaxed(NamedTuple):
@@ -46,8 +49,12 @@ class TrialEngine(BatchedEngine):
         self._is_settled = False
         self._root: RelaxationRequest | None = None
         self._work = 0.0
+        parameters = native.parameters.batch
+        # Matrices may take as much as the nodes before them, and not more.
+        making = making_work(native, parameters.first_steps)
+        self._least_work = max(parameters.trial_after, making)
         # The last ones.
-        self._relaxed = deque[_Relaxed](maxlen=native.parameters.batch.trial_nodes)
+        self._relaxed = deque[_Relaxed](maxlen=parameters.trial_nodes)
         self._lock = Lock()
 
     def solve(self, requests: list[RelaxationRequest]) -> list[RelaxationResult]:
@@ -64,23 +71,24 @@ class TrialEngine(BatchedEngine):
         self, requests: list[RelaxationRequest], results: list[RelaxationResult]
     ) -> None:
         """Count work, keep the last nodes for the trial, and decide when it is time."""
-        parameters = self.parameters.batch
         for request, found in zip(requests, results, strict=True):
             if request.region.free.size == 0 or self._is_settled:
                 continue
-            self._root = self._root or request
             work = request_work(self, request, found)
             self._work += work
-            if found.bound <= request.cutoff:
+            if self._root is None:
+                self._root = request
+            elif request.n_before == 0 and found.bound <= request.cutoff:
                 self._relaxed.append(_Relaxed(request, found.bound, work))
-            is_due = self._work > parameters.trial_after
-            if is_due and len(self._relaxed) == parameters.trial_nodes:
+            is_full = len(self._relaxed) == self._relaxed.maxlen
+            if is_full and self._work > self._least_work:
                 self._settle()
 
     def _settle(self) -> None:
         parameters = self.parameters.batch
         self._is_settled = True
-        work = np.mean([one.work for one in self._relaxed])
+        # The first nodes take far more than those deeper in the tree.
+        work = min(one.work for one in self._relaxed)
         steps = parameters.max_rounds * parameters.steps
         is_cheap = work >= parameters.trial_speedup * batched_work(self, steps)
         if is_cheap and self._loss() <= parameters.trial_loss:
@@ -97,5 +105,7 @@ class TrialEngine(BatchedEngine):
         tried = self._together(
             [one.request for one in self._relaxed], self.parameters.batch.new_steps
         )
-        lost = bounds - [found.bound for found in tried]
-        return float(np.mean(lost / np.maximum(bounds, 1e-300)))
+        found = np.array([one.bound for one in tried])
+        # Not more than one either way: a bound may be zero.
+        largest = np.maximum(np.maximum(bounds, found), LEAST_BOUND)
+        return float(np.mean((bounds - found) / largest))

@@ -26,6 +26,8 @@ ROUND_COST = 3.0
 REQUEST_COSTS = 1e5, 400.0
 # A step of a relaxation in a batch: per entry of the state, per entry of its matrices.
 STEP_COSTS = 4.0, 0.015
+# The matrices of batches, per product in them; a step of a single state, per entry.
+MATRIX_COST, SINGLE_STEP_COST = 0.07, 0.25
 
 
 # A node of a tree on large data: its rounds, its iterations, and the fraction of the
@@ -110,6 +112,13 @@ def batched_work(engine: Engine, steps: int) -> float:
     n, m = engine.n_features, engine.n_samples
     once = REQUEST_COSTS[0] + ROUND_COST * engine.n_entries / m
     return once + steps * (per_entry * (n + m) + per_product * n * (n + 2 * m))
+
+
+def making_work(engine: Engine, first_steps: int) -> float:
+    """Work of the matrices of batches and of the first state."""
+    n, m = engine.n_features, engine.n_samples
+    each = MATRIX_COST * n + SINGLE_STEP_COST * first_steps
+    return each * n * (n + 2 * m)
 
 
 def node_work(engine: Engine) -> float:

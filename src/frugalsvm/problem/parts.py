@@ -87,6 +87,9 @@ class Parts:
         parts = dict(state) if "data" in state else _parts_of_old(state)
         parts.setdefault("columns", Columns.single(parts["data"].n_columns))
         parameters = parts.pop("parameters", ())
+        machines = getattr(parts["data"], "parts", ())
+        for part in (*parts.values(), *machines):
+            _freeze(part)
         vars(self).update(parts | {"context": NO_RUN._replace(parameters=parameters)})
 
     # --- data, loss and constraints --------------------------------------------------
@@ -211,6 +214,16 @@ class Parts:
 def _defaults(kind: Any) -> Any:
     """The default parameters of a kind."""
     return kind()
+
+
+def _freeze(part: Any) -> None:
+    """Make arrays read-only again, which pickles forget.
+
+    Compiled code distinguishes the two: others would have to be compiled once more.
+    """
+    for value in vars(part).values():
+        if isinstance(value, np.ndarray):
+            freeze(value)
 
 
 def _parts_of_old(state: dict[str, Any]) -> dict[str, Any]:

@@ -15,7 +15,7 @@ Label = str | int | float
 # Doubles represent all whole numbers up to this one exactly.
 LARGEST_WHOLE = 2**53 - 1
 # Words for no in the languages in which they come after those for yes, or may.
-NO = {"no", "nein", "nee", "nej"}
+NO = {"no", "nein", "nee", "nej", "nei", "nem", "hayir", "hay\u0131r", "нет"}
 
 
 @dataclass(frozen=True, eq=False)

@@ -176,7 +176,7 @@ class Evaluation:
         """Store the dual point of a result: what it proves, and what it decides."""
         problem, region = self._solver.problem, self.region
         self._point, proved = DualPoint.stored(
-            self._solver.engine, region, found.alpha, problem.C
+            self._solver.engine, problem, region, found.alpha
         )
         decision = found.decision
         if found.decides:

@@ -196,7 +196,7 @@ class _ListingSolver(NodeSolver):
         point = None
         if self.keep_points:
             point, proved = DualPoint.stored(
-                problem.engine, _only(problem, support), alpha, problem.C
+                problem.engine, problem, _only(problem, support), alpha
             )
             found = replace(found, bound=proved.bound)
         if found.bound > node.bound:

@@ -18,8 +18,18 @@ from ..problem.constraints import left_of
 from ..problem.problem import Problem
 
 _NOTHING = np.empty(0, dtype=np.int64)
+# If features are so large and C is so large, 32 bits lose too much of a bound: about
+# 1e-10 of it here, and in proportion to C and the square of the features above.
+COARSE_UP_TO = 1e10
 # Bytes of a node without its arrays (measured).
 NODE_BYTES = 900
+
+
+def step_type(problem: Problem) -> type[np.unsignedinteger]:
+    """The type of the steps of the dual points of a problem."""
+    square = float(problem.norms.max()) ** 2 / problem.n_samples
+    size = problem.max_features * square * float(problem.C.max())
+    return np.uint32 if size <= COARSE_UP_TO else np.uint64
 
 
 def _nothing() -> np.ndarray:
@@ -42,14 +52,14 @@ class DualPoint:
 
     @classmethod
     def stored(
-        cls, engine: Engine, region: Region, alpha: np.ndarray, C: np.ndarray
+        cls, engine: Engine, problem: Problem, region: Region, alpha: np.ndarray
     ) -> tuple[DualPoint, DualBound]:
         """Store a point; also returns what the stored point proves of a region.
 
         Storing rounds, and no bound may be claimed that a certificate does not prove.
         """
-        packed = pack(alpha, C)
-        proved = engine.bound(region, unpack(packed, C))
+        packed = pack(alpha, problem.C, step_type(problem))
+        proved = engine.bound(region, unpack(packed, problem.C))
         full, between, steps = (part.tobytes() for part in packed[:3])
         return cls(full, between, steps, packed.grid, proved.price), proved
 

@@ -9,7 +9,7 @@ import numpy as np
 from ..checker import FORMAT, checksum, fingerprint
 from ..problem.certificate import Certificate
 from ..problem.problem import Problem
-from .node import DualPoint, Node
+from .node import DualPoint, Node, step_type
 
 _NO_FEATURES = np.empty(0, dtype=np.int64)
 
@@ -68,7 +68,7 @@ def build_certificate(
         "intercept": np.array(intercept if problem.n_machines == 1 else 0.0),
         "objective": np.array(objective),
         "lower_bound": np.array(lower_bound),
-        **_tree_arrays(nodes),
+        **_tree_arrays(nodes, step_type(problem)),
     }
     own = problem.own_columns
     if problem.n_machines > 1:
@@ -105,7 +105,9 @@ def _list_arrays(problem: Problem, alternatives: ProvedList) -> dict[str, np.nda
     }
 
 
-def _tree_arrays(nodes: list[Node]) -> dict[str, np.ndarray]:
+def _tree_arrays(
+    nodes: list[Node], step: type[np.unsignedinteger]
+) -> dict[str, np.ndarray]:
     number = {id(node): t for t, node in enumerate(nodes)}
     points: dict[int, int] = {}
     stored: list[DualPoint] = []
@@ -143,7 +145,7 @@ def _tree_arrays(nodes: list[Node]) -> dict[str, np.ndarray]:
         "fixing": np.concatenate(fixings).astype(np.int32),
         "point_full": _joined([point.full for point in stored], np.uint8),
         "point_between": _joined([point.between for point in stored], np.uint8),
-        "point_steps": _joined([point.steps for point in stored], np.uint32),
+        "point_steps": _joined([point.steps for point in stored], step),
         "point_grid": np.array([point.grid for point in stored], dtype=np.int32),
     }  # fmt: skip
 
