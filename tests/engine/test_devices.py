@@ -106,6 +106,13 @@ def test_the_interior_point_is_the_last_resort():
     plain = relaxed(problem.engine, regions, start._replace(state=None))
     for one, other in zip(relaxed(small, regions, start), plain, strict=True):
         np.testing.assert_allclose(one.bound, other.bound, rtol=1e-3)
+    # Without memory for the matrices there is no state at all.
+    nothing = BatchedEngine(problem.engine, short_of_memory(0))
+    root = problem.root_region()
+    for _ in range(2):
+        (found,) = relaxed(nothing, [root], None)
+        assert found.bound == relaxed(problem.engine, [root], None)[0].bound
+    assert nothing._first_state is None
 
 
 def test_what_a_device_does_not_take_is_refused_by_name():

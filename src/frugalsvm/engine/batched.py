@@ -91,36 +91,42 @@ class BatchedEngine(NativeEngine):
 
     def solve(self, requests: list[RelaxationRequest]) -> list[RelaxationResult]:
         """Solve relaxations: together, except for SVMs and the first one."""
-        found: dict[int, RelaxationResult] = {}
-        known, new, alone = [], [], []
+        known: list[int] = []
+        new: list[int] = []
         for t, request in enumerate(requests):
-            if request.region.free.size == 0 or self._first_state is None:
-                alone.append(t)
-            elif request.start.state is None:
-                new.append(t)
-            else:
-                known.append(t)
+            if request.region.free.size > 0 and self._first_state is not None:
+                (new if request.start.state is None else known).append(t)
         parameters = self.parameters.batch
-        for places, steps in ((known, parameters.steps), (new, parameters.new_steps)):
-            while places:
-                several = places[: self._rows]
-                try:
-                    results = self._together([requests[t] for t in several], steps)
-                except self._device.out_of_memory:
-                    # Smaller batches from now on; at last the interior point.
-                    self._rows = max(1, len(several) // 2)
-                    if len(several) == 1:
-                        alone.append(places.pop(0))
-                    continue
-                found.update(zip(several, results, strict=True))
-                places = places[len(several) :]
-        # States that overflowed have proved nothing.
-        alone += [t for t, one in found.items() if one.working_set.state is None]
+        found = self._in_batches(requests, known, parameters.steps)
+        found |= self._in_batches(requests, new, parameters.new_steps)
+        alone = [t for t in range(len(requests)) if t not in found]
         if alone:
             results = super().solve([requests[t] for t in alone])
             found.update(zip(alone, results, strict=True))
             self._begin([requests[t] for t in alone])
         return [found[t] for t in range(len(requests))]
+
+    def _in_batches(
+        self, requests: list[RelaxationRequest], places: list[int], steps: int
+    ) -> dict[int, RelaxationResult]:
+        """Results of those of the requests at some places that batches can solve."""
+        found = {}
+        while places:
+            several = places[: self._rows]
+            try:
+                results = self._together([requests[t] for t in several], steps)
+            except self._device.out_of_memory:
+                if len(several) == 1:
+                    break
+                # Smaller batches from now on.
+                self._rows = len(several) // 2
+                continue
+            for t, one in zip(several, results, strict=True):
+                # States that overflowed have proved nothing.
+                if one.working_set.state is not None:
+                    found[t] = one
+            places = places[len(several) :]
+        return found
 
     def _begin(self, requests: list[RelaxationRequest]) -> None:
         """Make the first state, for the first request that has free features."""
@@ -130,10 +136,13 @@ class BatchedEngine(NativeEngine):
         regions, parameters = [undecided[0].region], self.parameters.batch
         state = np.zeros((1, self.n_features + self.n_samples + 1), dtype=SINGLE)
         state[0, -1] = 1.0
-        self._iterate(
-            self._part_for(regions), _batch_of(regions), state, parameters.first_steps,
-            parameters.first_tries,
-        )  # fmt: skip
+        try:
+            self._iterate(
+                self._part_for(regions), _batch_of(regions), state,
+                parameters.first_steps, parameters.first_tries,
+            )  # fmt: skip
+        except self._device.out_of_memory:
+            return
         if np.isfinite(state).all():
             self._first_state = state[0]
 
