@@ -30,7 +30,7 @@ def verify(
         typer.Option("--target", "-t", help="Expected target column."),
     ] = None,
     all_features: Annotated[
-        bool, typer.Option("--all", help="List all columns with mean and scale.")
+        bool, typer.Option("--all", help="List all columns, and all digits of mean and scale.")
     ] = False,
     sheet: opt.Sheet = None,
     transpose: opt.Transpose = False,
@@ -153,11 +153,13 @@ def _show(
     listed = range(preparation.n_features)
     by_use = sorted(listed, key=lambda j: j not in selected)
     shown = listed if all_features else by_use[:N_SHOWN]
+    # All of them, in full, are what a reader may want to compare.
+    number = repr if all_features else "{:.6g}".format
     for j in shown:
         rows.add_row(
             preparation.features[j],
-            repr(float(preparation.means[j])),
-            repr(float(preparation.scales[j])),
+            number(float(preparation.means[j])),
+            number(float(preparation.scales[j])),
             *([groups[j]] if groups else []),
             *([] if signs is None else [SIGN_WORDS[int(signs[j])]]),
             "selected" if j in selected else "",
