@@ -20,14 +20,15 @@ def change_packed(rng, arrays, source):
 
 def _move_bit(rng, new):
     """A sample is no longer between, or now is, and its step goes or comes."""
-    bits = np.unpackbits(new["point_between"])
-    if not bits.size:
+    bits, full = (np.unpackbits(new[f"point_{one}"]) for one in ("between", "full"))
+    # Another change may have made one of them shorter.
+    size = min(bits.size, full.size)
+    if not size:
         return
-    at = int(rng.integers(bits.size))
+    at = int(rng.integers(size))
     before = min(int(bits[:at].sum()), max(new["point_steps"].size - 1, 0))
     bits[at] ^= 1
     new["point_between"] = np.packbits(bits)
-    full = np.unpackbits(new["point_full"])
     if chance(rng, 0.8):
         full[at] = 0
     if chance(rng, 0.2):
