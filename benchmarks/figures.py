@@ -11,6 +11,7 @@ import numpy as np
 
 from frugalsvm.paper.study.published import TABLE_7
 
+from .bench_batched import PATIENCE
 from .bench_blocks import summary
 from .bench_seeds import MEDIAN_LOSS, WORST_LOSS
 from .data import LARGE
@@ -49,6 +50,27 @@ def times(ratios: Sequence[float], unit: str = "") -> str:
 def values(rows: list[Row], name: str) -> list:
     """The different values of a column, in their order."""
     return list(dict.fromkeys(row[name] for row in rows))
+
+
+# --- trees in batches -----------------------------------------------------------------
+
+
+def batched(found: Results) -> Table:
+    """Time ratios of trees in batches, and of the engine's own choice."""
+    table = [
+        ["data set", "C", "objective", f"gap after {found.settings['seconds']:g} s",
+         "nodes/s, interior point", "nodes/s, batches", "ratio, batches", "ratio, auto"]
+    ]  # fmt: skip
+    for row in found.rows:
+        gap = f"{100 * row['gap']:.2f} %" if row["gap"] > PROVED else "closed"
+        ratios = [row[f"ratio, {name}"] for name in ("batched", "auto")]
+        table.append(
+            [row["set"], f"{row['C']:g}", f"{row['objective']:.6g}", gap,
+             f"{row['nodes/s']:,.0f}", f"{row['nodes/s, batched']:,.0f}",
+             *(f"under {1 / PATIENCE:g}" if one is None else two(one)
+               for one in ratios)]
+        )  # fmt: skip
+    return table
 
 
 # --- proved optima --------------------------------------------------------------------
@@ -611,6 +633,7 @@ def _traffic(name: str, value: int | str) -> str:
 
 
 FIGURES = {
+    "batched": Figure(("batched",), batched),
     "exact": Figure(("exact",), exact),
     "exact-ratio": Figure(("exact",), exact_ratio),
     "instances": Figure(("exact",), instances),
