@@ -30,7 +30,8 @@ def verify(
         typer.Option("--target", "-t", help="Expected target column."),
     ] = None,
     all_features: Annotated[
-        bool, typer.Option("--all", help="List all columns, and all digits of mean and scale.")
+        bool,
+        typer.Option("--all", help="List all columns, with all digits of their means."),
     ] = False,
     sheet: opt.Sheet = None,
     transpose: opt.Transpose = False,
