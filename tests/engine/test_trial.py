@@ -91,6 +91,19 @@ def test_data_that_overflow_single_precision_keep_the_interior_point(made):
     assert 0.0 <= found.lower_bound <= found.objective
 
 
+def test_a_trial_that_lacks_memory_keeps_the_interior_point(made, monkeypatch):
+    def short(self, *_):
+        raise MemoryError
+
+    monkeypatch.setattr(BatchedEngine, "_together", short)
+    problem, _, _ = dense_problem()
+    plain = grow(problem, "interior-point", max_nodes=60)
+    found = grow(problem, max_nodes=60)
+    assert made[-1]._is_settled
+    assert nodes_together(made[-1]) == 1
+    assert found.lower_bound == plain.lower_bound
+
+
 def test_what_cannot_be_batched_is_left_to_the_interior_point():
     problem, X, y = dense_problem()
     assert isinstance(engine_of(problem, "auto"), TrialEngine)

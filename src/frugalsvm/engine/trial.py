@@ -101,11 +101,14 @@ class TrialEngine(BatchedEngine):
         self._begin([self._root])
         if self._first_state is None:
             return np.inf
+        requests = [one.request for one in self._relaxed]
+        places = list(range(len(requests)))
+        tried = self._in_batches(requests, places, self.parameters.batch.new_steps)
+        if len(tried) < len(requests):
+            # They overflowed, or memory is short.
+            return np.inf
         bounds = np.array([one.bound for one in self._relaxed])
-        tried = self._together(
-            [one.request for one in self._relaxed], self.parameters.batch.new_steps
-        )
-        found = np.array([one.bound for one in tried])
+        found = np.array([tried[t].bound for t in places])
         # Not more than one either way: a bound may be zero.
         largest = np.maximum(np.maximum(bounds, found), LEAST_BOUND)
         return float(np.mean((bounds - found) / largest))

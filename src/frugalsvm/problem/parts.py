@@ -45,15 +45,7 @@ _PARTS = ("data", "loss", "constraints", "columns", "context")
 class Parts:
     """The parts of a problem, and what they consist of.
 
-    Attributes
-    ----------
-    data : SignedData or StackedData
-        Features and labels of the samples of positive weight.
-    loss : HingeLoss
-    constraints : Constraints
-    columns : Columns
-        The columns of X that each feature consists of, and their signs.
-    context : RunContext
+    ``Problem`` says what each is.
     """
 
     data: SignedData | StackedData
