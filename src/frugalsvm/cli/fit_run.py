@@ -228,7 +228,7 @@ class Run:
         writers: dict[str, Any] = {
             "model": lambda path: write_text(
                 path,
-                portable_model(fitted, command=command).to_json(),
+                portable_model(fitted, data, command=command).to_json(),
             ),
             "certificate": lambda path: write_certificate(
                 path, fitted.result.certificate

@@ -16,6 +16,7 @@ from ..output.portable.origins import CLASS_WEIGHTS, PREPARATION, takes_columns
 from ..output.portable.parts import Feature, Group, Proof, RefitProof
 from ..output.portable.points import Values, are_values, places
 from ..output.portable.raw_columns import column_kinds, input_columns
+from ..output.portable.statistics import LEAST
 from ..runtime.words import by_class
 from ..tables import Preparation, Table, TableError, read_table
 from ..tables.columns import Column, Texts, check_clear
@@ -32,10 +33,13 @@ N_ROWS = 8
 if TYPE_CHECKING:
     # Predicting needs neither the solver nor Numba.
     from .fitting import Fit
+    from .study import PreparedTable
 
 
-def portable_model(fit: Fit, *, command: str = "") -> PortableModel:
-    """The model of a fit, with the preparation that its columns need."""
+def portable_model(
+    fit: Fit, data: PreparedTable, *, command: str = ""
+) -> PortableModel:
+    """The model of a fit to a table, with the preparation that its columns need."""
     result, preparation = fit.result, fit.preparation
     columns = result.selected_columns.tolist()
     digests: list[str | None] = [None, None]
@@ -68,7 +72,7 @@ def portable_model(fit: Fit, *, command: str = "") -> PortableModel:
         metadata["refit_C"] = repr(fit.conditions.refit_C)
     if command:
         metadata["command"] = command
-    return PortableModel(
+    model = PortableModel(
         tuple(
             Feature(
                 preparation.features[j],
@@ -95,6 +99,24 @@ def portable_model(fit: Fit, *, command: str = "") -> PortableModel:
         *_groups_and_signs(fit, columns),
         _threshold(fit),
     )
+    # Statistics of fewer rows would show them.
+    return model if data.n_rows < 2 * LEAST else _with_statistics(model, fit, data)
+
+
+def _with_statistics(
+    model: PortableModel, fit: Fit, data: PreparedTable
+) -> PortableModel:
+    """The model with statistics of the rows of the fit."""
+    columns, table = fit.result.selected_columns.tolist(), data.table
+    small = fit.preparation.restricted(columns)
+    values, gaps = np.empty((2, data.n_rows, len(columns)))
+    for k, column in enumerate(small.values_of(table, model.names).values()):
+        values[:, k] = column
+    origins = fit.preparation.origins()
+    for k, j in enumerate(columns):
+        gaps[:, k] = origins[j][0].gaps(table.columns[origins[j][0].name])
+    codes = data.target.positive.astype(np.intp)
+    return model.with_values(values, gaps > 0, codes)
 
 
 def _threshold(fit: Fit) -> float | None:

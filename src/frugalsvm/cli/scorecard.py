@@ -2,23 +2,38 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ..output.portable.scorecard import BINS, POINTS
 from . import options as opt
 from .session import Session, plain
 
+if TYPE_CHECKING:
+    import numpy as np
+
+    from ..tables import Table
+    from .models import Loaded
+
 EXAMPLES = (
-    "frugalsvm scorecard model.json data.csv --target y",
-    "frugalsvm scorecard model.json data.csv -t y --points 20 --bins 4",
+    "frugalsvm scorecard model.json",
+    "frugalsvm scorecard model.json other.csv --points 20 --bins 4",
+    "frugalsvm scorecard model.json other.csv --recalibrate",
 )
 
 
 def scorecard(
     session: Session,
     model: opt.ModelFile,
-    data: opt.DataFile,
+    data: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[DATA]",
+            help="Table with the target on which the card is evaluated: CSV or TSV "
+            "(also gzipped), Excel or Parquet. - reads standard input.",
+        ),
+    ] = None,
     target: Annotated[
         str | None,
         typer.Option(
@@ -27,10 +42,15 @@ def scorecard(
     ] = None,
     points: Annotated[
         int, typer.Option(min=1, help="Approximate maximum total of points.")
-    ] = 100,
+    ] = POINTS,
     bins: Annotated[
-        int, typer.Option(min=2, help="Maximum number of ranges per feature.")
-    ] = 5,
+        int,
+        typer.Option(min=2, help="Maximum number of ranges per feature, at most ten."),
+    ] = BINS,
+    recalibrate: Annotated[
+        bool,
+        typer.Option("--recalibrate", help="Learn the probabilities from the table."),
+    ] = False,
     sheet: opt.Sheet = None,
     transpose: opt.Transpose = False,
     labels: opt.Labels = None,
@@ -38,17 +58,19 @@ def scorecard(
     decimal: opt.Decimal = None,
     thousands: opt.Thousands = None,
 ) -> None:
-    """Turn a model into a scorecard, and report the accuracy lost by rounding.
+    """Turn a model into a scorecard: integer points for ranges of its features.
 
-    Ranges and probabilities are learned from the table, and so is the cutoff: the one
-    with which the card predicts most often what the model predicts. On the rows that
-    the model was fitted to, the result is optimistic: use other rows if you have
-    enough. The exit code is 3 if the card predicts the same class for all rows.
+    Ranges, points and cutoff come from the model and the statistics of its training
+    rows that it keeps, so that the card is the same whatever the table. On a table it
+    is evaluated: accuracy beside the model's, and observed rates beside its
+    probabilities. A model without statistics, made in Python, needs a table for its
+    ranges. The exit code is 3 if the card predicts the same class for all rows.
     """
     from ..output.portable.origins import read_origins
+    from ..output.portable.scorecard import build_scorecard
     from ..tables.labels import joined
     from ..tables.layout import Layout
-    from ..tables.target import known_target, labelled
+    from ..tables.target import labelled
     from .errors import ConstantFit, UsageProblem
     from .formats import parse_formats
     from .models import load_model
@@ -62,22 +84,28 @@ def scorecard(
         )
     if not loaded.model.features:
         raise UsageProblem(f"{model} uses no features, so there is nothing to add up.")
-    name = target or loaded.model.metadata.get("target")
-    if name is None:
-        raise UsageProblem(f"{model} does not name its target; give --target.")
-    formats = parse_formats(decimal, thousands)
-    layout = Layout(sheet, transpose)
-    table = loaded.read(data, encoding, formats=formats, target=name, layout=layout)
-    table = labelled(joined(table, labels, name), name)
-    for remark in table.remarks:
-        session.say(f"{table.source}: {remark}")
-    for words in loaded.warnings(table):
-        session.warn(words)
-    first, second = loaded.model.classes
-    known = known_target(table, name, (first, second), "--target")
-    values = loaded.features(table)
-    classes = [loaded.model.classes[int(one)] for one in known.positive]
-    card = loaded.model.to_scorecard(values, classes, points=points, bins=bins)
+    values, classes = None, None
+    if data is not None:
+        name = target or loaded.model.metadata.get("target")
+        if name is None:
+            raise UsageProblem(f"{model} does not name its target; give --target.")
+        table = loaded.read(
+            data, encoding, formats=parse_formats(decimal, thousands), target=name,
+            layout=Layout(sheet, transpose),
+        )  # fmt: skip
+        table = labelled(joined(table, labels, name), name)
+        values, classes = _features_and_classes(session, loaded, table, name)
+    elif recalibrate:
+        raise UsageProblem("--recalibrate needs a table to learn probabilities from.")
+    elif loaded.model.statistics is None:
+        raise UsageProblem(
+            f"{model} keeps no statistics of its training rows; give a table for the "
+            "ranges of the card."
+        )
+    card = build_scorecard(
+        loaded.model, values, classes, points=points, bins=bins,
+        recalibrate=recalibrate, name=data or "",
+    )  # fmt: skip
     origins = zip(loaded.model.names, read_origins(loaded.model), strict=True)
     categories = {name for name, one in origins if one.is_zero_or_one}
     _show(session, card, categories)
@@ -86,6 +114,21 @@ def scorecard(
         if session.json:
             session.warn(card._warning())
         raise ConstantFit
+
+
+def _features_and_classes(
+    session: Session, loaded: Loaded, table: Table, target: str
+) -> tuple[dict[str, np.ndarray], list[Any]]:
+    """Values of the model's features in a table, and its labels."""
+    from ..tables.target import known_target
+
+    for remark in table.remarks:
+        session.say(f"{table.source}: {remark}")
+    for words in loaded.warnings(table):
+        session.warn(words)
+    first, second = loaded.model.classes
+    known = known_target(table, target, (first, second), "--target")
+    return loaded.features(table), [(first, second)[int(k)] for k in known.positive]
 
 
 def _show(session: Session, card: Any, categories: set[str]) -> None:
@@ -102,12 +145,18 @@ def _show(session: Session, card: Any, categories: set[str]) -> None:
     chances = session.table(">points", f">probability of {plain(str(card.classes[1]))}")
     for total, chance in card._totals():
         chances.add_row(str(total), f"{100 * chance:.1f} %")
-    session.show(chances, "", card._verdict())
+    session.show(chances, "", *card._about())
+    if card.evaluation is not None:
+        bands = session.table(">points", ">rows", ">probability", ">observed")
+        for row in card.evaluation.rows():
+            bands.add_row(*row)
+        session.show("", card._title(), bands, card.evaluation.verdict())
 
 
 def _content(card: Any) -> dict[str, Any]:
     from ..output.portable.points import Values
 
+    statistics = card.model.statistics
     return {
         "ranges": [
             {"feature": one.name, "points": one.points}
@@ -123,11 +172,28 @@ def _content(card: Any) -> dict[str, Any]:
         "probabilities": [
             {"points": total, "probability": chance} for total, chance in card._totals()
         ],
-        "accuracy": card.accuracy,
-        "model_accuracy": card.model_accuracy,
-        "balanced_accuracy": card.balanced_accuracy,
-        "model_balanced_accuracy": card.model_balanced_accuracy,
         "constant": card.constant,
-        "changed": card.changed,
-        "rows": card.n_samples,
+        "training_rows": None if statistics is None else statistics.n_rows,
+        "training_rows_changed": None if statistics is None else statistics.changed,
+        "made_from": card.source,
+        "probabilities_from": card.learned_from,
+        "evaluation": None if card.evaluation is None else _evaluated(card.evaluation),
     }
+
+
+def _evaluated(one: Any) -> dict[str, Any]:
+    return {
+        "rows": one.n_samples,
+        "accuracy": one.accuracy,
+        "model_accuracy": one.model_accuracy,
+        "balanced_accuracy": one.balanced_accuracy,
+        "model_balanced_accuracy": one.model_balanced_accuracy,
+        "changed": one.n_changed,
+        "bands": [
+            {
+                "from": band.first, "to": band.last, "rows": band.n_samples,
+                "probability": band.probability, "observed": band.observed,
+            }
+            for band in one.bands
+        ],
+    }  # fmt: skip

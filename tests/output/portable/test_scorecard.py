@@ -1,20 +1,26 @@
 """Scorecards: integer points, thresholds, and the accuracy they lose."""
 
+import json
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
+from sklearn.svm import LinearSVC
 
 from frugalsvm import PortableModel
-from frugalsvm.output.portable import Feature, Group
+from frugalsvm.output.portable import Feature, Group, Sigmoid
 from frugalsvm.output.portable.points import NONE, Ranges, Values
-from frugalsvm.output.portable.scorecard import _limits, _threshold
 from tests.output.portable.models import data, fitted
 from tests.runtime.test_markup import EVIL, parsed
 
 
 @pytest.fixture(scope="module")
 def card():
-    return PortableModel.from_estimator(fitted(4)).to_scorecard(*data(), points=30)
+    model = PortableModel.from_estimator(fitted(4), *data())
+    return model.to_scorecard(*data(), points=30)
 
 
 def test_points_are_small_integers_from_zero(card):
@@ -50,34 +56,25 @@ def test_the_loss_is_counted(card):
     X, y = data()
     accuracy = (card.predict(X) == y).mean()
     own = (card.model.predict(X) == y).mean()
-    assert card.accuracy == pytest.approx(accuracy)
-    assert card.accuracy_loss == pytest.approx(own - accuracy)
-    assert card.changed == pytest.approx(
-        (card.predict(X) != card.model.predict(X)).mean()
-    )
-    assert f"{100 * accuracy:.1f} % on 120 samples" in str(card)
+    assert card.evaluation.accuracy == pytest.approx(accuracy)
+    assert card.evaluation.accuracy_loss == pytest.approx(own - accuracy)
+    n_changed = (card.predict(X) != card.model.predict(X)).sum()
+    assert card.evaluation.n_changed == n_changed
+    assert "On the 120 rows of the table given:" in str(card)
+    assert f"Accuracy {100 * accuracy:.1f} %" in str(card)
 
 
-def test_the_threshold_is_the_one_most_like_the_model(card):
+def test_the_threshold_is_that_of_the_model(card):
+    """Totals stand for scores, and those that the model calls positive are so here."""
+    totals = np.arange(card.min_points, card.max_points + 1)
+    positive = card.model.are_positive(card.score(totals))
+    np.testing.assert_array_equal(positive, totals >= card.threshold)
     X, _ = data()
-    total, own = card.total(X), card.model.predict(X) == card.classes[1]
-    best = min(((total >= t) != own).mean() for t in range(-1, 40))
-    assert card.changed == pytest.approx(best)
+    scores = card.model.decision_function(X)
+    assert np.corrcoef(card.score(card.total(X)), scores)[0, 1] > 0.9
+    assert card.score(card.total(X)).mean() == pytest.approx(scores.mean(), abs=0.1)
+    assert card.evaluation.changed < 0.08
     assert card.constant is None
-
-
-def test_a_threshold_is_the_middle_of_equals():
-    total, own = np.array([0, 4, 10, 20]), np.array([False, False, True, True])
-    assert _threshold(total, own) == 7
-    # More than 20 agrees with as many, but leaves all on one side.
-    assert _threshold(total, np.array([False, False, True, False])) == 7
-    assert _threshold(total, np.array([False, True, False, True])) == 15
-    assert _threshold(total, np.zeros(4, bool)) == 21
-    assert _threshold(total, ~np.zeros(4, bool)) == 0
-    # Whatever the points say, there are rows on both sides.
-    assert _threshold(total, np.array([True, False, False, False])) == 15
-    assert _threshold(total, np.array([True, True, True, False])) == 2
-    assert _threshold(np.full(4, 3), np.array([True, False, False, False])) == 4
 
 
 def rare(threshold=None, weights=True):
@@ -111,10 +108,10 @@ def test_balanced_accuracy_is_shown_where_classes_have_weights():
     card = model.to_scorecard(X, y)
     called, bad = card.predict(X) == "bad", y == "bad"
     balanced = (called[bad].mean() + (~called[~bad]).mean()) / 2
-    assert card.balanced_accuracy == pytest.approx(balanced)
-    assert f"balanced accuracy {100 * balanced:.1f} % on 600 samples" in str(card)
+    assert card.evaluation.balanced_accuracy == pytest.approx(balanced)
+    assert f"\nBalanced accuracy {100 * balanced:.1f} %, " in str(card)
     card = rare(weights=False)[0].to_scorecard(X, y)
-    assert f"\naccuracy {100 * card.accuracy:.1f} %" in str(card)
+    assert f"\nAccuracy {100 * card.evaluation.accuracy:.1f} %" in str(card)
 
 
 def test_a_card_of_one_class_says_so_first():
@@ -122,11 +119,14 @@ def test_a_card_of_one_class_says_so_first():
         model, X, y = rare(limit)
         card = model.to_scorecard(X, y)
         assert card.constant == label
-        words = f"Constant card, of no use: it predicts {label} for all 600 samples"
+        words = f"Constant card, of no use: it predicts {label} for all 600 rows"
         assert str(card).startswith(words)
         assert f"any total: {label}" in str(card)
         assert words in card._repr_html_()
         assert "So does the model" in str(card)
+        card = model.with_statistics(X, y).to_scorecard()
+        assert card.constant == label
+        assert f"it predicts {label} whatever the points" in str(card)
 
 
 def test_points_that_are_too_coarse_say_so():
@@ -141,12 +141,153 @@ def test_points_that_are_too_coarse_say_so():
     assert "too coarse: try more points or bins" in str(card)
 
 
+# --- made from the model, evaluated on tables ---------------------------------------
+
+
+def test_a_card_does_not_depend_on_the_table():
+    """Ranges, points and cutoff are those of the model on rows of any kind."""
+    model, X, y = rare()
+    kept = model.with_statistics(X, y)
+    card = kept.to_scorecard()
+    other = X.iloc[:300] * 3 + 1
+    there = kept.to_scorecard(other, y[:300])
+    assert there.evaluation.n_samples == 300
+    for name in ("ranges", "threshold", "offset", "unit", "calibration"):
+        assert getattr(card, name) == getattr(there, name)
+    learned = kept.to_scorecard(other, y[:300], recalibrate=True)
+    assert learned.ranges == card.ranges
+    assert learned.threshold == card.threshold
+    assert learned.calibration != card.calibration
+    chances = learned.predict_proba(other)[:, 1]
+    assert chances.mean() == pytest.approx((y[:300] == "bad").mean(), abs=0.01)
+    assert "Probabilities are learned from the table given." in str(learned)
+    assert "from the training rows" in str(there)
+
+
+def test_the_rows_on_which_card_and_model_differ_are_kept():
+    model, X, y = rare()
+    kept = model.with_statistics(X, y)
+    card = kept.to_scorecard()
+    n = int((card.predict(X) != model.predict(X)).sum())
+    assert n > 0
+    assert kept.statistics.changed == n
+    words = f"card and model differ on {n} rows ({n / 6:.1f} %)"
+    assert f"statistics of 600 training rows; {words}." in str(card)
+    assert card.evaluation is None
+    # What is not known is not said.
+    other = str(kept.to_scorecard(points=10, bins=3))
+    assert f"{words} with 100 points and 6 ranges, and with 10 and 3 a table" in other
+    assert f"differ on {n} rows" in str(kept.to_scorecard(X, y)).split("On the 600")[1]
+
+
+def test_a_table_shows_observed_rates_beside_probabilities():
+    model, X, y = rare()
+    card = model.with_statistics(X, y).to_scorecard(X, y)
+    total, bad, one = card.total(X), y == "bad", card.evaluation
+    assert sum(band.n_samples for band in one.bands) == 600 == one.all.n_samples
+    assert one.all.observed == pytest.approx(bad.mean())
+    assert card.threshold in [band.first for band in one.bands]
+    for band in one.bands:
+        inside = (total >= band.first) & (total <= band.last)
+        assert band.n_samples == inside.sum()
+        assert band.observed == pytest.approx(bad[inside].mean())
+        chances = card.probability(total[inside])
+        assert band.probability == pytest.approx(chances.mean())
+    words = one.rows()[0]
+    assert words[0] in str(card)
+    assert words[3] in card._repr_html_()
+
+
+def test_a_cutoff_that_is_not_one_half_has_a_reason():
+    model, X, y = rare()
+    card = model.with_statistics(X, y).to_scorecard()
+    chance = 100 * card.probability(card.threshold)
+    assert chance < 30
+    words = (
+        f"bad is predicted from a probability of {chance:.1f} % on, not from one half"
+    )
+    assert f"{words}: errors of the two classes had weights in the fit (balanced)." in (
+        str(card)
+    )
+    kept = rare(-0.8)[0].with_statistics(X, y)
+    assert "the model has the threshold -0.8 for its score" in str(kept.to_scorecard())
+    kept = rare(weights=False)[0].with_statistics(X, y)
+    assert "predicts by its score, not by a probability" in str(kept.to_scorecard())
+    calibrated = replace(kept, calibration=Sigmoid(-1.0, 0.2))
+    card = calibrated.to_scorecard()
+    assert "one half" not in str(card)
+    assert (
+        card.probability(card.threshold) > 0.5 >= card.probability(card.threshold - 1)
+    )
+    assert "by the calibration of the model" in str(card)
+
+
+def test_a_model_without_statistics_needs_a_table():
+    model, X, y = rare()
+    with pytest.raises(
+        ValueError, match="keeps no statistics of its training rows, so"
+    ):
+        model.to_scorecard()
+    card = model.to_scorecard(X, y)
+    assert "the 600 rows of the table given, as the model keeps no" in str(card)
+    assert "rows of the table given, which it was made from:" in str(card)
+    assert card.ranges == model.with_statistics(X, y).to_scorecard().ranges
+    with pytest.raises(ValueError, match="needs both X and y, or neither"):
+        model.to_scorecard(X)
+    with pytest.raises(ValueError, match="recalibrate needs X and y"):
+        model.to_scorecard(recalibrate=True)
+    with pytest.raises(ValueError, match="at least 10 rows"):
+        model.to_scorecard(X[25:34], y[25:34])
+
+
+def test_imputed_numbers_are_in_the_mean_of_their_range():
+    """Three of four rows have no value and are imputed: the offset counts them."""
+    x = np.where(np.arange(400) % 4, np.nan, np.arange(400.0))
+    columns = [{"name": "x", "kind": "number", "fill": 300.0}]
+    preparation = json.dumps({"columns": columns, "features": ["x"]})
+    feature = Feature("x", 0, 200.0, 100.0, 1.0)
+    model = PortableModel(
+        (feature,), 0.0, (0, 1), 1, metadata={"preparation": preparation}
+    )
+    X, y = pd.DataFrame({"x": x}), np.arange(400) % 2
+    kept = model.with_statistics(X, y)
+    assert kept.statistics.missing == (300,)
+    assert sum(kept.statistics.features[0].counts) == 100
+    card = kept.to_scorecard()
+    mean = model.decision_function(X).mean()
+    assert card.score(card.total(X)).mean() == pytest.approx(mean, abs=0.03)
+
+
+def test_a_rare_category_has_points():
+    """A value that too few rows have for a bin is still known to the model."""
+    colour = np.array(["red", "blue"] * 100, dtype=object)
+    colour[:3] = "grey"
+    encoder = OneHotEncoder(handle_unknown="ignore")
+    X, y = pd.DataFrame({"c": colour}), np.arange(200) // 4 % 2
+    pipeline = make_pipeline(encoder, LinearSVC()).fit(X, y)
+    model = PortableModel.from_estimator(pipeline, X, y)
+    (grey,) = [k for k, name in enumerate(model.names) if name == "c=grey"]
+    assert model.statistics.features[grey].counts == (200,)
+    card = model.to_scorecard()
+    (part,) = [one for one in card.ranges if one.name == "c=grey"]
+    assert part.limits == (0.5,)
+    step = (part.points[1] - part.points[0]) * card.unit
+    assert step == pytest.approx(model.coef[0, grey], abs=card.unit)
+
+
+def test_probabilities_that_fall_with_the_score_are_refused():
+    model, X, y = rare()
+    kept = replace(model.with_statistics(X, y), calibration=Sigmoid(1.0, 0.0))
+    with pytest.raises(ValueError, match="fall with its score"):
+        kept.to_scorecard()
+
+
 def test_more_points_and_bins_lose_less_accuracy():
     model = PortableModel.from_estimator(fitted(4))
     coarse = model.to_scorecard(*data(), points=3, bins=2)
     fine = model.to_scorecard(*data(), points=10_000, bins=100)
-    assert fine.changed < coarse.changed
-    assert fine.changed < 0.03
+    assert fine.evaluation.changed < coarse.evaluation.changed
+    assert fine.evaluation.changed < 0.05
 
 
 def test_probabilities_rise_with_points(card):
@@ -164,32 +305,13 @@ def test_few_values_have_a_range_each():
     y = np.array([0, 0, 0, 1, 1, 1] * 5)
     features = (Feature("a", 0, 0.0, 1.0, 2.0, "mg"), Feature("b", 1, 0.0, 1.0, 1.0))
     card = PortableModel(features, -7.0, (0, 1), 2).to_scorecard(X, y, points=4)
-    assert card.ranges[0] == Ranges("a", "mg", (0.5, 1.5), (0, 2, 4))
+    assert card.ranges[0] == Ranges("a", "mg", (1.0, 2.0), (0, 2, 4))
     assert card.ranges[1].points == (0,)
     assert card.ranges[1].words() == ["any"]
-    assert card.ranges[0].words() == ["below 0.5", "0.5 to below 1.5", "1.5 or more"]
+    assert card.ranges[0].words() == ["below 1", "1 to below 2", "2 or more"]
     assert "a [mg]" in str(card)
     frame = card.to_frame()
     assert frame["points"].tolist() == [0, 2, 4, 0]
-
-
-def test_limits_are_round_where_they_can_be():
-    values = np.random.default_rng(0).normal(size=500)
-    assert all(float(f"{limit:.3g}") == limit for limit in _limits(values, 5))
-    far = 1e9 + values
-    limits = _limits(far, 5)
-    assert limits.size == 4
-    counts = np.bincount(np.searchsorted(limits, far, side="right"))
-    assert (counts > 50).all()
-    # Most values are the same: no range is empty.
-    heavy = np.r_[np.zeros(400), np.arange(1.0, 101.0)]
-    place = np.searchsorted(_limits(heavy, 5), heavy, side="right")
-    assert (np.bincount(place) > 0).all()
-
-
-def test_a_value_that_most_samples_have_is_no_end():
-    values = np.append(np.zeros(90), np.arange(10.0))
-    np.testing.assert_array_equal(_limits(values, 5), [1.0])
 
 
 def test_many_points_take_no_longer():
@@ -198,7 +320,9 @@ def test_many_points_take_no_longer():
     model = PortableModel.from_estimator(fitted())
     few, many = (model.to_scorecard(X, y, points=p) for p in (10**4, 10**12))
     assert many.threshold == pytest.approx(few.threshold * 10**8, rel=1e-2)
-    assert many.accuracy == few.accuracy
+    assert many.evaluation == few.evaluation._replace(
+        bands=many.evaluation.bands, all=many.evaluation.all
+    )
 
 
 def test_words_never_round_a_limit():

@@ -4,8 +4,9 @@
 and writes the file and ``schema`` checks it. ``reading`` converts fitted estimators,
 whose ``encoders`` make ``terms`` of columns. ``columns`` and ``raw_columns`` find
 features in tables, ``lookups`` are encoded categories, and ``calibration`` turns scores
-into probabilities. ``pipeline``, ``text``, ``onnx_graph`` and ``scorecard`` are the
-exports, and ``display`` is for people.
+into probabilities. ``statistics`` keeps what is known of the training rows.
+``pipeline``, ``text``, ``onnx_graph`` and ``scorecard`` are the
+exports, with the ``evaluation`` of a scorecard, and ``display`` is for people.
 """
 
 from .calibration import Isotonic, Sigmoid
@@ -13,6 +14,7 @@ from .model import PortableModel
 from .parts import Feature, Group, Proof
 from .schema import InvalidModel, model_schema
 from .scorecard import Scorecard
+from .statistics import Statistics
 
 __all__ = [
     "Feature",
@@ -23,5 +25,6 @@ __all__ = [
     "Proof",
     "Scorecard",
     "Sigmoid",
+    "Statistics",
     "model_schema",
 ]

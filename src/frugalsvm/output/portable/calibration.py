@@ -101,21 +101,27 @@ def from_calibrator(calibrator: Any) -> Calibration:
     )
 
 
-def fit_sigmoid(scores: np.ndarray, positive: np.ndarray) -> Sigmoid:
-    """Platt's sigmoid by Newton's method, with his targets between 0 and 1."""
-    n_positive = int(positive.sum())
-    n_negative = positive.size - n_positive
-    targets = np.where(
-        positive, (n_positive + 1) / (n_positive + 2), 1 / (n_negative + 2)
-    )
-    centre, spread = scores.mean(), scores.std()
+def fit_sigmoid(
+    scores: np.ndarray, positive: np.ndarray, counts: np.ndarray | None = None
+) -> Sigmoid:
+    """Platt's sigmoid by Newton's method, with his targets between 0 and 1.
+
+    A score may stand for a number of samples, of which a share is positive.
+    """
+    counts = np.ones(scores.size) if counts is None else counts
+    n_positive = float((counts * positive).sum())
+    n_negative = float(counts.sum()) - n_positive
+    high, low = (n_positive + 1) / (n_positive + 2), 1 / (n_negative + 2)
+    targets = low + (high - low) * positive
+    centre = np.average(scores, weights=counts)
+    spread = np.sqrt(np.average((scores - centre) ** 2, weights=counts))
     if not spread > 0:
-        mean = targets.mean()
+        mean = np.average(targets, weights=counts)
         return Sigmoid(0.0, float(np.log((1 - mean) / mean)))
     design = np.column_stack([(scores - centre) / spread, np.ones(scores.size)])
     w = np.zeros(2)
     for _ in range(NEWTON_STEPS):
-        step = _newton_step(design, targets, w)
+        step = _newton_step(design, targets, counts, w)
         w = w + step
         if np.abs(step).max() < 1e-12 * max(1.0, np.abs(w).max()):
             break
@@ -123,21 +129,23 @@ def fit_sigmoid(scores: np.ndarray, positive: np.ndarray) -> Sigmoid:
     return Sigmoid(float(-slope), float(slope * centre - w[1]))
 
 
-def _newton_step(design: np.ndarray, targets: np.ndarray, w: np.ndarray) -> np.ndarray:
+def _newton_step(
+    design: np.ndarray, targets: np.ndarray, counts: np.ndarray, w: np.ndarray
+) -> np.ndarray:
     """A step that lowers the loss, shortened if Newton's step is too long."""
     p = expit(design @ w)
-    curvature = (design.T * (p * (1 - p))) @ design + 1e-12 * np.eye(2)
-    step = np.linalg.solve(curvature, design.T @ (targets - p))
-    before = _loss(design @ w, targets)
+    curvature = (design.T * (counts * p * (1 - p))) @ design + 1e-12 * np.eye(2)
+    step = np.linalg.solve(curvature, design.T @ (counts * (targets - p)))
+    before = _loss(design @ w, targets, counts)
     for _ in range(50):
-        if _loss(design @ (w + step), targets) <= before:
+        if _loss(design @ (w + step), targets, counts) <= before:
             return step
         step = step / 2
     return np.zeros(2)
 
 
-def _loss(logits: np.ndarray, targets: np.ndarray) -> float:
-    return float((np.logaddexp(0.0, logits) - targets * logits).sum())
+def _loss(logits: np.ndarray, targets: np.ndarray, counts: np.ndarray) -> float:
+    return float((counts * (np.logaddexp(0.0, logits) - targets * logits)).sum())
 
 
 def expit(z: np.ndarray) -> np.ndarray:

@@ -17,6 +17,11 @@ if TYPE_CHECKING:
 
 def select_columns(model: PortableModel, X: Any) -> np.ndarray:
     """See :meth:`PortableModel.select`."""
+    return columns_and_gaps(model, X)[0]
+
+
+def columns_and_gaps(model: PortableModel, X: Any) -> tuple[np.ndarray, np.ndarray]:
+    """The columns of the model's features, and a mask of the values that X lacks."""
     if takes_columns(model):
         return features_of_columns(model, X)
     table = _by_name(model, X)
@@ -25,13 +30,16 @@ def select_columns(model: PortableModel, X: Any) -> np.ndarray:
     # Comparisons with NaN are false.
     known = np.abs(table) <= LARGEST_VALUE
     if not known.all():
-        table = fills(model)(table, known)
+        replace = fills(model)
+        table = replace(table, known)
+        indicators = np.flatnonzero(replace.of_indicators >= 0)
+        known[:, indicators] = known[:, replace.of_indicators[indicators]]
     if np.isnan(table).any():
         raise ValueError(
             f"X has NaN or infinite values, or values beyond {LARGEST_VALUE:g}; impute "
             "them or drop these samples."
         )
-    return table
+    return table, ~known
 
 
 def _by_name(model: PortableModel, X: Any) -> np.ndarray | None:

@@ -8,20 +8,19 @@ from typing import TYPE_CHECKING, Any
 from .calibration import from_dict
 from .parts import Feature, Group, Numbers, Proof, RefitProof
 from .schema import InvalidModel, check, model_schema, shown
+from .statistics import Statistics
 
 if TYPE_CHECKING:
     from .model import PortableModel
 
-FORMAT, VERSION = "frugalsvm-model", 3
-# Files of two classes have it, so that earlier versions of the package read them.
-TWO_CLASSES = 2
+FORMAT, VERSION = "frugalsvm-model", 1
 
 
 def to_content(model: PortableModel) -> dict[str, Any]:
     """The content of a model's file, checked against the schema."""
     content: dict[str, Any] = {
         "format": FORMAT,
-        "version": TWO_CLASSES if len(model.classes) == 2 else VERSION,
+        "version": VERSION,
         "classes": list(model.classes),
         "n_features_in": model.n_features_in,
         "features": [
@@ -40,6 +39,8 @@ def to_content(model: PortableModel) -> dict[str, Any]:
         content["signs"] = dict(model.signs)
     if model.threshold is not None:
         content["threshold"] = model.threshold
+    if model.statistics is not None:
+        content["statistics"] = model.statistics.to_dict()
     check(content, model_schema())
     return content
 
@@ -73,6 +74,9 @@ def from_content(content: Any) -> dict[str, Any]:
         "signs": content.get("signs", {}),
         "threshold": _number("threshold", content["threshold"])
         if "threshold" in content
+        else None,
+        "statistics": Statistics.from_dict(content["statistics"])
+        if "statistics" in content
         else None,
     }
 

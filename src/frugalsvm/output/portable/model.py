@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -33,6 +33,7 @@ from .parts import (
     check_numbers,
 )
 from .schema import InvalidModel, parse, shown
+from .statistics import Statistics
 from .text import python_text, sql_text
 
 if TYPE_CHECKING:
@@ -74,6 +75,9 @@ class PortableModel:
         "+" or "-" for weights whose sign was given, by feature.
     threshold : float or None
         A score above it means the second class, whatever its probability.
+    statistics : Statistics or None
+        What is kept of the rows that the model was fitted to; see
+        :meth:`with_statistics`.
 
     Examples
     --------
@@ -100,6 +104,7 @@ class PortableModel:
     groups: tuple[Group, ...] = ()
     signs: Mapping[str, str] = field(default_factory=dict)
     threshold: float | None = None
+    statistics: Statistics | None = None
 
     def __post_init__(self) -> None:
         check_features(self.features, self.n_features_in, takes_columns(self))
@@ -114,6 +119,8 @@ class PortableModel:
                 "a calibration, a threshold and signs are for models of two classes, "
                 f"but this one has {len(self.classes)}: leave them out."
             )
+        if self.statistics is not None:
+            self.statistics.check(self)
 
     # --- creating and reading ----------------------------------------------------
 
@@ -121,6 +128,8 @@ class PortableModel:
     def from_estimator(
         cls,
         estimator: Any,
+        X: Any = None,
+        y: Any = None,
         *,
         units: Mapping[str, str] | None = None,
         metadata: Mapping[str, str] | None = None,
@@ -135,6 +144,8 @@ class PortableModel:
             by a search, or, with two classes, calibrated with
             ``CalibratedClassifierCV(..., ensemble=False)``. With more than two it must
             predict the one with the largest score, like ``LinearSVC``.
+        X, y : array-likes, default=None
+            The samples that it was fitted to, for :meth:`with_statistics`.
         units : mapping from names to str, default=None
             Units of measurement of the features.
         metadata : mapping from str to str, default=None
@@ -145,7 +156,41 @@ class PortableModel:
         """
         from .reading import read_estimator
 
-        return read_estimator(estimator, dict(units or {}), dict(metadata or {}))
+        model = read_estimator(estimator, dict(units or {}), dict(metadata or {}))
+        return model if X is None and y is None else model.with_statistics(X, y)
+
+    def with_statistics(self, X: Any, y: Any) -> PortableModel:
+        """The model with statistics of the samples that it was fitted to.
+
+        They are the ranges, bins and gaps of its features, the same of its scores, and
+        the counts of classes. A scorecard is made from them. No samples are stored, and
+        each bin and each end of a range stands for five of them or more.
+
+        Parameters
+        ----------
+        X, y : array-likes
+            At least ten samples; see :meth:`select` for X.
+
+        Returns
+        -------
+        PortableModel
+        """
+        from .columns import columns_and_gaps
+        from .statistics import class_codes
+
+        values, gaps = columns_and_gaps(self, X)
+        return self.with_values(values, gaps, class_codes(self, y, len(values)))
+
+    def with_values(
+        self, values: np.ndarray, gaps: np.ndarray, codes: np.ndarray
+    ) -> PortableModel:
+        """With statistics of the values of features; see ``Statistics.of``."""
+        from .scorecard import n_changed
+
+        known = Statistics.of(self, values, gaps, codes)
+        if self.n_scores == 1 and self.features:
+            known = replace(known, changed=n_changed(self, known, values))
+        return replace(self, statistics=known)
 
     @classmethod
     def from_json(cls, text: str | bytes) -> PortableModel:
@@ -229,7 +274,10 @@ class PortableModel:
         -------
         ndarray of shape (n_samples, n_scores)
         """
-        values = self.select(X)
+        return self.scores_of(self.select(X))
+
+    def scores_of(self, values: np.ndarray) -> np.ndarray:
+        """The same for the values of the features."""
         # One at a time, so that the order of summation is that of the exported text.
         scores = np.tile(self.intercepts, (len(values), 1))
         with np.errstate(over="ignore", invalid="ignore"):
@@ -263,9 +311,9 @@ class PortableModel:
         """The places of the predicted classes, for the result of :meth:`scores`."""
         if self.n_scores > 1:
             return scores.argmax(axis=1)
-        return self._are_positive(scores[:, 0]).astype(np.intp)
+        return self.are_positive(scores[:, 0]).astype(np.intp)
 
-    def _are_positive(self, scores: np.ndarray) -> np.ndarray:
+    def are_positive(self, scores: np.ndarray) -> np.ndarray:
         """Whether scores mean the second class."""
         if self.threshold is not None:
             return scores > self.threshold
@@ -360,20 +408,30 @@ class PortableModel:
         return build_onnx(self)
 
     def to_scorecard(
-        self, X: Any, y: Any, *, points: int = 100, bins: int = 5
+        self,
+        X: Any = None,
+        y: Any = None,
+        *,
+        points: int = 100,
+        bins: int = 6,
+        recalibrate: bool = False,
     ) -> Scorecard:
         """Integer points for ranges of each feature, to add up by hand.
 
+        It is made from the model and its statistics, whatever X and y are.
+
         Parameters
         ----------
-        X, y : array-likes
-            Samples from which ranges, threshold and probabilities are learned, and on
-            which the loss of accuracy is measured. On training data the result is
-            optimistic: use other samples if you have enough.
+        X, y : array-likes, default=None
+            Samples on which the card is evaluated, beside the model: accuracy, and
+            observed shares of the classes. A model without statistics needs them, since
+            its card is made from statistics of these samples.
         points : int, default=100
             Approximate maximum total of points.
-        bins : int, default=5
-            Maximum number of ranges per feature.
+        bins : int, default=6
+            Maximum number of ranges per feature; there are ten at most.
+        recalibrate : bool, default=False
+            Whether probabilities are learned from X and y.
 
         Returns
         -------
@@ -382,7 +440,9 @@ class PortableModel:
         from .scorecard import build_scorecard
 
         self.needs_two_classes("scorecards", "hand on the model itself")
-        return build_scorecard(self, X, y, points, bins)
+        return build_scorecard(
+            self, X, y, points=points, bins=bins, recalibrate=recalibrate
+        )
 
     def to_frame(self) -> Any:
         """Features as a DataFrame, the largest weight first.

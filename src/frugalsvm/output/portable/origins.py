@@ -73,6 +73,11 @@ class Origin(NamedTuple):
     lookup: Lookup | None = None
 
     @property
+    def is_number(self) -> bool:
+        """Whether the feature is a column of numbers itself."""
+        return self.lookup is None and self.category is None and not self.is_indicator
+
+    @property
     def is_zero_or_one(self) -> bool:
         """Whether the feature says what the column has."""
         if self.lookup is not None:
@@ -175,11 +180,7 @@ class Fills(NamedTuple):
 def fills(model: PortableModel) -> Fills:
     """What stands for missing values."""
     origins = read_origins(model)
-    numbers = {
-        one.column: j
-        for j, one in enumerate(origins)
-        if one.category is None and not one.is_indicator
-    }
+    numbers = {one.column: j for j, one in enumerate(origins) if one.is_number}
     values = [0.0 if one.is_indicator else one.fill_value for one in origins]
     places = [
         numbers.get(one.column, -1) if one.is_indicator else -1 for one in origins

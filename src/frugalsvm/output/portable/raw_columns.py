@@ -30,28 +30,35 @@ def column_kinds(model: PortableModel) -> dict[str, str]:
     }
 
 
-def features_of_columns(model: PortableModel, X: Any) -> np.ndarray:
-    """The model's features of the rows of a table; it may have them already."""
+def features_of_columns(model: PortableModel, X: Any) -> tuple[np.ndarray, np.ndarray]:
+    """The model's features of the rows of a table, and where their column has a gap.
+
+    The table may have the features already.
+    """
     if _has_names(X) and _has(X, model.names) and not _has(X, input_columns(model)):
-        return np.column_stack([np.asarray(X[name], float) for name in model.names])
+        made = np.column_stack([np.asarray(X[name], float) for name in model.names])
+        return made, np.zeros(made.shape, dtype=bool)
     column_of = _reader(model, X)
     origins = read_origins(model)
     found: list[np.ndarray] = []
+    gaps: list[np.ndarray] = []
     before, known, at = None, np.empty(0), np.empty(0, dtype=np.int64)
     for origin in origins:
         if before is None or origin.column != before.column:
             known = column_of(origin.column)
         if origin.lookup is None:
-            values = _filled(known, origin)
+            values, missing = _filled(known, origin)
         else:
             if not is_of_same_code(origin, before):
                 at = places(origin.lookup.levels, known)
             values = origin.lookup.table()[at]
+            missing = at == len(origin.lookup.levels) + 1
         if np.isnan(values).any():
             raise ValueError(_no_value(origin, known, values))
         found.append(values)
+        gaps.append(missing)
         before = origin
-    return np.column_stack(found)
+    return np.column_stack(found), np.column_stack(gaps)
 
 
 def _reader(model: PortableModel, X: Any) -> Callable[[str], np.ndarray]:
@@ -87,10 +94,11 @@ def _has(X: Any, names: Iterable[str]) -> bool:
     return all(name in there for name in names)
 
 
-def _filled(column: np.ndarray, origin: Origin) -> np.ndarray:
-    """A column of numbers, with its replacement for gaps."""
-    gap = np.nan if origin.fill is None else origin.fill
-    return np.array([gap if is_gap(one) else one for one in column.tolist()], float)
+def _filled(column: np.ndarray, origin: Origin) -> tuple[np.ndarray, np.ndarray]:
+    """A column of numbers, with its replacement for gaps, and where they are."""
+    fill = np.nan if origin.fill is None else origin.fill
+    gaps = np.array([is_gap(one) for one in column.tolist()], dtype=bool)
+    return np.where(gaps, fill, column).astype(np.float64), gaps
 
 
 def _no_value(origin: Origin, column: np.ndarray, values: np.ndarray) -> str:

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ...runtime import markup
-from .calibration import Sigmoid, fit_sigmoid
+from .calibration import Calibration, fit_sigmoid
+from .card_parts import parts_of
+from .columns import columns_and_gaps
+from .evaluation import Evaluation, evaluate, rows_of
 from .origins import CLASS_WEIGHTS
-from .parts import Group
-from .points import Ranges, Values, are_values, places
+from .points import Ranges, Values
+from .statistics import Statistics, class_codes
 
 if TYPE_CHECKING:
     from .model import PortableModel
 
-# Significant digits of the limits between ranges.
-DIGITS = 3
+POINTS, BINS = 100, 6
 # Number of rows in the table of probabilities.
 N_TOTALS = 11
 
@@ -33,51 +35,76 @@ class Scorecard:
         One per feature, the one with the most points first. A group of 0/1 features of
         which at most one is 1 is one variable: the value with the fewest points has 0.
     threshold : int
-        At this total of points or more, the second class is predicted. It is the one
-        that agrees best with the labels that the model predicts for those samples.
-    classes : tuple of two labels
-    calibration : Sigmoid
-        Turns a total of points into the probability of the second class.
-    n_samples : int
-        Number of samples it was made from.
-    accuracy, model_accuracy : float
-        Accuracy of the card and of the original model, on those samples.
-    balanced_accuracy, model_balanced_accuracy : float
-        The same, if both classes count alike; shown if the model had class weights.
-    changed : float
-        Fraction of those samples on which the two differ.
-    constant : label or None
-        The class that the card predicts for all samples; None if it predicts both.
+        At this total of points or more, the second class is predicted: the first total
+        whose score means that class for the model.
+    offset, unit : float
+        A total of t points stands for the score ``offset + unit * t`` of the model.
+    calibration : Sigmoid or Isotonic
+        Turns this score into the probability of the second class.
     model : PortableModel
         The original model.
+    points, bins : int
+        What was asked for.
+    n_training : int
+        Number of rows that ranges and points were made from.
+    source : str or None
+        The table with these rows, if it is not the one that the model was fitted to,
+        of which it keeps statistics.
+    learned_from : str or None
+        The table that the probabilities were learned from, if they were.
+    evaluation : Evaluation or None
+        The card on a table.
     """
 
     ranges: tuple[Ranges | Values, ...]
     threshold: int
-    classes: tuple[Any, ...]
-    calibration: Sigmoid
-    n_samples: int
-    accuracy: float
-    model_accuracy: float
-    balanced_accuracy: float
-    model_balanced_accuracy: float
-    changed: float
-    constant: Any
+    offset: float
+    unit: float
+    calibration: Calibration
     model: PortableModel
+    points: int
+    bins: int
+    n_training: int
+    source: str | None = None
+    learned_from: str | None = None
+    evaluation: Evaluation | None = None
 
     @property
-    def accuracy_loss(self) -> float:
-        """Accuracy lost compared with the model; negative if the card gains."""
-        return self.model_accuracy - self.accuracy
+    def classes(self) -> tuple[Any, ...]:
+        """The two labels."""
+        return self.model.classes
+
+    @property
+    def min_points(self) -> int:
+        """The smallest possible total of points."""
+        return sum(min(one.points) for one in self.ranges)
 
     @property
     def max_points(self) -> int:
         """The largest possible total of points."""
         return sum(max(one.points) for one in self.ranges)
 
+    @property
+    def constant(self) -> Any:
+        """The class that the card predicts for all rows; None if it predicts both.
+
+        Of the rows that it was evaluated on, or else of any.
+        """
+        if self.evaluation is not None:
+            return self.evaluation.constant
+        if self.min_points < self.threshold <= self.max_points:
+            return None
+        return self.classes[int(self.threshold <= self.min_points)]
+
     def total(self, X: Any) -> np.ndarray:
         """Totals of points; X as for :meth:`PortableModel.select`."""
-        return _total(self.ranges, self.model, X)
+        return self.total_of(self.model.select(X))
+
+    def total_of(self, values: np.ndarray) -> np.ndarray:
+        """Totals of points, for the values of the model's features."""
+        table = dict(zip(self.model.names, values.T, strict=True))
+        nothing = np.zeros(len(values), dtype=np.int64)
+        return sum((one.of_table(table) for one in self.ranges), nothing)
 
     def predict(self, X: Any) -> np.ndarray:
         """Labels of samples."""
@@ -91,7 +118,11 @@ class Scorecard:
 
     def probability(self, total: Any) -> np.ndarray:
         """Probability of the second class for totals of points."""
-        return self.calibration.probability(np.asarray(total, dtype=np.float64))
+        return self.calibration.probability(self.score(total))
+
+    def score(self, total: Any) -> np.ndarray:
+        """The scores of the model that totals of points stand for."""
+        return self.offset + self.unit * np.asarray(total, dtype=np.float64)
 
     def to_frame(self) -> Any:
         """Points of all ranges as a DataFrame."""
@@ -120,14 +151,14 @@ class Scorecard:
         """What is said first of a card that predicts one class; empty otherwise."""
         if self.constant is None:
             return ""
-        return (
-            f"Constant card, of no use: it predicts {self.constant} for all "
-            f"{self.n_samples:,} samples. "
-            + (
-                "So does the model."
-                if self.changed == 0
-                else "Its points are too coarse: try more points or bins."
-            )
+        where, is_models = "whatever the points", False
+        if self.evaluation is not None:
+            where = f"for all {self.evaluation.n_samples:,} rows"
+            is_models = self.evaluation.n_changed == 0
+        return f"Constant card, of no use: it predicts {self.constant} {where}. " + (
+            "So does the model."
+            if is_models
+            else "Its points are too coarse: try more points or bins."
         )
 
     def _rule(self) -> str:
@@ -135,29 +166,72 @@ class Scorecard:
         first, second = self.classes
         if self.threshold > self.max_points:
             return f"any total: {first}"
-        if self.threshold <= sum(min(one.points) for one in self.ranges):
+        if self.threshold <= self.min_points:
             return f"any total: {second}"
         return f"{self.threshold} points or more: {second}; fewer: {first}"
 
-    def _verdict(self) -> str:
-        name, own, models = "accuracy", self.accuracy, self.model_accuracy
-        if CLASS_WEIGHTS in self.model.metadata:
-            # Of a rare class, accuracy is highest for a card that never finds it.
-            name = "balanced accuracy"
-            own, models = self.balanced_accuracy, self.model_balanced_accuracy
-        loss = 100 * (models - own)
-        word = "less" if loss >= 0 else "more"
+    def _about(self) -> list[str]:
+        """Where threshold, points and probabilities are from."""
+        return [one for one in (self._of_threshold(), self._of_points()) if one]
+
+    def _of_threshold(self) -> str:
+        """Why a probability other than one half decides, if one does."""
+        is_any = self.min_points < self.threshold <= self.max_points
+        below, above = self.probability([self.threshold - 1, self.threshold]).tolist()
+        if not is_any or below <= 0.5 <= above:
+            return ""
+        why = "the model predicts by its score, not by a probability"
+        if self.model.threshold:
+            why = (
+                f"the model has the threshold {self.model.threshold:.4g} for its score"
+            )
+        elif CLASS_WEIGHTS in self.model.metadata:
+            weights = self.model.metadata[CLASS_WEIGHTS]
+            why = f"errors of the two classes had weights in the fit ({weights})"
         return (
-            f"{name} {100 * own:.1f} % on {self.n_samples:,} samples, "
-            f"{abs(loss):.1f} percentage points {word} than the model's "
-            f"{100 * models:.1f} %; they differ on {100 * self.changed:.1f} %"
+            f"{self.classes[1]} is predicted from a probability of {100 * above:.1f} % "
+            f"on, not from one half: {why}."
         )
+
+    def _of_points(self) -> str:
+        statistics, n = self.model.statistics, f"{self.n_training:,}"
+        if statistics is None:
+            words = (
+                f"Made from the model and the {n} rows of {self.source}, as the model "
+                "keeps no statistics of its training rows."
+            )
+        else:
+            words = f"Made from the model and its statistics of {n} training rows"
+            changed = rows_of(statistics.changed or 0, self.n_training)
+            if statistics.changed is None:
+                words += "; on how many of them card and model differ is not known."
+            elif (self.points, self.bins) == (POINTS, BINS):
+                words += f"; card and model differ on {changed}."
+            else:
+                words += (
+                    f"; card and model differ on {changed} with {POINTS} points and "
+                    f"{BINS} ranges, and with {self.points} and {self.bins} a table "
+                    "must tell."
+                )
+        if self.learned_from is not None:
+            return f"{words} Probabilities are learned from {self.learned_from}."
+        if self.model.calibration is not None:
+            return f"{words} Probabilities are by the calibration of the model."
+        return (
+            f"{words} Probabilities are learned from the training rows, and so "
+            "optimistic; a calibrated model has better ones."
+        )
+
+    def _title(self) -> str:
+        """Of which table the evaluation is."""
+        assert self.evaluation is not None
+        about = f"On the {self.evaluation.n_samples:,} rows of {self.evaluation.name}"
+        return f"{about}{', which it was made from' * (self.source is not None)}:"
 
     def __repr__(self) -> str:
         return (
             f"Scorecard({len(self.ranges)} features, {self.max_points} points, "
-            f"{self.classes[1]!r} from {self.threshold}, "
-            f"accuracy loss={100 * self.accuracy_loss:.1f} %)"
+            f"{self.classes[1]!r} from {self.threshold})"
         )
 
     def __str__(self) -> str:
@@ -174,8 +248,18 @@ class Scorecard:
             f"{total:>5} points: probability {100 * p:5.1f} %"
             for total, p in self._totals()
         ]
+        lines += ["", *self._about()]
         first = [self._warning(), ""] if self._warning() else []
-        return "\n".join([*first, *lines, "", self._verdict()])
+        return "\n".join([*first, *lines, *self._evaluated()])
+
+    def _evaluated(self) -> list[str]:
+        """Lines about the table of the evaluation."""
+        if self.evaluation is None:
+            return []
+        table = [("points", "rows", "probability", "observed"), *self.evaluation.rows()]
+        wide = max(len(one[0]) for one in table)
+        lines = [f"{a:>{wide}} {b:>9} {c:>12} {d:>9}" for a, b, c, d in table]
+        return ["", self._title(), *lines, self.evaluation.verdict()]
 
     def _repr_html_(self) -> str:
         cells, before = [], None
@@ -184,192 +268,114 @@ class Scorecard:
             cells.append([shown, markup.escaped(words), str(points)])
             before = name
         totals = [[str(total), f"{100 * p:.1f} %"] for total, p in self._totals()]
-        return markup.box(
-            self._warning() or self._rule(),
+        parts = [
             markup.table(["feature", "range", "points"], cells, "llr"),
             markup.table(["sum", "probability"], totals, "rr"),
-            markup.facts([("", self._verdict())]),
-        )
+            *map(markup.note, self._about()),
+        ]
+        if self.evaluation is not None:
+            header = ["sum", "rows", "probability", "observed"]
+            parts += [
+                markup.note(self._title()),
+                markup.table(header, self.evaluation.rows(), "rrrr"),
+                markup.note(self.evaluation.verdict()),
+            ]
+        return markup.box(self._warning() or self._rule(), *parts)
 
 
 def build_scorecard(
-    model: PortableModel, X: Any, y: Any, points: int, bins: int
+    model: PortableModel,
+    X: Any = None,
+    y: Any = None,
+    *,
+    points: int = POINTS,
+    bins: int = BINS,
+    recalibrate: bool = False,
+    name: str = "the table given",
 ) -> Scorecard:
-    """See :meth:`PortableModel.to_scorecard`."""
-    for name, value, least in (("points", points, 1), ("bins", bins, 2)):
+    """See :meth:`PortableModel.to_scorecard`; ``name`` is that of X and y."""
+    for what, value, least in (("points", points, 1), ("bins", bins, 2)):
         if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
-            raise ValueError(f"{name} must be an integer >= {least}, got {value!r}.")
-    values = model.select(X)
-    positive = _positive(model, y, len(values))
-    contributions = _contributions(model, values)
-    table = dict(zip(model.names, values.T, strict=True))
-    groups = [one for one in model.groups if _is_variable(one, model, table)]
-    grouped = {name for one in groups for name in one.features}
-    single = [j for j, one in enumerate(model.features) if one.name not in grouped]
-    limits = [_limits(values[:, j], bins) for j in single]
-    levels = [
-        _levels(values[:, j], contributions[:, j], some)
-        for j, some in zip(single, limits, strict=True)
-    ]
-    parts = [_value_parts(one, model) for one in groups]
-    known = [
-        part[
-            : len(part) - 1 + bool((places(one.features, table) == len(part) - 1).any())
-        ]
-        for one, part in zip(groups, parts, strict=True)
-    ]
-    span = sum(float(np.ptp(level)) for level in [*levels, *known])
-    unit = span / points if span > 0 else 1.0
-    ranges: list[Ranges | Values] = [
-        _ranges(
-            model.features[j].name, model.features[j].unit, some, _integers(level, unit)
-        )
-        for j, some, level in zip(single, limits, levels, strict=True)
-    ]
-    ranges += [
-        Values(one.name, one.features, _integers(part, unit, float(few.min())))
-        for one, part, few in zip(groups, parts, known, strict=True)
-    ]
-    ranges.sort(key=lambda one: -max(one.points))
-    total = _total(ranges, model, X)
-    own = model.predict(X) == model.classes[1]
-    threshold = _threshold(total, own)
-    card = total >= threshold
-    return Scorecard(
-        tuple(ranges),
-        threshold,
-        model.classes,
-        fit_sigmoid(total.astype(np.float64), positive),
-        len(values),
-        float((card == positive).mean()),
-        float((own == positive).mean()),
-        _balanced(card, positive),
-        _balanced(own, positive),
-        float((card != own).mean()),
-        model.classes[int(card[0])] if (card == card[0]).all() else None,
-        model,
-    )
-
-
-def _total(ranges: Any, model: PortableModel, X: Any) -> np.ndarray:
-    values = model.select(X)
-    table = dict(zip(model.names, values.T, strict=True))
-    nothing = np.zeros(len(values), dtype=np.int64)
-    return sum((one.of_table(table) for one in ranges), nothing)
-
-
-def _positive(model: PortableModel, y: Any, n_samples: int) -> np.ndarray:
-    labels = np.asarray(y)
-    if labels.shape != (n_samples,):
-        raise ValueError(
-            f"y must have one label for each of the {n_samples} samples, got shape "
-            f"{labels.shape}."
-        )
-    unknown = set(labels.tolist()) - set(model.classes)
-    if unknown:
-        raise ValueError(
-            f"y has label {next(iter(unknown))!r}, but the model knows "
-            f"{model.classes[0]!r} and {model.classes[1]!r}."
-        )
-    positive = labels == model.classes[1]
-    if positive.all() or not positive.any():
+            raise ValueError(f"{what} must be an integer >= {least}, got {value!r}.")
+    if (X is None) is not (y is None):
+        raise ValueError("a scorecard needs both X and y, or neither.")
+    if X is None:
+        if recalibrate:
+            raise ValueError("recalibrate needs X and y, to learn probabilities from.")
+        if model.statistics is None:
+            raise ValueError(
+                "the model keeps no statistics of its training rows, so a scorecard "
+                "needs a table for its ranges: give X and y, or the training rows to "
+                "PortableModel.from_estimator."
+            )
+        return _card(model, model.statistics, points, bins)
+    values, gaps = columns_and_gaps(model, X)
+    codes = class_codes(model, y, len(values))
+    if np.unique(codes).size < 2:
         raise ValueError("y must have samples of both classes.")
-    return positive
+    statistics = model.statistics or Statistics.of(model, values, gaps, codes)
+    card = _card(model, statistics, points, bins)
+    if model.statistics is None:
+        is_calibrated = model.calibration is not None
+        learned_from = None if is_calibrated else name
+        card = replace(card, source=name, learned_from=learned_from)
+    if recalibrate:
+        learned = fit_sigmoid(card.score(card.total_of(values)), codes)
+        card = replace(card, calibration=learned, learned_from=name)
+    return replace(card, evaluation=evaluate(card, values, codes == 1, name))
 
 
-def _contributions(model: PortableModel, values: np.ndarray) -> np.ndarray:
-    """What each feature adds to the score of each sample."""
-    scaled = (values - model.column("mean")) / model.column("scale")
-    return scaled * model.column("weight")
+def n_changed(model: PortableModel, statistics: Statistics, values: np.ndarray) -> int:
+    """Rows of which the card of default points and ranges predicts another class."""
+    card = _card(model, statistics, POINTS, BINS)
+    own = model.codes(model.scores_of(values)) == 1
+    return int(((card.total_of(values) >= card.threshold) != own).sum())
 
 
-def _is_variable(
-    group: Group, model: PortableModel, table: dict[str, np.ndarray]
-) -> bool:
-    """Whether a group is a categorical variable whose weights may be shifted."""
-    if any(name in model.signs for name in group.features):
-        return False
-    return len(group.features) > 1 and are_values(group.features, table)
+def _card(
+    model: PortableModel, statistics: Statistics, points: int, bins: int
+) -> Scorecard:
+    """A card of a model and its statistics."""
+    parts = parts_of(model, statistics, bins)
+    span = float(sum(np.ptp(one.levels[one.counts > 0]) for one in parts))
+    if not np.isfinite(span):
+        raise ValueError("the model's weights or statistics are too large for points.")
+    unit = span / points if span > 0 else 1.0
+    ranges, offset = [], float(model.intercepts[0])
+    for one in parts:
+        whole = np.rint((one.levels - one.levels[one.counts > 0].min()) / unit)
+        # On average over the rows, a total stands for the score that they have.
+        offset += float(np.average(one.levels - unit * whole, weights=one.counts))
+        ranges.append(one.made(tuple(whole.astype(int).tolist())))
+    ranges.sort(key=lambda one: -max(one.points))
+    calibration = model.calibration
+    if calibration is None:
+        scores, counts = statistics.scores[0], np.array(statistics.scores[0].counts)
+        shares = np.array(statistics.positive[0]) / counts
+        calibration = fit_sigmoid(np.array(scores.centres), shares, counts)
+    card = Scorecard(
+        tuple(ranges), 0, offset, unit, calibration, model, points, bins,
+        statistics.n_rows,
+    )  # fmt: skip
+    return replace(card, threshold=_threshold(card))
 
 
-def _value_parts(group: Group, model: PortableModel) -> np.ndarray:
-    """What each value of a variable adds to the score, and any other value."""
-    own = [model.names.index(name) for name in group.features]
-    per_unit = model.coef[0, own] / model.column("scale")[own]
-    others = -float(per_unit @ model.column("mean")[own])
-    return np.array([*(others + per_unit), others])
+def _threshold(card: Scorecard) -> int:
+    """The first total whose score means the second class; beyond all if none does."""
+    low, high = card.min_points, card.max_points + 1
 
+    def is_positive(total: int) -> bool:
+        return bool(card.model.are_positive(np.array([card.score(total)]))[0])
 
-def _limits(values: np.ndarray, bins: int) -> np.ndarray:
-    """Limits between ranges of about equal sample counts, in round numbers."""
-    distinct = np.unique(values)
-    if distinct.size <= bins:
-        return (distinct[1:] + distinct[:-1]) / 2
-    parts = np.arange(1, bins) / bins
-    # If most values are equal to the smallest, the others still get a range.
-    exact = np.unique(np.maximum(np.quantile(values, parts), distinct[1]))
-    rounded = np.array([float(f"{limit:.{DIGITS}g}") for limit in exact])
-    # Far from zero, three digits may not be enough.
-    limits = np.unique(rounded if np.unique(rounded).size == exact.size else exact)
-    # Only ranges with samples have a level.
-    taken = np.unique(np.searchsorted(limits, values, side="right"))
-    return limits[taken[1:] - 1]
-
-
-def _levels(
-    values: np.ndarray, contributions: np.ndarray, limits: np.ndarray
-) -> np.ndarray:
-    """Mean contribution to the score in each range."""
-    place = np.searchsorted(limits, values, side="right")
-    n_ranges = limits.size + 1
-    sums = np.bincount(place, weights=contributions, minlength=n_ranges)
-    return sums / np.bincount(place, minlength=n_ranges)
-
-
-def _ranges(
-    name: str, unit: str | None, limits: np.ndarray, points: tuple[int, ...]
-) -> Ranges:
-    """Merge neighbouring ranges with the same points."""
-    kept = [k for k in range(limits.size) if points[k] != points[k + 1]]
-    return Ranges(
-        name,
-        unit,
-        tuple(limits[kept].tolist()),
-        (points[0], *(points[k + 1] for k in kept)),
-    )
-
-
-def _integers(
-    levels: np.ndarray, unit: float, least: float | None = None
-) -> tuple[int, ...]:
-    zero = levels.min() if least is None else least
-    return tuple(np.rint((levels - zero) / unit).astype(int).tolist())
-
-
-def _threshold(total: np.ndarray, own: np.ndarray) -> int:
-    """The threshold that agrees best with a model's labels; the middle of equals.
-
-    All samples are on one side of it only if they are for the model, too, or if all
-    totals are the same.
-    """
-    totals, place = np.unique(total, return_inverse=True)
-    # All thresholds between neighbouring totals are equivalent: try one for each gap.
-    first = np.append(totals[0], totals + 1)
-    last = np.append(totals, totals[-1] + 1)
-    # Totals below a threshold agree where the model says no, the others where yes.
-    below = np.append(0, np.cumsum(np.bincount(place, ~own)))
-    above = np.append(0, np.cumsum(np.bincount(place, own)))
-    agreeing = below + above[-1] - above
-    if own.any() and not own.all() and totals.size > 1:
-        agreeing[[0, -1]] = -1
-    best = np.flatnonzero(agreeing == agreeing.max())
-    middle = best[best.size // 2]
-    return int((first[middle] + last[middle]) // 2)
-
-
-def _balanced(predicted: np.ndarray, positive: np.ndarray) -> float:
-    """Balanced accuracy."""
-    return float((predicted[positive].mean() + (~predicted[~positive]).mean()) / 2)
+    if is_positive(low) and not is_positive(high):
+        raise ValueError(
+            "the probabilities of this model fall with its score, and those of a "
+            "scorecard rise; calibrate the model again."
+        )
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if is_positive(middle) else (middle + 1, high)
+    return low
 
 
 def _titled(name: str, unit: str | None) -> str:

@@ -1,0 +1,323 @@
+"""Statistics of its training rows that a model keeps, for scorecards and comparisons.
+
+They are about features and scores one by one. No rows are kept, nor values that few
+rows have: each bin, and each end of a range, stands for at least five rows, and values
+are rounded.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .origins import read_origins
+from .points import are_values
+from .schema import InvalidModel, shown
+
+if TYPE_CHECKING:
+    from .model import PortableModel
+
+# Rows for which each number stands at least.
+LEAST = 5
+N_BINS = 10
+# Significant digits of values, compared with their spread.
+DIGITS = 3
+# Digits beyond which values differ by rounding.
+MOST_DIGITS = 9
+
+
+@dataclass(frozen=True)
+class Distribution:
+    """Values of a feature, or of a score, in at most ten bins of about equal counts.
+
+    Attributes
+    ----------
+    edges : tuple of float
+        Where one bin ends and the next begins; a value on an edge is in the bin above.
+    counts : tuple of int
+        Rows in each bin.
+    centres : tuple of float
+        Medians of the bins.
+    low, high : float
+        The range, without the four smallest and the four largest values.
+    """
+
+    edges: tuple[float, ...]
+    counts: tuple[int, ...]
+    centres: tuple[float, ...]
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, values: np.ndarray) -> Distribution:
+        """The distribution of at least ten values."""
+        ordered = np.sort(values)
+        low, high = ordered[[LEAST - 1, -LEAST]].tolist()
+        inner = np.clip(ordered, low, high)
+        tenth, last = inner[[inner.size // 10, -1 - inner.size // 10]].tolist()
+        spread = max(last - tenth or high - low, 10.0**-MOST_DIGITS * max(-low, high))
+        digits = DIGITS - 1 - math.floor(math.log10(spread)) if spread > 0 else 0
+        edges = _edges(inner, min(max(digits, -300), 300))
+        place = _bins(edges, ordered, high - low)
+        edges = [edges[k - 1] for k in _first_bins(np.bincount(place).tolist())]
+        place = _bins(edges, ordered, high - low)
+        return cls(
+            tuple(edges),
+            tuple(np.bincount(place).tolist()),
+            tuple(
+                round(float(np.median(ordered[place == k])), digits)
+                for k in range(len(edges) + 1)
+            ),
+            round(low, digits),
+            round(high, digits),
+        )
+
+    def bins(self, values: np.ndarray) -> np.ndarray:
+        """The bins of values."""
+        return _bins(self.edges, values, self.high - self.low)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As in model.json."""
+        return {
+            "low": self.low, "high": self.high, "edges": list(self.edges),
+            "counts": list(self.counts), "centres": list(self.centres),
+        }  # fmt: skip
+
+    @classmethod
+    def from_dict(cls, fields: dict[str, Any]) -> Distribution:
+        """From the checked content of model.json."""
+        return cls(
+            tuple(map(float, fields["edges"])),
+            tuple(map(int, fields["counts"])),
+            tuple(map(float, fields["centres"])),
+            float(fields["low"]),
+            float(fields["high"]),
+        )
+
+    def check(self, name: str, n_rows: int, n_missing: int = 0) -> None:
+        """Raise InvalidModel unless the numbers fit each other."""
+        n_bins = len(self.counts)
+        is_ordered = all(a < b for a, b in pairwise(self.edges))
+        is_ordered &= all(a <= b for a, b in pairwise(self.centres))
+        if not len(self.edges) + 1 == n_bins == len(self.centres) or not is_ordered:
+            raise InvalidModel(
+                f"{name} must have increasing edges, with a count and a centre for "
+                f"each bin between them, got edges {shown(list(self.edges))}."
+            )
+        total = sum(self.counts)
+        if min(self.counts) < 1 or total not in (n_rows, n_rows - n_missing):
+            raise InvalidModel(
+                f"{name} must count {shown(n_rows)} rows, got {shown(total)}."
+            )
+        if self.low > self.high:
+            raise InvalidModel(f"{name} has a range that ends before it begins.")
+
+
+def _edges(ordered: np.ndarray, digits: int) -> list[float]:
+    """Edges between about equally many of some sorted values, or between all values."""
+    unit = 10.0**-digits
+    units = np.rint(ordered / unit)
+    distinct = np.unique(units)
+    if distinct.size <= N_BINS:
+        whole = [round(one * unit, digits) for one in distinct.tolist()]
+        if all(one.is_integer() for one in whole):
+            return whole[1:]
+        edges = (distinct[1:] + distinct[:-1]) / 2
+    else:
+        places = np.arange(1, N_BINS) * ordered.size // N_BINS
+        # If most values are equal to the smallest, the others still have a bin.
+        edges = np.unique(np.maximum(units[places], distinct[1]))
+    # Half a unit, in the middle of two values, has one more digit.
+    return [round(one * unit, digits + 1) for one in edges.tolist()]
+
+
+def _bins(edges: Sequence[float], values: np.ndarray, spread: float) -> np.ndarray:
+    """The bins of values; one that is below an edge by rounding is on it."""
+    return np.searchsorted(edges, values + 10.0**-MOST_DIGITS * spread, side="right")
+
+
+def _first_bins(counts: Sequence[int]) -> list[int]:
+    """The bins with which others begin, all with rows enough, after the first one."""
+    first, n = [], 0
+    for k, count in enumerate(counts):
+        if n >= LEAST:
+            first.append(k)
+            n = 0
+        n += count
+    return first if n >= LEAST else first[:-1]
+
+
+def class_codes(model: PortableModel, y: Any, n_rows: int) -> np.ndarray:
+    """The places of labels in the classes of a model."""
+    labels = np.asarray(y)
+    if labels.shape != (n_rows,):
+        raise ValueError(
+            f"y must have one label for each of the {n_rows} samples, got shape "
+            f"{labels.shape}."
+        )
+    place = {one: k for k, one in enumerate(model.classes)}
+    unknown = set(labels.tolist()) - set(place)
+    if unknown:
+        names = " and ".join(map(repr, model.classes))
+        raise ValueError(
+            f"y has label {next(iter(unknown))!r}, but the model knows {names}."
+        )
+    return np.array([place[one] for one in labels.tolist()], dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """Statistics of the training rows of a model.
+
+    Attributes
+    ----------
+    n_rows : int
+    classes : tuple of int
+        Rows of each class.
+    features : tuple of Distribution
+        In the order of the model's features. Imputed numbers are not counted.
+    missing : tuple of int
+        For each feature, rows in which its column has no value.
+    variables : tuple of str
+        Groups of 0/1 features of which at most one is 1 in each row.
+    scores : tuple of Distribution
+        A single one for two classes, else one for each.
+    positive : tuple of tuple of int
+        For each score, and each of its bins, rows of the class that it is for.
+    changed : int or None
+        Rows to which the scorecard of default points and ranges gives another class;
+        None if there is no scorecard.
+    """
+
+    n_rows: int
+    classes: tuple[int, ...]
+    features: tuple[Distribution, ...]
+    missing: tuple[int, ...]
+    variables: tuple[str, ...]
+    scores: tuple[Distribution, ...]
+    positive: tuple[tuple[int, ...], ...]
+    changed: int | None = None
+
+    @classmethod
+    def of(
+        cls,
+        model: PortableModel,
+        values: np.ndarray,
+        gaps: np.ndarray,
+        codes: np.ndarray,
+    ) -> Statistics:
+        """Computed from values of a model's features, and places of classes.
+
+        ``gaps`` is a mask of values that the table lacks.
+        """
+        n_rows = len(values)
+        if n_rows < 2 * LEAST:
+            raise ValueError(
+                f"statistics need at least {2 * LEAST} rows, so that none can be told "
+                f"from them; got {n_rows}."
+            )
+        features = []
+        for j, origin in enumerate(read_origins(model)):
+            known = values[~gaps[:, j], j] if origin.is_number else values[:, j]
+            if known.size < 2 * LEAST:
+                # The value that stands for the others.
+                known = np.full(n_rows, origin.fill)
+            features.append(Distribution.of(known))
+        table = dict(zip(model.names, values.T, strict=True))
+        scores, wanted = model.scores_of(values), range(model.n_scores)
+        distributions = tuple(Distribution.of(one) for one in scores.T)
+        is_class = [codes == (k if model.n_scores > 1 else 1) for k in wanted]
+        return cls(
+            n_rows,
+            tuple(np.bincount(codes, minlength=len(model.classes)).tolist()),
+            tuple(features),
+            tuple(gaps.sum(axis=0).tolist()),
+            tuple(one.name for one in model.groups if are_values(one.features, table)),
+            distributions,
+            tuple(
+                tuple(np.bincount(one.bins(x)[own], minlength=len(one.counts)).tolist())
+                for one, x, own in zip(distributions, scores.T, is_class, strict=True)
+            ),
+        )
+
+    def check(self, model: PortableModel) -> None:
+        """Raise InvalidModel unless they are about a model."""
+        n, names = self.n_rows, [one.name for one in model.groups]
+        sizes = [
+            (len(self.features), len(model.features)),
+            (len(self.missing), len(model.features)),
+            (len(self.classes), len(model.classes)),
+            (len(self.scores), model.n_scores),
+            (len(self.positive), model.n_scores),
+        ]
+        if any(a != b for a, b in sizes):
+            raise InvalidModel(
+                "statistics must be about the features, the classes and the scores of "
+                "the model, one each."
+            )
+        counts = [*self.missing, *self.classes, self.changed or 0]
+        if n < 1 or sum(self.classes) != n or not all(0 <= one <= n for one in counts):
+            raise InvalidModel(
+                f"statistics must be about {shown(n)} rows, but count others: "
+                f"{shown(counts)}."
+            )
+        if len({*self.variables} & {*names}) < len(self.variables):
+            raise InvalidModel(
+                "statistics.variables must be different groups of the model, got "
+                f"{shown(list(self.variables))}."
+            )
+        for k, (one, missing) in enumerate(
+            zip(self.features, self.missing, strict=True)
+        ):
+            one.check(f"statistics.features[{k}]", n, missing)
+        for k, (one, rows) in enumerate(zip(self.scores, self.positive, strict=True)):
+            one.check(f"statistics.scores[{k}]", n)
+            of_class = self.classes[k if len(self.scores) > 1 else 1]
+            is_part = len(rows) == len(one.counts) and all(
+                0 <= a <= b for a, b in zip(rows, one.counts, strict=True)
+            )
+            if not is_part or sum(rows) != of_class:
+                raise InvalidModel(
+                    f"statistics.scores[{k}].positive must count the rows of a class "
+                    f"in each bin, got {shown(list(rows))}."
+                )
+
+    def to_dict(self) -> dict[str, Any]:
+        """As in model.json."""
+        return {
+            "rows": self.n_rows,
+            "classes": list(self.classes),
+            "features": [
+                {"missing": missing} | one.to_dict()
+                for one, missing in zip(self.features, self.missing, strict=True)
+            ],
+            "variables": list(self.variables),
+            "scores": [
+                one.to_dict() | {"positive": list(rows)}
+                for one, rows in zip(self.scores, self.positive, strict=True)
+            ],
+            "changed": self.changed,
+        }
+
+    @classmethod
+    def from_dict(cls, fields: dict[str, Any]) -> Statistics:
+        """From the content of model.json, checked against the schema."""
+        changed = fields["changed"]
+        try:
+            return cls(
+                int(fields["rows"]),
+                tuple(map(int, fields["classes"])),
+                tuple(map(Distribution.from_dict, fields["features"])),
+                tuple(int(one["missing"]) for one in fields["features"]),
+                tuple(fields["variables"]),
+                tuple(map(Distribution.from_dict, fields["scores"])),
+                tuple(tuple(map(int, one["positive"])) for one in fields["scores"]),
+                None if changed is None else int(changed),
+            )
+        except OverflowError as error:
+            raise InvalidModel("statistics has a number beyond 1e308.") from error
