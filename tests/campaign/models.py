@@ -11,6 +11,7 @@ import numpy as np
 
 from frugalsvm.output.portable import (
     Feature,
+    Group,
     InvalidModel,
     Isotonic,
     PortableModel,
@@ -89,6 +90,7 @@ def _objections(rng, model: PortableModel):
         numbers += [one.mean, one.scale, one.weight]
     if not all(map(math.isfinite, numbers)):
         yield f"not finite: {numbers}"
+    yield from _of_card(rng, model)
     values = rng.normal(size=(1, len(model.features)))
     odd = rng.random(values.shape) < 0.1
     values[odd] = rng.choice([math.nan, math.inf, 1e120, -1e99], odd.sum())
@@ -109,6 +111,24 @@ def _objections(rng, model: PortableModel):
             told = None
     if said != told or (told is not None and told not in model.classes):
         yield f"exports differ: {row} is {told!r}, and {said!r} in Python"
+
+
+def _of_card(rng, model: PortableModel):
+    """What is wrong with the scorecard of a model that keeps statistics."""
+    if model.statistics is None or model.n_scores > 1:
+        return
+    try:
+        card = model.to_scorecard(points=int(rng.integers(1, 200)))
+    except ValueError:
+        return
+    totals = np.arange(card.min_points, min(card.max_points, card.min_points + 999))
+    with np.errstate(over="ignore"):
+        chances = card.probability(totals)
+    if not ((chances >= 0) & (chances <= 1)).all() or not str(card):
+        yield f"card: probabilities {chances}"
+    wanted = model.are_positive(card.score(totals))
+    if ((totals >= card.threshold) != wanted).any():
+        yield f"card: the threshold {card.threshold} is not that of the model"
 
 
 def preparations(rng, place: Unit, tally: Tally) -> None:
@@ -132,7 +152,7 @@ def _model(rng) -> PortableModel:
     k = int(rng.integers(0, 5))
     calibrations = (None, Sigmoid(-1.5, 0.25), Isotonic((0.0, 1.0), (0.2, 0.9)))
     classes = (("no", "yes"), (0, 1), (-1.0, 0.5), (False, True))
-    return PortableModel(
+    model = PortableModel(
         tuple(
             Feature(f"x{j}", j, rng.normal(), 10 ** rng.uniform(-3, 3), rng.normal())
             for j in range(k)
@@ -144,7 +164,16 @@ def _model(rng) -> PortableModel:
         metadata={"note": "a"}
         if rng.random() < 0.5
         else {PREPARATION: _filled(rng, k)},
+        groups=(Group("g", ("x0", "x1")),) if k > 1 and rng.random() < 0.5 else (),
     )
+    if rng.random() < 0.6:
+        return model
+    X = rng.normal(size=(30, k)).round(int(rng.integers(3)))
+    if model.groups:
+        X[:, :2] = np.eye(3)[rng.integers(3, size=30), :2]
+    values = dict(zip(model.names, X.T, strict=True))
+    y = [model.classes[j] for j in rng.integers(2, size=30)]
+    return model.with_statistics(values, y) if k else model
 
 
 def _filled(rng, k: int) -> str:

@@ -223,10 +223,9 @@ def test_of_equal_scores_the_first_class_is_predicted(ask, classes):
 # --- the file ------------------------------------------------------------------------
 
 
-def test_the_file_has_version_3_and_a_number_for_each_class():
+def test_the_file_has_a_number_for_each_class():
     pipeline, _ = fitted(LABELS[0])
     content = json.loads(PortableModel.from_estimator(pipeline).to_json())
-    assert content["version"] == 3
     assert content["intercept"] == pipeline[-1].intercept_.tolist()
     weights = np.array([one["weight"] for one in content["features"]])
     used = pipeline[-1].get_support()
@@ -235,16 +234,14 @@ def test_the_file_has_version_3_and_a_number_for_each_class():
     validator = jsonschema.Draft202012Validator(model_schema())
     validator.validate(content)
     for field in ("version", "classes"):
-        assert not validator.is_valid(content | {field: {"version": 2}.get(field, [])})
+        assert not validator.is_valid(content | {field: []})
     assert not validator.is_valid(content | {"intercept": 0.5})
 
 
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"version": 2}, "classes must be a list of at most 2"),
-        ({"version": 4}, "reads version 3; upgrade"),
-        ({"classes": ["a", "b"]}, "classes must be a list of at least 3"),
+        ({"classes": ["a", "b"]}, r"features\[0\]\.weight must be number"),
         ({"classes": ["a", "b", "a"]}, "different labels of the same type"),
         ({"classes": ["a", "b", "c", "d"]}, "4 numbers, as there are 4 classes"),
         ({"intercept": 1.0}, "intercept must be array"),

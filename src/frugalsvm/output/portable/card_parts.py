@@ -74,8 +74,7 @@ def _range_part(
     means /= np.add.reduceat(np.maximum(counts, TOL), starts)
     limits = [edges[k - 1] for k in starts[1:]]
     assert isinstance(feature.weight, float)
-    with np.errstate(over="ignore", invalid="ignore"):
-        levels = (means - feature.mean) / feature.scale * feature.weight
+    levels = (means - feature.mean) / feature.scale * feature.weight
 
     def made(points: tuple[int, ...]) -> Ranges:
         # Neighbours with the same points are one range.
@@ -93,13 +92,12 @@ def _range_part(
 def _values_part(group: Group, model: PortableModel, statistics: Statistics) -> Part:
     """The values of a variable, and any other value."""
     own = [model.names.index(name) for name in group.features]
-    with np.errstate(over="ignore", invalid="ignore"):
-        per_unit = model.coef[0, own] / model.column("scale")[own]
-        others = -float(per_unit @ model.column("mean")[own])
+    per_unit = model.coef[0, own] / model.column("scale")[own]
+    others = -float(per_unit @ model.column("mean")[own])
     counts = [_n_ones(statistics.features[j]) for j in own]
     n_others = statistics.n_rows - sum(counts)
     # Fewer rows may be those of rare values, which are not counted.
-    counts.append(n_others if n_others >= LEAST else 0)
+    counts.append(n_others if n_others >= LEAST or not any(counts) else 0)
     return Part(
         np.array([*(others + per_unit), others]),
         np.array(counts, dtype=np.float64),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...runtime import markup
-from .calibration import Calibration, fit_sigmoid
+from .calibration import Calibration, fit_sigmoid, is_finite
 from .card_parts import parts_of
 from .columns import columns_and_gaps
 from .evaluation import Evaluation, evaluate, rows_of
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from .model import PortableModel
 
 POINTS, BINS = 100, 6
+# Integers up to this are exact as double-precision numbers.
+MOST_POINTS = 2**53
 # Number of rows in the table of probabilities.
 N_TOTALS = 11
 
@@ -332,20 +334,24 @@ def n_changed(model: PortableModel, statistics: Statistics, values: np.ndarray) 
     return int(((card.total_of(values) >= card.threshold) != own).sum())
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def _card(
     model: PortableModel, statistics: Statistics, points: int, bins: int
 ) -> Scorecard:
     """A card of a model and its statistics."""
     parts = parts_of(model, statistics, bins)
     span = float(sum(np.ptp(one.levels[one.counts > 0]) for one in parts))
-    if not np.isfinite(span):
-        raise ValueError("the model's weights or statistics are too large for points.")
     unit = span / points if span > 0 else 1.0
     ranges, offset = [], float(model.intercepts[0])
     for one in parts:
         whole = np.rint((one.levels - one.levels[one.counts > 0].min()) / unit)
         # On average over the rows, a total stands for the score that they have.
         offset += float(np.average(one.levels - unit * whole, weights=one.counts))
+        if not (np.abs(whole) < MOST_POINTS).all():
+            raise ValueError(
+                "the weights of the model, or its statistics, are too far apart for "
+                f"points: one feature would have {np.abs(whole).max():.3g}."
+            )
         ranges.append(one.made(tuple(whole.astype(int).tolist())))
     ranges.sort(key=lambda one: -max(one.points))
     calibration = model.calibration
@@ -353,6 +359,8 @@ def _card(
         scores, counts = statistics.scores[0], np.array(statistics.scores[0].counts)
         shares = np.array(statistics.positive[0]) / counts
         calibration = fit_sigmoid(np.array(scores.centres), shares, counts)
+    if not (np.isfinite([offset, unit]).all() and is_finite(calibration)):
+        raise ValueError("the score of the model is too large for points.")
     card = Scorecard(
         tuple(ranges), 0, offset, unit, calibration, model, points, bins,
         statistics.n_rows,
