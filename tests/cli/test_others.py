@@ -3,10 +3,12 @@
 import sqlite3
 import sys
 import types
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from frugalsvm import PortableModel
 from tests.cli.conftest import columns, write_csv
 
 
@@ -106,11 +108,66 @@ def test_scorecard(run, run_json, fitted):
     assert "points or more: sick" in done.stdout
     assert "percentage points" in done.stdout
     found = run_json("scorecard", model, data, "-t", "state")
-    assert found["accuracy"] > 0.8
+    assert found["evaluation"]["accuracy"] > 0.8
+    assert found["training_rows"] == found["evaluation"]["rows"] == 80
+    assert found["training_rows_changed"] == found["evaluation"]["changed"]
     assert {one["feature"] for one in found["ranges"]} == {"age", "dose", "smoker=yes"}
     assert (
         "no column 'stat'" in run("scorecard", model, data, "-t", "stat", code=2).stderr
     )
+
+
+def test_a_scorecard_is_that_of_the_model_on_any_table(run, run_json, fitted, folder):
+    """It is evaluated on other rows, and changes by no more than that."""
+    model = fitted / "model.json"
+    other = write_csv(folder / "other.csv", columns(300, seed=1))
+    card, there = run_json("scorecard", model), run_json("scorecard", model, other)
+    assert card["evaluation"] is None
+    assert there.pop("evaluation")["rows"] == 300
+    assert {**card, "evaluation": None} == {**there, "evaluation": None}
+    learned = run_json("scorecard", model, other, "--recalibrate")
+    assert learned["probabilities_from"] == other
+    assert learned["ranges"] == card["ranges"]
+    assert learned["threshold"] == card["threshold"]
+    assert learned["probabilities"] != card["probabilities"]
+    done = " ".join(run("scorecard", model).stdout.split())
+    n = card["training_rows_changed"]
+    assert (
+        f"its statistics of 80 training rows; card and model differ on {n} row" in done
+    )
+    done = " ".join(run("scorecard", model, other).stdout.split())
+    assert "points rows probability observed" in done
+    assert "On the 300 rows of" in done
+    done = run("scorecard", model, "--recalibrate", code=2)
+    assert "--recalibrate needs a table" in done.stderr
+
+
+def test_a_model_without_statistics_needs_a_table(run, fitted, folder):
+    model = replace(PortableModel.load(fitted / "model.json"), statistics=None)
+    model.save(folder / "bare.json")
+    done = run("scorecard", "bare.json", code=2)
+    assert "bare.json keeps no statistics of its training rows; give a table" in (
+        done.stderr
+    )
+    write_csv(folder / "other.csv", columns(100, seed=1))
+    done = " ".join(run("scorecard", "bare.json", "other.csv").stdout.split())
+    assert "the 100 rows of other.csv, as the model keeps no statistics" in done
+    assert "On the 100 rows of other.csv, which it was made from:" in done
+
+
+def test_a_fit_keeps_statistics_with_gaps(run, folder):
+    table = columns(100)
+    table["dose"] = table["dose"].astype(object)
+    table["dose"][:30] = ""
+    write_csv(folder / "gaps.csv", table)
+    run("fit", "gaps.csv", "-t", "state", "-k", "3", "--effort", "fast", "--folds", "0",
+        "--exclude", "visit", "--model", "m.json")  # fmt: skip
+    model = PortableModel.load("m.json")
+    missing = dict(zip(model.names, model.statistics.missing, strict=True))
+    assert missing["dose"] == 30
+    known = dict(zip(model.names, model.statistics.features, strict=True))
+    assert sum(known["dose"].counts) == 70
+    assert model.statistics.n_rows == sum(model.statistics.classes) == 100
 
 
 def scores_by_table(run_json, fitted, data):

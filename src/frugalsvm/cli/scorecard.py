@@ -66,7 +66,6 @@ def scorecard(
     probabilities. A model without statistics, made in Python, needs a table for its
     ranges. The exit code is 3 if the card predicts the same class for all rows.
     """
-    from ..output.portable.origins import read_origins
     from ..output.portable.scorecard import build_scorecard
     from ..tables.labels import joined
     from ..tables.layout import Layout
@@ -106,9 +105,7 @@ def scorecard(
         loaded.model, values, classes, points=points, bins=bins,
         recalibrate=recalibrate, name=data or "",
     )  # fmt: skip
-    origins = zip(loaded.model.names, read_origins(loaded.model), strict=True)
-    categories = {name for name, one in origins if one.is_zero_or_one}
-    _show(session, card, categories)
+    _show(session, card)
     session.give(_content(card))
     if card.constant is not None:
         if session.json:
@@ -131,14 +128,12 @@ def _features_and_classes(
     return loaded.features(table), [(first, second)[int(k)] for k in known.positive]
 
 
-def _show(session: Session, card: Any, categories: set[str]) -> None:
+def _show(session: Session, card: Any) -> None:
     if card.constant is not None:
         session.show("", card._warning())
     table = session.table("feature", "range", ">points")
     for one in card.ranges:
         for k, (words, n) in enumerate(zip(one.words(), one.points, strict=True)):
-            if one.name in categories and len(one.points) == 2:
-                words = ("no", "yes")[k]
             table.add_row(plain(one.name) if k == 0 else "", words, str(n))
     session.show("", table, "")
     session.show(card._rule(), "")

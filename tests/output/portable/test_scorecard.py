@@ -204,7 +204,7 @@ def test_a_cutoff_that_is_not_one_half_has_a_reason():
     chance = 100 * card.probability(card.threshold)
     assert chance < 30
     words = (
-        f"bad is predicted from a probability of {chance:.1f} % on, not from one half"
+        f"'bad' is predicted from a probability of {chance:.1f} % on, not from one half"
     )
     assert f"{words}: errors of the two classes had weights in the fit (balanced)." in (
         str(card)
@@ -271,6 +271,7 @@ def test_a_rare_category_has_points():
     card = model.to_scorecard()
     (part,) = [one for one in card.ranges if one.name == "c=grey"]
     assert part.limits == (0.5,)
+    assert part.words() == ["no", "yes"]
     step = (part.points[1] - part.points[0]) * card.unit
     assert step == pytest.approx(model.coef[0, grey], abs=card.unit)
 

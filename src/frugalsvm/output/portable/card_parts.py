@@ -84,6 +84,7 @@ def _range_part(
             feature.unit,
             tuple(limits[k] for k in ends),
             (points[0], *(points[k + 1] for k in ends)),
+            origin.is_zero_or_one,
         )
 
     return Part(levels, sums, made)

@@ -23,12 +23,15 @@ class Ranges(NamedTuple):
         range above it.
     points : tuple of int
         One more than there are limits.
+    is_flag : bool
+        Whether the feature is 0 or 1, which are shown as no and yes.
     """
 
     name: str
     unit: str | None
     limits: tuple[float, ...]
     points: tuple[int, ...]
+    is_flag: bool = False
 
     def of(self, values: np.ndarray) -> np.ndarray:
         """Points of values."""
@@ -43,6 +46,8 @@ class Ranges(NamedTuple):
         """The ranges in words."""
         if not self.limits:
             return ["any"]
+        if self.is_flag:
+            return ["no", "yes"]
         texts = [_short(limit) for limit in self.limits]
         between = [f"{a} to below {b}" for a, b in pairwise(texts)]
         return [f"below {texts[0]}", *between, f"{texts[-1]} or more"]

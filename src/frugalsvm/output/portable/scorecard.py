@@ -191,8 +191,8 @@ class Scorecard:
             weights = self.model.metadata[CLASS_WEIGHTS]
             why = f"errors of the two classes had weights in the fit ({weights})"
         return (
-            f"{self.classes[1]} is predicted from a probability of {100 * above:.1f} % "
-            f"on, not from one half: {why}."
+            f"{self.classes[1]!r} is predicted from a probability of "
+            f"{100 * above:.1f} % on, not from one half: {why}."
         )
 
     def _of_points(self) -> str:
@@ -247,7 +247,7 @@ class Scorecard:
             before = name
         lines += ["", self._rule()]
         lines += [
-            f"{total:>5} points: probability {100 * p:5.1f} %"
+            f"{total:>5} points: probability of {self.classes[1]} {100 * p:5.1f} %"
             for total, p in self._totals()
         ]
         lines += ["", *self._about()]
@@ -272,7 +272,7 @@ class Scorecard:
         totals = [[str(total), f"{100 * p:.1f} %"] for total, p in self._totals()]
         parts = [
             markup.table(["feature", "range", "points"], cells, "llr"),
-            markup.table(["sum", "probability"], totals, "rr"),
+            markup.table(["sum", f"probability of {self.classes[1]}"], totals, "rr"),
             *map(markup.note, self._about()),
         ]
         if self.evaluation is not None:
