@@ -29,7 +29,7 @@ X_fit, X_card, y_fit, y_card = train_test_split(
 
 pipeline = make_pipeline(StandardScaler(), FrugalSVC(5, random_state=0))
 calibrated = CalibratedClassifierCV(pipeline, ensemble=False).fit(X_fit, y_fit)
-model = PortableModel.from_estimator(calibrated)
+model = PortableModel.from_estimator(calibrated, X_fit, y_fit)
 print(model)
 
 # %%
@@ -39,9 +39,10 @@ ScoresDisplay.from_estimator(model, X_card, y_card, ax=right)
 plt.show()
 
 # %%
-# The card is made from the other half of the samples: ranges with about as many of them
-# each, points in proportion to the weights, the most accurate threshold, and a
-# probability for every sum.
+# The card is made from the model, which keeps statistics of the samples of its fit:
+# ranges of alike values, points in proportion to the weights, the threshold of the
+# model, and a probability for every sum. The other half of the samples shows how good
+# it is.
 
 card = model.to_scorecard(X_card, y_card, points=20, bins=4)
 print(card)
@@ -50,11 +51,11 @@ print(card)
 # More points and more ranges lose less accuracy, but take more patience to add up.
 
 for points, bins in ((5, 2), (10, 3), (20, 4), (50, 6), (100, 10)):
-    other = model.to_scorecard(X_card, y_card, points=points, bins=bins)
+    tried = model.to_scorecard(X_card, y_card, points=points, bins=bins).evaluation
     print(
-        f"{points:3d} points, {bins:2d} ranges: {100 * other.accuracy:.1f} %, "
-        f"{100 * other.accuracy_loss:+.1f} % lost, "
-        f"{100 * other.changed:.1f} % decided otherwise"
+        f"{points:3d} points, {bins:2d} ranges: {100 * tried.accuracy:.1f} %, "
+        f"{100 * tried.accuracy_loss:+.1f} % lost, "
+        f"{100 * tried.changed:.1f} % decided otherwise"
     )
 
 # %%

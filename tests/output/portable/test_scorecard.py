@@ -176,7 +176,7 @@ def test_the_rows_on_which_card_and_model_differ_are_kept():
     assert card.evaluation is None
     # What is not known is not said.
     other = str(kept.to_scorecard(points=10, bins=3))
-    assert f"{words} with 100 points and 6 ranges, and with 10 and 3 a table" in other
+    assert f"with 100 points and 6 ranges, {words}. With 10 and 3 that is not" in other
     assert f"differ on {n} rows" in str(kept.to_scorecard(X, y)).split("On the 600")[1]
 
 

@@ -23,7 +23,7 @@ TOL = 1e-9
 
 
 @dataclass(frozen=True)
-class Part:
+class CardPart:
     """Ranges or values, with what they add to the score and the rows that they have."""
 
     levels: np.ndarray
@@ -31,7 +31,7 @@ class Part:
     made: Callable[[tuple[int, ...]], Ranges | Values]
 
 
-def parts_of(model: PortableModel, statistics: Statistics, bins: int) -> list[Part]:
+def parts_of(model: PortableModel, statistics: Statistics, bins: int) -> list[CardPart]:
     """A part for each feature, or for a variable of several 0/1 features."""
     variables = [
         one
@@ -52,7 +52,7 @@ def parts_of(model: PortableModel, statistics: Statistics, bins: int) -> list[Pa
 
 def _range_part(
     j: int, origin: Origin, model: PortableModel, statistics: Statistics, bins: int
-) -> Part:
+) -> CardPart:
     """The ranges of a feature: bins that are as much alike as can be."""
     feature, known = model.features[j], statistics.features[j]
     edges, centres = list(known.edges), np.array(known.centres)
@@ -87,10 +87,12 @@ def _range_part(
             origin.is_zero_or_one,
         )
 
-    return Part(levels, sums, made)
+    return CardPart(levels, sums, made)
 
 
-def _values_part(group: Group, model: PortableModel, statistics: Statistics) -> Part:
+def _values_part(
+    group: Group, model: PortableModel, statistics: Statistics
+) -> CardPart:
     """The values of a variable, and any other value."""
     own = [model.names.index(name) for name in group.features]
     per_unit = model.coef[0, own] / model.column("scale")[own]
@@ -99,7 +101,7 @@ def _values_part(group: Group, model: PortableModel, statistics: Statistics) -> 
     n_others = statistics.n_rows - sum(counts)
     # Fewer rows may be those of rare values, which are not counted.
     counts.append(n_others if n_others >= LEAST or not any(counts) else 0)
-    return Part(
+    return CardPart(
         np.array([*(others + per_unit), others]),
         np.array(counts, dtype=np.float64),
         lambda points: Values(group.name, group.features, points),

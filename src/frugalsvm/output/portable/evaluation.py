@@ -37,7 +37,7 @@ class Band(NamedTuple):
     observed: float
 
 
-class Evaluation(NamedTuple):
+class CardEvaluation(NamedTuple):
     """A scorecard on a table.
 
     Attributes
@@ -85,14 +85,17 @@ class Evaluation(NamedTuple):
 
     def rows(self) -> list[tuple[str, str, str, str]]:
         """Bands, and all rows, in words: points, rows, probability, observed."""
-        named = [(f"{one.first} to {one.last}", one) for one in self.bands]
-        return [
-            (
-                words, f"{one.n_samples:,}", f"{100 * one.probability:.1f} %",
-                f"{100 * one.observed:.1f} %",
-            )
-            for words, one in [*named, ("all", self.all)]
-        ]  # fmt: skip
+        named = [
+            (str(one.first) if one.first == one.last else f"{one.first} to {one.last}")
+            for one in self.bands
+        ]
+        rates = [
+            (f"{100 * one.probability:.1f} %", f"{100 * one.observed:.1f} %")
+            for one in (*self.bands, self.all)
+        ]
+        counts = [f"{one.n_samples:,}" for one in (*self.bands, self.all)]
+        pairs = zip([*named, "all"], counts, rates, strict=True)
+        return [(words, n, *rate) for words, n, rate in pairs]
 
     def verdict(self) -> str:
         """Accuracies, and rows on which card and model differ."""
@@ -116,7 +119,7 @@ def rows_of(n: int, n_rows: int) -> str:
 
 def evaluate(
     card: Scorecard, values: np.ndarray, positive: np.ndarray, name: str
-) -> Evaluation:
+) -> CardEvaluation:
     """Apply a card to the values of its features in some rows."""
     model = card.model
     total = card.total_of(values)
@@ -138,7 +141,7 @@ def evaluate(
         for first, end in pairwise(ends)
         if ((total >= first) & (total < end)).any()
     ]
-    return Evaluation(
+    return CardEvaluation(
         name,
         total.size,
         float((predicted == positive).mean()),

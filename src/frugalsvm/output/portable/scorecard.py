@@ -12,7 +12,7 @@ from ...runtime import markup
 from .calibration import Calibration, fit_sigmoid, is_finite
 from .card_parts import parts_of
 from .columns import columns_and_gaps
-from .evaluation import Evaluation, evaluate, rows_of
+from .evaluation import CardEvaluation, evaluate, rows_of
 from .origins import CLASS_WEIGHTS
 from .points import Ranges, Values
 from .statistics import Statistics, class_codes
@@ -54,7 +54,7 @@ class Scorecard:
         of which it keeps statistics.
     learned_from : str or None
         The table that the probabilities were learned from, if they were.
-    evaluation : Evaluation or None
+    evaluation : CardEvaluation or None
         The card on a table.
     """
 
@@ -69,7 +69,7 @@ class Scorecard:
     n_training: int
     source: str | None = None
     learned_from: str | None = None
-    evaluation: Evaluation | None = None
+    evaluation: CardEvaluation | None = None
 
     @property
     def classes(self) -> tuple[Any, ...]:
@@ -211,9 +211,9 @@ class Scorecard:
                 words += f"; card and model differ on {changed}."
             else:
                 words += (
-                    f"; card and model differ on {changed} with {POINTS} points and "
-                    f"{BINS} ranges, and with {self.points} and {self.bins} a table "
-                    "must tell."
+                    f"; with {POINTS} points and {BINS} ranges, card and model differ "
+                    f"on {changed}. With {self.points} and {self.bins} that is not "
+                    "known: try the card on a table."
                 )
         if self.learned_from is not None:
             return f"{words} Probabilities are learned from {self.learned_from}."
