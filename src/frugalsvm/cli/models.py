@@ -109,14 +109,15 @@ def _with_statistics(
     """The model with statistics of the rows of the fit."""
     columns, table = fit.result.selected_columns.tolist(), data.table
     small = fit.preparation.restricted(columns)
-    values, gaps = np.empty((2, data.n_rows, len(columns)))
-    for k, column in enumerate(small.values_of(table, model.names).values()):
-        values[:, k] = column
+    found = small.values_of(table, model.names)
     origins = fit.preparation.origins()
-    for k, j in enumerate(columns):
-        gaps[:, k] = origins[j][0].gaps(table.columns[origins[j][0].name])
-    codes = data.target.positive.astype(np.intp)
-    return model.with_values(values, gaps > 0, codes)
+    owners = [origins[j][0] for j in columns]
+    values = np.empty((data.n_rows, len(columns)))
+    gaps = np.empty(values.shape, dtype=bool)
+    for k, (one, owner) in enumerate(zip(found.values(), owners, strict=True)):
+        values[:, k] = one
+        gaps[:, k] = owner.gaps(table.columns[owner.name])
+    return model.with_values(values, gaps, data.target.positive.astype(np.intp))
 
 
 def _threshold(fit: Fit) -> float | None:

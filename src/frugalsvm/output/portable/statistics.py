@@ -59,20 +59,20 @@ class Distribution:
         ordered = np.sort(values)
         low, high = ordered[[LEAST - 1, -LEAST]].tolist()
         inner = np.clip(ordered, low, high)
-        tenth, last = inner[[inner.size // 10, -1 - inner.size // 10]].tolist()
-        spread = max(last - tenth or high - low, 10.0**-MOST_DIGITS * max(-low, high))
+        tenth, ninth = inner[[inner.size // 10, -1 - inner.size // 10]].tolist()
+        spread = max(ninth - tenth or high - low, 10.0**-MOST_DIGITS * max(-low, high))
         digits = DIGITS - 1 - math.floor(math.log10(spread)) if spread > 0 else 0
         edges = _edges(inner, min(max(digits, -300), 300))
         place = _bins(edges, ordered, high - low)
         edges = [edges[k - 1] for k in _first_bins(np.bincount(place).tolist())]
-        place = _bins(edges, ordered, high - low)
+        counts = np.bincount(_bins(edges, ordered, high - low))
+        last = np.cumsum(counts) - 1
+        first = last - counts + 1
+        medians = ordered[(first + last) // 2] + ordered[(first + last + 1) // 2]
         return cls(
             tuple(edges),
-            tuple(np.bincount(place).tolist()),
-            tuple(
-                round(float(np.median(ordered[place == k])), digits)
-                for k in range(len(edges) + 1)
-            ),
+            tuple(counts.tolist()),
+            tuple(round(one / 2, digits) for one in medians.tolist()),
             round(low, digits),
             round(high, digits),
         )
@@ -122,7 +122,7 @@ def _edges(ordered: np.ndarray, digits: int) -> list[float]:
     """Edges between about equally many of some sorted values, or between all values."""
     unit = 10.0**-digits
     units = np.rint(ordered / unit)
-    distinct = np.unique(units)
+    distinct = units[np.append(True, units[1:] > units[:-1])]
     if distinct.size <= N_BINS:
         whole = [round(one * unit, digits) for one in distinct.tolist()]
         if all(one.is_integer() for one in whole):
