@@ -29,7 +29,7 @@ def scorecard(
     data: Annotated[
         str | None,
         typer.Argument(
-            metavar="[DATA]",
+            metavar="DATA",
             help="Table with the target on which the card is evaluated: CSV or TSV "
             "(also gzipped), Excel or Parquet. - reads standard input.",
         ),
