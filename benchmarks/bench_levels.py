@@ -43,7 +43,7 @@ MANY = {
     "social_insure": Source("causaldata", "takeup_survey", "1", ("address",)),
     "TV16": Source("stevedata", "votetrump", "1.0", ("uid",)),
     "anes_vote84": Source("stevedata", "vote", "1.0", ("uid",)),
-    "police_force": Source(
+    "mn_police_use_of_force": Source(
         "openintro", "subject_injury", "Yes",
         ("response_datetime", "problem", "primary_offense"),
     ),

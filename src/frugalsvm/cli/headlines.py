@@ -36,13 +36,6 @@ def scored(
     )
 
 
-def focus_of(data: PreparedTable, fit: Fit) -> int:
-    """The class to be found: the positive one if that was chosen, else the rarer."""
-    first, second = data.target.counts
-    is_chosen = data.target.is_given or fit.threshold is not None
-    return int(is_chosen or second <= first)
-
-
 def headline_lines(data: PreparedTable, fit: Fit, validation: Validation) -> list[str]:
     """What the model catches and misses, and how well it ranks, in plain words."""
     target = data.target
@@ -52,7 +45,6 @@ def headline_lines(data: PreparedTable, fit: Fit, validation: Validation) -> lis
         names,
         threshold_of(data, fit, validation),
         fit.conditions.is_weighted,
-        focus_of(data, fit),
     )
     return [text.replace(NARROW, " ").replace(MINUS, "-") for text in texts]
 

@@ -134,12 +134,21 @@ def test_alternatives_state_how_certain_they_are():
 def test_paths_in_words():
     budgets = np.array([1, 2, 3])
     scores = np.array([0.7, 0.9, 0.92])
-    assert "needs 3 features; 2 features reach" in words.path(
-        BudgetPath(budgets, 2, scores=scores)
-    )
-    assert "has the best mean" in words.path(BudgetPath(budgets, 3, scores=scores))
-    assert "may use up to 2 features" in words.path(BudgetPath(budgets, 2))
-    assert "depends on the number" in words.path(BudgetPath(budgets))
+
+    def said(*given, **more):
+        return words.path(replace(samples.bare(), path=BudgetPath(budgets, *given, **more)))
+
+    assert "needs 3 features; 2 features reach 90" in said(2, scores=scores)
+    assert "; 1 feature reaches 70" in said(1, scores=scores)
+    assert "has the best mean accuracy" in said(3, scores=scores)
+    # Nothing is known of the score of another number.
+    assert "best" not in said(9, scores=scores)
+    assert "depends on the number" in said(None, scores=scores)
+    assert "may use up to 6 features and uses four." in said(6)
+    text = said(4)
+    assert "may use up to 4 features." in text
+    assert "only the objective" in text
+    assert "frugalsvm path cross-validates" in text
 
 
 def test_substitutes_of_a_feature():
