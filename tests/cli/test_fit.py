@@ -20,7 +20,7 @@ FAST = ("-t", "state", "--effort", "fast", "--folds", "3")
 def test_it_reports_how_it_read_the_table_and_the_result(run, data):
     done = run("fit", data, *FAST, "-k", "3", "--positive", "sick")
     for words in (
-        "80 rows, 8 columns", " rows are sick (positive), ",
+        "80 rows, 8 columns", " rows are 'sick' (positive), ",
         "dropped patient_id: identifiers", "dropped visit: dates like '2024-01-11'",
         "categories of colour: blue, green",
         "counts as one feature", "standardised",

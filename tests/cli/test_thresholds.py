@@ -146,7 +146,7 @@ def test_costs_that_make_a_constant_model_are_named(run, run_json, folder):
     found = run_json("fit", data, *FIT, *costs, "--model", "m.json", code=3)
     words = found["constant"]["words"]
     assert found["constant"]["class"] == "well"
-    assert "--error-costs fp=50,fn=1, calling every row well is the" in words
+    assert "--error-costs fp=50,fn=1, calling every row 'well' is the" in words
     assert "leave --error-costs out" in words
     assert "larger C" not in words
     # The card does as the model does, and says so first.

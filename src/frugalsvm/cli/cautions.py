@@ -18,6 +18,8 @@ from .study import PreparedTable
 # Rows of the rarer class for each weight: Peduzzi et al., A simulation study of the
 # number of events per variable in logistic regression analysis, J Clin Epidemiol 1996.
 EVENTS_PER_WEIGHT = 10
+# Columns of fewer categories are not warned of.
+LEAST_CATEGORIES = 5
 
 
 @dataclass(frozen=True)
@@ -88,7 +90,7 @@ def too_many_weights(data: PreparedTable, fit: Fit) -> list[str]:
     if chosen.size == len(sizes) or n_events >= EVENTS_PER_WEIGHT * chosen.size:
         return []
     (name, n), *_ = sizes.most_common()
-    if n < 3:
+    if n < LEAST_CATEGORIES:
         return []
     return [
         f"the model has {chosen.size:,} weights, {n:,} of them for the categories of "

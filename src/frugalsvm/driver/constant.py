@@ -221,7 +221,8 @@ class NeverPredicted:
         are = "is" if self.n_label == 1 else "are"
         return (
             f"the model never predicts {quote(self.label)} for its {self.n_samples:,} "
-            f"training samples, though {self.n_label:,} of them {are} of that class. Try {', '.join([*tries, larger])} or a larger max_features."
+            f"training samples, though {self.n_label:,} of them {are} of that class. "
+            f"Try {', '.join([*tries, larger])} or a larger max_features."
         )
 
     def warn(self, stacklevel: int) -> None:

@@ -226,8 +226,8 @@ def told_apart(found: CrossValidation, names: Names) -> str:
         return f"All this is {where}."
     return (
         f"AUC {rate(score.mean, score.name)}{interval(score.low, score.high)}: how "
-        f"often the scores of a {names.second} row and of a {names.first} row are in "
-        f"the right order (0.5 is guessing, 1 is perfect). All this is {where}."
+        f"often, of two rows, the {names.second} row has a higher score than the "
+        f"{names.first} row (0.5 is guessing, 1 is perfect). All this is {where}."
     )
 
 

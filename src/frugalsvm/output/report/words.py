@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -125,6 +126,17 @@ def count(n: int) -> str:
 def features(n: int) -> str:
     """A number of features, in words."""
     return "1 feature" if n == 1 else f"{n:,} features"
+
+
+def parts(name: str) -> list[str]:
+    """The words of a name, between which a line may break.
+
+    Examples
+    --------
+    >>> parts("EnvironmentSatisfaction"), parts("job_role")
+    (['Environment', 'Satisfaction'], ['job_', 'role'])
+    """
+    return re.split(r"(?<=[a-z])(?=[A-Z])|(?<=_)(?=[^_])", name)
 
 
 def sentence(text: str) -> str:
