@@ -11,6 +11,7 @@ import numpy as np
 
 from ..driver.constant import ConstantModel
 from ..driver.result import Result, Status
+from ..output.report.headline import NOT_VALIDATED
 from ..output.report.proved import unused
 from ..output.report.words import NARROW, sentence
 from ..runtime.words import counted, quote
@@ -58,8 +59,10 @@ def show_fit(
     constant = constant_of(data, fit)
     if constant is not None:
         session.show("", *_leading(constant), constant.remedy_of_commands)
+    lines = [NOT_VALIDATED]
     if validation is not None:
-        session.show("", *headline_lines(data, fit, validation))
+        lines = headline_lines(data, fit, validation)
+    session.show("", *lines)
     _show_features(session, fit, validation, form)
     if validation is not None:
         session.show("", *score_lines(data, fit, validation))

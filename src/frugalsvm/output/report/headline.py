@@ -23,6 +23,10 @@ WARNINGS = {
     "few": "One class has few rows.",
     "scales": "Scales differ widely.",
 }
+NOT_VALIDATED = (
+    "How well the model predicts rows that it has not seen was not checked: there was "
+    "no cross-validation."
+)
 # Warnings about what may make a model worthless, and those that change nothing.
 SERIOUS, HARMLESS = ("leak", "id"), ("constant", "scales")
 # Most warnings that stand first; the others are counted.
@@ -115,10 +119,7 @@ def unseen(report: Report) -> str:
     path = report.path
     score = None if path is None else path.chosen_score
     if path is None or score is None:
-        return (
-            "How well the model predicts rows that it has not seen was not checked: "
-            "there was no cross-validation."
-        )
+        return NOT_VALIDATED
     return (
         f"Cross-validated {path.score_name} with up to {features(path.chosen or 0)}: "
         f"{rate(score, path.score_name)}, see below."
