@@ -27,7 +27,7 @@ def test_it_reports_how_it_read_the_table_and_the_result(run, data):
     ):  # fmt: skip
         assert words in done.stderr
     for words in (
-        "smoker=yes", "age", "dose", "weight per unit", "a positive score means sick",
+        "smoker=yes", "age", "dose", "weight per unit", "a positive score means 'sick'",
         "cross-validated accuracy", "AUC", "encoding, scaling, feature selection",
         "Proved: no linear SVM with at most 3 features and C = 1",
     ):  # fmt: skip

@@ -4,7 +4,12 @@ import numpy as np
 import pytest
 
 from frugalsvm import Problem, solve
-from frugalsvm.driver.constant import ConstantModel, NeverPredicted, constant_sign, sign_of
+from frugalsvm.driver.constant import (
+    ConstantModel,
+    NeverPredicted,
+    constant_sign,
+    sign_of,
+)
 from tests.driver.test_ghosts import rare
 
 

@@ -38,9 +38,9 @@ def test_a_constant_model_is_warned_of_and_shown_as_one(data, form):
     assert "--class-weight balanced" in words
     assert set(model.predict(X)) == {"well"}
     page = model._repr_html_().split("frugalsvm-report")[1]
-    assert page.index("constant model, of no use: it predicts &#x27;well&#x27;") < page.index(
-        "intercept"
-    )
+    assert page.index(
+        "constant model, of no use: it predicts &#x27;well&#x27;"
+    ) < page.index("intercept")
     assert model.summary().attrs["warning"] == words
 
 

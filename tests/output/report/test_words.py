@@ -139,7 +139,9 @@ def test_paths_in_words():
     scores = np.array([0.7, 0.9, 0.92])
 
     def said(*given, **more):
-        return words.path(replace(samples.bare(), path=BudgetPath(budgets, *given, **more)))
+        return words.path(
+            replace(samples.bare(), path=BudgetPath(budgets, *given, **more))
+        )
 
     assert "needs 3 features; 2 features reach 90" in said(2, scores=scores)
     assert "; 1 feature reaches 70" in said(1, scores=scores)

@@ -36,10 +36,9 @@ def proof(verdict: Verdict) -> str:
         spare = unused(verdict.n_selected, most, verdict.gap, verdict.status)
     if verdict.status == "optimal":
         less = f" by more than {at_most(verdict.gap)}" if verdict.gap > 0 else ""
-        return (
-            f"It has been proved that no other choice of {within} fits these data "
-            f"better{less} {at}. {spare} {NOT_ACCURACY}".replace("  ", " ")
-        )
+        text = f"It has been proved that no other choice of {within} fits these data "
+        text += f"better{less} {at}."
+        return " ".join(one for one in (text, spare, NOT_ACCURACY) if one)
     ending = ENDINGS.get(verdict.status, "")
     text = f"No better choice of {within} was found."
     if verdict.gap < NOTHING_PROVED:
@@ -54,7 +53,7 @@ def proof(verdict: Verdict) -> str:
             " The proof that there is none has hardly begun; this says nothing about "
             "how good the model is."
         )
-    return f"{ending} {text} {spare}".strip()
+    return " ".join(one for one in (ending, text, spare) if one)
 
 
 def unused(n_used: int, n_allowed: int | None, gap: float, status: str) -> str:
