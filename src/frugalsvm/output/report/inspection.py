@@ -83,7 +83,7 @@ def inspect_table(
 def drawn_rows(positive: np.ndarray, n_columns: int) -> np.ndarray:
     """The rows on which columns are compared: all, or some of both classes.
 
-    At least half of them are of the rarer class, if there are as many.
+    Half of them are of the rarer class, if it has as many rows.
     """
     n = min(MOST_ROWS, max(LEAST_ROWS, MOST_CELLS // max(1, n_columns)))
     if positive.size <= n:
