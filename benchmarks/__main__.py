@@ -28,6 +28,7 @@ from . import (
     bench_exact,
     bench_groups,
     bench_large,
+    bench_levels,
     bench_perspective,
     bench_predict,
     bench_proof,
@@ -137,6 +138,10 @@ BENCHMARKS = {
         lambda o: bench_categories.run(o.folder, o.quick, o.jobs),
         {"jobs": 1}, one_thread=True,
     ),
+    "levels": Benchmark(
+        lambda o: bench_levels.run(o.quick, o.jobs),
+        {"jobs": 1}, one_thread=True, needs_data=False,
+    ),
     "cli-time": Benchmark(lambda o: bench_cli_time.run(o.quick), needs_data=False),
     "distributed": Benchmark(
         lambda o: bench_distributed.run(o.quick), needs_data=False
@@ -172,7 +177,7 @@ def main() -> None:
     parser.add_argument(
         "--jobs",
         type=int,
-        help="threads (large, proof: 2), folds (cv, categories: 1)",
+        help="threads (large, proof: 2), folds (cv, categories, levels: 1)",
     )
     parser.add_argument(
         "--methods", nargs="+", choices=list(bench_scale.NAMES), default=[],

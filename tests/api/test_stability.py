@@ -123,7 +123,7 @@ def test_bad_arguments(data):
     X, y = data
     with pytest.raises(ValueError, match="n_pairs must be an integer >= 1, got 0"):
         stability_selection(LinearSVC(), X, y, n_pairs=0)
-    with pytest.raises(ValueError, match="class rare has one sample"):
+    with pytest.raises(ValueError, match="class 'rare' has one sample"):
         stability_selection(LinearSVC(), X, ["rare", *["usual"] * 100])
     found = StabilitySelection(np.ones((2, 1), bool), ["a"])
     with pytest.raises(ValueError, match=r"above 0\.5 and at most 1.* got 0\.5"):

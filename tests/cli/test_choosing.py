@@ -59,7 +59,7 @@ def test_a_time_limit_takes_the_best_of_what_all_folds_have(run, run_json, data)
     assert words in done.stderr
     assert "--time-limit ended before: the cross-validation" in done.stderr
     assert "alternatives of the report (see frugalsvm alternatives)" in done.stderr
-    assert "at most 1 features and C = 1 (feature limit chosen by" in done.stdout
+    assert "at most 1 feature and C = 1 (feature limit chosen by" in done.stdout
     assert "The search stopped at the time limit" in done.stdout
     page = Path("r.html").read_text()
     assert f"C set by the user; {words}" in page

@@ -89,7 +89,7 @@ def test_auto_balances_below_a_third(n_sick, n_well, is_balanced):
     assert bool(said) is is_balanced
     if is_balanced:
         rarer = "sick" if n_sick < n_well else "well"
-        assert f"because only 33.0 % of the rows are {rarer}" in said
+        assert f"because only 33.0 % of the rows are '{rarer}'" in said
         total = n_sick + n_well
         expected = np.where(signs > 0, total / (2 * n_well), total / (2 * n_sick))
         np.testing.assert_allclose(found.of_rows(signs), expected)
@@ -117,13 +117,14 @@ def test_a_rare_class_is_balanced_and_said(run, run_json, table, folder):
     done = run("fit", table, *FIT, "--report", "r.html", "--model", "m.json",
                "--certificate", "p.npz")  # fmt: skip
     assert (
-        "class weights: balanced, because only 5.0 % of the rows are sick (sick counts "
-        "10, well counts 0.5263)" in done.output
+        "class weights: balanced, because only 5.0 % of the rows are 'sick' "
+        "('sick' counts 10, 'well' counts 0.5263)" in done.output
     )
-    assert "class weights balanced (sick counts 10, well counts 0.5263)," in done.output
+    weights = "('sick' counts 10, 'well' counts 0.5263)"
+    assert f"class weights balanced {weights}," in done.output
     assert "cross-validated balanced accuracy" in done.output
     page = (folder / "r.html").read_text()
-    assert "<dt>Class weights</dt><dd>balanced (sick counts 10" in page
+    assert "<dt>Class weights</dt><dd>balanced (&#39;sick&#39; counts 10" in page
     assert "0.5 is guessing, 1 is perfect" in page
     metadata = json.loads((folder / "m.json").read_text())["metadata"]
     assert metadata["class weights"] == "balanced"
@@ -224,14 +225,15 @@ def test_a_constant_model_leads_everything_and_has_its_exit_code(run, weak, fold
     files = ("--report", "r.html", "--model", "m.json", "--certificate", "p.npz")
     done = run("fit", weak, *FIT, *NO_WEIGHTS, *files, code=3)
     first = next(line for line in done.stdout.split("\n") if line.strip())
-    assert first.startswith("Constant model, of no use: it predicts well for all 200")
-    assert "try --class-weight balanced, which counts each of them 10" in done.stdout
+    assert first.startswith("Constant model, of no use: it predicts 'well' for all 200")
+    assert "try --class-weight balanced, which counts each 'sick' 10" in done.stdout
     assert "--C 10 instead of 1" in done.stdout
     assert "no AUC" in done.stdout
     assert "AUC 0" not in done.stdout
     page = (folder / "r.html").read_text()
     lead = page.split('class="lead')[1]
-    assert lead.startswith(' alert">Constant model, of no use: it predicts well')
+    words = "Constant model, of no use: it predicts &#39;well&#39;"
+    assert lead.startswith(f' alert">{words}')
     assert "ROC" not in page
     assert "scores above" not in page
     assert json.loads((folder / "m.json").read_text())["features"] == []

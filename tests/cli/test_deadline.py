@@ -81,9 +81,8 @@ def test_a_command_without_time_writes_the_model_and_names_the_rest(run_json, da
     assert found["cross_validation"] is None
     assert 0.0 <= found["proof"]["lower_bound"] <= found["proof"]["objective"]
     assert len(json.loads(Path("model.json").read_text())["features"]) <= 2
-    assert "--time-limit ended before: the cross-validation" in Path(
-        "out.html"
-    ).read_text(encoding="utf-8")
+    page = Path("out.html").read_text(encoding="utf-8")
+    assert "--time-limit</span> ended before: the cross-validation" in page
     assert run_json("fit", data, "-t", "state", "-k", "2")["left_out"] == []
 
 

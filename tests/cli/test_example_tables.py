@@ -27,7 +27,7 @@ SAID = {
     "without_labels.csv": "rows without a target left out",
     "loans_coded.csv": "4 columns of 0 and 1 are categories of purpose and count "
     "as one feature",
-    "payments.csv": "class weights: balanced, because only 4.0 % of the rows are yes",
+    "payments.csv": "class weights: balanced, because only 4.0 % of the rows are 'yes'",
     "members.csv": "dropped note: free text",
 }
 

@@ -20,14 +20,14 @@ FAST = ("-t", "state", "--effort", "fast", "--folds", "3")
 def test_it_reports_how_it_read_the_table_and_the_result(run, data):
     done = run("fit", data, *FAST, "-k", "3", "--positive", "sick")
     for words in (
-        "80 rows, 8 columns", " rows are sick (positive), ",
+        "80 rows, 8 columns", " rows are 'sick' (positive), ",
         "dropped patient_id: identifiers", "dropped visit: dates like '2024-01-11'",
         "categories of colour: blue, green",
         "counts as one feature", "standardised",
     ):  # fmt: skip
         assert words in done.stderr
     for words in (
-        "smoker=yes", "age", "dose", "weight per unit", "a positive score means sick",
+        "smoker=yes", "age", "dose", "weight per unit", "a positive score means 'sick'",
         "cross-validated accuracy", "AUC", "encoding, scaling, feature selection",
         "Proved: no linear SVM with at most 3 features and C = 1",
     ):  # fmt: skip

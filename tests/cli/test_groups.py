@@ -224,10 +224,10 @@ def test_reports_show_groups_and_signs(run, table, folder):
     assert "from 2 of 5 features" in page
     assert "at most two features (signs of weights: income +)" in page
     assert "one feature, with a weight for each of its values" in page
-    assert "weights are shown with the smallest of them at zero" in page
+    assert "categories are shown with the smallest of a column at zero" in page
     run("fit", table, *FIT, "-k", "2", "--report", "plain.html", "--split-categories")
     page = (folder / "plain.html").read_text()
-    assert "counts as a separate feature" in page
+    assert "Each value of a column of categories counts as a feature." in page
     assert "signs of weights" not in page
 
 

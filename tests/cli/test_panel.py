@@ -1,5 +1,6 @@
 import io
 import logging
+import math
 
 from rich.console import Console
 
@@ -44,13 +45,15 @@ def test_without_a_terminal_each_phase_is_a_line():
     with Panel(made) as panel:
         panel.phase("reading")
         logger.warning("compiling")
-        for seconds in (1.0, 2.0, 3.0, 11.5):
+        panel.progress(Progress(0.0, 1, 1, 2.0, -math.inf, math.inf))
+        for seconds in (10.5, 12.0, 13.0, 21.5):
             panel.progress(Progress(seconds, 1, 1, 2.0, 1.0, 0.5))
     assert file.getvalue().splitlines() == [
         "reading ...",
         "  compiling",
-        "  1 s: incumbent 2, bound 1, gap 50 %",
-        "  12 s: incumbent 2, bound 1, gap 50 %",
+        "  0 s: incumbent 2, no bound yet",
+        "  10 s: incumbent 2, bound 1, gap 50 %",
+        "  22 s: incumbent 2, bound 1, gap 50 %",
     ]
 
 

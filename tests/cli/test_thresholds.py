@@ -93,7 +93,7 @@ def test_costs_of_errors_move_the_threshold(run, run_json, data):
     assert "is predicted to be “sick”" in page
     assert "a score above -" in done.stdout
     head = done.stdout[: done.stdout.index("weight per unit")]
-    assert "If a missed 'sick' costs 20 and a mistaken one 1, the errors" in head
+    assert "If a missed 'sick' row costs 20 and a false alarm 1, the errors" in head
     assert "threshold of zero" in head
     content = run_json("fit", data, *FIT, "--error-costs", "fp=1,fn=20")["threshold"]
     assert content["error_costs"] == {"fp": 1.0, "fn": 20.0}
@@ -146,7 +146,7 @@ def test_costs_that_make_a_constant_model_are_named(run, run_json, folder):
     found = run_json("fit", data, *FIT, *costs, "--model", "m.json", code=3)
     words = found["constant"]["words"]
     assert found["constant"]["class"] == "well"
-    assert "--error-costs fp=50,fn=1, calling every row well is the" in words
+    assert "--error-costs fp=50,fn=1, calling every row 'well' is the" in words
     assert "leave --error-costs out" in words
     assert "larger C" not in words
     # The card does as the model does, and says so first.

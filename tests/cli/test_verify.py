@@ -15,7 +15,7 @@ def test_the_proof_matches_its_table(run, run_json, fitted):
     proof, data = fitted / "proof.npz", fitted / "data.csv"
     done = run("verify", proof, data)
     assert "proved: " in done.stdout
-    assert "+1 is sick, -1 is well" in done.stdout
+    assert "+1 is 'sick', -1 is 'well'" in done.stdout
     assert "smoker=yes" in done.stdout
     found = run_json("verify", proof, data)
     assert found["valid"]

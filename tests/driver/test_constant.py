@@ -4,7 +4,12 @@ import numpy as np
 import pytest
 
 from frugalsvm import Problem, solve
-from frugalsvm.driver.constant import ConstantModel, constant_sign, sign_of
+from frugalsvm.driver.constant import (
+    ConstantModel,
+    NeverPredicted,
+    constant_sign,
+    sign_of,
+)
 from tests.driver.test_ghosts import rare
 
 
@@ -47,17 +52,29 @@ def test_a_result_leads_with_it():
 
 def test_the_remedy_has_the_numbers_of_the_data():
     positive = np.arange(200) < 10
-    model = ConstantModel.of(-1, positive, ("well", "sick"), 0.5, False, "rows")
+    model = ConstantModel.of(-1, positive, ("well", "sick"), 0.5, False, "row")
     assert (model.label, model.n_label, model.n_other) == ("well", 190, 10)
-    assert "all 200 training rows, also for the 10 that are sick" in model.verdict
-    assert "Only 10 of 200 rows are sick" in model.remedy
-    assert "class_weight='balanced', which counts each of them 10 times" in model.remedy
-    assert "each well 0.526 times" in model.remedy
+    assert "all 200 training rows, though 10 are 'sick'" in model.verdict
+    assert "Only 10 of 200 rows are 'sick'" in model.remedy
+    assert "class_weight='balanced', which counts each 'sick' 10 times" in model.remedy
+    assert "each 'well' 0.526 times" in model.remedy
     assert "C=5 instead of 0.5" in model.remedy
     assert "--class-weight balanced" in model.words
     assert "--class-weight balanced" in model.remedy_of_commands
     assert "--C 5 instead of 0.5" in model.remedy_of_commands
     assert "class_weight" not in model.remedy_of_commands
+
+
+def test_labels_are_quoted_and_single_rows_counted():
+    positive = np.arange(120) < 1
+    model = ConstantModel.of(-1, positive, ("it's", "no class 0"), 1.0, False)
+    assert model.verdict.endswith(
+        "it predicts \"it's\" for all 120 training samples, though 1 is 'no class 0'"
+    )
+    assert "Only 1 of 120 samples is 'no class 0'" in model.remedy
+    words = NeverPredicted("no class 0", 1, 120, 1.0).words
+    assert "never predicts 'no class 0' for its 120" in words
+    assert "though 1 of them is of that class" in words
 
 
 def test_weights_are_no_remedy_where_there_are_some_or_no_rare_class():

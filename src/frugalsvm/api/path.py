@@ -16,6 +16,7 @@ from ..driver.result import Result
 from ..driver.solving import run_or_raise
 from ..problem.problem import Problem
 from ..runtime.progress import relative_gaps
+from ..runtime.words import bound_words, gap_words
 from .feature_groups import FeatureGroups
 from .feature_names import FeatureNames
 from .grid_search import spread_bounds
@@ -82,7 +83,7 @@ class FrugalPath:
         return (
             f"FrugalPath({budgets.size} budgets from {budgets[0]} to {budgets[-1]}, "
             f"{weights.size} C from {weights[0]:g} to {weights[-1]:g}, "
-            f"largest gap={100 * self.gaps.max():.3g} %)"
+            f"largest gap={gap_words(float(self.gaps.max()))})"
         )
 
     def __str__(self) -> str:
@@ -95,8 +96,8 @@ class FrugalPath:
         )
         for (C, budget, _), (objective, bound, gap) in zip(self, values, strict=True):
             lines.append(
-                f"{C:10.4g} {budget:7d} {objective:13.7g} {bound:13.7g} "
-                f"{100 * gap:7.2f}%"
+                f"{C:10.4g} {budget:7d} {objective:13.7g} {bound_words(bound, 7):>13} "
+                f"{gap_words(gap, '.2f'):>8}"
             )
         lines.append("gap: the most that another choice could gain; none was found.")
         return "\n".join(lines)

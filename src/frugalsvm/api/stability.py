@@ -15,6 +15,7 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from ..runtime import markup
 from ..runtime.parallel import Shared, sent_once
+from ..runtime.words import quote
 from .estimators.fitted import open_fitted
 from .feature_groups import FeatureGroups
 from .feature_names import FeatureNames
@@ -302,7 +303,7 @@ def _complementary(
         members = random.permutation(np.flatnonzero(codes == code))
         if members.size < 2:
             raise ValueError(
-                f"class {label!s} has one sample, which cannot be in both halves; "
+                f"class {quote(label)} has one sample, which cannot be in both halves; "
                 "every class needs at least two."
             )
         parts.append(members)

@@ -210,17 +210,18 @@ class Verification:
     def _bounds(self) -> str:
         return (
             f"proved: {self.lower_bound:.9g} <= optimum <= {self.objective:.9g} "
-            f"(gap {100 * self.gap:.3g} %) by {self.n_leaves:,} leaves and "
-            f"{self.n_fixings:,} fixings"
+            f"(gap {100 * self.gap:.3g} %) by {self.n_leaves:,} "
+            f"{'leaf' if self.n_leaves == 1 else 'leaves'} and "
+            f"{self.n_fixings:,} fixing{'s' * (self.n_fixings != 1)}"
         )
 
     def _refit(self) -> str:
         if self.refit is None:
             return ""
-        refit = self.refit
+        refit, plural = self.refit, "s" * (self.selected.size != 1)
         return (
             f"\nproved: {refit.lower_bound:.9g} <= optimum on these "
-            f"{self.selected.size:,} features <= {refit.objective:.9g} "
+            f"{self.selected.size:,} feature{plural} <= {refit.objective:.9g} "
             f"(gap {100 * refit.gap:.3g} %)\nfor: the weights of the model, "
             f"{loss_in_words(refit.weights)}"
         )

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ..runtime.words import listed
+from ..runtime.words import counted, listed
 from ..tables.gaps import REFUSE
 from ..tables.kinds import MIN_LEVEL
 from ..tables.layout import Layout
@@ -83,6 +83,7 @@ def alternatives(
     Shows which features are proved to be in every good model, and what can replace the
     others.
     """
+    from .cautions import Cautions
     from .class_weights import parse_class_weight
     from .formats import parse_formats
     from .parsing import (
@@ -131,8 +132,10 @@ def alternatives(
             limit, deadline.left, Search("fast", None, jobs, session.seed),
             certificate is not None, max_nodes,
         )  # fmt: skip
+    cautions = Cautions.of(table, preparation)
+    cautions.show(session)
     _show(session, found)
-    content = _content(found)
+    content = _content(found) | {"warnings": cautions.texts}
     content["class_weight"] = class_weight_of(conditions, table.target.signs)
     with given_with_errors(session, content):
         if certificate is not None and found.certificate is not None:
@@ -155,14 +158,16 @@ def _show(session: Session, found: Any) -> None:
         roles.add_row(plain(one.name), f"{100 * one.n_models / n:.0f} %", _role(one))
     session.show(roles)
     if len(used) > N_FEATURES:
-        session.show(f"and {len(used) - N_FEATURES:,} more features")
+        session.show(f"and {counted(len(used) - N_FEATURES, 'more feature')}")
     models = session.table(">worse by", "features")
     for excess, support in zip(found.excess[:N_MODELS], found.supports, strict=False):
         names = ", ".join(plain(found.feature_names[j]) for j in support)
         models.add_row(f"{100 * excess:.2f} %", names or "(none)")
     session.show("", models)
     if n > N_MODELS:
-        session.show(f"and {n - N_MODELS:,} more models (--json lists all of them)")
+        session.show(
+            f"and {counted(n - N_MODELS, 'more model')} (--json lists all of them)"
+        )
 
 
 def _role(one: Any) -> str:

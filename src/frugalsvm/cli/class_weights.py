@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..runtime.words import quote
 from ..tables import Target
 from .errors import UsageProblem
 
@@ -89,7 +90,9 @@ class ClassWeights:
         if not self.is_weighted:
             return ""
         shown = zip(self.labels, self.pair(signs), strict=True)
-        text = ", ".join(f"{label} counts {weight:.4g}" for label, weight in shown)
+        text = ", ".join(
+            f"{quote(label)} counts {weight:.4g}" for label, weight in shown
+        )
         return f"balanced ({text})" if self.is_balanced else text
 
     def said(self, signs: np.ndarray) -> str:
@@ -102,8 +105,8 @@ class ClassWeights:
         weights = words.removeprefix(f"{BALANCED} ")
         return (
             f"class weights: balanced, because only {100 * self.share:.1f} % of the "
-            f"rows are {self.labels[self.rarer]} {weights}; --class-weight none for "
-            "equal weights"
+            f"rows are {quote(self.labels[self.rarer])} {weights}; --class-weight none "
+            "for equal weights"
         )
 
     def as_dict(self, signs: np.ndarray) -> dict[str, Any]:

@@ -146,11 +146,10 @@ class Run:
     def _extras(self, data: Any, fitted: Any, stages: Stages) -> dict[str, Any]:
         from .reporting import extras
 
-        found = extras(data, fitted, self.search, stages.part_of_report, self.deadline)
-        return found | {"left_out": self.deadline.remark}
+        return extras(data, fitted, self.search, stages.part_of_report, self.deadline)
 
     def _finish(self, data: Any, fitted: Any, checked: Checked) -> None:
-        from .cautions import Cautions
+        from .cautions import Cautions, too_many_weights
         from .results import constant_of, content_of, show_fit
 
         validation, interrupted = checked.validation, checked.interrupted
@@ -170,23 +169,26 @@ class Run:
                 f"--time-limit ended the choice in {validation.n_late} of the "
                 f"{validation.n_folds} folds of the cross-validation, too"
             )
-        if self.deadline.left_out:
-            self.session.warn(self.deadline.remark)
+        too_large = checked.extras.get("too_large")
+        left_out = [one for one in (self.deadline.remark, too_large) if one]
+        for one in left_out:
+            self.session.warn(one)
         if self.calibrate and validation is None:
             self.remarks.append(
                 "calibration needs cross-validation: the model has no probabilities"
             )
+        self.remarks += too_many_weights(data, fitted)
         cautions = Cautions.of(data, fitted.preparation, self.remarks)
         cautions.show(self.session)
         if constant is not None and self.session.json:
             self.session.warn(constant.words_of_commands)
         form = self._form(fitted)
         show_fit(self.session, data, fitted, validation, self.files.certificate, form)
-        extras = checked.extras | {"cautions": cautions}
+        extras = checked.extras | {"cautions": cautions, "left_out": left_out}
         saved, errors = self._save(data, fitted, validation, extras)
         self.session.give(
             content_of(data, fitted, validation, interrupted)
-            | {"left_out": self.deadline.left_out}
+            | {"left_out": [*self.deadline.left_out, *[too_large] * bool(too_large)]}
             | {"warnings": cautions.texts, "files": saved}
             | {"errors": [message(error) for error in errors]}
         )

@@ -8,6 +8,7 @@ from ..output.report import CrossValidation, Score, cross_validation_of
 from ..output.report.headline import Names, quality
 from ..output.report.svg import MINUS
 from ..output.report.words import NARROW, named
+from ..runtime.words import quote
 from .fitting import Fit
 from .study import Conditions, PreparedTable
 from .thresholds import threshold_of
@@ -36,23 +37,16 @@ def scored(
     )
 
 
-def focus_of(data: PreparedTable, fit: Fit) -> int:
-    """The class to be found: the positive one if that was chosen, else the rarer."""
-    first, second = data.target.counts
-    is_chosen = data.target.is_given or fit.threshold is not None
-    return int(is_chosen or second <= first)
-
-
 def headline_lines(data: PreparedTable, fit: Fit, validation: Validation) -> list[str]:
     """What the model catches and misses, and how well it ranks, in plain words."""
     target = data.target
-    names = Names(*(f"'{named(str(one), target.name)}'" for one in target.classes))
+    called = (named(str(one), target.name) for one in target.classes)
+    names = Names(*(quote(one.replace(NARROW, " ")) for one in called))
     texts = quality(
         scored(data, fit, validation, ()),
         names,
         threshold_of(data, fit, validation),
         fit.conditions.is_weighted,
-        focus_of(data, fit),
     )
     return [text.replace(NARROW, " ").replace(MINUS, "-") for text in texts]
 

@@ -100,7 +100,11 @@ class Panel(AbstractContextManager["Panel"]):
             self._next_line = progress.seconds + LINE_INTERVAL
             self._session.say(
                 f"  {progress.seconds:.0f} s: incumbent {progress.objective:.6g}, "
-                f"bound {_number(progress.lower_bound)}, gap {100 * progress.gap:.3g} %"
+                + (
+                    f"bound {progress.lower_bound:.6g}, gap {100 * progress.gap:.3g} %"
+                    if math.isfinite(progress.gap)
+                    else "no bound yet"
+                )
             )
 
     def _picture(self) -> Any:

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
+from ..runtime.words import bound_words, counted, gap_words
 from ..tables.gaps import REFUSE
 from ..tables.kinds import MIN_LEVEL
 from ..tables.layout import Layout
@@ -109,6 +110,7 @@ def path(
     cross-validated accuracy. The mark < shows the fewest features within one standard
     error of the best accuracy, or balanced accuracy if the classes have weights.
     """
+    from .cautions import Cautions
     from .class_weights import parse_class_weight
     from .formats import parse_formats
     from .parsing import (
@@ -147,7 +149,7 @@ def path(
         names = conditions.names(preparation)
         wanted = parse_budgets(budgets, len(names))
         _check_included(len(conditions.sides(preparation)["include"]), wanted)
-        panel.phase(f"{len(wanted)} budgets on all rows")
+        panel.phase(f"{counted(len(wanted), 'budget')} on all rows")
         limit = deadline.part(SHARE_OF_PATH if folds else 1.0)
         found = budget_path(
             preparation.transform(table.table), table, conditions, preparation, wanted,
@@ -165,8 +167,11 @@ def path(
         session.warn("interrupted: the path is shown without cross-validation")
     if deadline.left_out:
         session.warn(deadline.remark)
+    cautions = Cautions.of(table, preparation)
+    cautions.show(session)
     _show(session, names, found, scores)
     content = _content(table, preparation, conditions, found, scores)
+    content["warnings"] = cautions.texts
     content["interrupted"] = interrupted
     content["left_out"] = deadline.left_out
     content["class_weight"] = class_weight_of(conditions, table.target.signs)
@@ -182,8 +187,9 @@ def path(
 def _check_included(n_included: int, budgets: list[int]) -> None:
     if n_included > budgets[0]:
         raise UsageProblem(
-            f"--include needs {n_included} features, but the smallest budget is "
-            f"{budgets[0]}; start at {n_included}, e.g. --budgets {n_included}-20."
+            f"--include needs {counted(n_included, 'feature')}, but the smallest "
+            f"budget is {budgets[0]}; start at {n_included}, e.g. --budgets "
+            f"{n_included}-20."
         )
 
 
@@ -283,8 +289,8 @@ def _show(
         cells = [
             str(budget),
             f"{found.objectives[0, t]:.6g}",
-            f"{found.lower_bounds[0, t]:.6g}",
-            f"{100 * found.gaps[0, t]:.2f} %",
+            bound_words(found.lower_bounds[0, t]),
+            gap_words(found.gaps[0, t], ".2f"),
         ]
         if scores is not None:
             cells.append(f"{100 * scores.mean[t]:.1f} +/- {100 * scores.error[t]:.1f}")

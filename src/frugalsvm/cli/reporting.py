@@ -25,15 +25,16 @@ from ..output.report import (
     scored_path_of,
     verdict_of,
 )
-from ..output.report.content import CATEGORY, MISSING, NUMBER, DataWarning
+from ..output.report.content import CATEGORY, MISSING, NUMBER
+from ..output.report.headline import ended
 from ..problem.problem import Problem
 from ..tables import Preparation
 from ..tables.gaps import INDICATOR
 from ..tables.prepared_columns import CategoryColumn, NumberColumn
-from .cautions import MOST_CELLS, Cautions
+from .cautions import Cautions, too_many_weights
 from .deadline import Deadline
 from .fitting import Fit
-from .headlines import focus_of, repeated, scored
+from .headlines import repeated, scored
 from .levels import LevelForm
 from .results import constant_of, signs_in_words, verify_command
 from .study import Conditions, PreparedTable, Search
@@ -49,6 +50,8 @@ SHARE_OF_SEARCH = 0.3
 WORK_OF_LIST = 6e10
 # Nodes that it may have in any case.
 LEAST_NODES = 50
+# Cells of larger tables are too many for a path and a list beside a fit.
+MOST_CELLS = 5_000_000
 # Largest budget of the path in a report, and the samples on which it is searched.
 MAX_BUDGET, MOST_SAMPLES = 20, 5000
 # The part of the time left that the path may use.
@@ -67,7 +70,13 @@ def extras(
     Both are bounded by work in proportion to that of the fit.
     """
     found: dict[str, Any] = {}
-    if data.n_rows * fit.preparation.n_features > MOST_CELLS:
+    n_cells = data.n_rows * fit.preparation.n_features
+    if n_cells > MOST_CELLS:
+        found["too_large"] = (
+            f"the report has no budget path and no alternatives, since {n_cells:,} "
+            f"numbers (rows times columns) are more than {MOST_CELLS:,}; see frugalsvm "
+            "path and frugalsvm alternatives"
+        )
         return found
     X = fit.preparation.transform(data.table)
     problem = fit.conditions.problem(
@@ -195,9 +204,9 @@ def report_of(
         if fit.choice.remark:
             chosen_by += f"; {fit.choice.remark}"
         steps = (*steps, "choice of feature limit and C")
-    cautions = more.get("cautions") or Cautions.of(data, preparation)
-    if more.get("left_out"):
-        chosen_by += f"; {more['left_out']}"
+    cautions = more.get("cautions") or Cautions.of(
+        data, preparation, too_many_weights(data, fit)
+    )
     constant = constant_of(data, fit)
     proof = None
     if result.certificate is not None:
@@ -230,9 +239,10 @@ def report_of(
         else None,
         progress=progress_of(result),
         certificate=proof,
-        data=data_summary(data, preparation, cautions.data),
+        data=data_summary(data, preparation, cautions),
         remarks=cautions.remarks,
-        focus=focus_of(data, fit),
+        left_out=tuple(map(ended, more.get("left_out", ()))),
+        split_categories=conditions.is_split,
         reproduction=reproduction(command, seed),
         level_zero="" if form is None else form.zero,
     )
@@ -304,7 +314,7 @@ def _path(fit: Fit, more: dict[str, Any]) -> BudgetPath | None:
 
 
 def data_summary(
-    data: PreparedTable, preparation: Preparation, warnings: tuple[DataWarning, ...]
+    data: PreparedTable, preparation: Preparation, cautions: Cautions
 ) -> DataSummary:
     """How the table was read."""
     return DataSummary(
@@ -322,7 +332,8 @@ def data_summary(
         imputed=tuple(data.gaps().items()),
         imputation=_imputation(data),
         standardised=True,
-        warnings=warnings,
+        warnings=cautions.data,
+        n_compared=cautions.n_compared,
     )
 
 

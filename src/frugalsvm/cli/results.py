@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 from collections.abc import Mapping
 from typing import Any
@@ -10,7 +11,10 @@ import numpy as np
 
 from ..driver.constant import ConstantModel
 from ..driver.result import Result, Status
-from ..output.report.words import sentence
+from ..output.report.headline import NOT_VALIDATED
+from ..output.report.proved import unused
+from ..output.report.words import NARROW, sentence
+from ..runtime.words import counted, quote
 from .fitting import Fit
 from .headlines import headline_lines, score_lines, scores_content
 from .levels import OTHER, LevelForm
@@ -33,7 +37,7 @@ def constant_of(data: PreparedTable, fit: Fit) -> ConstantModel | None:
     sign = fit.result.constant if fit.threshold is None else fit.constant
     found = ConstantModel.of(
         sign, data.target.positive, data.target.classes, fit.conditions.loss,
-        fit.conditions.is_weighted, "rows",
+        fit.conditions.is_weighted, "row",
     )  # fmt: skip
     if found is None or fit.threshold is None or not fit.model.coef.any():
         return found
@@ -55,8 +59,10 @@ def show_fit(
     constant = constant_of(data, fit)
     if constant is not None:
         session.show("", *_leading(constant), constant.remedy_of_commands)
+    lines = [NOT_VALIDATED]
     if validation is not None:
-        session.show("", *headline_lines(data, fit, validation))
+        lines = headline_lines(data, fit, validation)
+    session.show("", *lines)
     _show_features(session, fit, validation, form)
     if validation is not None:
         session.show("", *score_lines(data, fit, validation))
@@ -131,7 +137,10 @@ def _show_features(
     limit = "positive score"
     if fit.threshold is not None:
         limit = f"score above {fit.threshold:+.6g}"
-    session.show(f"intercept {intercept}; a {limit} means {second}, otherwise {first}")
+    session.show(
+        f"intercept {intercept}; a {limit} means "
+        f"{quote(second)}, otherwise {quote(first)}"
+    )
 
 
 def _of_variable(fit: Fit, name: str) -> list[int]:
@@ -188,8 +197,8 @@ def proof_lines(fit: Fit, signs: np.ndarray) -> list[str]:
     """What is proved about the choice of features, in plain words."""
     result, conditions = fit.result, fit.conditions
     limits = []
-    if conditions.max_features is not None:
-        limits.append(f"at most {conditions.max_features} features")
+    if conditions.budget is not None:
+        limits.append(f"at most {counted(conditions.budget, 'feature')}")
     if conditions.max_cost is not None:
         limits.append(f"a total cost of at most {conditions.max_cost:g}")
     if conditions.include:
@@ -200,11 +209,21 @@ def proof_lines(fit: Fit, signs: np.ndarray) -> list[str]:
     words += _chosen_words(fit)
     if conditions.is_weighted:
         words += f", class weights {conditions.weight_words(signs)},"
-    lines = [
-        f"Proved: no linear SVM with {words} has an objective "
-        f"below {result.lower_bound:.6g}. This one has {result.objective:.6g}: "
-        + _gap_words(result)
-    ]
+    if math.isinf(result.gap):
+        lines = [
+            f"Nothing is proved yet: there is no lower bound. With {words} this one "
+            f"has an objective of {result.objective:.6g}."
+        ]
+    else:
+        lines = [
+            f"Proved: no linear SVM with {words} has an objective "
+            f"below {result.lower_bound:.6g}. This one has {result.objective:.6g}: "
+            + _gap_words(result)
+        ]
+    if conditions.budget is not None and conditions.max_cost is None:
+        most = min(conditions.budget, result.n_features)
+        spare = unused(result.selected.size, most, result.gap, str(result.status))
+        lines += [spare.replace(NARROW, " ")] * bool(spare)
     if result.refit is not None:
         lines.append(
             "This is about the choice of features. Their weights were then computed "

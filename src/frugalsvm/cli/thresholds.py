@@ -10,6 +10,7 @@ import numpy as np
 
 from ..driver.constant import ConstantModel, sign_of
 from ..output.report import ErrorCosts, ScoreThreshold
+from ..runtime.words import quote
 from .errors import UsageProblem
 from .fitting import Fit
 from .study import PreparedTable
@@ -55,13 +56,13 @@ class ConstantByThreshold(ConstantModel):
         """What may help: it is the threshold that makes the model constant."""
         if self.costs is None:
             return (
-                f"All scores are on the side of {self.label}: give another "
+                f"All scores are on the side of {quote(self.label)}: give another "
                 "--threshold, or leave it out."
             )
         return (
             f"With --error-costs fp={self.costs.fp:g},fn={self.costs.fn:g}, calling "
-            f"every row {self.label} is the cheapest this model can do. Give other "
-            "costs, use more or other features, or leave --error-costs out."
+            f"every row {quote(self.label)} is the cheapest this model can do. Give "
+            "other costs, use more or other features, or leave --error-costs out."
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import asdict
 from typing import Any
 
@@ -31,13 +32,19 @@ def understood(
     n_columns = len(table.columns)
     first, second = target.classes
     n_first, n_second = target.counts
-    lines = [f"{table.source}: {table.n_rows:,} rows, {n_columns:,} columns"]
+    size = f"{words.counted(table.n_rows, 'row')}, {words.counted(n_columns, 'column')}"
+    lines = [f"{table.source}: {size}"]
     lines += [f"  {remark}" for remark in table.remarks]
     one_or_more = "row is" if n_second == 1 else "rows are"
     lines.append(
-        f"  target {target.name}: {n_second:,} {one_or_more} {second} (positive), "
-        f"{n_first:,} {first}"
+        f"  target {target.name}: {n_second:,} {one_or_more} {words.quote(second)} "
+        f"(positive), {n_first:,} {words.quote(first)}"
     )
+    if n_second > n_first and not target.is_given:
+        lines.append(
+            f"  (results are about {words.quote(second)}; use --positive "
+            f"{shlex.quote(str(first))} if they should be about {words.quote(first)})"
+        )
     lines += _dropped(data)
     lines += _rising(data)
     lines += _categories(data, preparation, is_split)
@@ -50,7 +57,7 @@ def understood(
     many = any(isinstance(x, CategoryColumn) and len(x.shown) > 1 for x in columns)
     if many or data.coded.columns:
         each = ", standardised (mean 0, variance 1, categories of a column together)"
-    lines.append(f"  {n:,} features{encoded}{each}")
+    lines.append(f"  {words.counted(n, 'feature')}{encoded}{each}")
     return lines
 
 
@@ -63,7 +70,8 @@ def _dropped(data: PreparedTable) -> list[str]:
     dropped = data.plan.dropped
     lines = [f"  dropped {name}: {reason}" for name, reason in dropped[:N_NAMED]]
     if len(dropped) > N_NAMED:
-        lines.append(f"  dropped {len(dropped) - N_NAMED:,} more columns")
+        more = words.counted(len(dropped) - N_NAMED, "more column")
+        lines.append(f"  dropped {more}")
     return lines
 
 
@@ -94,7 +102,8 @@ def _categories(
         lines.append(f"  categories of {one.name}: {levels}{counted}")
     lines += _rare(data, columns)
     if len(columns) > N_NAMED:
-        lines.append(f"  categories of {len(columns) - N_NAMED:,} more columns")
+        more = words.counted(len(columns) - N_NAMED, "more column")
+        lines.append(f"  categories of {more}")
     if columns and is_split:
         lines.append("  (each value of a categorical column counts as one feature)")
     elif columns:
@@ -126,7 +135,8 @@ def _coded(data: PreparedTable) -> list[str]:
         for name, own in [*columns.items()][:N_NAMED]
     ]
     if len(columns) > N_NAMED:
-        lines.append(f"  and so are those of {len(columns) - N_NAMED:,} more variables")
+        more = words.counted(len(columns) - N_NAMED, "more variable")
+        lines.append(f"  and so are those of {more}")
     if doubtful:
         names = listed([*doubtful])
         lines.append(

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from ..runtime.words import quote
 from . import options as opt
 from .session import Session
 
@@ -139,7 +140,7 @@ def _show(
     session.show(
         f"{proof} is a valid proof for {table.source}.",
         *str(checked).split("\n"),
-        f"target {preparation.target}: +1 is {second}, -1 is {first}",
+        f"target {preparation.target}: +1 is {quote(second)}, -1 is {quote(first)}",
         f"The proof is for {preparation.n_features:,} columns, standardised: (value - "
         "mean) / scale. Their mean is 0, and their variance 1 (that of all categories "
         f"of a column together), to within {off:.1g}.",

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..runtime.words import counted, quote
+
 if TYPE_CHECKING:
     # Estimators and commands need neither the solver nor Numba for the words.
     from ..problem.problem import Problem
@@ -74,7 +76,7 @@ class ConstantModel:
     is_weighted : bool
         Whether the classes had weights.
     rows : str
-        What samples are called.
+        What a sample is called.
     has_budget : bool
         Whether any feature may be used.
     name : str
@@ -87,7 +89,7 @@ class ConstantModel:
     n_other: int
     C: float
     is_weighted: bool = False
-    rows: str = "samples"
+    rows: str = "sample"
     has_budget: bool = True
     name: str = "C"
 
@@ -99,7 +101,7 @@ class ConstantModel:
         classes: Any,
         C: float,
         is_weighted: bool,
-        rows: str = "samples",
+        rows: str = "sample",
         has_budget: bool = True,
         name: str = "C",
     ) -> ConstantModel | None:
@@ -126,11 +128,13 @@ class ConstantModel:
     @property
     def verdict(self) -> str:
         """What is wrong, as a sentence."""
-        return (
-            f"constant model, of no use: it predicts {self.label} for all "
-            f"{self.n_label + self.n_other:,} training {self.rows}, also for the "
-            f"{self.n_other:,} that are {self.other}"
-        )
+        n = self.n_label + self.n_other
+        all_rows = f"all {n:,} training {self.rows}s"
+        text = f"constant model, of no use: it predicts {quote(self.label)} for "
+        if self.n_other == 0:
+            return text + all_rows
+        are = "is" if self.n_other == 1 else "are"
+        return f"{text}{all_rows}, though {self.n_other:,} {are} {quote(self.other)}"
 
     @property
     def remedy(self) -> str:
@@ -154,10 +158,13 @@ class ConstantModel:
         if self.is_weighted or not is_uneven:
             return f"Try a larger C ({larger}), or more or other features."
         own, rare = self.balanced
+        are = "is" if self.n_other == 1 else "are"
+        label, other = quote(self.label), quote(self.other)
         return (
-            f"Only {self.n_other:,} of {self.n_label + self.n_other:,} {self.rows} are "
-            f"{self.other}: try {weights}, which counts each of them {rare:.3g} times "
-            f"and each {self.label} {own:.3g} times, or a larger C ({larger})."
+            f"Only {self.n_other:,} of "
+            f"{counted(self.n_label + self.n_other, self.rows)} {are} {other}: try "
+            f"{weights}, which counts each {other} {rare:.3g} times and each {label} "
+            f"{own:.3g} times, or a larger C ({larger})."
         )
 
     @property
@@ -211,10 +218,11 @@ class NeverPredicted:
         """What is wrong, and what may help."""
         larger = f"a larger C ({self.name}={MORE * self.C:g} instead of {self.C:g})"
         tries = [] if self.is_weighted else ["class_weight='balanced'"]
+        are = "is" if self.n_label == 1 else "are"
         return (
-            f"the model never predicts {_plain(self.label)} for its {self.n_samples:,} "
-            f"training samples, though {self.n_label:,} of them are of that class. Try "
-            f"{', '.join([*tries, larger])} or a larger max_features."
+            f"the model never predicts {quote(self.label)} for its {self.n_samples:,} "
+            f"training samples, though {self.n_label:,} of them {are} of that class. "
+            f"Try {', '.join([*tries, larger])} or a larger max_features."
         )
 
     def warn(self, stacklevel: int) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -14,6 +15,7 @@ import numpy as np
 from ..problem.certificate import Certificate
 from ..runtime import markup
 from ..runtime.progress import SINCE_BEST, relative_gap
+from ..runtime.words import bound_words, gap_words
 
 if TYPE_CHECKING:
     # Results are read without the compiler.
@@ -181,16 +183,20 @@ class Result:
 
         That it predicts one class only comes first.
         """
-        gap = f"{100 * self.gap:.3g} %"
         first = "" if self.constant is None else f"{self._constant_words}; "
         if self.never:
             numbers = ", ".join(map(str, self.never))
             first = f"never predicts class {numbers} of {len(self.coef)}; "
         if self.status is Status.OPTIMAL:
-            return f"{first}proved: no choice of features is better by more than {gap}"
+            return (
+                f"{first}proved: no choice of features is better by more than "
+                f"{gap_words(self.gap)}"
+            )
+        text = f"{first}no better choice of features was found; "
+        if math.isinf(self.gap):
+            return f"{text}there is no bound, so that nothing is proved"
         return (
-            f"{first}no better choice of features was found; by the bound, one could "
-            f"be better by at most {gap}"
+            f"{text}by the bound, one could be better by at most {gap_words(self.gap)}"
         )
 
     @property
@@ -211,7 +217,7 @@ class Result:
         first = "" if self.constant is None else f"constant model {self.constant:+d}, "
         return (
             f"Result({first}{self.status}, objective={self.objective:.6g}, "
-            f"lower_bound={self.lower_bound:.6g}, gap={100 * self.gap:.3g} %, "
+            f"lower_bound={bound_words(self.lower_bound)}, gap={gap_words(self.gap)}, "
             f"features={self._size})"
         )
 
@@ -255,8 +261,8 @@ class Result:
         pairs = [
             ("status", f"{self.status} ({self.method}, {self.seconds:.2f} s)"),
             ("objective", f"{self.objective:.6g}"),
-            ("lower bound", f"{self.lower_bound:.6g}"),
-            ("gap", f"{100 * self.gap:.3g} %"),
+            ("lower bound", bound_words(self.lower_bound)),
+            ("gap", gap_words(self.gap)),
         ]
         if self.refit is not None:
             pairs.append(("weights", self.refit.verdict))
@@ -296,8 +302,8 @@ class Result:
         lines = [
             ("status", f"{self.status} ({self.method})"),
             ("objective", f"{self.objective:.6g}"),
-            ("lower bound", f"{self.lower_bound:.6g}"),
-            ("gap", f"{100 * self.gap:.3g} %"),
+            ("lower bound", bound_words(self.lower_bound)),
+            ("gap", gap_words(self.gap)),
             ("verdict", self.verdict),
             ("features", self._size),
             *([] if self.refit is None else [("weights", self.refit.verdict)]),

@@ -134,13 +134,18 @@ class ProgressLog:
             return
         self._last = progress.seconds
         objective, gap = f"{progress.objective:.7g}", f"{100 * progress.gap:.2f}%"
+        bound = f"{progress.lower_bound:.7g}"
         if np.isinf(progress.objective):
-            objective = gap = "-"
+            objective = "-"
+        if np.isinf(progress.lower_bound):
+            bound = "-"
+        if np.isinf(progress.gap):
+            gap = "-"
         nodes = f"{progress.nodes:,}" if progress.nodes else "-"
         open_nodes = f"{progress.open_nodes:,}" if progress.nodes else "-"
         logger.info(
             f"{progress.seconds:7.1f}s {nodes:>9} {open_nodes:>8} {objective:>13} "
-            f"{progress.lower_bound:13.7g} {gap:>8}  {event}"
+            f"{bound:>13} {gap:>8}  {event}"
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from typing import Any
@@ -12,6 +13,38 @@ N_LISTED = 8
 LONGEST_COMPARED = 60
 
 
+def quote(name: Any) -> str:
+    """A name or a label in quotes, as it stands in sentences."""
+    return repr(str(name))
+
+
+def counted(n: int, noun: str) -> str:
+    """A number of things.
+
+    Examples
+    --------
+    >>> counted(1, "feature"), counted(2000, "row")
+    ('1 feature', '2,000 rows')
+    """
+    return f"{n:,} {noun}{'s' * (n != 1)}"
+
+
+def gap_words(gap: float, form: str = ".3g") -> str:
+    """A relative gap in percent; without a bound there is none.
+
+    Examples
+    --------
+    >>> gap_words(0.01234), gap_words(float("inf"))
+    ('1.23 %', 'unknown')
+    """
+    return f"{100 * gap:{form}} %" if math.isfinite(gap) else "unknown"
+
+
+def bound_words(bound: float, digits: int = 6) -> str:
+    """A lower bound, or that there is none."""
+    return f"{bound:.{digits}g}" if math.isfinite(bound) else "none"
+
+
 def listed(
     names: Sequence[Any],
     most: int = N_LISTED,
@@ -20,7 +53,7 @@ def listed(
     between: str = ", ",
 ) -> str:
     """The first names, and how many more there are."""
-    shown = [repr(str(one)) if quoted else str(one) for one in names[:most]]
+    shown = [quote(one) if quoted else str(one) for one in names[:most]]
     more = len(names) - most
     return between.join(shown) + (f" and {more:,} more" if more > 0 else "")
 

@@ -309,7 +309,8 @@ def _why_not_levels(name: str, column: Texts, rule: _LevelRule) -> str:
     rare = rows < rule.min_level
     # One alone is not merged.
     n_left = int((~rare).sum()) + 1 if rare.sum() > 1 else len(levels)
-    in_rare = float(rows[rare].sum()) / n_known
+    # Whoever merges larger ones, too, does not want the column to be dropped for it.
+    in_rare = float(rows[rows < min(rule.min_level, MIN_LEVEL)].sum()) / n_known
     if n_left <= rule.most and in_rare <= MOST_RARE:
         return ""
     share = f", {100 * in_rare:.0f} % of the rows in rare ones" * (in_rare > MOST_RARE)

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import islice
 from reprlib import repr as brief
 from types import MappingProxyType
 from typing import Any
@@ -179,12 +180,25 @@ class Preparation:
             data[j] /= self.scales[j]
         return data.T
 
-    def values(self, table: Table) -> np.ndarray:
-        """The features before they are standardised."""
-        data = np.empty((self.n_features, table.n_rows))
-        for j, values in enumerate(self._raw(table, None)):
+    def values(self, table: Table, rows: np.ndarray | None = None) -> np.ndarray:
+        """The features before they are standardised, of some rows or of all."""
+        n_rows = table.n_rows if rows is None else len(rows)
+        data = np.empty((self.n_features, n_rows))
+        for j, values in enumerate(self._raw(table, rows)):
             data[j] = values
         return data.T
+
+    def feature_of(self, table: Table) -> Callable[[int], np.ndarray]:
+        """A function that returns a feature before it is standardised, of all rows."""
+        columns = [one for one, _ in self.origins()]
+        first = {one.name: j for j, one in reversed([*enumerate(columns)])}
+
+        def values(j: int) -> np.ndarray:
+            column = columns[j]
+            made = column.values(table.columns[column.name], slice(None))
+            return next(islice(made, j - first[column.name], None))
+
+        return values
 
     def values_of(self, table: Table, names: Collection[str]) -> dict[str, np.ndarray]:
         """Some features before they are standardised, by name."""

@@ -237,13 +237,13 @@ def test_classes_that_are_never_predicted_are_named():
     assert [one.filename for one in caught] == [__file__] * 2
     for one, name in zip(caught, "cd", strict=True):
         words = str(one.message)
-        assert f"never predicts {name} for its 60 training samples" in words
+        assert f"never predicts {name!r} for its 60 training samples" in words
         assert "2 of them are of that class" in words
         assert "class_weight='balanced'" in words
     assert set(model.predict(X)) == {"a", "b"}
     assert model.result_.never == (2, 3)
     for page in (model._repr_html_(), pickle.loads(pickle.dumps(model))._repr_html_()):
-        assert "never predicts c" in page.split("frugalsvm-report")[1]
+        assert "never predicts &#x27;c&#x27;" in page.split("frugalsvm-report")[1]
 
 
 def test_a_model_of_all_classes_is_not_warned_of(data):

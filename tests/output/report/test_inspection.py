@@ -2,13 +2,8 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from frugalsvm.output.report import inspect_table
-from frugalsvm.output.report.inspection import (
-    duplicates,
-    is_constant,
-    is_identifier,
-    separation,
-)
+from frugalsvm.output.report import inspect_table, inspection
+from frugalsvm.output.report.inspection import is_constant, is_identifier
 
 
 @pytest.fixture
@@ -64,8 +59,12 @@ def test_missing_values_are_no_constants_and_no_duplicates(generator):
     assert not is_constant(holes)
     assert is_constant(np.array([np.nan, 2.0, 2.0]))
     assert is_constant(np.array([np.nan, np.nan]))
-    assert duplicates(np.column_stack([column, holes]), [0, 1]) == []
-    assert duplicates(np.column_stack([holes, -2 * holes]), [0, 1]) == [(0, 1)]
+    half = np.arange(50) < 30
+    assert "duplicate" not in kinds(
+        inspect_table("ab", np.column_stack([column, holes]), half)
+    )
+    twice = inspect_table("ab", np.column_stack([holes, -2 * holes]), half)
+    assert kinds(twice)["duplicate"] == ("a", "b")
 
 
 @pytest.mark.parametrize(
@@ -94,16 +93,63 @@ def test_consecutive_numbers_are_identifiers_whatever_their_name():
 
 def test_separation_is_the_auc(generator):
     positive = generator.random(300) < 0.5
-    column = positive + generator.normal(size=300)
-    auc = roc_auc_score(positive, column)
-    assert separation(column, positive) == pytest.approx(auc)
-    assert separation(-column, positive) == pytest.approx(auc)
-    assert separation(column, np.zeros(300, dtype=bool)) == 0.5
+    columns = np.stack([
+        positive + generator.normal(size=300),
+        # Ties count as ties.
+        np.round(positive + generator.normal(size=300)),
+        np.zeros(300),
+    ])  # fmt: skip
+    gaps = columns[0].copy()
+    gaps[::5] = np.nan
+    known = ~np.isnan(gaps)
+    found = inspection._compared(np.vstack([columns, -columns[:2], gaps]), positive)
+    aucs = [roc_auc_score(positive, one) for one in columns]
+    aucs += [*aucs[:2], roc_auc_score(positive[known], gaps[known])]
+    assert found.auc == pytest.approx(aucs)
+    one_class = inspection._compared(columns, np.zeros(300, dtype=bool))
+    assert one_class.auc.tolist() == [0.5] * 3
 
 
-def test_many_columns_and_rows_are_quick(generator):
-    wide = generator.normal(size=(60, 3000))
-    assert inspect_table([f"c{j}" for j in range(3000)], wide, np.arange(60) < 30) == ()
+def test_many_columns_are_all_looked_at(generator):
+    wide = generator.normal(size=(60, 20_000))
+    wide[:, 19_999] = (np.arange(60) < 30) + 0.1 * generator.random(60)
+    wide[:, 7] = 3 * wide[:, 15_000] + 1
+    names = [f"c{j}" for j in range(20_000)]
+    found = kinds(inspect_table(names, wide, np.arange(60) < 30))
+    assert found == {"leak": ("c19999",), "duplicate": ("c7", "c15000")}
+
+
+def test_of_many_rows_some_are_drawn(generator, monkeypatch):
+    monkeypatch.setattr(inspection, "MOST_ROWS", 1000)
+    late = generator.permutation(5000) < 40
+    delay = late + 0.5 * generator.random(5000)
+    other = generator.normal(size=5000)
+    # Nearly constant, but for rows that are not drawn, perhaps.
+    flag = np.zeros(5000)
+    flag[:2] = 1.0
+    ids = generator.permutation(5000).astype(float)
+    columns = {"delay": delay, "x": other, "2x": 2 * other, "flag": flag, "n": ids}
+    rows = inspection.drawn_rows(late, 5)
+    assert rows.size == 1000
+    assert late[rows].sum() == 40
+    found = inspect_table(list(columns), np.column_stack([*columns.values()]), late)
+    assert kinds(found) == {
+        "leak": ("delay",), "id": ("n",), "duplicate": ("x", "2x"), "imbalance": (),
+    }  # fmt: skip
+    (text,) = [one.text for one in found if one.kind == "duplicate"]
+    assert "in the 1,000 rows that were compared: x and 2x" in text
+
+
+def test_categories_give_the_answer_away_together(generator):
+    code = generator.integers(0, 9, 900)
+    flags = (code[:, None] == np.arange(9)).astype(float)
+    names = [f"code={k}" for k in range(9)]
+    of = {"code": range(9)}
+    assert kinds(inspect_table(names, flags, code % 2 == 0)).get("leak") is None
+    found = inspect_table(names, flags, code % 2 == 0, categories=of)
+    assert kinds(found)["leak"] == ("code",)
+    chance = generator.random(900) < 0.5
+    assert inspect_table(names, flags, chance, categories=of) == ()
 
 
 def test_sentences_name_a_few_columns_only(generator):

@@ -286,7 +286,7 @@ def test_an_incomplete_list_claims_no_unproved_indispensable_feature():
     assert "ndispensable" not in page
     assert "No feature has been proved to be in all such choices" in page
     assert "the search stopped at the time limit" in page
-    assert "a larger --time-limit" in page
+    assert 'a larger <span class="option">--time-limit</span>' in page
     one = replace(some, n_models=1, n_exchanges=100)
     assert "None of 100" not in render(samples.whole(alternatives=one))
     one = replace(one, roles=(first,))

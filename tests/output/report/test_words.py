@@ -7,8 +7,11 @@ from frugalsvm.output.report import (
     AlternativesSummary,
     BudgetPath,
     FeatureAlternatives,
+    SelectedFeature,
     Verdict,
+    headline,
     proved,
+    render,
     words,
 )
 from tests.output.report import samples
@@ -134,12 +137,23 @@ def test_alternatives_state_how_certain_they_are():
 def test_paths_in_words():
     budgets = np.array([1, 2, 3])
     scores = np.array([0.7, 0.9, 0.92])
-    assert "needs 3 features; 2 features reach" in words.path(
-        BudgetPath(budgets, 2, scores=scores)
-    )
-    assert "has the best mean" in words.path(BudgetPath(budgets, 3, scores=scores))
-    assert "may use up to 2 features" in words.path(BudgetPath(budgets, 2))
-    assert "depends on the number" in words.path(BudgetPath(budgets))
+
+    def said(*given, **more):
+        return words.path(
+            replace(samples.bare(), path=BudgetPath(budgets, *given, **more))
+        )
+
+    assert "needs 3 features; 2 features reach 90" in said(2, scores=scores)
+    assert "; 1 feature reaches 70" in said(1, scores=scores)
+    assert "has the best mean accuracy" in said(3, scores=scores)
+    # Nothing is known of the score of another number.
+    assert "best" not in said(9, scores=scores)
+    assert "depends on the number" in said(None, scores=scores)
+    assert "may use up to 6 features and uses four." in said(6)
+    text = said(4)
+    assert "may use up to 4 features." in text
+    assert "only the objective" in text
+    assert "frugalsvm path cross-validates" in text
 
 
 def test_substitutes_of_a_feature():
@@ -147,3 +161,54 @@ def test_substitutes_of_a_feature():
     assert words.replacements(one) == "b, c, d, e and 2 more"
     assert "several" in words.replacements(replace(one, replaced_by=()))
     assert words.replacements(FeatureAlternatives("a", "indispensable", 3)) == ""
+
+
+def test_features_that_are_allowed_but_not_used():
+    assert proved.unused(4, 4, 0.0, "optimal") == ""
+    assert proved.unused(0, 4, 0.0, "optimal") == ""
+    assert proved.unused(4, None, 0.0, "optimal") == ""
+    assert proved.unused(4, 6, 1e-4, "optimal").startswith(
+        "Four of the six allowed are used: more features would not fit these data "
+        "better by more than 0.01"
+    )
+    assert proved.unused(1, 2, 0.3, "time limit") == (
+        "One of the two allowed is used: no better choice with more features was found."
+    )
+
+
+def test_without_a_bound_there_are_no_numbers():
+    verdict = Verdict(3, 30, 46.0, -np.inf, "time limit", 1.0, 6)
+    assert words.at_most(verdict.gap) == "unknown"
+    assert proved.bound(verdict) == "none"
+    path = BudgetPath(
+        np.array([1, 2]), 2, np.array([3.0, 2.0]), np.array([-np.inf, 1.0])
+    )
+    report = samples.whole(verdict=verdict, path=path)
+    page = render(report)
+    assert "inf" not in page.replace("information", "").replace("influential", "")
+
+
+def test_what_counts_as_a_feature_is_said_only_if_it_is_known():
+    one = SelectedFeature(
+        "smoker=yes", 1.0, 0.5, kind="category", column="smoker", category="yes"
+    )
+    report = replace(samples.bare(), features=(one,))
+    assert words.counting(report) == ""
+    whole = words.counting(replace(report, split_categories=False))
+    assert whole == "A column of categories is one feature, however many it has."
+    each = words.counting(replace(report, split_categories=True))
+    assert each == "Each value of a column of categories counts as a feature."
+
+
+def test_what_was_not_checked_is_not_called_fine():
+    data = replace(samples.data(), warnings=None)
+    assert "not checked" in words.checked(data)
+    assert "No problems" not in render(samples.whole(data=data))
+    assert "No problems" in words.checked(samples.data())
+    drawn = replace(samples.data(), n_compared=100)
+    assert words.checked(drawn).endswith("compared in 100 rows, drawn from 300.")
+
+
+def test_a_report_without_held_out_rows_says_so():
+    assert "was not checked" in headline.unseen(samples.bare())
+    assert "accuracy with up to" in headline.unseen(samples.whole(validation=None))

@@ -15,7 +15,7 @@ import numpy as np
 from ...problem.certificate import Certificate
 from ...problem.problem import Problem
 from ...runtime import markup
-from ...runtime.words import listed
+from ...runtime.words import counted, listed
 from ...tree.listing import Found, solve_support
 from .explanation import explanation, extent
 from .roles import INDISPENSABLE, NEVER, REPLACEABLE, FeatureRole, roles_of
@@ -374,13 +374,13 @@ class NearOptimal:
             share = f"{100 * one.n_models / len(self):4.0f} %"
             lines.append(f"{share}  {one.name:<{width}}  {_role(one)}")
         if len(used) > 2 * N_SHOWN:
-            lines.append(f"and {len(used) - 2 * N_SHOWN:,} more features")
+            lines.append(f"and {counted(len(used) - 2 * N_SHOWN, 'more feature')}")
         lines.append("")
         for excess, support in zip(self.excess[:N_SHOWN], self.supports, strict=False):
             names = ", ".join(self._names(support)) or "(no features)"
             lines.append(f"+{100 * excess:.2f} %  {names}")
         if len(self) > N_SHOWN:
-            lines.append(f"and {len(self) - N_SHOWN:,} more models")
+            lines.append(f"and {counted(len(self) - N_SHOWN, 'more model')}")
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
@@ -395,7 +395,8 @@ class NearOptimal:
             for one in used[: markup.N_SHOWN]
         ]
         return markup.box(
-            f"{len(self):,} models within {100 * self.tolerance:.3g} % of the best",
+            f"{counted(len(self), 'model')} within {100 * self.tolerance:.3g} % of the "
+            "best",
             markup.table(["feature", "models", "", "role"], rows, "lrll"),
             markup.facts(
                 [

@@ -10,6 +10,7 @@ import numpy as np
 from scipy.stats import rankdata
 
 from ...runtime.progress import relative_gaps
+from ...runtime.words import bound_words, gap_words
 from .grid import GridFold, GridWork
 
 RULES = ("one-se", "best")
@@ -98,7 +99,8 @@ class ScoredPath:
             row = {name: values[t] for name, values in columns.items()}
             line = (
                 f"{row['C']:10.4g} {row['max_features']:7d} {row['objective']:12.6g} "
-                f"{row['lower_bound']:12.6g} {100 * row['gap']:7.2f}% "
+                f"{bound_words(row['lower_bound']):>12} "
+                f"{gap_words(row['gap'], '.2f'):>8} "
                 f"{row['score_mean']:8.4f} {row['score_se']:7.4f}"
             )
             if self.refit_C is not None:

@@ -9,6 +9,7 @@ import numpy as np
 
 from ...api.estimators.fitted import open_fitted
 from ...runtime.progress import relative_gap
+from ...runtime.words import gap_words
 from .style import BLUE, GREY, LIGHT_GREY, ORANGE, new_axes
 
 # Above this ratio of times, the time axis is logarithmic.
@@ -111,8 +112,8 @@ class ProgressDisplay:
             *ax.step(times, bounds, where="post", color=ORANGE, linestyle="--",
                      label="lower bound"),
         ]  # fmt: skip
-        gap = 100 * relative_gap(float(objectives[-1]), float(bounds[-1]))
-        ax.set_title(f"gap {gap:.3g} %", loc="right", fontsize="small", color=GREY)
+        gap = gap_words(relative_gap(float(objectives[-1]), float(bounds[-1])))
+        ax.set_title(f"gap {gap}", loc="right", fontsize="small", color=GREY)
         ax.set(xlabel="seconds", ylabel="objective")
         ax.legend(frameon=False)
         self.ax_, self.figure_ = ax, ax.figure

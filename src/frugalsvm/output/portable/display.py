@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...runtime import markup
-from ...runtime.words import by_class
+from ...runtime.words import by_class, gap_words
 from .parts import Feature
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def line(model: PortableModel) -> str:
     n = len(model.classes)
     *others, last = map(repr, model.classes)
     classes = f"{n} classes" if n > N_CLASSES else f"{', '.join(others)} or {last}"
-    gap = f", gap={100 * _gap(model):.3g} %" if model.proof else ""
+    gap = f", gap={gap_words(_gap(model))}" if model.proof else ""
     return (
         f"PortableModel({len(model.features)} of {model.n_features_in} features, "
         f"{classes}{gap})"
@@ -103,7 +103,7 @@ def html(model: PortableModel) -> str:
     intercepts = ", ".join(f"{one:+.4g}" for one in model.intercepts)
     pairs = [("intercept", intercepts), ("classes", about)]
     if model.proof:
-        pairs.append(("gap", f"{100 * _gap(model):.3g} % ({model.proof.status})"))
+        pairs.append(("gap", f"{gap_words(_gap(model))} ({model.proof.status})"))
     if model.calibration:
         pairs.append(("calibration", model.calibration.to_dict()["method"]))
     return markup.box(

@@ -6,6 +6,7 @@ the page escapes them.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -140,6 +141,14 @@ class BudgetPath:
     errors: np.ndarray | None = None
     score_name: str = "accuracy"
     threshold: float | None = None
+
+    @property
+    def chosen_score(self) -> float | None:
+        """The score of the chosen budget; None if it is not known."""
+        if self.scores is None or self.chosen not in self.budgets:
+            return None
+        score = float(self.scores[self.budgets.tolist().index(self.chosen)])
+        return score if math.isfinite(score) else None
 
 
 @dataclass(frozen=True)
@@ -290,7 +299,10 @@ class DataSummary:
     imputation : str or None
         How: "median".
     standardised : bool
-    warnings : tuple of DataWarning
+    warnings : tuple of DataWarning or None
+        None if nobody looked for any.
+    n_compared : int or None
+        Rows in which columns were compared, if they were drawn from more.
     """
 
     n_rows: int
@@ -303,7 +315,8 @@ class DataSummary:
     imputed: tuple[tuple[str, int], ...] = ()
     imputation: str | None = None
     standardised: bool = True
-    warnings: tuple[DataWarning, ...] = ()
+    warnings: tuple[DataWarning, ...] | None = None
+    n_compared: int | None = None
 
 
 @dataclass(frozen=True)
@@ -350,8 +363,11 @@ class Report:
         Scores above it, instead of positive ones, mean the second class.
     remarks : tuple of str
         Warnings about the run, such as that it was interrupted.
-    focus : int
-        The class to be found: of this one, the headline says what the model catches.
+    left_out : tuple of str
+        What is not in the report, or was not checked, and why.
+    split_categories : bool or None
+        Whether each value of a categorical column counts as a feature; None if that is
+        not known.
     """
 
     title: str
@@ -370,7 +386,8 @@ class Report:
     level_zero: str = ""
     threshold: ScoreThreshold | None = None
     remarks: tuple[str, ...] = ()
-    focus: int = 1
+    left_out: tuple[str, ...] = ()
+    split_categories: bool | None = None
 
     def __post_init__(self) -> None:
         if len(self.classes) != 2:

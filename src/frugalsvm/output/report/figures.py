@@ -100,7 +100,9 @@ def objective_path_figure(path: BudgetPath) -> str:
     # A choice that ended early does not know all of them.
     known = np.isfinite(path.objectives)
     budgets, objectives = path.budgets[known].tolist(), path.objectives[known].tolist()
-    bounds = None if path.lower_bounds is None else path.lower_bounds[known].tolist()
+    bounds = None
+    if path.lower_bounds is not None and np.isfinite(path.lower_bounds[known]).all():
+        bounds = path.lower_bounds[known].tolist()
     title = "Objective and lower bound by number of features"
     values = objectives if bounds is None else [*objectives, *bounds]
     plot = Plot(_budget_axis(budgets), linear_axis(values, "objective"), title)

@@ -7,12 +7,11 @@ SVMs. What is proved is in ``proved``.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import NamedTuple
 
 from .content import DataWarning, Report
 from .held_out import CrossValidation, ScoreThreshold, Tally
-from .words import NARROW, count, label, number, rate, sentence
+from .words import NARROW, count, features, label, number, rate, sentence
 
 # What warnings are about.
 WARNINGS = {
@@ -24,6 +23,10 @@ WARNINGS = {
     "few": "One class has few rows.",
     "scales": "Scales differ widely.",
 }
+NOT_VALIDATED = (
+    "How well the model predicts rows that it has not seen was not checked: there was "
+    "no cross-validation."
+)
 # Warnings about what may make a model worthless, and those that change nothing.
 SERIOUS, HARMLESS = ("leak", "id"), ("constant", "scales")
 # Most warnings that stand first; the others are counted.
@@ -94,16 +97,11 @@ def quality(
     names: Names,
     threshold: ScoreThreshold | None,
     is_weighted: bool,
-    focus: int = 1,
 ) -> list[str]:
     """How well the model does on rows that it had not seen, in a few paragraphs.
 
-    ``focus`` is the class of which they say what is caught.
+    They say what is caught of the second class, the positive one.
     """
-    if focus == 0:
-        # Only the words change sides; a threshold is that of the second class.
-        found = replace(found, confusion=found.confusion[::-1, ::-1])
-        names = Names(names.second, names.first)
     at_zero = None if threshold is None else threshold.confusion_at_zero
     tally, *usual = Tally.of(found.confusion, *([] if at_zero is None else [at_zero]))
     parts = [caught(tally, names), always(tally, names)]
@@ -114,6 +112,18 @@ def quality(
     else:
         parts.append(without_weights(found))
     return [part for part in (*parts, told_apart(found, names)) if part]
+
+
+def unseen(report: Report) -> str:
+    """The same of a report without held-out rows."""
+    path = report.path
+    score = None if path is None else path.chosen_score
+    if path is None or score is None:
+        return NOT_VALIDATED
+    return (
+        f"Cross-validated {path.score_name} with up to {features(path.chosen or 0)}: "
+        f"{rate(score, path.score_name)}, see below."
+    )
 
 
 def caught(tally: Tally, names: Names) -> str:
@@ -202,7 +212,7 @@ def _costs(
     if usual is not None:
         zero = f"{number(usual.cost(costs))} with a threshold of zero and "
     return (
-        f"If a missed {names.second} costs {number(costs.fn)} and a mistaken one "
+        f"If a missed {names.second} row costs {number(costs.fn)} and a false alarm "
         f"{number(costs.fp)}, the errors in these {tally.n_rows:,} rows cost "
         f"{number(tally.cost(costs))}, against {zero}{number(always[cheaper])} for "
         f"always saying {names[cheaper]}."
@@ -217,8 +227,8 @@ def told_apart(found: CrossValidation, names: Names) -> str:
         return f"All this is {where}."
     return (
         f"AUC {rate(score.mean, score.name)}{interval(score.low, score.high)}: how "
-        f"often the scores of a {names.second} and of a {names.first} row are in the "
-        f"right order (0.5 is guessing, 1 is perfect). All this is {where}."
+        f"often, of two rows, the {names.second} row has a higher score than the "
+        f"{names.first} row (0.5 is guessing, 1 is perfect). All this is {where}."
     )
 
 

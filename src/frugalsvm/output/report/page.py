@@ -17,7 +17,7 @@ import numpy as np
 
 from ...problem.files import write_whole
 from . import figures, headline, proved, svg, words
-from .content import CATEGORY, BudgetPath, Report, SelectedFeature
+from .content import BudgetPath, Report, SelectedFeature
 
 # Sections in order: field of the report, template file, heading.
 SECTIONS = (
@@ -87,16 +87,16 @@ def _first(report: Report) -> dict[str, Any]:
     """What stands first: warnings, and how well the model does."""
     data, found = report.data, report.validation
     texts = headline.all_warnings(
-        () if data is None else data.warnings, map(headline.ended, report.remarks)
+        () if data is None else data.warnings or (), map(headline.ended, report.remarks)
     )
     warnings, n_more = headline.first_warnings(texts)
     names, weights = headline.names_of(report), bool(report.verdict.class_weight)
     return {
         "first_warnings": warnings,
         "more_warnings": n_more,
-        "sentences": []
+        "sentences": [headline.unseen(report)]
         if found is None
-        else headline.quality(found, names, report.threshold, weights, report.focus),
+        else headline.quality(found, names, report.threshold, weights),
     }
 
 
@@ -119,8 +119,6 @@ def _model(report: Report) -> dict[str, Any]:
         "most": most,
         "bar": svg.bar,
         "shows_folds": folds and any(f.folds_selecting is not None for f in features),
-        "has_categories": any(one.kind == CATEGORY for one in features),
-        "has_groups": any(one.group is not None for one in features),
         "budget": words.sentence(proved.budget(report.verdict)),
         # Alternatives are about columns of categories, or about single categories.
         "selected": {

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
+
 from ...runtime.words import listed
 from .content import CertificateSummary, Verdict
-from .words import N_NAMED, NARROW, at_most, count, number
+from .words import N_NAMED, NARROW, at_most, count, number, sentence
 
 # A bound with a larger gap says next to nothing.
 NOTHING_PROVED = 0.99
@@ -28,12 +30,15 @@ def proof(verdict: Verdict) -> str:
     The wording makes clear that a large gap does not mean a bad model.
     """
     within, at = budget(verdict), f"at this setting ({setting(verdict)})"
+    spare = ""
+    if verdict.max_features is not None and verdict.max_cost is None:
+        most = min(verdict.max_features, verdict.n_available)
+        spare = unused(verdict.n_selected, most, verdict.gap, verdict.status)
     if verdict.status == "optimal":
         less = f" by more than {at_most(verdict.gap)}" if verdict.gap > 0 else ""
-        return (
-            f"It has been proved that no other choice of {within} fits these data "
-            f"better{less} {at}. {NOT_ACCURACY}"
-        )
+        text = f"It has been proved that no other choice of {within} fits these data "
+        text += f"better{less} {at}."
+        return " ".join(one for one in (text, spare, NOT_ACCURACY) if one)
     ending = ENDINGS.get(verdict.status, "")
     text = f"No better choice of {within} was found."
     if verdict.gap < NOTHING_PROVED:
@@ -48,7 +53,19 @@ def proof(verdict: Verdict) -> str:
             " The proof that there is none has hardly begun; this says nothing about "
             "how good the model is."
         )
-    return f"{ending} {text}".strip()
+    return " ".join(one for one in (ending, text, spare) if one)
+
+
+def unused(n_used: int, n_allowed: int | None, gap: float, status: str) -> str:
+    """That more features bring nothing, if fewer are used than allowed."""
+    if n_allowed is None or not 0 < n_used < n_allowed:
+        return ""
+    text = f"{sentence(count(n_used))} of the {count(n_allowed)} allowed "
+    text += "is used: " if n_used == 1 else "are used: "
+    if status != "optimal":
+        return f"{text}no better choice with more features was found."
+    better = f" by more than {at_most(gap)}" if gap > 0 else ""
+    return f"{text}more features would not fit these data better{better}."
 
 
 def setting(verdict: Verdict) -> str:
@@ -81,6 +98,11 @@ def standing(verdict: Verdict) -> tuple[str, str]:
     if verdict.status == "optimal":
         return "Best fit", f"proved, to within {at_most(verdict.gap)}"
     return "Best found", "proof not finished"
+
+
+def bound(verdict: Verdict) -> str:
+    """The lower bound, if there is one."""
+    return number(verdict.lower_bound, 6) if math.isfinite(verdict.gap) else "none"
 
 
 def cases(found: CertificateSummary) -> str:

@@ -106,7 +106,12 @@ def _with_text(values: list[float]) -> list[tuple[float, str]]:
     # What is a rounding error away from zero is zero.
     size = max((abs(value) for value in values), default=0.0)
     clean = [0.0 if abs(value) < 1e-9 * size else value for value in values]
-    return [(value, minus(f"{value:.{digits}g}")) for value in clean]
+    return [(value, minus(_plain(f"{value:.{digits}g}", value))) for value in clean]
+
+
+def _plain(text: str, value: float) -> str:
+    """A number below a million without an exponent."""
+    return f"{value:,.0f}" if "e+" in text and abs(value) < 1e6 else text
 
 
 def minus(text: str) -> str:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Sequence
+
+import numpy as np
 
 from ...runtime.words import listed
 from .content import (
@@ -11,6 +14,7 @@ from .content import (
     MISSING,
     AlternativesSummary,
     BudgetPath,
+    DataSummary,
     FeatureAlternatives,
     Report,
     SelectedFeature,
@@ -76,6 +80,8 @@ def percent(part: float, digits: int = 3) -> str:
 
 def at_most(part: float, digits: int = 2) -> str:
     """A fraction as a percentage, rounded up so that the stated bound holds."""
+    if not math.isfinite(part):
+        return "unknown"
     part = max(part, LEAST) if part > 0 else part
     return percent(_rounded(part, digits, math.ceil), digits)
 
@@ -120,6 +126,17 @@ def count(n: int) -> str:
 def features(n: int) -> str:
     """A number of features, in words."""
     return "1 feature" if n == 1 else f"{n:,} features"
+
+
+def parts(name: str) -> list[str]:
+    """The words of a name, between which a line may break.
+
+    Examples
+    --------
+    >>> parts("EnvironmentSatisfaction"), parts("job_role")
+    (['Environment', 'Satisfaction'], ['job_', 'role'])
+    """
+    return re.split(r"(?<=[a-z])(?=[A-Z])|(?<=_)(?=[^_])", name)
 
 
 def sentence(text: str) -> str:
@@ -287,24 +304,79 @@ def _were(n: int) -> str:
     return "1 was" if n == 1 else f"{n:,} were"
 
 
-def path(found: BudgetPath) -> str:
-    """What the path shows, in a sentence."""
-    if found.chosen is None:
-        return "How the result depends on the number of features."
+def path(report: Report) -> str:
+    """What the path shows, in a few sentences."""
+    found = report.path
+    assert found is not None
     if found.scores is None:
-        return (
-            f"The model may use up to {features(found.chosen)}. This is what fewer or "
-            "more would achieve."
-        )
-    scores = [float(one) for one in found.scores]
-    known = [k for k, one in enumerate(scores) if math.isfinite(one)]
-    best = max(known, key=lambda k: scores[k])
-    budgets = [int(one) for one in found.budgets]
-    if budgets[best] == found.chosen or found.chosen not in budgets:
-        return f"The choice of {features(found.chosen)} has the best mean score."
-    own = scores[budgets.index(found.chosen)]
-    name = found.score_name
+        return _fits(report, found)
+    own = found.chosen_score
+    if own is None or found.chosen is None:
+        return "How the result depends on the number of features."
+    known = np.flatnonzero(np.isfinite(found.scores))
+    best = int(known[np.argmax(found.scores[known])])
+    budget, name = int(found.budgets[best]), found.score_name
+    if budget == found.chosen:
+        return f"The choice of {features(found.chosen)} has the best mean {name}."
+    reach = "reaches" if found.chosen == 1 else "reach"
     return (
-        f"The best mean {name}, {rate(scores[best], name)}, needs "
-        f"{features(budgets[best])}; {features(found.chosen)} reach {rate(own, name)}."
+        f"The best mean {name}, {rate(float(found.scores[best]), name)}, needs "
+        f"{features(budget)}; {features(found.chosen)} {reach} {rate(own, name)}."
     )
+
+
+def _fits(report: Report, found: BudgetPath) -> str:
+    """What a path without scores shows, and what it does not."""
+    text = "This is how well models of fewer or more features fit these data"
+    if found.chosen is not None:
+        n, most = report.verdict.n_selected, found.chosen
+        uses = f" and uses {count(n)}" if n < most else ""
+        text = f"The model may use up to {features(most)}{uses}. {text}"
+    return (
+        f"{text}: only the objective, which more features never make worse. Whether "
+        "they predict better is not shown; frugalsvm path cross-validates each number "
+        "of features."
+    )
+
+
+def counting(report: Report) -> str:
+    """What counts as a feature, if some have several columns."""
+    kinds = {one.kind for one in report.features}
+    texts = []
+    if CATEGORY in kinds and report.split_categories is not None:
+        texts.append(
+            "Each value of a column of categories counts as a feature."
+            if report.split_categories
+            else "A column of categories is one feature, however many it has."
+        )
+    if any(one.kind == MISSING and one.group is not None for one in report.features):
+        texts.append(
+            "A number and the column that says where it is missing are one feature."
+        )
+    if CATEGORY in kinds and report.level_zero:
+        texts.append(
+            f"The weights of categories are shown with the {report.level_zero} of a "
+            "column at zero; no score depends on that."
+        )
+    return " ".join(texts)
+
+
+def checked(data: DataSummary) -> str:
+    """What was looked for in the columns, where nothing was found, and how."""
+    if data.warnings is None:
+        return (
+            "The columns were not checked: one may be a duplicate, number the rows or "
+            "give the answer away."
+        )
+    texts = []
+    if not data.warnings:
+        texts.append(
+            "No problems found in the columns used: none is a duplicate, looks like a "
+            "row number or gives the answer away by itself, and no class is rare."
+        )
+    if data.n_compared is not None:
+        texts.append(
+            f"Columns were compared in {data.n_compared:,} rows, drawn from "
+            f"{data.n_rows:,}."
+        )
+    return " ".join(texts)
