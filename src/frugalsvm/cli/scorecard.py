@@ -66,7 +66,7 @@ def scorecard(
     if name is None:
         raise UsageProblem(f"{model} does not name its target; give --target.")
     formats = parse_formats(decimal, thousands)
-    layout = Layout(sheet, transpose)
+    layout = Layout(sheet, transpose, labels)
     table = loaded.read(data, encoding, formats=formats, target=name, layout=layout)
     table = labelled(joined(table, labels, name), name)
     for remark in table.remarks:

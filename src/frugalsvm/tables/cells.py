@@ -14,6 +14,7 @@ from .columns import Table, TextStyle
 from .dialect import Dialect, unique_names
 from .errors import TableError
 from .formats import NO_GROUPS, FormatRule, FormatRules
+from .layout import Layout
 from .source import TableFile
 from .text_table import TextTable
 
@@ -69,11 +70,11 @@ def read_cells(
     cells: CellRows,
     as_text: set[str],
     formats: FormatRules,
-    is_transposed: bool,
+    layout: Layout,
 ) -> Table:
     """The table whose first row, or column, has the names of its columns."""
     rows: list[Sequence[Any]] = [*_framed(name, cells.rows)]
-    if is_transposed:
+    if layout.is_transposed:
         rows = list(zip(*_headed(name, rows), strict=True))
     header, *body = rows
     names, renamed = unique_names([_text(one) for one in header], name)
@@ -85,8 +86,7 @@ def read_cells(
     rules = replace(
         formats, columns={**formats.columns, **_rules(names, columns, formats)}
     )
-    # Names of samples are text.
-    texts = as_text | {names[0]} if is_transposed else as_text
+    texts = as_text | {names[0]} if layout.names_samples else as_text
     with Cells(name, made) as source:
         dialect = Dialect(",", names, renamed, 1)
         table = TextTable(source, "utf-8", dialect, texts, rules).read()
@@ -95,7 +95,7 @@ def read_cells(
         table,
         remarks=[*cells.remarks, *table.remarks],
         style=style,
-        row_names=names[0] if is_transposed else None,
+        row_names=names[0] if layout.is_transposed else None,
     )
 
 

@@ -77,26 +77,32 @@ def read_table(
         elif source.start(4) == b"PAR1":
             if layout.is_transposed:
                 raise TableError("--transpose takes text tables and Excel files only.")
-            return read_parquet(source, set(as_text), only)
+            return read_parquet(source, set(as_text), only, layout.names_samples)
         else:
             source.refuse_others()
             if not layout.is_transposed:
-                return _read_text(source, set(as_text), encoding, formats)
+                return _read_text(
+                    source, set(as_text), encoding, formats, layout.names_samples
+                )
             cells = _text_rows(source, encoding)
         _check_cells(cells, source)
-        return read_cells(
-            source.name, cells, set(as_text), formats, layout.is_transposed
-        )
+        return read_cells(source.name, cells, set(as_text), formats, layout)
 
 
 # --- text ----------------------------------------------------------------------------
 
 
 def _read_text(
-    source: TableFile, as_text: set[str], encoding: str | None, formats: FormatRules
+    source: TableFile,
+    as_text: set[str],
+    encoding: str | None,
+    formats: FormatRules,
+    names_samples: bool,
 ) -> Table:
     found, remarks = _encoding(source, encoding)
     dialect = _dialect(source, found)
+    if names_samples:
+        as_text = as_text | {dialect.names[0]}
     table = TextTable(source, found, dialect, as_text, formats).read()
     return replace(table, remarks=remarks + table.remarks)
 
