@@ -84,7 +84,7 @@ def test_hundreds_of_values_are_counted_instead_of_listed():
     assert "convert it to a yes/no column" in str(e.value)
     assert len(str(e.value)) < 200
     table = made(y=[f"class {j}" for j in range(15)])
-    with pytest.raises(PositiveError, match="'class 0', .* and 7 more"):
+    with pytest.raises(PositiveError, match=r"'class 0', .* and 7 more"):
         find_target(table, "y", "yes")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,9 +10,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..output.portable import InvalidModel, PortableModel
-from ..output.portable.categories import truth
+from ..output.portable.categories import MISSING_WORDS, truth
 from ..output.portable.lookups import BOOLEAN, NUMBER
-from ..output.portable.origins import CLASS_WEIGHTS, PREPARATION, takes_columns
+from ..output.portable.origins import (
+    CLASS_WEIGHTS,
+    PREPARATION,
+    read_origins,
+    takes_columns,
+)
 from ..output.portable.parts import Feature, Group, Proof, RefitProof
 from ..output.portable.points import Values, are_values, places
 from ..output.portable.raw_columns import column_kinds, input_columns
@@ -159,7 +164,7 @@ class Loaded:
         needed |= {one for one in (id_column, target) if one is not None}
         table = read_table(
             path, as_text=texts, encoding=encoding, formats=rules, only=needed,
-            layout=layout,
+            layout=layout, words=self._words,
         )  # fmt: skip
         check_names(formats, table)
         return table
@@ -171,6 +176,17 @@ class Loaded:
         if self.preparation is None:
             return set(self.model.names)
         return self.preparation.number_columns
+
+    @property
+    def _words(self) -> dict[str, Collection[str]]:
+        """Words for missing values that are categories of the model."""
+        if self.preparation is not None:
+            return self.preparation.words
+        return {
+            one.column: [word for word in one.lookup.levels if word in MISSING_WORDS]
+            for one in read_origins(self.model)
+            if one.lookup is not None
+        }
 
     @property
     def _text_columns(self) -> set[str]:

@@ -79,7 +79,7 @@ def verify(
             sorted({*preparation.number_columns, *preparation.format_rules}),
         ),
         only=None if labels else preparation.needed,
-        layout=Layout(sheet, transpose, labels),
+        layout=Layout(sheet, transpose, labels), words=preparation.words,
     )  # fmt: skip
     check_names(formats, table)
     preparation.check_columns(table)

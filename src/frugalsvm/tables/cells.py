@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import IO, Any, NamedTuple
@@ -71,6 +71,7 @@ def read_cells(
     as_text: set[str],
     formats: FormatRules,
     layout: Layout,
+    words: Mapping[str, Collection[str]],
 ) -> Table:
     """The table whose first row, or column, has the names of its columns."""
     rows: list[Sequence[Any]] = [*_framed(name, cells.rows)]
@@ -89,7 +90,7 @@ def read_cells(
     texts = as_text | {names[0]} if layout.names_samples else as_text
     with Cells(name, made) as source:
         dialect = Dialect(",", names, renamed, 1)
-        table = TextTable(source, "utf-8", dialect, texts, rules).read()
+        table = TextTable(source, "utf-8", dialect, texts, rules, words).read()
     style = replace(table.style, separator=cells.style.separator)
     return replace(
         table,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from itertools import islice
 from os import PathLike
@@ -19,7 +19,7 @@ from .formats import ALL_OPEN, FormatRules
 from .layout import USUAL, Layout
 from .parquet import read_parquet
 from .source import TableFile
-from .text_table import TextTable
+from .text_table import NO_WORDS, TextTable
 
 # Bytes read for the first rows, and the maximum if rows are long.
 SAMPLE, MOST_SAMPLE = 2**20, 2**28
@@ -40,6 +40,7 @@ def read_table(
     formats: FormatRules = ALL_OPEN,
     only: Collection[str] | None = None,
     layout: Layout = USUAL,
+    words: Mapping[str, Collection[str]] = NO_WORDS,
 ) -> Table:
     """Read CSV, TSV, Excel or Parquet; text may be gzipped.
 
@@ -59,6 +60,8 @@ def read_table(
         Columns that are needed; others need not be read, and are then unusable.
     layout : Layout, default=USUAL
         The sheet of an Excel file, and whether its columns are the samples.
+    words : mapping from names to collections of str, default={}
+        Words for missing values that are texts in some columns: NA may be Namibia.
 
     Returns
     -------
@@ -81,30 +84,19 @@ def read_table(
         else:
             source.refuse_others()
             if not layout.is_transposed:
-                return _read_text(
-                    source, set(as_text), encoding, formats, layout.names_samples
-                )
+                found, remarks = _encoding(source, encoding)
+                dialect = _dialect(source, found)
+                names = dialect.names[:1] if layout.names_samples else []
+                table = TextTable(
+                    source, found, dialect, {*as_text, *names}, formats, words
+                ).read()
+                return replace(table, remarks=remarks + table.remarks)
             cells = _text_rows(source, encoding)
         _check_cells(cells, source)
-        return read_cells(source.name, cells, set(as_text), formats, layout)
+        return read_cells(source.name, cells, set(as_text), formats, layout, words)
 
 
 # --- text ----------------------------------------------------------------------------
-
-
-def _read_text(
-    source: TableFile,
-    as_text: set[str],
-    encoding: str | None,
-    formats: FormatRules,
-    names_samples: bool,
-) -> Table:
-    found, remarks = _encoding(source, encoding)
-    dialect = _dialect(source, found)
-    if names_samples:
-        as_text = as_text | {dialect.names[0]}
-    table = TextTable(source, found, dialect, as_text, formats).read()
-    return replace(table, remarks=remarks + table.remarks)
 
 
 def _text_rows(source: TableFile, encoding: str | None) -> CellRows:
