@@ -264,7 +264,8 @@ class TextTable:
             assert readings.doubt is not None
             remedy = "remove the % signs" if "%" in readings.doubt.text else ""
             misfit = _misfit(readings.doubt, rule, texts)
-            return UnclearNumbers(builder.size, misfit, remedy)
+            rest, wrong = _without_misfits(texts, rule, plain_by_default)
+            return UnclearNumbers(builder.size, misfit, remedy, rest, wrong)
         return texts
 
     # --- pandas ------------------------------------------------------------------
@@ -348,6 +349,26 @@ def _misfit(doubt: Doubt, rule: FormatRule, texts: Texts) -> str:
     if are_all_numbers([doubt.text]) and doubt.text != first:
         return f"{has}, which is in a different format from {shortened(first)!r}"
     return f"{has}, which is not a number like the others"
+
+
+def _without_misfits(
+    texts: Texts, rule: FormatRule, plain_by_default: bool
+) -> tuple[Numbers | None, np.ndarray | None]:
+    """The numbers among texts, and a mask of the others; None if still ambiguous."""
+    fits = Readings(rule).admits(texts.levels)
+    numbers = [
+        one for one, is_number in zip(texts.levels, fits, strict=True) if is_number
+    ]
+    places = np.append(np.where(fits, np.cumsum(fits) - 1, -1), -1)
+    readings = Readings(rule)
+    readings.add(numbers, places[texts.codes])
+    found = None
+    if readings.are_numbers:
+        found = readings.decide(plain_by_default and not rule.was_whole)
+    if found is None:
+        return None, None
+    wrong = np.append(~fits, False)[texts.codes]
+    return Numbers(readings.numbers(found), found), wrong
 
 
 def shortened(text: str) -> str:
