@@ -102,12 +102,12 @@ STRAYS = ["n/a", "NA", "7,5", "1.234,5", "12 345", "."]
 def test_cells_of_numbers_are_not_read_again_as_text(tmp_path, stray):
     """Not even beside text cells, in a file in which commas are decimal."""
     rows = [["dose", "price", "zip"], [1.234, "4,75", 10115], [stray, "5,25", "01067"]]
-    rows += [[2.5, "1.001,50", 20095], [1000, None, 80331], [1e-7, None, None]]
+    rows += [[2.345, "1.001,50", 20095], [750, None, 80331], [12.345, None, None]]
     path = saved(tmp_path / "a.xlsx", ("data", rows))
     found = {"7,5": 7.5, "1.234,5": 1234.5, "12 345": 12345}.get(stray)
     table = read_table(path)
     assert cells(table) == {
-        "dose": [1.234, found, 2.5, 1000, 1e-7],
+        "dose": [1.234, found, 2.345, 750, 12.345],
         "price": [4.75, 5.25, 1001.5, None, None],
         "zip": ["10115", "01067", "20095", "80331", None],
     }
