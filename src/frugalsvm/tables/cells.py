@@ -118,8 +118,10 @@ def read_cells(
         dialect = Dialect(",", names, renamed, 1)
         table = TextTable(source, "utf-8", dialect, texts, formats, words).read()
     columns = {
-        name: _with_numbers(table.columns[name], cells, name in texts)
-        for name, cells in zip(names, zip(*body, strict=True), strict=True)
+        name: _with_numbers(
+            table.columns[name], [row[j] for row in body], name in texts
+        )
+        for j, name in enumerate(names)
     }
     has_numbers = any(_is_number(cell) for row in body for cell in row)
     decimal = "." if has_numbers else table.style.decimal

@@ -55,8 +55,6 @@ def _read(
     if not schema.names:
         raise TableError(f"{source.name} has no columns.")
     n_rows = file.metadata.num_rows
-    if n_rows == 0:
-        raise TableError(f"{source.name} has columns, but no rows.")
     if names_samples:
         as_text = {*as_text, schema.names[0]}
         only = None if only is None else {*only, schema.names[0]}

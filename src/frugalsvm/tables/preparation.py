@@ -214,8 +214,17 @@ class Preparation:
         used = {one.name: table.columns[one.name] for one in self.columns}
         check_clear(used, table.source)
 
-    def unknown(self, table: Table) -> dict[str, dict[str, int]]:
-        """Unknown categories in a table, by column, with their row counts."""
+    def unfilled(self, table: Table) -> dict[str, np.ndarray]:
+        """Masks of the rows with a gap, by column, where that is an error."""
+        self.check_columns(table)
+        return {
+            one.name: one.gaps(table.columns[one.name])
+            for one in self.columns
+            if one.fill is None
+        }
+
+    def unknown(self, table: Table) -> dict[str, dict[str, np.ndarray]]:
+        """Rows with an unknown category, by column and category."""
         self.check_columns(table)
         found = {
             one.name: one.unknown(table.columns[one.name])

@@ -41,6 +41,7 @@ def read_table(
     only: Collection[str] | None = None,
     layout: Layout = USUAL,
     words: Mapping[str, Collection[str]] = NO_WORDS,
+    may_be_empty: bool = False,
 ) -> Table:
     """Read CSV, TSV, Excel or Parquet; text may be gzipped.
 
@@ -62,6 +63,8 @@ def read_table(
         The sheet of an Excel file, and whether its columns are the samples.
     words : mapping from names to collections of str, default={}
         Words for missing values that are texts in some columns: NA may be Namibia.
+    may_be_empty : bool, default=False
+        Whether a table may have columns, but no rows; else it is an error.
 
     Returns
     -------
@@ -72,6 +75,21 @@ def read_table(
     TableError
         If it is not a table; the message says why and what to do.
     """
+    table = _read(path, set(as_text), encoding, formats, only, layout, words)
+    if table.n_rows == 0 and not may_be_empty:
+        raise TableError(f"{table.source} has a header line, but no rows below it.")
+    return table
+
+
+def _read(
+    path: str | PathLike[str],
+    as_text: set[str],
+    encoding: str | None,
+    formats: FormatRules,
+    only: Collection[str] | None,
+    layout: Layout,
+    words: Mapping[str, Collection[str]],
+) -> Table:
     with TableFile(path) as source:
         if is_workbook(source):
             cells = sheet_rows(source, layout.sheet)
@@ -80,7 +98,7 @@ def read_table(
         elif source.start(4) == b"PAR1":
             if layout.is_transposed:
                 raise TableError("--transpose takes text tables and Excel files only.")
-            return read_parquet(source, set(as_text), only, layout.names_samples)
+            return read_parquet(source, as_text, only, layout.names_samples)
         else:
             source.refuse_others()
             if not layout.is_transposed:
@@ -93,7 +111,7 @@ def read_table(
                 return replace(table, remarks=remarks + table.remarks)
             cells = _text_rows(source, encoding)
         _check_cells(cells, source)
-        return read_cells(source.name, cells, set(as_text), formats, layout, words)
+        return read_cells(source.name, cells, as_text, formats, layout, words)
 
 
 # --- text ----------------------------------------------------------------------------

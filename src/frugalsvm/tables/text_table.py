@@ -103,10 +103,6 @@ class TextTable:
         # The columns read again may settle the format.
         columns = self._finished(not self._are_points_foreign())
         n_rows = len(next(iter(columns.values())))
-        if n_rows == 0:
-            raise TableError(
-                f"{self._source.name} has a header line, but no rows below it."
-            )
         remarks = self._dialect.remarks + _format_remarks(columns)
         if padded:
             remarks.append(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -34,11 +34,29 @@ def features_of_columns(model: PortableModel, X: Any) -> np.ndarray:
     """The model's features of the rows of a table; it may have them already."""
     if _has_names(X) and _has(X, model.names) and not _has(X, input_columns(model)):
         return np.column_stack([np.asarray(X[name], float) for name in model.names])
-    column_of = _reader(model, X)
-    origins = read_origins(model)
     found: list[np.ndarray] = []
+    for origin, known, values in _features(model, X):
+        if np.isnan(values).any():
+            raise ValueError(_no_value(origin, known, values))
+        found.append(values)
+    return np.column_stack(found)
+
+
+def rows_without_value(model: PortableModel, X: Any) -> dict[str, np.ndarray]:
+    """Masks of the rows that features have no value for, by column."""
+    found: dict[str, np.ndarray] = {}
+    for origin, _, values in _features(model, X):
+        found[origin.column] = found.get(origin.column, False) | np.isnan(values)
+    return found
+
+
+def _features(
+    model: PortableModel, X: Any
+) -> Iterator[tuple[Origin, np.ndarray, np.ndarray]]:
+    """For each feature its origin, its column, and its values, perhaps NaN."""
+    column_of = _reader(model, X)
     before, known, at = None, np.empty(0), np.empty(0, dtype=np.int64)
-    for origin in origins:
+    for origin in read_origins(model):
         if before is None or origin.column != before.column:
             known = column_of(origin.column)
         if origin.lookup is None:
@@ -47,11 +65,8 @@ def features_of_columns(model: PortableModel, X: Any) -> np.ndarray:
             if not is_of_same_code(origin, before):
                 at = places(origin.lookup.levels, known)
             values = origin.lookup.table()[at]
-        if np.isnan(values).any():
-            raise ValueError(_no_value(origin, known, values))
-        found.append(values)
+        yield origin, known, values
         before = origin
-    return np.column_stack(found)
 
 
 def _reader(model: PortableModel, X: Any) -> Callable[[str], np.ndarray]:
