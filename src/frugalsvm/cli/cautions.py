@@ -68,7 +68,7 @@ def _repeated(data: PreparedTable) -> list[str]:
     return [
         f"{listed(names, quoted=True)} repeat{'s' * (len(names) == 1)}: rows with the "
         "same one belong together, but the folds separate them, so that accuracies may "
-        "be too high"
+        "be too high for others; to know, fit to some of them and predict the rest"
     ]
 
 
