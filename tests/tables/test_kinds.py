@@ -320,3 +320,54 @@ def test_names_of_rows_may_repeat():
     table = made(name=names, useful=USEFUL, y=TARGET)
     plan = make_plan(replace(table, row_names="name"), "y")
     assert plan.repeated == ("name",)
+
+
+DRAWS = np.random.default_rng(3)
+KILOGRAMS = DRAWS.normal(75, 15, 300).round(1)
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        # As in tables of accidents, of a census, and of an election.
+        ("weight", DRAWS.lognormal(4.5, 1.7, 300).round(3)),
+        ("fnlwgt", DRAWS.lognormal(12, 0.5, 300).round()),
+        ("Weight", DRAWS.lognormal(8.7, 0.6, 300).round(2)),
+        ("wt", DRAWS.lognormal(8, 0.8, 300).round()),
+        ("sample_weight", DRAWS.lognormal(0, 0.5, 300).round(2)),
+        ("finalwgt", DRAWS.uniform(500, 2000, 300).round()),
+        ("pspwght", (one := DRAWS.uniform(0.8, 1.2, 300)) / one.mean()),
+        ("WTMEC2YR", DRAWS.lognormal(10, 0.9, 300)),
+    ],
+)
+def test_weights_of_a_survey_are_told_from_other_weights(name, values):
+    useful, target = DRAWS.normal(size=300).tolist(), ["no", "yes"] * 150
+    table = made(**{name: values.tolist(), "useful": useful, "y": target})
+    assert make_plan(table, "y").weights == (name,)
+    assert make_plan(table, "y", exclude=[name]).weights == ()
+    for other in ("price", "birth_weight", "weight_gain", "growth"):
+        table = made(**{other: values.tolist(), "useful": useful, "y": target})
+        assert make_plan(table, "y").weights == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("weight", KILOGRAMS),
+        ("wt", DRAWS.normal(75, 15, 300)),
+        ("Weight", 2.2046226 * KILOGRAMS),
+        ("gewicht", 1000 * KILOGRAMS),
+        # Children and adults, cars, parcels.
+        ("weight", DRAWS.uniform(3, 110, 300)),
+        ("weight", DRAWS.normal(2980, 850, 300).clip(1600).round()),
+        ("wgt", DRAWS.lognormal(1, 0.6, 300).round(1)),
+        ("sample_weight", DRAWS.normal(10, 0.2, 300)),
+        ("weights", DRAWS.integers(1, 4, 300).astype(float)),
+    ],
+)
+def test_weights_of_bodies_and_things_are_measurements(name, values):
+    useful, target = DRAWS.normal(size=300).tolist(), ["no", "yes"] * 150
+    table = made(**{name: values.tolist(), "useful": useful, "y": target})
+    plan = make_plan(table, "y")
+    assert plan.weights == ()
+    assert name in plan.kinds

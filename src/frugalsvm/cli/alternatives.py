@@ -83,6 +83,7 @@ def alternatives(
     Shows which features are proved to be in every good model, and what can replace the
     others.
     """
+    from .cautions import of_names
     from .class_weights import parse_class_weight
     from .formats import parse_formats
     from .parsing import (
@@ -131,8 +132,11 @@ def alternatives(
             limit, deadline.left, Search("fast", None, jobs, session.seed),
             certificate is not None, max_nodes,
         )  # fmt: skip
+    cautions = of_names(table, has_folds=False)
+    for text in cautions:
+        session.warn(text)
     _show(session, found)
-    content = _content(found)
+    content = _content(found) | {"warnings": cautions}
     content["class_weight"] = class_weight_of(conditions, table.target.signs)
     with given_with_errors(session, content):
         if certificate is not None and found.certificate is not None:

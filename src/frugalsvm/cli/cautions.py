@@ -44,7 +44,7 @@ class Cautions:
                 preparation.values(data.table),
                 data.target.positive,
             )
-        return cls(tuple(map(_reassured, found)), (*_repeated(data), *remarks))
+        return cls(tuple(map(_reassured, found)), (*of_names(data), *remarks))
 
     @property
     def texts(self) -> list[str]:
@@ -60,16 +60,28 @@ class Cautions:
             session.warn(f"and {n_more} more; --json and --report have all of them")
 
 
-def _repeated(data: PreparedTable) -> list[str]:
-    """That rows belong together, which folds do not know."""
-    names = data.plan.repeated
-    if not names:
-        return []
-    return [
-        f"{listed(names, quoted=True)} repeat{'s' * (len(names) == 1)}: rows with the "
-        "same one belong together, but the folds separate them, so that accuracies may "
-        "be too high for others; to know, fit to some of them and predict the rest"
-    ]
+def of_names(data: PreparedTable, has_folds: bool = True) -> list[str]:
+    """What names of columns say: that rows belong together, or have weights."""
+    found = []
+    repeated, weights = data.plan.repeated, data.plan.weights
+    if repeated and has_folds:
+        found.append(
+            f"{listed(repeated, quoted=True)} repeat{'s' * (len(repeated) == 1)}: rows "
+            "with the same one belong together, but the folds separate them, so that "
+            "accuracies may be too high for others; to know, fit to some of them and "
+            "predict the rest"
+        )
+    if weights:
+        is_one = len(weights) == 1
+        found.append(
+            f"{listed(weights, quoted=True)} look{'s' * is_one} like weights of a "
+            "survey, for how many others a row stands, and "
+            f"{'is' if is_one else 'are'} used as {'a feature' * is_one}"
+            f"{'features' * (not is_one)}: --exclude {weights[0]!r} leaves "
+            f"{'it' if is_one else 'such a column'} out. Shares and accuracies count "
+            "each row once; in Python, fit takes them as sample_weight"
+        )
+    return found
 
 
 def _reassured(warning: DataWarning) -> DataWarning:

@@ -109,6 +109,7 @@ def path(
     cross-validated accuracy. The mark < shows the fewest features within one standard
     error of the best accuracy, or balanced accuracy if the classes have weights.
     """
+    from .cautions import of_names
     from .class_weights import parse_class_weight
     from .formats import parse_formats
     from .parsing import (
@@ -161,6 +162,9 @@ def path(
                 )
         except KeyboardInterrupt:
             interrupted = True
+    cautions = of_names(table, has_folds=folds > 0)
+    for text in cautions:
+        session.warn(text)
     if interrupted:
         session.warn("interrupted: the path is shown without cross-validation")
     if deadline.left_out:
@@ -169,6 +173,7 @@ def path(
     content = _content(table, preparation, conditions, found, scores)
     content["interrupted"] = interrupted
     content["left_out"] = deadline.left_out
+    content["warnings"] = cautions
     content["class_weight"] = class_weight_of(conditions, table.target.signs)
     with given_with_errors(session, content):
         if report is not None:

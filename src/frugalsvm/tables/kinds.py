@@ -20,6 +20,7 @@ from ..output.identifiers import (
     says_subjects,
 )
 from ..output.portable.categories import why_unclear
+from ..output.survey_weights import are_survey_weights, is_weight_name
 from .columns import (
     Column,
     Numbers,
@@ -75,12 +76,15 @@ class Plan:
     repeated : tuple of str
         Columns, in use or not, of which each value stands for a person or sample that
         has several rows, by its name.
+    weights : tuple of str
+        Columns in use that look like weights of rows in a survey.
     """
 
     kinds: dict[str, str]
     dropped: tuple[tuple[str, str], ...]
     target: str
     repeated: tuple[str, ...] = ()
+    weights: tuple[str, ...] = ()
 
     @property
     def categories(self) -> list[str]:
@@ -176,7 +180,14 @@ def make_plan(
         for name, column in columns
         if name != target and _repeats(name, column, reasons.get(name, ""))
     ]
-    return Plan(kinds, tuple(dropped), target, tuple(repeated))
+    weights = [
+        name
+        for name in kinds
+        if is_weight_name(name)
+        and isinstance(column := table.columns[name], Numbers)
+        and are_survey_weights(name, column.values)
+    ]
+    return Plan(kinds, tuple(dropped), target, tuple(repeated), tuple(weights))
 
 
 def _repeats(name: str, column: Column, reason: str) -> bool:
