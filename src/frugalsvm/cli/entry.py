@@ -135,7 +135,7 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-class _Output(io.FileIO):
+class _StandardOutput(io.FileIO):
     """Standard output; it notices if it is closed before anything is written.
 
     Attributes
@@ -165,12 +165,12 @@ class _Output(io.FileIO):
         return n
 
 
-def _mend_streams() -> _Output | None:
+def _mend_streams() -> _StandardOutput | None:
     """Make the output streams accept all characters and write all bytes.
 
     Returns
     -------
-    _Output or None
+    _StandardOutput or None
         Standard output, unless it is a terminal or was replaced.
     """
     for stream in (sys.stdout, sys.stderr):
@@ -183,7 +183,7 @@ def _mend_streams() -> _Output | None:
     is_bare = isinstance(sys.stdout.buffer, io.RawIOBase)
     if sys.stdout.isatty() and not is_bare:
         return None
-    output = _Output()
+    output = _StandardOutput()
     sys.stdout = io.TextIOWrapper(
         io.BufferedWriter(output),
         encoding=sys.stdout.encoding,
@@ -204,7 +204,7 @@ def _give_back_memory() -> None:
             ctypes.CDLL(None).mallopt(M_MMAP_THRESHOLD, LARGE_BLOCK)
 
 
-def _flushed(code: int, output: _Output | None) -> int:
+def _flushed(code: int, output: _StandardOutput | None) -> int:
     """The exit code, or 1 if none or not the last of the output could be written."""
     try:
         sys.stdout.flush()
