@@ -132,7 +132,7 @@ def alternatives(
             limit, deadline.left, Search("fast", None, jobs, session.seed),
             certificate is not None, max_nodes,
         )  # fmt: skip
-    cautions = of_names(table, has_folds=False)
+    cautions = of_names(table)
     for text in cautions:
         session.warn(text)
     _show(session, found)

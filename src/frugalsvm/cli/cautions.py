@@ -60,16 +60,16 @@ class Cautions:
             session.warn(f"and {n_more} more; --json and --report have all of them")
 
 
-def of_names(data: PreparedTable, has_folds: bool = True) -> list[str]:
+def of_names(data: PreparedTable) -> list[str]:
     """What names of columns say: that rows belong together, or have weights."""
     found = []
     repeated, weights = data.plan.repeated, data.plan.weights
-    if repeated and has_folds:
+    if repeated:
         found.append(
             f"{listed(repeated, quoted=True)} repeat{'s' * (len(repeated) == 1)}: rows "
-            "with the same one belong together, but the folds separate them, so that "
-            "accuracies may be too high for others; to know, fit to some of them and "
-            "predict the rest"
+            "with the same one belong together, but folds separate them, so that "
+            "cross-validated accuracies may be too high for others; to know, fit to "
+            "some of them and predict the rest"
         )
     if weights:
         is_one = len(weights) == 1

@@ -162,7 +162,7 @@ def path(
                 )
         except KeyboardInterrupt:
             interrupted = True
-    cautions = of_names(table, has_folds=folds > 0)
+    cautions = of_names(table)
     for text in cautions:
         session.warn(text)
     if interrupted:
