@@ -277,6 +277,52 @@ def test_typed_categories_are_the_same_in_exports_and_predict(run, folder, name)
     )
 
 
+@pytest.mark.parametrize("classes", [("a", "b"), ("NA", "b")])
+@pytest.mark.parametrize("counts", [(20, 20, 10, 10), (2, 24, 24, 10), (2, 30, 2, 26)])
+def test_a_word_for_missing_may_be_a_category_beside_gaps(
+    run, run_json, folder, counts, classes
+):
+    """NA is Namibia in all tables, also in those of text, and if it is a rare one."""
+    pd = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    values = np.repeat(np.array(["NA", "DE", "None", None], object), counts)
+    rng = np.random.default_rng(0)
+    values = rng.permutation(values)
+    x = rng.normal(size=60)
+    target = np.where((values == "NA") | (x > 0.3), *classes)
+    table = pd.DataFrame({"x": x, "c": values, "y": target})
+    table.to_parquet("data.parquet")
+    table.to_csv("data.csv", index=False)
+    run("fit", "data.parquet", "-t", "y", "-k", "2", "--folds", "0", "--effort", "fast",
+        "--include", "c", "--model", "m.json", "--certificate", "p.npz")  # fmt: skip
+    for data in ("data.parquet", "data.csv"):
+        assert "is a valid proof" in run("verify", "p.npz", data).stdout
+    typed = run_json("predict", "m.json", "data.parquet")["rows"]
+    assert run_json("predict", "m.json", "data.csv")["rows"] == typed
+    code: dict = {}
+    exec(PortableModel.load("m.json").to_python(), code)
+    scores = [code["decision"](one) for one in table.astype(object).to_dict("records")]
+    np.testing.assert_allclose(scores, [one["score"] for one in typed])
+
+
+def test_a_pipeline_may_have_a_word_for_missing_as_a_category(run_json, folder):
+    pd = pytest.importorskip("pandas")
+    from sklearn.compose import make_column_transformer
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import OneHotEncoder
+    from sklearn.svm import LinearSVC
+
+    table = pd.DataFrame(
+        {"c": pd.Series(["NA", "DE", np.nan, "ZA"] * 10, dtype=object)}
+    )
+    encode = make_column_transformer((OneHotEncoder(), ["c"]))
+    pipeline = make_pipeline(encode, LinearSVC()).fit(table, table["c"] == "NA")
+    PortableModel.from_estimator(pipeline).save("m.json")
+    table.to_csv("data.csv", index=False)
+    found = [one["score"] for one in run_json("predict", "m.json", "data.csv")["rows"]]
+    np.testing.assert_allclose(found, pipeline.decision_function(table))
+
+
 def test_numbers_that_other_programs_write_differently_are_no_categories(run, folder):
     table = columns() | {"code": np.tile([0.1, 1e22, 0.30000000000000004, 3], 20)}
     path = write_csv(folder / "data.csv", table)

@@ -170,7 +170,7 @@ def test_standard_input_and_quiet(run, data):
         (["-t", "state", "-k", "many"], "--max-features must be a number"),
         (["-t", "state", "--C", "0"], "--C must be a positive number"),
         (["-t", "state", "--effort", "huge"], "--effort must be one of"),
-        (["-t", "state", "--positive", "ill"], "its classes are 'sick' and 'well'"),
+        (["-t", "state", "--positive", "ill"], "its classes are 'sick', 'well'"),
         (["-t", "state", "--exclude", "aeg"], "did you mean 'age'"),
         (["-t", "state", "--max-cost", "3"], "must be given together"),
         (["-t", "state", "--impute", "mean"], "--impute must be median"),

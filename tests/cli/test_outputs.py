@@ -69,12 +69,23 @@ def test_a_full_device(run, fitted, folder):
     assert "no space left on device to write /dev/full" in done.stderr
     options = ("-t", "state", "--effort", "fast", "--folds", "0")
     done = run(
-        "fit", data, *options, "--certificate", FULL, "--model", "m.json", code=1
+        "fit",
+        data,
+        *options,
+        "--certificate",
+        FULL,
+        "--model",
+        "m.json",
+        "--report",
+        "r.html",
+        code=1,
     )
     assert "Proved" in done.stdout
     assert "no space left on device to write /dev/full" in done.stderr
-    # The other files are written.
+    # The other files are written; what is not there cannot be verified.
     assert (folder / "m.json").exists()
+    assert "frugalsvm verify" not in done.stdout
+    assert "frugalsvm verify" not in (folder / "r.html").read_text()
 
 
 @pytest.mark.skipif(not FULL.exists(), reason="no /dev/full")

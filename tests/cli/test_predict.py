@@ -3,6 +3,7 @@ import io
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from frugalsvm import PortableModel
@@ -138,6 +139,108 @@ def test_a_missing_column_is_named(run, fitted, folder, command, name):
     path = write_csv(folder / "new.csv", table)
     done = run(command, fitted / "model.json", path, code=1)
     assert f"new.csv has no column {name!r}; it needs the columns" in done.stderr
+
+
+@pytest.mark.parametrize("suffix", ["csv", "xlsx", "parquet"])
+def test_a_header_alone_gets_a_header(run, run_json, fitted, folder, suffix):
+    frame = pd.DataFrame(columns()).head(0)
+    if suffix == "csv":
+        frame.to_csv("new.csv", index=False)
+    elif suffix == "xlsx":
+        pytest.importorskip("openpyxl")
+        frame.to_excel("new.xlsx", index=False)
+    else:
+        pytest.importorskip("pyarrow")
+        frame.to_parquet("new.parquet")
+    model, new = fitted / "model.json", f"new.{suffix}"
+    assert run("predict", model, new).stdout == "row,prediction,score,probability\n"
+    assert run_json("predict", model, new, "--skip-bad-rows")["rows"] == []
+    run("predict", model, new, "--id", "patient_id", "--strict", "-o", "out.xlsx")
+    assert "no rows below it" in run("explain", model, new, code=1).stderr
+    frame.drop(columns="age").to_csv("other.csv", index=False)
+    assert "no column 'age'" in run("predict", model, "other.csv", code=1).stderr
+
+
+def with_wrong_cells(folder):
+    """The rows of the fit, four of them with a cell that cannot be used."""
+    table = columns() | {"smoker": ["pipe", *columns()["smoker"][1:]]}
+    table["age"] = ["", "old", *table["age"][2:]]
+    table["dose"] = [*table["dose"][:5], "7;5", "<5", *table["dose"][7:]]
+    table["noise"] = ["bad"] * 80
+    return write_csv(folder / "new.csv", table)
+
+
+def test_rows_with_a_wrong_cell_may_be_skipped(run, run_json, fitted, folder):
+    model, path = fitted / "model.json", with_wrong_cells(folder)
+    assert "row 2 has 'old'" in run("predict", model, path, code=1).stderr
+    expected = run_json("predict", model, fitted / "data.csv")["rows"]
+    found = run_json("predict", model, path, "--skip-bad-rows")
+    assert found["skipped"] == {"age": [2], "dose": [6, 7]}
+    assert found["filled"] == {"age": [1]}
+    assert found["unknown"] == {"smoker": {"pipe": [1]}}
+    for k, (one, other) in enumerate(zip(found["rows"], expected, strict=True)):
+        if k in (1, 5, 6):
+            nothing = {"prediction": None, "score": None, "probability": None}
+            assert one == {"row": k + 1} | nothing
+        elif k > 0:
+            assert one == other
+    done = run("predict", model, path, "--skip-bad-rows", "--strict")
+    assert "4 of 80 rows have no prediction, because of wrong cells: " in done.stderr
+    assert "'dose' in rows 6, 7" in done.stderr
+    lines = done.stdout.splitlines()
+    assert [lines[k] for k in (1, 2, 6, 7)] == ["1,,,", "2,,,", "6,,,", "7,,,"]
+    assert not any(line.endswith(",") for line in [*lines[3:6], *lines[8:]])
+    write_csv(folder / "bad.csv", {**columns(), "age": ["?", *["old"] * 79]})
+    found = run_json("predict", model, "bad.csv", "--skip-bad-rows", "--strict")
+    assert found["skipped"] == {"age": list(range(1, 81))}
+    # A question of the format of all cells is still one.
+    write_csv(folder / "bad.csv", {**columns(), "age": ["1.234,5", *["1,234.5"] * 79]})
+    run("predict", model, "bad.csv", "--skip-bad-rows", "--decimal", "age=,")
+    write_csv(folder / "none.csv", {**columns(), "age": [f"{k}%" for k in range(80)]})
+    found = run_json("predict", model, "none.csv", "--skip-bad-rows")
+    assert len(found["skipped"]["age"]) == 80
+
+
+def test_wrong_cells_of_a_workbook(run_json, fitted, folder):
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    table = columns() | {"smoker": ["=A1", *columns()["smoker"][1:]]}
+    table["age"] = [*table["age"][:3], "old", "=1+1", *table["age"][5:]]
+    book.active.append(list(table))
+    for row in zip(*table.values(), strict=True):
+        book.active.append([x.item() if hasattr(x, "item") else x for x in row])
+    book.save("new.xlsx")
+    found = run_json("predict", fitted / "model.json", "new.xlsx", "--skip-bad-rows")
+    assert found["skipped"] == {"age": [4, 5], "smoker": [1]}
+    expected = run_json("predict", fitted / "model.json", fitted / "data.csv")["rows"]
+    assert found["rows"][5:] == expected[5:]
+
+
+@pytest.mark.parametrize("unknown", ["error", "ignore"])
+def test_wrong_cells_of_a_pipeline(run, run_json, folder, unknown):
+    from sklearn.compose import make_column_transformer
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import OneHotEncoder
+    from sklearn.svm import LinearSVC
+
+    frame = pd.DataFrame({"c": ["a", "b", "d"] * 10, "x": np.arange(30.0) % 7})
+    encode = make_column_transformer(
+        (OneHotEncoder(handle_unknown=unknown), ["c"]), ("passthrough", ["x"])
+    )
+    pipeline = make_pipeline(encode, LinearSVC()).fit(frame, np.arange(30) % 4 > 1)
+    PortableModel.from_estimator(pipeline).save("m.json")
+    (folder / "new.csv").write_text("c,x\na,1\nzz,2\nb,x\nb,\nb,3\n")
+    found = run_json("predict", "m.json", "new.csv", "--skip-bad-rows")
+    if unknown == "error":
+        assert found["skipped"] == {"x": [3, 4], "c": [2]}
+        assert found["unknown"] == {}
+    else:
+        assert found["skipped"] == {"x": [3, 4]}
+        assert found["unknown"] == {"c": {"zz": [2]}}
+    scores = pipeline.decision_function(pd.DataFrame({"c": ["a", "b"], "x": [1.0, 3]}))
+    assert [found["rows"][k]["score"] for k in (0, 4)] == pytest.approx(scores.tolist())
+    (folder / "none.csv").write_text("c,x\n")
+    assert run("predict", "m.json", "none.csv").stdout == "row,prediction,score\n"
 
 
 def test_a_repeated_column_is_reported(run, fitted, folder):

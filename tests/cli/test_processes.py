@@ -121,6 +121,33 @@ def test_files_are_written_although_the_reader_closes_the_pipe(fitted, tmp_path)
     assert len(json.loads(model.read_text())["features"]) == 2
 
 
+@pytest.mark.skipif(os.name == "nt", reason="there is no such shell there")
+@pytest.mark.parametrize(
+    "arguments",
+    [["--version"], ["info"], ["info", "--json"], ["predict"], ["predict", "--json"]],
+)
+def test_a_reader_that_closes_the_pipe_before_anything_is_written(fitted, arguments):
+    if "predict" in arguments:
+        arguments += [fitted / "model.json", fitted / "data.csv"]
+    ours, theirs = os.pipe()
+    os.close(ours)
+    process = start(*arguments, stdout=theirs)
+    os.close(theirs)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert err == "error: standard output is closed; nothing could be written to it\n"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there is no such shell there")
+def test_closed_output_that_is_not_needed(fitted, tmp_path):
+    """All goes to a file."""
+    files = f"{fitted / 'model.json'} {fitted / 'data.csv'} -o {tmp_path / 'p.csv'}"
+    done = subprocess.run(
+        f"{sys.executable} -m frugalsvm predict {files} >&-", shell=True
+    )
+    assert done.returncode == 0
+
+
 def test_all_lines_go_through_a_pipe_without_buffers(fitted):
     head, body = (fitted / "data.csv").read_bytes().split(b"\n", 1)
     done = subprocess.run(
@@ -168,8 +195,8 @@ def test_help_and_completion_load_nothing_heavy():
 @pytest.mark.parametrize(
     ("end", "code", "words"),
     [
-        (">&-", 0, ""),
-        ("--json >&-", 0, ""),
+        (">&-", 1, "error: standard output is closed; nothing could be written"),
+        ("--json >&-", 1, "error: standard output is closed; nothing could be written"),
         ("2>&-", 0, ""),
         ("> /dev/full", 1, "no space left on device to write standard output"),
         ("--json > /dev/full", 1, "no space left on device to write standard output"),

@@ -1,5 +1,6 @@
 """Cells that are no numbers in columns of numbers, and numbers of persons."""
 
+import numpy as np
 import pytest
 
 from tests.cli.conftest import columns, write_csv
@@ -64,3 +65,24 @@ def test_persons_in_several_rows_are_said(run, folder):
     assert "'subject_id' repeats: rows with the same one belong" in done.stderr
     done = run("fit", data, *FIT, "--keep", "subject_id")
     assert "dropped subject_id" not in done.stderr
+    assert "'subject_id' repeats: rows with the same one belong" in done.stderr
+    done = run("fit", data, *FIT, "--exclude", "subject_id")
+    assert "'subject_id' repeats: rows with the same one belong" in done.stderr
+    done = run("path", data, *FIT[:2], "--budgets", "1-2", "--folds", "2")
+    assert "'subject_id' repeats: rows with the same one belong" in done.stderr
+
+
+def test_survey_weights_are_said(run, run_json, folder):
+    weights = np.random.default_rng(0).lognormal(5, 1.5, 80).round(2)
+    data = write_csv(folder / "data.csv", columns() | {"weight": weights})
+    for words in (
+        run_json("fit", data, *FIT)["warnings"],
+        run_json("path", data, *FIT[:2], "--budgets", "1", "--folds", "0")["warnings"],
+        run_json("alternatives", data, *FIT[:2], "-k", "1")["warnings"],
+    ):
+        (word,) = [one for one in words if "'weight'" in one]
+        assert "looks like weights of a survey" in word
+        assert "--exclude 'weight' leaves it out" in word
+        assert "sample_weight" in word
+    done = run("fit", data, *FIT, "--exclude", "weight")
+    assert "weights of a survey" not in done.stderr

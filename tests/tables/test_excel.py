@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from frugalsvm.tables import Numbers, TableError, Texts, read_table
+from frugalsvm.tables.columns import check_clear
 from frugalsvm.tables.excel import write_sheet
 from frugalsvm.tables.formats import FormatRule, FormatRules
 from frugalsvm.tables.layout import Layout
@@ -92,6 +93,86 @@ def test_sheets_by_name_and_number(tmp_path):
     (tmp_path / "a.csv").write_text("a,b\n1,2\n")
     with pytest.raises(TableError, match=r"--sheet: a.csv is not an Excel file"):
         read_table(tmp_path / "a.csv", layout=Layout("one"))
+
+
+STRAYS = ["n/a", "NA", "7,5", "1.234,5", "12 345", "."]
+
+
+@pytest.mark.parametrize("stray", STRAYS)
+def test_cells_of_numbers_are_not_read_again_as_text(tmp_path, stray):
+    """Not even beside text cells, in a file in which commas are decimal."""
+    rows = [["dose", "price", "zip"], [1.234, "4,75", 10115], [stray, "5,25", "01067"]]
+    rows += [[2.345, "1.001,50", 20095], [750, None, 80331], [12.345, None, None]]
+    path = saved(tmp_path / "a.xlsx", ("data", rows))
+    found = {"7,5": 7.5, "1.234,5": 1234.5, "12 345": 12345}.get(stray)
+    table = read_table(path)
+    assert cells(table) == {
+        "dose": [1.234, found, 2.345, 750, 12.345],
+        "price": [4.75, 5.25, 1001.5, None, None],
+        "zip": ["10115", "01067", "20095", "80331", None],
+    }
+    assert table.style.decimal == "."
+    # What a model stores reads the same file in the same way.
+    rules = {
+        name: FormatRule.of(one.format)
+        for name, one in table.columns.items()
+        if isinstance(one, Numbers)
+    }
+    again = read_table(path, as_text=["zip"], formats=FormatRules(columns=rules))
+    assert cells(again) == cells(table)
+
+
+def test_text_among_numbers_that_may_be_a_number_is_refused(tmp_path):
+    def refused(*cells):
+        rows = [["x", "y"], *([one, k] for k, one in enumerate(cells))]
+        table = read_table(saved(tmp_path / "a.xlsx", ("data", rows)))
+        with pytest.raises(TableError) as error:
+            check_clear(table.columns, table.source)
+        return str(error.value)
+
+    assert "'1,234' in row 2 is 1234 with decimal points" in refused(1.5, "1,234", 2)
+    assert "row 2 has the text '06.2019' among numb" in refused(1.5, "06.2019", 2)
+    words = refused(0.5, "1.234,5", "7.25")
+    assert "row 3 has '7.25', which is in a different format from '1.234,5'" in words
+
+
+def computed_by_hand(path, formulas, **values):
+    """A workbook with formulas; only some of them have a value in the file."""
+    saved(path, ("data", [["a", "b", "c"], *formulas]))
+    with zipfile.ZipFile(path) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    sheet = "xl/worksheets/sheet1.xml"
+    text = parts[sheet].decode()
+    for place, value in values.items():
+        start, end = text.index(f'r="{place}"'), text.index("</c>", text.index(place))
+        kind = "" if isinstance(value, (int, float)) else ' t="str"'
+        cell = text[start:end].replace(">", f"{kind}>", 1).replace("<v />", "<v></v>")
+        text = text[:start] + cell.replace("<v></v>", f"<v>{value}</v>") + text[end:]
+    parts[sheet] = text.encode()
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in parts.items():
+            archive.writestr(name, content)
+    return path
+
+
+def test_formulas_without_a_value_are_said(tmp_path):
+    rows = [[1, "=A2+1", "x"], [2, "=A3+1", "y"], [3.5, '=IF(A4>9,1,"")', "z"]]
+    path = computed_by_hand(tmp_path / "a.xlsx", rows, B2=2, B3=3.25, B4="")
+    assert cells(read_table(path))["b"] == [2, 3.25, None]
+    path = computed_by_hand(tmp_path / "a.xlsx", rows, B2=2, B4="")
+    table = read_table(path)
+    with pytest.raises(TableError) as error:
+        check_clear(table.columns, table.source)
+    words = str(error.value)
+    assert "column 'b': row 2 has a formula (cell B3) without a value in" in words
+    assert "open the file in a spreadsheet program and save it" in words
+    # Texts, and names of columns, may be formulas as well.
+    table = read_table(path, as_text=["b"])
+    with pytest.raises(TableError, match=r"cell B3"):
+        check_clear(table.columns, table.source)
+    saved(path, ("data", [["a", "=A1"], [1, 2]]))
+    with pytest.raises(TableError, match=r"the header has a formula \(cell B1\)"):
+        read_table(path)
 
 
 def test_titles_margins_and_errors(tmp_path):

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -74,6 +76,16 @@ def test_useless_columns_are_dropped_with_a_reason(name, values, words):
         ("PSNR", RNG.permutation(10 * N)[:N].tolist()),
         ("NO", RNG.permutation(10 * N)[:N].tolist()),
         ("column", [10_000_000 + j * j for j in range(N)]),
+        ("Hausnummer", RNG.permutation(10 * N)[:N].tolist()),
+        ("house number", RNG.permutation(10 * N)[:N].tolist()),
+        ("patient_age", RNG.permutation(10 * N)[:N].tolist()),
+        ("sample_weight", RNG.permutation(10 * N)[:N].tolist()),
+        ("number_of_customers", RNG.permutation(10 * N)[:N].tolist()),
+        ("user_id_count", [j // 2 for j in range(N)]),
+        ("Customers", [j // 3 for j in range(N)]),
+        ("sample", (np.arange(N) // 2 + 0.5).tolist()),
+        ("subject", ["Maths", "English", "Music"] * (N // 3)),
+        ("patient", [j // 3 for j in range(N)]),
     ],
 )
 def test_other_columns_are_used(name, values):
@@ -255,3 +267,107 @@ def test_identifiers_of_persons_may_repeat():
     assert why([1, 2, 3] * 30, "subject_id") is None
     assert make_plan(made(id=[*range(100)], useful=useful, y=["a", "b"] * 50), "y"
                      ).repeated == ()  # fmt: skip
+
+
+@pytest.mark.parametrize("n_each", [2, 3, 10])
+@pytest.mark.parametrize(
+    ("name", "form"),
+    [
+        ("id", int), ("patient", int), ("PatientID", int), ("Kunden-Nr", int),
+        ("customer no", int), ("sample", "S{}".format), ("subject_id", "P{:03}".format),
+        ("USUBJID", "C1-{}".format), ("userId", int), ("id", "P{}".format),
+    ],
+)  # fmt: skip
+def test_persons_and_samples_are_dropped_however_often_they_repeat(name, form, n_each):
+    rng = np.random.default_rng(0)
+    numbers = rng.permutation(np.repeat(1000 + 7 * np.arange(30), n_each)).tolist()
+    values = [form(one) for one in numbers]
+    assert "--keep uses them anyway" in why(values, name)
+    useful, target = rng.normal(size=30 * n_each).tolist(), ["a", "b"] * 15 * n_each
+    table = made(**{name: values, "useful": useful, "y": target})
+    for options in ({}, {"exclude": [name]}, {"keep": [name]}):
+        plan = make_plan(table, "y", **options)
+        assert (name in plan.kinds) is ("keep" in options)
+        assert plan.repeated == (name,)
+
+
+def test_few_persons_are_used_but_said_to_repeat():
+    useful = np.random.default_rng(1).normal(size=120).tolist()
+
+    def repeated(name, n):
+        table = made(**{name: [j % n for j in range(120)], "useful": useful,
+                        "y": ["no", "yes"] * 60})  # fmt: skip
+        plan = make_plan(table, "y")
+        assert name in plan.kinds
+        return plan.repeated
+
+    assert repeated("subject", 20) == repeated("subject", 6) == ("subject",)
+    # Kinds of cases, and what is not about persons.
+    assert repeated("case", 4) == repeated("store", 30) == repeated("age", 30) == ()
+
+
+def test_other_numbers_called_id_are_no_measurements():
+    stores = [7 * (j % 30) + j % 3 for j in range(300)]
+    assert "identifiers (30 different numbers" in why(stores, "store_id")
+    assert why([f"S{one % 30}" for one in stores], "store_id") is None
+    useful = np.random.default_rng(1).normal(size=300).tolist()
+    table = made(store_id=stores, useful=useful, y=["no", "yes"] * 150)
+    assert make_plan(table, "y").repeated == ("store_id",)
+
+
+def test_names_of_rows_may_repeat():
+    names = [f"x{j // 2}" for j in range(N)]
+    table = made(name=names, useful=USEFUL, y=TARGET)
+    plan = make_plan(replace(table, row_names="name"), "y")
+    assert plan.repeated == ("name",)
+
+
+DRAWS = np.random.default_rng(3)
+KILOGRAMS = DRAWS.normal(75, 15, 300).round(1)
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        # As in tables of accidents, of a census, and of an election.
+        ("weight", DRAWS.lognormal(4.5, 1.7, 300).round(3)),
+        ("fnlwgt", DRAWS.lognormal(12, 0.5, 300).round()),
+        ("Weight", DRAWS.lognormal(8.7, 0.6, 300).round(2)),
+        ("wt", DRAWS.lognormal(8, 0.8, 300).round()),
+        ("sample_weight", DRAWS.lognormal(0, 0.5, 300).round(2)),
+        ("finalwgt", DRAWS.uniform(500, 2000, 300).round()),
+        ("pspwght", (one := DRAWS.uniform(0.8, 1.2, 300)) / one.mean()),
+        ("WTMEC2YR", DRAWS.lognormal(10, 0.9, 300)),
+    ],
+)
+def test_weights_of_a_survey_are_told_from_other_weights(name, values):
+    useful, target = DRAWS.normal(size=300).tolist(), ["no", "yes"] * 150
+    table = made(**{name: values.tolist(), "useful": useful, "y": target})
+    assert make_plan(table, "y").weights == (name,)
+    assert make_plan(table, "y", exclude=[name]).weights == ()
+    for other in ("price", "birth_weight", "weight_gain", "growth"):
+        table = made(**{other: values.tolist(), "useful": useful, "y": target})
+        assert make_plan(table, "y").weights == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("weight", KILOGRAMS),
+        ("wt", DRAWS.normal(75, 15, 300)),
+        ("Weight", 2.2046226 * KILOGRAMS),
+        ("gewicht", 1000 * KILOGRAMS),
+        # Children and adults, cars, parcels.
+        ("weight", DRAWS.uniform(3, 110, 300)),
+        ("weight", DRAWS.normal(2980, 850, 300).clip(1600).round()),
+        ("wgt", DRAWS.lognormal(1, 0.6, 300).round(1)),
+        ("sample_weight", DRAWS.normal(10, 0.2, 300)),
+        ("weights", DRAWS.integers(1, 4, 300).astype(float)),
+    ],
+)
+def test_weights_of_bodies_and_things_are_measurements(name, values):
+    useful, target = DRAWS.normal(size=300).tolist(), ["no", "yes"] * 150
+    table = made(**{name: values.tolist(), "useful": useful, "y": target})
+    plan = make_plan(table, "y")
+    assert plan.weights == ()
+    assert name in plan.kinds

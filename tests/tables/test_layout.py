@@ -1,6 +1,7 @@
 """Tables whose columns are the samples, and labels in a file of their own."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from frugalsvm.tables import TableError, find_target, make_plan, read_table
@@ -97,10 +98,31 @@ def test_labels_are_joined_by_name(file):
 
 
 def test_labels_may_be_numbers_of_samples_with_numbers(file):
-    table = read_table(file("id,x\n1,0.5\n2,0.25\n3,0.125\n", "rows.csv"))
+    named = Layout(labels="l.csv")
+    rows = file("id,x\n1,0.5\n2,0.25\n3,0.125\n", "rows.csv")
+    table = read_table(rows, layout=named)
     found = joined(table, file("id,y\n3,1\n1,0\n2,1\n", "l.csv"), "y")
     assert found.columns["y"].values.tolist() == [0, 1, 1]
     assert make_plan(found, "y").kinds == {"x": "number"}
+
+
+@pytest.mark.parametrize("suffix", ["csv", "xlsx", "parquet"])
+def test_names_of_samples_are_compared_as_text(file, tmp_path, suffix):
+    """As numbers, 1e3 and 1000 would be one sample, and 1.50 would be 1.5."""
+    names, rows = ["1e3", "1000", "1.50", "007"], tmp_path / f"rows.{suffix}"
+    frame = pd.DataFrame({"id": names, "x": [0.5, 0.25, 0.125, 0]})
+    if suffix == "csv":
+        frame.to_csv(rows, index=False)
+    elif suffix == "xlsx":
+        pytest.importorskip("openpyxl")
+        frame.to_excel(rows, index=False)
+    else:
+        pytest.importorskip("pyarrow")
+        frame.to_parquet(rows)
+    labels = file("id,y\n1000,1\n1.50,3\n007,4\n1e3,2\n7,5\n1.5,6\n", "l.csv")
+    table = read_table(rows, layout=Layout(labels=labels))
+    found = joined(table, labels, "y")
+    assert found.columns["y"].values.tolist() == [2, 1, 3, 4]
 
 
 @pytest.mark.parametrize(

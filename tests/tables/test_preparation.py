@@ -73,7 +73,9 @@ def test_new_tables(table):
     preparation = prepared(table)
     new = made(sex=["m"], colour=["purple"], extra=[1.0], number=[4.0])
     assert preparation.values(new)[0].tolist() == [4, 0, 0, 0, 1]
-    assert preparation.unknown(new) == {"colour": {"purple": 1}}
+    ((name, levels),) = preparation.unknown(new).items()
+    assert (name, [*levels]) == ("colour", ["purple"])
+    assert levels["purple"].size == 1
     with pytest.raises(TableError, match="has no columns 'colour', 'sex'"):
         preparation.values(made(number=[1.0]))
     with pytest.raises(TableError, match=r"row 2 has 'many'"):

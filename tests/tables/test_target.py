@@ -73,8 +73,19 @@ def test_one_class_against_all_others(values, positive):
 def test_unknown_names():
     with pytest.raises(UnknownColumn, match="--target: no column 'z'"):
         find_target(made(y=[0, 1]), "z")
-    with pytest.raises(PositiveError, match="its classes are '0' and '1'"):
+    with pytest.raises(PositiveError, match="its classes are '0', '1'"):
         find_target(made(y=[0, 1]), "y", "2")
+
+
+def test_hundreds_of_values_are_counted_instead_of_listed():
+    table = made(y=list(range(400)))
+    with pytest.raises(PositiveError, match="has no class 'yes'; it has 400 diff") as e:
+        find_target(table, "y", "yes")
+    assert "convert it to a yes/no column" in str(e.value)
+    assert len(str(e.value)) < 200
+    table = made(y=[f"class {j}" for j in range(15)])
+    with pytest.raises(PositiveError, match=r"'class 0', .* and 7 more"):
+        find_target(table, "y", "yes")
 
 
 def test_other_classes_than_those_of_the_model():

@@ -59,7 +59,7 @@ class Cautions:
             },
         )
         n_compared = None if rows.size == data.n_rows else rows.size
-        remarks = (*_repeated(data), *remarks)
+        remarks = (*of_names(data), *remarks)
         return cls(tuple(map(_reassured, found)), remarks, n_compared)
 
     @property
@@ -101,16 +101,28 @@ def too_many_weights(data: PreparedTable, fit: Fit) -> list[str]:
     ]
 
 
-def _repeated(data: PreparedTable) -> list[str]:
-    """That rows belong together, which folds do not know."""
-    names = data.plan.repeated
-    if not names:
-        return []
-    return [
-        f"{listed(names, quoted=True)} repeat{'s' * (len(names) == 1)}: rows with the "
-        "same one belong together, but the folds separate them, so that accuracies may "
-        "be too high"
-    ]
+def of_names(data: PreparedTable) -> list[str]:
+    """What names of columns say: that rows belong together, or have weights."""
+    found = []
+    repeated, weights = data.plan.repeated, data.plan.weights
+    if repeated:
+        found.append(
+            f"{listed(repeated, quoted=True)} repeat{'s' * (len(repeated) == 1)}: rows "
+            "with the same one belong together, but folds separate them, so that "
+            "cross-validated accuracies may be too high for others; to know, fit to "
+            "some of them and predict the rest"
+        )
+    if weights:
+        is_one = len(weights) == 1
+        found.append(
+            f"{listed(weights, quoted=True)} look{'s' * is_one} like weights of a "
+            "survey, for how many others a row stands, and "
+            f"{'is' if is_one else 'are'} used as {'a feature' * is_one}"
+            f"{'features' * (not is_one)}: --exclude {weights[0]!r} leaves "
+            f"{'it' if is_one else 'such a column'} out. Shares and accuracies count "
+            "each row once; in Python, fit takes them as sample_weight"
+        )
+    return found
 
 
 def _reassured(warning: DataWarning) -> DataWarning:

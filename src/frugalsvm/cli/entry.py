@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from ..runtime.effort import EFFORTS
-from .errors import INTERRUPTED, OK
+from .errors import FAILED, INTERRUPTED, OK
 from .versions import own_version
 
 NEEDED = ("jinja2", "pandas", "rich", "typer")
@@ -39,17 +39,17 @@ def run(arguments: list[str]) -> int:
     int
         The exit code.
     """
+    output = _mend_streams()
     if missing_packages():
         try:
-            return _flushed(run_plain(arguments))
+            return _flushed(run_plain(arguments), output)
         except BrokenPipeError:
             # The reader has closed the output; flushing would fail again.
-            return _flushed(1)
+            return _flushed(1, output)
     import typer
 
     from .app import app
 
-    _mend_streams()
     _give_back_memory()
     try:
         code = app(args=arguments, prog_name="frugalsvm", standalone_mode=False)
@@ -63,7 +63,7 @@ def run(arguments: list[str]) -> int:
         if not hasattr(error, "format_message"):
             raise
         code = _refused(error, "--json" in arguments)
-    return _flushed(code if isinstance(code, int) else OK)
+    return _flushed(code if isinstance(code, int) else OK, output)
 
 
 def _refused(error: Any, as_json: bool) -> int:
@@ -135,21 +135,62 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _mend_streams() -> None:
-    """Make the output streams accept all characters and write all bytes."""
+class _StandardOutput(io.FileIO):
+    """Standard output; it notices if it is closed before anything is written.
+
+    Attributes
+    ----------
+    is_lost : bool
+        Whether there was something to write, and not a byte could be.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(sys.stdout.fileno(), "wb", closefd=False)
+        self.is_lost = False
+        # It would close the file if it were collected.
+        self._replaced = sys.stdout
+        # The shell has closed it (>&-): what stands in for it takes all and keeps none.
+        self._is_closed = sys.__stdout__ is None
+        self._has_written = False
+
+    def write(self, data: Any) -> int:
+        """Write some bytes."""
+        try:
+            n = super().write(data)
+        except BrokenPipeError:
+            self.is_lost = self.is_lost or not self._has_written
+            raise
+        self._has_written = True
+        self.is_lost = self.is_lost or self._is_closed
+        return n
+
+
+def _mend_streams() -> _StandardOutput | None:
+    """Make the output streams accept all characters and write all bytes.
+
+    Returns
+    -------
+    _StandardOutput or None
+        Standard output, unless it is a terminal or was replaced.
+    """
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             # Column names may have characters that the terminal cannot show.
             stream.reconfigure(errors="replace")
-    raw = getattr(sys.stdout, "buffer", None)
-    if isinstance(raw, io.RawIOBase):
-        # With PYTHONUNBUFFERED, a write to a pipe may be partial, losing the rest.
-        sys.stdout = io.TextIOWrapper(
-            io.BufferedWriter(raw),
-            encoding=sys.stdout.encoding,
-            errors="replace",
-            line_buffering=True,
-        )
+    if sys.stdout is not sys.__stdout__ and sys.__stdout__ is not None:
+        return None
+    # With PYTHONUNBUFFERED, a write to a pipe may be partial, losing the rest.
+    is_bare = isinstance(sys.stdout.buffer, io.RawIOBase)
+    if sys.stdout.isatty() and not is_bare:
+        return None
+    output = _StandardOutput()
+    sys.stdout = io.TextIOWrapper(
+        io.BufferedWriter(output),
+        encoding=sys.stdout.encoding,
+        errors="replace",
+        line_buffering=is_bare,
+    )
+    return output
 
 
 def _give_back_memory() -> None:
@@ -163,8 +204,8 @@ def _give_back_memory() -> None:
             ctypes.CDLL(None).mallopt(M_MMAP_THRESHOLD, LARGE_BLOCK)
 
 
-def _flushed(code: int) -> int:
-    """The exit code, or 1 if the last of the output could not be written."""
+def _flushed(code: int, output: _StandardOutput | None) -> int:
+    """The exit code, or 1 if none or not the last of the output could be written."""
     try:
         sys.stdout.flush()
     except OSError as error:
@@ -172,5 +213,11 @@ def _flushed(code: int) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if code == 0 and not isinstance(error, BrokenPipeError):
             print(f"error: cannot write the output: {error}", file=sys.stderr)
-        return code or 1
+        code = code or FAILED
+    if output is not None and output.is_lost:
+        print(
+            "error: standard output is closed; nothing could be written to it",
+            file=sys.stderr,
+        )
+        return code or FAILED
     return code

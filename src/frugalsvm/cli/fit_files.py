@@ -33,10 +33,18 @@ class Files:
             raise UsageProblem("two output files have the same name.")
 
     def write(
-        self, session: Session, writers: Mapping[str, Callable[[str], None]]
-    ) -> tuple[dict[str, str], list[OSError]]:
-        """Write all files that can be written; return their names, and the errors."""
-        saved: dict[str, str] = {}
+        self,
+        session: Session,
+        writers: Mapping[str, Callable[[str], None]],
+        saved: dict[str, str],
+    ) -> list[OSError]:
+        """Write all files that can be written; add them to ``saved``.
+
+        Returns
+        -------
+        list of OSError
+            The errors of the others.
+        """
         errors: list[OSError] = []
         for name, write in writers.items():
             path = getattr(self, name)
@@ -49,4 +57,4 @@ class Files:
             else:
                 saved[name] = path
                 session.say(f"{name} written to {path}")
-        return saved, errors
+        return errors

@@ -150,7 +150,7 @@ class Run:
 
     def _finish(self, data: Any, fitted: Any, checked: Checked) -> None:
         from .cautions import Cautions, too_many_weights
-        from .results import constant_of, content_of, show_fit
+        from .results import constant_of, content_of, show_fit, verify_command
 
         validation, interrupted = checked.validation, checked.interrupted
         if self.calibrate and validation is not None:
@@ -183,9 +183,15 @@ class Run:
         if constant is not None and self.session.json:
             self.session.warn(constant.words_of_commands)
         form = self._form(fitted)
-        show_fit(self.session, data, fitted, validation, self.files.certificate, form)
+        show_fit(self.session, data, fitted, validation, form)
         extras = checked.extras | {"cautions": cautions, "left_out": left_out}
         saved, errors = self._save(data, fitted, validation, extras)
+        if "certificate" in saved:
+            mark = str(fitted.result.certificate.arrays["fingerprint"])
+            self.session.show(
+                f"Certificate for data with fingerprint {mark[:16]}...; check it with",
+                f"  {verify_command(saved['certificate'], data)}",
+            )
         self.session.give(
             content_of(data, fitted, validation, interrupted)
             | {"left_out": [*self.deadline.left_out, *[too_large] * bool(too_large)]}
@@ -227,6 +233,8 @@ class Run:
         from .reporting import report_of
 
         command = command_line()
+        # A certificate that could not be written is not named in the report.
+        saved: dict[str, str] = {}
         writers: dict[str, Any] = {
             "model": lambda path: write_text(
                 path,
@@ -239,11 +247,11 @@ class Run:
                 path,
                 render(report_of(
                     data, fitted, validation, extras, self.session.seed, command,
-                    self.files.certificate, self._form(fitted),
+                    saved.get("certificate"), self._form(fitted),
                 )),
             ),
         }  # fmt: skip
-        return self.files.write(self.session, writers)
+        return saved, self.files.write(self.session, writers, saved)
 
 
 def _with_preparation(fitted: Any) -> Any:

@@ -2,24 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..output.portable import InvalidModel, PortableModel
-from ..output.portable.categories import truth
+from ..output.portable.categories import MISSING_WORDS, truth
 from ..output.portable.lookups import BOOLEAN, NUMBER
-from ..output.portable.origins import CLASS_WEIGHTS, PREPARATION, takes_columns
+from ..output.portable.lookups import places as places_of_values
+from ..output.portable.origins import (
+    CLASS_WEIGHTS,
+    PREPARATION,
+    read_origins,
+    takes_columns,
+)
 from ..output.portable.parts import Feature, Group, Proof, RefitProof
 from ..output.portable.points import Values, are_values, places
-from ..output.portable.raw_columns import column_kinds, input_columns
+from ..output.portable.raw_columns import (
+    column_kinds,
+    input_columns,
+    rows_without_value,
+)
 from ..output.portable.statistics import LEAST
 from ..runtime.words import by_class
 from ..tables import Preparation, Table, TableError, read_table
-from ..tables.columns import Column, Texts, check_clear
+from ..tables.columns import Texts, UnclearNumbers, check_clear
 from ..tables.errors import listed
 from ..tables.formats import ALL_OPEN, FormatRules
 from ..tables.layout import USUAL, Layout
@@ -167,6 +177,7 @@ class Loaded:
         formats: FormatRules = ALL_OPEN,
         target: str | None = None,
         layout: Layout = USUAL,
+        may_be_empty: bool = False,
     ) -> Table:
         """Read a table; categories and identifiers stay text.
 
@@ -182,7 +193,7 @@ class Loaded:
         needed |= {one for one in (id_column, target) if one is not None}
         table = read_table(
             path, as_text=texts, encoding=encoding, formats=rules, only=needed,
-            layout=layout,
+            layout=layout, words=self._words, may_be_empty=may_be_empty,
         )  # fmt: skip
         check_names(formats, table)
         return table
@@ -196,6 +207,17 @@ class Loaded:
         return self.preparation.number_columns
 
     @property
+    def _words(self) -> dict[str, Collection[str]]:
+        """Words for missing values that are categories of the model."""
+        if self.preparation is not None:
+            return self.preparation.words
+        return {
+            one.column: [word for word in one.lookup.levels if word in MISSING_WORDS]
+            for one in read_origins(self.model)
+            if one.lookup is not None
+        }
+
+    @property
     def _text_columns(self) -> set[str]:
         if takes_columns(self.model):
             kinds = column_kinds(self.model)
@@ -206,6 +228,14 @@ class Loaded:
         """Values of the model's features, as measured, by name."""
         if self.preparation is not None:
             return self.preparation.values_of(table, self.model.names)
+        found = self._columns(table)
+        if takes_columns(self.model):
+            features = self.model.select(found)
+            return dict(zip(self.model.names, features.T, strict=True))
+        return found
+
+    def _columns(self, table: Table) -> dict[str, np.ndarray]:
+        """The columns that a model without a preparation takes, by name."""
         is_raw = takes_columns(self.model)
         kinds = column_kinds(self.model) if is_raw else {}
         found = {}
@@ -218,10 +248,71 @@ class Loaded:
                 # Gaps are left to a model that prepares columns itself.
                 number = NumberColumn(name, np.nan if is_raw else None)
                 found[name] = number.values(column, slice(None))[0]
-        if is_raw:
-            features = self.model.select(found)
-            return dict(zip(self.model.names, features.T, strict=True))
         return found
+
+    def without_wrong_cells(
+        self, table: Table, strict: bool
+    ) -> tuple[Table, dict[str, np.ndarray]]:
+        """The table with gaps in place of cells that cannot be read.
+
+        The masks, by column, are of these cells, of gaps that the model does not fill
+        in, and, if ``strict``, of gaps and categories that the fit did not have.
+        """
+        wrong: dict[str, np.ndarray] = {}
+        columns = dict(table.columns)
+        for name in {*self._number_columns, *self._text_columns} & columns.keys():
+            column = columns[name]
+            if isinstance(column, UnclearNumbers) and column.rest is not None:
+                assert column.wrong is not None
+                columns[name], wrong[name] = column.rest, column.wrong
+        table = replace(table, columns=columns)
+        masks = [*self._unfilled(table).items()]
+        if strict and self.preparation is not None:
+            masks += [
+                (name, _mask(rows, table.n_rows))
+                for name, rows in self.preparation.new_gaps(table).items()
+            ]
+        if strict:
+            masks += [
+                (name, _mask(rows, table.n_rows))
+                for name, levels in self.unknown(table).items()
+                for rows in levels.values()
+            ]
+        for name, mask in masks:
+            wrong[name] = wrong.get(name, False) | mask
+        return table, {name: wrong[name] for name in wrong if wrong[name].any()}
+
+    def _unfilled(self, table: Table) -> dict[str, np.ndarray]:
+        """Masks of the rows without a value that the model needs, by column."""
+        if self.preparation is not None:
+            return self.preparation.unfilled(table)
+        if takes_columns(self.model):
+            return rows_without_value(self.model, self._columns(table))
+        return {
+            name: NumberColumn(name).gaps(table.column(name, "the model"))
+            for name in self.model.names
+        }
+
+    def unknown(self, table: Table) -> dict[str, dict[str, np.ndarray]]:
+        """Rows with a category that the model does not know, by column and category."""
+        if self.preparation is not None:
+            return self.preparation.unknown(table)
+        if not takes_columns(self.model):
+            return {}
+        columns = self._columns(table)
+        found: dict[str, dict[str, np.ndarray]] = {}
+        for one in read_origins(self.model):
+            # That of an indicator has no levels.
+            if one.lookup is not None and one.lookup.levels:
+                known = one.lookup.levels
+                rows = np.flatnonzero(
+                    places_of_values(known, columns[one.column]) == len(known)
+                )
+                names = columns[one.column][rows].astype(str)
+                found[one.column] = {
+                    name: rows[names == name] for name in np.unique(names).tolist()
+                }
+        return {name: levels for name, levels in found.items() if levels}
 
     def scores(self, values: Mapping[str, np.ndarray], n_rows: int) -> np.ndarray:
         """Scores of rows, in a column for each."""
@@ -269,52 +360,77 @@ class Loaded:
         """Labels for scores."""
         return np.array(self.model.classes, dtype=object)[self.model.codes(scores)]
 
-    def warnings(self, table: Table) -> list[str]:
-        """Warnings about a table, for the user."""
+    def warnings(self, table: Table, numbers: np.ndarray | None = None) -> list[str]:
+        """Warnings about a table, for the user.
+
+        ``numbers`` are those of its rows, if it is part of another table.
+        """
         if self.preparation is None:
-            return self._said_twice(table, list(input_columns(self.model)))
-        words = self._said_twice(table, [one.name for one in self.preparation.columns])
-        for name, rows in self.preparation.new_gaps(table).items():
+            names = list(input_columns(self.model))
+        else:
+            names = [one.name for one in self.preparation.columns]
+        words = self._said_twice(table, names)
+        for name, rows in self._new_gaps(table, numbers).items():
             words.append(
                 f"{name!r} has no value in {rows.size:,} row{'s' * (rows.size > 1)} "
-                f"({_row_words(rows)}), but had one in all rows of the fit; "
+                f"({row_words(rows)}), but had one in all rows of the fit; "
                 f"{self._fill_words(name)}"
             )
-        for name, levels in self.preparation.unknown(table).items():
-            n_rows = sum(levels.values())
+        for name, levels in self.unknown(table).items():
+            n_rows = sum(rows.size for rows in levels.values())
             shown = ", ".join(map(repr, list(levels)[:5]))
             words.append(
                 f"{name!r} has values unknown to the model ({shown}) in "
-                f"{n_rows:,} row{'s' * (n_rows > 1)}; they are treated as none of its "
-                "categories"
+                f"{n_rows:,} row{'s' * (n_rows > 1)}; they are treated {self._how}"
             )
         return words
 
+    @property
+    def _how(self) -> str:
+        """How unknown categories are treated."""
+        if self.preparation is None:
+            return "as its encoder treats such values"
+        return "as none of its categories"
+
+    def _new_gaps(
+        self, table: Table, numbers: np.ndarray | None
+    ) -> dict[str, np.ndarray]:
+        """Numbers of rows with a gap in a column that had none in the fit."""
+        if self.preparation is None:
+            return {}
+        if numbers is None:
+            numbers = np.arange(1, table.n_rows + 1)
+        found = self.preparation.new_gaps(table)
+        return {name: numbers[rows] for name, rows in found.items()}
+
     def refuse_new(self, table: Table) -> None:
         """Raise an error for gaps and categories that the fit did not have."""
-        if self.preparation is None:
-            return
-        for name, rows in self.preparation.new_gaps(table).items():
+        for name, rows in self._new_gaps(table, None).items():
             raise TableError(
-                f"row {rows[0] + 1:,} of {table.source} has no value in column "
+                f"row {rows[0]:,} of {table.source} has no value in column "
                 f"{name!r}, which had one in all rows of the fit; without --strict, "
                 f"{self._fill_words(name)}."
             )
-        for name, levels in self.preparation.unknown(table).items():
-            texts = table.columns[name]
-            first = min(_first_row(texts, level) for level in levels)
+        for name, levels in self.unknown(table).items():
+            first = min(int(rows[0]) for rows in levels.values())
             raise TableError(
                 f"row {first + 1:,} of {table.source} has a value in column {name!r} "
                 f"that the model does not know ({listed(list(levels))}); without "
-                "--strict, it is treated as none of its categories."
+                f"--strict, it is treated {self._how}."
             )
 
-    def filled(self, table: Table) -> dict[str, list[int]]:
-        """Rows, counted from 1, with a gap in a column that had none in the fit."""
-        if self.preparation is None:
-            return {}
-        found = self.preparation.new_gaps(table)
-        return {name: (rows + 1).tolist() for name, rows in found.items()}
+    def new_cells(self, table: Table, numbers: np.ndarray) -> dict[str, Any]:
+        """Cells such as the fit did not have, for JSON, by numbers of rows.
+
+        ``filled`` has the gaps in columns that had none, ``unknown`` the categories.
+        """
+        return {
+            "filled": self._new_gaps(table, numbers),
+            "unknown": {
+                name: {level: numbers[rows] for level, rows in levels.items()}
+                for name, levels in self.unknown(table).items()
+            },
+        }
 
     def _fill_words(self, name: str) -> str:
         assert self.preparation is not None
@@ -340,16 +456,16 @@ def _values(texts: Texts, is_boolean: bool) -> np.ndarray:
     return np.array([*levels, None], dtype=object)[texts.codes]
 
 
-def _row_words(rows: np.ndarray) -> str:
-    """The first rows, counted from 1."""
-    shown = ", ".join(f"{k + 1:,}" for k in rows[:N_ROWS].tolist())
+def _mask(rows: np.ndarray, n_rows: int) -> np.ndarray:
+    mask = np.zeros(n_rows, dtype=bool)
+    mask[rows] = True
+    return mask
+
+
+def row_words(rows: np.ndarray) -> str:
+    """The first numbers of rows."""
+    shown = ", ".join(f"{k:,}" for k in rows[:N_ROWS].tolist())
     return f"row{'s' * (rows.size > 1)} {shown}{', ...' * (rows.size > N_ROWS)}"
-
-
-def _first_row(column: Column, level: str) -> int:
-    """The first row of a column that has a category."""
-    texts = as_texts(column)
-    return int(np.flatnonzero(texts.codes == texts.levels.index(level))[0])
 
 
 def load_model(path: str) -> Loaded:

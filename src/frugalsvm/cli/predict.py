@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 import typer
 
-from ..runtime.words import by_class, different
+from ..runtime.words import by_class, different, listed
 from ..tables.columns import check_usable
 from ..tables.layout import Layout
 from . import options as opt
@@ -59,6 +59,14 @@ def predict(
             "category, is an error; else it is filled in, or none of the categories.",
         ),
     ] = False,
+    skip_bad_rows: Annotated[
+        bool,
+        typer.Option(
+            "--skip-bad-rows",
+            help="Rows with a wrong cell, such as text in a column of numbers, get an "
+            "empty prediction and are counted; else they are an error.",
+        ),
+    ] = False,
     sheet: opt.Sheet = None,
     transpose: opt.Transpose = False,
     encoding: opt.Encoding = None,
@@ -77,19 +85,31 @@ def predict(
     loaded = load_model(model)
     formats = parse_formats(decimal, thousands)
     layout = Layout(sheet, transpose)
-    table = loaded.read(rows, encoding, id_column, formats, layout=layout)
-    if strict:
+    table = loaded.read(
+        rows, encoding, id_column, formats, layout=layout, may_be_empty=True
+    )
+    wrong: dict[str, np.ndarray] = {}
+    if skip_bad_rows:
+        table, wrong = loaded.without_wrong_cells(table, strict)
+    elif strict:
         loaded.refuse_new(table)
-    for words in loaded.warnings(table):
+    n_rows = table.n_rows
+    is_good = ~np.logical_or.reduce([np.zeros(n_rows, dtype=bool), *wrong.values()])
+    numbers = np.flatnonzero(is_good) + 1
+    good = table.some_rows(is_good) if wrong else table
+    for words in loaded.warnings(good, numbers):
         session.warn(words)
-    scores = loaded.scores(loaded.features(table), table.n_rows)
+    scores = loaded.scores(loaded.features(good), good.n_rows)
     results: dict[str, Any] = {"prediction": loaded.labels(scores)}
     results |= loaded.by_class("score", scores)
     if loaded.model.calibration is not None:
         chances = loaded.model.calibration.probability(results["score"])
         results["probability"] = chances
+    content: dict[str, Any] = {"rows": [], **loaded.new_cells(good, numbers)}
+    if skip_bad_rows:
+        content["skipped"] = _skipped(session, wrong, is_good)
+        results = {name: _with_gaps(one, is_good) for name, one in results.items()}
     columns = _without(results, _names(table, id_column), "id") | results
-    content: dict[str, Any] = {"rows": [], "filled": loaded.filled(table)}
     if session.json:
         content["rows"] = [dict(zip(columns, r, strict=True)) for r in _rows(columns)]
     with given_with_errors(session, content):
@@ -169,6 +189,32 @@ def explain(
             columns |= _without(set(columns), _named(loaded, parts), "contribution")
             chosen_ones = {k: v[chosen] for k, v in columns.items()}
             _write(session, output, chosen_ones, table.style)
+
+
+def _skipped(
+    session: Session, wrong: dict[str, np.ndarray], is_good: np.ndarray
+) -> dict[str, np.ndarray]:
+    """The numbers of the rows that are skipped, by column; a warning counts them."""
+    from .models import row_words
+
+    rows = {name: np.flatnonzero(mask) + 1 for name, mask in wrong.items()}
+    n = int((~is_good).sum())
+    if n:
+        shown = [f"{name!r} in {row_words(one)}" for name, one in rows.items()]
+        session.warn(
+            f"{n:,} of {is_good.size:,} rows have no prediction, because of wrong "
+            f"cells: {listed(shown)}"
+        )
+    return rows
+
+
+def _with_gaps(values: np.ndarray, is_good: np.ndarray) -> np.ndarray:
+    """Values of all rows; None for those that are skipped."""
+    if is_good.all():
+        return values
+    found = np.full(is_good.size, None, dtype=object)
+    found[is_good] = values
+    return found
 
 
 def _write(

@@ -49,7 +49,6 @@ def show_fit(
     data: PreparedTable,
     fit: Fit,
     validation: Validation | None,
-    certificate: str | None,
     form: LevelForm | None = None,
 ) -> None:
     """Print a fitted model: how well it does, its features, and what is proved.
@@ -67,12 +66,6 @@ def show_fit(
     if validation is not None:
         session.show("", *score_lines(data, fit, validation))
     session.show("", *proof_lines(fit, data.target.signs))
-    if fit.result.certificate is not None and certificate is not None:
-        mark = str(fit.result.certificate.arrays["fingerprint"])
-        session.show(
-            f"Certificate for data with fingerprint {mark[:16]}...; check it with",
-            f"  {verify_command(certificate, data)}",
-        )
 
 
 def verify_command(certificate: str, data: PreparedTable) -> str:

@@ -88,10 +88,9 @@ def scorecard(
         name = target or loaded.model.metadata.get("target")
         if name is None:
             raise UsageProblem(f"{model} does not name its target; give --target.")
-        table = loaded.read(
-            data, encoding, formats=parse_formats(decimal, thousands), target=name,
-            layout=Layout(sheet, transpose),
-        )  # fmt: skip
+        formats = parse_formats(decimal, thousands)
+        layout = Layout(sheet, transpose, labels)
+        table = loaded.read(data, encoding, formats=formats, target=name, layout=layout)
         table = labelled(joined(table, labels, name), name)
         values, classes = _features_and_classes(session, loaded, table, name)
     elif recalibrate:

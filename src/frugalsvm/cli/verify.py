@@ -80,7 +80,7 @@ def verify(
             sorted({*preparation.number_columns, *preparation.format_rules}),
         ),
         only=None if labels else preparation.needed,
-        layout=Layout(sheet, transpose),
+        layout=Layout(sheet, transpose, labels), words=preparation.words,
     )  # fmt: skip
     check_names(formats, table)
     preparation.check_columns(table)

@@ -8,21 +8,54 @@ import numpy as np
 
 # Number of rows from which distinct integers without a gap are no coincidence.
 ID_ROWS = 20
-# Words of a name that say so: anywhere in it, as the first, the last or the only one.
+# Fraction of distinct values beyond which a telling name is believed; and their number
+# from which the name of a person or a sample is, however often they repeat.
+DIFFERENT, MOST_VALUES = 0.5, 20
+# Up to that number, values of such a name are taken for persons if they are more than a
+# few, with not too many rows each on average.
+FEW_VALUES, MOST_ROWS_EACH = 5, 100
+# Part of the integers in their range that numbers of rows are at least.
+DENSE = 0.9
+# What rows may be about: these words say so even alone, the others with an ID.
+_SUBJECTS = (
+    "patient|subject|sample|case|customer|client|person|participant|respondent|proband|"
+    "individual|donor|patienten|patientin|kunden?|probanden|klienten?|teilnehmer"
+)
+_MEMBERS = (
+    "member|user|account|student|pupil|employee|household|hh|family|fam|child|mother|"
+    "animal|mouse|rat|dog|horse|bird|player|driver|device|policy|contract|borrower|"
+    "applicant|tenant|fall|proben|personen|pat|pt|cust|subj|usubj|emp|stud|resp|personal|mitarbeiter|"
+    "versicherten|versicherungs|mitglieds|schüler|matrikel|tier|haushalts|konto|vertrags"
+)
+_IDS = "ids?|uid|uuid|guid|identifier|kennung"
+_NUMBER = "nr|no|num|number|nummer"
+_SUBJECT_ID = re.compile(
+    rf"(?:{_SUBJECTS})s?(?:{_IDS}|{_NUMBER}|index|name|code|key)"
+    rf"|(?:{_MEMBERS})s?(?:{_IDS}|nr|nummer)|(?:pat|pt|cust|subj|emp|stud|resp)(?:no|num)"
+    rf"|id(?:{_SUBJECTS}|{_MEMBERS})"
+)
+_SUBJECT_ALONE = re.compile(
+    rf"{_SUBJECTS}|{_IDS}|pid|nr|id(?:no|nr|num|code)|usubjid|mrn|ssn"
+)
+# Numbers of places and things, not of rows: Hausnummer.
+_PLACE = re.compile(
+    "(?:haus|zimmer|wohnungs|etagen|stockwerks?|raum|platz|sitz|seiten|gleis|linien|"
+    "spur|schuh|modell|typ|typen|ordnungs)(?:nummer|nr)"
+)
+# Words of a name that say that it numbers rows: anywhere in it, as the first, the last
+# or the only one.
 _ANYWHERE = {"id", "ids", "pid", "uid", "uuid", "guid", "rowid", "rownames", "unnamed"}
 _FIRST = {"row", "record"}
 _LAST = {"nr", "key", "row", "record"}
-_ALONE = "index"
-_PERSONS = "patient|subject|sample|case|customer|client|person|participant"
-_PERSON = re.compile(rf"(?:{_PERSONS})s?")
-_JOINED = re.compile(rf"(?:{_PERSONS}|member|user|account|order)(?:ids?|nr|no|number)")
-# German: Fallnummer, KundenNr, Kundennr (but no PSNR).
+_ALONE = re.compile(rf"index|(?:{_SUBJECTS})s")
+_JOINED = re.compile("(?:member|user|account|order)(?:no|number)|orderids?")
+# German: Rechnungsnummer, RechnungsNr (but no PSNR).
 _COMPOUND = re.compile(r"\w*(?:nummer|kennung)|\w{4,}nr")
-# Last words that say so after something that is numbered (customer number, row index);
+# Last words that say so after something that is numbered (invoice number, row index);
 # after others they may be measured (octane number, house price index).
 _NUMBERS = {"no", "number", "index"}
 _NUMBERED = re.compile(
-    rf"(?:{_PERSONS}|member|user|account|order|row|record|line|item|observation|study|"
+    "(?:member|user|account|order|row|record|line|item|observation|study|"
     "student|employee|staff|invoice|bill|contract|policy|ticket|card|serial|batch|lot|"
     "part|product|article|vehicle|file|document|reference|registration|tracking|"
     "phone|telephone|mobile|fax|passport|licen[cs]e|security|tax|insurance|chart|visit|"
@@ -30,10 +63,29 @@ _NUMBERED = re.compile(
 )
 # Between words: customer_no, row.names, PatientID.
 _BETWEEN = re.compile(r"(?<=[a-z])(?=[A-Z])|[\W_]+")
-# Fraction of distinct values beyond which a telling name is believed.
-DIFFERENT = 0.5
-# Part of the integers in their range that numbers of rows are at least.
-DENSE = 0.9
+
+
+def _words(name: str) -> list[str]:
+    return [one.lower() for one in _BETWEEN.split(name) if one]
+
+
+def is_subject_name(name: str) -> bool:
+    """Whether the name of a column says which patient, customer or sample a row is of.
+
+    Such a column may have many rows for each of its values.
+
+    Examples
+    --------
+    >>> [is_subject_name(one) for one in ("ID", "customer no", "PatientID", "Fallnr")]
+    [True, True, True, True]
+    >>> [is_subject_name(one) for one in ("patient_age", "sample_weight", "store_id")]
+    [False, False, False]
+    """
+    words = _words(name)
+    if len(words) == 1 and _SUBJECT_ALONE.fullmatch(words[0]):
+        return True
+    # The last words count: a user ID count is no user ID.
+    return any(_SUBJECT_ID.fullmatch("".join(words[-n:])) for n in (1, 2) if words)
 
 
 def is_id_name(name: str) -> bool:
@@ -43,24 +95,40 @@ def is_id_name(name: str) -> bool:
     --------
     >>> [is_id_name(one) for one in ("customer no", "PatientID", "acid", "NO2")]
     [True, True, False, False]
-    >>> [is_id_name(one) for one in ("row number", "octane number", "body mass index")]
+    >>> [is_id_name(one) for one in ("row number", "octane number", "Hausnummer")]
     [True, False, False]
     """
-    words = [one.lower() for one in _BETWEEN.split(name) if one]
-    if not words:
+    words = _words(name)
+    if not words or _PLACE.fullmatch("".join(words[-2:])):
         return False
+    if is_subject_name(name):
+        return True
     if words[0] in _FIRST or words[-1] in _LAST or not _ANYWHERE.isdisjoint(words):
         return True
-    if len(words) == 1 and (words[0] == _ALONE or _PERSON.fullmatch(words[0])):
+    if len(words) == 1 and _ALONE.fullmatch(words[0]):
         return True
     if words[-1] in _NUMBERS and len(words) > 1 and _NUMBERED.fullmatch(words[-2]):
         return True
     return any(_JOINED.fullmatch(one) or _COMPOUND.fullmatch(one) for one in words)
 
 
+def says_subjects(name: str, n_different: int) -> bool:
+    """Whether a name is believed that says which person or sample a row is of."""
+    return n_different > MOST_VALUES and is_subject_name(name)
+
+
+def has_groups(name: str, n_different: int, n_known: int) -> bool:
+    """Whether rows with the same value belong together: they are of one subject."""
+    if n_different >= n_known or not is_subject_name(name):
+        return False
+    if n_different > MOST_VALUES:
+        return True
+    return n_different > FEW_VALUES and n_known <= MOST_ROWS_EACH * n_different
+
+
 def _may_be_id_name(name: str) -> bool:
     """Whether the name ends like one of numbered rows, but may be a measurement's."""
-    words = [one.lower() for one in _BETWEEN.split(name) if one]
+    words = _words(name)
     return bool(words) and words[-1] in _NUMBERS
 
 
@@ -68,14 +136,20 @@ def numbers_rows(name: str, column: np.ndarray) -> bool:
     """Whether a column numbers its rows, in any order, or the persons in them.
 
     It does if its sorted integers rise in equal steps, or are nearly all of a range
-    (some rows were left out), or if its name says so and most of them are distinct. A
-    name that may as well be a measurement's says so only if they rise with the rows.
+    (some rows were left out), or if its name says so and most of them are distinct; if
+    it names persons or samples, or ends with ID, only a few values are no numbers of
+    them. A name that may as well be a measurement's says so only if they rise with the
+    rows.
     """
     known = column[~np.isnan(column)]
     if known.size < ID_ROWS or (known != np.round(known)).any():
         return False
     different = np.unique(known)
     if different.size == known.size and _are_counted(different):
+        return True
+    if says_subjects(name, different.size):
+        return True
+    if different.size > MOST_VALUES and _words(name)[-1:] in (["id"], ["ids"]):
         return True
     if different.size > DIFFERENT * known.size and is_id_name(name):
         return True

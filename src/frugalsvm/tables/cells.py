@@ -5,20 +5,40 @@ from __future__ import annotations
 import csv
 import io
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import IO, Any, NamedTuple
 
-from .columns import Table, TextStyle
+import numpy as np
+
+from .columns import (
+    Column,
+    Numbers,
+    Table,
+    Texts,
+    TextStyle,
+    UnclearNumbers,
+    in_order,
+)
 from .dialect import Dialect, unique_names
 from .errors import TableError
-from .formats import NO_GROUPS, FormatRule, FormatRules
+from .formats import FormatRules, are_all_numbers, are_whole
+from .layout import Layout
 from .source import TableFile
 from .text_table import TextTable
 
+
+class Uncomputed(NamedTuple):
+    """A formula without a value in the file; ``place`` is its cell, as in C4."""
+
+    place: str
+
+
 # Whole numbers below this are written without an exponent or a point.
 _WHOLE = 1e15
+# What to do about a formula without a value.
+_REMEDY = "open the file in a spreadsheet program and save it, which computes it"
 # The column of the names of samples in a table that is turned, if it has none.
 SAMPLE = "sample"
 
@@ -31,7 +51,7 @@ class Cells(TableFile):
     name : str
         Name of the original file.
     rows : list of sequences of cells
-        Strings, numbers, dates or None.
+        Strings or None.
     """
 
     def __init__(self, name: str, rows: list[Sequence[Any]]):
@@ -69,46 +89,101 @@ def read_cells(
     cells: CellRows,
     as_text: set[str],
     formats: FormatRules,
-    is_transposed: bool,
+    layout: Layout,
+    words: Mapping[str, Collection[str]],
 ) -> Table:
     """The table whose first row, or column, has the names of its columns."""
     rows: list[Sequence[Any]] = [*_framed(name, cells.rows)]
-    if is_transposed:
+    if layout.is_transposed:
         rows = list(zip(*_headed(name, rows), strict=True))
     header, *body = rows
+    for cell in header:
+        if isinstance(cell, Uncomputed):
+            raise TableError(f"{name}: the header has {_formula(cell)}; {_REMEDY}.")
     names, renamed = unique_names([_text(one) for one in header], name)
-    columns: list[Sequence[Any]] = [*zip(*body, strict=True)]
+    texts = as_text | {names[0]} if layout.names_samples else as_text
+    are_texts = [one in texts for one in names]
+    # Numbers are not read again: as texts, they would depend on the format of others.
     made: list[Sequence[Any]] = [
         names,
-        *([_text(cell) for cell in row] for row in body),
+        *(
+            [
+                _text(cell) if is_text or not _is_number(cell) else ""
+                for cell, is_text in zip(row, are_texts, strict=True)
+            ]
+            for row in body
+        ),
     ]
-    rules = replace(
-        formats, columns={**formats.columns, **_rules(names, columns, formats)}
-    )
-    # Names of samples are text.
-    texts = as_text | {names[0]} if is_transposed else as_text
     with Cells(name, made) as source:
         dialect = Dialect(",", names, renamed, 1)
-        table = TextTable(source, "utf-8", dialect, texts, rules).read()
-    style = replace(table.style, separator=cells.style.separator)
+        table = TextTable(source, "utf-8", dialect, texts, formats, words).read()
+    columns = {
+        name: _with_numbers(
+            table.columns[name], [row[j] for row in body], name in texts
+        )
+        for j, name in enumerate(names)
+    }
+    has_numbers = any(_is_number(cell) for row in body for cell in row)
+    decimal = "." if has_numbers else table.style.decimal
     return replace(
         table,
+        columns=columns,
         remarks=[*cells.remarks, *table.remarks],
-        style=style,
-        row_names=names[0] if is_transposed else None,
+        style=TextStyle(cells.style.separator, decimal),
+        row_names=names[0] if layout.is_transposed else None,
     )
 
 
-def _rules(
-    names: list[str], columns: list[Sequence[Any]], formats: FormatRules
-) -> dict[str, FormatRule]:
-    """Rules for columns of numbers: when written here, they have decimal points."""
-    return {
-        name: replace(formats[name], **_PLAIN)
-        for name, cells in zip(names, columns, strict=False)
-        if any(map(_is_number, cells))
-        and all(cell is None or _is_number(cell) for cell in cells)
-    }
+def _with_numbers(column: Column, cells: Sequence[Any], is_text: bool) -> Column:
+    """A column that was read without its cells of numbers, with these."""
+    formulas = [k for k, cell in enumerate(cells) if isinstance(cell, Uncomputed)]
+    if not is_text:
+        column = _joined(column, cells)
+    if not formulas:
+        return column
+    row = formulas[0]
+    doubt = f"row {row + 1:,} has {_formula(cells[row])}"
+    rest = column.rest if isinstance(column, UnclearNumbers) else column
+    wrong = np.zeros(len(cells), dtype=bool)
+    if isinstance(column, UnclearNumbers) and column.wrong is not None:
+        wrong |= column.wrong
+    wrong[formulas] = True
+    assert rest is None or isinstance(rest, (Numbers, Texts))
+    return UnclearNumbers(len(cells), doubt, _REMEDY, rest, wrong)
+
+
+def _joined(column: Column, cells: Sequence[Any]) -> Column:
+    values = np.array([float(_text(x)) if _is_number(x) else np.nan for x in cells])
+    known = ~np.isnan(values)
+    if not known.any():
+        return column
+    if isinstance(column, Numbers):
+        style = column.format
+        if style.decimal is None and not are_whole(values):
+            style = replace(style, decimal="," if style.thousands == "." else ".")
+        return Numbers(np.where(known, values, column.values), style)
+    if isinstance(column, UnclearNumbers):
+        rest = None if column.rest is None else _joined(column.rest, cells)
+        assert rest is None or isinstance(rest, (Numbers, Texts))
+        return replace(column, rest=rest)
+    assert isinstance(column, Texts)
+    levels: list[str | None] = [*column.levels, None]
+    texts = [
+        _text(cell) if is_known else levels[code]
+        for cell, is_known, code in zip(cells, known, column.codes, strict=True)
+    ]
+    is_code = any(one.isdigit() for one in column.levels)
+    if are_all_numbers(column.levels) and not is_code:
+        row = int(np.argmax(column.codes >= 0))
+        doubt = f"row {row + 1:,} has the text {texts[row]!r} among numbers"
+        return UnclearNumbers(len(cells), doubt, "write it as a number")
+    place: dict[str | None, int] = {}
+    codes = [place.setdefault(one, len(place)) for one in texts]
+    return in_order(np.array(codes, np.int32), list(place), column.are_dates)
+
+
+def _formula(cell: Uncomputed) -> str:
+    return f"a formula (cell {cell.place}) without a value in the file"
 
 
 def _headed(name: str, rows: Sequence[Sequence[Any]]) -> list[Sequence[Any]]:
@@ -125,11 +200,6 @@ def _headed(name: str, rows: Sequence[Sequence[Any]]) -> list[Sequence[Any]]:
     if not rest:
         raise TableError(f"{name} has no rows below the names of the samples.")
     return [header, *rest]
-
-
-_PLAIN: dict[str, Any] = {
-    "decimal": ".", "thousands": NO_GROUPS, "was_whole": False,
-}  # fmt: skip
 
 
 def _framed(name: str, rows: Sequence[Sequence[Any]]) -> list[list[Any]]:
@@ -154,7 +224,7 @@ def _is_number(cell: Any) -> bool:
 
 def _text(cell: Any) -> str:
     """A cell as a CSV file would have it."""
-    if cell is None:
+    if cell is None or isinstance(cell, Uncomputed):
         return ""
     if isinstance(cell, float) and cell == round(cell) and abs(cell) < _WHOLE:
         return str(int(cell))

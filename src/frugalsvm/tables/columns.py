@@ -125,7 +125,7 @@ class Texts:
 
 @dataclass(frozen=True, eq=False)
 class UnclearNumbers:
-    """A column of ambiguous numbers; using it is an error.
+    """A column of ambiguous numbers, or with unreadable cells; using it is an error.
 
     Attributes
     ----------
@@ -135,11 +135,18 @@ class UnclearNumbers:
         What is ambiguous, with the row.
     remedy : str
         What to do, if a format of numbers is not what is missing.
+    rest : Numbers, Texts or None
+        The column with gaps in place of its wrong cells; None if it is ambiguous as a
+        whole.
+    wrong : ndarray of bool or None
+        Mask of these cells.
     """
 
     size: int
     doubt: str
     remedy: str = ""
+    rest: Numbers | Texts | None = None
+    wrong: np.ndarray | None = None
 
     @property
     def missing(self) -> np.ndarray:
@@ -305,6 +312,11 @@ def _some_rows(column: Column, kept: np.ndarray) -> Column:
         return column.some_rows(kept)
     if isinstance(column, Numbers):
         return Numbers(column.values[kept], column.format)
+    if isinstance(column, UnclearNumbers) and column.rest is not None:
+        assert column.wrong is not None
+        rest = _some_rows(column.rest, kept)
+        assert isinstance(rest, (Numbers, Texts))
+        column = replace(column, rest=rest, wrong=column.wrong[kept])
     return replace(column, size=int(kept.sum()))
 
 

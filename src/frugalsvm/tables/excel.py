@@ -9,7 +9,7 @@ from zipfile import ZipFile
 
 import numpy as np
 
-from .cells import CellRows
+from .cells import CellRows, Uncomputed
 from .errors import TableError, WrongRequest, listed
 from .source import MOST_UNPACKED, TableFile
 
@@ -59,39 +59,59 @@ def sheet_rows(source: TableFile, sheet: str | None) -> CellRows:
     openpyxl = _openpyxl(f"read {source.name}")
     try:
         book = openpyxl.load_workbook(source.open(), read_only=True, data_only=True)
-        return _sheet_rows(book, source.name, sheet)
+        chosen = _chosen(book, source.name, sheet)
+        rows, remarks, has_blanks = _sheet_rows(chosen)
+        if has_blanks:
+            formulas = openpyxl.load_workbook(source.open(), read_only=True)
+            _mark_formulas(rows, formulas[chosen.title])
+            formulas.close()
+        book.close()
     except TableError:
         raise
     except Exception as error:
         # As above; a sheet is read row by row.
         raise TableError(f"{source.name} cannot be read as Excel: {error}") from error
-
-
-def _sheet_rows(book: Any, name: str, sheet: str | None) -> CellRows:
-    chosen = _chosen(book, name, sheet)
-    remarks = []
     if sheet is None and len(book.worksheets) > 1:
-        remarks.append(
+        remarks.insert(
+            0,
             f"sheet {chosen.title!r}, the first of {len(book.worksheets)}; --sheet "
-            "reads another"
+            "reads another",
         )
-    # The size that a file gives may be wrong.
-    chosen.reset_dimensions()
-    errors: list[str] = []
-    rows = [[_value(one, errors) for one in row] for row in chosen.iter_rows()]
-    rows = [row for row in rows if row]
-    if errors:
-        n = len(errors)
-        remarks.append(
-            f"{n:,} cell{'s' * (n > 1)} with an error ({errors[0]}) read as missing"
-        )
-    rows, n_titles = _without_titles(rows)
+    rows, n_titles = _without_titles([row for row in rows if row])
     if n_titles:
         remarks.append(
             f"{n_titles} line{'s' * (n_titles > 1)} above the header left out"
         )
-    book.close()
     return CellRows(rows, remarks)
+
+
+def _sheet_rows(sheet: Any) -> tuple[list[list[Any]], list[str], bool]:
+    """The cells, remarks, and whether some cells are there, but without a value."""
+    # The size that a file gives may be wrong.
+    sheet.reset_dimensions()
+    errors: list[str] = []
+    rows, has_blanks = [], False
+    for row in sheet.iter_rows():
+        rows.append([_value(one, errors) for one in row])
+        # Cells that are not in the file have no coordinate.
+        has_blanks = has_blanks or any(
+            value is None and hasattr(cell, "coordinate")
+            for cell, value in zip(row, rows[-1], strict=True)
+        )
+    if not errors:
+        return rows, [], has_blanks
+    n = len(errors)
+    remark = f"{n:,} cell{'s' * (n > 1)} with an error ({errors[0]}) read as missing"
+    return rows, [remark], has_blanks
+
+
+def _mark_formulas(rows: list[list[Any]], sheet: Any) -> None:
+    """Mark the formulas without a value, for a sheet that is read with formulas."""
+    sheet.reset_dimensions()
+    for row, cells in zip(rows, sheet.iter_rows(), strict=True):
+        for k, cell in enumerate(cells):
+            if cell.data_type == "f" and row[k] is None:
+                row[k] = Uncomputed(cell.coordinate)
 
 
 def write_sheet(file: IO[bytes], columns: Mapping[str, Any]) -> None:
@@ -141,7 +161,8 @@ def _value(cell: Any, errors: list[str]) -> Any:
     if cell.data_type == "e":
         errors.append(str(cell.value))
         return None
-    return cell.value
+    # The value of a formula may be an empty text.
+    return "" if cell.value is None and cell.data_type == "str" else cell.value
 
 
 def _without_titles(rows: list[list[Any]]) -> tuple[list[list[Any]], int]:

@@ -162,6 +162,10 @@ class Readings:
         self._all = [_Reading(sign, rule.thousands) for sign in signs]
         self._possible = self._all
 
+    def admits(self, texts: Sequence[str]) -> np.ndarray:
+        """Which strings are numbers in any format that the rule allows."""
+        return np.logical_or.reduce([one.admits(texts) for one in self._all])
+
     def add(self, texts: Sequence[str], codes: np.ndarray) -> bool:
         """Add more cells; returns False if the column is not numeric.
 

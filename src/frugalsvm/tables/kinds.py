@@ -12,8 +12,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..output.identifiers import DIFFERENT, is_id_name, numbers_rows
+from ..output.identifiers import (
+    DIFFERENT,
+    has_groups,
+    is_id_name,
+    numbers_rows,
+    says_subjects,
+)
 from ..output.portable.categories import why_unclear
+from ..output.survey_weights import are_survey_weights, is_weight_name
 from .columns import (
     Column,
     Numbers,
@@ -36,7 +43,7 @@ MIN_LEVEL = 5
 # Fraction of the rows in rare values, and mean length of the texts, of such a column.
 MOST_RARE, MOST_LENGTH = 0.1, 30
 # What columns are that name the rows, or the persons in them.
-IDENTIFIERS = "identifiers"
+IDENTIFIERS, ROW_NAMES = "identifiers", "names of the rows"
 # Maximum number of cells in all features of such a column.
 MOST_CELLS = 10**8
 # Maximum number of features that all text columns of a table may have together if any
@@ -67,14 +74,17 @@ class Plan:
     dropped : tuple of (column, reason)
     target : str
     repeated : tuple of str
-        Dropped columns whose name says that they are identifiers, and which have some
-        in several rows.
+        Columns, in use or not, of which each value stands for a person or sample that
+        has several rows, by its name.
+    weights : tuple of str
+        Columns in use that look like weights of rows in a survey.
     """
 
     kinds: dict[str, str]
     dropped: tuple[tuple[str, str], ...]
     target: str
     repeated: tuple[str, ...] = ()
+    weights: tuple[str, ...] = ()
 
     @property
     def categories(self) -> list[str]:
@@ -150,7 +160,7 @@ def make_plan(
             dropped.append((name, "excluded by --exclude"))
             continue
         if name == table.row_names:
-            dropped.append((name, "names of the rows"))
+            dropped.append((name, ROW_NAMES))
             continue
         rule = _LevelRule(name in (*keep, *categorical), most, min_level)
         kind, reason = _judge(name, column, name in keep, rule)
@@ -164,14 +174,39 @@ def make_plan(
             f"{table.source} has no usable column apart from the target"
             + (f" ({why})." if why else ".")
         )
+    reasons = dict(dropped)
     repeated = [
         name
-        for name, reason in dropped
-        if reason.startswith(IDENTIFIERS)
-        and is_id_name(name)
-        and _n_different(table.columns[name]) < (~table.columns[name].missing).sum()
+        for name, column in columns
+        if name != target and _repeats(name, column, reasons.get(name, ""))
     ]
-    return Plan(kinds, tuple(dropped), target, tuple(repeated))
+    weights = [
+        name
+        for name in kinds
+        if is_weight_name(name)
+        and isinstance(column := table.columns[name], Numbers)
+        and are_survey_weights(name, column.values)
+    ]
+    return Plan(kinds, tuple(dropped), target, tuple(repeated), tuple(weights))
+
+
+def _repeats(name: str, column: Column, reason: str) -> bool:
+    """Whether a column has persons or samples that are in several rows."""
+    if not isinstance(column, (Numbers, Texts)):
+        return False
+    known = ~column.missing
+    if isinstance(column, Texts):
+        n_different = len(column.levels)
+    else:
+        values = column.values[known]
+        if not np.isfinite(values).all() or (values != np.round(values)).any():
+            return False
+        n_different = np.unique(values).size
+    n_known = int(known.sum())
+    if has_groups(name, n_different, n_known):
+        return True
+    is_id = reason.startswith(IDENTIFIERS) and is_id_name(name)
+    return n_different < n_known and (is_id or reason == ROW_NAMES)
 
 
 def check_missing(table: Table, plan: Plan) -> None:
@@ -256,14 +291,6 @@ def _are_days(known: np.ndarray) -> bool:
     return bool(((month >= 1) & (month <= 12) & (day >= 1) & (day <= 31)).all())
 
 
-def _n_different(column: Column) -> int:
-    """Number of distinct values of a column of numbers or texts."""
-    if isinstance(column, Texts):
-        return len(column.levels)
-    assert isinstance(column, Numbers)
-    return int(np.unique(column.values[~column.missing]).size)
-
-
 def _why_not_texts(name: str, column: Texts, rule: _LevelRule) -> str:
     levels = column.levels
     if len(levels) == 1 and not column.missing.any():
@@ -299,8 +326,9 @@ def _why_not_levels(name: str, column: Texts, rule: _LevelRule) -> str:
     if len(levels) <= min(MAX_LEVELS, max(2, n_known / 2)):
         return ""
     counts = f"{len(levels):,} different values in {n_known:,} rows"
-    if len(levels) > DIFFERENT * n_known and is_id_name(name):
-        return f"{IDENTIFIERS} ({counts})"
+    is_id = len(levels) > DIFFERENT * n_known and is_id_name(name)
+    if is_id or says_subjects(name, len(levels)):
+        return f"{IDENTIFIERS} ({counts}); --keep uses them anyway"
     if len(levels) > 0.9 * n_known and not any(" " in one for one in levels[:100]):
         return f"{IDENTIFIERS} ({counts})"
     use = "use --categorical to treat it as categories"

@@ -24,6 +24,11 @@ class Layout:
     labels: str | None = None
 
     @property
+    def names_samples(self) -> bool:
+        """Whether the first column has the names of the samples, which are text."""
+        return self.is_transposed or self.labels is not None
+
+    @property
     def arguments(self) -> list[str]:
         """The same as options of the command line."""
         found = [] if self.sheet is None else ["--sheet", self.sheet]

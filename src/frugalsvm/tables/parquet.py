@@ -14,9 +14,15 @@ from .source import MOST_UNPACKED, TableFile
 
 
 def read_parquet(
-    source: TableFile, as_text: Collection[str], only: Collection[str] | None
+    source: TableFile,
+    as_text: Collection[str],
+    only: Collection[str] | None,
+    names_samples: bool,
 ) -> Table:
-    """Read the columns in ``only``, or all; the others are marked as unusable."""
+    """Read the columns in ``only``, or all; the others are marked as unusable.
+
+    If the first column has the names of the samples, it is read as text.
+    """
     try:
         from pyarrow import ArrowException, parquet
     except ImportError as error:
@@ -25,7 +31,7 @@ def read_parquet(
             "pyarrow), or save the table as CSV."
         ) from error
     try:
-        return _read(source, parquet, as_text, only)
+        return _read(source, parquet, as_text, only, names_samples)
     except TableError:
         raise
     except (ArrowException, OSError) as error:
@@ -33,7 +39,11 @@ def read_parquet(
 
 
 def _read(
-    source: TableFile, parquet: Any, as_text: Collection[str], only: Any
+    source: TableFile,
+    parquet: Any,
+    as_text: Collection[str],
+    only: Collection[str] | None,
+    names_samples: bool,
 ) -> Table:
     file = parquet.ParquetFile(source.open())
     schema = file.schema_arrow
@@ -45,8 +55,9 @@ def _read(
     if not schema.names:
         raise TableError(f"{source.name} has no columns.")
     n_rows = file.metadata.num_rows
-    if n_rows == 0:
-        raise TableError(f"{source.name} has columns, but no rows.")
+    if names_samples:
+        as_text = {*as_text, schema.names[0]}
+        only = None if only is None else {*only, schema.names[0]}
     reasons = {one.name: _why_not(one, only) for one in schema}
     used = [name for name, reason in reasons.items() if not reason]
     _check_size(source, file.metadata, used)

@@ -228,8 +228,17 @@ class Preparation:
         used = {one.name: table.columns[one.name] for one in self.columns}
         check_clear(used, table.source)
 
-    def unknown(self, table: Table) -> dict[str, dict[str, int]]:
-        """Unknown categories in a table, by column, with their row counts."""
+    def unfilled(self, table: Table) -> dict[str, np.ndarray]:
+        """Masks of the rows with a gap, by column, where that is an error."""
+        self.check_columns(table)
+        return {
+            one.name: one.gaps(table.columns[one.name])
+            for one in self.columns
+            if one.fill is None
+        }
+
+    def unknown(self, table: Table) -> dict[str, dict[str, np.ndarray]]:
+        """Rows with an unknown category, by column and category."""
         self.check_columns(table)
         found = {
             one.name: one.unknown(table.columns[one.name])
@@ -314,6 +323,15 @@ class Preparation:
         return {one.name for one in self.columns if isinstance(one, NumberColumn)}
 
     @property
+    def words(self) -> dict[str, Collection[str]]:
+        """Words for missing values that are texts in some columns."""
+        columns = [one for one in self.columns if isinstance(one, CategoryColumn)]
+        found = {one.name: one.words for one in columns} | {
+            self.target: tuple(one for one in self.classes if one in MISSING_WORDS)
+        }
+        return {name: words for name, words in found.items() if words}
+
+    @property
     def format_rules(self) -> dict[str, FormatRule]:
         """How the numbers of columns are written, if that was stored."""
         formats = {
@@ -336,6 +354,8 @@ class Preparation:
                 columns.append({"name": one.name, "kind": CATEGORY, "levels": levels})
                 if one.has_other:
                     columns[-1]["other"] = True
+                if not set(one.words) <= set(levels):
+                    columns[-1]["words"] = list(one.words)
             else:
                 columns.append({"name": one.name, "kind": NUMBER})
                 if one.format is not None:
@@ -443,13 +463,14 @@ def _column(content: Any) -> PreparedColumn:
         fill is None or fill in levels,
         f"the fill value of {brief(name)} is not one of its categories",
     )
-    words = tuple(one for one in levels if one in MISSING_WORDS)
+    words = content.get("words") or [one for one in levels if one in MISSING_WORDS]
+    _require(set(words) <= set(MISSING_WORDS), "a word does not mean a missing value")
     has_other = content.get("other", False)
     _require(
         has_other is False or (has_other is True and OTHER in levels),
         f"{brief(name)} has no category {OTHER}",
     )
-    return CategoryColumn(name, levels, fill, words, n_gaps, has_other)
+    return CategoryColumn(name, levels, fill, tuple(words), n_gaps, has_other)
 
 
 def _format(content: Any) -> NumberFormat | None:

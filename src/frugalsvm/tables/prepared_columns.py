@@ -191,12 +191,10 @@ class CategoryColumn:
         found = {self.levels[k] for k in places if k >= 0}
         return found | {self.fill or ""} if _MISSING in places else found
 
-    def unknown(self, column: Column) -> dict[str, int]:
-        """Values unknown to the preparation, with their row counts."""
+    def unknown(self, column: Column) -> dict[str, np.ndarray]:
+        """The rows of each value that is unknown to the preparation."""
         texts = as_texts(column)
-        counts = np.bincount(texts.codes[texts.codes >= 0], minlength=len(texts.levels))
-        strange = (self._places(texts)[:-1] == _UNKNOWN) & (counts > 0)
-        return {texts.levels[k]: int(counts[k]) for k in np.flatnonzero(strange)}
+        return rows_of_levels(texts, self._places(texts)[:-1] == _UNKNOWN)
 
     def _places(self, texts: Texts) -> np.ndarray:
         """The position of each string in the categories; the last one is missing."""
@@ -316,6 +314,14 @@ def as_texts(column: Column) -> Texts:
     place = np.full(known.size + 1, -1, np.int32)
     place[order] = np.arange(n_known)
     return Texts(place[codes].astype(np.int32), [names[k] for k in order])
+
+
+def rows_of_levels(texts: Texts, wanted: np.ndarray) -> dict[str, np.ndarray]:
+    """The rows of each level in a mask of levels, if it has any."""
+    found: dict[str, list[int]] = {}
+    for row in np.flatnonzero(np.append(wanted, False)[texts.codes]).tolist():
+        found.setdefault(texts.levels[texts.codes[row]], []).append(row)
+    return {name: np.array(found[name]) for name in sorted(found)}
 
 
 def _gap(name: str, missing: np.ndarray) -> str:

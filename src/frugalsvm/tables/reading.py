@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from itertools import islice
 from os import PathLike
@@ -19,7 +19,7 @@ from .formats import ALL_OPEN, FormatRules
 from .layout import USUAL, Layout
 from .parquet import read_parquet
 from .source import TableFile
-from .text_table import TextTable
+from .text_table import NO_WORDS, TextTable
 
 # Bytes read for the first rows, and the maximum if rows are long.
 SAMPLE, MOST_SAMPLE = 2**20, 2**28
@@ -40,6 +40,8 @@ def read_table(
     formats: FormatRules = ALL_OPEN,
     only: Collection[str] | None = None,
     layout: Layout = USUAL,
+    words: Mapping[str, Collection[str]] = NO_WORDS,
+    may_be_empty: bool = False,
 ) -> Table:
     """Read CSV, TSV, Excel or Parquet; text may be gzipped.
 
@@ -59,6 +61,10 @@ def read_table(
         Columns that are needed; others need not be read, and are then unusable.
     layout : Layout, default=USUAL
         The sheet of an Excel file, and whether its columns are the samples.
+    words : mapping from names to collections of str, default={}
+        Words for missing values that are texts in some columns: NA may be Namibia.
+    may_be_empty : bool, default=False
+        Whether a table may have columns, but no rows; else it is an error.
 
     Returns
     -------
@@ -69,6 +75,21 @@ def read_table(
     TableError
         If it is not a table; the message says why and what to do.
     """
+    table = _read(path, set(as_text), encoding, formats, only, layout, words)
+    if table.n_rows == 0 and not may_be_empty:
+        raise TableError(f"{table.source} has a header line, but no rows below it.")
+    return table
+
+
+def _read(
+    path: str | PathLike[str],
+    as_text: set[str],
+    encoding: str | None,
+    formats: FormatRules,
+    only: Collection[str] | None,
+    layout: Layout,
+    words: Mapping[str, Collection[str]],
+) -> Table:
     with TableFile(path) as source:
         if is_workbook(source):
             cells = sheet_rows(source, layout.sheet)
@@ -77,28 +98,23 @@ def read_table(
         elif source.start(4) == b"PAR1":
             if layout.is_transposed:
                 raise TableError("--transpose takes text tables and Excel files only.")
-            return read_parquet(source, set(as_text), only)
+            return read_parquet(source, as_text, only, layout.names_samples)
         else:
             source.refuse_others()
             if not layout.is_transposed:
-                return _read_text(source, set(as_text), encoding, formats)
+                found, remarks = _encoding(source, encoding)
+                dialect = _dialect(source, found)
+                names = dialect.names[:1] if layout.names_samples else []
+                table = TextTable(
+                    source, found, dialect, {*as_text, *names}, formats, words
+                ).read()
+                return replace(table, remarks=remarks + table.remarks)
             cells = _text_rows(source, encoding)
         _check_cells(cells, source)
-        return read_cells(
-            source.name, cells, set(as_text), formats, layout.is_transposed
-        )
+        return read_cells(source.name, cells, as_text, formats, layout, words)
 
 
 # --- text ----------------------------------------------------------------------------
-
-
-def _read_text(
-    source: TableFile, as_text: set[str], encoding: str | None, formats: FormatRules
-) -> Table:
-    found, remarks = _encoding(source, encoding)
-    dialect = _dialect(source, found)
-    table = TextTable(source, found, dialect, as_text, formats).read()
-    return replace(table, remarks=remarks + table.remarks)
 
 
 def _text_rows(source: TableFile, encoding: str | None) -> CellRows:

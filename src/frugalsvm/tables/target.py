@@ -14,6 +14,8 @@ from .errors import TableError, UnknownColumn, WrongRequest, listed, unknown_col
 Label = str | int | float
 # Doubles represent all whole numbers up to this one exactly.
 LARGEST_WHOLE = 2**53 - 1
+# A target with more values is not taken for one of classes.
+MOST_CLASSES = 20
 # Words for no in the languages in which they come after those for yes, or may.
 NO = {"no", "nein", "nee", "nej", "nei", "nem", "hayir", "hay\u0131r", "нет"}
 
@@ -180,9 +182,17 @@ def _place(name: str, labels: list[Label], positive: str) -> int:
     for k, label in enumerate(labels):
         if _is_meant(positive.strip(STRIPPED), label):
             return k
-    words = " and ".join(repr(str(one)) for one in labels)
-    raise PositiveError(
-        f"--positive: {name!r} has no class {positive!r}; its classes are {words}."
+    problem = f"--positive: {name!r} has no class {positive!r}"
+    if len(labels) > MOST_CLASSES:
+        raise PositiveError(f"{problem}; it has {_too_many(labels)}.")
+    words = listed([str(one) for one in labels])
+    raise PositiveError(f"{problem}; its classes are {words}.")
+
+
+def _too_many(labels: list[Label]) -> str:
+    return (
+        f"{len(labels):,} different values, not two classes; convert it to a yes/no "
+        "column"
     )
 
 
@@ -208,11 +218,8 @@ def _wrong_number(name: str, labels: list[Label], n_rows: int) -> str:
             f"the target {name!r} has only one class ({shown}) in {n_rows:,} "
             f"row{'s' * (n_rows > 1)}; a classifier needs rows of both classes."
         )
-    if len(labels) > 20:
-        return (
-            f"the target {name!r} has {len(labels):,} different values, not two "
-            "classes; convert it to a yes/no column."
-        )
+    if len(labels) > MOST_CLASSES:
+        return f"the target {name!r} has {_too_many(labels)}."
     return (
         f"the target {name!r} has {len(labels)} classes ({shown}), but must have "
         f"two: --positive {shlex.quote(str(labels[-1]))} fits that class against all "

@@ -10,7 +10,8 @@ from __future__ import annotations
 import gzip
 import warnings
 import zlib
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -44,6 +45,7 @@ from .source import TableFile, damaged
 # A missing number, as SAS and Stata write it.
 LONE_POINT = "."
 _MISSING_NUMBERS = MISSING | {LONE_POINT}
+NO_WORDS: Mapping[str, Collection[str]] = MappingProxyType({})
 # Cells per chunk.
 CELLS = 2**21
 # Number of cells from which numeric columns are kept in a temporary file.
@@ -62,6 +64,8 @@ class TextTable:
         Columns to read as text even if they look like numbers.
     rules : FormatRules
         What is known about the formats of numbers.
+    words : mapping from names to collections of str
+        Words for missing values that are texts in some columns.
     """
 
     def __init__(
@@ -71,9 +75,10 @@ class TextTable:
         dialect: Dialect,
         as_text: set[str],
         rules: FormatRules,
+        words: Mapping[str, Collection[str]] = NO_WORDS,
     ):
         self._source, self._encoding, self._dialect = source, encoding, dialect
-        self._as_text, self._rules = as_text, rules
+        self._as_text, self._rules, self._words = as_text, rules, words
         self._builders: dict[str, ColumnBuilder] = {}
         # Text columns, and their numbers if all their strings are numbers.
         self._texts: dict[str, Texts] = {}
@@ -98,10 +103,6 @@ class TextTable:
         # The columns read again may settle the format.
         columns = self._finished(not self._are_points_foreign())
         n_rows = len(next(iter(columns.values())))
-        if n_rows == 0:
-            raise TableError(
-                f"{self._source.name} has a header line, but no rows below it."
-            )
         remarks = self._dialect.remarks + _format_remarks(columns)
         if padded:
             remarks.append(
@@ -259,7 +260,8 @@ class TextTable:
             assert readings.doubt is not None
             remedy = "remove the % signs" if "%" in readings.doubt.text else ""
             misfit = _misfit(readings.doubt, rule, texts)
-            return UnclearNumbers(builder.size, misfit, remedy)
+            rest, wrong = _without_misfits(texts, rule, plain_by_default)
+            return UnclearNumbers(builder.size, misfit, remedy, rest, wrong)
         return texts
 
     # --- pandas ------------------------------------------------------------------
@@ -303,11 +305,12 @@ class TextTable:
 
     def _missing(self, name: str) -> frozenset[str]:
         """The strings that mean a missing value in a column."""
-        return _MISSING_NUMBERS if name in self._pointed else MISSING
+        missing = _MISSING_NUMBERS if name in self._pointed else MISSING
+        return missing.difference(self._words.get(name, ()))
 
     def _gaps(self, names: list[str]) -> list[str] | dict[str, frozenset[str]]:
         """The same as pandas takes it, for each column if they differ."""
-        if self._pointed.isdisjoint(names):
+        if self._pointed.isdisjoint(names) and not self._words:
             return [*MISSING]
         return {name: self._missing(name) for name in names}
 
@@ -342,6 +345,26 @@ def _misfit(doubt: Doubt, rule: FormatRule, texts: Texts) -> str:
     if are_all_numbers([doubt.text]) and doubt.text != first:
         return f"{has}, which is in a different format from {shortened(first)!r}"
     return f"{has}, which is not a number like the others"
+
+
+def _without_misfits(
+    texts: Texts, rule: FormatRule, plain_by_default: bool
+) -> tuple[Numbers | None, np.ndarray | None]:
+    """The numbers among texts, and a mask of the others; None if still ambiguous."""
+    fits = Readings(rule).admits(texts.levels)
+    numbers = [
+        one for one, is_number in zip(texts.levels, fits, strict=True) if is_number
+    ]
+    places = np.append(np.where(fits, np.cumsum(fits) - 1, -1), -1)
+    readings = Readings(rule)
+    readings.add(numbers, places[texts.codes])
+    found = None
+    if readings.are_numbers:
+        found = readings.decide(plain_by_default and not rule.was_whole)
+    if found is None:
+        return None, None
+    wrong = np.append(~fits, False)[texts.codes]
+    return Numbers(readings.numbers(found), found), wrong
 
 
 def shortened(text: str) -> str:

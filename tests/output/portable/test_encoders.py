@@ -177,6 +177,31 @@ def test_none_is_a_gap_like_nan():
     )
 
 
+@pytest.mark.parametrize(
+    ("encoder", "gaps"),
+    [
+        (OrdinalEncoder(), [None] * 2),
+        (OrdinalEncoder(encoded_missing_value=-2), [None] * 2),
+        (OrdinalEncoder(encoded_missing_value=-2, min_frequency=3), [None] * 2),
+        (OrdinalEncoder(encoded_missing_value=-2, max_categories=3), [None] * 8),
+        (OrdinalEncoder(encoded_missing_value=-2), [np.nan] * 2),
+        (OrdinalEncoder(encoded_missing_value=-2, max_categories=3), [np.nan] * 8),
+        # None is the most frequent value, and so what gaps are filled with.
+        (
+            make_pipeline(SimpleImputer(strategy="most_frequent"), OrdinalEncoder()),
+            [None] * 40,
+        ),
+    ],
+)
+def test_none_is_a_category_of_an_ordinal_encoder(encoder, gaps):
+    """Its ``encoded_missing_value`` is for NaN."""
+    values = ["tent", *HOUSING, *gaps]
+    model, pipeline, table = housing(encoder, values)
+    np.testing.assert_allclose(
+        model.decision_function(table), pipeline.decision_function(table)
+    )
+
+
 def test_groups_and_calibration_are_kept():
     values = np.array(HOUSING, dtype=object)
     table = pd.DataFrame({"income": np.arange(30.0) % 7, "housing": values})

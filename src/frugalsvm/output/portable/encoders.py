@@ -117,8 +117,8 @@ def _imputed(step: SimpleImputer, terms: list[Term]) -> list[Term]:
     found = [
         _filled(term, value)
         for term, value in zip(terms, step.statistics_.tolist(), strict=True)
-        # Columns without any value are dropped.
-        if step.keep_empty_features or not is_gap(value)
+        # Columns without any value are dropped; None is one.
+        if step.keep_empty_features or value is None or not is_gap(value)
     ]
     indicator = getattr(step, "indicator_", None)
     return found if indicator is None else found + _indicators(indicator, terms)
@@ -177,8 +177,11 @@ class _Categories:
     n_left: int
 
 
-def _categories(step: Any, j: int, name: str, counts_gap: bool) -> _Categories:
-    """The categories of column ``j``; a gap has a place of its own if it is counted."""
+def _categories(step: Any, j: int, name: str) -> _Categories:
+    """The categories of column ``j``.
+
+    An ordinal encoder has a code of its own for NaN; None is a category for it.
+    """
     known = _plain(step.categories_[j])
     rare = _rare(step, j)
     is_rare = [any(_same(one, other) for other in rare) for one in known]
@@ -188,8 +191,11 @@ def _categories(step: Any, j: int, name: str, counts_gap: bool) -> _Categories:
             f"{type(step).__name__} has two kinds of gaps in {name!r}, None and NaN; "
             "write them in one way, e.g. table.fillna(numpy.nan), and fit again."
         )
+    has_own_code = isinstance(step, OrdinalEncoder) and any(
+        known[k] is not None for k in gaps
+    )
     kept = [k for k in range(len(known)) if not is_rare[k]]
-    if not counts_gap:
+    if has_own_code:
         kept = [k for k in kept if k not in gaps]
     place = {k: i for i, k in enumerate(kept)}
     other = len(kept) if rare else None
@@ -198,7 +204,7 @@ def _categories(step: Any, j: int, name: str, counts_gap: bool) -> _Categories:
     return _Categories(
         tuple(known[k] for k in levels),
         tuple(found[k] for k in levels),
-        (found[gaps[0]] if counts_gap else _OWN_CODE) if gaps else None,
+        (_OWN_CODE if has_own_code else found[gaps[0]]) if gaps else None,
         other,
         len(kept) + (other is not None),
     )
@@ -264,7 +270,7 @@ def _kind(levels: Sequence[Level], name: str) -> str | None:
 def _one_hot(step: OneHotEncoder, terms: list[Term]) -> list[Term]:
     found = []
     for j, term in enumerate(terms):
-        known = _categories(step, j, term.name, counts_gap=True)
+        known = _categories(step, j, term.name)
         dropped = _dropped(step, j, known)
         for place in range(known.n_left):
             if place != dropped:
@@ -308,7 +314,7 @@ def _level_name(known: _Categories, place: int) -> str:
 def _ordinal(step: OrdinalEncoder, terms: list[Term]) -> list[Term]:
     found = []
     for j, term in enumerate(terms):
-        known = _categories(step, j, term.name, counts_gap=False)
+        known = _categories(step, j, term.name)
         codes = _coded(term, known, _ordinal_code(step, known))
         found.append(Term(term.column, f"{term.name} code", values=codes))
     return found

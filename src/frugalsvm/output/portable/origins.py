@@ -210,15 +210,19 @@ def _origins(content: Mapping[str, Any]) -> dict[str, Origin]:
         levels = [_text(level) for level in one["levels"]]
         fill = None if fill is None else _text(fill)
         has_other = one.get("other", False) is True
-        made += _of_categories(name, levels, fill, has_other)
+        words = [_text(word) for word in one.get("words", ())]
+        made += _of_categories(name, levels, fill, has_other, words)
     return dict(zip(map(_text, content["features"]), made, strict=True))
 
 
 def _of_categories(
-    name: str, levels: list[str], fill: str | None, has_other: bool
+    name: str, levels: list[str], fill: str | None, has_other: bool, words: list[str]
 ) -> list[Origin]:
-    """The origins of the features of a column of categories."""
-    spelling, missing = Spelling(named(levels)), missing_words(levels)
+    """The origins of the features of a column of categories.
+
+    ``words`` mean a missing value elsewhere, but are texts of this column.
+    """
+    spelling, missing = Spelling(named(levels)), missing_words((*levels, *words))
     others = [one for one in levels if one != OTHER]
     is_numeric = any(looks_numeric(one, spelling.forms(one)) for one in levels)
     made = []

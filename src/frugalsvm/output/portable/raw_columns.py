@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -38,12 +38,31 @@ def features_of_columns(model: PortableModel, X: Any) -> tuple[np.ndarray, np.nd
     if _has_names(X) and _has(X, model.names) and not _has(X, input_columns(model)):
         made = np.column_stack([np.asarray(X[name], float) for name in model.names])
         return made, np.zeros(made.shape, dtype=bool)
-    column_of = _reader(model, X)
-    origins = read_origins(model)
-    found: list[np.ndarray] = []
+    features: list[np.ndarray] = []
     gaps: list[np.ndarray] = []
+    for origin, known, values, missing in _features(model, X):
+        if np.isnan(values).any():
+            raise ValueError(_no_value(origin, known, values))
+        features.append(values)
+        gaps.append(missing)
+    return np.column_stack(features), np.column_stack(gaps)
+
+
+def rows_without_value(model: PortableModel, X: Any) -> dict[str, np.ndarray]:
+    """Masks of the rows that features have no value for, by column."""
+    masks: dict[str, np.ndarray] = {}
+    for origin, _, values, _ in _features(model, X):
+        masks[origin.column] = masks.get(origin.column, False) | np.isnan(values)
+    return masks
+
+
+def _features(
+    model: PortableModel, X: Any
+) -> Iterator[tuple[Origin, np.ndarray, np.ndarray, np.ndarray]]:
+    """For each feature its origin, its column, its values (perhaps NaN), its gaps."""
+    column_of = _reader(model, X)
     before, known, at = None, np.empty(0), np.empty(0, dtype=np.int64)
-    for origin in origins:
+    for origin in read_origins(model):
         if before is None or origin.column != before.column:
             known = column_of(origin.column)
         if origin.lookup is None:
@@ -53,12 +72,8 @@ def features_of_columns(model: PortableModel, X: Any) -> tuple[np.ndarray, np.nd
                 at = places(origin.lookup.levels, known)
             values = origin.lookup.table()[at]
             missing = at == len(origin.lookup.levels) + 1
-        if np.isnan(values).any():
-            raise ValueError(_no_value(origin, known, values))
-        found.append(values)
-        gaps.append(missing)
+        yield origin, known, values, missing
         before = origin
-    return np.column_stack(found), np.column_stack(gaps)
 
 
 def _reader(model: PortableModel, X: Any) -> Callable[[str], np.ndarray]:
