@@ -131,6 +131,7 @@ def alternatives(
             limit, deadline.left, Search("fast", None, jobs, session.seed),
             certificate is not None, max_nodes,
         )  # fmt: skip
+        session.hold.begin(found.status == "interrupted")
     _show(session, found)
     content = _content(found)
     content["class_weight"] = class_weight_of(conditions, table.target.signs)
@@ -139,7 +140,7 @@ def alternatives(
             proof = found.certificate.with_preparation(preparation.to_json())
             write_certificate(certificate, proof)
             session.say(f"certificate written to {certificate}")
-    if found.status == "interrupted":
+    if session.hold.count > 0:
         raise InterruptedFit
 
 
