@@ -158,6 +158,32 @@ def test_a_signal_during_a_kernel_that_returns_arrays_is_only_an_exception(
     assert run(INTERRUPTED) == ["interrupted", "['float64',", "'int64']"]
 
 
+COMPILING = """
+import os, signal
+from numba.core import event
+from small.kernels import fast
+
+class Interrupting(event.Listener):
+    def on_start(self, event):
+        os.kill(os.getpid(), signal.SIGINT)
+
+    def on_end(self, event):
+        pass
+
+try:
+    with event.install_listener("numba:compile", Interrupting()):
+        fast(1.0, 1.0)
+except KeyboardInterrupt:
+    print("interrupted", len(fast.signatures))
+print(fast(1.0, 1.0))
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="os.kill would end the process")
+def test_a_signal_during_compilation_waits_for_its_end(run):
+    assert run(COMPILING) == ["interrupted", "1", "1.0"]
+
+
 def test_an_entry_that_returns_a_named_tuple_is_refused(run, tmp_path):
     """Its class would be a call of Python from compiled code."""
     (tmp_path / "small" / "waiting.py").write_text(WAITING)
