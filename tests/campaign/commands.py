@@ -95,11 +95,14 @@ def _interrupted(rng, folder: Path, is_cold: bool, tally: Tally):
 
 def _objections(name, folder, code, seen, said, has_ended, twice):
     tail = said[-1500:]
-    if code not in (0, ENDED, KILLED):
+    # Ctrl-C while Python or NumPy is loaded may be any error.
+    is_early = code == 1 and "reading t.csv" not in said
+    if code not in (0, ENDED, KILLED) and not is_early:
         yield f"exit code: {name}: {code}: {tail}"
     for words in ("Traceback", "Exception ignored", "Fatal"):
-        # Before our code is loaded, Python prints one itself.
-        if words in said and "reading t.csv" in said:
+        # Before our code is loaded, Python prints one itself, and a second Ctrl-C may
+        # come while it ends.
+        if words in said and "reading t.csv" in said and not twice:
             yield f"{words}: {name}: {code}: {tail}"
             break
     keeps = KEEPS_AFTER_CHOICE if "auto" in COMMANDS[name] else KEEPS

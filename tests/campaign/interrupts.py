@@ -165,17 +165,21 @@ def _interrupted_solve(kind, delay, instance, options) -> Iterator[str]:
 
 def _interrupted_fit(delay, instance, options) -> Iterator[str]:
     """``fit`` sets its attributes and then raises."""
-    model = FrugalSVC(instance.limit, C=instance.C, **options)
-    outcome = call_with_signals(
-        lambda: model.fit(instance.X, instance.y), signal.SIGINT, [delay]
+    begun, had_begun = threading.Event(), []
+    model = FrugalSVC(
+        instance.limit, C=instance.C, callback=lambda _: begun.set(), **options
     )
+    outcome = call_with_signals(
+        lambda: model.fit(instance.X, instance.y), signal.SIGINT, [delay],
+        lambda: had_begun.append(begun.is_set()),
+    )  # fmt: skip
     if outcome is model:
         if model.status_ == "interrupted" or missed_interrupt(model.result_, delay):
             yield f"fit returned: although it was interrupted ({model.status_})"
     elif not isinstance(outcome, KeyboardInterrupt):
         yield f"exception: ctrl-c fit: {_described(outcome)}"
     elif not hasattr(model, "result_"):
-        if delay >= EARLY:
+        if had_begun[0]:
             yield f"no attributes: ctrl-c fit: interrupted after {delay:.3f} s"
         return
     if hasattr(model, "result_"):

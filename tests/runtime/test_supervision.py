@@ -430,6 +430,8 @@ def test_a_hold_leaves_handlers_of_the_users_and_other_threads_alone():
     with Hold() as hold:
         in_another_thread(hold.begin)
         assert signal.getsignal(signal.SIGINT) is before
+    hold.begin()
+    assert signal.getsignal(signal.SIGINT) is before
 
 
 def interrupting(function):
@@ -450,6 +452,20 @@ def test_ctrl_c_after_the_run_of_a_fit_keeps_its_model(monkeypatch):
         model.fit(X, y)
     assert (model.coef_ != 0).sum() == 2
     assert FrugalSVC(2, refit_C=10.0, on_interrupt="return").fit(X, y).result_
+
+
+def test_a_refit_is_not_done_where_signals_arrive(monkeypatch):
+    """They would leave BLAS with one thread."""
+    threads, solve_support = [], refit.solve_support
+
+    def watched(*arguments):
+        threads.append(threading.current_thread())
+        return solve_support(*arguments)
+
+    monkeypatch.setattr(refit, "solve_support", watched)
+    X, y = random_data(np.random.default_rng(0), 40, 5)
+    FrugalSVC(2, refit_C=10.0).fit(X, y)
+    assert threading.main_thread() not in threads
 
 
 @pytest.mark.parametrize("name", ["svm_on", "_best_start"])

@@ -109,23 +109,27 @@ class Hold(Interrupts):
 
     A context manager. From ``begin`` until ``end`` or its exit, the first Ctrl-C is
     only counted, and runs inside end early; the second raises. It has no effect outside
-    of the main thread, or if the user has a handler.
+    of its context or of the main thread, or if the user has a handler.
     """
 
     def __init__(self) -> None:
         super().__init__(None, patient=True)
+        self._is_entered = False
 
     def __enter__(self) -> Self:
+        self._is_entered = True
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._is_entered = False
         self.end()
 
     def begin(self, was_interrupted: bool = False) -> None:
         """From now on, count; ``was_interrupted`` if Ctrl-C was pressed before."""
         self.count = max(self.count, int(was_interrupted))
         is_main = threading.current_thread() is threading.main_thread()
-        if is_main and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        is_heard = self._is_entered and is_main
+        if is_heard and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
             signal.signal(signal.SIGINT, self.count_one)
 
     def end(self) -> None:
