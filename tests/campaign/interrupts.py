@@ -19,6 +19,7 @@ import numpy as np
 
 from frugalsvm import FrugalSVC, Problem, solve
 
+from .interrupted import draw_task
 from .problems import budget_objections, excess
 from .reference import Reference, Stated
 from .tally import Tally, Unit
@@ -33,7 +34,12 @@ DEAF = 0.5
 # Cases on one problem: they share the best objective.
 CASES = 6
 METHODS = ("auto", "branch-and-bound", "swap", "heuristic", "exact")
-KINDS = ("ctrl-c", "ctrl-c fit", "ctrl-c twice", "alarm", "time limit", "node limit")
+KINDS = (
+    "ctrl-c", "ctrl-c fit", "ctrl-c twice", "alarm", "time limit", "node limit",
+    "estimators",
+)  # fmt: skip
+# The part of the cases that are estimators, paths and lists.
+PART_OF_ESTIMATORS = 0.6
 
 
 class Alarm(Exception):
@@ -95,7 +101,9 @@ def run(unit: Unit) -> Tally:
 
 
 def run_case(rng, instance: Instance, tally: Tally) -> Iterator[str]:
-    kind = str(rng.choice(KINDS))
+    kind = KINDS[-1]
+    if rng.random() > PART_OF_ESTIMATORS:
+        kind = str(rng.choice(KINDS[:-1]))
     delay = float(rng.choice([rng.uniform(0, 0.02), rng.uniform(0, 0.8)]))
     options = {
         "method": str(rng.choice(METHODS)),
@@ -106,10 +114,13 @@ def run_case(rng, instance: Instance, tally: Tally) -> Iterator[str]:
     }
     if options["method"] in ("auto", "branch-and-bound", "swap"):
         options["method_options"] = {"patience": 10**9}
-    tally.count(NAME, kind, "tried")
+    task = draw_task(rng, instance) if kind == "estimators" else None
+    tally.count(NAME, kind if task is None else task.name, "tried")
     before = set(threading.enumerate())
     started = time.perf_counter()
-    if kind in ("time limit", "node limit"):
+    if task is not None:
+        yield from _interrupted_task(task, rng, delay, tally)
+    elif kind in ("time limit", "node limit"):
         yield from _limited(rng, kind, delay, instance, options)
     elif kind == "ctrl-c fit":
         yield from _interrupted_fit(delay, instance, options)
@@ -154,17 +165,21 @@ def _interrupted_solve(kind, delay, instance, options) -> Iterator[str]:
 
 def _interrupted_fit(delay, instance, options) -> Iterator[str]:
     """``fit`` sets its attributes and then raises."""
-    model = FrugalSVC(instance.limit, C=instance.C, **options)
-    outcome = call_with_signals(
-        lambda: model.fit(instance.X, instance.y), signal.SIGINT, [delay]
+    begun, had_begun = threading.Event(), []
+    model = FrugalSVC(
+        instance.limit, C=instance.C, callback=lambda _: begun.set(), **options
     )
+    outcome = call_with_signals(
+        lambda: model.fit(instance.X, instance.y), signal.SIGINT, [delay],
+        lambda: had_begun.append(begun.is_set()),
+    )  # fmt: skip
     if outcome is model:
         if model.status_ == "interrupted" or missed_interrupt(model.result_, delay):
             yield f"fit returned: although it was interrupted ({model.status_})"
     elif not isinstance(outcome, KeyboardInterrupt):
         yield f"exception: ctrl-c fit: {_described(outcome)}"
     elif not hasattr(model, "result_"):
-        if delay >= EARLY:
+        if had_begun[0]:
             yield f"no attributes: ctrl-c fit: interrupted after {delay:.3f} s"
         return
     if hasattr(model, "result_"):
@@ -173,13 +188,31 @@ def _interrupted_fit(delay, instance, options) -> Iterator[str]:
         yield from instance.objections(model.result_)
 
 
+def _interrupted_task(task, rng, delay, tally) -> Iterator[str]:
+    """An estimator keeps the best so far; others return it, or nothing."""
+    moments = [delay, delay + 0.02] if rng.random() < 0.1 else [delay]
+    kept = []
+    outcome = call_with_signals(
+        task.call, signal.SIGINT, moments, lambda: kept.append(task.must_keep)
+    )
+    if isinstance(outcome, KeyboardInterrupt):
+        tally.count(NAME, task.name, "interrupted")
+    # A second Ctrl-C ends at once.
+    yield from task.objections(outcome, len(moments) == 1 and kept[0])
+
+
 def missed_interrupt(result, delay: float) -> bool:
     """Whether a run ended late and not because of the interrupt."""
     late = result.seconds > delay + DEAF
     return late and result.status not in ("interrupted", "optimal")
 
 
-def call_with_signals(function: Callable, number: int, moments: list[float]):
+def call_with_signals(
+    function: Callable,
+    number: int,
+    moments: list[float],
+    before_signal: Callable = lambda: None,
+):
     """The result or exception of the function, with signals at given moments."""
     sent = threading.Event()
 
@@ -187,6 +220,7 @@ def call_with_signals(function: Callable, number: int, moments: list[float]):
         started = time.perf_counter()
         for moment in moments:
             time.sleep(max(0.0, moment - (time.perf_counter() - started)))
+            before_signal()
             os.kill(os.getpid(), number)
         sent.set()
 
@@ -194,16 +228,18 @@ def call_with_signals(function: Callable, number: int, moments: list[float]):
         raise Alarm
 
     previous = _handle(signal.default_int_handler, raise_alarm)
-    outcome = None
+    outcome, left = None, previous
     try:
         threading.Thread(target=send, name="signals", daemon=True).start()
         outcome = function()
-        _handle(_nothing, _nothing)
+        left = _handle(_nothing, _nothing)
     except BaseException as error:
-        _handle(_nothing, _nothing)
+        left = _handle(_nothing, _nothing)
         # A signal may arrive after the call, which is not an error.
         outcome = error if outcome is None else outcome
     sent.wait()
+    if left[0] not in (signal.default_int_handler, _nothing):
+        outcome = AssertionError(f"handler of SIGINT: {left[0]}")
     _handle(*previous)
     return outcome
 

@@ -18,9 +18,10 @@ from .tally import Tally, Unit
 SECTIONS = {
     "problems": 0.4,
     "forgeries": 0.25,
-    "tables": 0.15,
+    "tables": 0.1,
     "models": 0.1,
     "interrupts": 0.1,
+    "commands": 0.05,
 }
 # Maximum seconds of a unit: the first ones compile.
 PATIENCE, FIRST_PATIENCE = 180.0, 600.0

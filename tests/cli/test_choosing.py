@@ -1,14 +1,16 @@
 """The choice of the feature limit and C: its time limit, and Ctrl-C."""
 
 import json
+import signal
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from frugalsvm.api.grid_search import GridSearch
+from frugalsvm.api.validation import final_fit
 from frugalsvm.api.validation.cells import SHARE_OF_FOLDS
-from frugalsvm.cli import choosing, fitting, validation
+from frugalsvm.cli import choosing, fit_run, fitting, validation
 from frugalsvm.cli.study import Conditions, Search, load_data
 
 FAST = ("-t", "state", "--effort", "fast", "--folds", "3")
@@ -44,9 +46,9 @@ def limits(monkeypatch):
     ):  # fmt: skip
         inner = getattr(module, run)
 
-        def watched(problem, options, inner=inner, seen=found[name]):
+        def watched(problem, options, *hold, inner=inner, seen=found[name]):
             seen.append(options.time_limit)
-            return inner(problem, options)
+            return inner(problem, options, *hold)
 
         monkeypatch.setattr(module, run, watched)
     return found
@@ -124,9 +126,9 @@ def test_without_a_limit_there_is_none(run_json, data, limits):
 def test_the_search_goes_on_from_what_the_choice_found(data, monkeypatch):
     seen, run = [], fitting.run_interruptible
 
-    def watched(problem, options):
+    def watched(problem, options, hold):
         seen.append(options.initial_support)
-        return run(problem, options)
+        return run(problem, options, hold)
 
     monkeypatch.setattr(fitting, "run_interruptible", watched)
     table = load_data(data, "state")
@@ -160,6 +162,29 @@ def test_ctrl_c_takes_the_best_so_far_and_ends(run, data, folder, monkeypatch):
     assert "The search was interrupted" in done.stdout
     assert "cross-validated" not in done.stdout.split("Proved")[0]
     assert 1 <= len(json.loads((folder / "m.json").read_text())["features"]) <= 2
+
+
+@pytest.mark.parametrize(
+    ("module", "name"),
+    [
+        (final_fit, "svm_on"),
+        (Conditions, "refitted"),
+        (fit_run.Run, "_check"),
+        (fit_run.Run, "_save"),
+    ],
+)
+def test_ctrl_c_between_two_runs_does_not_lose_the_choice(
+    run, data, folder, monkeypatch, module, name
+):
+    inner = getattr(module, name)
+
+    def interrupted(*arguments):
+        signal.raise_signal(signal.SIGINT)
+        return inner(*arguments)
+
+    monkeypatch.setattr(module, name, interrupted)
+    run("fit", data, *FAST, "-k", "auto", "--model", "m.json", code=130)
+    assert json.loads((folder / "m.json").read_text())["features"]
 
 
 def test_ctrl_c_before_anything_is_compared(run, data, monkeypatch):

@@ -102,3 +102,95 @@ def test_compiled_code_does_not_depend_on_earlier_compilations(run, tmp_path, fi
     assert (products, maxima) == (0, 0)
     assert fast_products > 0
     assert fast_maxima == 0
+
+
+# Waits for another thread, then returns arrays. The count keeps the compiler from
+# reading the flag only once.
+WAITING = """
+from typing import NamedTuple
+import numpy as np
+from ._jit import jit_entry, jit_nogil
+
+class Named(NamedTuple):
+    x: np.ndarray
+
+@jit_nogil
+def wait_for(flag, count):
+    while flag[0] == 0.0:
+        count[0] += 1.0
+    return np.empty(3), 1.0, np.empty((2, 2), dtype=np.int64)
+
+@jit_entry
+def named(x):
+    return Named(x)
+"""
+INTERRUPTED = """
+import os, signal, threading, time
+import numpy as np
+from small.waiting import wait_for
+
+wait_for(np.ones(1), np.zeros(1))
+flag, count = np.zeros(1), np.zeros(1)
+
+def interrupt():
+    while count[0] == 0.0:
+        time.sleep(0.001)
+    os.kill(os.getpid(), signal.SIGINT)
+    flag[0] = 1.0
+
+threading.Thread(target=interrupt).start()
+try:
+    wait_for(flag, count)
+except KeyboardInterrupt:
+    print("interrupted")
+print([part.dtype.name for part in wait_for(flag, count)[::2]])
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="os.kill would end the process")
+@pytest.mark.parametrize("process", ["compiling", "loading"])
+def test_a_signal_during_a_kernel_that_returns_arrays_is_only_an_exception(
+    run, tmp_path, process
+):
+    (tmp_path / "small" / "waiting.py").write_text(WAITING)
+    if process == "loading":
+        run(INTERRUPTED)
+    assert run(INTERRUPTED) == ["interrupted", "['float64',", "'int64']"]
+
+
+COMPILING = """
+import os, signal
+from numba.core import event
+from small.kernels import fast
+
+class Interrupting(event.Listener):
+    def on_start(self, event):
+        os.kill(os.getpid(), signal.SIGINT)
+
+    def on_end(self, event):
+        pass
+
+try:
+    with event.install_listener("numba:compile", Interrupting()):
+        fast(1.0, 1.0)
+except KeyboardInterrupt:
+    print("interrupted", len(fast.signatures))
+print(fast(1.0, 1.0))
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="os.kill would end the process")
+def test_a_signal_during_compilation_waits_for_its_end(run):
+    assert run(COMPILING) == ["interrupted", "1", "1.0"]
+
+
+def test_an_entry_that_returns_a_named_tuple_is_refused(run, tmp_path):
+    """Its class would be a call of Python from compiled code."""
+    (tmp_path / "small" / "waiting.py").write_text(WAITING)
+    code = (
+        "import numpy as np\n"
+        "from small.waiting import named\n"
+        "try: named(np.ones(1))\n"
+        "except Exception as error: print('plain tuples' in str(error))"
+    )
+    assert run(code) == ["True"]

@@ -15,11 +15,14 @@ import pytest
 from joblib import Parallel, delayed, parallel_config
 from sklearn.model_selection import cross_val_score
 
-from frugalsvm import FrugalSVC, Problem, relax, solve
+from frugalsvm import FrugalSVC, FrugalSVCCV, Problem, near_optimal, relax, solve
+from frugalsvm.api.alternatives import search
+from frugalsvm.api.validation import final_fit
+from frugalsvm.driver import refit
 from frugalsvm.engine.perspective import region_request
 from frugalsvm.runtime.monitor import Monitor
 from frugalsvm.runtime.stopping import StopCondition
-from frugalsvm.runtime.supervision import supervise
+from frugalsvm.runtime.supervision import Hold, supervise
 from tests.reference import random_data
 
 
@@ -386,3 +389,100 @@ def test_a_limit_on_large_data_gives_a_complete_result(limit):
     assert result.status == "time limit"
     assert result.selected.size <= 10
     assert 0.0 <= result.lower_bound <= result.objective
+
+
+# --- between two runs -------------------------------------------------------------
+
+
+def test_a_hold_counts_and_ends_the_next_run():
+    with Hold() as hold:
+        hold.begin()
+        signal.raise_signal(signal.SIGINT)
+        assert hold.count == 1
+        stop = StopCondition()
+        found = supervise(lambda: stop.interrupted, stop, patient=False)
+        assert found == (True, True)
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt):
+        signal.raise_signal(signal.SIGINT)
+
+
+def test_a_hold_knows_what_was_pressed_during_a_run(ctrl_c):
+    with Hold() as hold:
+        hold.begin()
+        stop = StopCondition()
+        ctrl_c(0.1)
+        _, was_interrupted = supervise(
+            lambda: [time.sleep(0.01) for _ in range(10**4) if not stop.interrupted],
+            stop,
+        )  # fmt: skip
+        assert was_interrupted
+        assert hold.count == 1
+
+
+def test_a_hold_leaves_handlers_of_the_users_and_other_threads_alone():
+    before = signal.getsignal(signal.SIGINT)
+    with handlers_set_to(lambda *_: None), Hold() as hold:
+        hold.begin()
+        signal.raise_signal(signal.SIGINT)
+        assert hold.count == 0
+    with Hold() as hold:
+        in_another_thread(hold.begin)
+        assert signal.getsignal(signal.SIGINT) is before
+    hold.begin()
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def interrupting(function):
+    """The function, but Ctrl-C is pressed when it is called."""
+
+    def interrupted(*arguments, **options):
+        signal.raise_signal(signal.SIGINT)
+        return function(*arguments, **options)
+
+    return interrupted
+
+
+def test_ctrl_c_after_the_run_of_a_fit_keeps_its_model(monkeypatch):
+    monkeypatch.setattr(refit, "with_refit", interrupting(refit.with_refit))
+    X, y = random_data(np.random.default_rng(0), 40, 5)
+    model = FrugalSVC(2, refit_C=10.0)
+    with pytest.raises(KeyboardInterrupt, match="is kept"):
+        model.fit(X, y)
+    assert (model.coef_ != 0).sum() == 2
+    assert FrugalSVC(2, refit_C=10.0, on_interrupt="return").fit(X, y).result_
+
+
+def test_a_refit_is_not_done_where_signals_arrive(monkeypatch):
+    """They would leave BLAS with one thread."""
+    threads, solve_support = [], refit.solve_support
+
+    def watched(*arguments):
+        threads.append(threading.current_thread())
+        return solve_support(*arguments)
+
+    monkeypatch.setattr(refit, "solve_support", watched)
+    X, y = random_data(np.random.default_rng(0), 40, 5)
+    FrugalSVC(2, refit_C=10.0).fit(X, y)
+    assert threading.main_thread() not in threads
+
+
+@pytest.mark.parametrize("name", ["svm_on", "_best_start"])
+def test_ctrl_c_after_the_folds_keeps_the_best_model(monkeypatch, name):
+    monkeypatch.setattr(final_fit, name, interrupting(getattr(final_fit, name)))
+    X, y = random_data(np.random.default_rng(0), 60, 5)
+    model = FrugalSVCCV(max_features=[1, 2], cv=2, effort="fast")
+    # Without a path on all data there are only the features of the folds.
+    model.callback = (lambda progress: progress.n_done == 4) if name[0] == "_" else None
+    with pytest.raises(KeyboardInterrupt, match="is kept"):
+        model.fit(X, y)
+    assert model.coef_.any()
+
+
+def test_ctrl_c_after_the_first_solution_of_a_list_keeps_it(monkeypatch):
+    monkeypatch.setattr(search, "_check_start", interrupting(search._check_start))
+    X, y = random_data(np.random.default_rng(0), 60, 30)
+    found = near_optimal(X, y, max_features=4)
+    assert len(found) >= 1
+    assert found.status == "interrupted"

@@ -288,8 +288,12 @@ def bounded_grid(
 def _on_all(problem: Problem, found: Solution, stop: StopCondition) -> Solution:
     """The SVM on all samples, on the support that was found on some."""
     evaluator = Evaluator(problem.watching(stop.flag), stop.should_stop)
-    with single_threaded_blas():
-        solution, _ = supervise(partial(evaluator.solve, found.support), stop)
+
+    def work() -> Solution | None:
+        with single_threaded_blas():
+            return evaluator.solve(found.support)
+
+    solution, _ = supervise(work, stop)
     assert solution is not None
     return solution
 

@@ -132,6 +132,7 @@ def alternatives(
             limit, deadline.left, Search("fast", None, jobs, session.seed),
             certificate is not None, max_nodes,
         )  # fmt: skip
+        session.hold.begin(found.status == "interrupted")
     cautions = Cautions.of(table, preparation)
     cautions.show(session)
     _show(session, found)
@@ -142,7 +143,7 @@ def alternatives(
             proof = found.certificate.with_preparation(preparation.to_json())
             write_certificate(certificate, proof)
             session.say(f"certificate written to {certificate}")
-    if found.status == "interrupted":
+    if session.hold.count > 0:
         raise InterruptedFit
 
 

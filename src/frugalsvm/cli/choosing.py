@@ -18,6 +18,7 @@ from ..api.validation.scoring import BalancedAccuracy
 from ..api.validation.splits import possible_folds, stratified_splits
 from ..driver.options import SolveOptions
 from ..runtime.parallel import Shared
+from ..runtime.supervision import Hold
 from ..tables import Preparation, TableError
 from .study import AUTO, Conditions, PreparedTable, Search
 
@@ -85,11 +86,13 @@ def choose(
     search: Search,
     folds: int,
     rows: np.ndarray | None = None,
+    hold: Hold | None = None,
 ) -> GridChoice:
     """Choose budget and C on some rows by cross-validation inside them.
 
     A time limit, and Ctrl-C, end it with the best of those that were compared in all
     folds. The time limit is that of the whole fit, and the folds may use a part of it.
+    A hold begins when they have been searched.
 
     Raises
     ------
@@ -127,6 +130,7 @@ def choose(
         work, samples, jobs, possible,
         Watch(None if limit is None else SHARE_OF_FOLDS * limit), search.n_jobs,
         preparation=TableFolds(data, preparation, used), most_bytes=MOST_BYTES,
+        hold=hold,
     )  # fmt: skip
     choice = Choice.of(found.folds, DEFAULT_RULE)
     return GridChoice(conditions, search, work, samples, found, choice, seeds)

@@ -86,6 +86,7 @@ class Run:
                 callback=panel.progress,
                 certificate=self.files.certificate is not None
                 or self.files.report is not None,
+                hold=self.session.hold,
             )
             fitted = _with_preparation(fitted)
             if fitted.choice is not None and fitted.choice.remark:
@@ -101,7 +102,11 @@ class Run:
         checked: Checked,
     ) -> None:  # fmt: skip
         """Cross-validate, and compute what the report needs; Ctrl-C ends it."""
+        hold = self.session.hold
         try:
+            hold.end()
+            if hold.count > 0:
+                raise KeyboardInterrupt
             if folds:
                 checked.validation = self._validate(data, conditions, folds, stages)
             if self.files.report is not None:
@@ -111,8 +116,10 @@ class Run:
                 checked.interrupted = (
                     found is not None and found.status == "interrupted"
                 )
+            hold.begin(checked.interrupted)
         except KeyboardInterrupt:
             checked.interrupted = True
+            hold.begin(checked.interrupted)
 
     def _say_of_folds(self, folds: int) -> None:
         if folds:
@@ -200,7 +207,7 @@ class Run:
         )
         if errors:
             raise errors[0]
-        if interrupted:
+        if interrupted or self.session.hold.count > 0:
             raise InterruptedFit
         if constant is not None and not self.allow_constant:
             raise ConstantFit

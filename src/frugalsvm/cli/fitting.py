@@ -14,6 +14,7 @@ from ..driver.solving import run_interruptible
 from ..output.portable.calibration import Sigmoid
 from ..output.report import ErrorCosts
 from ..runtime.progress import Callback
+from ..runtime.supervision import Hold
 from ..tables import Preparation
 from .choosing import Chosen, choose
 from .study import Conditions, PreparedTable, Search
@@ -86,17 +87,19 @@ def fit_all(
     on_phase: Callable[[str], None],
     callback: Callback | None = None,
     certificate: bool = False,
+    hold: Hold | None = None,
 ) -> Fit:
     """Choose budget and C if they are open, then fit all rows.
 
-    The time limit is for all of this.
+    The time limit is for all of this. A hold begins as soon as there is a choice or,
+    without one, when the search begins.
     """
     choice, chosen, limit = None, conditions.open_ones, search.time_limit
     support, has_ended = None, False
     preparation = data.prepare()
     if conditions.is_open:
         on_phase("choosing feature limit and C by cross-validation")
-        choice = choose(data, conditions, search, folds).on_all()
+        choice = choose(data, conditions, search, folds, hold=hold).on_all()
         conditions, support = choice.conditions, choice.support
         has_ended = choice.was_interrupted
         limit = 0.0 if has_ended else choice.time_left
@@ -107,7 +110,7 @@ def fit_all(
         search.options, time_limit=limit, initial_support=support, callback=callback,
         certificate=certificate,
     )  # fmt: skip
-    result, interrupted = run_interruptible(problem, options)
+    result, interrupted = run_interruptible(problem, options, hold)
     if has_ended and result.status is Status.TIME_LIMIT:
         # Not the user's limit.
         result = replace(result, status=Status.INTERRUPTED)

@@ -161,8 +161,10 @@ def path(
                 scores = _score(
                     table, conditions, wanted, search, folds, panel, deadline
                 )
+            session.hold.begin()
         except KeyboardInterrupt:
             interrupted = True
+            session.hold.begin(interrupted)
     if interrupted:
         session.warn("interrupted: the path is shown without cross-validation")
     if deadline.left_out:
@@ -180,7 +182,7 @@ def path(
             text = _report(table, preparation, conditions, found, scores, session.seed)
             write_text(report, text)
             session.say(f"report written to {report}")
-    if interrupted:
+    if session.hold.count > 0:
         raise InterruptedFit
 
 

@@ -24,6 +24,7 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
+from ..runtime.supervision import Hold
 from .errors import ConstantFit, InterruptedFit, exit_code, message
 
 # Width of the output if it does not go to a terminal.
@@ -45,6 +46,8 @@ class Session:
     out, err : Console
     has_given : bool
         Whether the JSON object is printed.
+    hold : Hold
+        Begins as soon as there is a result, so that Ctrl-C does not lose it.
     lost : OSError or None
         Why output could not be written, for example because the disk is full. The
         command goes on, because there may be files to write, and fails at the end.
@@ -57,6 +60,7 @@ class Session:
     out: Console = field(default_factory=lambda: _console(stderr=False))
     err: Console = field(default_factory=lambda: _console(stderr=True))
     has_given: bool = False
+    hold: Hold = field(default_factory=Hold)
     lost: OSError | None = None
 
     def say(self, text: str) -> None:
@@ -292,7 +296,8 @@ def command(
 def guarded(session: Session, work: Callable[[Session], None]) -> None:
     """Do the work; an error is printed as one line and becomes an exit code."""
     try:
-        work(session)
+        with session.hold:
+            work(session)
         sys.stdout.flush()
         if session.lost is not None:
             raise session.lost

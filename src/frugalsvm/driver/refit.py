@@ -8,12 +8,15 @@ optimum.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
 from ..problem.problem import Problem
 from ..runtime.blas import single_threaded_blas
-from ..tree.listing import solve_support
+from ..runtime.stopping import StopCondition
+from ..runtime.supervision import supervise
+from ..tree.listing import Found, solve_support
 from .constant import constant_sign, never_predicted
 from .ghosts import PrimalPoint, ghost_limit, without_ghosts
 from .result import Refit, Result, by_machine
@@ -36,8 +39,8 @@ def with_refit(problem: Problem, result: Result, C: float) -> Result:
     """
     other = problem.with_C(C)
     support = np.union1d(result.selected, problem.include).astype(np.int64)
-    with single_threaded_blas():
-        found, alpha = solve_support(other, support)
+    work = partial(_solve, other, support)
+    (found, alpha), _ = supervise(work, StopCondition(), patient=False)
     columns = problem.columns.of(support)
     coef = np.zeros(problem.n_columns)
     coef[columns] = found.coef
@@ -60,3 +63,8 @@ def with_refit(problem: Problem, result: Result, C: float) -> Result:
     return replace(
         result, refit=refit, certificate=proof, constant=constant, never=never
     )
+
+
+def _solve(problem: Problem, support: np.ndarray) -> tuple[Found, np.ndarray]:
+    with single_threaded_blas():
+        return solve_support(problem, support)

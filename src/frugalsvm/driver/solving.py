@@ -13,7 +13,7 @@ from ..problem.problem import Problem
 from ..runtime import compilation
 from ..runtime.monitor import Callback, Monitor
 from ..runtime.stopping import StopCondition
-from ..runtime.supervision import supervise
+from ..runtime.supervision import Hold, supervise
 from .compiling import ensure_compiled
 from .methods import check_method, find_method
 from .options import SolveOptions
@@ -125,8 +125,13 @@ class Interruptible(NamedTuple):
     was_interrupted: bool
 
 
-def run_interruptible(problem: Problem, options: SolveOptions) -> Interruptible:
-    """``solve`` that also reports Ctrl-C; compilation is not timed."""
+def run_interruptible(
+    problem: Problem, options: SolveOptions, hold: Hold | None = None
+) -> Interruptible:
+    """``solve`` that also reports Ctrl-C; compilation is not timed.
+
+    A hold begins after it.
+    """
     request = RunRequest.of(problem, options)
     in_parts = is_in_parts(problem, options)
     needed = "swap" if in_parts else options.method
@@ -138,6 +143,8 @@ def run_interruptible(problem: Problem, options: SolveOptions) -> Interruptible:
     work = partial(run, problem, request, monitor)
     if in_parts:
         work = partial(run_in_parts, problem, request, options, monitor)
+    if hold is not None:
+        hold.begin()
     return Interruptible(*supervise(work, monitor.stop))
 
 

@@ -11,9 +11,12 @@ import gc
 from collections.abc import Iterator
 from typing import Any
 
+from numba.core import types
+from numba.core.boxing import box_array
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler, DefaultPassBuilder
 from numba.core.compiler_machinery import PassManager
+from numba.core.pythonapi import _boxers
 from numba.core.targetconfig import ConfigStack
 
 # Passes that parts do not need: they have no closures, array expressions, branches on
@@ -67,6 +70,38 @@ def _keep_apart(state: Any) -> None:
     inherited.nrt = True
 
 
+def _box_array(kind: Any, value: Any, c: Any) -> Any:
+    """Numba's, but the class of the array is a constant of the environment."""
+    of_class = c.env_manager.read_const(c.env_manager.add_const(kind.box_type))
+    c.pyapi.unserialize = lambda _: of_class
+    try:
+        return box_array(kind, value, c)
+    finally:
+        del c.pyapi.unserialize
+
+
+def _refuse(kind: Any, value: Any, c: Any) -> Any:
+    raise TypeError(f"an entry returns arrays, numbers and plain tuples, not {kind}")
+
+
+@contextlib.contextmanager
+def _results_without_python() -> Iterator[None]:
+    """Return results from compiled code without a call of Python.
+
+    For every array or named tuple that an entry returns, Numba calls a Python function
+    that looks up its class, and uses the answer unchecked. A signal that arrived
+    meanwhile is handled in that function: if its handler raises, as that of Ctrl-C
+    does, there is no answer, and the process crashes. Numba's lock is held here.
+    """
+    usual = dict(_boxers.functions)
+    named = dict.fromkeys((types.NamedTuple, types.NamedUniTuple), _refuse)
+    _boxers.functions.update({types.Array: _box_array} | named)
+    try:
+        yield
+    finally:
+        _boxers.functions.update(usual)
+
+
 class EntryCompiler(Compiler):
     """Numba's compiler for functions that Python calls."""
 
@@ -77,7 +112,7 @@ class EntryCompiler(Compiler):
 
     def compile_extra(self, func: Any) -> Any:
         """Compile a function and all functions that it calls."""
-        with _collector_paused():
+        with _collector_paused(), _results_without_python():
             return super().compile_extra(func)
 
 

@@ -21,11 +21,14 @@ makes the loops fast.
 """
 
 import functools
+import threading
 import warnings
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numba
+from numba.core.compiler_lock import global_compiler_lock
 
 # Reordering and fused operations, but infinities and NaNs keep their meaning.
 _REORDER = {"reassoc", "contract", "arcp", "nsz"}
@@ -45,9 +48,23 @@ def _kept(**options: Any) -> Callable[[Any], Any]:
         # NUMBA_DISABLE_JIT leaves plain functions.
         if hasattr(dispatcher, "enable_caching"):
             _keep(dispatcher)
+            dispatcher.compile = functools.partial(_compile, dispatcher.compile)
         return dispatcher
 
     return decorate
+
+
+def _compile(usual: Callable[[Any], Any], signature: Any) -> Any:
+    """Compile or load a kernel, but not in the main thread, which handles signals.
+
+    LLVM calls Python back, where an exception from a handler would be ignored; at other
+    moments it would leave Numba's registries half filled. Ctrl-C waits for the end.
+    """
+    is_main = threading.current_thread() is threading.main_thread()
+    if not is_main or global_compiler_lock.is_locked():
+        return usual(signature)
+    with ThreadPoolExecutor(1, thread_name_prefix="frugalsvm compiler") as pool:
+        return pool.submit(usual, signature).result()
 
 
 def _part(**options: Any) -> Callable[[Any], Any]:

@@ -59,9 +59,13 @@ def repair_rows(points, y, C, intercept):
     return repaired
 
 
-@jit_strict_nogil
 def bound_rows(data, points, products, regions, cutoffs):
     """Bounds, squares and screening of regions, from repaired points and products."""
+    return BatchBounds(*_bound_rows(data, points, products, regions, cutoffs))
+
+
+@jit_strict_nogil
+def _bound_rows(data, points, products, regions, cutoffs):
     count = points.shape[0]
     found = BatchBounds(
         new_vector(count), new_matrix(count, products.shape[1]),
@@ -89,4 +93,4 @@ def bound_rows(data, points, products, regions, cutoffs):
         copy_to(decided, found.decision[start:end])
         for j in range(decided.shape[0]):
             found.n_decided[t] += decided[j] != 0
-    return found
+    return found.bounds, found.squares, found.decision, found.n_decided

@@ -375,12 +375,17 @@ def simulate(data, task):
 
 @jit_nogil
 def _run(*parts):
-    return simulate(Data(*parts[:_DATA]), ChainTask(*parts[_DATA:]))
+    last = simulate(Data(*parts[:_DATA]), ChainTask(*parts[_DATA:]))
+    return (
+        last.support, last.alpha, last.objective, last.best_support, last.best_columns,
+        last.best_w, last.best_b, last.best_alpha, last.best_objective, last.accepted,
+        last.counts, last.failed,
+    )  # fmt: skip
 
 
 def run_chain(data, task):
     """Run a chain in compiled code; it ends early once the flag of the data is set."""
-    return _run(*data, *task)
+    return ChainResult(*_run(*data, *task))
 
 
 def is_compiled():

@@ -37,9 +37,11 @@ def _solve(*parts):
     data = Data(*parts[:_DATA])
     tasks = Tasks(*parts[_SVM:_TASKS])
     if tasks.table.shape[0] == 0:
-        return solve_svm(data, SVMTask(*parts[_DATA:_SVM]))
-    solve_tasks(data, tasks, Answers(*parts[_TASKS:]))
-    return SVM(new_vector(0), 0.0, new_vector(0), 0.0, 0.0, 0)
+        svm = solve_svm(data, SVMTask(*parts[_DATA:_SVM]))
+    else:
+        solve_tasks(data, tasks, Answers(*parts[_TASKS:]))
+        svm = SVM(new_vector(0), 0.0, new_vector(0), 0.0, 0.0, 0)
+    return svm.w, svm.b, svm.alpha, svm.primal, svm.dual, svm.rounds
 
 
 def solve(data, svm, tasks, answers):
@@ -48,4 +50,4 @@ def solve(data, svm, tasks, answers):
     Ends early, with bounds that are weaker but valid, once the flag of the data is set.
     """
     # Numba takes longer to unpack a named tuple than its separate entries.
-    return _solve(*data, *svm, *tasks, *answers)
+    return SVM(*_solve(*data, *svm, *tasks, *answers))

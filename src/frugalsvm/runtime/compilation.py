@@ -73,6 +73,9 @@ class _WarmUp(StopCondition):
             self.should_stop()
             warm_up(self)
 
+    def interrupt(self) -> None:
+        """Go on: what is only half compiled would be taken for ready."""
+
     def watch(self) -> None:
         """Print once that kernels are being compiled."""
         global _has_announced
@@ -94,8 +97,8 @@ def estimated_seconds(elapsed: float, n_done: int) -> int:
 def ensure(name: str, warm_up: Callable[[StopCondition], object]) -> None:
     """Warm up a method or a part of one, once per process.
 
-    Ctrl-C is raised at once. Only the compilation of the current function goes on then,
-    and the next call starts again.
+    Ctrl-C is raised at once, unless there are results to keep (``Hold``). Only the
+    compilation of the current function goes on then, and the next call starts again.
     """
     if name in _ready:
         return

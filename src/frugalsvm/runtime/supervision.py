@@ -5,6 +5,9 @@ if signal handlers are installed, the main thread hands the work to a separate t
 and waits: it receives signals, can request the work to stop, and does not return before
 the work has ended. Otherwise the work stays in the calling thread, and a helper thread
 watches the clock if necessary.
+
+What follows a run, such as another run that begins where it ended, or saving its
+result, is done within a :class:`Hold`: Ctrl-C between two runs does not lose the first.
 """
 
 from __future__ import annotations
@@ -14,7 +17,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, Self, TypeVar
 
 T = TypeVar("T")
 
@@ -75,17 +78,64 @@ class _Job(Generic[T]):
 class Interrupts:
     """Number of times Ctrl-C was pressed."""
 
-    def __init__(self, watched: Watched, patient: bool):
+    def __init__(
+        self, watched: Watched | None, patient: bool, hold: Hold | None = None
+    ):
         self.count = 0
+        self.hold = hold
         self._watched = watched
-        self._patient = patient
+        self._patient = patient or hold is not None
 
     def count_one(self, *_: Any) -> None:
         """Request the best result so far; raise at the second, or if not patient."""
         self.count += 1
-        self._watched.interrupt()
+        if self.hold is not None:
+            self.hold.count += 1
+        if self._watched is not None:
+            self._watched.interrupt()
         if self.count > 1 or not self._patient:
             raise KeyboardInterrupt
+
+    def catch_up(self) -> None:
+        """Take over what was counted before."""
+        if self.hold is not None and self.hold.count > 0:
+            self.count = self.hold.count
+            if self._watched is not None:
+                self._watched.interrupt()
+
+
+class Hold(Interrupts):
+    """Ctrl-C while there are results that must not be lost.
+
+    A context manager. From ``begin`` until ``end`` or its exit, the first Ctrl-C is
+    only counted, and runs inside end early; the second raises. It has no effect outside
+    of its context or of the main thread, or if the user has a handler.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(None, patient=True)
+        self._is_entered = False
+
+    def __enter__(self) -> Self:
+        self._is_entered = True
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._is_entered = False
+        self.end()
+
+    def begin(self, was_interrupted: bool = False) -> None:
+        """From now on, count; ``was_interrupted`` if Ctrl-C was pressed before."""
+        self.count = max(self.count, int(was_interrupted))
+        is_main = threading.current_thread() is threading.main_thread()
+        is_heard = self._is_entered and is_main
+        if is_heard and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+            signal.signal(signal.SIGINT, self.count_one)
+
+    def end(self) -> None:
+        """Let Ctrl-C raise again."""
+        if signal.getsignal(signal.SIGINT) == self.count_one:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def supervise(
@@ -93,8 +143,9 @@ def supervise(
 ) -> tuple[T, bool]:
     """Do the work; return its result and whether Ctrl-C was pressed meanwhile.
 
-    The first Ctrl-C requests the results so far (or raises, if not ``patient``); the
-    second raises. Any exception from a signal handler ends the work and propagates.
+    The first Ctrl-C requests the results so far (or raises, if not ``patient`` and not
+    within a :class:`Hold`); the second raises. Any exception from a signal handler ends
+    the work and propagates.
     """
     if _hears_signals():
         return _supervise_thread(work, watched, patient)
@@ -135,7 +186,9 @@ def _supervise_thread(
 ) -> tuple[T, bool]:
     """Do the work in a separate thread, and wait for it."""
     job = _Job(work)
-    interrupts = Interrupts(watched, patient)
+    owner = getattr(signal.getsignal(signal.SIGINT), "__self__", None)
+    hold = owner if isinstance(owner, Hold) else None
+    interrupts = Interrupts(watched, patient, hold)
     try:
         try:
             with _handled(interrupts):
@@ -154,18 +207,20 @@ def _supervise_thread(
 @contextmanager
 def _handled(interrupts: Interrupts) -> Iterator[None]:
     """Count Ctrl-C instead of raising anywhere, unless the user has a handler."""
-    if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+    usual = signal.getsignal(signal.SIGINT)
+    if usual is not signal.default_int_handler and interrupts.hold is None:
         yield
         return
     try:
         try:
             signal.signal(signal.SIGINT, interrupts.count_one)
+            interrupts.catch_up()
             yield
         finally:
-            signal.signal(signal.SIGINT, signal.default_int_handler)
+            signal.signal(signal.SIGINT, usual)
     finally:
         # Again: a pending signal is delivered before a handler is changed.
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+        signal.signal(signal.SIGINT, usual)
 
 
 def _start(thread: threading.Thread) -> None:

@@ -7,6 +7,7 @@ from scipy.sparse import csr_array
 from frugalsvm import Problem, near_optimal, verify
 from frugalsvm.api.alternatives import search
 from frugalsvm.api.alternatives.exchanges import ExchangeTrials
+from frugalsvm.driver.options import SolveOptions
 from frugalsvm.tree.listing import Listing, Threshold, solve_support
 from tests.reference import Enumeration
 from tests.tree.problems import KINDS, small_problem
@@ -173,13 +174,13 @@ def test_exchanges_follow_a_better_model(monkeypatch):
     # From a bad start exchanges lead to better models, around which more are tried.
     X, y = blocks()
     best = near_optimal(X, y, max_features=5, max_nodes=1).objectives[0]
-    real = search.solve
+    real, rounded = search.run_interruptible, SolveOptions(method="relax-and-round")
 
-    def solve(problem, **options):
-        return real(problem, method="relax-and-round")
+    def run(problem, options, hold):
+        return real(problem, rounded, hold)
 
-    monkeypatch.setattr(search, "solve", solve)
-    start = real(Problem(X, y, max_features=5), method="relax-and-round")
+    monkeypatch.setattr(search, "run_interruptible", run)
+    start = real(Problem(X, y, max_features=5), rounded).result
     found = near_optimal(X, y, max_features=5, max_nodes=1)
     assert best <= found.objectives[0] <= start.objective * (1 - 1e-6)
 

@@ -11,15 +11,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...driver.compiling import ensure_batches
-from ...driver.options import check_limits, n_threads
+from ...driver.options import SolveOptions, check_limits, n_threads
 from ...driver.result import Result, Status
-from ...driver.solving import rehearse, solve
+from ...driver.solving import rehearse, run_interruptible
 from ...problem.certificate import Certificate
 from ...problem.problem import Problem
 from ...runtime import compilation
 from ...runtime.blas import single_threaded_blas
 from ...runtime.stopping import StopCondition
-from ...runtime.supervision import supervise
+from ...runtime.supervision import Hold, supervise
 from ...tree.branch_and_bound import TreeOptions
 from ...tree.listing import Found, Listing, ListingTree, Threshold, solve_support
 from ...tree.proof import ProvedList, build_certificate
@@ -171,22 +171,25 @@ def near_optimal(
         float(tolerance), int(limit), np.inf if max_nodes is None else int(max_nodes),
         n_threads(n_jobs), certificate,
     )  # fmt: skip
-    start, spent = warm, 0.0
-    if start is None:
-        start = solve(
-            problem, method="swap", effort="fast", random_state=random_state,
-            n_jobs=n_jobs,
-            time_limit=None if time_limit is None else START_PART * time_limit,
-        )  # fmt: skip
-        spent = start.seconds
-    _check_start(problem, start)
-    compilation.ensure("near_optimal", _warm_up)
-    ensure_batches(problem, TreeOptions())
-    left = None if time_limit is None else max(0.0, time_limit - spent)
-    stop = StopCondition(left)
-    if warm is None and start.status is Status.INTERRUPTED:
-        stop.interrupt()
-    found, _ = supervise(partial(_run, request, start, spent, stop), stop)
+    start, spent, was_interrupted = warm, 0.0, False
+    with Hold() as hold:
+        if start is None:
+            part = None if time_limit is None else START_PART * time_limit
+            options = SolveOptions(
+                method="swap", effort="fast", random_state=random_state, n_jobs=n_jobs,
+                time_limit=part,
+            )  # fmt: skip
+            start, was_interrupted = run_interruptible(problem, options, hold)
+            spent = start.seconds
+        _check_start(problem, start)
+        compilation.ensure("near_optimal", _warm_up)
+        ensure_batches(problem, TreeOptions())
+        left = None if time_limit is None else max(0.0, time_limit - spent)
+        stop = StopCondition(left)
+        if was_interrupted:
+            stop.interrupt()
+        hold.begin()
+        found, _ = supervise(partial(_run, request, start, spent, stop), stop)
     return found
 
 

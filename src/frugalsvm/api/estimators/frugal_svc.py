@@ -13,6 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from ...driver.result import Result, Status
 from ...runtime.effort import EFFORTS
 from ...runtime.progress import Callback
+from ...runtime.supervision import Hold
 from ..validation.models import codes_of
 from . import parameters as may_be
 from .binary_linear import all_or_nothing, check_sample_weight
@@ -297,15 +298,23 @@ class FrugalSVC(BudgetedClassifier):
         NeverPredictedWarning
             For each of more than two classes that it predicts for none of them.
         """
-        with all_or_nothing(self):
-            outcome = self._fit(X, y, sample_weight)
-        if outcome.was_interrupted and self.on_interrupt == "raise":
+        with Hold() as hold:
+            with all_or_nothing(self):
+                outcome = self._fit(X, y, sample_weight, hold)
+            was_interrupted = outcome.was_interrupted or hold.count > 0
+        if was_interrupted and self.on_interrupt == "raise":
             raise KeyboardInterrupt("the best model so far is kept")
         self._warn_of_limit(outcome.result)
         self._warn_if_constant(stacklevel=2)
         return self
 
-    def _fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None) -> Any:
+    def _fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None,
+        hold: Hold,
+    ) -> Any:
         from ...driver.options import SolveOptions
         from ...driver.refit import with_refit
         from ...driver.solving import run_interruptible
@@ -323,7 +332,7 @@ class FrugalSVC(BudgetedClassifier):
         )
         given = self.get_params(deep=False)
         given["initial_support"] = self._start()
-        outcome = run_interruptible(problem, SolveOptions.among(given))
+        outcome = run_interruptible(problem, SolveOptions.among(given), hold)
         if self.refit_C is not None:
             refitted = with_refit(problem, outcome.result, self.refit_C)
             outcome = outcome._replace(result=refitted)

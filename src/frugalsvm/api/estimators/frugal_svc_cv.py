@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils import Tags
 
 from ...runtime.effort import EFFORTS
+from ...runtime.supervision import Hold
 from ..validation.cells import (
     SHARE_OF_FOLDS,
     ChoiceCallback,
@@ -311,8 +312,10 @@ class FrugalSVCCV(BudgetedChoice):
         NeverPredictedWarning
             For each of more than two classes that it predicts for none of them.
         """
-        with all_or_nothing(self):
-            found, was_interrupted = self._fit(X, y, sample_weight, params)
+        with Hold() as hold:
+            with all_or_nothing(self):
+                found, was_interrupted = self._fit(X, y, sample_weight, params, hold)
+            was_interrupted |= hold.count > 0
         if was_interrupted and self.on_interrupt == "raise":
             raise KeyboardInterrupt("the best model so far is kept")
         self._warn_of_limit(found)
@@ -325,6 +328,7 @@ class FrugalSVCCV(BudgetedChoice):
         y: ArrayLike,
         sample_weight: ArrayLike | None,
         params: dict[str, Any],
+        hold: Hold,
     ) -> tuple[WatchedFolds, bool]:
         """Fit; return the folds, and whether Ctrl-C was pressed."""
         data, labels, signs = self._checked(X, y, sample_weight)
@@ -346,7 +350,9 @@ class FrugalSVCCV(BudgetedChoice):
         jobs = self._jobs(samples, splits, routed["score"], seeds)
         limit = None if self.time_limit is None else SHARE_OF_FOLDS * self.time_limit
         watch = Watch(limit, self.callback, self.verbose)
-        found = watched_folds(work, samples, jobs, len(splits), watch, self.n_jobs)
+        found = watched_folds(
+            work, samples, jobs, len(splits), watch, self.n_jobs, hold=hold
+        )
         options = {
             name: getattr(self, name)
             for name in ("method", "gap_tol", "n_jobs", "verbose", "certificate")

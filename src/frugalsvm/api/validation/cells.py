@@ -13,6 +13,7 @@ from joblib import effective_n_jobs
 from ...runtime.parallel import Shared
 from ...runtime.progress import ensure_handler, logger
 from ...runtime.stopping import StopCondition
+from ...runtime.supervision import Hold
 from .folds import AsGiven, FoldJob, FoldPreparation, run_folds
 from .grid import FoldSearch, GridFold, GridWork, best_of
 from .samples import Samples
@@ -115,6 +116,7 @@ def watched_folds(
     *,
     preparation: FoldPreparation[Samples] | None = None,
     most_bytes: int | None = None,
+    hold: Hold | None = None,
 ) -> WatchedFolds:
     """Search and score all cells in all folds.
 
@@ -125,6 +127,8 @@ def watched_folds(
     Folds in other processes, or too large to be in memory together (more than
     ``most_bytes``), are searched one by one within their share of the time.
 
+    A hold begins when they have been searched.
+
     Raises
     ------
     KeyboardInterrupt
@@ -134,13 +138,15 @@ def watched_folds(
     most_bytes = MOST_BYTES if most_bytes is None else most_bytes
     n_workers = min(effective_n_jobs(n_jobs), n_folds)
     if n_workers == 1 and n_folds * _n_bytes(samples.data) <= most_bytes:
-        return _side_by_side(work, samples, list(jobs), watch, prepared)
+        return _side_by_side(work, samples, list(jobs), watch, prepared, hold)
     if watch.time_limit is not None:
         waves = -(-n_folds // n_workers)
         work = replace(work, time_limit=watch.time_limit / waves)
     stop = StopCondition()
     folds = run_folds(work, samples, jobs, preparation=prepared, n_jobs=n_jobs)
     finished = _finished(folds)
+    if hold is not None:
+        hold.begin()
     was_stopped = False
     for n_done, (k, i, j) in enumerate(_cells(folds)):
         progress = ChoiceProgress(
@@ -160,6 +166,7 @@ def _side_by_side(
     jobs: list[FoldJob],
     watch: Watch,
     prepared: FoldPreparation[Samples],
+    hold: Hold | None,
 ) -> WatchedFolds:
     """All folds cell by cell, in this process."""
     stop, data = StopCondition(), Shared(samples)
@@ -194,9 +201,13 @@ def _side_by_side(
             for search in searches:
                 if not (was_stopped or stop.should_stop()):
                     search.finish()
+            if hold is not None:
+                hold.begin(stop.interrupted)
         except KeyboardInterrupt:
             # Between two searches, e.g. in the callback or in a scorer.
             was_interrupted = True
+            if hold is not None:
+                hold.begin(was_interrupted)
         folds = [search.result() for search in searches]
         was_interrupted |= stop.interrupted
     finished = _finished(folds) if len(folds) == len(jobs) else 0
