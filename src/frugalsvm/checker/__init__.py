@@ -33,8 +33,8 @@ factor. NaN means rejection.
 File: ``.npz`` with the arrays
 
 * ``format``, ``fingerprint`` (SHA-256 of A and y in double precision, samples of weight
-  zero omitted, -0.0 as 0.0; older files distinguish the two), ``weights`` (C_i of all
-  samples), ``fit_intercept``, ``max_features``, ``costs``, ``max_cost``, ``include``,
+  zero omitted: see ``statement.fingerprint``), ``weights`` (C_i of all samples),
+  ``fit_intercept``, ``max_features``, ``costs``, ``max_cost``, ``include``,
   ``exclude``: the problem;
 * ``selected``, ``coef`` (a weight for each column of the selected features, one feature
   after the other), ``intercept``, ``objective``, ``lower_bound``: the claim;
@@ -140,13 +140,14 @@ from .statement import (
     intercepts_of,
     loss_in_words,
 )
-from .table import DataMatrix, Units, standardised
+from .table import DataMatrix, SparseColumns, Units, standardised
 
 __all__ = [
     "FORMAT",
     "Alternatives",
     "InvalidCertificate",
     "PackedPoint",
+    "SparseColumns",
     "Statement",
     "Verification",
     "VerifiedRefit",
