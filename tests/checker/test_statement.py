@@ -228,7 +228,10 @@ def test_weights_are_printed(data):
     weights[3] = 0.5
     for changed, words in (
         (weights, "40 samples, at most 8 of 8 features, C times sample weights 0.5 to"),
-        (np.where(weights < 1, 0.0, 2.0), "39 samples, at most 8 of 8 features, C ti"),
+        (
+            np.where(weights < 1, 0.0, 2.0),
+            "39 of 40 samples, at most 8 of 8 features, C ti",
+        ),
     ):
         kept = changed > 0
         X, y = data

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from .columns import PLAIN, FeatureColumns, in_words
 from .reading import require
-from .table import DataMatrix, SparseColumns, read_table
+from .scaling import Scaling, agreed
+from .table import LARGEST_VALUE, DataMatrix, SparseColumns, read_table
 
-# Numbers outside these limits are rejected: within them nothing overflows, and error
-# bounds cover any underflow.
-LARGEST_VALUE = 1e50
+# Numbers outside these limits are rejected, and data beyond ``LARGEST_VALUE``: within
+# them nothing overflows, and error bounds cover any underflow.
 WEIGHTS = (1e-30, 1e30)
 COSTS = (1e-50, 1e50)
 # Columns with at most this fraction of entries other than zero are hashed by entry, and
@@ -46,6 +46,8 @@ class Statement:
     n_classes : int
         With more than two, the problem is the sum of an SVM for each class against the
         rest. All of them share the weights, the features and their budgets.
+    scaling : Scaling or None
+        The units of the columns, if the problem is not about X as it is.
     """
 
     n_samples: int
@@ -59,6 +61,7 @@ class Statement:
     fit_intercept: bool
     columns: FeatureColumns = PLAIN
     n_classes: int = 2
+    scaling: Scaling | None = None
 
     @property
     def n_machines(self) -> int:
@@ -89,12 +92,14 @@ class Statement:
             weights.size, n, min(int(arrays["max_features"]), n), weights, costs,
             float(arrays["max_cost"]), arrays["include"], arrays["exclude"],
             bool(arrays["fit_intercept"]), FeatureColumns.of_file(arrays, n),
-            _n_classes(arrays),
+            _n_classes(arrays), Scaling.of_file(arrays),
         )  # fmt: skip
 
     def __str__(self) -> str:
+        kept = np.count_nonzero(self.weights)
+        of_all = f" of {self.n_samples:,}" if kept < self.n_samples else ""
         parts = [
-            f"{np.count_nonzero(self.weights):,} samples",
+            f"{kept:,}{of_all} samples",
             *self._classes_in_words(),
             f"at most {self.max_features:,} of {self._features_in_words()}",
             loss_in_words(self.weights),
@@ -109,6 +114,8 @@ class Statement:
                 where = self._where(features)
                 parts.append(f"{what} feature{plural} {_listed(features)}{where}")
         parts += self.columns.groups_in_words() + self.columns.signs_in_words()
+        if self.scaling is not None:
+            parts.append(str(self.scaling))
         return ", ".join(parts)
 
     def _classes_in_words(self) -> list[str]:
@@ -129,23 +136,43 @@ class Statement:
             return ""
         return f" (columns {in_words(np.sort(self.columns.of(features)))})"
 
-    def check(
-        self, expected: Mapping[str, Any], refit_weights: np.ndarray | None = None
+    def checked(
+        self,
+        expected: Mapping[str, Any],
+        data: np.ndarray | DataMatrix,
+        y: Any,
+        refit_weights: np.ndarray | None = None,
+    ) -> Statement:
+        """The problem, compared with the parameters that the user expects.
+
+        ``data`` are those of the user, before they are scaled. What is known about the
+        scaling is in the result.
+        """
+        self._check(dict(expected), y, refit_weights)
+        return replace(self, scaling=agreed(self.scaling, expected, data))
+
+    def _check(
+        self, expected: dict[str, Any], y: Any, refit_weights: np.ndarray | None
     ) -> None:
-        """Compare with the parameters that the user expects."""
-        expected = dict(expected)
+        expected.pop("scaling", None)
         columns = {name: expected.pop(name) for name in COLUMNS if name in expected}
         self.columns.agree(columns, self.n_columns)
         C, refit_C = expected.pop("C", None), expected.pop("refit_C", None)
-        sample_weight = expected.pop("sample_weight", None)
-        self._check_weights("C", self.weights, C, sample_weight)
+        weights = {
+            name: value
+            for name in ("sample_weight", "class_weight")
+            if (value := expected.pop(name, None)) is not None
+        }
+        factors = _factors(y, **weights) if weights else None
+        names = " or ".join(weights)
+        self._check_weights("C", self.weights, C, factors, names)
         if refit_C is not None:
             require(
                 refit_weights is not None, "it proves nothing about a refit, but "
                 f"refit_C={_short(refit_C)} is expected",
             )  # fmt: skip
         if refit_weights is not None:
-            self._check_weights("refit_C", refit_weights, refit_C, sample_weight)
+            self._check_weights("refit_C", refit_weights, refit_C, factors, names)
         for name, value in expected.items():
             if name not in _MEANINGS:
                 raise TypeError(f"verify() has no parameter {name!r}.")
@@ -158,18 +185,43 @@ class Statement:
             )
 
     def _check_weights(
-        self, name: str, weights: np.ndarray, C: Any, sample_weight: Any
+        self,
+        name: str,
+        weights: np.ndarray,
+        C: Any,
+        factors: np.ndarray | None,
+        names: str,
     ) -> None:
-        if C is None and (sample_weight is None or name != "C"):
+        if C is None and (factors is None or name != "C"):
             return
-        factors = 1.0 if sample_weight is None else np.asarray(sample_weight, float)
-        wanted = np.broadcast_to((1.0 if C is None else C) * factors, self.n_samples)
-        what = name if sample_weight is None else f"{name} or sample_weight"
+        each = np.multiply(1.0 if C is None else C, 1.0 if factors is None else factors)
+        wanted = np.broadcast_to(each, self.n_samples)
+        what = name if factors is None else f"{name} or {names}"
         require(
             np.array_equal(wanted, weights),
             f"it is for another problem: {what} is {_short(weights)}, not "
             f"{_short(wanted)}",
         )
+
+
+def _factors(y: Any, sample_weight: Any = 1.0, class_weight: Any = None) -> np.ndarray:
+    """Sample weights times class weights, rounded like in a fit."""
+    labels, classes = np.unique(np.asarray(y), return_inverse=True)
+    weights = np.broadcast_to(np.asarray(sample_weight, dtype=np.float64), classes.size)
+    if class_weight is None:
+        return weights
+    if isinstance(class_weight, Mapping):
+        strange = [one for one in class_weight if one not in labels]
+        if strange:
+            raise ValueError(f"class_weight has {strange[0]!r}, which y has not.")
+        each = [float(class_weight.get(label, 1.0)) for label in labels.tolist()]
+        return weights * np.array(each)[classes]
+    if class_weight != "balanced":
+        raise ValueError(
+            f"class_weight must be a mapping, 'balanced' or None, got {class_weight!r}."
+        )
+    counts = np.bincount(classes[weights > 0], minlength=labels.size)
+    return weights * (counts.sum() / (labels.size * counts.astype(float)))[classes]
 
 
 def _n_classes(arrays: Mapping[str, np.ndarray]) -> int:

@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+# Larger data are rejected, see ``statement``.
+LARGEST_VALUE = 1e50
 # Maximum number of entries of a table that is made dense as a whole, of one that is
 # already an array of doubles in memory, and of a block of a larger one.
 WHOLE, WHOLE_DOUBLES, BLOCK = 2**24, 2**26, 2**22

@@ -127,8 +127,10 @@ class StackedData:
         """The columns of X without labels and shifts: sparse, or block by block."""
         first = self.parts[0]
         for block in first.signed_blocks():
-            is_sparse = isinstance(block, SparseColumns)
-            yield block.times(first.y) if is_sparse else block * first.y
+            if isinstance(block, SparseColumns):
+                yield block.times(first.y)
+            else:
+                yield block * first.y
 
     def unshifted_intercept(
         self, coef: np.ndarray, intercepts: np.ndarray
