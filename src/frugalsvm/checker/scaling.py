@@ -24,7 +24,7 @@ N_CORRECTIONS = 2
 
 
 @dataclass(frozen=True, eq=False)
-class Scaling:
+class ColumnScaling:
     """The problem is about ``(X - mean) / scale``.
 
     Attributes
@@ -39,7 +39,7 @@ class Scaling:
     meaning: str = ""
 
     @classmethod
-    def of_file(cls, arrays: Mapping[str, np.ndarray]) -> Scaling | None:
+    def of_file(cls, arrays: Mapping[str, np.ndarray]) -> ColumnScaling | None:
         """The section of a certificate, with numbers that cannot overflow."""
         if "mean" not in arrays:
             return None
@@ -67,10 +67,10 @@ class Scaling:
 
 
 def agreed(
-    scaling: Scaling | None,
+    scaling: ColumnScaling | None,
     expected: Mapping[str, Any],
     table: np.ndarray | DataMatrix,
-) -> Scaling | None:
+) -> ColumnScaling | None:
     """The scaling of a certificate, compared with X and what the user expects.
 
     ``expected`` may have a ``scaling`` and a ``sample_weight``. Without a scaling, the

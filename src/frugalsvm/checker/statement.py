@@ -11,7 +11,7 @@ import numpy as np
 
 from .columns import PLAIN, FeatureColumns, in_words
 from .reading import require
-from .scaling import Scaling, agreed
+from .scaling import ColumnScaling, agreed
 from .table import LARGEST_VALUE, DataMatrix, SparseColumns, read_table
 
 # Numbers outside these limits are rejected, and data beyond ``LARGEST_VALUE``: within
@@ -46,7 +46,7 @@ class Statement:
     n_classes : int
         With more than two, the problem is the sum of an SVM for each class against the
         rest. All of them share the weights, the features and their budgets.
-    scaling : Scaling or None
+    scaling : ColumnScaling or None
         The units of the columns, if the problem is not about X as it is.
     """
 
@@ -61,7 +61,7 @@ class Statement:
     fit_intercept: bool
     columns: FeatureColumns = PLAIN
     n_classes: int = 2
-    scaling: Scaling | None = None
+    scaling: ColumnScaling | None = None
 
     @property
     def n_machines(self) -> int:
@@ -92,7 +92,7 @@ class Statement:
             weights.size, n, min(int(arrays["max_features"]), n), weights, costs,
             float(arrays["max_cost"]), arrays["include"], arrays["exclude"],
             bool(arrays["fit_intercept"]), FeatureColumns.of_file(arrays, n),
-            _n_classes(arrays), Scaling.of_file(arrays),
+            _n_classes(arrays), ColumnScaling.of_file(arrays),
         )  # fmt: skip
 
     def __str__(self) -> str:
