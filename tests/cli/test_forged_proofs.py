@@ -97,7 +97,7 @@ def no_red(columns, note):
 
 
 def red_merged(columns, note):
-    columns["colour"].update(levels=["green", "grey", "(other)"])
+    columns["colour"].update(levels=["green", "grey", "(other)"], fill="(other)")
 
 
 def gaps_unsaid(columns, note):
