@@ -157,7 +157,9 @@ def test_scales_are_those_of_columns(problem, arrays):
     raw = problem.X * scale + mean
     scaled = replace(problem, X=(raw - mean) / scale)
     proof = Certificate(scaled.certificate()).with_scaling(mean, scale)
-    assert verify(proof, raw, problem.y).lower_bound == pytest.approx(scaled.optimum)
+    assert verify(
+        proof, raw, problem.y, scaling=(mean, scale)
+    ).lower_bound == pytest.approx(scaled.optimum)
 
 
 # --- what is printed and expected ----------------------------------------------------

@@ -2,10 +2,8 @@
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 
 from frugalsvm import InvalidCertificate, Problem, solve, verify
-from frugalsvm.checker import table
 from tests.checker.forging import sealed
 from tests.reference import random_data
 
@@ -140,59 +138,3 @@ def test_random_forgeries_prove_nothing_false():
         assert proved.lower_bound <= optimum
         n_accepted += proved.lower_bound > 0
     assert n_accepted > 10
-
-
-# --- scaling -------------------------------------------------------------------------
-
-
-def scaled_proof(X, y):
-    mean, scale = X.mean(axis=0), X.std(axis=0)
-    problem = Problem((X - mean) / scale, y, C=C, max_features=2)
-    result = solve(problem, method="branch-and-bound", certificate=True)
-    return problem, result, result.certificate.with_scaling(mean, scale)
-
-
-def test_data_are_given_as_they_were_given_to_the_fit(tmp_path):
-    X, y = random_data(np.random.default_rng(5), 30, 5)
-    X = 100 * X + 7
-    _, result, proof = scaled_proof(X, y)
-    proof.save(tmp_path / "proof.npz")
-    proved = verify(tmp_path / "proof.npz", X, y, C=C, max_features=2)
-    assert proved.lower_bound >= result.lower_bound * (1 - 1e-9)
-    with pytest.raises(InvalidCertificate, match="other data"):
-        verify(result.certificate, X, y)
-    with pytest.raises(InvalidCertificate, match="other data"):
-        verify(proof, (X - X.mean(axis=0)) / X.std(axis=0), y)
-
-
-@pytest.mark.parametrize("make", [np.asfortranarray, sp.csr_array, np.float32])
-def test_large_tables_are_standardised_block_by_block(make, monkeypatch):
-    X, y = random_data(np.random.default_rng(6), 30, 5)
-    X = np.asarray(X.astype(np.float32), float)
-    _, result, proof = scaled_proof(X, y)
-    monkeypatch.setattr(table, "WHOLE", 0)
-    monkeypatch.setattr(table, "WHOLE_DOUBLES", 0)
-    monkeypatch.setattr(table, "BLOCK", 70)
-    proved = verify(proof, make(X), y)
-    assert proved.lower_bound >= result.lower_bound * (1 - 1e-9)
-
-
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        (lambda a: {"mean": a["mean"] + 1e-6}, "other data"),
-        (lambda a: {"scale": a["scale"] * 2}, "other data"),
-        (lambda a: {"scale": a["scale"] * 0}, "bad mean or scale"),
-        (lambda a: {"scale": -a["scale"]}, "bad mean or scale"),
-        (lambda a: {"mean": a["mean"] * np.nan}, "bad mean or scale"),
-        (lambda a: {"scale": a["scale"] * 1e-300}, "beyond 1e"),
-        (lambda a: {"scale": a["scale"] * np.inf}, "other data"),
-        (lambda a: {"mean": a["mean"][1:]}, "too short"),
-        (lambda a: {"format": np.array(2)}, "unknown format"),
-    ],
-)
-def test_forged_scalings_are_rejected(change, words):
-    X, y = random_data(np.random.default_rng(5), 30, 5)
-    arrays = dict(scaled_proof(X, y)[2].arrays)
-    with pytest.raises(InvalidCertificate, match=words):
-        verify(sealed(arrays, **change(arrays)), X, y)

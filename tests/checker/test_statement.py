@@ -1,15 +1,23 @@
 """The problem of a proof is printed, and compared with the user's parameters."""
 
 import hashlib
+import struct
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
 from frugalsvm import FrugalSVC, InvalidCertificate, verify
-from frugalsvm.checker import Verification, checksum, fingerprint, statement, table
+from frugalsvm.checker import (
+    SparseColumns,
+    Verification,
+    checksum,
+    fingerprint,
+    statement,
+    table,
+)
 from frugalsvm.checker.statement import COSTS, LARGEST_VALUE, WEIGHTS, check_data
-from tests.checker.forging import sealed, single_root
+from tests.checker.forging import single_root
 from tests.reference import random_data
 
 
@@ -220,13 +228,16 @@ def test_weights_are_printed(data):
     weights[3] = 0.5
     for changed, words in (
         (weights, "40 samples, at most 8 of 8 features, C times sample weights 0.5 to"),
-        (np.where(weights < 1, 0.0, 2.0), "39 samples, at most 8 of 8 features, C ti"),
+        (
+            np.where(weights < 1, 0.0, 2.0),
+            "39 of 40 samples, at most 8 of 8 features, C ti",
+        ),
     ):
         kept = changed > 0
         X, y = data
-        signed = np.multiply(X[kept].T, y[kept], order="C")
+        mark = fingerprint((X[kept] * y[kept, None]).T, y[kept])
         proof = root(
-            data, weights=changed, fingerprint=np.array(fingerprint(signed, y[kept])),
+            data, weights=changed, fingerprint=np.array(mark),
             point_start=np.array([0, 30]), point_sample=np.arange(30),
             point_alpha=np.zeros(30),
         )  # fmt: skip
@@ -289,11 +300,22 @@ def test_invalid_data_are_rejected(X, y, words):
 # --- fingerprints --------------------------------------------------------------------
 
 
-def old_fingerprint(signed, signs):
-    """The former fingerprint, which distinguished -0.0 from 0.0."""
-    digest = hashlib.sha256()
-    digest.update(np.ascontiguousarray(signed).data)
-    digest.update(np.ascontiguousarray(signs).data)
+def defined(X, labels):
+    """The fingerprint as it is documented, entry by entry."""
+    counts, full, rows, values = (hashlib.sha256() for _ in range(4))
+    for column in X.T.tolist():
+        entries = [(i, x) for i, x in enumerate(column) if x != 0]
+        counts.update(struct.pack("<q", len(entries)))
+        if len(entries) > len(column) / 8:
+            full.update(struct.pack(f"<{len(column)}d", *[x or 0.0 for x in column]))
+            continue
+        for i, x in entries:
+            rows.update(struct.pack("<q", i))
+            values.update(struct.pack("<d", x))
+    digest = hashlib.sha256(struct.pack("<q", len(labels)))
+    for part in (counts, full, rows, values):
+        digest.update(part.digest())
+    digest.update(struct.pack(f"<{len(labels)}d", *labels))
     return digest.hexdigest()
 
 
@@ -341,24 +363,33 @@ def test_equal_tables_have_equal_fingerprints(zeros, tmp_path, monkeypatch):
             verify(proof.result_.certificate, copy, y)
 
 
-def test_older_certificates_are_about_the_same_data(zeros, monkeypatch):
-    signed, X, y = zeros
-    for data in (signed, X):
-        new = fitted((data, y), max_features=2).arrays
-        mark = old_fingerprint((data * y[:, None]).T, y)
-        assert mark != str(new["fingerprint"])
-        old = sealed(new, fingerprint=np.array(mark))
-        verify(old, data, y)
-        with pytest.raises(InvalidCertificate, match="other data"):
-            verify(old, data + (data == 0) * 1e-300, y)
-    for whole in (table.WHOLE, 0):
-        monkeypatch.setattr(table, "WHOLE", whole)
-        verify(old, sp.csr_array(X), y)
-        verify(old, X.astype(np.float32), y)
+def test_fingerprints_are_what_the_definition_says():
+    rng = np.random.default_rng(0)
+    for m, n in ((1, 3), (4, 6), (7, 30), (25, 9), (9, 1)):
+        X = rng.normal(size=(m, n)) * (rng.random((m, n)) < rng.random(n))
+        X[X == 0] = rng.choice([0.0, -0.0], (X == 0).sum())
+        y = rng.choice([-1.0, 1.0], m)
+        wanted = defined(X, y)
+        assert fingerprint(X.T, y) == wanted
+        assert fingerprint(np.ascontiguousarray(X.T), y) == wanted
+        columns = sp.csc_array(X + 5.0)
+        columns.data -= 5.0
+        X = columns.toarray()
+        parts = SparseColumns(columns.indptr, columns.indices, columns.data)
+        assert fingerprint([parts], y) == fingerprint(X.T, y) == defined(X, y)
 
 
-def test_fingerprints_of_large_tables_copy_a_block_at_a_time(monkeypatch):
+def test_fingerprints_differ():
+    X, y = np.eye(4), np.array([1.0, -1.0, 1.0, -1.0])
+    others = [(X.T[::-1], y), (X, -y), (2 * X, y), (X[:3], y), (X[:, :3], y[:3])]
+    others.append((np.roll(X, 1, axis=1), y))
+    others.append((np.vstack([X, np.zeros(4)]), y))
+    assert len({fingerprint(*one) for one in [(X, y), *others]}) == len(others) + 1
+
+
+def test_fingerprints_take_a_block_at_a_time(monkeypatch):
     rows = np.where(np.arange(60.0).reshape(12, 5) % 3 == 0, -0.0, 1.5)
+    rows[::2, :3] = 0.0
     signs = np.array([1.0, -1.0, 1.0, -1.0, 1.0])
     whole = fingerprint(rows, signs)
     sizes = []
@@ -368,11 +399,33 @@ def test_fingerprints_of_large_tables_copy_a_block_at_a_time(monkeypatch):
         sizes.append(block.size)
         return add(block, *args, **options)
 
-    monkeypatch.setattr(statement, "BLOCK", 15)
+    columns = sp.csr_array(rows)
+    parts = SparseColumns(columns.indptr, columns.indices, columns.data)
+    monkeypatch.setattr(statement, "AT_ONCE", 15)
     monkeypatch.setattr(np, "add", watched)
     assert fingerprint(rows, signs) == whole
     assert fingerprint(np.asfortranarray(rows), signs) == whole
-    assert fingerprint(iter(rows), signs) == whole
     assert fingerprint(iter([rows[:7], rows[7:]]), signs) == whole
-    assert max(sizes) == 15
-    assert whole == old_fingerprint(rows + 0.0, signs)
+    assert 0 < max(sizes) <= 15
+    assert len(list(parts.split(15))) > 1
+    assert fingerprint([parts], signs) == whole
+
+
+def test_sparse_data_are_hashed_as_they_are(monkeypatch):
+    """Neither the fit nor the check makes them dense for their fingerprint."""
+    rng = np.random.default_rng(0)
+    X = sp.random(60, 90, density=0.05, format="csc", rng=rng)
+    y = np.where(X[:, [3, 50]] @ [1.0, 1.0] > 0, 1, -1)
+    rows = []
+    add = statement.ColumnDigests._add_dense
+    monkeypatch.setattr(
+        statement.ColumnDigests, "_add_dense",
+        lambda self, block: rows.append(len(block)) or add(self, block),
+    )  # fmt: skip
+    proof = fitted((X, y), max_features=2)
+    assert not rows
+    monkeypatch.setattr(table, "WHOLE", 0)
+    verify(proof, X, y)
+    assert not rows
+    verify(proof, X.toarray(), y)
+    assert sum(rows) == 90

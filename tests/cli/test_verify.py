@@ -66,7 +66,7 @@ def test_the_plain_checker_takes_the_file(fitted):
         (lambda t: {"state": t["state"][::-1]}, "other data"),
         (lambda t: {"smoker": t["smoker"][::-1]}, "other data"),
         (lambda t: {"state": ["ill", *t["state"][1:]]}, "expected the classes"),
-        (lambda t: {"age": ["", *t["age"][1:]]}, "do not standardise"),
+        (lambda t: {"age": ["", *t["age"][1:]]}, "it has 1 missing values"),
         (lambda t: {"state": ["", *t["state"][1:]]}, "80 rows, but the table has 79"),
     ],
 )

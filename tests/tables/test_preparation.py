@@ -5,7 +5,7 @@ import pytest
 
 from frugalsvm.runtime.words import different
 from frugalsvm.tables import Preparation, TableError, make_plan, preparation
-from frugalsvm.tables.standard import moments
+from frugalsvm.tables.standard import STANDARD_TOL, deviation, moments
 from tests.tables.tables import made
 
 N = 12
@@ -145,17 +145,36 @@ def test_wrong_means_and_scales_are_noticed(table):
             forged.check_standard(table)
 
 
-def test_files_with_a_scale_for_each_category_are_standard(table):
+def test_categories_have_a_common_scale(table):
     content = json.loads(prepared(table).to_json())
     each = prepared(table).values(table).std(axis=0)
-    older = Preparation.from_json(json.dumps(content | {"scales": each.tolist()}))
-    assert older.check_standard(table) < 1e-14
-    # Variance 1 together, but not with a common scale.
+    # Variance 1 each, or together.
     shares = np.array([0.5, 0.3, 0.2])
-    mixed = [each[0], *(each[1:4] / np.sqrt(shares)), each[4]]
-    forged = Preparation.from_json(json.dumps(content | {"scales": mixed}))
-    with pytest.raises(TableError, match="scales of 'colour' do not standardise"):
-        forged.check_standard(table)
+    for scales in (each, [each[0], *(each[1:4] / np.sqrt(shares)), each[4]]):
+        wrong = content | {"scales": list(scales)}
+        forged = Preparation.from_json(json.dumps(wrong))
+        with pytest.raises(TableError, match="scales of 'colour' do not standardise"):
+            forged.check_standard(table)
+
+
+@pytest.mark.parametrize(
+    ("mean", "scale", "is_standard"),
+    [(0.1, 1.0, True), (0.1, 2.0, False), (0.2, 1.0, False), (np.nan, 1.0, False),
+     (1e300, 1e300, False), (0.0, 1e-300, False)],
+)  # fmt: skip
+def test_constants_have_scale_1(mean, scale, is_standard):
+    with np.errstate(all="ignore"):
+        off = deviation([np.full(7, 0.1)], [mean], [scale], False)
+    assert (off <= STANDARD_TOL) == is_standard
+
+
+def test_means_may_have_a_rounding_error():
+    rng = np.random.default_rng(0)
+    values = 1e15 + np.round(rng.normal(size=1000) * 1e6)
+    mean, scale = moments(values)
+    assert deviation([values], [mean], [scale], False) <= STANDARD_TOL
+    assert deviation([values], [mean + 0.01 * scale], [scale], False) > 0.009
+    assert deviation([values], [mean], [scale * (1 + 1e-7)], False) > 1e-7
 
 
 def test_a_category_that_a_fold_has_not_is_constant(table):

@@ -33,8 +33,8 @@ factor. NaN means rejection.
 File: ``.npz`` with the arrays
 
 * ``format``, ``fingerprint`` (SHA-256 of A and y in double precision, samples of weight
-  zero omitted, -0.0 as 0.0; older files distinguish the two), ``weights`` (C_i of all
-  samples), ``fit_intercept``, ``max_features``, ``costs``, ``max_cost``, ``include``,
+  zero omitted: see ``statement.fingerprint``), ``weights`` (C_i of all samples),
+  ``fit_intercept``, ``max_features``, ``costs``, ``max_cost``, ``include``,
   ``exclude``: the problem;
 * ``selected``, ``coef`` (a weight for each column of the selected features, one feature
   after the other), ``intercept``, ``objective``, ``lower_bound``: the claim;
@@ -68,7 +68,9 @@ the first, older files have format 2, or 3 with a list):
   ``refit_intercept``, ``refit_objective``, ``refit_lower_bound``, and a dual point
   without its zeros, ``refit_sample`` and ``refit_alpha``;
 * a scaling: ``mean`` and ``scale`` of all columns. The problem is about ``(X - mean) /
-  scale``, and the fingerprint, too, so that X is given as it was given to the fit;
+  scale``, and the fingerprint, too, so that X is given as it was given to the fit. The
+  scaling must standardise X, or be the one that the user expects. A file with a
+  ``preparation`` has none;
 * feature groups: ``groups``, the feature of each column of X. Features are numbered
   from zero in the order of their first columns. Budgets, costs, supports and the tree
   are in features; without this section, each column is one;
@@ -84,9 +86,9 @@ the first, older files have format 2, or 3 with a list):
   and of the classes 0, 1, ..., K - 1 as doubles in place of y. Each class has a sample
   of positive weight.
 
-Groups, signs and several classes are part of the problem: they are printed with it, and
-groups and signs are compared with what the user expects (the classes are those of y). A
-file with an entry that is not known here is rejected.
+Groups, signs, several classes and the scaling are part of the problem: they are printed
+with it, and groups and signs are compared with what the user expects (the classes are
+those of y). A file with an entry that is not known here is rejected.
 
 A certificate may also prove that a list of sets of features is complete, with the
 arrays ``listed_start``, ``listed_feature``, ``listed_coef``, ``listed_intercept``,
@@ -101,8 +103,9 @@ a table (the command line writes JSON). It is covered by the checksum but otherw
 ignored here: the proof is about the numbers in X and y.
 
 ``reading`` rejects files that are damaged or too large, ``statement`` holds the
-problem and ``columns`` its groups and signs, ``table`` reads large and sparse data in
-blocks, ``points`` unpacks dual points, ``arithmetic`` does the directed rounding,
+problem, ``columns`` its groups and signs and ``scaling`` its units, ``table`` reads
+large and sparse data in blocks, ``points`` unpacks dual points, ``arithmetic`` does the
+directed rounding,
 ``machines`` adds up the machines (one for two classes), ``proof`` checks the tree,
 ``listing`` the list and ``refit`` the refit.
 """
@@ -132,6 +135,7 @@ from .reading import (
     within_rounding,
 )
 from .refit import VerifiedRefit, check_refit
+from .scaling import standard_units
 from .statement import (
     Statement,
     check_data,
@@ -140,13 +144,14 @@ from .statement import (
     intercepts_of,
     loss_in_words,
 )
-from .table import DataMatrix, Units, standardised
+from .table import DataMatrix, SparseColumns, standardised
 
 __all__ = [
     "FORMAT",
     "Alternatives",
     "InvalidCertificate",
     "PackedPoint",
+    "SparseColumns",
     "Statement",
     "Verification",
     "VerifiedRefit",
@@ -156,6 +161,7 @@ __all__ = [
     "pack",
     "read_arrays",
     "save_arrays",
+    "standard_units",
     "unpack",
     "verify",
 ]
@@ -175,7 +181,7 @@ class Verification:
         ``(objective - lower_bound) / objective``.
     problem : Statement
         The problem that the bounds refer to: budgets, C, forced and excluded features,
-        feature groups, signs and number of classes.
+        feature groups, signs, number of classes and scaling.
     selected : ndarray of int
         The features of the solution; ``selected_columns`` are their columns if
         features are groups of them.
@@ -256,12 +262,18 @@ def verify(certificate: Any, X: Any, y: Any, **expected: Any) -> Verification:
         Labels of the classes. Of two, the larger label counts as +1; of more, each
         counts as +1 against all others.
     **expected
-        The problem you expect: ``C``, ``refit_C``, ``sample_weight``, ``max_features``,
-        ``costs``, ``max_cost``, ``include``, ``exclude``, ``fit_intercept``,
-        ``feature_groups`` (a label for each column) and ``signs`` (-1, 0 or 1 for each
-        column), as they were passed to the fit; None means what it means there.
-        Features are numbered in the order of their first columns. Anything else is
-        taken from the file, so check ``Verification.problem`` to see what was proved.
+        The problem you expect: ``C``, ``refit_C``, ``sample_weight``, ``class_weight``,
+        ``max_features``, ``costs``, ``max_cost``, ``include``, ``exclude``,
+        ``fit_intercept``, ``feature_groups`` (a label for each column) and ``signs``
+        (-1, 0 or 1 for each column), as they were passed to the fit; None means what it
+        means there. Features are numbered in the order of their first columns.
+        Anything else is taken from the file, so check ``Verification.problem`` to see
+        what was proved.
+
+        ``scaling`` is None if the problem must be about X as it is, "standard" if it
+        must be about the standardised columns (weighted by ``sample_weight`` if that is
+        given; constant columns have scale 1), or the pair of arrays (mean, scale).
+        Without it, a file with a scaling is rejected unless that is "standard".
 
     Returns
     -------
@@ -282,10 +294,12 @@ def _verify(certificate: Any, X: Any, y: Any, expected: dict[str, Any]) -> Verif
     data, classes = check_data(X, y)
     size: Any = data.shape
     arrays = read_arrays(certificate, Size(*size))
-    statement = Statement.of(arrays)
-    statement.check(expected, arrays.get("refit_weights"))
-    if "mean" in arrays:
-        data = _standardised(data, arrays)
+    statement = Statement.of(arrays).checked(
+        expected, data, y, arrays.get("refit_weights")
+    )
+    if statement.scaling is not None:
+        data = standardised(data, statement.scaling.units)
+        check_limits(data)
     machines = _machines(statement, data, classes)
     require(
         machines.is_about(str(arrays["fingerprint"])),
@@ -318,19 +332,6 @@ def _verify(certificate: Any, X: Any, y: Any, expected: dict[str, Any]) -> Verif
         arrays["parent"].size, proof.n_leaves, arrays["fixing"].size, alternatives,
         refit,
     )  # fmt: skip
-
-
-def _standardised(
-    data: np.ndarray | DataMatrix, arrays: dict[str, np.ndarray]
-) -> np.ndarray | DataMatrix:
-    """The data in the units of the problem."""
-    units = Units(arrays["mean"], arrays["scale"])
-    require(
-        np.isfinite(units.mean).all() and (units.scale > 0).all(), "bad mean or scale"
-    )
-    scaled = standardised(data, units)
-    check_limits(scaled)
-    return scaled
 
 
 def _machines(

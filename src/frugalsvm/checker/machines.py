@@ -14,8 +14,8 @@ from functools import cached_property
 import numpy as np
 
 from .arithmetic import objective_bound, repair, square_bounds, sum_of, sum_slack
-from .statement import is_about
-from .table import TableRows
+from .statement import fingerprint
+from .table import TableRows, times
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,9 +48,12 @@ class Machines:
 
     def is_about(self, mark: str) -> bool:
         """Whether a fingerprint is that of these samples."""
-        if self.count == 1:
-            return is_about(mark, self.rows, self.signs[0], self.signs[0])
-        return is_about(mark, self.rows, 1.0, self.classes.astype(np.float64))
+        rows = self.rows
+        parts = [rows] if isinstance(rows, np.ndarray) else rows.parts()
+        if self.count > 1:
+            return mark == fingerprint(parts, self.classes)
+        signs = self.signs[0]
+        return mark == fingerprint((times(part, signs) for part in parts), signs)
 
     def objective(
         self, C: np.ndarray, columns: np.ndarray, coef: np.ndarray, b: np.ndarray

@@ -296,6 +296,10 @@ def _check_names(names: list[Any]) -> None:
             entries += section
     if "n_classes" in entries and "refit_coef" in entries:
         entries += CLASS_REFIT_ENTRIES
+    require(
+        REMARK not in names or "mean" not in names,
+        "it has both a preparation and a scaling; a preparation scales by itself",
+    )
     missing = [name for name in entries if name not in names]
     require(not missing, f"{', '.join(missing)} missing")
     require(

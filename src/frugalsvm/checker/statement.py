@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from .columns import PLAIN, FeatureColumns, in_words
 from .reading import require
-from .table import BLOCK, DataMatrix, TableRows, read_table
+from .scaling import ColumnScaling, agreed
+from .table import LARGEST_VALUE, DataMatrix, SparseColumns, read_table
 
-# Numbers outside these limits are rejected: within them nothing overflows, and error
-# bounds cover any underflow.
-LARGEST_VALUE = 1e50
+# Numbers outside these limits are rejected, and data beyond ``LARGEST_VALUE``: within
+# them nothing overflows, and error bounds cover any underflow.
 WEIGHTS = (1e-30, 1e30)
 COSTS = (1e-50, 1e50)
+# Columns with at most this fraction of entries other than zero are hashed by entry, and
+# of the others so many entries at a time.
+SPARSE, AT_ONCE = 8, 2**18
 # What ``FeatureColumns`` compares with expectations of the user.
 COLUMNS = ("feature_groups", "signs")
 
@@ -43,6 +46,8 @@ class Statement:
     n_classes : int
         With more than two, the problem is the sum of an SVM for each class against the
         rest. All of them share the weights, the features and their budgets.
+    scaling : ColumnScaling or None
+        The units of the columns, if the problem is not about X as it is.
     """
 
     n_samples: int
@@ -56,6 +61,7 @@ class Statement:
     fit_intercept: bool
     columns: FeatureColumns = PLAIN
     n_classes: int = 2
+    scaling: ColumnScaling | None = None
 
     @property
     def n_machines(self) -> int:
@@ -86,12 +92,14 @@ class Statement:
             weights.size, n, min(int(arrays["max_features"]), n), weights, costs,
             float(arrays["max_cost"]), arrays["include"], arrays["exclude"],
             bool(arrays["fit_intercept"]), FeatureColumns.of_file(arrays, n),
-            _n_classes(arrays),
+            _n_classes(arrays), ColumnScaling.of_file(arrays),
         )  # fmt: skip
 
     def __str__(self) -> str:
+        kept = np.count_nonzero(self.weights)
+        of_all = f" of {self.n_samples:,}" if kept < self.n_samples else ""
         parts = [
-            f"{np.count_nonzero(self.weights):,} samples",
+            f"{kept:,}{of_all} samples",
             *self._classes_in_words(),
             f"at most {self.max_features:,} of {self._features_in_words()}",
             loss_in_words(self.weights),
@@ -106,6 +114,8 @@ class Statement:
                 where = self._where(features)
                 parts.append(f"{what} feature{plural} {_listed(features)}{where}")
         parts += self.columns.groups_in_words() + self.columns.signs_in_words()
+        if self.scaling is not None:
+            parts.append(str(self.scaling))
         return ", ".join(parts)
 
     def _classes_in_words(self) -> list[str]:
@@ -126,23 +136,43 @@ class Statement:
             return ""
         return f" (columns {in_words(np.sort(self.columns.of(features)))})"
 
-    def check(
-        self, expected: Mapping[str, Any], refit_weights: np.ndarray | None = None
+    def checked(
+        self,
+        expected: Mapping[str, Any],
+        data: np.ndarray | DataMatrix,
+        y: Any,
+        refit_weights: np.ndarray | None = None,
+    ) -> Statement:
+        """The problem, compared with the parameters that the user expects.
+
+        ``data`` are those of the user, before they are scaled. What is known about the
+        scaling is in the result.
+        """
+        self._check(dict(expected), y, refit_weights)
+        return replace(self, scaling=agreed(self.scaling, expected, data))
+
+    def _check(
+        self, expected: dict[str, Any], y: Any, refit_weights: np.ndarray | None
     ) -> None:
-        """Compare with the parameters that the user expects."""
-        expected = dict(expected)
+        expected.pop("scaling", None)
         columns = {name: expected.pop(name) for name in COLUMNS if name in expected}
         self.columns.agree(columns, self.n_columns)
         C, refit_C = expected.pop("C", None), expected.pop("refit_C", None)
-        sample_weight = expected.pop("sample_weight", None)
-        self._check_weights("C", self.weights, C, sample_weight)
+        weights = {
+            name: value
+            for name in ("sample_weight", "class_weight")
+            if (value := expected.pop(name, None)) is not None
+        }
+        factors = _factors(y, **weights) if weights else None
+        names = " or ".join(weights)
+        self._check_weights("C", self.weights, C, factors, names)
         if refit_C is not None:
             require(
                 refit_weights is not None, "it proves nothing about a refit, but "
                 f"refit_C={_short(refit_C)} is expected",
             )  # fmt: skip
         if refit_weights is not None:
-            self._check_weights("refit_C", refit_weights, refit_C, sample_weight)
+            self._check_weights("refit_C", refit_weights, refit_C, factors, names)
         for name, value in expected.items():
             if name not in _MEANINGS:
                 raise TypeError(f"verify() has no parameter {name!r}.")
@@ -155,18 +185,43 @@ class Statement:
             )
 
     def _check_weights(
-        self, name: str, weights: np.ndarray, C: Any, sample_weight: Any
+        self,
+        name: str,
+        weights: np.ndarray,
+        C: Any,
+        factors: np.ndarray | None,
+        names: str,
     ) -> None:
-        if C is None and (sample_weight is None or name != "C"):
+        if C is None and (factors is None or name != "C"):
             return
-        factors = 1.0 if sample_weight is None else np.asarray(sample_weight, float)
-        wanted = np.broadcast_to((1.0 if C is None else C) * factors, self.n_samples)
-        what = name if sample_weight is None else f"{name} or sample_weight"
+        each = np.multiply(1.0 if C is None else C, 1.0 if factors is None else factors)
+        wanted = np.broadcast_to(each, self.n_samples)
+        what = name if factors is None else f"{name} or {names}"
         require(
             np.array_equal(wanted, weights),
             f"it is for another problem: {what} is {_short(weights)}, not "
             f"{_short(wanted)}",
         )
+
+
+def _factors(y: Any, sample_weight: Any = 1.0, class_weight: Any = None) -> np.ndarray:
+    """Sample weights times class weights, rounded like in a fit."""
+    labels, classes = np.unique(np.asarray(y), return_inverse=True)
+    weights = np.broadcast_to(np.asarray(sample_weight, dtype=np.float64), classes.size)
+    if class_weight is None:
+        return weights
+    if isinstance(class_weight, Mapping):
+        strange = [one for one in class_weight if one not in labels]
+        if strange:
+            raise ValueError(f"class_weight has {strange[0]!r}, which y has not.")
+        each = [float(class_weight.get(label, 1.0)) for label in labels.tolist()]
+        return weights * np.array(each)[classes]
+    if class_weight != "balanced":
+        raise ValueError(
+            f"class_weight must be a mapping, 'balanced' or None, got {class_weight!r}."
+        )
+    counts = np.bincount(classes[weights > 0], minlength=labels.size)
+    return weights * (counts.sum() / (labels.size * counts.astype(float)))[classes]
 
 
 def _n_classes(arrays: Mapping[str, np.ndarray]) -> int:
@@ -293,51 +348,98 @@ def check_data(X: Any, y: Any) -> tuple[np.ndarray | DataMatrix, np.ndarray]:
 
 def check_limits(data: np.ndarray | DataMatrix) -> None:
     """Reject data with which something could overflow."""
-    for block in data.blocks() if isinstance(data, DataMatrix) else [data]:
+    for block in data.parts() if isinstance(data, DataMatrix) else [data]:
+        values = block.values if isinstance(block, SparseColumns) else block
         # Comparisons with NaN are false.
         require(
-            (np.abs(block) <= LARGEST_VALUE).all(),
+            (np.abs(values) <= LARGEST_VALUE).all(),
             f"X has NaN or values beyond {LARGEST_VALUE:g}, which certificates do not "
             "cover",
         )
 
 
-def fingerprint(signed: Iterable[np.ndarray], signs: np.ndarray) -> str:
-    """SHA-256 of the signed features, one row per feature, and the labels.
+def fingerprint(
+    blocks: np.ndarray | Iterable[np.ndarray | SparseColumns], labels: np.ndarray
+) -> str:
+    """SHA-256 of the signed features and the labels.
 
-    For several classes the features are unsigned, and the labels the numbers of the
-    classes: 0.0, 1.0, ... The features come in blocks of rows, or row by row. Equal
-    numbers have equal fingerprints: -0.0 counts as 0.0.
+    Equal numbers have equal fingerprints, in sparse and dense form: -0.0 and entries
+    that are stored but zero count as 0.0.
+
+    Parameters
+    ----------
+    blocks : ndarray, or iterable of ndarrays or SparseColumns
+        The columns of X in order, all or some at a time, times the labels; arrays have
+        a row for each. For several classes they are unsigned.
+    labels : ndarray
+        -1 or 1 for each sample, or for several classes their numbers 0, 1, ...
     """
-    digest = hashlib.sha256()
-    for block in _blocks(signed):
-        # The sum of -0.0 and 0.0 is 0.0.
-        digest.update(np.add(block, 0.0, dtype=np.float64, order="C").data)
-    digest.update(np.ascontiguousarray(signs, dtype=np.float64).data)
+    labels = np.ascontiguousarray(labels, dtype="<f8")
+    columns = ColumnDigests(labels.size)
+    for block in [blocks] if isinstance(blocks, np.ndarray) else blocks:
+        columns.update(block)
+    digest = hashlib.sha256(labels.size.to_bytes(8, "little"))
+    for part in columns.parts:
+        digest.update(part.digest())
+    digest.update(labels.data)
     return digest.hexdigest()
 
 
-def is_about(
-    mark: str, rows: np.ndarray | TableRows, signs: np.ndarray | float,
-    labels: np.ndarray,
-) -> bool:  # fmt: skip
-    """Whether a fingerprint is that of ``rows * signs`` and the labels.
+class ColumnDigests:
+    """SHA-256 of columns, in four parts.
 
-    It may have its older form, which distinguished -0.0 from 0.0.
+    The parts are the number of entries other than zero of each column, as integers of
+    64 bits; all entries of the columns in which more than an eighth are not zero, as
+    doubles; of the other columns, the rows of the entries that are not zero, as
+    integers, and their values, as doubles. Everything is little-endian and in order.
     """
-    if mark == fingerprint((block * signs for block in _blocks(rows)), labels):
-        return True
-    digest = hashlib.sha256()
-    for block in _blocks(rows):
-        digest.update(np.ascontiguousarray(block * signs).data)
-    digest.update(np.ascontiguousarray(labels).data)
-    return mark == digest.hexdigest()
 
+    def __init__(self, n_samples: int):
+        self._n_samples = n_samples
+        self.parts = [hashlib.sha256() for _ in range(4)]
 
-def _blocks(signed: Iterable[np.ndarray]) -> Iterator[np.ndarray]:
-    """Some rows at a time, because a copy of all of them could be too large."""
-    for rows in [signed] if isinstance(signed, np.ndarray) else signed:
-        # Single rows have one dimension.
-        step = max(1, BLOCK // max(1, rows[:1].size))
-        for start in range(0, len(rows), step):
-            yield rows[start : start + step]
+    def update(self, block: np.ndarray | SparseColumns) -> None:
+        """Add the next columns."""
+        if isinstance(block, SparseColumns):
+            for some in block.split(AT_ONCE):
+                self._add_sparse(some.without_zeros())
+            return
+        # Some rows at a time, because a copy of all of them could be too large.
+        step = max(1, AT_ONCE // self._n_samples)
+        for start in range(0, len(block), step):
+            self._add_dense(block[start : start + step])
+
+    def _add_dense(self, block: np.ndarray) -> None:
+        nonzero = block != 0
+        if nonzero.all():
+            self._count(np.full(len(block), self._n_samples))
+            self.parts[1].update(np.ascontiguousarray(block, dtype="<f8").data)
+            return
+        is_full = self._count(np.count_nonzero(nonzero, axis=1))
+        self._add_full(block if is_full.all() else block[is_full])
+        rest, places = block[~is_full], np.flatnonzero(nonzero[~is_full])
+        self._add_entries(places % self._n_samples, rest.ravel()[places])
+
+    def _add_sparse(self, some: SparseColumns) -> None:
+        count = np.diff(some.starts)
+        is_full = self._count(count)
+        for j in np.flatnonzero(is_full).tolist():
+            where = slice(some.starts[j], some.starts[j + 1])
+            column = np.zeros((1, self._n_samples))
+            column[0, some.rows[where]] = some.values[where]
+            self._add_full(column)
+        rest = np.repeat(~is_full, count)
+        self._add_entries(some.rows[rest], some.values[rest])
+
+    def _count(self, count: np.ndarray) -> np.ndarray:
+        """Add the numbers of entries; return which columns are hashed in full."""
+        self.parts[0].update(count.astype("<i8").data)
+        return SPARSE * count > self._n_samples
+
+    def _add_full(self, columns: np.ndarray) -> None:
+        # The sum of -0.0 and 0.0 is 0.0.
+        self.parts[1].update(np.add(columns, 0.0, dtype="<f8", order="C").data)
+
+    def _add_entries(self, rows: np.ndarray, values: np.ndarray) -> None:
+        self.parts[2].update(rows.astype("<i8").data)
+        self.parts[3].update(np.ascontiguousarray(values, dtype="<f8").data)

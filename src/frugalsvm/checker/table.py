@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+# Larger data are rejected, see ``statement``.
+LARGEST_VALUE = 1e50
 # Maximum number of entries of a table that is made dense as a whole, of one that is
 # already an array of doubles in memory, and of a block of a larger one.
 WHOLE, WHOLE_DOUBLES, BLOCK = 2**24, 2**26, 2**22
@@ -20,6 +22,40 @@ class Units(NamedTuple):
 
     mean: np.ndarray
     scale: np.ndarray
+
+
+class SparseColumns(NamedTuple):
+    """Sparse columns: the rows of their entries, in increasing order, and the values.
+
+    Those of column j are in places ``starts[j]`` to ``starts[j + 1]``.
+    """
+
+    starts: np.ndarray
+    rows: np.ndarray
+    values: np.ndarray
+
+    def split(self, size: int) -> Iterator[SparseColumns]:
+        """The columns in parts of about so many entries."""
+        first, last = 0, len(self.starts) - 1
+        while first < last:
+            end = int(np.searchsorted(self.starts, self.starts[first] + size, "right"))
+            end = min(max(end - 1, first + 1), last)
+            where = slice(self.starts[first], self.starts[end])
+            starts = self.starts[first : end + 1] - self.starts[first]
+            yield SparseColumns(starts, self.rows[where], self.values[where])
+            first = end
+
+    def times(self, factors: np.ndarray) -> SparseColumns:
+        """The columns with a factor for each row."""
+        return self._replace(values=self.values * factors[self.rows])
+
+    def without_zeros(self) -> SparseColumns:
+        """The same columns without entries that are zero."""
+        kept = self.values != 0
+        if kept.all():
+            return self
+        starts = np.concatenate([[0], np.cumsum(kept)])[self.starts]
+        return SparseColumns(starts, self.rows[kept], self.values[kept])
 
 
 class DataMatrix:
@@ -55,9 +91,9 @@ class DataMatrix:
 
     def rows(self, features: Any) -> np.ndarray:
         """Some features, one row each."""
-        some = self._X[:, features]
+        some = self._X[:, features].T
         dense = some.toarray() if self.is_sparse else some
-        rows = np.array(dense.T, dtype=np.float64, order="C")
+        rows = np.array(dense, dtype=np.float64, order="C")
         if self._units is not None:
             rows -= self._units.mean[features][:, None]
             rows /= self._units.scale[features][:, None]
@@ -68,6 +104,20 @@ class DataMatrix:
         step = max(1, BLOCK // self.shape[0])
         for start in range(0, self.shape[1], step):
             yield self.rows(slice(start, start + step))
+
+    def parts(self) -> Iterator[np.ndarray | SparseColumns]:
+        """All features in order, as they are stored: sparse, or in blocks."""
+        if self.is_sparse and self._units is None:
+            yield SparseColumns(self._X.indptr, self._X.indices, self._X.data)
+        else:
+            yield from self.blocks()
+
+
+def times(
+    part: np.ndarray | SparseColumns, factors: np.ndarray
+) -> np.ndarray | SparseColumns:
+    """Columns with a factor for each sample."""
+    return part.times(factors) if isinstance(part, SparseColumns) else part * factors
 
 
 class TableRows:
@@ -84,6 +134,10 @@ class TableRows:
 
     def __getitem__(self, columns: np.ndarray) -> np.ndarray:
         return self._table.rows(columns)
+
+    def parts(self) -> Iterator[np.ndarray | SparseColumns]:
+        """The columns as they are stored: sparse, or in blocks."""
+        return self._table.parts()
 
 
 def read_table(X: Any) -> np.ndarray | DataMatrix:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
+import numpy as np
 import typer
 
 from ..runtime.words import quote
+from ..tables.formats import PLAIN, WHOLE
+from ..tables.prepared_columns import CategoryColumn
 from . import options as opt
 from .session import Session
 
@@ -91,10 +94,13 @@ def verify(
     _check_size(proof, "rows", arrays["weights"], table.n_rows)
     found = known_target(table, preparation.target, preparation.classes)
     _check_categories(proof, preparation, table)
+    preparation.check_learned(table)
     off = preparation.check_standard(table)
     checked = check(certificate, preparation.transform(table), found.signs)
-    _show(session, proof, table, preparation, checked, off, all_features)
-    session.give(_content(certificate, preparation, checked, off))
+    losses = _losses(proof, checked, preparation.classes, found.signs)
+    proved = Proved(table, preparation, checked, losses, off)
+    _show(session, proof, proved, all_features)
+    session.give(_content(certificate, proved))
 
 
 def _check_size(proof: str, what: str, told: Any, made: int) -> None:
@@ -114,7 +120,6 @@ def _check_categories(proof: str, preparation: Any, table: Any) -> None:
     """
     from ..checker import InvalidCertificate
     from ..tables.kinds import most_levels
-    from ..tables.prepared_columns import CategoryColumn
 
     preparation.check_columns(table)
     for one in preparation.columns:
@@ -132,28 +137,161 @@ def _check_categories(proof: str, preparation: Any, table: Any) -> None:
                 )
 
 
-def _show(
-    session: Session, proof: str, table: Any, preparation: Any, checked: Any,
-    off: float, all_features: bool,
-) -> None:  # fmt: skip
+def _losses(
+    proof: str, checked: Any, classes: tuple[Any, Any], signs: np.ndarray
+) -> dict[str, dict[str, float]]:
+    """C of either class: that of the selection, and that of the weights.
+
+    Rows of a class count the same in all fits of the command line.
+    """
+    from ..checker import InvalidCertificate
+
+    weights = {"C": checked.problem.weights}
+    if checked.refit is not None:
+        weights["C of the weights"] = checked.refit.weights
+    found: dict[str, dict[str, float]] = {}
+    for name, values in weights.items():
+        for label, sign in zip(classes, (-1, 1), strict=True):
+            own = np.unique(values[signs == sign])
+            if own.size > 1 or own[0] == 0:
+                raise InvalidCertificate(
+                    f"{proof} is for another problem: rows of {label} count "
+                    f"differently, from {own[0]:g} to {own[-1]:g}. It was not written "
+                    "by a fit of the command line; check it from Python with "
+                    "frugalsvm.verify, which takes sample_weight."
+                )
+            found.setdefault(name, {})[str(label)] = float(own[0])
+    return found
+
+
+class Proved(NamedTuple):
+    """A table, what its proof says of it, and what is proved.
+
+    Attributes
+    ----------
+    table : Table
+    preparation : Preparation
+    checked : Verification
+    losses : dict
+        C by class.
+    off : float
+        How far the features are from mean 0 and variance 1.
+    """
+
+    table: Any
+    preparation: Any
+    checked: Any
+    losses: dict[str, dict[str, float]]
+    off: float
+
+    @property
+    def problem(self) -> Any:
+        """What the bounds refer to."""
+        return self.checked.problem
+
+    @property
+    def numbers(self) -> np.ndarray:
+        """The number of the feature that each column belongs to."""
+        groups = self.problem.columns.groups
+        return np.arange(self.preparation.n_features) if groups is None else groups
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the features."""
+        groups = _group_names(self.checked, self.preparation)
+        groups = groups or [""] * self.preparation.n_features
+        first = np.unique(self.numbers, return_index=True)[1].tolist()
+        return [groups[j] or self.preparation.features[j] for j in first]
+
+    @property
+    def unused(self) -> list[str]:
+        """Columns of the table that the problem does not have."""
+        needed = self.preparation.needed
+        return [name for name in self.table.names if name not in needed]
+
+    def remarks(self) -> dict[str, list[str]]:
+        """How the features were made, as far as their names do not say it."""
+        columns = self.table.columns
+        made = self.preparation.columns
+        merged = {
+            one.name: one.merged(columns[one.name])
+            for one in made
+            if isinstance(one, CategoryColumn)
+        }
+        formats: dict[str, list[str]] = {}
+        for name in self.preparation.number_columns:
+            written = str(getattr(columns[name], "format", PLAIN))
+            formats.setdefault(written, []).append(name)
+        for usual in (PLAIN, WHOLE):
+            formats.pop(str(usual), None)
+        return {
+            "columns of the table that are not used": self.unused,
+            "missing values were imputed by": [
+                f"{one.name}: {one.fill}" for one in made if one.n_gaps
+            ],
+            "categories merged as (other)": [
+                f"{name}: {', '.join(texts)}" for name, texts in merged.items() if texts
+            ],
+            **{
+                f"numbers with {written}": sorted(names)
+                for written, names in formats.items()
+            },
+        }
+
+    def status(self) -> list[str]:
+        """Of each column, whether it is selected, and whether it had to be or not."""
+        problem, chosen = self.problem, self.checked.selected
+        words = [
+            [word for word, features in (
+                ("selected", chosen), ("must be in", problem.include),
+                ("may not be in", problem.exclude),
+            ) if g in features]
+            for g in range(problem.n_features)
+        ]  # fmt: skip
+        return [", ".join(words[g]) for g in self.numbers]
+
+    def listed(self) -> list[dict[str, Any]]:
+        """The sets of features of the list, with their objectives."""
+        found, names = self.checked.alternatives, self.names
+        pairs = () if found is None else zip(
+            found.supports, found.objectives.tolist(), strict=True
+        )  # fmt: skip
+        return [
+            {"features": [names[g] for g in support], "objective": objective}
+            for support, objective in pairs
+        ]
+
+
+def _show(session: Session, proof: str, proved: Proved, all_features: bool) -> None:
+    table, preparation, checked, losses, off = proved
     first, second = preparation.classes
     session.show(
         f"{proof} is a valid proof for {table.source}.",
         *str(checked).split("\n"),
         f"target {preparation.target}: +1 is {quote(second)}, -1 is {quote(first)}",
+        *(
+            f"{name}: {', '.join(f'{value!r} for {quote(c)}' for c, value in each.items())}"
+            for name, each in losses.items()
+            if len(set(each.values())) > 1
+        ),
         f"The proof is for {preparation.n_features:,} columns, standardised: (value - "
         "mean) / scale. Their mean is 0, and their variance 1 (that of all categories "
         f"of a column together), to within {off:.1g}.",
         "",
     )
-    selected = set(checked.selected_columns.tolist())
-    groups, signs = _group_names(checked, preparation), checked.problem.columns.signs
+    groups, signs = _group_names(checked, preparation), proved.problem.columns.signs
+    costs = None
+    if np.isfinite(proved.problem.max_cost):
+        costs = proved.problem.costs[proved.numbers]
+    status = proved.status()
     rows = session.table(
         "column", ">mean", ">scale", *["group"] * bool(groups),
-        *["weight"] * (signs is not None), "",
+        *[">cost"] * (costs is not None), *["weight"] * (signs is not None), "",
     )  # fmt: skip
     listed = range(preparation.n_features)
-    by_use = sorted(listed, key=lambda j: j not in selected)
+    by_use = sorted(
+        listed, key=lambda j: (not status[j].startswith("sel"), not status[j])
+    )
     shown = listed if all_features else by_use[:N_SHOWN]
     # All of them, in full, are what a reader may want to compare.
     number = repr if all_features else "{:.6g}".format
@@ -163,22 +301,32 @@ def _show(
             number(float(preparation.means[j])),
             number(float(preparation.scales[j])),
             *([groups[j]] if groups else []),
+            *([] if costs is None else [number(float(costs[j]))]),
             *([] if signs is None else [SIGN_WORDS[int(signs[j])]]),
-            "selected" if j in selected else "",
+            status[j],
         )
     session.show(rows)
     if len(shown) < len(listed):
-        names = [preparation.features[j] for j in sorted(selected)]
+        names = [preparation.features[j] for j in checked.selected_columns]
         session.show(
             f"and {len(listed) - len(shown):,} more (--all); selected: "
             f"{', '.join(names)}"
         )
-    filled = [one for one in preparation.columns if one.n_gaps]
-    if filled:
-        words = [f"{one.name}: {one.fill}" for one in filled]
+    sets = [
+        f"{', '.join(one['features']) or 'none'} ({one['objective']:.9g})"
+        for one in proved.listed()
+    ]
+    most = len(sets) if all_features else N_SHOWN
+    if sets:
+        session.show("", "The listed choices of features, with their objectives:")
+        session.show(*(f"  {words}" for words in sets[:most]))
+    if len(sets) > most:
+        session.show(f"  and {len(sets) - most:,} more (--all)")
+    for what, words in proved.remarks().items():
         if not all_features and len(words) > N_SHOWN:
             words[N_SHOWN:] = [f"and {len(words) - N_SHOWN:,} more (--all)"]
-        session.show(f"missing values were imputed by: {', '.join(words)}")
+        if words:
+            session.show(f"{what}: {', '.join(words)}")
 
 
 def _group_names(checked: Any, preparation: Any) -> list[str]:
@@ -220,9 +368,12 @@ def _grouped(checked: Any, preparation: Any) -> dict[str, Any]:
     return content
 
 
-def _content(
-    certificate: Any, preparation: Any, checked: Any, off: float
-) -> dict[str, Any]:
+def _content(certificate: Any, proved: Proved) -> dict[str, Any]:
+    _, preparation, checked, losses, off = proved
+    problem, names = proved.problem, proved.names
+    costs = {}
+    if np.isfinite(problem.max_cost):
+        costs = dict(zip(names, problem.costs.tolist(), strict=True))
     return {
         "valid": True,
         "objective": checked.objective,
@@ -240,6 +391,12 @@ def _content(
         },
         "selected": [preparation.features[j] for j in checked.selected_columns],
         **_grouped(checked, preparation),
+        **losses,
+        "include": [names[g] for g in problem.include],
+        "exclude": [names[g] for g in problem.exclude],
+        "costs": costs,
+        "listed": proved.listed(),
+        "remarks": {what: words for what, words in proved.remarks().items() if words},
         "standardised_to": off,
         "features": [
             {"name": name, "mean": mean, "scale": scale}

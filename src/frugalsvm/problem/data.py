@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ..checker import SparseColumns
 from ..engine.column_generation import signed_columns
 from ..engine.rows import RowCache
 from ..engine.source import Source
@@ -223,8 +224,11 @@ class SignedData:
             rows[t] = row
         return rows
 
-    def signed_blocks(self) -> Iterator[np.ndarray]:
-        """``y_i X_ij`` of all features without shifts, block by block."""
+    def signed_blocks(self) -> Iterator[np.ndarray | SparseColumns]:
+        """``y_i X_ij`` of all features without shifts: sparse, or block by block."""
+        if isinstance(self.source, SparseSource):
+            yield self.source.entries.times(self.y)
+            return
         for features in self._blocks():
             if self.source is None:
                 yield self.signed_rows(features)

@@ -15,6 +15,7 @@ from functools import cached_property
 
 import numpy as np
 
+from ..checker import SparseColumns
 from ..engine.columns import Columns
 from .data import SignedData
 from .sources import FEWER, check_room
@@ -122,11 +123,14 @@ class StackedData:
         """Values of all columns, or of all samples, one row for each machine."""
         return values.reshape(self.n_machines, -1)
 
-    def signed_blocks(self) -> Iterator[np.ndarray]:
-        """The columns of X without labels and shifts, block by block."""
+    def signed_blocks(self) -> Iterator[np.ndarray | SparseColumns]:
+        """The columns of X without labels and shifts: sparse, or block by block."""
         first = self.parts[0]
         for block in first.signed_blocks():
-            yield block * first.y
+            if isinstance(block, SparseColumns):
+                yield block.times(first.y)
+            else:
+                yield block * first.y
 
     def unshifted_intercept(
         self, coef: np.ndarray, intercepts: np.ndarray

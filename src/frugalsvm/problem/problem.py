@@ -22,6 +22,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..checker import SparseColumns
 from ..engine.column_generation import ColumnGenerationEngine
 from ..engine.columns import Columns
 from ..engine.native import NativeEngine
@@ -324,8 +325,8 @@ class Problem(Parts):
         """``y_i X_ij`` of some columns, or of all, without shifts."""
         return self._one_machine.signed_rows(columns)
 
-    def signed_blocks(self) -> Iterator[np.ndarray]:
-        """``y_i X_ij`` of all columns without shifts, block by block."""
+    def signed_blocks(self) -> Iterator[np.ndarray | SparseColumns]:
+        """``y_i X_ij`` of all columns without shifts: sparse, or block by block."""
         return self.data.signed_blocks()
 
     def unshifted_intercept(self, coef: np.ndarray, intercept: Any) -> Any:

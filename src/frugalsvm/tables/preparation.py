@@ -260,7 +260,7 @@ class Preparation:
     def check_standard(self, table: Table) -> float:
         """Check that the features have mean 0 and variance 1.
 
-        The categories of a variable have it together, or, in older files, each.
+        The categories of a variable have it together.
 
         Returns
         -------
@@ -293,6 +293,25 @@ class Preparation:
                 )
             worst = max(worst, off)
         return worst
+
+    def check_learned(self, table: Table) -> None:
+        """Check that a fit to a table treats categories and missing values like this.
+
+        Raises
+        ------
+        TableError
+            If a text is none of the categories, if one that is merged with others is
+            more frequent than a category, or if missing values are not as many as
+            stored or have another replacement than a fit gives them.
+        """
+        self.check_columns(table)
+        for one in self.columns:
+            why = one.why_not_learned(table.columns[one.name])
+            if why:
+                raise TableError(
+                    f"a fit to {table.source} does not make these features of column "
+                    f"{one.name!r}: {why}."
+                )
 
     def restricted(self, features: Collection[int]) -> Preparation:
         """Only the columns that some of the features need."""

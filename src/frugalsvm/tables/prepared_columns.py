@@ -98,6 +98,16 @@ class NumberColumn:
             return ~_are_known(column.values)
         return column.missing
 
+    def why_not_learned(self, column: Column) -> str:
+        """How this differs from what is learned from a column; empty if it does not."""
+        if not isinstance(column, Numbers):
+            return ""
+        known = column.values[~column.missing]
+        n_gaps = len(column) - known.size
+        if n_gaps == self.n_gaps and (n_gaps == 0 or self.fill == _median(known)):
+            return ""
+        return _other_gaps(n_gaps, _median(known))
+
     def _not_known(self, values: np.ndarray, known: np.ndarray) -> str:
         large = ~known & ~np.isnan(values)
         if large.any():
@@ -195,6 +205,45 @@ class CategoryColumn:
         """The rows of each value that is unknown to the preparation."""
         texts = as_texts(column)
         return rows_of_levels(texts, self._places(texts)[:-1] == _UNKNOWN)
+
+    def why_not_learned(self, column: Column) -> str:
+        """How this differs from what is learned from a column; empty if it does not."""
+        strange = self.unknown(column)
+        if strange:
+            return f"{next(iter(strange))!r} is none of the categories"
+        texts = as_texts(column)
+        places = self._places(texts)[:-1]
+        counts = np.bincount(texts.codes[texts.codes >= 0], minlength=places.size)
+        known = places >= 0
+        rows = np.bincount(places[known], counts[known], len(self.levels)).tolist()
+        n_gaps = len(texts) - int(sum(rows))
+        is_top = known & (counts == counts[known].max(initial=0))
+        top = sorted({self.levels[k] for k in places[is_top].tolist()})
+        fills = {OWN_LEVEL, *top}
+        if n_gaps != self.n_gaps or (n_gaps > 0 and self.fill not in fills):
+            return _other_gaps(n_gaps, " or ".join(top))
+        kept = dict(zip(self.levels, rows, strict=True))
+        for name in (OTHER, OWN_LEVEL):
+            kept.pop(name, None)
+        merged = {
+            texts.levels[k]: int(counts[k])
+            for k in np.flatnonzero(known).tolist()
+            if self.has_other and self.levels[places[k]] == OTHER != texts.levels[k]
+        }
+        if not kept or not merged:
+            return ""
+        rare = min(kept, key=lambda one: kept[one])
+        frequent = max(merged, key=lambda one: merged[one])
+        if merged[frequent] >= kept[rare]:
+            return f"{frequent!r} is merged with others, but the rarer {rare!r} is not"
+        return ""
+
+    def merged(self, column: Column) -> list[str]:
+        """The texts that are no category of their own."""
+        texts = as_texts(column)
+        other = self.levels.index(OTHER) if self.has_other else _UNKNOWN
+        places = self._places(texts)[:-1]
+        return [texts.levels[k] for k in np.flatnonzero(places == other).tolist()]
 
     def _places(self, texts: Texts) -> np.ndarray:
         """The position of each string in the categories; the last one is missing."""
@@ -322,6 +371,10 @@ def rows_of_levels(texts: Texts, wanted: np.ndarray) -> dict[str, np.ndarray]:
     for row in np.flatnonzero(np.append(wanted, False)[texts.codes]).tolist():
         found.setdefault(texts.levels[texts.codes[row]], []).append(row)
     return {name: np.array(found[name]) for name in sorted(found)}
+
+
+def _other_gaps(n_gaps: int, fill: Any) -> str:
+    return f"it has {n_gaps:,} missing values, to be replaced by {fill!r} if at all"
 
 
 def _gap(name: str, missing: np.ndarray) -> str:

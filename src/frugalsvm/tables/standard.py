@@ -14,6 +14,8 @@ import numpy as np
 
 # Tolerance for means of 0 and variances of 1.
 STANDARD_TOL = 1e-9
+# Rounding error of a mean, as a fraction of it.
+MEAN_ROUNDING = 2.0**-51
 
 
 def moments(values: np.ndarray) -> tuple[float, float]:
@@ -40,18 +42,19 @@ def deviation(
 ) -> float:
     """How far the features of a column are from mean 0 and variance 1.
 
-    With ``have_common`` they may have a common scale, and variance 1 together.
+    With ``have_common`` they have a common scale, and variance 1 together. Constant
+    features have a scale of 1. A mean may be off by a rounding error of its own.
     """
-    off, variances = 0.0, []
+    offs, variances = [0.0], []
     for values, mean, scale in zip(features, means, scales, strict=True):
         standard = (values - mean) / scale
-        off = max(off, abs(float(standard.mean())))
-        # Constant features have a scale of 1.
-        if (values != values[0]).any():
-            variances.append(float(np.mean(standard**2)))
-    if not variances:
-        return off
-    each = max(abs(one - 1.0) for one in variances)
-    together = abs(sum(variances) - 1.0)
-    is_common = have_common and len(set(scales)) == 1
-    return max(off, min(each, together) if is_common else each)
+        off = float(standard.mean())
+        offs.append(abs(off) - MEAN_ROUNDING * abs(mean) / scale)
+        variances.append(float(np.mean((standard - off) ** 2)))
+        if not have_common and not (values != values[0]).any():
+            variances[-1] = scale
+    if have_common:
+        variances = [sum(variances) or scales[0]]
+        offs += [abs(scale / scales[0] - 1.0) for scale in scales]
+    # Unlike the maximum of Python, NaN if a number is.
+    return float(np.max([*offs, *(abs(one - 1.0) for one in variances)]))

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.preprocessing import StandardScaler
 
+from ...checker import standard_units
 from .models import Linear, codes_of
 
 if TYPE_CHECKING:
@@ -37,10 +37,7 @@ class Standardisation:
                 "zeros, such as sklearn.preprocessing.MaxAbsScaler, before it in a "
                 "pipeline, or give X.toarray() if that fits into memory."
             )
-        # To the last digit what StandardScaler gives without weights.
-        weights = None if (sample_weight == 1.0).all() else sample_weight
-        scaler = StandardScaler().fit(X, sample_weight=weights)
-        return cls(scaler.mean_, scaler.scale_)
+        return cls(*standard_units(X, sample_weight))
 
     def apply(self, X: np.ndarray) -> np.ndarray:
         """The data in these units."""
@@ -49,10 +46,9 @@ class Standardisation:
     def proof_for_users(self, result: Result) -> Result:
         """The result, with a certificate that takes the original data."""
         proof = result.certificate
-        if proof is None or self.mean is None:
+        if proof is None or self.mean is None or self.scale is None:
             return result
-        scale = np.ones(self.mean.size) if self.scale is None else self.scale
-        return replace(result, certificate=proof.with_scaling(self.mean, scale))
+        return replace(result, certificate=proof.with_scaling(self.mean, self.scale))
 
     def fold_back(self, model: Linear) -> Linear:
         """The same model in the original units."""

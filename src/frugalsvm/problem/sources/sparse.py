@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from ...checker import SparseColumns
 from ...kernels.sparse import column_products, fill_columns, survey_columns
 from .survey import Property, Survey, norm_bounds
 
@@ -85,6 +86,11 @@ class SparseSource:
         numbers = np.array(features, dtype=np.int64)
         fill_columns(self._starts, self._rows, self._values, numbers, out)
         return out
+
+    @property
+    def entries(self) -> SparseColumns:
+        """All columns without shifts."""
+        return SparseColumns(self._starts, self._rows, self._values)
 
     def part(self, features: np.ndarray) -> SparseSource:
         """Some of the features, renumbered in their order."""
