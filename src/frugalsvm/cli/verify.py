@@ -270,7 +270,10 @@ def _show(session: Session, proof: str, proved: Proved, all_features: bool) -> N
         *str(checked).split("\n"),
         f"target {preparation.target}: +1 is {quote(second)}, -1 is {quote(first)}",
         *(
-            f"{name}: {', '.join(f'{value!r} for {quote(c)}' for c, value in each.items())}"
+            f"{name}: "
+            + ", ".join(
+                f"{value!r} for {quote(label)}" for label, value in each.items()
+            )
             for name, each in losses.items()
             if len(set(each.values())) > 1
         ),
