@@ -109,7 +109,7 @@ class TableFold:
     def scores(self, model: Linear) -> np.ndarray:
         """Scores of the held-out rows."""
         used = np.flatnonzero(model.coef)
-        return self.features(self.test, used) @ model.coef[used] + model.intercept
+        return model.scores_of(self.features(self.test, used), used)
 
     def features(self, rows: np.ndarray, used: np.ndarray) -> np.ndarray:
         """Some of the standardised features; only their columns are prepared."""
@@ -311,4 +311,4 @@ class InnerFit:
             signs=self.limits,
         )  # fmt: skip
         model = svm_on(problem, np.arange(X.shape[1]))
-        return job.test, X[job.test] @ model.coef + model.intercept
+        return job.test, model.scores(X[job.test])
