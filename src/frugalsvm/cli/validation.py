@@ -125,8 +125,16 @@ def scores_of_all(
     data: PreparedTable, preparation: Preparation, model: Linear
 ) -> np.ndarray:
     """Scores of all rows by a model that was fitted to them."""
+    used = np.flatnonzero(model.coef)
+    return model.scores_of(features_of_all(data, preparation, used), used)
+
+
+def features_of_all(
+    data: PreparedTable, preparation: Preparation, used: np.ndarray
+) -> np.ndarray:
+    """Some of the standardised features of all rows."""
     rows = np.arange(data.n_rows)
-    return TableFold(data, preparation, rows, rows).scores(model)
+    return TableFold(data, preparation, rows, rows).features(rows, used)
 
 
 def fold_jobs(

@@ -8,7 +8,7 @@ margin are found, and the SVM is solved once more with these equations, directly
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -22,14 +22,13 @@ RISE = 1e-9
 NOTHING = 1e-9
 # Samples are tried as being on the margin if they are so near it.
 NEAR = (1e-4, 1e-6, 1e-8)
-# On the margin, once solved.
-EXACT = 1e-10
 # Solutions of the equations, each of which corrects the rounding of the one before.
 REFINEMENTS = 3
 # Changes of the samples on the margin.
 ROUNDS = 3
-# Smaller singular values are zero, relatively.
-RANK = 1e-11
+# What differs from combinations of other samples by so little, relatively, follows from
+# them, but for rounding; and by noise in the data.
+RANK, SAME = 1e-11, 1e-6
 
 
 def polished(
@@ -60,18 +59,21 @@ def polished(
     if problem.n_machines > 1:
         return _by_machine(problem, model, limit)
     value = problem.objective if objective_of is None else objective_of
-    limit = min(limit, model.objective + RISE * abs(model.objective))
-    best, known = model, None
+    equations = _Equations(problem, model)
+    point, known = equations.start, None
     for _ in range(ROUNDS):
-        equations = _Equations(problem, best, value)
-        if equations.counts == known:
+        counts = equations.near(point)
+        tries = [] if counts == known else equations.solutions(point)
+        if not tries:
             break
-        tries = equations.solutions()
-        within = [one for one in tries if one.objective <= limit]
-        if not within:
-            break
-        best, known = min(within, key=lambda one: one.objective), equations.counts
-    return best
+        point, known = min(tries, key=equations.cost), counts
+    coef = np.zeros_like(model.coef)
+    coef[equations.used] = point[:-1]
+    intercept = float(problem.unshifted_intercept(coef, point[-1]))
+    objective = value(coef, intercept)
+    if objective > min(limit, model.objective + RISE * abs(model.objective)):
+        return model
+    return PrimalPoint(coef, intercept, objective)
 
 
 def _by_machine(problem: Problem, model: PrimalPoint, limit: float) -> PrimalPoint:
@@ -91,121 +93,128 @@ def _by_machine(problem: Problem, model: PrimalPoint, limit: float) -> PrimalPoi
 class _Equations:
     """The equations of a model's SVM: its samples on the margin are exactly there.
 
+    A point is its weights and, at the end, its intercept, for shifted columns.
+
     Parameters
     ----------
     problem : Problem
         Of one machine.
     model : PrimalPoint
-    value : callable
-        Gives the objective.
     """
 
-    def __init__(
-        self,
-        problem: Problem,
-        model: PrimalPoint,
-        value: Callable[[np.ndarray, Any], float],
-    ):
-        self._problem, self._value, self._coef = problem, value, model.coef
-        self._used = used = np.flatnonzero(model.coef)
-        w = model.coef[used]
+    def __init__(self, problem: Problem, model: PrimalPoint):
+        self._C, self.used = problem.C, np.flatnonzero(model.coef)
+        w = model.coef[self.used]
         # Those of the intercept come last; without one they are zero.
-        sign = problem.y if problem.fit_intercept else np.zeros(problem.n_samples)
-        self._rows = np.vstack([problem.data.few_rows(used), sign])
-        shifted = model.intercept + float(w @ problem.shift[used])
-        self._start = np.append(w, shifted)
-        scales = problem.norms[used] / np.sqrt(problem.n_samples)
+        self._is_free = problem.fit_intercept
+        sign = problem.y if self._is_free else np.zeros(problem.n_samples)
+        self._rows = np.vstack([problem.data.few_rows(self.used), sign])
+        self.start = np.append(w, model.intercept + w @ problem.shift[self.used])
+        scales = problem.norms[self.used] / np.sqrt(problem.n_samples)
         self._scales = np.append(np.where(scales > 0, scales, 1.0), 1.0)
-        margins = self._start @ self._rows
-        self._below = [margins < 1.0 - near for near in NEAR]
-        self._near = [np.abs(1.0 - margins) <= near for near in NEAR]
-        # Sets that contain each other differ if their numbers do.
-        pairs = zip(self._near, self._below, strict=True)
-        self.counts = [tuple(map(np.count_nonzero, pair)) for pair in pairs]
 
-    def solutions(self) -> list[PrimalPoint]:
-        """Models for different sets of samples on the margin."""
-        sizes = np.abs(self._start) * self._scales
+    def cost(self, point: np.ndarray) -> float:
+        """The objective, but for rounding."""
+        loss = np.maximum(1.0 - point @ self._rows, 0.0)
+        return float(0.5 * point[:-1] @ point[:-1] + self._C @ loss)
+
+    def near(self, point: np.ndarray) -> list[tuple[int, int]]:
+        """Note the samples near the margin of a point, and below; return how many."""
+        gaps = 1.0 - point @ self._rows
+        self._near = [np.abs(gaps) <= near for near in NEAR]
+        self._below = [gaps > near for near in NEAR]
+        pairs = zip(self._near, self._below, strict=True)
+        return [(np.count_nonzero(a), np.count_nonzero(b)) for a, b in pairs]
+
+    def solutions(self, point: np.ndarray) -> list[np.ndarray]:
+        """Points for different sets of samples on the margin of another one."""
+        sizes = np.abs(point) * self._scales
         matter = sizes > NOTHING * sizes.max()
-        matter[-1] = self._problem.fit_intercept
+        matter[-1] = self._is_free
         masks = [matter]
         if not matter[:-1].all():
-            masks.append(np.append(np.ones(self._used.size, bool), matter[-1]))
-        found = []
-        for k, counts in enumerate(self.counts):
-            if counts in self.counts[:k]:
-                continue
-            for mask in masks:
-                solution = self._solution(self._near[k], self._below[k], mask)
-                if solution is not None:
-                    found += self._models(solution)
-        return found
+            masks.append(np.append(np.ones(self.used.size, bool), self._is_free))
+        found, before = [], -1
+        for is_near, is_below in zip(self._near, self._below, strict=True):
+            # Sets that contain each other differ if their numbers do.
+            number = np.count_nonzero(is_near)
+            for mask in masks if number != before else []:
+                found += self._solved(point, is_near, is_below, mask)
+            before = number
+        return [one for one in map(self._cleaned, found) if self._keeps_signs(one)]
 
-    def _solution(
-        self, is_near: np.ndarray, is_below: np.ndarray, mask: np.ndarray
-    ) -> np.ndarray | None:
-        """Weights and intercept; None if these samples cannot all be on the margin.
+    def _cleaned(self, point: np.ndarray) -> np.ndarray:
+        """A point with zeros for what does not matter."""
+        sizes = np.abs(point) * self._scales
+        return np.where(sizes > NOTHING * sizes.max(), point, 0.0)
 
-        The SVM is the least ``1/2 ||w||^2 - g v`` among the points ``v`` of weights and
-        intercept for which they are, where g is the sum of the samples below.
+    def _keeps_signs(self, point: np.ndarray) -> bool:
+        return bool((point[:-1] * self.start[:-1] >= 0).all())
+
+    def _solved(
+        self,
+        point: np.ndarray,
+        is_near: np.ndarray,
+        is_below: np.ndarray,
+        mask: np.ndarray,
+    ) -> Iterator[np.ndarray]:
+        """Points for which samples are on the margin.
+
+        The SVM is the least ``1/2 ||w||^2 - g v`` among the points ``v`` for which they
+        are, where g is the sum of the samples below.
         """
         rows = self._rows if mask.all() else self._rows[mask]
         scales = self._scales[mask]
-        weighted = np.where(is_below, self._problem.C, 0.0)
+        weighted = np.where(is_below, self._C, 0.0)
         g = (rows @ weighted) / scales
-        # In units in which all columns are of the same size.
-        near = (rows[:, is_near] / scales[:, np.newaxis]).T
-        M = _independent(near)
-        is_weight = np.flatnonzero(mask) < self._used.size
+        is_weight = np.flatnonzero(mask) < self.used.size
         squares = np.where(is_weight, scales**-2.0, 0.0)
-        back, free = _inverse(M)
-        if not is_near.any():
-            # The intercept is anywhere between two margins.
-            free = free[:, free[-1] == 0.0] if mask[-1] else free
-        H = free.T @ (squares[:, np.newaxis] * free)
-        v = self._start[mask] * scales
-        for _ in range(REFINEMENTS):
-            v = v + back @ (1.0 - M @ v)
-            if free.shape[1]:
-                slope = free.T @ (g - squares * v)
-                v = v + free @ np.linalg.lstsq(H, slope, rcond=1e-15)[0]
-        v = v + back @ (1.0 - M @ v)
-        if not np.isfinite(v).all():
-            return None
-        if np.abs(1.0 - near @ v).max(initial=0.0) > EXACT:
-            return None
-        full = np.zeros(mask.size)
-        full[mask] = v / scales
-        return full
-
-    def _models(self, solution: np.ndarray) -> list[PrimalPoint]:
-        """The model of a solution, with zeros for what does not matter."""
-        sizes = np.abs(solution) * self._scales
-        few = np.where(sizes > NOTHING * sizes.max(), solution, 0.0)
-        if (few[:-1] * self._start[:-1] < 0).any():
-            return []
-        coef = np.zeros_like(self._coef)
-        coef[self._used] = few[:-1]
-        intercept = float(self._problem.unshifted_intercept(coef, few[-1]))
-        return [PrimalPoint(coef, intercept, self._value(coef, intercept))]
+        # In units in which all columns are of the same size.
+        for M, ones in _independent((rows[:, is_near] / scales[:, np.newaxis]).T):
+            back, free = _inverse(M)
+            if not M.size and mask[-1]:
+                # The intercept is anywhere between two margins.
+                free = free[:, :-1]
+            H = free.T @ (squares[:, np.newaxis] * free)
+            v = point[mask] * scales
+            for _ in range(REFINEMENTS):
+                v = v + back @ (ones - M @ v)
+                if free.shape[1]:
+                    slope = free.T @ (g - squares * v)
+                    v = v + free @ np.linalg.lstsq(H, slope, rcond=1e-15)[0]
+            v = v + back @ (ones - M @ v)
+            if np.isfinite(v).all():
+                full = np.zeros(mask.size)
+                full[mask] = v / scales
+                yield full
 
 
-def _independent(rows: np.ndarray) -> np.ndarray:
-    """Rows of which all others are combinations, by elimination."""
+def _independent(rows: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Equations for ``rows @ v = 1`` without those that follow from others.
+
+    If they contradict each other, there are also those of the least squares, without
+    those that nearly follow from others.
+    """
     if len(rows) > rows.shape[1]:
         # On categories there are many copies.
         keys = np.round(rows @ np.cos(np.arange(rows.shape[1])), 9)
         rows = rows[np.unique(keys, return_index=True)[1]]
-    rest, chosen, largest = rows.copy(), [], 0.0
+    rest, chosen, sizes = rows.copy(), [], []
     for _ in range(min(rows.shape)):
         i, j = divmod(int(np.abs(rest).argmax()), rest.shape[1])
         pivot = rest[i, j]
-        largest = largest or abs(pivot)
-        if abs(pivot) <= RANK * largest:
+        if abs(pivot) <= RANK * (sizes[0] if sizes else 0.0):
             break
         chosen.append(i)
+        sizes.append(abs(pivot))
         rest -= np.outer(rest[:, j] / pivot, rest[i])
-    return rows[chosen]
+    M, ones = rows[chosen], np.ones(len(chosen))
+    yield M, ones
+    rank = sum(one > SAME * sizes[0] for one in sizes)
+    if np.abs(rows @ (_inverse(M)[0] @ ones) - 1.0).max(initial=0.0) > RANK:
+        basis = np.linalg.svd(M[:rank])[2][:rank]
+        inner = rows @ basis.T
+        yield inner.T @ inner @ basis / len(rows), inner.mean(axis=0)
 
 
 def _inverse(M: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -31,7 +31,7 @@ from .polish import polished
 from .result import Result, Status, by_machine
 
 # Accuracy of the final SVM on the selected features.
-FINAL_TOL = 1e-9
+FINAL_TOL = 1e-12
 # Finalists this much worse than the best one, relatively, cannot be better in the end:
 # far more than the error of an objective in a search.
 CLOSE = 1e-4

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ...search.path_search import GridSolutions
 
 # Accuracy of the SVMs that predict.
-FINAL_TOL = 1e-9
+FINAL_TOL = 1e-12
 # Samples among which both classes are looked for first.
 FEW = 1000
 
