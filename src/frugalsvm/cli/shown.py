@@ -14,7 +14,7 @@ from .validation import features_of_all
 # Digits of printed weights; as many more as the classes of the rows need.
 DIGITS, MOST_DIGITS = 5, 15
 # A share of rows with the same score that is worth mentioning.
-MANY = 0.1
+MANY = 0.25
 
 
 class ShownRule(NamedTuple):

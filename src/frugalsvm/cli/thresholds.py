@@ -157,11 +157,12 @@ def _cheapest(
     spared = np.append(0, np.cumsum(np.bincount(place, ~positive)))
     total = costs.fn * missed + costs.fp * (spared[-1] - spared)
     known = np.union1d(cuts, also)
-    tried = [shortest_between(*pair) for pair in zip(known, known[1:])]
-    limits = np.array([known[0] - 1.0, *tried, known[-1] + 1.0])
-    total = total[np.searchsorted(cuts, limits, side="right")]
-    best = limits[total <= total.min() * (1 + 1e-12)]
-    return float(best[np.argmin(np.abs(best - near))])
+    ends = np.array([known[0] - 2.0, *known, known[-1] + 2.0])
+    middles = (ends[:-1] + ends[1:]) / 2
+    total = total[np.searchsorted(cuts, middles, side="right")]
+    best = np.flatnonzero(total <= total.min() * (1 + 1e-12))
+    place = best[np.argmin(np.abs(middles[best] - near))]
+    return shortest_between(float(ends[place]), float(ends[place + 1]))
 
 
 def shortest_between(low: float, high: float) -> float:

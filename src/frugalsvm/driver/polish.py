@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ..problem.data import SignedData
 from ..problem.problem import Problem
 from .ghosts import PrimalPoint
 
@@ -105,26 +106,29 @@ class _Equations:
     def __init__(self, problem: Problem, model: PrimalPoint):
         self._C, self.used = problem.C, np.flatnonzero(model.coef)
         w = model.coef[self.used]
-        # Those of the intercept come last; without one they are zero.
+        assert isinstance(problem.data, SignedData)
+        self._rows, self._y = problem.data.few_rows(self.used), problem.y
         self._is_free = problem.fit_intercept
-        sign = problem.y if self._is_free else np.zeros(problem.n_samples)
-        self._rows = np.vstack([problem.data.few_rows(self.used), sign])
         self.start = np.append(w, model.intercept + w @ problem.shift[self.used])
         scales = problem.norms[self.used] / np.sqrt(problem.n_samples)
         self._scales = np.append(np.where(scales > 0, scales, 1.0), 1.0)
 
     def cost(self, point: np.ndarray) -> float:
         """The objective, but for rounding."""
-        loss = np.maximum(1.0 - point @ self._rows, 0.0)
+        loss = np.maximum(self._gaps(point), 0.0)
         return float(0.5 * point[:-1] @ point[:-1] + self._C @ loss)
+
+    def _gaps(self, point: np.ndarray) -> np.ndarray:
+        """How far samples are below the margin."""
+        return 1.0 - point[:-1] @ self._rows - point[-1] * self._y
 
     def near(self, point: np.ndarray) -> list[tuple[int, int]]:
         """Note the samples near the margin of a point, and below; return how many."""
-        gaps = 1.0 - point @ self._rows
+        gaps = self._gaps(point)
         self._near = [np.abs(gaps) <= near for near in NEAR]
         self._below = [gaps > near for near in NEAR]
         pairs = zip(self._near, self._below, strict=True)
-        return [(np.count_nonzero(a), np.count_nonzero(b)) for a, b in pairs]
+        return [(int(a.sum()), int(b.sum())) for a, b in pairs]
 
     def solutions(self, point: np.ndarray) -> list[np.ndarray]:
         """Points for different sets of samples on the margin of another one."""
@@ -134,13 +138,18 @@ class _Equations:
         masks = [matter]
         if not matter[:-1].all():
             masks.append(np.append(np.ones(self.used.size, bool), self._is_free))
-        found, before = [], -1
+        found: list[np.ndarray] = []
+        before = -1
         for is_near, is_below in zip(self._near, self._below, strict=True):
             # Sets that contain each other differ if their numbers do.
-            number = np.count_nonzero(is_near)
-            for mask in masks if number != before else []:
-                found += self._solved(point, is_near, is_below, mask)
-            before = number
+            number = int(is_near.sum())
+            if number == before:
+                continue
+            before, weights = number, np.where(is_below, self._C, 0.0)
+            pull = np.append(self._rows @ weights, self._y @ weights)
+            near = np.vstack([self._rows[:, is_near], self._y[is_near]])
+            for mask in masks:
+                found += self._solved(point, near, pull, mask)
         return [one for one in map(self._cleaned, found) if self._keeps_signs(one)]
 
     def _cleaned(self, point: np.ndarray) -> np.ndarray:
@@ -154,23 +163,21 @@ class _Equations:
     def _solved(
         self,
         point: np.ndarray,
-        is_near: np.ndarray,
-        is_below: np.ndarray,
+        near: np.ndarray,
+        pull: np.ndarray,
         mask: np.ndarray,
     ) -> Iterator[np.ndarray]:
-        """Points for which samples are on the margin.
+        """Points for which the samples ``near`` are on the margin.
 
-        The SVM is the least ``1/2 ||w||^2 - g v`` among the points ``v`` for which they
-        are, where g is the sum of the samples below.
+        The SVM is the least ``1/2 ||w||^2 - pull v`` among the points ``v`` for which
+        they are, where ``pull`` is the sum of the samples below the margin.
         """
-        rows = self._rows if mask.all() else self._rows[mask]
         scales = self._scales[mask]
-        weighted = np.where(is_below, self._C, 0.0)
-        g = (rows @ weighted) / scales
+        rows, pull = near[mask] / scales[:, np.newaxis], pull[mask] / scales
         is_weight = np.flatnonzero(mask) < self.used.size
         squares = np.where(is_weight, scales**-2.0, 0.0)
         # In units in which all columns are of the same size.
-        for M, ones in _independent((rows[:, is_near] / scales[:, np.newaxis]).T):
+        for M, ones in _independent(rows.T):
             back, free = _inverse(M)
             if not M.size and mask[-1]:
                 # The intercept is anywhere between two margins.
@@ -180,7 +187,7 @@ class _Equations:
             for _ in range(REFINEMENTS):
                 v = v + back @ (ones - M @ v)
                 if free.shape[1]:
-                    slope = free.T @ (g - squares * v)
+                    slope = free.T @ (pull - squares * v)
                     v = v + free @ np.linalg.lstsq(H, slope, rcond=1e-15)[0]
             v = v + back @ (ones - M @ v)
             if np.isfinite(v).all():
@@ -199,7 +206,9 @@ def _independent(rows: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         # On categories there are many copies.
         keys = np.round(rows @ np.cos(np.arange(rows.shape[1])), 9)
         rows = rows[np.unique(keys, return_index=True)[1]]
-    rest, chosen, sizes = rows.copy(), [], []
+    rest = rows.copy()
+    chosen: list[int] = []
+    sizes: list[float] = []
     for _ in range(min(rows.shape)):
         i, j = divmod(int(np.abs(rest).argmax()), rest.shape[1])
         pivot = rest[i, j]
