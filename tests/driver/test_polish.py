@@ -93,6 +93,31 @@ def test_weights_of_a_single_category_are_whole_numbers():
     assert model.intercept == 0.0
 
 
+def test_nothing_is_too_small_to_be_polished():
+    X, y = categories(0)
+    nothing = np.zeros(X.shape[1])
+    for fit_intercept in (True, False):
+        problem = Problem(X, y, fit_intercept=fit_intercept)
+        value = problem.objective(nothing, 0.0)
+        found = polished(problem, PrimalPoint(nothing, 0.0, value))
+        assert not found.coef.any()
+        assert found.objective <= value
+    # Columns that are zero wherever the weights of others decide.
+    X[:, 1:] *= X[:, :1] > 1
+    problem = Problem(X, y, fit_intercept=False)
+    before = rough(problem)
+    assert polished(problem, before).objective <= before.objective * (1 + RISE)
+
+
+@pytest.mark.parametrize("scale", [1e-40, 1e-10, 1e10, 1e40])
+def test_extreme_sizes_are_polished(scale):
+    X, y = categories(0)
+    problem = Problem(scale * X, y, C=float(np.clip(scale**-2.0, 1e-30, 1e30)))
+    before = rough(problem)
+    after = polished(problem, before)
+    assert after.objective <= before.objective * (1 + RISE)
+
+
 def test_a_limit_is_kept():
     problem = categorical_problem("plain", 0)
     exact = polished(problem, rough(problem))

@@ -59,15 +59,16 @@ def polished(
     """
     if problem.n_machines > 1:
         return _by_machine(problem, model, limit)
+    if not (problem.fit_intercept or model.coef.any()):
+        return model
     value = problem.objective if objective_of is None else objective_of
     equations = _Equations(problem, model)
-    point, known = equations.start, None
-    for _ in range(ROUNDS):
-        counts = equations.near(point)
-        tries = [] if counts == known else equations.solutions(point)
-        if not tries:
-            break
-        point, known = min(tries, key=equations.cost), counts
+    with np.errstate(all="ignore"):
+        try:
+            point = equations.best()
+        except np.linalg.LinAlgError:
+            # Numbers of extreme sizes.
+            return model
     coef = np.zeros_like(model.coef)
     coef[equations.used] = point[:-1]
     intercept = float(problem.unshifted_intercept(coef, point[-1]))
@@ -113,7 +114,19 @@ class _Equations:
         scales = problem.norms[self.used] / np.sqrt(problem.n_samples)
         self._scales = np.append(np.where(scales > 0, scales, 1.0), 1.0)
 
-    def cost(self, point: np.ndarray) -> float:
+    def best(self) -> np.ndarray:
+        """The point with the least objective, of all that were tried."""
+        point, known = self.start, None
+        for _ in range(ROUNDS):
+            counts = self._note_near(point)
+            tries = [] if counts == known else self._solutions(point)
+            better = min(tries, key=self._cost, default=point)
+            if known is not None and not self._cost(better) < self._cost(point):
+                break
+            point, known = better, counts
+        return point
+
+    def _cost(self, point: np.ndarray) -> float:
         """The objective, but for rounding."""
         loss = np.maximum(self._gaps(point), 0.0)
         return float(0.5 * point[:-1] @ point[:-1] + self._C @ loss)
@@ -122,7 +135,7 @@ class _Equations:
         """How far samples are below the margin."""
         return 1.0 - point[:-1] @ self._rows - point[-1] * self._y
 
-    def near(self, point: np.ndarray) -> list[tuple[int, int]]:
+    def _note_near(self, point: np.ndarray) -> list[tuple[int, int]]:
         """Note the samples near the margin of a point, and below; return how many."""
         gaps = self._gaps(point)
         self._near = [np.abs(gaps) <= near for near in NEAR]
@@ -130,7 +143,7 @@ class _Equations:
         pairs = zip(self._near, self._below, strict=True)
         return [(int(a.sum()), int(b.sum())) for a, b in pairs]
 
-    def solutions(self, point: np.ndarray) -> list[np.ndarray]:
+    def _solutions(self, point: np.ndarray) -> list[np.ndarray]:
         """Points for different sets of samples on the margin of another one."""
         sizes = np.abs(point) * self._scales
         matter = sizes > NOTHING * sizes.max()
@@ -220,7 +233,7 @@ def _independent(rows: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     M, ones = rows[chosen], np.ones(len(chosen))
     yield M, ones
     rank = sum(one > SAME * sizes[0] for one in sizes)
-    if np.abs(rows @ (_inverse(M)[0] @ ones) - 1.0).max(initial=0.0) > RANK:
+    if rank and np.abs(rows @ (_inverse(M)[0] @ ones) - 1.0).max() > RANK:
         basis = np.linalg.svd(M[:rank])[2][:rank]
         inner = rows @ basis.T
         yield inner.T @ inner @ basis / len(rows), inner.mean(axis=0)
