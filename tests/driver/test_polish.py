@@ -118,6 +118,33 @@ def test_extreme_sizes_are_polished(scale):
     assert after.objective <= before.objective * (1 + RISE)
 
 
+@pytest.mark.parametrize("repeat", [1, 3])
+def test_an_intercept_that_is_free_is_in_the_middle(repeat):
+    # Both samples are below the margin for -1 <= b <= 0.9, and the loss is the same.
+    X, y = np.array([[0.0], [1.0]]), np.array([-1.0, 1.0])
+    weight = np.full(2, float(repeat))
+    for problem in (
+        Problem(X, y, C=0.1 / repeat, sample_weight=weight),
+        Problem(np.repeat(X, repeat, axis=0), np.repeat(y, repeat), C=0.1 / repeat),
+    ):
+        result = solve(problem, random_state=0)
+        assert result.coef[0] == pytest.approx(0.1, rel=1e-12)
+        assert result.intercept == pytest.approx(-0.05, rel=1e-12)
+
+
+def test_included_features_stay():
+    X, y = categories(0)
+    X[:, 1] = np.tile([1.0, 1.0, 0.0, 0.0], 20)
+    twice = np.vstack([X, X])
+    # Each row has a twin with the other value, so that its best weight is zero.
+    twice[80:, 1] = 1.0 - twice[:80, 1]
+    problem = Problem(twice, np.tile(y, 2), include=[1], max_features=3)
+    result = solve(problem, random_state=0)
+    assert abs(result.coef[1]) < 1e-6
+    model = FrugalSVC(3, include=[1], random_state=0).fit(twice, np.tile(y, 2))
+    assert 1 in model.get_support(indices=True)
+
+
 def test_a_limit_is_kept():
     problem = categorical_problem("plain", 0)
     exact = polished(problem, rough(problem))

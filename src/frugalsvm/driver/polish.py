@@ -54,8 +54,8 @@ def polished(
     Returns
     -------
     PrimalPoint
-        With the same features, or fewer; the same object if there are no better
-        numbers.
+        With the same features, or fewer, but with all included ones; the same object if
+        there are no better numbers.
     """
     if problem.n_machines > 1:
         return _by_machine(problem, model, limit)
@@ -65,7 +65,7 @@ def polished(
     equations = _Equations(problem, model)
     with np.errstate(all="ignore"):
         try:
-            point = equations.best()
+            point = equations.centred(equations.best())
         except np.linalg.LinAlgError:
             # Numbers of extreme sizes.
             return model
@@ -113,6 +113,9 @@ class _Equations:
         self.start = np.append(w, model.intercept + w @ problem.shift[self.used])
         scales = problem.norms[self.used] / np.sqrt(problem.n_samples)
         self._scales = np.append(np.where(scales > 0, scales, 1.0), 1.0)
+        stays = np.isin(problem.columns.groups[self.used], problem.include)
+        # What a weight becomes that does not matter.
+        self._nothing = np.append(np.where(stays, w, 0.0), 0.0)
 
     def best(self) -> np.ndarray:
         """The point with the least objective, of all that were tried."""
@@ -134,6 +137,26 @@ class _Equations:
     def _gaps(self, point: np.ndarray) -> np.ndarray:
         """How far samples are below the margin."""
         return 1.0 - point[:-1] @ self._rows - point[-1] * self._y
+
+    def centred(self, point: np.ndarray) -> np.ndarray:
+        """A point with the intercept in the middle of those that are as good.
+
+        If the slope of the loss is zero on one side of the intercept, the interval ends
+        where it changes, on the margin of a sample.
+        """
+        gaps, y = self._gaps(point), self._y
+        is_near = np.abs(gaps) <= NEAR[-1]
+        below = gaps > NEAR[-1]
+        centre, tiny = point[-1], RANK * self._C.sum()
+        moves = [0.0, 0.0]
+        for k, side in enumerate((1.0, -1.0) if self._is_free else ()):
+            loses, gains = side * y < 0, side * y > 0
+            slope = self._C @ (loses & (is_near | below)) - self._C @ (gains & below)
+            if abs(slope) <= tiny:
+                stops = np.abs(gaps[~is_near & (gains == below)])
+                moves[k] = side * stops.min(initial=np.inf)
+        both = np.isfinite(moves).all()
+        return np.append(point[:-1], centre + sum(moves) / 2) if both else point
 
     def _note_near(self, point: np.ndarray) -> list[tuple[int, int]]:
         """Note the samples near the margin of a point, and below; return how many."""
@@ -166,9 +189,9 @@ class _Equations:
         return [one for one in map(self._cleaned, found) if self._keeps_signs(one)]
 
     def _cleaned(self, point: np.ndarray) -> np.ndarray:
-        """A point with zeros for what does not matter."""
+        """A point with zeros for what does not matter; included features stay."""
         sizes = np.abs(point) * self._scales
-        return np.where(sizes > NOTHING * sizes.max(), point, 0.0)
+        return np.where(sizes > NOTHING * sizes.max(), point, self._nothing)
 
     def _keeps_signs(self, point: np.ndarray) -> bool:
         return bool((point[:-1] * self.start[:-1] >= 0).all())
