@@ -78,4 +78,4 @@ def test_a_short_number_between_two():
     assert shortest_between(1.0, 2.0) == 1.5
     assert shortest_between(-1.0, 2.0) == 0.5
     assert shortest_between(0.9999, 1.95) == 1.5
-    assert 1.0 < shortest_between(1.0, 1.00000001) < 1.00000001
+    assert 1.0 < shortest_between(1.0, 1.0000001) < 1.0000001

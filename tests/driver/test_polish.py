@@ -214,7 +214,7 @@ def test_noise_of_a_billionth_changes_no_class(seed):
         again = FrugalSVC(2, random_state=0).fit(X + noise, y)
         np.testing.assert_array_equal(again.predict(X + noise), expected)
         np.testing.assert_array_equal(model.predict(X + noise), expected)
-        np.testing.assert_allclose(again.decision_function(X), scores, atol=1e-7)
+        np.testing.assert_allclose(again.decision_function(X), scores, atol=3e-7)
 
 
 def test_a_score_of_zero_is_no_score_of_rounding():

@@ -11,7 +11,7 @@ from ..api.estimators import FrugalSVC, FrugalSVCCV
 from ..problem.ties import decimals_of
 
 # Decimals of scores in single precision: so many fewer, and powers of ten that it has.
-FEWER_IN_SINGLE, MOST_IN_SINGLE = 3, 30
+FEWER_IN_SINGLE, MOST_IN_SINGLE = 2, 30
 # Those of other classifiers that skl2onnx reads itself.
 _OPTIONS: dict[str, list[Any]] = {
     "zipmap": [True, False, "columns"],
@@ -27,7 +27,7 @@ def register_onnx_converter() -> None:
     outputs are ``label``, and ``probabilities``, which are not probabilities but the
     scores of the classes; -s and s if there are two. They are computed in the precision
     of the input, single or double, and rounded as everywhere, in single precision to
-    three decimals fewer.
+    two decimals fewer.
 
     Raises
     ------

@@ -14,8 +14,9 @@ from typing import Any
 
 import numpy as np
 
-# Of scores whose unit is the margin of an SVM.
-DECIMALS = 8
+# Of scores whose unit is the margin of an SVM: far above rounding errors, and above the
+# effect of noise in the ninth decimal of the data.
+DECIMALS = 7
 # Weights below 10^-3 may belong to scores as small: they get as many more.
 SMALL = 3
 # Powers of ten beyond this overflow.

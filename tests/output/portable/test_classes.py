@@ -172,7 +172,7 @@ def ask():
 
 def same(found, scores, labels):
     n = len(scores)
-    np.testing.assert_allclose(found[0][:n], scores, rtol=1e-9, atol=1e-8)
+    np.testing.assert_allclose(found[0][:n], scores, rtol=1e-9, atol=1e-7)
     assert found[1][:n] == labels
     assert [type(one) for one in found[1][:n]] == [type(one) for one in labels]
     assert found[0][n:] == [None] * 3 * (len(found[0]) > n)

@@ -54,7 +54,7 @@ class BinaryLinearClassifier(
         """Signed scores of samples; positive ones mean ``classes_[1]``.
 
         With more than two classes a score for each, the largest of which is predicted,
-        the first one of several. Scores are rounded to 8 decimals, more if all weights
+        the first one of several. Scores are rounded to 7 decimals, more if all weights
         are below 0.001, so that those which differ by rounding errors alone are equal.
 
         Parameters
