@@ -102,9 +102,8 @@ def test_models_from_python(run, folder, fitted):
     estimator = LogisticRegression().fit(frame, columns()["state"])
     PortableModel.from_estimator(estimator).save(folder / "model.json")
     found = rows(run("predict", "model.json", fitted / "data.csv").stdout)
-    np.testing.assert_allclose(
-        [float(one["score"]) for one in found], estimator.decision_function(frame)
-    )
+    scores = [float(one["score"]) for one in found]
+    np.testing.assert_allclose(scores, estimator.decision_function(frame), atol=1e-7)
 
 
 def test_contributions_add_up(run, run_json, fitted, folder):

@@ -94,6 +94,20 @@ def test_a_pipeline_of_several_classes_predicts_the_same(classes):
     np.testing.assert_allclose(scores, pipeline.decision_function(X), atol=1e-9)
 
 
+@pytest.mark.parametrize("kind", [np.float64, np.float32])
+def test_scores_that_differ_by_rounding_are_equal(kind):
+    skl2onnx = pytest.importorskip("skl2onnx")
+    runtime = pytest.importorskip("onnxruntime")
+    X = np.array([[1.0, 1.0, 1.0], [-1.0, 1.0, 1.0]])
+    model = FrugalSVC(3).fit(np.repeat(X, 4, axis=0), np.repeat([1, 0], 4))
+    model.coef_, model.intercept_ = np.array([[0.1, 0.2, -0.3]]), np.zeros(1)
+    register_onnx_converter()
+    proto = skl2onnx.to_onnx(model, X.astype(kind), options={"zipmap": False})
+    session = runtime.InferenceSession(proto.SerializeToString())
+    assert session.run(None, {"X": X.astype(kind)})[0].tolist() == [0, 0]
+    assert model.predict(X).tolist() == [0, 0]
+
+
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_of_equal_scores_the_first_class_is_predicted(n_classes):

@@ -158,6 +158,8 @@ class Run:
     def _finish(self, data: Any, fitted: Any, checked: Checked) -> None:
         from .cautions import Cautions, too_many_weights
         from .results import constant_of, content_of, show_fit, verify_command
+        from .shown import tie_words
+        from .validation import scores_of_all
 
         validation, interrupted = checked.validation, checked.interrupted
         if self.calibrate and validation is not None:
@@ -185,6 +187,9 @@ class Run:
                 "calibration needs cross-validation: the model has no probabilities"
             )
         self.remarks += too_many_weights(data, fitted)
+        scores = scores_of_all(data, fitted.preparation, fitted.model)
+        if fitted.model.coef.any() and (words := tie_words(scores)):
+            self.remarks.append(words)
         cautions = Cautions.of(data, fitted.preparation, self.remarks)
         cautions.show(self.session)
         if constant is not None and self.session.json:

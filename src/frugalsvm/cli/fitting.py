@@ -13,6 +13,7 @@ from ..driver.result import Result, Status
 from ..driver.solving import run_interruptible
 from ..output.portable.calibration import Sigmoid
 from ..output.report import ErrorCosts
+from ..problem.ties import rounded
 from ..runtime.progress import Callback
 from ..runtime.supervision import Hold
 from ..tables import Preparation
@@ -74,8 +75,9 @@ class Fit:
 
     def above(self, threshold: float, scores: np.ndarray) -> Fit:
         """The same model with a threshold; ``scores`` are those of all rows."""
-        constant = sign_of(scores - threshold)
-        return replace(self, threshold=threshold, constant=constant)
+        limit = float(rounded(threshold, self.model.coef))
+        constant = sign_of(scores - limit)
+        return replace(self, threshold=limit, constant=constant)
 
 
 def fit_all(

@@ -27,6 +27,7 @@ from ..output.portable.raw_columns import (
     rows_without_value,
 )
 from ..output.portable.statistics import LEAST
+from ..problem.ties import rounded
 from ..runtime.words import by_class
 from ..tables import Preparation, Table, TableError, read_table
 from ..tables.columns import Texts, UnclearNumbers, check_clear
@@ -317,7 +318,8 @@ class Loaded:
     def scores(self, values: Mapping[str, np.ndarray], n_rows: int) -> np.ndarray:
         """Scores of rows, in a column for each."""
         if not self.model.features:
-            return np.tile(self.model.intercepts, (n_rows, 1))
+            scores = rounded(self.model.intercepts, self.model.coef)
+            return np.tile(scores, (n_rows, 1))
         return self.model.scores(values)
 
     def by_class(self, name: str, values: np.ndarray) -> dict[str, np.ndarray]:

@@ -14,11 +14,13 @@ from ..driver.result import Result, Status
 from ..output.report.headline import NOT_VALIDATED
 from ..output.report.proved import unused
 from ..output.report.words import NARROW, sentence
+from ..problem.ties import decimals_of
 from ..runtime.words import counted, quote
 from .fitting import Fit
 from .headlines import headline_lines, score_lines, scores_content
 from .levels import OTHER, LevelForm
 from .session import Session, plain
+from .shown import ShownRule, shown_rule
 from .study import Conditions, PreparedTable
 from .thresholds import ConstantByThreshold, threshold_content
 from .understanding import as_dict
@@ -62,7 +64,7 @@ def show_fit(
     if validation is not None:
         lines = headline_lines(data, fit, validation)
     session.show("", *lines)
-    _show_features(session, fit, validation, form)
+    _show_features(session, fit, validation, form, shown_rule(data, fit))
     if validation is not None:
         session.show("", *score_lines(data, fit, validation))
     session.show("", *proof_lines(fit, data.target.signs))
@@ -81,6 +83,7 @@ def _show_features(
     fit: Fit,
     validation: Validation | None,
     form: LevelForm | None,
+    rule: ShownRule,
 ) -> None:
     preparation, result = fit.preparation, fit.result
     heads = ["feature", ">weight per unit", ">standardised", ">mean", ">sd"]
@@ -99,7 +102,7 @@ def _show_features(
         shown.add(variable)
         # All categories of a variable are listed together.
         if column.has_categories and form is not None:
-            for cells in _level_rows(fit, variable, form, validation):
+            for cells in _level_rows(fit, variable, form, validation, rule.digits):
                 table.add_row(*cells)
             continue
         together = _of_variable(fit, variable)
@@ -114,7 +117,7 @@ def _show_features(
             together = sorted(heaviest[:N_CATEGORIES])
         for k in together:
             is_part = is_block or bool(preparation.indicators[k])
-            cells = _row(fit, k, None if is_part else validation)
+            cells = _row(fit, k, None if is_part else validation, rule.digits)
             if is_part:
                 cells = [f"  {cells[0]}", *cells[1:], *[""] * (validation is not None)]
             table.add_row(*cells)
@@ -124,16 +127,22 @@ def _show_features(
     session.show("", table)
     first, second = preparation.classes
     if form is None:
-        intercept = f"{fit.intercept:+.6g} (standardised {fit.model.intercept:+.6g})"
+        value, about = fit.intercept, f"standardised {fit.model.intercept:+.6g}"
     else:
-        intercept = f"{form.intercept:+.6g} (for these weights of categories)"
+        value, about = form.intercept, "for these weights of categories"
+    intercept = f"{value:+.{rule.digits + 1}g} ({about})"
     limit = "positive score"
-    if fit.threshold is not None:
-        limit = f"score above {fit.threshold:+.6g}"
+    if fit.threshold is not None or rule.limit != 0:
+        limit = f"score above {rule.limit:+.{rule.digits + 1}g}"
     session.show(
         f"intercept {intercept}; a {limit} means "
         f"{quote(second)}, otherwise {quote(first)}"
     )
+    if rule.limit != (fit.threshold or 0.0):
+        session.show(
+            f"  (rows whose score is exactly {fit.threshold or 0.0:g} are "
+            f"{quote(first)}; this limit allows for the digits that are left out above)"
+        )
 
 
 def _of_variable(fit: Fit, name: str) -> list[int]:
@@ -152,14 +161,15 @@ def _block(
 
 
 def _level_rows(
-    fit: Fit, name: str, form: LevelForm, validation: Validation | None
+    fit: Fit, name: str, form: LevelForm, validation: Validation | None, digits: int
 ) -> list[list[str]]:
     """The rows of a variable with categories in another form."""
     levels = form.levels[name]
     n_levels = sum(one.name != OTHER for one in levels)
     rows = [_block(fit, name, n_levels, validation)]
     for one in levels:
-        cells = [f"  {plain(name)}={plain(one.name)}", f"{one.weight:+.5g}", "", "", ""]
+        cells = [f"  {plain(name)}={plain(one.name)}", "", "", "", ""]
+        cells[1] = f"{one.weight:+.{digits}g}"
         if one.share > 0:
             cells[3] = f"{one.share:.4g}"
         rows.append(cells + [""] * (validation is not None))
@@ -170,12 +180,12 @@ def _in_folds(validation: Validation, name: str) -> str:
     return f"{validation.times_selected(name)} of {validation.n_folds}"
 
 
-def _row(fit: Fit, j: int, validation: Validation | None) -> list[str]:
+def _row(fit: Fit, j: int, validation: Validation | None, digits: int) -> list[str]:
     preparation = fit.preparation
     name, column = preparation.features[j], preparation.origins()[j][0]
     cells = [
         plain(name),
-        f"{fit.weights[j]:+.5g}",
+        f"{fit.weights[j]:+.{digits}g}",
         f"{fit.model.coef[j]:+.4f}" if abs(fit.model.coef[j]) >= 5e-5 else "(none)",
         f"{preparation.means[j]:.4g}",
         # That of a category is not its standard deviation.
@@ -306,6 +316,7 @@ def content_of(
         "features": features,
         "intercept": fit.intercept,
         "standardised_intercept": fit.model.intercept,
+        "decimals_of_scores": decimals_of(fit.model.coef),
         "max_features": fit.conditions.max_features,
         "C": fit.conditions.C,
         "signs": {

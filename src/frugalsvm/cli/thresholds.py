@@ -101,9 +101,9 @@ def with_threshold(
 ) -> Fit | None:
     """The model with its threshold; None if there is nothing to learn it from.
 
-    With costs of errors, it is the one with which those of the held-out rows cost
-    least; of several, the one nearest to a probability of ``fp / (fp + fn)``. If it
-    is cheapest to give all of them one class, all rows get it.
+    With costs of errors, it is one in the middle between two scores with which those of
+    the held-out rows cost least; of several, the one nearest to a probability of ``fp /
+    (fp + fn)``. If it is cheapest to give all of them one class, all rows get it.
     """
     threshold = wanted.threshold
     share = None if wanted.costs is None else wanted.costs.probability
@@ -120,7 +120,7 @@ def with_threshold(
         return None
     scores = scores_of_all(data, fit.preparation, fit.model)
     if wanted.costs is not None and validation is not None:
-        threshold = _cheapest(data, validation, wanted.costs, threshold)
+        threshold = _cheapest(data, validation, wanted.costs, threshold, scores)
         held_out = validation.scores[validation.held_out]
         threshold = _beyond(threshold, held_out, scores)
     return replace(fit.above(threshold, scores), error_costs=wanted.costs)
@@ -135,35 +135,42 @@ def _beyond(threshold: float, held_out: np.ndarray, scores: np.ndarray) -> float
     if sign is None:
         return threshold
     if sign < 0:
-        return max(threshold, float(scores.max()))
+        return max(threshold, float(scores.max()) + 1.0)
     return min(threshold, float(scores.min()) - 1.0)
 
 
 def _cheapest(
-    data: PreparedTable, validation: Validation, costs: ErrorCosts, near: float
+    data: PreparedTable,
+    validation: Validation,
+    costs: ErrorCosts,
+    near: float,
+    also: np.ndarray,
 ) -> float:
-    """The threshold with the cheapest errors of held-out rows, nearest to another."""
+    """The threshold with the cheapest errors of held-out rows, nearest to another.
+
+    No held-out row has this score, nor has any row with the scores ``also``.
+    """
     rows = validation.held_out
     scores, positive = validation.scores[rows], data.target.positive[rows]
     cuts, place = np.unique(scores, return_inverse=True)
     # Rows up to a cut are called negative: none of them, those of the first cut, ...
-    missed = np.bincount(place, positive, minlength=cuts.size)
-    spared = np.bincount(place, ~positive, minlength=cuts.size)
-    total = costs.fn * np.cumsum(missed) + costs.fp * (
-        np.count_nonzero(~positive) - np.cumsum(spared)
-    )
-    total = np.append(costs.fp * np.count_nonzero(~positive), total)
-    low = np.concatenate([[-np.inf], cuts])
-    high = np.concatenate([cuts, [np.inf]])
+    missed = np.append(0, np.cumsum(np.bincount(place, positive)))
+    spared = np.append(0, np.cumsum(np.bincount(place, ~positive)))
+    total = costs.fn * missed + costs.fp * (spared[-1] - spared)
+    known = np.union1d(cuts, also)
+    ends = np.array([known[0] - 2.0, *known, known[-1] + 2.0])
+    middles = (ends[:-1] + ends[1:]) / 2
+    total = total[np.searchsorted(cuts, middles, side="right")]
     best = np.flatnonzero(total <= total.min() * (1 + 1e-12))
-    if ((low[best] <= near) & (near < high[best])).any():
-        return near
-    # The middle of an interval; beyond all scores there is none.
-    ends = np.where(np.isinf(low), cuts[0] - 1.0, cuts[-1] + 1.0)
-    is_end = np.isinf(low) | np.isinf(high)
-    with np.errstate(invalid="ignore"):
-        middle = np.where(is_end, ends, (low + high) / 2)[best]
-    return float(middle[np.argmin(np.abs(middle - near))])
+    place = best[np.argmin(np.abs(middles[best] - near))]
+    return shortest_between(float(ends[place]), float(ends[place + 1]))
+
+
+def shortest_between(low: float, high: float) -> float:
+    """A number in the middle half between two others, with as few digits as can be."""
+    middle, part = low + (high - low) / 2, (high - low) / 4
+    tries = (float(f"{middle:.{digits}g}") for digits in range(1, 17))
+    return next((one for one in tries if abs(one - middle) <= part), low)
 
 
 def confusion_above(

@@ -109,7 +109,7 @@ class TableFold:
     def scores(self, model: Linear) -> np.ndarray:
         """Scores of the held-out rows."""
         used = np.flatnonzero(model.coef)
-        return self.features(self.test, used) @ model.coef[used] + model.intercept
+        return model.scores_of(self.features(self.test, used), used)
 
     def features(self, rows: np.ndarray, used: np.ndarray) -> np.ndarray:
         """Some of the standardised features; only their columns are prepared."""
@@ -125,8 +125,16 @@ def scores_of_all(
     data: PreparedTable, preparation: Preparation, model: Linear
 ) -> np.ndarray:
     """Scores of all rows by a model that was fitted to them."""
+    used = np.flatnonzero(model.coef)
+    return model.scores_of(features_of_all(data, preparation, used), used)
+
+
+def features_of_all(
+    data: PreparedTable, preparation: Preparation, used: np.ndarray
+) -> np.ndarray:
+    """Some of the standardised features of all rows."""
     rows = np.arange(data.n_rows)
-    return TableFold(data, preparation, rows, rows).scores(model)
+    return TableFold(data, preparation, rows, rows).features(rows, used)
 
 
 def fold_jobs(
@@ -311,4 +319,4 @@ class InnerFit:
             signs=self.limits,
         )  # fmt: skip
         model = svm_on(problem, np.arange(X.shape[1]))
-        return job.test, X[job.test] @ model.coef + model.intercept
+        return job.test, model.scores(X[job.test])

@@ -8,6 +8,7 @@ import dask.array as da
 import numpy as np
 
 from ..api.estimators.summary import dense_columns
+from ..problem.ties import rounded
 
 
 def check_features(X: Any, n_features: int) -> None:
@@ -40,7 +41,8 @@ def labels_of(scores: Any, classes: np.ndarray) -> Any:
 
 
 def _scores(X: Any, coef: np.ndarray, intercept: float) -> np.ndarray:
-    return dense_columns(X, np.arange(coef.size)) @ coef + intercept
+    scores = dense_columns(X, np.arange(coef.size)) @ coef + intercept
+    return np.asarray(rounded(scores, coef))
 
 
 def _labels(scores: np.ndarray, classes: np.ndarray) -> np.ndarray:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..problem.ties import rounded
 from ..runtime.words import counted, quote
 
 if TYPE_CHECKING:
@@ -36,9 +37,10 @@ def constant_sign(problem: Problem, coef: np.ndarray, intercept: Any) -> int | N
     """
     if problem.n_machines > 1:
         return None
-    if not coef.any():
-        return sign_of(np.array([intercept]))
-    return sign_of(problem.y * problem.margins(coef, float(intercept)))
+    scores = np.array([intercept])
+    if coef.any():
+        scores = problem.y * problem.margins(coef, float(intercept))
+    return sign_of(rounded(scores, coef))
 
 
 def never_predicted(
@@ -49,12 +51,12 @@ def never_predicted(
         return ()
     margins = problem.margins(coef, np.asarray(intercept))
     scores = (problem.y * margins).reshape(problem.n_machines, -1)
-    predicted = np.unique(np.argmax(scores, axis=0))
+    predicted = np.unique(np.argmax(rounded(scores, coef), axis=0))
     return tuple(np.setdiff1d(np.arange(problem.n_machines), predicted).tolist())
 
 
 def sign_of(scores: np.ndarray) -> int | None:
-    """The sign of the class that all scores predict; None if they predict both."""
+    """The sign of the class that rounded scores predict; None if they predict both."""
     positive = scores > 0
     if positive.all():
         return 1

@@ -15,6 +15,7 @@ import numpy as np
 
 from ..engine.columns import Columns
 from ..problem.problem import Problem
+from ..problem.solution import Solution
 from ..runtime.progress import relative_gap
 from ..search.evaluator import Evaluator
 from ..search.intercept import best_intercept
@@ -34,6 +35,14 @@ class PrimalPoint(NamedTuple):
     coef: np.ndarray
     intercept: Any
     objective: float
+
+    @classmethod
+    def of(cls, problem: Problem, solution: Solution) -> PrimalPoint:
+        """The solution on a support."""
+        coef = np.zeros(problem.n_columns)
+        coef[problem.columns.of(solution.support)] = solution.w
+        intercept = problem.unshifted_intercept(coef, solution.b)
+        return cls(coef, intercept, problem.objective(coef, intercept))
 
 
 def ghost_limit(objective: float, bound: float, gap_tol: float) -> float:
@@ -80,7 +89,7 @@ def without_ghosts(
         fewer = _cut(problem, columns, model, limit, value)
         if fewer is None:
             break
-        model = _solved(problem, fewer, value) if refit else fewer
+        model = _solved(problem, fewer) if refit else fewer
     if columns.has_groups:
         # Not solved again: the SVM would give them such weights once more.
         single = Columns.single(columns.n_columns)
@@ -125,19 +134,12 @@ def _cut(
     return best
 
 
-def _solved(
-    problem: Problem,
-    model: PrimalPoint,
-    value: Callable[[np.ndarray, Any], float],
-) -> PrimalPoint:
+def _solved(problem: Problem, model: PrimalPoint) -> PrimalPoint:
     """The SVM on the features of a model, if it is better."""
     used = problem.columns.used(model.coef)
     support = np.union1d(used, problem.include).astype(np.int64)
     solution = Evaluator(problem).solve(support, tol=TOL)
     if solution is None:
         return model
-    coef = np.zeros(problem.n_columns)
-    coef[problem.columns.of(support)] = solution.w
-    intercept = problem.unshifted_intercept(coef, solution.b)
-    objective = value(coef, intercept)
-    return min(model, PrimalPoint(coef, intercept, objective), key=lambda one: one[2])
+    found = PrimalPoint.of(problem, solution)
+    return min(model, found, key=lambda one: one.objective)

@@ -29,6 +29,7 @@ from ..search.restarts import SwapOptions
 from .ghosts import PrimalPoint, ghost_limit, without_ghosts
 from .methods import Outcome
 from .options import SolveOptions
+from .polish import polished
 from .result import Result
 from .running import (
     RunRequest,
@@ -119,10 +120,13 @@ class _PartsRun:
         problem, monitor = self._problem, self._monitor
         objective, gap_tol = self._model.objective, max(monitor.gap_tol, LEAST_GAP)
         # A refit of all samples takes too long; the weights hardly change.
-        self._model = without_ghosts(
-            problem, self._model, ghost_limit(objective, proved.bound, gap_tol),
-            objective_of=self._objective_of, refit=False,
-        )  # fmt: skip
+        limit = ghost_limit(objective, proved.bound, gap_tol)
+        model = without_ghosts(
+            problem, self._model, limit, objective_of=self._objective_of, refit=False
+        )
+        self._model = polished(
+            problem, model, limit=limit, objective_of=self._objective_of
+        )
         return conclude(
             problem,
             monitor,

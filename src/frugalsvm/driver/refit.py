@@ -19,6 +19,7 @@ from ..runtime.supervision import supervise
 from ..tree.listing import Found, solve_support
 from .constant import constant_sign, never_predicted
 from .ghosts import PrimalPoint, ghost_limit, without_ghosts
+from .polish import polished
 from .result import Refit, Result, by_machine
 
 
@@ -46,7 +47,7 @@ def with_refit(problem: Problem, result: Result, C: float) -> Result:
     coef[columns] = found.coef
     model = PrimalPoint(coef, found.intercept, found.objective)
     limit = ghost_limit(model.objective, found.bound, 0.0)
-    model = without_ghosts(other, model, limit)
+    model = polished(other, without_ghosts(other, model, limit), limit=limit)
     refit = Refit(
         float(C), by_machine(problem, model.coef), model.intercept, model.objective,
         max(0.0, found.bound),

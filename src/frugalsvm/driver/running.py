@@ -27,10 +27,11 @@ from .constant import constant_sign, never_predicted
 from .ghosts import PrimalPoint, ghost_limit, without_ghosts
 from .methods import Context, Outcome, check_method, find_method
 from .options import SolveOptions
+from .polish import polished
 from .result import Result, Status, by_machine
 
 # Accuracy of the final SVM on the selected features.
-FINAL_TOL = 1e-9
+FINAL_TOL = 1e-12
 # Finalists this much worse than the best one, relatively, cannot be better in the end:
 # far more than the error of an objective in a search.
 CLOSE = 1e-4
@@ -167,14 +168,11 @@ def _finish(context: Context, method: str, outcome: Outcome) -> Result:
     bound = max(root_bound, outcome.bound)
     counters = {"relaxation iterations": context.relaxation.iterations}
     # Of each finalist, so that a larger effort does not end with a larger objective.
-    models = [
-        without_ghosts(
-            problem, model,
-            ghost_limit(model.objective, bound, max(monitor.gap_tol, LEAST_GAP)),
-            refit=not monitor.should_stop(),
-        )
-        for _, model in finals
-    ]  # fmt: skip
+    models = []
+    for _, model in finals:
+        limit = ghost_limit(model.objective, bound, max(monitor.gap_tol, LEAST_GAP))
+        few = without_ghosts(problem, model, limit, refit=not monitor.should_stop())
+        models.append(polished(problem, few, limit=limit))
     model = min(models, key=lambda one: one.objective)
     return conclude(
         problem, monitor, model, method, outcome, counters, root_bound, point,
@@ -249,14 +247,7 @@ def _finals(context: Context) -> list[tuple[Solution, PrimalPoint]]:
     supports = {one.key: one.support for one in finalists}
     polished = [_polished(context, one) for one in supports.values()]
     finals = [one for one in polished if one is not None] + finalists
-    return [(one, _model(context.problem, one)) for one in finals]
-
-
-def _model(problem: Problem, solution: Solution) -> PrimalPoint:
-    coef = np.zeros(problem.n_columns)
-    coef[problem.columns.of(solution.support)] = solution.w
-    intercept = problem.unshifted_intercept(coef, solution.b)
-    return PrimalPoint(coef, intercept, problem.objective(coef, intercept))
+    return [(one, PrimalPoint.of(context.problem, one)) for one in finals]
 
 
 def _polished(context: Context, support: np.ndarray) -> Solution | None:

@@ -8,7 +8,10 @@ from typing import Any
 import numpy as np
 
 from ..api.estimators import FrugalSVC, FrugalSVCCV
+from ..problem.ties import decimals_of
 
+# Decimals of scores in single precision: so many fewer, and powers of ten that it has.
+FEWER_IN_SINGLE, MOST_IN_SINGLE = 2, 30
 # Those of other classifiers that skl2onnx reads itself.
 _OPTIONS: dict[str, list[Any]] = {
     "zipmap": [True, False, "columns"],
@@ -23,7 +26,8 @@ def register_onnx_converter() -> None:
     Call it once before ``skl2onnx.convert_sklearn`` or ``skl2onnx.to_onnx``. The
     outputs are ``label``, and ``probabilities``, which are not probabilities but the
     scores of the classes; -s and s if there are two. They are computed in the precision
-    of the input, single or double.
+    of the input, single or double, and rounded as everywhere, in single precision to
+    two decimals fewer.
 
     Raises
     ------
@@ -78,6 +82,11 @@ def _convert(scope: Any, operator: Any, container: Any) -> None:
         "Add",
         [column, constant("intercept", real, classifier.intercept_.reshape(1, -1))],
     )
+    decimals = decimals_of(classifier.coef_)
+    if not is_double:
+        decimals = min(decimals - FEWER_IN_SINGLE, MOST_IN_SINGLE)
+    unit = constant("unit", real, np.array([10.0**decimals]))
+    column = node("Div", [node("Round", [node("Mul", [column, unit])]), unit])
     if len(classifier.classes_) == 2:
         column = node("Concat", [node("Neg", [column]), column], axis=1)
     node("Identity", [column], scores)

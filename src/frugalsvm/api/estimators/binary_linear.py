@@ -16,6 +16,7 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ...problem.ties import rounded
 from ..validation.models import codes_of, signs_of
 from .summary import SummaryMixin, dense_columns
 
@@ -52,7 +53,9 @@ class BinaryLinearClassifier(
     def decision_function(self, X: ArrayLike) -> np.ndarray:
         """Signed scores of samples; positive ones mean ``classes_[1]``.
 
-        With more than two classes a score for each, the largest of which is predicted.
+        With more than two classes a score for each, the largest of which is predicted,
+        the first one of several. Scores are rounded to 7 decimals, more if all weights
+        are below 0.001, so that those which differ by rounding errors alone are equal.
 
         Parameters
         ----------
@@ -74,8 +77,10 @@ class BinaryLinearClassifier(
             # Only a few columns of a possibly large table are needed.
             some = dense_columns(data, used)
         if len(self.coef_) == 1:
-            return some @ self.coef_[0, used] + self.intercept_[0]
-        return some @ self.coef_[:, used].T + self.intercept_
+            scores = some @ self.coef_[0, used] + self.intercept_[0]
+        else:
+            scores = some @ self.coef_[:, used].T + self.intercept_
+        return np.asarray(rounded(scores, self.coef_))
 
     def _has_only_some_columns(self, X: Any, used: np.ndarray) -> bool:
         """Whether a data frame lacks only columns that the model does not need."""

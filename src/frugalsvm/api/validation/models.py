@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ...problem.ties import rounded
+
 if TYPE_CHECKING:
     from ...driver.result import Result
     from ...problem.problem import Problem
     from ...search.path_search import GridSolutions
 
 # Accuracy of the SVMs that predict.
-FINAL_TOL = 1e-9
+FINAL_TOL = 1e-12
 # Samples among which both classes are looked for first.
 FEW = 1000
 
@@ -38,11 +40,19 @@ class Linear(NamedTuple):
         """Number of columns."""
         return self.coef.shape[-1]
 
+    def scores(self, X: Any) -> np.ndarray:
+        """The scores of samples; reads the columns it needs."""
+        used = np.flatnonzero(np.atleast_2d(self.coef).any(axis=0))
+        return self.scores_of(X[:, used], used)
+
+    def scores_of(self, values: Any, used: np.ndarray) -> np.ndarray:
+        """The scores of samples, given the columns with weights."""
+        scores = np.asarray(values @ self.coef[..., used].T + self.intercept)
+        return np.asarray(rounded(scores, self.coef))
+
     def predict(self, X: Any) -> np.ndarray:
         """The numbers of the predicted classes; reads the columns it needs."""
-        used = np.flatnonzero(np.atleast_2d(self.coef).any(axis=0))
-        scores = X[:, used] @ self.coef[..., used].T + self.intercept
-        return codes_of(np.asarray(scores))
+        return codes_of(self.scores(X))
 
     def is_constant(self, X: Any) -> bool:
         """Whether all samples are predicted to be of one class."""
@@ -62,7 +72,8 @@ def signs_of(codes: np.ndarray, n_classes: int) -> np.ndarray:
 def codes_of(scores: np.ndarray) -> np.ndarray:
     """The number of the class that each score stands for.
 
-    With a column for each class, that of the largest one.
+    With a column for each class, that of the largest one. Scores are rounded before,
+    see ``frugalsvm.problem.ties``.
     """
     if scores.ndim == 2:
         return np.asarray(np.argmax(scores, axis=1))
@@ -71,15 +82,15 @@ def codes_of(scores: np.ndarray) -> np.ndarray:
 
 def svm_on(problem: Problem, support: np.ndarray) -> Linear:
     """The SVM on a support, as a model of all columns."""
+    from ...driver.ghosts import PrimalPoint
+    from ...driver.polish import polished
     from ...driver.result import by_machine
     from ...search.evaluator import Evaluator
 
     solution = Evaluator(problem).solve(support, tol=FINAL_TOL)
     assert solution is not None
-    coef = np.zeros(problem.n_columns)
-    coef[problem.columns.of(solution.support)] = solution.w
-    intercept = problem.unshifted_intercept(coef, solution.b)
-    return Linear(by_machine(problem, coef), intercept)
+    model = polished(problem, PrimalPoint.of(problem, solution))
+    return Linear(by_machine(problem, model.coef), model.intercept)
 
 
 def grid_models(

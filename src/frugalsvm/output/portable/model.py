@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...problem.files import write_whole
+from ...problem.ties import decimals_of, rounded
 from . import display
 from .calibration import Calibration
 from .columns import select_columns
@@ -45,9 +46,10 @@ class PortableModel:
     """A linear classifier, stored as ``model.json``.
 
     Its score is ``intercept + sum of weight * (value - mean) / scale`` over its
-    features. With more than two classes, each has weights, an intercept and a score of
-    its own, and the class with the largest score is predicted, the first one of
-    several. Create a model with :meth:`from_estimator` or :meth:`load`.
+    features, rounded to :attr:`decimals`. With more than two classes, each has weights,
+    an intercept and a score of its own, and the class with the largest score is
+    predicted, the first one of several. Create a model with :meth:`from_estimator` or
+    :meth:`load`.
 
     Attributes
     ----------
@@ -74,7 +76,8 @@ class PortableModel:
     signs : dict of str
         "+" or "-" for weights whose sign was given, by feature.
     threshold : float or None
-        A score above it means the second class, whatever its probability.
+        A score above it, rounded like a score, means the second class, whatever its
+        probability.
     statistics : Statistics or None
         What is kept of the rows that the model was fitted to; see
         :meth:`with_statistics`.
@@ -234,6 +237,11 @@ class PortableModel:
         """Intercepts as in scikit-learn: one for each score."""
         return np.atleast_1d(np.array(self.intercept, dtype=float))
 
+    @property
+    def decimals(self) -> int:
+        """Those of scores: what differs beyond them is equal, in all exports, too."""
+        return decimals_of(self.coef)
+
     def column(self, name: str) -> np.ndarray:
         """One attribute of all features, e.g. ``scale``, as an array."""
         return np.array([getattr(one, name) for one in self.features], dtype=float)
@@ -283,6 +291,7 @@ class PortableModel:
         with np.errstate(over="ignore", invalid="ignore"):
             for one, column in zip(self.features, values.T, strict=True):
                 scores += np.outer((column - one.mean) / one.scale, one.weight)
+            scores = rounded(scores, self.coef)
         finite = np.isfinite(scores).all(axis=1)
         if not finite.all():
             raise ValueError(
@@ -315,11 +324,14 @@ class PortableModel:
 
     def are_positive(self, scores: np.ndarray) -> np.ndarray:
         """Whether scores mean the second class."""
-        if self.threshold is not None:
-            return scores > self.threshold
-        if self.calibration is None:
-            return scores > 0
+        if self.threshold is not None or self.calibration is None:
+            return scores > self.limit
         return self.calibration.probability(scores) > 0.5
+
+    @property
+    def limit(self) -> float:
+        """The threshold, rounded like a score; zero without one."""
+        return float(rounded(self.threshold or 0.0, self.coef))
 
     def needs_two_classes(self, what: str, instead: str) -> None:
         """Raise an error if there are more, with what to do instead."""

@@ -29,6 +29,7 @@ def build_onnx(model: PortableModel) -> Any:
         "scale": model.column("scale"),
         "weight": model.coef,
         "intercept": model.intercepts,
+        "unit": np.array(10.0**model.decimals),
         "flat": np.array([-1], dtype=np.int64),
         "scores": np.array([1], dtype=np.int64),
         "features": np.array([2], dtype=np.int64),
@@ -45,7 +46,10 @@ def build_onnx(model: PortableModel) -> Any:
         ("Unsqueeze", ["scaled", "scores"], "alone"),
         ("Mul", ["alone", "weight"], "products"),
         ("ReduceSum", ["products", "features"], "sums", {"keepdims": 0}),
-        ("Add", ["sums", "intercept"], "totals"),
+        ("Add", ["sums", "intercept"], "exact"),
+        ("Mul", ["exact", "unit"], "units"),
+        ("Round", ["units"], "whole"),
+        ("Div", ["whole", "unit"], "totals"),
         # A row has all scores or none: this difference is 0, or NaN if one overflows.
         ("Sub", ["totals", "totals"], "gaps"),
         ("ReduceSum", ["gaps", "scores"], "gap"),
@@ -75,7 +79,7 @@ def build_onnx(model: PortableModel) -> Any:
         about = {"axis": 1, "keepdims": 0}
         steps.append(("ArgMax", ["score"], "class", about))
     else:
-        constants["limit"] = np.array(model.threshold or 0.0)
+        constants["limit"] = np.array(model.limit)
         steps.append(("Greater", [decider, "limit"], "positive"))
         steps.append(("Cast", ["positive"], "class", {"to": kinds.INT64}))
     steps.append(("Where", ["unknown", "none", "class"], "place"))

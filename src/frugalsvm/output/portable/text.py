@@ -44,8 +44,9 @@ def decision(row):
 {scores}'''
 
 _SCORE = """\
-    score = (
-        {}
+    score = round(
+        {},
+        {},
     )
     # Neither NaN nor infinite.
     return score if score - score == 0 else None
@@ -180,8 +181,7 @@ def python_text(model: PortableModel) -> str:
     elif calibration is not None:
         text += _ISOTONIC.format(**vars(calibration))
     if model.threshold is not None or calibration is None:
-        limit = 0 if model.threshold is None else model.threshold
-        return text + _PREDICT.format(decider="decision", threshold=limit)
+        return text + _PREDICT.format(decider="decision", threshold=model.limit)
     return text + _PREDICT.format(decider="probability", threshold=0.5)
 
 
@@ -200,8 +200,9 @@ def _python_scores(model: PortableModel) -> str:
         ]
         sums.append("\n        ".join(terms))
     if model.n_scores == 1:
-        return _SCORE.format(sums[0])
-    return _SCORES.format("".join(f"{one},\n        " for one in sums).rstrip())
+        return _SCORE.format(sums[0], model.decimals)
+    lines = [f"round({one}, {model.decimals}),\n        " for one in sums]
+    return _SCORES.format("".join(lines).rstrip())
 
 
 def _python_value(origin: Origin) -> str:
@@ -239,7 +240,7 @@ def sql_text(model: PortableModel, what: str, dialect: str) -> str:
     if what == "label":
         by_score = model.calibration is None or model.threshold is not None
         decider = score if by_score else _logit(model, score)
-        limit = "0" if model.threshold is None else _real(model.threshold)
+        limit = _real(model.limit)
         first, second = (_literal(one, dialect) for one in model.classes)
         return (
             f"CASE\nWHEN {decider} > {limit} THEN {second}\n"
@@ -262,11 +263,15 @@ def _sql_scores(model: PortableModel, dialect: str) -> list[str]:
         f"(({_sql_value(origin, dialect)} - {_real(one.mean)}) / {_real(one.scale)})"
         for one, origin in zip(model.features, origins, strict=True)
     ]
+    # Not all databases round to decimals.
+    unit = _real(10.0**model.decimals)
+    places = ", 0" if dialect == "sqlserver" else ""
     sums = []
     for intercept, weights in zip(model.intercepts, model.coef, strict=True):
         terms = [_real(intercept)]
         terms += [f"{_real(w)} * {v}" for w, v in zip(weights, values, strict=True)]
-        sums.append("(" + "\n  + ".join(terms) + ")")
+        total = "\n  + ".join(terms)
+        sums.append(f"(ROUND({unit} * ({total}){places}) / {unit})")
     return sums
 
 

@@ -15,6 +15,7 @@ from sklearn.metrics import (
     roc_curve,
 )
 
+from ...problem.ties import rounded
 from .held_out import CalibrationCurve, CrossValidation, RocCurve, Score
 from .intervals import placements, score_interval, variance_of_mean, wilson_interval
 
@@ -22,9 +23,6 @@ from .intervals import placements, score_interval, variance_of_mean, wilson_inte
 GRID = np.linspace(0.0, 1.0, 101)
 # Maximum number of bins of a calibration curve, and minimum rows per bin.
 N_BINS, ROWS_PER_BIN = 10, 20
-# Scores whose range is a smaller fraction of them are the same: an order among their
-# last digits would be one of rounding errors.
-SAME = 1e-10
 
 
 def cross_validation_of(
@@ -43,7 +41,8 @@ def cross_validation_of(
     truth : array-like of bool of shape (n_samples,)
         Whether a row is of the second class.
     decisions : array-like of shape (n_samples,)
-        Score of each row, from a model that has not seen it.
+        Score of each row, from a model that has not seen it. Those that differ by
+        rounding errors alone are equal.
     folds : array-like of int of shape (n_samples,)
         Fold of each row; rows with a negative number are ignored.
     predicted : array-like of bool, default=None
@@ -69,6 +68,7 @@ def cross_validation_of(
     numbers = numbers[kept]
     positive = np.asarray(truth, dtype=bool)[kept]
     scores = np.asarray(decisions, dtype=np.float64)[kept]
+    scores = rounded(scores, scores)
     said = scores > 0 if predicted is None else np.asarray(predicted, dtype=bool)[kept]
     parts = [numbers == one for one in np.unique(numbers)]
     confusion = np.zeros((2, 2), dtype=np.int64)
@@ -105,7 +105,7 @@ def _scores(
             for part in parts
             if not needs_both or np.unique(positive[part]).size == 2
         ]
-        if values is scores and any(_are_equal(scores[part]) for part in usable):
+        if values is scores and any(np.ptp(scores[part]) == 0 for part in usable):
             continue
         each = [float(score(positive[part], values[part])) for part in usable]
         if each:
@@ -141,11 +141,6 @@ def _interval(
     return score_interval(mean, variance, min(len(one) for one in kinds), right.size)
 
 
-def _are_equal(scores: np.ndarray) -> bool:
-    """Whether scores are equal to ten digits, so that they order nothing."""
-    return scores.size > 0 and bool(np.ptp(scores) <= SAME * np.abs(scores).max())
-
-
 def _specificity(positive: np.ndarray, said: np.ndarray) -> float:
     return float(recall_score(~positive, ~said))
 
@@ -155,7 +150,7 @@ def roc_of(
 ) -> RocCurve | None:
     """The mean ROC curve over folds; None if no fold has both classes.
 
-    There is none either if the scores of a fold are equal to ten digits.
+    There is none either if the scores of a fold are equal.
 
     Scores from different folds come from different models. So curves are averaged, and
     scores are not pooled.
@@ -163,7 +158,7 @@ def roc_of(
     curves, areas = [], []
     for part in parts:
         if np.unique(positive[part]).size == 2:
-            if _are_equal(scores[part]):
+            if np.ptp(scores[part]) == 0:
                 return None
             false, true, _ = roc_curve(positive[part], scores[part])
             curves.append(np.interp(GRID, false, true))

@@ -1,0 +1,271 @@
+"""Polish: the weights of an SVM in full precision.
+
+A solver ends when its gap is small, and weights may then be wrong from the seventh
+digit on. On categories and integers many samples lie exactly on the margin, or have the
+score 0, and such an error would decide which side they are on. So the samples on the
+margin are found, and the SVM is solved once more with these equations, directly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from ..problem.data import SignedData
+from ..problem.problem import Problem
+from .ghosts import PrimalPoint
+
+# The objective may be larger by this fraction of it, whatever the gap.
+RISE = 1e-9
+# Weights that matter less than this fraction of the most important one become zero.
+NOTHING = 1e-9
+# Samples are tried as being on the margin if they are so near it.
+NEAR = (1e-4, 1e-6, 1e-8)
+# Solutions of the equations, each of which corrects the rounding of the one before.
+REFINEMENTS = 3
+# Changes of the samples on the margin.
+ROUNDS = 3
+# What differs from combinations of other samples by so little, relatively, follows from
+# them, but for rounding; and by noise in the data.
+RANK, SAME = 1e-11, 1e-6
+
+
+def polished(
+    problem: Problem,
+    model: PrimalPoint,
+    *,
+    limit: float = np.inf,
+    objective_of: Callable[[np.ndarray, Any], float] | None = None,
+) -> PrimalPoint:
+    """A model in full precision; weights keep their signs, and zeros stay zero.
+
+    Parameters
+    ----------
+    problem : Problem
+    model : PrimalPoint
+        Nearly the SVM on its features.
+    limit : float, default=inf
+        The objective stays at most this, and is at most a billionth larger.
+    objective_of : callable, default=None
+        Gives the objective of weights and intercept; that of ``problem`` by default.
+
+    Returns
+    -------
+    PrimalPoint
+        With the same features, or fewer, but with all included ones; the same object if
+        there are no better numbers.
+    """
+    if problem.n_machines > 1:
+        return _by_machine(problem, model, limit)
+    if not (problem.fit_intercept or model.coef.any()):
+        return model
+    value = problem.objective if objective_of is None else objective_of
+    equations = _Equations(problem, model)
+    with np.errstate(all="ignore"):
+        try:
+            point = equations.centred(equations.best())
+        except np.linalg.LinAlgError:
+            # Numbers of extreme sizes.
+            return model
+    coef = np.zeros_like(model.coef)
+    coef[equations.used] = point[:-1]
+    intercept = float(problem.unshifted_intercept(coef, point[-1]))
+    objective = value(coef, intercept)
+    if objective > min(limit, model.objective + RISE * abs(model.objective)):
+        return model
+    return PrimalPoint(coef, intercept, objective)
+
+
+def _by_machine(problem: Problem, model: PrimalPoint, limit: float) -> PrimalPoint:
+    """The models of several machines, each for itself."""
+    parts = [
+        polished(one, PrimalPoint(w, b, one.objective(w, b)))
+        for one, w, b in problem.by_machine(model.coef, model.intercept)
+    ]
+    coef = np.concatenate([one.coef for one in parts])
+    intercepts = np.array([one.intercept for one in parts])
+    objective = problem.objective(coef, intercepts)
+    if objective > limit:
+        return model
+    return PrimalPoint(coef, intercepts, objective)
+
+
+class _Equations:
+    """The equations of a model's SVM: its samples on the margin are exactly there.
+
+    A point is its weights and, at the end, its intercept, for shifted columns.
+
+    Parameters
+    ----------
+    problem : Problem
+        Of one machine.
+    model : PrimalPoint
+    """
+
+    def __init__(self, problem: Problem, model: PrimalPoint):
+        self._C, self.used = problem.C, np.flatnonzero(model.coef)
+        w = model.coef[self.used]
+        assert isinstance(problem.data, SignedData)
+        self._rows, self._y = problem.data.few_rows(self.used), problem.y
+        self._is_free = problem.fit_intercept
+        self.start = np.append(w, model.intercept + w @ problem.shift[self.used])
+        scales = problem.norms[self.used] / np.sqrt(problem.n_samples)
+        self._scales = np.append(np.where(scales > 0, scales, 1.0), 1.0)
+        stays = np.isin(problem.columns.groups[self.used], problem.include)
+        # What a weight becomes that does not matter.
+        self._nothing = np.append(np.where(stays, w, 0.0), 0.0)
+
+    def best(self) -> np.ndarray:
+        """The point with the least objective, of all that were tried."""
+        point, known = self.start, None
+        for _ in range(ROUNDS):
+            counts = self._note_near(point)
+            tries = [] if counts == known else self._solutions(point)
+            better = min(tries, key=self._cost, default=point)
+            if known is not None and not self._cost(better) < self._cost(point):
+                break
+            point, known = better, counts
+        return point
+
+    def _cost(self, point: np.ndarray) -> float:
+        """The objective, but for rounding."""
+        loss = np.maximum(self._gaps(point), 0.0)
+        return float(0.5 * point[:-1] @ point[:-1] + self._C @ loss)
+
+    def _gaps(self, point: np.ndarray) -> np.ndarray:
+        """How far samples are below the margin."""
+        return 1.0 - point[:-1] @ self._rows - point[-1] * self._y
+
+    def centred(self, point: np.ndarray) -> np.ndarray:
+        """A point with the intercept in the middle of those that are as good.
+
+        If the slope of the loss is zero on one side of the intercept, the interval ends
+        where it changes, on the margin of a sample.
+        """
+        gaps, y = self._gaps(point), self._y
+        is_near = np.abs(gaps) <= NEAR[-1]
+        below = gaps > NEAR[-1]
+        centre, tiny = point[-1], RANK * self._C.sum()
+        moves = [0.0, 0.0]
+        for k, side in enumerate((1.0, -1.0) if self._is_free else ()):
+            loses, gains = side * y < 0, side * y > 0
+            slope = self._C @ (loses & (is_near | below)) - self._C @ (gains & below)
+            if abs(slope) <= tiny:
+                stops = np.abs(gaps[~is_near & (gains == below)])
+                moves[k] = side * stops.min(initial=np.inf)
+        both = np.isfinite(moves).all()
+        return np.append(point[:-1], centre + sum(moves) / 2) if both else point
+
+    def _note_near(self, point: np.ndarray) -> list[tuple[int, int]]:
+        """Note the samples near the margin of a point, and below; return how many."""
+        gaps = self._gaps(point)
+        self._near = [np.abs(gaps) <= near for near in NEAR]
+        self._below = [gaps > near for near in NEAR]
+        pairs = zip(self._near, self._below, strict=True)
+        return [(int(a.sum()), int(b.sum())) for a, b in pairs]
+
+    def _solutions(self, point: np.ndarray) -> list[np.ndarray]:
+        """Points for different sets of samples on the margin of another one."""
+        sizes = np.abs(point) * self._scales
+        matter = sizes > NOTHING * sizes.max()
+        matter[-1] = self._is_free
+        masks = [matter]
+        if not matter[:-1].all():
+            masks.append(np.append(np.ones(self.used.size, bool), self._is_free))
+        found: list[np.ndarray] = []
+        before = -1
+        for is_near, is_below in zip(self._near, self._below, strict=True):
+            # Sets that contain each other differ if their numbers do.
+            number = int(is_near.sum())
+            if number == before:
+                continue
+            before, weights = number, np.where(is_below, self._C, 0.0)
+            pull = np.append(self._rows @ weights, self._y @ weights)
+            near = np.vstack([self._rows[:, is_near], self._y[is_near]])
+            for mask in masks:
+                found += self._solved(point, near, pull, mask)
+        return [one for one in map(self._cleaned, found) if self._keeps_signs(one)]
+
+    def _cleaned(self, point: np.ndarray) -> np.ndarray:
+        """A point with zeros for what does not matter; included features stay."""
+        sizes = np.abs(point) * self._scales
+        return np.where(sizes > NOTHING * sizes.max(), point, self._nothing)
+
+    def _keeps_signs(self, point: np.ndarray) -> bool:
+        return bool((point[:-1] * self.start[:-1] >= 0).all())
+
+    def _solved(
+        self,
+        point: np.ndarray,
+        near: np.ndarray,
+        pull: np.ndarray,
+        mask: np.ndarray,
+    ) -> Iterator[np.ndarray]:
+        """Points for which the samples ``near`` are on the margin.
+
+        The SVM is the least ``1/2 ||w||^2 - pull v`` among the points ``v`` for which
+        they are, where ``pull`` is the sum of the samples below the margin.
+        """
+        scales = self._scales[mask]
+        rows, pull = near[mask] / scales[:, np.newaxis], pull[mask] / scales
+        is_weight = np.flatnonzero(mask) < self.used.size
+        squares = np.where(is_weight, scales**-2.0, 0.0)
+        # In units in which all columns are of the same size.
+        for M, ones in _independent(rows.T):
+            back, free = _inverse(M)
+            if not M.size and mask[-1]:
+                # The intercept is anywhere between two margins.
+                free = free[:, :-1]
+            H = free.T @ (squares[:, np.newaxis] * free)
+            v = point[mask] * scales
+            for _ in range(REFINEMENTS):
+                v = v + back @ (ones - M @ v)
+                if free.shape[1]:
+                    slope = free.T @ (pull - squares * v)
+                    v = v + free @ np.linalg.lstsq(H, slope, rcond=1e-15)[0]
+            v = v + back @ (ones - M @ v)
+            if np.isfinite(v).all():
+                full = np.zeros(mask.size)
+                full[mask] = v / scales
+                yield full
+
+
+def _independent(rows: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Equations for ``rows @ v = 1`` without those that follow from others.
+
+    If they contradict each other, there are also those of the least squares, without
+    those that nearly follow from others.
+    """
+    if len(rows) > rows.shape[1]:
+        # On categories there are many copies.
+        keys = np.round(rows @ np.cos(np.arange(rows.shape[1])), 9)
+        rows = rows[np.unique(keys, return_index=True)[1]]
+    rest = rows.copy()
+    chosen: list[int] = []
+    sizes: list[float] = []
+    for _ in range(min(rows.shape)):
+        i, j = divmod(int(np.abs(rest).argmax()), rest.shape[1])
+        pivot = rest[i, j]
+        if abs(pivot) <= RANK * (sizes[0] if sizes else 0.0):
+            break
+        chosen.append(i)
+        sizes.append(abs(pivot))
+        rest -= np.outer(rest[:, j] / pivot, rest[i])
+    M, ones = rows[chosen], np.ones(len(chosen))
+    yield M, ones
+    rank = sum(one > SAME * sizes[0] for one in sizes)
+    if rank and np.abs(rows @ (_inverse(M)[0] @ ones) - 1.0).max() > RANK:
+        basis = np.linalg.svd(M[:rank])[2][:rank]
+        inner = rows @ basis.T
+        yield inner.T @ inner @ basis / len(rows), inner.mean(axis=0)
+
+
+def _inverse(M: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The inverse of a matrix of full row rank, and a basis of its null space."""
+    rank, n = M.shape
+    if rank == 0:
+        return np.zeros((n, 0)), np.eye(n)
+    U, s, Vt = np.linalg.svd(M)
+    return (Vt[:rank].T / s) @ U.T, Vt[rank:].T

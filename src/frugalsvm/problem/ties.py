@@ -1,0 +1,45 @@
+"""Ties: scores that differ by rounding are equal, wherever a model decides.
+
+On categories and integers many samples have a score of exactly 0, 1 or -1, or share
+another one. Sums in another order differ in their last digits, and an order by these
+would be an order of rounding errors. So scores are rounded to decimals that depend on
+the weights alone: in estimators, in exported models, and before any threshold, class or
+AUC. A score is above a threshold if both, rounded, say so, and of equal scores of
+several classes the first class is predicted.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+# Of scores whose unit is the margin of an SVM: far above rounding errors, and above the
+# effect of noise in the ninth decimal of the data.
+DECIMALS = 7
+# Weights below 10^-3 may belong to scores as small: they get as many more.
+SMALL = 3
+# Powers of ten beyond this overflow.
+MOST_DECIMALS = 300
+
+
+def decimals_of(coef: np.ndarray) -> int:
+    """The number of decimals of the scores of a model with some weights."""
+    largest = float(np.abs(coef).max(initial=0.0))
+    if largest == 0.0:
+        return DECIMALS
+    more = int(np.ceil(-np.log10(largest))) - SMALL
+    return min(DECIMALS + max(0, more), MOST_DECIMALS)
+
+
+def rounded(scores: Any, coef: np.ndarray) -> Any:
+    """The scores of a model with some weights, or a threshold of them, rounded."""
+    # Adding zero turns -0.0 into 0.0.
+    return np.round(scores, decimals_of(coef)) + 0.0
+
+
+def most_frequent(scores: np.ndarray) -> tuple[float, int]:
+    """The most frequent of rounded scores, and how many samples have it."""
+    values, counts = np.unique(scores, return_counts=True)
+    place = int(counts.argmax())
+    return float(values[place]), int(counts[place])
