@@ -101,7 +101,7 @@ class FinalFit:
                 problem, work.budgets, work.weights, effort=work.effort, seed=seed,
                 n_jobs=self.options.get("n_jobs"), seeds=starts,
                 time_limit=None if limit is None else SHARE_OF_PATH * limit,
-                most_samples=work.most_samples,
+                most_samples=work.most_samples, pace=work.pace,
             )  # fmt: skip
         number = int(seeds.generate_state(1)[0])
         was_interrupted, n_solves = grid.was_interrupted, grid.n_solves

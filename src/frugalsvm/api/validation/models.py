@@ -69,12 +69,12 @@ def codes_of(scores: np.ndarray) -> np.ndarray:
     return (scores > 0).astype(np.intp)
 
 
-def svm_on(problem: Problem, support: np.ndarray) -> Linear:
+def svm_on(problem: Problem, support: np.ndarray, tol: float = FINAL_TOL) -> Linear:
     """The SVM on a support, as a model of all columns."""
     from ...driver.result import by_machine
     from ...search.evaluator import Evaluator
 
-    solution = Evaluator(problem).solve(support, tol=FINAL_TOL)
+    solution = Evaluator(problem).solve(support, tol=tol)
     assert solution is not None
     coef = np.zeros(problem.n_columns)
     coef[problem.columns.of(solution.support)] = solution.w
