@@ -116,6 +116,11 @@ class BudgetedChoice(ScoredChoice):
                 "pairs of budget and C are finished in all folds, and the best of "
                 "them was taken"
             )
+        if found.n_shortened:
+            words.append(
+                f"the searches of {found.n_shortened:,} pairs of budget and C, which "
+                "share the time"
+            )
         if self.result_.status is Status.TIME_LIMIT:
             words.append(
                 f"the fit to all data: {self.result_.verdict}, which is above "
