@@ -59,7 +59,9 @@ def choice(table, time_limit, **options):
             **options,
         ).fit(*table)  # fmt: skip
     compared = np.isfinite(model.path_.score_mean[0])
-    return model.path_.max_features[compared].tolist(), [str(one.message) for one in caught]
+    return model.path_.max_features[compared].tolist(), [
+        str(one.message) for one in caught
+    ]
 
 
 @pytest.mark.parametrize("most_bytes", [cells.MOST_BYTES, 0])
