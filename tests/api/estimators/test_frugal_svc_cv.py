@@ -202,7 +202,8 @@ def test_auto_grids(table):
     X, y = table
     # Little effort leaves out some of them.
     for effort, budgets, n_refit in (
-        ("fast", [1, 2, 3, 5, 8], 5), ("normal", [1, 2, 3, 4, 5, 6, 8], 9),
+        ("fast", [1, 2, 3, 5, 8], 5),
+        ("normal", [1, 2, 3, 4, 5, 6, 8], 9),
     ):
         model = FrugalSVCCV(cv=2, effort=effort, random_state=0).fit(X, y)
         np.testing.assert_array_equal(model.path_.max_features, budgets)

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ...runtime.blas import single_threaded_blas
+
 if TYPE_CHECKING:
     from ...driver.result import Result
     from ...problem.problem import Problem
@@ -74,7 +76,9 @@ def svm_on(problem: Problem, support: np.ndarray, tol: float = FINAL_TOL) -> Lin
     from ...driver.result import by_machine
     from ...search.evaluator import Evaluator
 
-    solution = Evaluator(problem).solve(support, tol=tol)
+    # As in a run: threads inside small products only wait for each other.
+    with single_threaded_blas():
+        solution = Evaluator(problem).solve(support, tol=tol)
     assert solution is not None
     coef = np.zeros(problem.n_columns)
     coef[problem.columns.of(solution.support)] = solution.w

@@ -42,9 +42,11 @@ STEADY = Pace()
 QUICK = Pace(
     budgets=(1, 2, 3, 5, 8, 12, 20),
     refit_C=(0.003, 0.03, 0.3, 3.0, 30.0),
-    tol=1e-3,
-    search=SearchParameters(svm_tol=1e-4, n_taken=1, exchange_rounds=0),
-    work_share=0.1,
+    tol=3e-3,
+    search=SearchParameters(
+        svm_tol=1e-3, n_taken=1, exchange_rounds=0, large_support=(2, 4)
+    ),
+    work_share=0.05,
 )
 
 
