@@ -54,7 +54,7 @@ class GridSearch:
     Attributes
     ----------
     stop : StopCondition
-    n_shortened : int
+    shortened : set of CellIndex
         Cells whose search was cut short by a limit of their own.
     was_interrupted : bool
         Whether Ctrl-C was pressed during a step.
@@ -77,7 +77,7 @@ class GridSearch:
         ensure_compiled(problem, options, "path", _warm_up)
         self.stop = StopCondition() if stop is None else stop
         self.was_interrupted = False
-        self.n_shortened = 0
+        self.shortened: set[CellIndex] = set()
         # On the clock of the stop condition, when the present cell has to end.
         self._cell_end = np.inf
         if pace.search is not None:
@@ -126,7 +126,8 @@ class GridSearch:
         """
         self._cell_end = self.stop.seconds + seconds
         finished = self._supervised(partial(self._search.begin, index, seeds or []))
-        self.n_shortened += finished and self.stop.seconds >= self._cell_end
+        if finished and self.stop.seconds >= self._cell_end:
+            self.shortened.add(index)
         return finished
 
     def exchange(self) -> bool:

@@ -73,10 +73,20 @@ def test_every_budget_gets_a_share(table, clock, monkeypatch, most_bytes):
     assert "the searches of 5 pairs" in caught[0]
 
 
-def test_a_share_that_is_not_used_is_for_the_others(table, clock):
-    compared, caught = choice(table, 3 * len(BUDGETS) * LONG / cells.SHARE_OF_FOLDS + 9)
+def test_enough_time_cuts_nothing_short(table, clock):
+    compared, caught = choice(table, 2 * 3 * len(BUDGETS) * LONG / cells.SHARE_OF_FOLDS)
     assert compared == BUDGETS
     assert "the searches of" not in " ".join(caught)
+
+
+def test_cells_are_spread_as_far_as_their_time_goes():
+    assert cells._spread(np.zeros(3), 0.0) == [0, 1, 2]
+    seconds = np.array([1.0, 2.0, 3.0, 4.0, 5.0])
+    assert cells._spread(seconds, np.inf) == [0, 1, 2, 3, 4]
+    assert cells._spread(seconds, 8.0) == [2, 4]
+    assert cells._spread(seconds, 7.0) == [4]
+    assert cells._spread(seconds, 3.5) == [2]
+    assert cells._spread(seconds, 0.5) == [0]
 
 
 def test_budgets_are_spread_if_there_is_no_time_for_all(table, clock, monkeypatch):
@@ -87,7 +97,8 @@ def test_budgets_are_spread_if_there_is_no_time_for_all(table, clock, monkeypatc
         clock.now += 10.0
 
     monkeypatch.setattr(FoldSearch, "_score", slow)
-    # After the first one, 120 seconds for two budgets of 60: 30 of them to score.
-    compared, caught = choice(table, (330.0 + 125.0) / cells.SHARE_OF_FOLDS)
+    # The first one takes 330 seconds, of which 30 to score. Others have at least as
+    # much time as scoring for their search, and more with their budget: 90 and 110.
+    compared, caught = choice(table, (330.0 + 205.0) / cells.SHARE_OF_FOLDS)
     assert compared == [1, 4, 6]
     assert "3 of 6 pairs" in caught[0]

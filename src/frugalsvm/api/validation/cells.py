@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
 from joblib import effective_n_jobs
 
 from ...runtime.parallel import Shared
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
 MOST_BYTES = 2**31
 # The part of a time limit that the folds may use; the rest is for the fit of all data.
 SHARE_OF_FOLDS = 0.75
-# For estimates of the time left: a step costs as much as its budget and this.
-FIXED_COST = 5.0
 
 
 @dataclass(frozen=True)
@@ -85,8 +84,11 @@ class WatchedFolds(NamedTuple):
 
     @property
     def n_shortened(self) -> int:
-        """Cells whose search was cut short in a fold."""
-        return max(fold.n_shortened for fold in self.folds)
+        """Cells finished in all folds whose search was cut short in any."""
+        cut = [one.shortened for one in self.folds]
+        return sum(
+            any(cell in one for one in cut) for cell in finished_cells(self.folds)
+        )
 
 
 @dataclass
@@ -201,7 +203,7 @@ class _Teller:
         """Tell of one cell; return whether to stop."""
         work, (i, j), seconds = self.work, index, self.stop.seconds
         self.n_done += 1
-        costs = FIXED_COST + work.budgets
+        costs = work.costs
         self._work_done += costs[j]
         total = self.n_folds * work.weights.size * costs.sum()
         left = seconds * (total / self._work_done - 1.0)
@@ -241,12 +243,14 @@ def _side_by_side(
                 search = FoldSearch(work, own, job, stop)
                 searches.append(open_folds.enter_context(search))
             stop.restart(None)
-            for index, n_left in _within(searches, stop, watch.time_limit):
+            for index, seconds in _within(work, searches, stop, watch.time_limit):
                 is_first = index == searches[0].indices[0]
+                end = stop.seconds + seconds
                 for k, search in enumerate(searches):
                     if (teller.was_stopped and not is_first) or stop.should_stop():
                         break
-                    score = search.step(index, n_left * len(jobs) - k)
+                    share = (end - stop.seconds) / (len(jobs) - k)
+                    score = search.step(index, share)
                     if score is None:
                         break
                     teller.tell(k, index, score)
@@ -269,26 +273,41 @@ def _side_by_side(
 
 
 def _within(
-    searches: list[FoldSearch], stop: StopCondition, time_limit: float | None
-) -> Iterator[tuple[CellIndex, int]]:
-    """Cells that there is time for, and how many there are, this one included.
+    work: GridWork,
+    searches: list[FoldSearch],
+    stop: StopCondition,
+    time_limit: float | None,
+) -> Iterator[tuple[CellIndex, float]]:
+    """Cells that there is time for, and the seconds that each may take in all folds.
 
-    They are spread evenly over those that are left. A search that takes less time than
-    its scoring would not be worth it.
+    A search that takes less time than its scoring would not be worth it.
     """
     indices, number = searches[0].indices, 0
+    costs = np.tile(work.costs, work.weights.size)
+    least = 0.0
     while number < len(indices):
-        n_left = len(indices) - number
-        least = 2.0 * sum(search.scoring_seconds for search in searches)
-        n_tried = n_left
-        if least > 0.0:
-            n_tried = max(1, int(min(n_left, stop.seconds_left / least)))
-        number += -(-n_left // n_tried) - 1
-        yield indices[number], n_tried
+        left, rest = stop.seconds_left, costs[number:]
+        chosen = _spread(least * rest, left)
+        first = chosen[0]
+        seconds = left * float(rest[first] / rest[chosen].sum())
+        number += first
+        yield indices[number], seconds
+        scoring = sum(search.scoring_seconds for search in searches)
+        least = 2.0 * scoring / float(costs[number])
         if number == 0:
             # The first cell is not limited, so that there is a model.
             stop.limit(time_limit)
         number += 1
+
+
+def _spread(seconds: np.ndarray, limit: float) -> list[int]:
+    """As many cells as a limit allows, spread evenly, from the seconds of each."""
+    n = seconds.size
+    for n_chosen in range(n, 0, -1):
+        chosen = [-(-(k + 1) * n // n_chosen) - 1 for k in range(n_chosen)]
+        if seconds[chosen].sum() <= limit:
+            return chosen
+    return np.flatnonzero(seconds <= limit)[-1:].tolist() or [0]
 
 
 def _known(fold: GridFold) -> list[CellIndex]:

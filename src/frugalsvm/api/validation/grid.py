@@ -36,6 +36,9 @@ AUTO_C_OF_CLASSES = (0.3,)
 # together, and did not score best on any of the paper's nine small data sets.
 AUTO_SHARED_C = (1e-3, 1e-2, 1e-1, 1.0, 10.0)
 
+# For shares and estimates of time, a step costs as much as its budget and this.
+FIXED_COST = 5.0
+
 
 def budgets_of(
     max_features: Any,
@@ -101,7 +104,7 @@ class GridFold(NamedTuple):
         On the training part.
     supports : list of list of (ndarray or None)
     n_solves : int
-    n_shortened : int
+    shortened : frozenset of CellIndex
         Cells whose search was cut short, so that the others have time, too.
     """
 
@@ -111,7 +114,7 @@ class GridFold(NamedTuple):
     objectives: np.ndarray
     supports: list[list[np.ndarray | None]]
     n_solves: int
-    n_shortened: int = 0
+    shortened: frozenset[CellIndex] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -150,6 +153,11 @@ class GridWork:
         return self.weights.size * self.budgets.size
 
     @property
+    def costs(self) -> np.ndarray:
+        """Of a step with each budget, for shares of time; only ratios matter."""
+        return FIXED_COST + self.budgets
+
+    @property
     def n_refit(self) -> int:
         """Number of SVMs on the features of each cell."""
         return 1 if self.refit_weights is None else self.refit_weights.size
@@ -171,10 +179,12 @@ class GridWork:
         with FoldSearch(self, data, job, stop) as fold:
             # The first cell is finished in any case, so that there is a model.
             stop.restart(None)
+            costs = np.tile(self.costs, self.weights.size)
             for number, index in enumerate(fold.indices):
                 if number == 1:
                     stop.limit(self.time_limit)
-                score = fold.step(index, self.n_cells - number)
+                share = float(costs[number] / costs[number:].sum())
+                score = fold.step(index, share * stop.seconds_left)
                 if score is None or on_step(index, score):
                     break
             else:
@@ -240,14 +250,14 @@ class FoldSearch:
         """All cells in their order."""
         return self._search.indices
 
-    def step(self, index: CellIndex, n_left: int) -> float | None:
+    def step(self, index: CellIndex, seconds: float = np.inf) -> float | None:
         """Finish the next cell; return its best score, None if it was stopped.
 
-        The time that is left is shared by so many steps, this one included.
+        It is searched so that it takes about so many seconds with its scoring.
         """
         stop = self._search.stop
-        share = stop.seconds_left / n_left - self.scoring_seconds
-        if not self._search.begin(index, seconds=max(0.0, share)):
+        limit = max(0.0, seconds - self.scoring_seconds)
+        if not self._search.begin(index, seconds=limit):
             return None
         begun = stop.seconds
         self._score(index, self._search.solution(index))
@@ -279,7 +289,7 @@ class FoldSearch:
             chance = chance_scores(self._work.scoring, self._test, params)
         return GridFold(
             self._scores, self._constant, chance, objectives, supports,
-            self._search.n_solves, self._search.n_shortened,
+            self._search.n_solves, frozenset(self._search.shortened),
         )  # fmt: skip
 
     def _score(self, index: CellIndex, solution: Solution) -> None:
