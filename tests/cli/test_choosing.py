@@ -10,7 +10,9 @@ import pytest
 from frugalsvm.api.grid_search import GridSearch
 from frugalsvm.api.validation import final_fit
 from frugalsvm.api.validation.cells import SHARE_OF_FOLDS
+from frugalsvm.api.validation.grid import FoldSearch
 from frugalsvm.cli import choosing, fit_run, fitting, validation
+from frugalsvm.cli.panel import Panel
 from frugalsvm.cli.study import Conditions, Search, load_data
 
 FAST = ("-t", "state", "--effort", "fast", "--folds", "3")
@@ -20,11 +22,11 @@ def stop_after(n_steps, how, monkeypatch):
     """Do something to the search of a choice after some steps."""
     begun, begin = [], GridSearch.begin
 
-    def step(self, *arguments):
+    def step(self, *arguments, **options):
         begun.append(arguments)
         if len(begun) == n_steps + 1:
             how(self)
-        return begin(self, *arguments)
+        return begin(self, *arguments, **options)
 
     monkeypatch.setattr(GridSearch, "begin", step)
 
@@ -57,21 +59,22 @@ def limits(monkeypatch):
 def test_a_time_limit_takes_the_best_of_what_all_folds_have(run, run_json, data):
     options = (*FAST, "-k", "auto", "--time-limit", "0")
     done = run("fit", data, *options, "--report", "r.html", "--model", "m.json")
-    words = "--time-limit ended the choice: 1 of 5 feature limits were compared"
+    words = "--time-limit ended the choice: 1 of 4 feature limits were compared"
     assert words in done.stderr
     assert "--time-limit ended before: the cross-validation" in done.stderr
     assert "alternatives of the report (see frugalsvm alternatives)" in done.stderr
     assert "at most 1 feature and C = 1 (feature limit chosen by" in done.stdout
     assert "The search stopped at the time limit" in done.stdout
     page = Path("r.html").read_text()
-    assert f"C set by the user; {words}" in page
+    assert "C set by the user; --effort fast leaves out: feature limits 4;" in page
+    assert f"has them; {words} in all folds (1)" in page
     assert "nan" not in page.split("Show the numbers")[-1].split("</table>")[0]
     assert len(json.loads(Path("m.json").read_text())["features"]) == 1
     found = run_json("fit", data, *options)
     assert found["max_features"] == 1
-    assert found["choice"] == {
-        "compared": 1, "candidates": 5, "ended_by_time_limit": True,
-    }  # fmt: skip
+    choice = found["choice"]
+    assert (choice["compared"], choice["candidates"], choice["shortened"]) == (1, 4, 0)
+    assert choice["ended_by_time_limit"]
     assert found["cross_validation"] is None
     assert len(found["left_out"]) == 1
     assert found["proof"]["lower_bound"] <= found["proof"]["objective"]
@@ -92,9 +95,9 @@ def test_one_limit_is_for_choice_and_search(run_json, data, limits, monkeypatch)
     shares, paths = [], []
     watch, final = choosing.Watch, choosing.FinalFit
 
-    def watched(limit):
+    def watched(limit, callback):
         shares.append(limit)
-        return watch(limit)
+        return watch(limit, callback)
 
     def fitted(*arguments, **options):
         paths.append(options["time_limit"])
@@ -118,7 +121,7 @@ def test_one_limit_is_for_choice_and_search(run_json, data, limits, monkeypatch)
 def test_without_a_limit_there_is_none(run_json, data, limits):
     found = run_json("fit", data, *FAST, "-k", "auto")
     assert limits == {"all": [None], "folds": [None] * 3}
-    assert found["choice"]["compared"] == found["choice"]["candidates"] == 5
+    assert found["choice"]["compared"] == found["choice"]["candidates"] == 4
     assert not found["choice"]["ended_by_time_limit"]
     assert run_json("fit", data, *FAST)["choice"] is None
 
@@ -156,7 +159,7 @@ def test_large_tables_are_compared_fold_by_fold(run_json, data, monkeypatch):
 def test_ctrl_c_takes_the_best_so_far_and_ends(run, data, folder, monkeypatch):
     stop_after(7, press_ctrl_c, monkeypatch)
     done = run("fit", data, *FAST, "-k", "auto", "--model", "m.json", code=130)
-    words = "Ctrl-C ended the choice: 2 of 5 feature limits were compared"
+    words = "Ctrl-C ended the choice: 2 of 4 feature limits were compared"
     assert words in done.stderr
     assert "interrupted: this is the best model found so far" in done.stderr
     assert "The search was interrupted" in done.stdout
@@ -196,13 +199,63 @@ def test_ctrl_c_before_anything_is_compared(run, data, monkeypatch):
 def test_ctrl_c_in_the_choice_of_a_fold_ends_the_cross_validation(
     run, data, monkeypatch
 ):
-    # Three folds of seven feature limits are the choice on all rows.
-    stop_after(21 + 7, press_ctrl_c, monkeypatch)
+    # Three folds of four feature limits are the choice on all rows.
+    stop_after(12 + 7, press_ctrl_c, monkeypatch)
     monkeypatch.setattr(choosing.FinalFit, "run", without_a_path(choosing.FinalFit.run))
     done = run("fit", data, *FAST, "-k", "auto", code=130)
     assert "found so far, without cross-validation" in done.stderr
     assert "ended the choice" not in done.stderr
     assert "Proved" in done.stdout
+
+
+@pytest.mark.parametrize("most_bytes", [choosing.MOST_BYTES, 0])
+def test_progress_begins_before_the_first_fold_ends(run, data, monkeypatch, most_bytes):
+    monkeypatch.setattr(choosing, "MOST_BYTES", most_bytes)
+    ended, said = [], []
+    result = FoldSearch.result
+    monkeypatch.setattr(
+        FoldSearch, "result", lambda fold: ended.append(1) or result(fold)
+    )
+    step = Panel.step
+    monkeypatch.setattr(
+        Panel,
+        "step",
+        lambda panel, one: said.append((one.n_done, len(ended))) or step(panel, one),
+    )
+    done = run("fit", data, *FAST, "-k", "auto", "--C", "auto")
+    assert said[0] == (1, 0)
+    # The folds of the cross-validation choose, too.
+    assert len(said) == 4 * 12
+    lines = done.stderr.splitlines()
+    at = next(k for k, line in enumerate(lines) if line.startswith("choosing"))
+    plan, left_out, first = lines[at + 1 : at + 4]
+    assert plan == "  comparing feature limits 1, 2, 3, 5, each with 5 C, in 3 folds"
+    assert left_out == (
+        "  --effort fast leaves out: feature limits 4; 4 of 9 C; most of the search "
+        "with each limit; --effort normal has them"
+    )
+    assert "step 1 of 12 (feature limit 1, fold 1), about" in first
+
+
+def test_a_fast_choice_does_less(data):
+    table = load_data(data, "state")
+    work = {}
+    for effort in ("fast", "normal"):
+        found = choosing.choose(table, Conditions("auto", "auto"), Search(effort), 3)
+        folds = found.found.folds
+        work[effort] = sum(fold.n_solves + fold.scores.size for fold in folds)
+        assert bool(choosing.left_out_words(found.work, found.given)) == (
+            effort == "fast"
+        )
+    assert work["fast"] < 0.8 * work["normal"]
+    inner = [validation.inner_folds(Search(e), 5, 100) for e in ("fast", "normal")]
+    assert inner == [3, 5]
+
+
+def test_large_tables_say_how_many_rows_are_used(run, data, monkeypatch):
+    monkeypatch.setattr(choosing, "MOST_SAMPLES", 30)
+    done = run("fit", data, *FAST, "-k", "auto")
+    assert "in 3 folds, trained on 30 of about 54 rows each" in done.stderr
 
 
 def without_a_path(run):

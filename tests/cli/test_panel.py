@@ -4,6 +4,8 @@ import math
 
 from rich.console import Console
 
+from frugalsvm.api.validation.cells import ChoiceProgress
+from frugalsvm.cli import panel as panel_module
 from frugalsvm.cli.panel import Panel
 from frugalsvm.cli.session import Session
 from frugalsvm.runtime.progress import Progress, logger
@@ -65,3 +67,24 @@ def test_quiet_prints_nothing_and_keeps_the_logging_configuration():
         logger.log(logging.WARNING, "compiling")
     assert file.getvalue() == ""
     assert (list(logger.handlers), logger.propagate) == before
+
+
+def test_steps_of_a_choice_are_lines_with_an_estimate(monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr(panel_module.time, "monotonic", lambda: now[0])
+    made, file = session(False)
+    with Panel(made) as panel:
+        panel.phase("choosing")
+        for k in range(1, 5):
+            panel.step(ChoiceProgress(3.0 * k, k % 2, 5, 0.1, 0.8, k, 4, 60.0 - k))
+            now[0] += 6.0
+    assert file.getvalue().splitlines() == [
+        "choosing ...",
+        "  3 s: step 1 of 4 (feature limit 5, fold 2), about 1 min to go",
+        "  9 s: step 3 of 4 (feature limit 5, fold 2), about 55 s to go",
+    ]
+    made, file = session(True)
+    with Panel(made) as panel:
+        panel.step(ChoiceProgress(3.0, 0, 5, 0.1, 0.8, 1, 4, 60.0))
+        panel._live.refresh()
+    assert "step 1 of 4" in file.getvalue()

@@ -10,11 +10,12 @@ import pytest
 import scipy.linalg  # noqa: F401  Before a run: what is loaded later is not limited.
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from frugalsvm import Problem, solve
+from frugalsvm import FrugalSVCCV, Problem, solve
 from frugalsvm.api import grid_search
 from frugalsvm.runtime.blas import single_threaded_blas
 from frugalsvm.runtime.stopping import Abandoned, StopCondition
 from frugalsvm.runtime.supervision import supervise
+from frugalsvm.search.evaluator import Evaluator
 from tests.reference import random_data
 
 
@@ -131,4 +132,20 @@ def test_the_relaxations_of_a_path_are_runs_too(before, monkeypatch):
         seed=np.random.SeedSequence(0),
     )  # fmt: skip
     assert seen == [{1}] * 4
+    assert n_threads() == before
+
+
+def test_the_svms_that_are_scored_are_runs_too(before, monkeypatch):
+    assert 2 in before
+    seen = []
+    solve_one = Evaluator.solve
+
+    def watched(*arguments, **options):
+        seen.append(n_threads())
+        return solve_one(*arguments, **options)
+
+    monkeypatch.setattr(Evaluator, "solve", watched)
+    X, y = random_data(np.random.default_rng(0), 40, 6)
+    FrugalSVCCV([1, 2], cv=2, effort="fast").fit(X, y)
+    assert seen.count({1}) == len(seen) > 20
     assert n_threads() == before

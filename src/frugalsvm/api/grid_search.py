@@ -29,6 +29,7 @@ from ..search.evaluator import Evaluator, Stop
 from ..search.native.relaxation import relax_natively
 from ..search.path_search import CellIndex, GridSolutions, PathSearch
 from ..search.restarts import SwapOptions
+from .validation.pace import STEADY, Pace
 
 
 class GridSearch:
@@ -48,10 +49,13 @@ class GridSearch:
         Threads.
     stop : StopCondition, default=None
         Ends the search early; None for no limit.
+    pace : Pace, default=STEADY
 
     Attributes
     ----------
     stop : StopCondition
+    shortened : set of CellIndex
+        Cells whose search was cut short by a limit of their own.
     was_interrupted : bool
         Whether Ctrl-C was pressed during a step.
     """
@@ -66,16 +70,23 @@ class GridSearch:
         seed: np.random.SeedSequence,
         n_jobs: int = 1,
         stop: StopCondition | None = None,
+        pace: Pace = STEADY,
     ):
         chosen = check_effort(effort)
         options = SwapOptions(patience=chosen.path_patience)
         ensure_compiled(problem, options, "path", _warm_up)
         self.stop = StopCondition() if stop is None else stop
         self.was_interrupted = False
+        self.shortened: set[CellIndex] = set()
+        # On the clock of the stop condition, when the present cell has to end.
+        self._cell_end = np.inf
+        if pace.search is not None:
+            problem = problem.with_parameters(pace.search)
         self._pool = ThreadPoolExecutor(n_jobs)
         self._search = PathSearch(
             problem.watching(self.stop.flag), budgets, weights, options, self._pool,
-            seed, self.stop.should_stop, partial(search_limit, chosen),
+            seed, self.stop.should_stop,
+            partial(search_limit, chosen, share=pace.work_share), self._is_late,
         )  # fmt: skip
 
     def __enter__(self) -> Self:
@@ -102,12 +113,26 @@ class GridSearch:
         """The best solution of a cell that has begun."""
         return self._search.solution(index)
 
-    def begin(self, index: CellIndex, seeds: list[np.ndarray] | None = None) -> bool:
-        """Search in the next cell; return whether that was finished."""
-        return self._supervised(partial(self._search.begin, index, seeds or []))
+    def begin(
+        self,
+        index: CellIndex,
+        seeds: list[np.ndarray] | None = None,
+        seconds: float = np.inf,
+    ) -> bool:
+        """Search in the next cell; return whether that was finished.
+
+        After some seconds the cell ends with what it has found, which counts as
+        finished.
+        """
+        self._cell_end = self.stop.seconds + seconds
+        finished = self._supervised(partial(self._search.begin, index, seeds or []))
+        if finished and self.stop.seconds >= self._cell_end:
+            self.shortened.add(index)
+        return finished
 
     def exchange(self) -> bool:
         """Let neighbours exchange what they found; return whether that was finished."""
+        self._cell_end = np.inf
         return self._supervised(self._search.exchange)
 
     def run(self, seeds: dict[CellIndex, list[np.ndarray]] | None = None) -> int:
@@ -117,6 +142,10 @@ class GridSearch:
                 return number
         self.exchange()
         return len(self.indices)
+
+    def _is_late(self) -> bool:
+        """Whether the present cell has to end."""
+        return self.stop.should_stop() or self.stop.seconds >= self._cell_end
 
     def _supervised(self, step: Callable[[], None]) -> bool:
         """Do a step; return whether it was finished."""
@@ -244,6 +273,7 @@ def bounded_grid(
     seeds: dict[CellIndex, list[np.ndarray]] | None = None,
     time_limit: float | None = None,
     most_samples: int | None = None,
+    pace: Pace = STEADY,
 ) -> BoundedGrid:
     """A search over all cells with the bounds of all relaxations.
 
@@ -255,7 +285,7 @@ def bounded_grid(
     searched = few_samples(problem, most_samples, seed)
     with GridSearch(
         searched, budgets, weights, effort=effort, seed=seed,
-        n_jobs=thread_count(n_jobs), stop=stop,
+        n_jobs=thread_count(n_jobs), stop=stop, pace=pace,
     ) as search:  # fmt: skip
         # Compilation is not timed.
         stop.restart(time_limit)

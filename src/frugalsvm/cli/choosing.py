@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 
-from ..api.validation.cells import SHARE_OF_FOLDS, Watch, WatchedFolds, watched_folds
+from ..api.validation.cells import (
+    SHARE_OF_FOLDS,
+    ChoiceCallback,
+    Watch,
+    WatchedFolds,
+    finished_cells,
+    watched_folds,
+)
 from ..api.validation.choice import DEFAULT_RULE, Choice, ScoredPath
 from ..api.validation.final_fit import FinalFit
 from ..api.validation.folds import FoldJob, fold_seeds
 from ..api.validation.grid import GridWork, budgets_of, weights_of
+from ..api.validation.pace import STEADY
 from ..api.validation.samples import ProblemMaker, Samples
 from ..api.validation.scoring import BalancedAccuracy
 from ..api.validation.splits import possible_folds, stratified_splits
@@ -46,10 +55,16 @@ class Chosen(NamedTuple):
         Scores, and objectives on all rows.
     support : ndarray of int
         The features that were found with them, to search on from.
-    n_finished : int
-        Pairs of budget and C that were compared in all folds.
+    compared : tuple of int
+        The budgets that were compared in all folds.
+    n_shortened : int
+        Of these, how many the time limit cut the search short for.
+    left_out : str
+        What the effort leaves out of a choice, in words; empty if nothing.
     was_late, was_interrupted : bool
         Whether the time limit, or Ctrl-C, ended the comparison.
+    seconds : float
+        What the comparison took.
     time_left : float or None
         Of the time limit, in seconds.
     """
@@ -57,26 +72,33 @@ class Chosen(NamedTuple):
     conditions: Conditions
     path: ScoredPath
     support: np.ndarray
-    n_finished: int
+    compared: tuple[int, ...]
+    n_shortened: int
+    left_out: str
     was_late: bool
     was_interrupted: bool
+    seconds: float
     time_left: float | None
 
     @property
     def n_candidates(self) -> int:
-        """Pairs of budget and C that were to be compared."""
+        """Budgets that were to be compared."""
         return int(self.path.objectives.size)
 
     @property
     def remark(self) -> str:
         """What to say of a comparison that ended early; empty if it did not."""
-        if self.n_finished == self.n_candidates:
-            return ""
+        n_compared = len(self.compared)
+        short = ""
+        if self.n_shortened:
+            short = f"{self.n_shortened} of {n_compared} searches were cut short"
+        if n_compared == self.n_candidates:
+            return short and f"--time-limit shared the time of the choice: {short}"
         ended = "--time-limit" if self.was_late else "Ctrl-C"
         return (
-            f"{ended} ended the choice: {self.n_finished} of {self.n_candidates} "
-            "feature limits were compared in all folds, the smallest first, and the "
-            "best of them was taken"
+            f"{ended} ended the choice: {n_compared} of {self.n_candidates} "
+            f"feature limits were compared in all folds ({numbers(self.compared)}), "
+            "and the best of them was taken" + (short and f"; {short}")
         )
 
 
@@ -87,8 +109,13 @@ def choose(
     folds: int,
     rows: np.ndarray | None = None,
     hold: Hold | None = None,
+    callback: ChoiceCallback | None = None,
+    on_plan: Callable[[str], None] = lambda words: None,
 ) -> GridChoice:
     """Choose budget and C on some rows by cross-validation inside them.
+
+    ``on_plan`` is told what is going to be compared, and what is left out;
+    ``callback`` is told of every step.
 
     A time limit, and Ctrl-C, end it with the best of those that were compared in all
     folds. The time limit is that of the whole fit, and the folds may use a part of it.
@@ -126,9 +153,13 @@ def choose(
         for k, (train, test) in enumerate(splits)
     )
     limit = search.time_limit
+    limit = None if limit is None else SHARE_OF_FOLDS * limit
+    on_plan(plan_words(work, possible, used.size - used.size // possible))
+    left_out = left_out_words(work, conditions)
+    if left_out:
+        on_plan(left_out)
     found = watched_folds(
-        work, samples, jobs, possible,
-        Watch(None if limit is None else SHARE_OF_FOLDS * limit), search.n_jobs,
+        work, samples, jobs, possible, Watch(limit, callback), search.n_jobs,
         preparation=TableFolds(data, preparation, used), most_bytes=MOST_BYTES,
         hold=hold,
     )  # fmt: skip
@@ -147,16 +178,57 @@ def _grid_work(
     if conditions.max_features != AUTO:
         given = conditions.budget
         budgets = [n if given is None else given]
-    # A C that is given does both: it selects the features and gives their weights.
-    given_C = ([conditions.C], "same")
+    pace = search.pace
+    if conditions.C == AUTO:
+        weights = weights_of(AUTO, AUTO, auto_refit=pace.refit_C)
+    else:
+        # It does both: it selects the features and gives their weights.
+        weights = weights_of([conditions.C], "same")
     return GridWork(
-        budgets_of(budgets, n, included.size),
-        *weights_of(*((AUTO, AUTO) if conditions.C == AUTO else given_C)),
+        budgets_of(budgets, n, included.size, pace.budgets),
+        *weights,
         search.choosing_effort,
         ProblemMaker(sides, scale=True),
         BalancedAccuracy(),
         most_samples=MOST_SAMPLES,
+        pace=pace,
     )
+
+
+def plan_words(work: GridWork, folds: int, n_rows: int) -> str:
+    """What is going to be compared."""
+    limits = numbers(work.budgets.tolist())
+    words = f"comparing feature limit{'s' * (work.budgets.size > 1)} {limits}"
+    if work.n_refit > 1:
+        words += f", each with {work.n_refit} C,"
+    words += f" in {folds} folds"
+    most = work.most_samples
+    if most is not None and n_rows > most:
+        words += f", trained on {most:,} of about {n_rows:,} rows each"
+    return words
+
+
+def left_out_words(work: GridWork, conditions: Conditions) -> str:
+    """What the effort leaves out of a choice; empty if nothing."""
+    if work.pace is STEADY:
+        return ""
+    left = []
+    if conditions.max_features == AUTO:
+        least, most = work.budgets[0], work.budgets[-1]
+        between = [one for one in STEADY.budgets if least < one < most]
+        missing = [one for one in between if one not in work.budgets]
+        if missing:
+            left.append(f"feature limits {numbers(missing)}")
+    if work.refit_weights is not None:
+        n_all = len(STEADY.refit_C)
+        left.append(f"{n_all - work.n_refit} of {n_all} C")
+    left.append("most of the search with each limit")
+    return f"--effort fast leaves out: {'; '.join(left)}; --effort normal has them"
+
+
+def numbers(values: Iterable[int]) -> str:
+    """Numbers in a list for people."""
+    return ", ".join(f"{one:,}" for one in values)
 
 
 @dataclass(frozen=True)
@@ -211,11 +283,19 @@ class GridChoice:
         if left is not None and share is not None:
             # If it takes longer, kernels were compiled, which is not counted.
             left -= min(share, time.perf_counter() - started)
+        cells = finished_cells(found.folds)
         return Chosen(
-            self._chosen(fitted.choice), fitted.path, fitted.result.selected,
-            found.n_finished, found.was_late,
-            found.was_interrupted or fitted.was_interrupted, left,
-        )  # fmt: skip
+            self._chosen(fitted.choice),
+            fitted.path,
+            fitted.result.selected,
+            tuple(int(self.work.budgets[j]) for _, j in cells),
+            found.n_shortened,
+            left_out_words(self.work, self.given),
+            found.was_late,
+            found.was_interrupted or fitted.was_interrupted,
+            found.seconds,
+            left,
+        )
 
     def _chosen(self, choice: Choice) -> Conditions:
         i, j, r = choice.key

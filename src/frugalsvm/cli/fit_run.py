@@ -59,6 +59,7 @@ class Run:
         from ..api.validation.splits import possible_folds
         from .fitting import fit_all
         from .levels import check_signed_levels
+        from .validation import inner_folds
 
         with Panel(self.session) as panel:
             data, preparation, costs = source.load(self.session, panel)
@@ -84,6 +85,8 @@ class Run:
                 folds=folds or self.folds,
                 on_phase=panel.phase,
                 callback=panel.progress,
+                on_plan=lambda words: self.session.say(f"  {words}"),
+                on_step=panel.step,
                 certificate=self.files.certificate is not None
                 or self.files.report is not None,
                 hold=self.session.hold,
@@ -93,7 +96,11 @@ class Run:
                 self.remarks.append(fitted.choice.remark)
             checked = Checked(interrupted=fitted.was_interrupted)
             if not checked.interrupted:
-                stages = Stages(panel, self.deadline, self.deadline.clock() - begun)
+                seconds = in_folds = self.deadline.clock() - begun
+                if fitted.choice is not None:
+                    n_inner = inner_folds(self.search, folds, data.n_rows)
+                    in_folds += (n_inner - 1) * fitted.choice.seconds
+                stages = Stages(panel, self.deadline, seconds, in_folds)
                 self._check(data, conditions, fitted, folds, stages, checked)
         self._finish(data, fitted, checked)
 
@@ -139,6 +146,7 @@ class Run:
             self.search,
             folds,
             on_fold=stages.fold,
+            on_step=stages.panel.step,
             probabilities=has_report,
             deadline=self.deadline.within(SHARE_OF_FOLDS if has_report else 1.0),
         )

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ..api.validation.cells import ChoiceCallback
 from ..api.validation.models import Linear
 from ..driver.constant import sign_of
 from ..driver.result import Result, Status
@@ -88,20 +89,28 @@ def fit_all(
     folds: int,
     on_phase: Callable[[str], None],
     callback: Callback | None = None,
+    on_plan: Callable[[str], None] = lambda words: None,
+    on_step: ChoiceCallback | None = None,
     certificate: bool = False,
     hold: Hold | None = None,
 ) -> Fit:
     """Choose budget and C if they are open, then fit all rows.
 
-    The time limit is for all of this. A hold begins as soon as there is a choice or,
-    without one, when the search begins.
+    The time limit is for all of this. ``callback`` is for the fit of all rows,
+    ``on_plan`` and ``on_step`` are for the choice. A hold begins as soon as there is a
+    choice or, without one, when the search begins.
     """
     choice, chosen, limit = None, conditions.open_ones, search.time_limit
     support, has_ended = None, False
     preparation = data.prepare()
     if conditions.is_open:
         on_phase("choosing feature limit and C by cross-validation")
-        choice = choose(data, conditions, search, folds, hold=hold).on_all()
+        found = choose(
+            data, conditions, search, folds, hold=hold, callback=on_step,
+            on_plan=on_plan,
+        )  # fmt: skip
+        on_phase("fitting all rows with what was compared")
+        choice = found.on_all()
         conditions, support = choice.conditions, choice.support
         has_ended = choice.was_interrupted
         limit = 0.0 if has_ended else choice.time_left

@@ -9,7 +9,7 @@ import logging
 import math
 import time
 from contextlib import AbstractContextManager
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from rich.console import Group
 from rich.live import Live
@@ -19,6 +19,9 @@ from rich.text import Text
 
 from ..runtime.progress import Progress, logger
 from .session import Session, plain
+
+if TYPE_CHECKING:
+    from ..api.validation.cells import ChoiceProgress
 
 FRAMES_PER_SECOND = 8
 # Seconds between two progress lines without a terminal.
@@ -41,7 +44,7 @@ class Panel(AbstractContextManager["Panel"]):
         self._note = ""
         self._progress: Progress | None = None
         self._begun = self._phase_begun = time.monotonic()
-        self._next_line = 0.0
+        self._next_line = self._next_step = 0.0
         self._handler = _Notes(self)
         self._live: Live | None = None
         if session.err.is_terminal and not session.quiet:
@@ -73,7 +76,7 @@ class Panel(AbstractContextManager["Panel"]):
             words += f", about {_roughly(seconds)} to go"
         self._phase, self._note, self._progress = plain(words), "", None
         self._phase_begun = time.monotonic()
-        self._next_line = 0.0
+        self._next_line = self._next_step = 0.0
         if self._live is None:
             self._session.say(f"{words} ...")
 
@@ -106,6 +109,20 @@ class Panel(AbstractContextManager["Panel"]):
                     else "no bound yet"
                 )
             )
+
+    def step(self, progress: ChoiceProgress) -> None:
+        """Show how far a choice has got; used as a callback."""
+        words = (
+            f"{progress.seconds:.0f} s: step {progress.n_done:,} of "
+            f"{progress.n_total:,} (feature limit {progress.max_features}, fold "
+            f"{progress.fold + 1})"
+        )
+        if progress.n_done < progress.n_total:
+            words += f", about {_roughly(progress.seconds_left)} to go"
+        self._note = words
+        if self._live is None and (now := time.monotonic()) >= self._next_step:
+            self._next_step = now + LINE_INTERVAL
+            self._session.say(f"  {words}")
 
     def _picture(self) -> Any:
         now = time.monotonic()

@@ -201,8 +201,8 @@ def report_of(
             chosen_by = f"feature limit {by_folds}, C set by the user"
         elif fit.chosen == ("C",):
             chosen_by = f"C of the weights {by_folds}, feature limit set by the user"
-        if fit.choice.remark:
-            chosen_by += f"; {fit.choice.remark}"
+        for words in (fit.choice.left_out, fit.choice.remark):
+            chosen_by += words and f"; {words}"
         steps = (*steps, "choice of feature limit and C")
     cautions = more.get("cautions") or Cautions.of(
         data, preparation, too_many_weights(data, fit)

@@ -335,9 +335,11 @@ def content_of(
         "choice": None
         if fit.choice is None
         else {
-            "compared": fit.choice.n_finished,
+            "compared": len(fit.choice.compared),
             "candidates": fit.choice.n_candidates,
+            "shortened": fit.choice.n_shortened,
             "ended_by_time_limit": fit.choice.was_late,
+            "left_out": fit.choice.left_out,
         },
         "proof": {
             "objective": result.objective,

@@ -17,20 +17,22 @@ class Stages:
     panel : Panel
     deadline : Deadline
     fit_seconds : float
-        What the fit took; searches in the folds, and the sections of the report, are
-        made to take no longer.
+        What the fit took; the sections of the report are made to take no longer.
+    folds_seconds : float
+        An estimate of what all folds take.
     """
 
     panel: Panel
     deadline: Deadline
     fit_seconds: float
+    folds_seconds: float
     _begun: float = 0.0
 
     def fold(self, k: int, n: int) -> None:
         """The folds that are left, as long as those before."""
         if self.deadline.is_over:
             return
-        now, seconds = self.deadline.clock(), self.fit_seconds
+        now, seconds = self.deadline.clock(), self.folds_seconds
         if k == 1:
             self._begun = now
         else:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..api.path import FrugalPath, frugal_path
+from ..api.validation.pace import Pace, pace_of
 from ..driver.options import PartSizes, SolveOptions
 from ..driver.refit import with_refit
 from ..driver.result import Result
@@ -365,6 +366,11 @@ class Search:
     def choosing_effort(self) -> str:
         """The effort for a choice of budget and C, where hundreds of models are fit."""
         return "normal" if self.effort == "thorough" else "fast"
+
+    @property
+    def pace(self) -> Pace:
+        """What such a choice compares."""
+        return pace_of(self.effort)
 
 
 def budget_path(

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..api.validation.cells import ChoiceCallback
 from ..api.validation.folds import FoldJob, run_folds
 from ..api.validation.models import Linear, svm_on
 from ..api.validation.splits import possible_folds, stratified_splits
@@ -21,7 +22,7 @@ from .deadline import Deadline
 from .study import Conditions, PreparedTable, Search
 
 # Inner folds of the training rows, from which probabilities are learned, and with which
-# budget and C are chosen in the folds of large tables.
+# budget and C are chosen in the folds of large tables, or with little effort.
 INNER_FOLDS = 3
 # Without a limit.
 NEVER = Deadline()
@@ -157,17 +158,21 @@ def cross_validate(
     folds: int,
     *,
     on_fold: Callable[[int, int], None] = lambda k, n: None,
+    on_step: ChoiceCallback | None = None,
     probabilities: bool = False,
     deadline: Deadline = NEVER,
 ) -> Validation | None:
     """Repeat all steps in every fold, and score the held-out rows.
+
+    ``on_fold`` is told of each fold before it begins, ``on_step`` of the steps of the
+    choice inside it.
 
     The searches use the effort of the fit, but prove nothing, and together do as much
     work as that of the fit. The deadline is for all folds together, with the choices
     inside them: each gets an equal share of what is left, and those that have not begun
     by then are left out. None if fewer than two are done.
     """
-    work = FoldFit(conditions, search, folds, probabilities, deadline)
+    work = FoldFit(conditions, search, folds, probabilities, deadline, on_step)
     jobs = fold_jobs(data, folds, search.seed, on_fold)
     found = [one for one in run_folds(work, data, jobs) if one is not None]
     if len(found) < min(folds, 2):
@@ -228,6 +233,8 @@ class FoldFit:
     probabilities : bool
     deadline : Deadline
         Of all folds.
+    on_step : callable or None
+        Told of the steps of a choice.
     """
 
     conditions: Conditions
@@ -235,21 +242,21 @@ class FoldFit:
     folds: int
     probabilities: bool
     deadline: Deadline
+    on_step: ChoiceCallback | None = None
 
     def run(self, data: Shared[PreparedTable], job: FoldJob) -> HeldOut | None:
         """One fold; None if there is no time, KeyboardInterrupt if it is interrupted.
 
-        In large tables, the choice inside it has fewer folds than that of the fit.
+        In large tables, and with little effort, the choice inside it has fewer folds
+        than that of the fit.
         """
         if self.deadline.is_over:
             return None
         limit, was_late = self.deadline.part(1.0 / (self.folds - job.number)), False
         own, search = self.conditions, replace(self.search, time_limit=limit)
         if own.is_open:
-            inner = self.folds
-            if job.train.size > MOST_SAMPLES * self.folds:
-                inner = min(inner, INNER_FOLDS)
-            choice = choose(data.value, own, search, inner, job.train)
+            inner = inner_folds(search, self.folds, job.train.size)
+            choice = choose(data.value, own, search, inner, job.train, self.on_step)
             if choice.found.was_interrupted:
                 raise KeyboardInterrupt
             own, limit = choice.conditions, choice.time_left
@@ -269,6 +276,12 @@ class FoldFit:
         names = own.names(fold.preparation)
         selected = frozenset(names[j] for j in result.selected)
         return HeldOut(job.test, scores, chances, selected, own, was_late)
+
+
+def inner_folds(search: Search, folds: int, n_rows: int) -> int:
+    """Folds of the choices inside the folds of a cross-validation."""
+    is_less = search.effort == "fast" or n_rows > MOST_SAMPLES * folds
+    return min(folds, INNER_FOLDS) if is_less else folds
 
 
 def _inner_sigmoid(

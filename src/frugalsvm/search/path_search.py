@@ -45,11 +45,13 @@ class _PathCell:
         pool: Executor,
         seed: np.random.SeedSequence,
         should_stop: Callable[[], bool],
+        is_late: Callable[[], bool],
         max_work: float,
     ):
         self._incumbent = Incumbent()
+        self._is_late = is_late
         self.search = RestartSearch(
-            problem, self._incumbent, options, pool, seed, should_stop, max_work
+            problem, self._incumbent, options, pool, seed, is_late, max_work
         )
         self._evaluator = Evaluator(problem, should_stop)
         self._parameters = self._evaluator.parameters
@@ -67,6 +69,11 @@ class _PathCell:
         return self._incumbent.solution
 
     @property
+    def has_begun(self) -> bool:
+        """Whether there is a solution."""
+        return self._incumbent.solution is not None
+
+    @property
     def supports(self) -> list[np.ndarray]:
         """Good supports, best first."""
         return self.search.elite_pool.supports
@@ -74,7 +81,12 @@ class _PathCell:
     def offer(self, supports: Iterable[np.ndarray]) -> bool:
         """Descend from the best new supports; return whether that helped."""
         before = self._incumbent.objective
-        fitted = [self._fit(support) for support in supports if self._is_new(support)]
+        fitted: list[Solution] = []
+        for support in supports:
+            if fitted and self._is_late():
+                break
+            if self._is_new(support):
+                fitted.append(self._fit(support))
         # Several supports may have been truncated or filled to the same one.
         fitted = [one for one in fitted if self._is_new_start(one)]
         for solution in fitted:
@@ -126,6 +138,9 @@ class PathSearch:
         Asked before every SVM; ``Stop`` is raised when it returns True.
     max_work : callable
         Returns the work limit of the descents in a cell, given its problem.
+    is_late : callable, default=None
+        Whether the present cell has to end soon, with a solution; True whenever
+        ``should_stop`` is. That by default.
     """
 
     def __init__(
@@ -138,9 +153,11 @@ class PathSearch:
         seed: np.random.SeedSequence,
         should_stop: Callable[[], bool],
         max_work: Callable[[Problem], float] = lambda problem: np.inf,
+        is_late: Callable[[], bool] | None = None,
     ):
         self._parameters = problem.parameters(SearchParameters)
         self._should_stop = should_stop
+        self._is_late = should_stop if is_late is None else is_late
         self._cells: dict[CellIndex, _PathCell] = {}
         self._problems: dict[CellIndex, Problem] = {}
         for i, weight in enumerate(weights.tolist()):
@@ -149,7 +166,13 @@ class PathSearch:
                 cell = row.with_budget(budget)
                 self._problems[i, j] = cell
                 self._cells[i, j] = _PathCell(
-                    cell, options, pool, seed.spawn(1)[0], should_stop, max_work(cell)
+                    cell,
+                    options,
+                    pool,
+                    seed.spawn(1)[0],
+                    should_stop,
+                    self._is_late,
+                    max_work(cell),
                 )
         self._shape = (weights.size, budgets.size)
 
@@ -189,7 +212,7 @@ class PathSearch:
     def begin(self, index: CellIndex, seeds: list[np.ndarray]) -> None:
         """The search in a cell, started from the solutions of previous cells.
 
-        The cells before it, in the order of ``indices``, must have begun.
+        Cells before it, in the order of ``indices``, begin before it or not at all.
         """
         (i, j), parameters = index, self._parameters
         supports = list(seeds)
@@ -199,7 +222,7 @@ class PathSearch:
             supports += self._cells[i - 1, j].supports[: parameters.n_taken]
         problem = self._problems[index]
         relaxation = relax(
-            problem, tol=parameters.rounded_tol, should_stop=self._should_stop
+            problem, tol=parameters.rounded_tol, should_stop=self._is_late
         )
         supports.append(round_relaxation(problem, relaxation))
         supports.append(_large_support(problem, relaxation))
@@ -213,6 +236,8 @@ class PathSearch:
         improved = False
         indices = list(self._cells)
         for index in reversed(indices) if backwards else indices:
+            if not self._cells[index].has_begun:
+                continue
             improved |= self._cells[index].offer(self._around(index))
             self._raise_if_stopped()
         return improved

@@ -200,13 +200,18 @@ def test_processes_give_the_same(table, fitted):
 
 def test_auto_grids(table):
     X, y = table
-    model = FrugalSVCCV(cv=2, **QUICK).fit(X, y)
-    np.testing.assert_array_equal(model.path_.max_features, [1, 2, 3, 4, 5, 6, 8])
-    np.testing.assert_array_equal(model.path_.C, [0.03])
-    refit = np.unique(model.cv_results_["param_refit_C"])
-    np.testing.assert_allclose(refit[[0, -1]], [0.003, 30.0])
-    assert refit.size == 9
-    assert model.best_refit_C_ in refit
+    # Little effort leaves out some of them.
+    for effort, budgets, n_refit in (
+        ("fast", [1, 2, 3, 5, 8], 5),
+        ("normal", [1, 2, 3, 4, 5, 6, 8], 9),
+    ):
+        model = FrugalSVCCV(cv=2, effort=effort, random_state=0).fit(X, y)
+        np.testing.assert_array_equal(model.path_.max_features, budgets)
+        np.testing.assert_array_equal(model.path_.C, [0.03])
+        refit = np.unique(model.cv_results_["param_refit_C"])
+        np.testing.assert_allclose(refit[[0, -1]], [0.003, 30.0])
+        assert refit.size == n_refit
+        assert model.best_refit_C_ in refit
     # One C that does both is chosen from a grid.
     weights, refit = weights_of("auto", "same")
     np.testing.assert_allclose(weights, 10.0 ** np.arange(-3, 2))

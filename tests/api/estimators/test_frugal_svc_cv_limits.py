@@ -19,11 +19,11 @@ def stopped_after(n_steps, how):
     """``GridSearch.begin`` that does something to the search after some steps."""
     begun, begin = [], GridSearch.begin
 
-    def step(self, *arguments):
+    def step(self, *arguments, **options):
         begun.append(arguments)
         if len(begun) == n_steps + 1:
             how(self)
-        return begin(self, *arguments)
+        return begin(self, *arguments, **options)
 
     return begun, step
 
@@ -186,12 +186,13 @@ def test_the_callback_sees_every_cell(table, n_jobs):
         (k, B, C) for k in range(3) for B in (1, 3) for C in (0.1, 1.0)
     }
     assert (np.diff([one.seconds for one in seen]) >= 0).all()
+    assert seen[0].seconds_left > seen[-1].seconds_left == 0.0
     assert model.n_splits_ == 3
     if n_jobs is None:
         # All folds of a cell come before the next cell.
         assert [one.fold for one in seen] == [0, 1, 2] * 4
     # The best C of the weights; what cells exchange later may change it.
-    scores = model.cv_results_["split0_test_score"][:9]
+    scores = model.cv_results_["split0_test_score"][:5]
     assert seen[0].score == pytest.approx(scores.max())
 
 
@@ -217,4 +218,4 @@ def test_verbose_logs_a_line_per_cell_and_fold(table, caplog):
     assert "fold 2 of 3" in lines[1]
     assert "budget 1" in lines[1]
     assert "score 0." in lines[1]
-    assert lines[-1].endswith("(6 of 6)")
+    assert lines[-1].endswith("(6 of 6, about 0s left)")

@@ -55,6 +55,19 @@ def test_every_fold_is_prepared_from_its_training_part(n_jobs):
     np.testing.assert_allclose(plain, [values[j.test].mean() for j in jobs()])
 
 
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_each_fold_is_told_of(n_jobs):
+    told = []
+    found = run_folds(
+        MeanOfTest(),
+        np.arange(30.0),
+        jobs(),
+        n_jobs=n_jobs,
+        on_done=lambda k, result: told.append((k, result)),
+    )
+    assert told == list(enumerate(found))
+
+
 def test_ctrl_c_ends_the_loop():
     class Interrupted(MeanOfTest):
         def run(self, data, job):

@@ -15,6 +15,7 @@ from ..validation.choice import Choice, ScoredPath
 from ..validation.final_fit import FinalModel
 from ..validation.folds import FoldJob, Split
 from ..validation.grid import GridFold, GridWork, budgets_of, weights_of
+from ..validation.pace import pace_of
 from ..validation.samples import ProblemMaker, Samples
 from ..validation.scoring import BalancedAccuracy, ByScorer, Scoring
 from .frugal_svc import FrugalSVC
@@ -45,12 +46,14 @@ class BudgetedChoice(ScoredChoice):
                 scorer, template, self.classes_, names,
                 self._features.columns_of(included), self._groups,
             )  # fmt: skip
+        pace, n = pace_of(self.effort), self._features.n_features
         return GridWork(
-            budgets_of(self.max_features, self._features.n_features, included.size),
-            *weights_of(self.C, self.refit_C, self.classes_.size),
+            budgets_of(self.max_features, n, included.size, pace.budgets),
+            *weights_of(self.C, self.refit_C, self.classes_.size, pace.refit_C),
             self.effort,
             maker,
             scoring,
+            pace=pace,
         )
 
     def _jobs(
@@ -112,6 +115,11 @@ class BudgetedChoice(ScoredChoice):
                 f"the choice: {found.n_finished:,} of {self.path_.objectives.size:,} "
                 "pairs of budget and C are finished in all folds, and the best of "
                 "them was taken"
+            )
+        if found.n_shortened:
+            words.append(
+                f"the searches of {found.n_shortened:,} pairs of budget and C, which "
+                "share the time"
             )
         if self.result_.status is Status.TIME_LIMIT:
             words.append(

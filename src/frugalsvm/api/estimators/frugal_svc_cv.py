@@ -46,7 +46,8 @@ class FrugalSVCCV(BudgetedChoice):
     ----------
     max_features : list of int or "auto", default="auto"
         Budgets to choose from. "auto" means 1, 2, 3, 4, 5, 6, 8, 10, 12, 15 and 20, up
-        to the number of features, and all features if there are fewer than 20.
+        to the number of features, and all features if there are fewer than 20. With
+        ``effort="fast"``, 4, 6, 10 and 15 are left out.
     C : list of float or "auto", default="auto"
         Weights of the loss to choose from, which select the features. "auto" means
         0.03 alone (0.3 with more than two classes), for standardised data: the weights
@@ -72,7 +73,8 @@ class FrugalSVCCV(BudgetedChoice):
         chance by its own standard error.
     effort : {"fast", "normal", "thorough"}, default="normal"
         How much work goes into the searches, see :class:`FrugalSVC`. Only the final fit
-        uses a tree, if the effort includes one.
+        uses a tree, if the effort includes one. With "fast", searches in folds are
+        rough, and fewer budgets and C are compared.
     scale : bool or "auto", default="auto"
         Standardise features within each fold, and for the final fit; ``coef_`` and
         ``intercept_`` are for the data as they are given. Objective, bound and gap
@@ -81,8 +83,8 @@ class FrugalSVCCV(BudgetedChoice):
     refit_C : "same", list of float or "auto", default="auto"
         The C used to compute the weights of the selected features; it costs one SVM
         each, and no new selection. For each budget and C the one with the best mean
-        score is used. "auto" means nine values from 0.003 to 30; "same" the C that
-        selected the features.
+        score is used. "auto" means nine values from 0.003 to 30, five of them with
+        ``effort="fast"``; "same" the C that selected the features.
     gap_tol : float, default=1e-4
         Relative gap at which the final fit is finished.
     method : str, default="auto"
@@ -90,7 +92,7 @@ class FrugalSVCCV(BudgetedChoice):
     time_limit : float or None, default=None
         Limit in seconds of the whole fit; three quarters are for the folds. If it ends
         them, the best of those budgets and C is taken that are finished in all folds,
-        of which the first one always is. Small C and budgets come first.
+        of which the first one always is. They share the time.
     initial_support : sequence of int or str, default=None
         Features to start the final fit from, besides those that the folds selected.
     feature_costs, max_cost, include, exclude, feature_groups, signs, class_weight, \
@@ -107,8 +109,8 @@ class FrugalSVCCV(BudgetedChoice):
     callback : callable, default=None
         Called with a :class:`~frugalsvm.ChoiceProgress` after each budget and C on each
         fold. If it returns True, the fit ends with the best of those budgets and C
-        that are finished in all folds. With ``n_jobs`` above 1 it is called when all
-        folds are done.
+        that are finished in all folds. With ``n_jobs`` above 1 it is called for a fold
+        when that is done, and cannot end the others.
     certificate : bool, default=False
         Keep the proof of the final fit's bounds, see :class:`FrugalSVC`: of the
         selection at ``best_C_``, and of the weights at ``best_refit_C_``. It takes X as

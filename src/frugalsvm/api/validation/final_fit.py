@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ...driver.result import Result, Status
+from ...runtime.blas import single_threaded_blas
 from .choice import Choice, ScoredPath
 from .grid import GridFold, GridWork
 from .models import Linear, svm_on
@@ -101,7 +102,7 @@ class FinalFit:
                 problem, work.budgets, work.weights, effort=work.effort, seed=seed,
                 n_jobs=self.options.get("n_jobs"), seeds=starts,
                 time_limit=None if limit is None else SHARE_OF_PATH * limit,
-                most_samples=work.most_samples,
+                most_samples=work.most_samples, pace=work.pace,
             )  # fmt: skip
         number = int(seeds.generate_state(1)[0])
         was_interrupted, n_solves = grid.was_interrupted, grid.n_solves
@@ -200,5 +201,6 @@ def _best_start(problem: Problem, starts: list[np.ndarray]) -> np.ndarray:
     from ...search.swap import fill
 
     evaluator = Evaluator(problem)
-    found = [fill(evaluator, shrink(evaluator, one)) for one in starts]
+    with single_threaded_blas():
+        found = [fill(evaluator, shrink(evaluator, one)) for one in starts]
     return min(found, key=lambda one: (one.objective, one.key)).support

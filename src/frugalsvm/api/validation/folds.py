@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
+from joblib.parallel import get_active_backend
 from sklearn.utils import check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 
@@ -82,6 +83,7 @@ def run_folds(
     *,
     preparation: FoldPreparation[T] | None = None,
     n_jobs: int | None = 1,
+    on_done: Callable[[int, R], None] | None = None,
 ) -> list[R]:
     """Run all folds by joblib, each on its own preparation of the data.
 
@@ -96,11 +98,22 @@ def run_folds(
         None to use the data as they are.
     n_jobs : int or None, default=1
         Number of folds run in parallel.
+    on_done : callable, default=None
+        Told of each fold when it is done, or of all in the end if the backend of joblib
+        cannot say it earlier.
     """
     prepared = AsGiven() if preparation is None else preparation
     shared = Shared(data)
     calls = (
         delayed(work.run)(prepared.for_fold(shared, job.train), job) for job in jobs
     )
+    backend, _ = get_active_backend()
+    has_stream = on_done is not None and backend.supports_return_generator
+    form = "generator" if has_stream else "list"
+    found = []
     with sent_once(shared):
-        return Parallel(n_jobs=n_jobs)(calls)
+        for k, result in enumerate(Parallel(n_jobs=n_jobs, return_as=form)(calls)):
+            found.append(result)
+            if on_done is not None:
+                on_done(k, result)
+    return found

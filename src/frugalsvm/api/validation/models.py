@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ...problem.ties import rounded
+from ...runtime.blas import single_threaded_blas
 
 if TYPE_CHECKING:
     from ...driver.result import Result
@@ -80,14 +81,16 @@ def codes_of(scores: np.ndarray) -> np.ndarray:
     return (scores > 0).astype(np.intp)
 
 
-def svm_on(problem: Problem, support: np.ndarray) -> Linear:
+def svm_on(problem: Problem, support: np.ndarray, tol: float = FINAL_TOL) -> Linear:
     """The SVM on a support, as a model of all columns."""
     from ...driver.ghosts import PrimalPoint
     from ...driver.polish import polished
     from ...driver.result import by_machine
     from ...search.evaluator import Evaluator
 
-    solution = Evaluator(problem).solve(support, tol=FINAL_TOL)
+    # As in a run: threads inside small products only wait for each other.
+    with single_threaded_blas():
+        solution = Evaluator(problem).solve(support, tol=tol)
     assert solution is not None
     model = polished(problem, PrimalPoint.of(problem, solution))
     return Linear(by_machine(problem, model.coef), model.intercept)
