@@ -256,7 +256,9 @@ class FoldFit:
         own, search = self.conditions, replace(self.search, time_limit=limit)
         if own.is_open:
             inner = inner_folds(search, self.folds, job.train.size)
-            choice = choose(data.value, own, search, inner, job.train, self.on_step)
+            choice = choose(
+                data.value, own, search, inner, job.train, callback=self.on_step
+            )
             if choice.found.was_interrupted:
                 raise KeyboardInterrupt
             own, limit = choice.conditions, choice.time_left
