@@ -188,11 +188,12 @@ class Loaded:
         """Words for missing values that are categories of the model."""
         if self.preparation is not None:
             return self.preparation.words
-        return {
-            one.column: [word for word in one.lookup.levels if word in MISSING_WORDS]
-            for one in read_origins(self.model)
-            if one.lookup is not None
-        }
+        found: dict[str, set[str]] = {}
+        for one in read_origins(self.model):
+            levels = () if one.lookup is None else one.lookup.levels
+            if words := set(MISSING_WORDS).intersection(levels):
+                found.setdefault(one.column, set()).update(words)
+        return dict(found)
 
     @property
     def _text_columns(self) -> set[str]:
