@@ -293,8 +293,24 @@ def test_a_word_for_missing_may_be_a_category_beside_gaps(
     table = pd.DataFrame({"x": x, "c": values, "y": target})
     table.to_parquet("data.parquet")
     table.to_csv("data.csv", index=False)
-    run("fit", "data.parquet", "-t", "y", "-k", "2", "--folds", "0", "--effort", "fast",
-        "--include", "c", "--model", "m.json", "--certificate", "p.npz")  # fmt: skip
+    run(
+        "fit",
+        "data.parquet",
+        "-t",
+        "y",
+        "-k",
+        "2",
+        "--folds",
+        "0",
+        "--effort",
+        "fast",
+        "--include",
+        "c",
+        "--model",
+        "m.json",
+        "--certificate",
+        "p.npz",
+    )
     for data in ("data.parquet", "data.csv"):
         assert "is a valid proof" in run("verify", "p.npz", data).stdout
     typed = run_json("predict", "m.json", "data.parquet")["rows"]

@@ -188,12 +188,12 @@ class Loaded:
         """Words for missing values that are categories of the model."""
         if self.preparation is not None:
             return self.preparation.words
-        found: dict[str, set[str]] = {}
-        for one in read_origins(self.model):
-            levels = () if one.lookup is None else one.lookup.levels
+        known: dict[str, set[str]] = {}
+        for origin in read_origins(self.model):
+            levels = () if origin.lookup is None else origin.lookup.levels
             if words := set(MISSING_WORDS).intersection(levels):
-                found.setdefault(one.column, set()).update(words)
-        return dict(found)
+                known.setdefault(origin.column, set()).update(words)
+        return dict(known)
 
     @property
     def _text_columns(self) -> set[str]:
@@ -278,19 +278,19 @@ class Loaded:
         if not takes_columns(self.model):
             return {}
         columns = self._columns(table)
-        found: dict[str, dict[str, np.ndarray]] = {}
-        for one in read_origins(self.model):
+        unknown: dict[str, dict[str, np.ndarray]] = {}
+        for origin in read_origins(self.model):
             # That of an indicator has no levels.
-            if one.lookup is not None and one.lookup.levels:
-                known = one.lookup.levels
+            if origin.lookup is not None and origin.lookup.levels:
+                known = origin.lookup.levels
                 rows = np.flatnonzero(
-                    places_of_values(known, columns[one.column]) == len(known)
+                    places_of_values(known, columns[origin.column]) == len(known)
                 )
-                names = columns[one.column][rows].astype(str)
-                found[one.column] = {
+                names = columns[origin.column][rows].astype(str)
+                unknown[origin.column] = {
                     name: rows[names == name] for name in np.unique(names).tolist()
                 }
-        return {name: levels for name, levels in found.items() if levels}
+        return {name: levels for name, levels in unknown.items() if levels}
 
     def scores(self, values: Mapping[str, np.ndarray], n_rows: int) -> np.ndarray:
         """Scores of rows, in a column for each."""
@@ -378,8 +378,8 @@ class Loaded:
             return {}
         if numbers is None:
             numbers = np.arange(1, table.n_rows + 1)
-        found = self.preparation.new_gaps(table)
-        return {name: numbers[rows] for name, rows in found.items()}
+        gaps = self.preparation.new_gaps(table)
+        return {name: numbers[rows] for name, rows in gaps.items()}
 
     def refuse_new(self, table: Table) -> None:
         """Raise an error for gaps and categories that the fit did not have."""

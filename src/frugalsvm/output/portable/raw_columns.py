@@ -44,10 +44,10 @@ def features_of_columns(model: PortableModel, X: Any) -> np.ndarray:
 
 def rows_without_value(model: PortableModel, X: Any) -> dict[str, np.ndarray]:
     """Masks of the rows that features have no value for, by column."""
-    found: dict[str, np.ndarray] = {}
+    masks: dict[str, np.ndarray] = {}
     for origin, _, values in _features(model, X):
-        found[origin.column] = found.get(origin.column, False) | np.isnan(values)
-    return found
+        masks[origin.column] = masks.get(origin.column, False) | np.isnan(values)
+    return masks
 
 
 def _features(
