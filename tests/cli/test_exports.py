@@ -293,8 +293,24 @@ def test_a_word_for_missing_may_be_a_category_beside_gaps(
     table = pd.DataFrame({"x": x, "c": values, "y": target})
     table.to_parquet("data.parquet")
     table.to_csv("data.csv", index=False)
-    run("fit", "data.parquet", "-t", "y", "-k", "2", "--folds", "0", "--effort", "fast",
-        "--include", "c", "--model", "m.json", "--certificate", "p.npz")  # fmt: skip
+    run(
+        "fit",
+        "data.parquet",
+        "-t",
+        "y",
+        "-k",
+        "2",
+        "--folds",
+        "0",
+        "--effort",
+        "fast",
+        "--include",
+        "c",
+        "--model",
+        "m.json",
+        "--certificate",
+        "p.npz",
+    )
     for data in ("data.parquet", "data.csv"):
         assert "is a valid proof" in run("verify", "p.npz", data).stdout
     typed = run_json("predict", "m.json", "data.parquet")["rows"]
@@ -308,6 +324,7 @@ def test_a_word_for_missing_may_be_a_category_beside_gaps(
 def test_a_pipeline_may_have_a_word_for_missing_as_a_category(run_json, folder):
     pd = pytest.importorskip("pandas")
     from sklearn.compose import make_column_transformer
+    from sklearn.impute import MissingIndicator
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import OneHotEncoder
     from sklearn.svm import LinearSVC
@@ -315,7 +332,9 @@ def test_a_pipeline_may_have_a_word_for_missing_as_a_category(run_json, folder):
     table = pd.DataFrame(
         {"c": pd.Series(["NA", "DE", np.nan, "ZA"] * 10, dtype=object)}
     )
-    encode = make_column_transformer((OneHotEncoder(), ["c"]))
+    encode = make_column_transformer(
+        (OneHotEncoder(), ["c"]), (MissingIndicator(), ["c"])
+    )
     pipeline = make_pipeline(encode, LinearSVC()).fit(table, table["c"] == "NA")
     PortableModel.from_estimator(pipeline).save("m.json")
     table.to_csv("data.csv", index=False)

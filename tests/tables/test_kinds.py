@@ -273,11 +273,18 @@ def test_identifiers_of_persons_may_repeat():
 @pytest.mark.parametrize(
     ("name", "form"),
     [
-        ("id", int), ("patient", int), ("PatientID", int), ("Kunden-Nr", int),
-        ("customer no", int), ("sample", "S{}".format), ("subject_id", "P{:03}".format),
-        ("USUBJID", "C1-{}".format), ("userId", int), ("id", "P{}".format),
+        ("id", int),
+        ("patient", int),
+        ("PatientID", int),
+        ("Kunden-Nr", int),
+        ("customer no", int),
+        ("sample", "S{}".format),
+        ("subject_id", "P{:03}".format),
+        ("USUBJID", "C1-{}".format),
+        ("userId", int),
+        ("id", "P{}".format),
     ],
-)  # fmt: skip
+)
 def test_persons_and_samples_are_dropped_however_often_they_repeat(name, form, n_each):
     rng = np.random.default_rng(0)
     numbers = rng.permutation(np.repeat(1000 + 7 * np.arange(30), n_each)).tolist()
@@ -295,8 +302,13 @@ def test_few_persons_are_used_but_said_to_repeat():
     useful = np.random.default_rng(1).normal(size=120).tolist()
 
     def repeated(name, n):
-        table = made(**{name: [j % n for j in range(120)], "useful": useful,
-                        "y": ["no", "yes"] * 60})  # fmt: skip
+        table = made(
+            **{
+                name: [j % n for j in range(120)],
+                "useful": useful,
+                "y": ["no", "yes"] * 60,
+            }
+        )
         plan = make_plan(table, "y")
         assert name in plan.kinds
         return plan.repeated

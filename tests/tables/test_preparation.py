@@ -236,6 +236,15 @@ def content_with(columns, features):
     })  # fmt: skip
 
 
+def test_stored_words_must_mean_a_missing_value():
+    column = {"name": "c", "kind": "category", "levels": ["a", "b"], "fill": None}
+    known = Preparation.from_json(content_with([column | {"words": ["NA"]}], ["c=b"]))
+    assert known.words == {"c": ("NA",)}
+    for words in (["x"], ["NA", 3], 3, [["NA"]]):
+        with pytest.raises(TableError, match="preparation"):
+            Preparation.from_json(content_with([column | {"words": words}], ["c=b"]))
+
+
 def test_many_columns_of_one_name_are_rejected():
     column = {"name": "a", "kind": "number", "fill": None}
     n = 200_000

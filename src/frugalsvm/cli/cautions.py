@@ -103,10 +103,10 @@ def too_many_weights(data: PreparedTable, fit: Fit) -> list[str]:
 
 def of_names(data: PreparedTable) -> list[str]:
     """What names of columns say: that rows belong together, or have weights."""
-    found = []
+    cautions = []
     repeated, weights = data.plan.repeated, data.plan.weights
     if repeated:
-        found.append(
+        cautions.append(
             f"{listed(repeated, quoted=True)} repeat{'s' * (len(repeated) == 1)}: rows "
             "with the same one belong together, but folds separate them, so that "
             "cross-validated accuracies may be too high for others; to know, fit to "
@@ -114,7 +114,7 @@ def of_names(data: PreparedTable) -> list[str]:
         )
     if weights:
         is_one = len(weights) == 1
-        found.append(
+        cautions.append(
             f"{listed(weights, quoted=True)} look{'s' * is_one} like weights of a "
             "survey, for how many others a row stands, and "
             f"{'is' if is_one else 'are'} used as {'a feature' * is_one}"
@@ -122,7 +122,7 @@ def of_names(data: PreparedTable) -> list[str]:
             f"{'it' if is_one else 'such a column'} out. Shares and accuracies count "
             "each row once; in Python, fit takes them as sample_weight"
         )
-    return found
+    return cautions
 
 
 def _reassured(warning: DataWarning) -> DataWarning:

@@ -212,11 +212,12 @@ class Loaded:
         """Words for missing values that are categories of the model."""
         if self.preparation is not None:
             return self.preparation.words
-        return {
-            one.column: [word for word in one.lookup.levels if word in MISSING_WORDS]
-            for one in read_origins(self.model)
-            if one.lookup is not None
-        }
+        known: dict[str, set[str]] = {}
+        for origin in read_origins(self.model):
+            levels = () if origin.lookup is None else origin.lookup.levels
+            if words := set(MISSING_WORDS).intersection(levels):
+                known.setdefault(origin.column, set()).update(words)
+        return dict(known)
 
     @property
     def _text_columns(self) -> set[str]:
@@ -301,19 +302,19 @@ class Loaded:
         if not takes_columns(self.model):
             return {}
         columns = self._columns(table)
-        found: dict[str, dict[str, np.ndarray]] = {}
-        for one in read_origins(self.model):
+        unknown: dict[str, dict[str, np.ndarray]] = {}
+        for origin in read_origins(self.model):
             # That of an indicator has no levels.
-            if one.lookup is not None and one.lookup.levels:
-                known = one.lookup.levels
+            if origin.lookup is not None and origin.lookup.levels:
+                known = origin.lookup.levels
                 rows = np.flatnonzero(
-                    places_of_values(known, columns[one.column]) == len(known)
+                    places_of_values(known, columns[origin.column]) == len(known)
                 )
-                names = columns[one.column][rows].astype(str)
-                found[one.column] = {
+                names = columns[origin.column][rows].astype(str)
+                unknown[origin.column] = {
                     name: rows[names == name] for name in np.unique(names).tolist()
                 }
-        return {name: levels for name, levels in found.items() if levels}
+        return {name: levels for name, levels in unknown.items() if levels}
 
     def scores(self, values: Mapping[str, np.ndarray], n_rows: int) -> np.ndarray:
         """Scores of rows, in a column for each."""
@@ -402,8 +403,8 @@ class Loaded:
             return {}
         if numbers is None:
             numbers = np.arange(1, table.n_rows + 1)
-        found = self.preparation.new_gaps(table)
-        return {name: numbers[rows] for name, rows in found.items()}
+        gaps = self.preparation.new_gaps(table)
+        return {name: numbers[rows] for name, rows in gaps.items()}
 
     def refuse_new(self, table: Table) -> None:
         """Raise an error for gaps and categories that the fit did not have."""

@@ -212,9 +212,9 @@ def _with_gaps(values: np.ndarray, is_good: np.ndarray) -> np.ndarray:
     """Values of all rows; None for those that are skipped."""
     if is_good.all():
         return values
-    found = np.full(is_good.size, None, dtype=object)
-    found[is_good] = values
-    return found
+    filled = np.full(is_good.size, None, dtype=object)
+    filled[is_good] = values
+    return filled
 
 
 def _write(

@@ -344,11 +344,15 @@ class Preparation:
     @property
     def words(self) -> dict[str, Collection[str]]:
         """Words for missing values that are texts in some columns."""
-        columns = [one for one in self.columns if isinstance(one, CategoryColumn)]
-        found = {one.name: one.words for one in columns} | {
-            self.target: tuple(one for one in self.classes if one in MISSING_WORDS)
+        columns = [
+            column for column in self.columns if isinstance(column, CategoryColumn)
+        ]
+        words = {column.name: column.words for column in columns} | {
+            self.target: tuple(
+                label for label in self.classes if label in MISSING_WORDS
+            )
         }
-        return {name: words for name, words in found.items() if words}
+        return {name: some for name, some in words.items() if some}
 
     @property
     def format_rules(self) -> dict[str, FormatRule]:

@@ -367,10 +367,10 @@ def as_texts(column: Column) -> Texts:
 
 def rows_of_levels(texts: Texts, wanted: np.ndarray) -> dict[str, np.ndarray]:
     """The rows of each level in a mask of levels, if it has any."""
-    found: dict[str, list[int]] = {}
+    rows: dict[str, list[int]] = {}
     for row in np.flatnonzero(np.append(wanted, False)[texts.codes]).tolist():
-        found.setdefault(texts.levels[texts.codes[row]], []).append(row)
-    return {name: np.array(found[name]) for name in sorted(found)}
+        rows.setdefault(texts.levels[texts.codes[row]], []).append(row)
+    return {name: np.array(rows[name]) for name in sorted(rows)}
 
 
 def _other_gaps(n_gaps: int, fill: Any) -> str:

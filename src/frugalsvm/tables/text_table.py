@@ -353,18 +353,18 @@ def _without_misfits(
     """The numbers among texts, and a mask of the others; None if still ambiguous."""
     fits = Readings(rule).admits(texts.levels)
     numbers = [
-        one for one, is_number in zip(texts.levels, fits, strict=True) if is_number
+        text for text, is_number in zip(texts.levels, fits, strict=True) if is_number
     ]
     places = np.append(np.where(fits, np.cumsum(fits) - 1, -1), -1)
     readings = Readings(rule)
     readings.add(numbers, places[texts.codes])
-    found = None
+    style = None
     if readings.are_numbers:
-        found = readings.decide(plain_by_default and not rule.was_whole)
-    if found is None:
+        style = readings.decide(plain_by_default and not rule.was_whole)
+    if style is None:
         return None, None
     wrong = np.append(~fits, False)[texts.codes]
-    return Numbers(readings.numbers(found), found), wrong
+    return Numbers(readings.numbers(style), style), wrong
 
 
 def shortened(text: str) -> str:
