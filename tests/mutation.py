@@ -30,8 +30,9 @@ MODULES = {
     "checker": [
         "frugalsvm.checker.arithmetic", "frugalsvm.checker.reading",
         "frugalsvm.checker.table", "frugalsvm.checker.columns",
-        "frugalsvm.checker.statement", "frugalsvm.checker.machines",
-        "frugalsvm.checker.listing", "frugalsvm.checker.proof", "frugalsvm.checker",
+        "frugalsvm.checker.scaling", "frugalsvm.checker.statement",
+        "frugalsvm.checker.machines", "frugalsvm.checker.listing",
+        "frugalsvm.checker.proof", "frugalsvm.checker",
     ],
     "bounds": ["frugalsvm.kernels.bounds"],
 }  # fmt: skip
@@ -42,6 +43,7 @@ TESTS = {
         "tests/checker/test_statement.py", "tests/checker/test_listing.py",
         "tests/checker/test_reading.py", "tests/checker/test_table.py",
         "tests/checker/test_columns.py", "tests/checker/test_machines.py",
+        "tests/checker/test_scaling.py",
         "tests/tree/test_proof.py",
     ],
     "bounds": ["tests/kernels/test_bounds.py"],

@@ -9,7 +9,7 @@ import pkgutil
 import tempfile
 import time
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -29,9 +29,17 @@ from .generator import (
 )
 from .layout import encode, encode_list
 from .machines import reference_of
-from .mutations import MUTATIONS, PROBLEM, SECTIONS, intercepts_of, poor_solution
+from .mutations import (
+    MUTATIONS,
+    PROBLEM,
+    SCALING,
+    SECTIONS,
+    intercepts_of,
+    poor_solution,
+)
 from .problems import Case, missing_objections
 from .reference import WINDOW, Reference, Stated, varying
+from .standard import StandardUnits
 from .strong import DualPool, strong_list, strong_tree
 from .tally import Tally, Unit
 
@@ -42,6 +50,8 @@ PROBLEMS, STRONG = 3, 3
 SAMPLES, FEATURES = 9, 6
 # How often a problem has feature groups or signs, and data more than two classes.
 GROUPED, CLASSES = 0.6, 0.4
+# How often it is about data in other units, and how often these are not standard.
+SCALED, OFF_SCALE = 0.4, 0.3
 # Maximum seconds to verify a tiny proof.
 SLOW = 10.0
 # Candidates for the function that computes bounds; the first that exists is counted,
@@ -78,6 +88,8 @@ def _bound_function() -> tuple[type, str]:
 class Source:
     """A valid proof, dual points to forge it with, and all proofs on its data."""
 
+    X: np.ndarray
+    y: np.ndarray
     arrays: dict[str, np.ndarray]
     pool: DualPool
     varying: list[int]
@@ -109,6 +121,7 @@ class Base:
             n_classes = int(self.y.max()) + 1
         self.labels = Case(self.X, self.y, {}, {}).labels
         self.weights = random_weights(rng, m, n_classes)
+        self.units = StandardUnits(self.X)
         self.sources: list[Source] = []
         self._proofs: list[dict[str, np.ndarray]] = []
         self._references: dict[bytes, Reference] = {}
@@ -127,8 +140,10 @@ class Base:
         if chance(rng, 0.8):
             # Few features need a tree.
             arguments["max_features"] = int(rng.integers(1, max(n, 2)))
+        units = self._units(rng) if chance(rng, SCALED) else {}
+        X = self.scaled(units)
         try:
-            problem = Problem(self.X, self.labels, **arguments)
+            problem = Problem(X, self.labels, **arguments)
         except ValueError:
             return
         result = solve(
@@ -136,7 +151,7 @@ class Base:
             gap_tol=float(rng.choice([1e-4, 0.0])), method_options={"patience": 0},
         )  # fmt: skip
         honest = dict(result.certificate.arrays)
-        pool = DualPool(Case(self.X, self.y, arguments, {}).stated)
+        pool = DualPool(Case(X, self.y, arguments, {}).stated)
         strong = [encode(strong_tree(rng, pool), honest) for _ in range(STRONG)]
         found = near_optimal(
             problem, tolerance=float(rng.choice([0.0, 0.05, 0.5, 5.0])),
@@ -146,20 +161,56 @@ class Base:
         lists += [encode_list(strong_list(rng, pool), arrays) for arrays in strong]
         refit_C = float(arguments["C"]) * float(rng.choice([0.01, 0.5, 1.0, 100.0]))
         refitted = dict(with_refit(problem, result, refit_C).certificate.arrays)
-        proofs = [honest, refitted, refitted, *strong, *lists]
+        proofs = [
+            {**arrays, **units}
+            for arrays in (honest, refitted, refitted, *strong, *lists)
+        ]
         self._proofs += proofs
         self.sources += [
-            Source(arrays, pool, varying(pool.stated), self._proofs)
+            Source(self.X, self.y, arrays, pool, varying(pool.stated), self._proofs)
             for arrays in proofs
         ]
 
+    def _units(self, rng) -> dict[str, np.ndarray]:
+        """Standard units of the columns, or others, for which a proof is as valid."""
+        mean, scale = (np.array(part) for part in self.units.rounded)
+        if chance(rng, OFF_SCALE):
+            some = rng.random(scale.size) < rng.choice([0.3, 1.0])
+            factor = float(rng.choice([1e6, 1e-6, 2.0, 1 + 1e-7, 1 + 1e-8]))
+            scale = np.where(some, scale * factor, scale)
+        elif chance(rng, 0.2):
+            mean = mean + scale * float(rng.choice([1.0, 1e-3, 1e-8]))
+        return {"mean": mean, "scale": scale}
+
+    def scaled(self, arrays) -> np.ndarray:
+        """The data in the units of a file."""
+        if not all(name in arrays for name in SCALING):
+            return self.X
+        mean, scale = (np.asarray(arrays[name], float) for name in SCALING)
+        with np.errstate(all="ignore"):
+            return (self.X - mean) / scale
+
     def reference(self, arrays) -> Reference:
         """The reference of the problem as the file states it."""
-        parts = [np.asarray(arrays[name], float) for name in PROBLEM if name in arrays]
+        names = [name for name in (*PROBLEM, *SCALING) if name in arrays]
+        parts = [np.asarray(arrays[name], float) for name in names]
         key = b"|".join(str(part.shape).encode() + part.tobytes() for part in parts)
-        key += bytes([name in arrays for name in SECTIONS])
+        key += bytes([name in arrays for name in (*SECTIONS, *SCALING)])
         if key not in self._references:
             self._references[key] = reference_of(self.stated(arrays))
+        return self._references[key]
+
+    def standard_reference(self, arrays) -> Reference:
+        """The same for the data in standard units, whatever those of the file are."""
+        mean, scale = self.units.rounded
+        key = (
+            b"standard"
+            + repr([arrays[n].tobytes() for n in PROBLEM if n in arrays]).encode()
+        )
+        if key not in self._references:
+            stated = self.stated({**arrays, "mean": mean, "scale": scale})
+            own = replace(stated, X=self.units.standardised)
+            self._references[key] = reference_of(own)
         return self._references[key]
 
     def refit_reference(self, weights, support, arrays) -> Reference:
@@ -168,12 +219,12 @@ class Base:
         weights, support = np.asarray(weights, float), tuple(support)
         parts = [weights, np.array(support), stated.groups, stated.signs]
         key = b"refit" + b"|".join(str(part).encode() for part in parts[1:])
-        key += weights.tobytes() + bytes([stated.intercept])
+        key += weights.tobytes() + bytes([stated.intercept]) + stated.X.tobytes()
         if key not in self._references:
             rest = tuple(sorted({*range(stated.n_features)} - {*support}))
             self._references[key] = reference_of(
                 Stated(
-                    self.X, self.labels, weights, len(support), include=support,
+                    stated.X, self.labels, weights, len(support), include=support,
                     exclude=rest, intercept=stated.intercept, groups=stated.groups,
                     signs=stated.signs,
                 )
@@ -191,7 +242,7 @@ class Base:
 
     def stated(self, arrays) -> Stated:
         return Stated(
-            self.X, self.labels, np.asarray(arrays["weights"], np.float64),
+            self.scaled(arrays), self.labels, np.asarray(arrays["weights"], np.float64),
             int(arrays["max_features"]), np.asarray(arrays["costs"], np.float64),
             float(arrays["max_cost"]), tuple(arrays["include"].tolist()),
             tuple(arrays["exclude"].tolist()), bool(arrays["fit_intercept"]),
@@ -302,11 +353,11 @@ def judge(unit: Unit, base: Base, name: str, arrays, tally: Tally) -> None:
         tally.count(NAME, name, "accepted")
         found = [
             *objections(proved, reference), *_refit_objections(base, arrays, proved),
-            *_weight_objections(base, arrays),
+            *_weight_objections(base, arrays), *_unit_objections(base, arrays, proved),
         ]  # fmt: skip
         for text in found:
             tally.violate(unit, f"{text} ({name})")
-        for section in (*SECTIONS, "n_classes"):
+        for section in (*SECTIONS, "n_classes", "mean"):
             if section in arrays:
                 tally.count(NAME, f"with {section}", "accepted")
         if proved.refit is not None:
@@ -346,6 +397,24 @@ def _weight_objections(base: Base, arrays):
             signs = stated.signs[list(stated.columns(features))]
             if (arrays[name] * signs < 0).any():
                 yield f"forged weights: {name} {arrays[name]} for signs {signs}"
+
+
+def _unit_objections(base: Base, arrays, proved):
+    """What an accepted certificate must not prove about the data as given."""
+    if "mean" not in arrays:
+        return
+    yield from base.units.objections(arrays["mean"], arrays["scale"])
+    reference = base.standard_reference(arrays)
+    low, high = reference.generous.lower, reference.optimum.upper
+    if not (reference.optimum.is_tight and math.isfinite(high)):
+        return
+    n_machines = base.labels.size // len(base.y)
+    weights = n_machines * np.asarray(arrays["weights"], float)
+    slack = base.units.slack(weights, max(float(high), proved.objective))
+    if proved.lower_bound > float(high) * (1 + 1e-9) + slack:
+        yield f"forged scaling: {proved.lower_bound!r} > {float(high)!r}"
+    if proved.objective < float(low) * (1 - 1e-9) - slack:
+        yield f"forged scaling: {proved.objective!r} < {float(low)!r}"
 
 
 def _refit_objections(base: Base, arrays, proved):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from frugalsvm.checker import FORMAT
+from frugalsvm.checker import FORMAT, fingerprint
 
 from .generator import chance, in_order, power, random_costs, random_max_cost
 from .layout import (
@@ -32,6 +32,7 @@ CLAIM = ("selected", "coef", "intercept", "intercepts", "objective", "lower_boun
 SECTIONS = ("groups", "signs")
 PROBLEM = ("weights", "costs", "max_cost", "max_features", "include", "exclude",
            "fit_intercept", *SECTIONS)  # fmt: skip
+SCALING = ("mean", "scale")
 LIST = ("threshold", "listed_start", "listed_feature", "listed_coef",
         "listed_intercept")  # fmt: skip
 INTEGERS = ("i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", ">i4", ">i8")
@@ -50,7 +51,7 @@ REFIT = (
 
 
 def _any_name(rng, arrays) -> str:
-    names = [*TREE, *POINTS, *CLAIM, *PROBLEM, "n_classes", *LIST, *REFIT]
+    names = [*TREE, *POINTS, *CLAIM, *PROBLEM, "n_classes", *LIST, *REFIT, *SCALING]
     return str(rng.choice([name for name in names if name in arrays]))
 
 
@@ -401,6 +402,37 @@ def _other_signs(rng, arrays, source):
     return made
 
 
+def change_scaling(rng, arrays, source):
+    """Other units of the columns, mostly with the fingerprint of the data in them."""
+    n, m = source.X.shape[1], source.X.shape[0]
+    has_units = all(arrays.get(name, source.X).shape == (n,) for name in SCALING)
+    kind = rng.integers(5)
+    if kind == 0:
+        made = {key: arrays[key] for key in arrays if key not in SCALING}
+    elif kind == 1 or not has_units:
+        spread = source.X.std(axis=0)
+        usual = source.X.mean(axis=0), np.where(spread > 0, spread, 1.0)
+        units = usual if chance(rng, 0.7) else (np.zeros(n), np.ones(n))
+        made = {**arrays, **dict(zip(SCALING, units, strict=True))}
+    else:
+        made = {**arrays, **{name: np.array(arrays[name]) for name in SCALING}}
+        name, at = SCALING[rng.integers(2)], rng.integers(n)
+        value, scale = made[name][at], made["scale"][at]
+        step = float(rng.choice([-1.0, 1.0])) * power(rng, -11, 8)
+        others = [value + step * scale, value * (1 + step), rng.choice(ODD)]
+        made[name][at] = others[rng.choice(3, p=[0.45, 0.45, 0.1])]
+    kept = arrays["weights"] > 0
+    if kept.shape == (m,) and chance(rng, 0.9):
+        with np.errstate(all="ignore"):
+            X = source.X
+            if "mean" in made:
+                X = (X - made["mean"]) / made["scale"]
+            X, y = X[kept], source.y[kept]
+            A = (X * y[:, None]).T if source.y.min() < 0 else X.T
+            made["fingerprint"] = np.array(fingerprint(A, y))
+    return {**made, "format": np.array(FORMAT)}
+
+
 def exchange_sets(rng, arrays, source):
     """Swap included and excluded features."""
     return {**arrays, "include": arrays["exclude"], "exclude": arrays["include"]}
@@ -437,12 +469,13 @@ def poor_solution(rng, arrays):
 def mix(rng, arrays, source):
     """Some arrays of another proof for the same data."""
     other = source.proofs[rng.integers(len(source.proofs))]
-    groups = [TREE, POINTS, TREE + POINTS, CLAIM, PROBLEM, CLAIM + PROBLEM, LIST]
+    groups = [TREE, POINTS, TREE + POINTS, CLAIM, PROBLEM, CLAIM + PROBLEM, LIST,
+              SCALING, CLAIM + PROBLEM + SCALING]  # fmt: skip
     names = groups[rng.integers(len(groups))]
     if chance(rng, 0.2):
         names = (_any_name(rng, arrays),)
     # Without a section, the other problem is one without it.
-    ways = (*SECTIONS, *POINTS)
+    ways = (*SECTIONS, *POINTS, *SCALING)
     absent = {name for name in ways if name in names and name not in other}
     kept = {name: array for name, array in arrays.items() if name not in absent}
     return {**kept, **{name: other[name] for name in names if name in other}}
@@ -489,6 +522,7 @@ def _changed_list(rng, listed, source):
 MUTATIONS = {
     "problem": (change_problem, 3),
     "columns": (change_columns, 3),
+    "scaling": (change_scaling, 2),
     "sets": (exchange_sets, 0.3),
     "solution": (change_solution, 1),
     "tree": (cut_tree, 4),

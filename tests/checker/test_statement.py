@@ -230,7 +230,7 @@ def test_weights_are_printed(data):
         (weights, "40 samples, at most 8 of 8 features, C times sample weights 0.5 to"),
         (
             np.where(weights < 1, 0.0, 2.0),
-            "39 of 40 samples, at most 8 of 8 features, C ti",
+            "39 of 40 samples, at most 8 of 8 features, C = 2",
         ),
     ):
         kept = changed > 0

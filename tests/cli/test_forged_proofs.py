@@ -184,6 +184,20 @@ def test_a_scaling_beside_a_preparation_is_refused(run, honest):
     assert "proved" not in done.output
 
 
+def test_columns_with_a_common_scale_are_named(run, folder):
+    rng = np.random.default_rng(1)
+    kind = rng.integers(0, 3, N)
+    table = {f"kind_{k}": (kind == k).astype(int) for k in range(3)}
+    table["dose"] = rng.normal(size=N).round(3)
+    table["state"] = np.where(table["dose"] + (kind == 1) > 0, "a", "b")
+    data = write_csv(folder / "coded.csv", table)
+    run("fit", data, "-t", "state", "-k", "2", "--folds", "0", "--effort", "fast",
+        "--certificate", "coded.npz")  # fmt: skip
+    text = run("verify", "coded.npz", data).stdout
+    words = "columns that are categories of one variable: kind: kind_0, kind_1, kind_2"
+    assert words in text
+
+
 def test_other_formats_of_numbers_are_named(run, folder):
     rng = np.random.default_rng(1)
     dose = rng.normal(size=N).round(3)

@@ -189,6 +189,8 @@ def test_scores_that_say_nothing_have_no_threshold_by_costs(run, folder):
         (("--error-costs", "fp=1,fn=-1"), "two positive numbers"),
         (("--error-costs", "fp=1,fn=2,tp=3"), "two positive numbers"),
         (("--error-costs", "fp=1,fn=5", "--folds", "0"), "remove --folds 0"),
+        (("--error-costs", "fp=1,fn=1.1e12"), "fn may be at most 1e+12 times fp"),
+        (("--error-costs", "fp=1e300,fn=1e-300"), "fp may be at most 1e+12 times fn"),
     ],
 )
 def test_wrong_options(run, data, options, words):

@@ -102,7 +102,7 @@ def length_bound(values: np.ndarray) -> np.ndarray:
 
 
 def square_bounds(
-    A: np.ndarray,
+    A: Any,
     norms: np.ndarray,
     alpha: np.ndarray,
     accurate: bool,
@@ -110,9 +110,10 @@ def square_bounds(
 ) -> np.ndarray:
     """Upper bounds of the exact ``c_j^2`` for ``c = A alpha``.
 
-    Each entry of A may have a rounding error. The product may be summed in any order;
-    ``accurate`` products have smaller error bounds, but take about twenty times as
-    long. Where ``sides`` is 1 or -1, the bound is of ``max(0, c_j)^2`` or ``min(0,
+    A has rows of numbers, or is a ``SparseColumns`` if the product need not be
+    accurate. Each entry may have a rounding error. The product may be summed in any
+    order; ``accurate`` products have smaller error bounds, but take about twenty times
+    as long. Where ``sides`` is 1 or -1, the bound is of ``max(0, c_j)^2`` or ``min(0,
     c_j)^2``, and zero if c_j is certainly on the other side.
     """
     m = alpha.size

@@ -15,7 +15,7 @@ import numpy as np
 
 from .arithmetic import objective_bound, repair, square_bounds, sum_of, sum_slack
 from .statement import fingerprint
-from .table import TableRows, times
+from .table import SparseColumns, TableRows, times
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,14 +76,15 @@ class Machines:
         return repair(alpha.reshape(self.signs.shape), self.signs, C, balance)
 
     def squares(
-        self, A: np.ndarray, norms: np.ndarray, alpha: np.ndarray, accurate: bool,
-        sides: np.ndarray | None,
+        self, A: np.ndarray | SparseColumns, norms: np.ndarray, alpha: np.ndarray,
+        accurate: bool, sides: np.ndarray | None,
     ) -> np.ndarray:  # fmt: skip
         """Upper bounds of ``c_j^2``, summed over all machines.
 
-        ``A`` has rows of the data, which may be centred, and bounds of their norms.
+        ``A`` has rows of the data, which may be centred, and ``norms`` bounds of their
+        norms. Sparse ones are for products that are not accurate.
         """
-        total = np.zeros(len(A))
+        total = np.zeros(norms.size)
         for point in self.signs * alpha:
             total += square_bounds(A, norms, point, accurate, sides)
         return total * sum_slack(self.count)

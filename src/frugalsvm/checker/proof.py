@@ -13,6 +13,7 @@ from .machines import Machines
 from .points import stored_points
 from .reading import require, within_rounding
 from .statement import Statement
+from .table import SparseColumns
 
 # Sums of costs may exceed max_cost by this fraction because of rounding.
 COST_SLACK = 1e-9
@@ -27,7 +28,8 @@ class ProofData:
 
     With free intercepts, products with dual points do not depend on the means of the
     features: then rows are centred, which keeps the error bounds of the products small.
-    Rows of large data come in blocks, and are centred each time they are read.
+    Rows of large data come in blocks, and are centred each time they are read. Sparse
+    ones are neither centred nor made dense, except for accurate products.
     """
 
     def __init__(self, statement: Statement, machines: Machines, C: np.ndarray):
@@ -35,7 +37,15 @@ class ProofData:
         self.budget = statement.max_cost * (1 + COST_SLACK) * (1 + 8 * U)
         rows = machines.rows
         self._rows = [rows] if isinstance(rows, np.ndarray) else rows
-        useless = np.concatenate([self._useless(block) for block in self._rows])
+        self._sparse: tuple[SparseColumns, np.ndarray] | None = None
+        if isinstance(rows, np.ndarray) or rows.sparse is None:
+            useless = np.concatenate([self._useless(block) for block in self._rows])
+        else:
+            some = rows.sparse.without_zeros()
+            self._sparse = some, some.length_bounds()
+            useless = np.diff(some.starts) == 0
+            if statement.fit_intercept:
+                useless |= some.are_constant(C.size)
         self.free = statement.columns.any(~useless)
         self.free[statement.include] = False
         self.free[statement.exclude] = False
@@ -63,6 +73,9 @@ class ProofData:
             return columns.sums(
                 squares(self.A, self.norms, alpha, accurate, columns.sides())
             )
+        if self._sparse is not None and not accurate:
+            sparse, norms = self._sparse
+            return columns.sums(squares(sparse, norms, alpha, False, columns.sides()))
         parts, start = [], 0
         for block in self._rows:
             sides = columns.sides(slice(start, start := start + len(block)))

@@ -249,7 +249,7 @@ def intercepts_of(arrays: Mapping[str, np.ndarray], prefix: str = "") -> np.ndar
 def loss_in_words(weights: np.ndarray) -> str:
     """What C is, with or without sample weights."""
     kept = weights[weights > 0]
-    if kept.size == weights.size and (kept == kept[0]).all():
+    if (kept == kept[0]).all():
         return f"C = {_exact(kept[0])}"
     return f"C times sample weights {_range(kept)}"
 

@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .arithmetic import TINY, U
+
 # Larger data are rejected, see ``statement``.
 LARGEST_VALUE = 1e50
 # Maximum number of entries of a table that is made dense as a whole, of one that is
@@ -33,6 +35,36 @@ class SparseColumns(NamedTuple):
     starts: np.ndarray
     rows: np.ndarray
     values: np.ndarray
+
+    def __matmul__(self, factors: np.ndarray) -> np.ndarray:
+        """The product of each column with a vector."""
+        return self._sums(np.add, self.values * factors[self.rows])
+
+    def length_bounds(self) -> np.ndarray:
+        """Upper bounds of the Euclidean norms of the columns."""
+        counts = np.diff(self.starts)
+        size = np.abs(np.asarray(self.values, dtype=np.float64))
+        largest = self._sums(np.maximum, size)
+        scale = np.where(largest > 0.0, largest, 1.0)
+        squares = self._sums(np.add, (size / np.repeat(scale, counts)) ** 2)
+        slack = 1.0 + 2 * (counts + 8) * U
+        return np.where(largest > 0.0, scale * np.sqrt(squares) * slack + TINY, 0.0)
+
+    def are_constant(self, n_rows: int) -> np.ndarray:
+        """Mask of the columns with one value, if no entry is zero."""
+        counts = np.diff(self.starts)
+        alike = counts == 0
+        for j in np.flatnonzero(counts == n_rows).tolist():
+            values = self.values[self.starts[j] : self.starts[j + 1]]
+            alike[j] = (values == values[0]).all()
+        return alike
+
+    def _sums(self, add: np.ufunc, values: np.ndarray) -> np.ndarray:
+        """Numbers of all entries added up in each column, or their largest."""
+        sums, some = np.zeros(len(self.starts) - 1), np.diff(self.starts) > 0
+        if some.any():
+            sums[some] = add.reduceat(values, self.starts[:-1][some])
+        return sums
 
     def split(self, size: int) -> Iterator[SparseColumns]:
         """The columns in parts of about so many entries."""
@@ -105,12 +137,17 @@ class DataMatrix:
         for start in range(0, self.shape[1], step):
             yield self.rows(slice(start, start + step))
 
+    @property
+    def sparse(self) -> SparseColumns | None:
+        """All features, if they are sparse."""
+        if not self.is_sparse or self._units is not None:
+            return None
+        return SparseColumns(self._X.indptr, self._X.indices, self._X.data)
+
     def parts(self) -> Iterator[np.ndarray | SparseColumns]:
         """All features in order, as they are stored: sparse, or in blocks."""
-        if self.is_sparse and self._units is None:
-            yield SparseColumns(self._X.indptr, self._X.indices, self._X.data)
-        else:
-            yield from self.blocks()
+        sparse = self.sparse
+        yield from self.blocks() if sparse is None else [sparse]
 
 
 def times(
@@ -134,6 +171,11 @@ class TableRows:
 
     def __getitem__(self, columns: np.ndarray) -> np.ndarray:
         return self._table.rows(columns)
+
+    @property
+    def sparse(self) -> SparseColumns | None:
+        """The columns, if they are sparse."""
+        return self._table.sparse
 
     def parts(self) -> Iterator[np.ndarray | SparseColumns]:
         """The columns as they are stored: sparse, or in blocks."""

@@ -16,6 +16,10 @@ from .fitting import Fit
 from .study import PreparedTable
 from .validation import Validation, scores_of_all
 
+# The dearer error may cost at most this many times as much as the other: sums of costs
+# that differ by its inverse, relative to them, count as equal.
+LARGEST_RATIO = 1e12
+
 
 class Wanted(NamedTuple):
     """What was asked for.
@@ -92,6 +96,13 @@ def parse_threshold(
         raise UsageProblem(
             "--error-costs must have two positive numbers, like fp=1,fn=5 (fp: a "
             f"negative row called positive, fn: a positive one missed); got {costs!r}."
+        )
+    # Multiplied, since the quotient could overflow.
+    if max(fp, fn) > LARGEST_RATIO * min(fp, fn):
+        dear, cheap = ("fp", "fn") if fp > fn else ("fn", "fp")
+        raise UsageProblem(
+            f"--error-costs: {dear} may be at most {LARGEST_RATIO:g} times {cheap}, or "
+            f"the cheaper errors would be lost in rounding; got {costs!r}."
         )
     return Wanted(None, ErrorCosts(fp, fn))
 

@@ -218,6 +218,10 @@ class Proved(NamedTuple):
             for one in made
             if isinstance(one, CategoryColumn)
         }
+        coded: dict[str, list[str]] = {}
+        for one in made:
+            if one.variable != one.name:
+                coded.setdefault(one.variable, []).append(one.name)
         formats: dict[str, list[str]] = {}
         for name in self.preparation.number_columns:
             written = str(getattr(columns[name], "format", PLAIN))
@@ -231,6 +235,9 @@ class Proved(NamedTuple):
             ],
             "categories merged as (other)": [
                 f"{name}: {', '.join(texts)}" for name, texts in merged.items() if texts
+            ],
+            "columns that are categories of one variable": [
+                f"{name}: {', '.join(some)}" for name, some in coded.items()
             ],
             **{
                 f"numbers with {written}": sorted(names)
