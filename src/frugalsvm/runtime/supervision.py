@@ -194,6 +194,9 @@ def _supervise_thread(
             with _handled(interrupts):
                 _start(job.thread)
                 _wait(job, watched, interrupts)
+                # Here, where Ctrl-C is only counted: Python ignores exceptions in the
+                # callback at the end of a thread object.
+                del job.thread
         finally:
             _end(job, watched, patient)
     finally:
