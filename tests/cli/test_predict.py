@@ -111,7 +111,7 @@ def test_contributions_add_up(run, run_json, fitted, folder):
     found = run_json("explain", model, data)
     for one in found["rows"]:
         total = found["intercept"] + sum(one["contributions"].values())
-        assert total == pytest.approx(one["score"])
+        assert total == pytest.approx(one["score"], abs=1e-7)
     done = run("explain", model, data, "--row", "3", "--row", "5")
     assert "row 3: " in done.stdout
     assert "row 5: " in done.stdout
@@ -271,7 +271,7 @@ def test_columns_named_like_output_columns_are_renamed(run, run_json, folder):
             float(one[f"{name} (contribution)"]) for name in ("score", "intercept")
         ]
         total = float(one["intercept"]) + sum(parts)
-        assert total == pytest.approx(float(one["score"]))
+        assert total == pytest.approx(float(one["score"]), abs=1e-7)
         assert one["prediction"] in ("sick", "well")
     found = run_json("predict", "m.json", path, "--id", "prediction")["rows"]
     assert [one["prediction (id)"] for one in found] == table["prediction"]

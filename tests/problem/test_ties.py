@@ -15,6 +15,8 @@ def test_sums_in_another_order_are_equal():
     assert rounded(0.1 + 0.2 - 0.3, one) == rounded(0.3 - 0.2 - 0.1, one) == 0.0
     assert rounded(1.0 - 4e-10, one) == 1.0
     assert not np.signbit(rounded(-1e-12, one))
+    # The largest numbers have no decimals.
+    assert rounded(np.array([1e305, np.inf]), one).tolist() == [1e305, np.inf]
     # A threshold with few decimals is what it was.
     assert rounded(0.3, one) == 0.3
 

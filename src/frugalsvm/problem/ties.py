@@ -34,8 +34,10 @@ def decimals_of(coef: np.ndarray) -> int:
 
 def rounded(scores: Any, coef: np.ndarray) -> Any:
     """The scores of a model with some weights, or a threshold of them, rounded."""
-    # Adding zero turns -0.0 into 0.0.
-    return np.round(scores, decimals_of(coef)) + 0.0
+    with np.errstate(over="ignore", invalid="ignore"):
+        found = np.round(scores, decimals_of(coef))
+    # The largest numbers have no decimals. Adding zero turns -0.0 into 0.0.
+    return np.where(np.isfinite(found), found, scores) + 0.0
 
 
 def most_frequent(scores: np.ndarray) -> tuple[float, int]:

@@ -49,7 +49,10 @@ def build_onnx(model: PortableModel) -> Any:
         ("Add", ["sums", "intercept"], "exact"),
         ("Mul", ["exact", "unit"], "units"),
         ("Round", ["units"], "whole"),
-        ("Div", ["whole", "unit"], "totals"),
+        ("Div", ["whole", "unit"], "short"),
+        # The largest numbers have no decimals.
+        ("IsInf", ["units"], "is large"),
+        ("Where", ["is large", "exact", "short"], "totals"),
         # A row has all scores or none: this difference is 0, or NaN if one overflows.
         ("Sub", ["totals", "totals"], "gaps"),
         ("ReduceSum", ["gaps", "scores"], "gap"),
