@@ -99,7 +99,8 @@ class Run:
                 seconds = in_folds = self.deadline.clock() - begun
                 if fitted.choice is not None:
                     n_inner = inner_folds(self.search, folds, data.n_rows)
-                    in_folds += (n_inner - 1) * fitted.choice.seconds
+                    # What was compared is not fitted to all rows of a fold.
+                    in_folds = n_inner * fitted.choice.seconds + fitted.result.seconds
                 stages = Stages(panel, self.deadline, seconds, in_folds)
                 self._check(data, conditions, fitted, folds, stages, checked)
         self._finish(data, fitted, checked)
