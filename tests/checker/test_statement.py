@@ -68,8 +68,8 @@ def test_parameters_have_the_same_meaning_as_in_a_fit(data):
     [
         ({"C": 2.0}, "another problem: C is 1, not 2"),
         (
-            {"sample_weight": np.full(40, 2.0)},
-            "another problem: C or sample_weight is ",
+            {"sample_weight": np.arange(1.0, 41.0)},
+            "another problem: C is 1, no multiple of sample_weight, which makes ",
         ),
         ({"max_features": 4}, "another problem: max_features is 3, not 4"),
         ({"max_features": None}, "another problem: max_features is 3"),
@@ -244,6 +244,8 @@ def test_weights_are_printed(data):
         assert words in str(verify(proof, *data))
         verify(proof, *data, sample_weight=changed)
         verify(proof, *data, C=2.0, sample_weight=changed / 2)
+        # Without C, that of the file.
+        verify(proof, *data, sample_weight=changed / 2)
         with pytest.raises(
             InvalidCertificate, match="another problem: C or sample_weight is "
         ):
@@ -259,7 +261,10 @@ def test_differences_are_shown_in_short(data):
         ({"costs": np.ones(8)}, r"costs is \[1, 2, 3, 4, 5, 6, 7, 8\], not 1"),
         ({"costs": None}, r"costs is \[1, 2, 3, 4, 5, 6, 7, 8\], not None"),
         ({"include": [3, 1]}, r"include is \[\], not \[1, 3\]"),
-        ({"sample_weight": np.arange(40)}, r"not \[0, 1, 2, 3, 4, 5, 6, 7 and 32 more"),
+        (
+            {"sample_weight": np.arange(40)},
+            r"makes \[0, 1, 2, 3, 4, 5, 6, 7 and 32 more",
+        ),
         ({"max_features": 3}, r"max_features is 8, not 3"),
         ({"max_cost": 49.0}, r"max_cost is 50, not 49"),
     ):

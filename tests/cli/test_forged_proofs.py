@@ -143,7 +143,7 @@ def test_rows_of_a_class_count_the_same(run, run_json, honest):
     assert "from 0 to 1" in done.stderr
     sick = columns()["state"] == "sick"
     files = remade(honest, sample_weight=np.where(sick, 2.5, 1.0))
-    assert "C: 2.5 for sick, 1.0 for well" in run("verify", *files).stdout
+    assert "C: 2.5 for 'sick', 1.0 for 'well'" in run("verify", *files).stdout
     assert run_json("verify", *files)["C"] == {"sick": 2.5, "well": 1.0}
 
 

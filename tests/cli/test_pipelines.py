@@ -43,7 +43,7 @@ def test_tables_are_predicted_as_the_pipeline_does(run, tmp_path):
     done = run("predict", tmp_path / "model.json", tmp_path / "new.csv", "--json")
     rows = json.loads(done.stdout)["rows"]
     expected = pipeline.decision_function(table)
-    np.testing.assert_allclose([one["score"] for one in rows], expected, rtol=1e-9)
+    np.testing.assert_allclose([row["score"] for row in rows], expected, atol=1e-7)
 
 
 def test_a_model_of_a_pipeline_is_explained_scored_and_exported(run, tmp_path):

@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
-from frugalsvm import FrugalSVC, FrugalSVCCV
+from frugalsvm import FrugalSVC, FrugalSVCCV, PortableModel
 from frugalsvm.output.report import cross_validation_of
 from frugalsvm.problem.ties import decimals_of, most_frequent, rounded
 
@@ -27,6 +29,34 @@ def test_sums_in_another_order_are_equal():
 )
 def test_small_weights_have_more_decimals(largest, decimals):
     assert decimals_of(np.array([0.0, -largest])) == decimals
+
+
+def test_large_intercepts_leave_fewer_decimals():
+    weights = np.array([1.0, -2.0])
+    assert decimals_of(weights, 0.5) == decimals_of(weights, [0.0, 3.0]) == 7
+    assert decimals_of(weights, -3e9) == 4
+    assert decimals_of(1e-12 * weights, 2.0) == 13
+    assert decimals_of(weights, 1e20) == 0
+
+
+def test_single_precision_ties_as_double_does():
+    rng = np.random.default_rng(5)
+    X = rng.integers(-1, 2, (200, 8)).astype(np.float32)
+    y = X @ rng.integers(-1, 2, 8) + 0.5 * rng.normal(size=200) > 0
+    model = make_pipeline(StandardScaler(), FrugalSVC(4, random_state=0, effort="fast"))
+    labels = model.fit(X, y).predict(X)
+    np.testing.assert_array_equal(labels, model.predict(X.astype(float)))
+    portable = PortableModel.from_estimator(model)
+    np.testing.assert_array_equal(labels, portable.predict(X))
+
+
+def test_a_common_offset_does_not_decide():
+    rng = np.random.default_rng(4)
+    X = rng.integers(-1, 2, (150, 6)) + 1e9
+    y = X @ rng.integers(-1, 2, 6) + 0.5 * rng.normal(size=150)
+    model = FrugalSVC(3, random_state=0, effort="fast").fit(X, y > np.median(y))
+    portable = PortableModel.from_estimator(model)
+    np.testing.assert_array_equal(model.predict(X), portable.predict(X))
 
 
 @pytest.mark.parametrize("scale", [1e-12, 1e-6, 1.0, 1e6, 1e12])

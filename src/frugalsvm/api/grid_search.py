@@ -27,6 +27,7 @@ from ..runtime.stopping import StopCondition
 from ..runtime.supervision import supervise
 from ..search.evaluator import Evaluator, Stop
 from ..search.native.relaxation import relax_natively
+from ..search.parameters import SearchParameters
 from ..search.path_search import CellIndex, GridSolutions, PathSearch
 from ..search.restarts import SwapOptions
 from .validation.pace import STEADY, Pace
@@ -80,8 +81,8 @@ class GridSearch:
         self.shortened: set[CellIndex] = set()
         # On the clock of the stop condition, when the present cell has to end.
         self._cell_end = np.inf
-        if pace.search is not None:
-            problem = problem.with_parameters(pace.search)
+        if pace.search:
+            problem = problem.with_parameters(SearchParameters(**pace.search))
         self._pool = ThreadPoolExecutor(n_jobs)
         self._search = PathSearch(
             problem.watching(self.stop.flag), budgets, weights, options, self._pool,

@@ -192,9 +192,21 @@ class Statement:
         factors: np.ndarray | None,
         names: str,
     ) -> None:
-        if C is None and (factors is None or name != "C"):
+        if C is None and factors is None:
             return
-        each = np.multiply(1.0 if C is None else C, 1.0 if factors is None else factors)
+        if C is None:
+            # The C of the file, which is printed.
+            assert factors is not None
+            used = factors > 0
+            ratios = weights[used] / factors[used]
+            require(
+                np.array_equal(used, weights > 0)
+                and np.allclose(ratios, ratios[:1], rtol=1e-12, atol=0.0),
+                f"it is for another problem: {name} is {_short(weights)}, no multiple "
+                f"of {names}, which makes {_short(factors)}",
+            )
+            return
+        each = np.multiply(C, 1.0 if factors is None else factors)
         wanted = np.broadcast_to(each, self.n_samples)
         what = name if factors is None else f"{name} or {names}"
         require(

@@ -108,7 +108,7 @@ def of_names(data: PreparedTable) -> list[str]:
     if repeated:
         cautions.append(
             f"{listed(repeated, quoted=True)} repeat{'s' * (len(repeated) == 1)}: rows "
-            "with the same one belong together, but folds separate them, so that "
+            "with the same one belong together, and folds would separate them, so that "
             "cross-validated accuracies may be too high for others; to know, fit to "
             "some of them and predict the rest"
         )

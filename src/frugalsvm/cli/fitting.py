@@ -76,7 +76,7 @@ class Fit:
 
     def above(self, threshold: float, scores: np.ndarray) -> Fit:
         """The same model with a threshold; ``scores`` are those of all rows."""
-        limit = float(rounded(threshold, self.model.coef))
+        limit = float(rounded(threshold, self.model.coef, self.model.intercept))
         constant = sign_of(scores - limit)
         return replace(self, threshold=limit, constant=constant)
 

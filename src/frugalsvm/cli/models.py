@@ -319,7 +319,9 @@ class Loaded:
     def scores(self, values: Mapping[str, np.ndarray], n_rows: int) -> np.ndarray:
         """Scores of rows, in a column for each."""
         if not self.model.features:
-            scores = rounded(self.model.intercepts, self.model.coef)
+            scores = rounded(
+                self.model.intercepts, self.model.coef, self.model.intercepts
+            )
             return np.tile(scores, (n_rows, 1))
         return self.model.scores(values)
 

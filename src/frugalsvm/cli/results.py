@@ -316,7 +316,7 @@ def content_of(
         "features": features,
         "intercept": fit.intercept,
         "standardised_intercept": fit.model.intercept,
-        "decimals_of_scores": decimals_of(fit.model.coef),
+        "decimals_of_scores": decimals_of(fit.model.coef, fit.model.intercept),
         "max_features": fit.conditions.max_features,
         "C": fit.conditions.C,
         "signs": {

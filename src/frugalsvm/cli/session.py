@@ -314,6 +314,8 @@ def guarded(session: Session, work: Callable[[Session], None]) -> None:
                 _print_line(session.err, f"  {line}")
         if not isinstance(error, (InterruptedFit, ConstantFit)):
             words = shortened(message(error))
+            if isinstance(error, KeyboardInterrupt) and session.hold.count > 1:
+                words = "interrupted again: what is not written yet is missing"
             _print_line(session.err, f"error: {words}")
             _give_error(session, words, code)
         raise typer.Exit(code) from error

@@ -229,6 +229,7 @@ class Proved(NamedTuple):
         for usual in (PLAIN, WHOLE):
             formats.pop(str(usual), None)
         return {
+            "rows": [remark for remark in self.table.remarks if "row" in remark],
             "columns of the table that are not used": self.unused,
             "missing values were imputed by": [
                 f"{one.name}: {one.fill}" for one in made if one.n_gaps

@@ -42,7 +42,7 @@ def labels_of(scores: Any, classes: np.ndarray) -> Any:
 
 def _scores(X: Any, coef: np.ndarray, intercept: float) -> np.ndarray:
     scores = dense_columns(X, np.arange(coef.size)) @ coef + intercept
-    return np.asarray(rounded(scores, coef))
+    return np.asarray(rounded(scores, coef, intercept))
 
 
 def _labels(scores: np.ndarray, classes: np.ndarray) -> np.ndarray:

@@ -40,7 +40,7 @@ def constant_sign(problem: Problem, coef: np.ndarray, intercept: Any) -> int | N
     scores = np.array([intercept])
     if coef.any():
         scores = problem.y * problem.margins(coef, float(intercept))
-    return sign_of(rounded(scores, coef))
+    return sign_of(rounded(scores, coef, intercept))
 
 
 def never_predicted(
@@ -51,7 +51,7 @@ def never_predicted(
         return ()
     margins = problem.margins(coef, np.asarray(intercept))
     scores = (problem.y * margins).reshape(problem.n_machines, -1)
-    predicted = np.unique(np.argmax(rounded(scores, coef), axis=0))
+    predicted = np.unique(np.argmax(rounded(scores, coef, intercept), axis=0))
     return tuple(np.setdiff1d(np.arange(problem.n_machines), predicted).tolist())
 
 

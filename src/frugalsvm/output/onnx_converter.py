@@ -82,7 +82,9 @@ def _convert(scope: Any, operator: Any, container: Any) -> None:
         "Add",
         [column, constant("intercept", real, classifier.intercept_.reshape(1, -1))],
     )
-    decimals = decimals_of(classifier.coef_)
+    decimals = decimals_of(
+        classifier.coef_, classifier.intercept_, is_single=classifier._is_single
+    )
     if not is_double:
         decimals = min(decimals - FEWER_IN_SINGLE, MOST_IN_SINGLE)
     unit = constant("unit", real, np.array([10.0**decimals]))

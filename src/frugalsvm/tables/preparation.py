@@ -477,6 +477,7 @@ def _column(content: Any) -> PreparedColumn:
         number = None if fill is None else _real(fill)
         code_of = content.get("code of")
         _require(not has_indicator or code_of is None, "a category has an indicator")
+        _require(code_of != "", "a variable has no name")
         variable = None if code_of is None else _text(code_of)
         return NumberColumn(name, number, written, n_gaps, has_indicator, variable)
     _require(content["kind"] == CATEGORY, f"unknown kind {brief(content['kind'])}")

@@ -285,7 +285,11 @@ def learned(
 
 def check_code(columns: Sequence[PreparedColumn], table: Table) -> None:
     """Raise an error if columns should be the categories of a variable but are not."""
-    coded = [one for one in columns if isinstance(one, NumberColumn) and one.code_of]
+    coded = [
+        column
+        for column in columns
+        if isinstance(column, NumberColumn) and column.code_of is not None
+    ]
     if not coded:
         return
     values = [one.values(table.columns[one.name], slice(None))[0] for one in coded]

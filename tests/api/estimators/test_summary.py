@@ -120,7 +120,8 @@ def test_scales_of_weighted_folds_are_those_of_the_summary(data):
     weights = np.random.default_rng(1).uniform(0.1, 3.0, len(y))
     model = FrugalSVCCV([2], [1.0], cv=2, scale=True, effort="fast", random_state=0)
     summary = model.fit(X, y, sample_weight=weights).summary()
-    coef = {NAMES[j]: model.result_.coef[j] for j in model.result_.selected}
+    weighted = model.result_.refit or model.result_
+    coef = {NAMES[j]: weighted.coef[j] for j in model.result_.selected}
     for name, value in summary["standardised_weight"].items():
         assert value == pytest.approx(coef[name])
 

@@ -50,8 +50,29 @@ def test_bins_have_rows_enough_and_ends_have_too(values):
     assert (values >= found.high - off).sum() >= LEAST
     for k, centre in enumerate(found.centres):
         inside = values[found.bins(values) == k]
-        assert abs(np.median(inside) - centre) <= off
+        middle = np.median(np.clip(inside, found.low, found.high))
+        assert abs(middle - centre) <= off
     assert Distribution.from_dict(json.loads(json.dumps(found.to_dict()))) == found
+
+
+def test_values_far_from_the_others_are_rounded_for_themselves():
+    amounts = np.round(1e5 * RNG.random(20), 3)
+    found = Distribution.of(np.append(5 + 1e-6 * RNG.random(180), amounts))
+    numbers = [*found.edges, *found.centres, found.low, found.high]
+    assert all(float(f"{x:.4g}") == x for x in numbers if x > 6)
+
+
+@pytest.mark.parametrize(
+    ("field", "number"),
+    [("centres", 1e6), ("centres", -1e6), ("edges", 1e308), ("counts", 1)],
+)
+def test_numbers_that_do_not_fit_each_other_are_refused(field, number):
+    fields = Distribution.of(VALUES["normal"]).to_dict()
+    fields[field][-1] = number
+    if field == "counts":
+        fields[field][0] += 500 - sum(fields[field])
+    with pytest.raises(InvalidModel, match=r"must (have|count)"):
+        Distribution.from_dict(fields).check("it", 500)
 
 
 def test_bins_are_deciles_in_round_numbers():

@@ -37,6 +37,8 @@ class BinaryLinearClassifier(
     class_weight: dict[Any, float] | str | None
     coef_: np.ndarray
     intercept_: np.ndarray
+    # Whether the training data were in single precision.
+    _is_single = False
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -54,8 +56,9 @@ class BinaryLinearClassifier(
         """Signed scores of samples; positive ones mean ``classes_[1]``.
 
         With more than two classes a score for each, the largest of which is predicted,
-        the first one of several. Scores are rounded to 7 decimals, more if all weights
-        are below 0.001, so that those which differ by rounding errors alone are equal.
+        the first one of several. Scores are rounded to 7 decimals (5 of features in
+        single precision), more if all weights are below 0.001, so that those which
+        differ by rounding errors alone are equal.
 
         Parameters
         ----------
@@ -72,15 +75,24 @@ class BinaryLinearClassifier(
             table: Any = X
             names = list(self.feature_names_in_[used])
             some = check_array(table[names], accept_sparse="csr", input_name="X")
+            is_single = some.dtype == np.float32
         else:
             data = validate_data(self, X, accept_sparse=["csr", "csc"], reset=False)
             # Only a few columns of a possibly large table are needed.
+            is_single = data.dtype == np.float32
             some = dense_columns(data, used)
         if len(self.coef_) == 1:
             scores = some @ self.coef_[0, used] + self.intercept_[0]
         else:
             scores = some @ self.coef_[:, used].T + self.intercept_
-        return np.asarray(rounded(scores, self.coef_))
+        return np.asarray(
+            rounded(
+                scores,
+                self.coef_,
+                self.intercept_,
+                is_single=is_single or self._is_single,
+            )
+        )
 
     def _has_only_some_columns(self, X: Any, used: np.ndarray) -> bool:
         """Whether a data frame lacks only columns that the model does not need."""

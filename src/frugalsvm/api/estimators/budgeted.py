@@ -62,6 +62,7 @@ class BudgetedClassifier(BinaryLinearClassifier):
             self, X, y, accept_sparse=["csr", "csc"],
             dtype="numeric" if as_given else np.float64,
         )  # fmt: skip
+        self._is_single = data.dtype == np.float32
         return data, labels, self._encode(labels)
 
     def _take_selected(self) -> None:

@@ -49,7 +49,7 @@ class Linear(NamedTuple):
     def scores_of(self, values: Any, used: np.ndarray) -> np.ndarray:
         """The scores of samples, given the columns with weights."""
         scores = np.asarray(values @ self.coef[..., used].T + self.intercept)
-        return np.asarray(rounded(scores, self.coef))
+        return np.asarray(rounded(scores, self.coef, self.intercept))
 
     def predict(self, X: Any) -> np.ndarray:
         """The numbers of the predicted classes; reads the columns it needs."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
-from ...search.parameters import SearchParameters
 from .models import FINAL_TOL
 
 # Budgets for "auto", up to the number of features.
@@ -25,8 +26,9 @@ class Pace:
         The C of the weights for "auto".
     tol : float
         Accuracy of the SVMs that are scored.
-    search : SearchParameters or None
-        Of the searches; None for those of the problem.
+    search : dict
+        Parameters of the searches that differ from ``SearchParameters()``, which
+        estimators import only when they search.
     work_share : float
         Of the work that the effort allows the search of each cell.
     """
@@ -34,7 +36,7 @@ class Pace:
     budgets: tuple[int, ...] = AUTO_BUDGETS
     refit_C: tuple[float, ...] = AUTO_REFIT_C
     tol: float = FINAL_TOL
-    search: SearchParameters | None = None
+    search: Mapping[str, Any] = field(default_factory=dict)
     work_share: float = 1.0
 
 
@@ -43,9 +45,12 @@ QUICK = Pace(
     budgets=(1, 2, 3, 5, 8, 12, 20),
     refit_C=(0.003, 0.03, 0.3, 3.0, 30.0),
     tol=3e-3,
-    search=SearchParameters(
-        svm_tol=1e-3, n_taken=1, exchange_rounds=0, large_support=(2, 4)
-    ),
+    search={
+        "svm_tol": 1e-3,
+        "n_taken": 1,
+        "exchange_rounds": 0,
+        "large_support": (2, 4),
+    },
     work_share=0.05,
 )
 

@@ -37,6 +37,8 @@ def to_content(model: PortableModel) -> dict[str, Any]:
         ]
     if model.signs:
         content["signs"] = dict(model.signs)
+    if model.is_single:
+        content["single_precision"] = True
     if model.threshold is not None:
         content["threshold"] = model.threshold
     if model.statistics is not None:
@@ -78,6 +80,7 @@ def from_content(content: Any) -> dict[str, Any]:
         "statistics": Statistics.from_dict(content["statistics"])
         if "statistics" in content
         else None,
+        "is_single": content.get("single_precision", False),
     }
 
 

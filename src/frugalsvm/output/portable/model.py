@@ -81,6 +81,9 @@ class PortableModel:
     statistics : Statistics or None
         What is kept of the rows that the model was fitted to; see
         :meth:`with_statistics`.
+    is_single : bool
+        Whether it was fitted to numbers in single precision, whose scores are equal to
+        fewer decimals.
 
     Examples
     --------
@@ -108,6 +111,7 @@ class PortableModel:
     signs: Mapping[str, str] = field(default_factory=dict)
     threshold: float | None = None
     statistics: Statistics | None = None
+    is_single: bool = False
 
     def __post_init__(self) -> None:
         check_features(self.features, self.n_features_in, takes_columns(self))
@@ -240,7 +244,7 @@ class PortableModel:
     @property
     def decimals(self) -> int:
         """Those of scores: what differs beyond them is equal, in all exports, too."""
-        return decimals_of(self.coef)
+        return decimals_of(self.coef, self.intercepts, is_single=self.is_single)
 
     def column(self, name: str) -> np.ndarray:
         """One attribute of all features, e.g. ``scale``, as an array."""
@@ -291,7 +295,7 @@ class PortableModel:
         with np.errstate(over="ignore", invalid="ignore"):
             for one, column in zip(self.features, values.T, strict=True):
                 scores += np.outer((column - one.mean) / one.scale, one.weight)
-            scores = rounded(scores, self.coef)
+            scores = self._rounded(scores)
         finite = np.isfinite(scores).all(axis=1)
         if not finite.all():
             raise ValueError(
@@ -331,7 +335,10 @@ class PortableModel:
     @property
     def limit(self) -> float:
         """The threshold, rounded like a score; zero without one."""
-        return float(rounded(self.threshold or 0.0, self.coef))
+        return float(self._rounded(self.threshold or 0.0))
+
+    def _rounded(self, scores: Any) -> Any:
+        return rounded(scores, self.coef, self.intercepts, is_single=self.is_single)
 
     def needs_two_classes(self, what: str, instead: str) -> None:
         """Raise an error if there are more, with what to do instead."""

@@ -56,6 +56,7 @@ def read_estimator(
         _proof(fitted.last),
         metadata,
         *_groups_and_signs(fitted.last, dict(zip(used, made, strict=True))),
+        is_single=getattr(fitted.last, "_is_single", False),
     )
 
 

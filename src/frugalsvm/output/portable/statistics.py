@@ -27,6 +27,8 @@ LEAST = 5
 N_BINS = 10
 # Significant digits of values, compared with their spread.
 DIGITS = 3
+# What rounding changes at most, as a part of a range.
+ROUNDING = 0.02
 # Digits beyond which values differ by rounding.
 MOST_DIGITS = 9
 
@@ -62,19 +64,21 @@ class Distribution:
         tenth, ninth = inner[[inner.size // 10, -1 - inner.size // 10]].tolist()
         spread = max(ninth - tenth or high - low, 10.0**-MOST_DIGITS * max(-low, high))
         digits = DIGITS - 1 - math.floor(math.log10(spread)) if spread > 0 else 0
+        middle = float(np.median(inner))
         edges = _edges(inner, min(max(digits, -300), 300))
+        edges = sorted({_public(edge, middle, spread, digits + 1) for edge in edges})
         place = _bins(edges, ordered, high - low)
         edges = [edges[k - 1] for k in _first_bins(np.bincount(place).tolist())]
         counts = np.bincount(_bins(edges, ordered, high - low))
         last = np.cumsum(counts) - 1
         first = last - counts + 1
-        medians = ordered[(first + last) // 2] + ordered[(first + last + 1) // 2]
+        medians = inner[(first + last) // 2] + inner[(first + last + 1) // 2]
         return cls(
             tuple(edges),
             tuple(counts.tolist()),
-            tuple(round(one / 2, digits) for one in medians.tolist()),
-            round(low, digits),
-            round(high, digits),
+            tuple(_public(x / 2, middle, spread, digits) for x in medians.tolist()),
+            _public(low, middle, spread, digits),
+            _public(high, middle, spread, digits),
         )
 
     def bins(self, values: np.ndarray) -> np.ndarray:
@@ -110,12 +114,38 @@ class Distribution:
                 f"each bin between them, got edges {shown(list(self.edges))}."
             )
         total = sum(self.counts)
-        if min(self.counts) < 1 or total not in (n_rows, n_rows - n_missing):
+        if total not in (n_rows, n_rows - n_missing):
             raise InvalidModel(
                 f"{name} must count {shown(n_rows)} rows, got {shown(total)}."
             )
+        if min(self.counts) < LEAST:
+            raise InvalidModel(
+                f"{name} must have {LEAST} rows or more in each bin, got "
+                f"{shown(min(self.counts))}."
+            )
         if self.low > self.high:
             raise InvalidModel(f"{name} has a range that ends before it begins.")
+        # All are rounded, each for itself.
+        points = (*self.edges, *self.centres)
+        slack = ROUNDING * max(self.high - self.low, *map(abs, (self.low, self.high)))
+        fits = all(self.low - slack <= x <= self.high + slack for x in points)
+        ends = pairwise((-math.inf, *self.edges, math.inf))
+        fits &= all(
+            low - slack <= centre <= high + slack
+            for centre, (low, high) in zip(self.centres, ends, strict=True)
+        )
+        if not fits:
+            raise InvalidModel(
+                f"{name} must have its edges in its range, and a centre in each bin."
+            )
+
+
+def _public(value: float, middle: float, spread: float, digits: int) -> float:
+    """A value with at most so many digits, fewer if it is far from the middle."""
+    distance = abs(value - middle)
+    if distance > spread > 0:
+        digits -= math.floor(math.log10(distance)) - math.floor(math.log10(spread))
+    return round(value, digits)
 
 
 def _edges(ordered: np.ndarray, digits: int) -> list[float]:
