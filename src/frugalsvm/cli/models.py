@@ -262,9 +262,11 @@ class Loaded:
         """
         wrong: dict[str, np.ndarray] = {}
         columns = dict(table.columns)
-        for name in {*self._number_columns, *self._text_columns} & columns.keys():
-            column = columns[name]
-            if isinstance(column, UnclearNumbers) and column.rest is not None:
+        needed = {*self._number_columns, *self._text_columns}
+        for name, column in table.columns.items():
+            if name not in needed or not isinstance(column, UnclearNumbers):
+                continue
+            if column.rest is not None:
                 assert column.wrong is not None
                 columns[name], wrong[name] = column.rest, column.wrong
         table = replace(table, columns=columns)

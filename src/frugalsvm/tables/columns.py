@@ -213,10 +213,13 @@ def check_clear(columns: Mapping[str, Column], source: str, remedy: str = "") ->
         return
     shown = "; ".join(doubts[:N_DOUBTS])
     more = len(doubts) - N_DOUBTS
+    problem, advice = "cells that are no numbers", "Correct them, or give"
+    if any(column.rest is None for column in unclear.values()):
+        problem, advice = "ambiguous numbers", "Give"
     raise TableError(
-        f"{source} has ambiguous numbers. {shown[0].upper()}{shown[1:]}"
+        f"{source} has {problem}. {shown[0].upper()}{shown[1:]}"
         + (f"; and {more:,} more column{'s' * (more > 1)}" if more > 0 else "")
-        + ". Give the format with --decimal and --thousands, for the whole file "
+        + f". {advice} the format with --decimal and --thousands, for the whole file "
         f"(--decimal ,) or one column (--decimal 'NAME=,'){remedy}."
     )
 
