@@ -182,6 +182,7 @@ class DaskFrugalSVC(FrugalSVC):
                 f"y must have one label per row of X ({X.shape[0]}), got {labels.size}."
             )
         self.n_features_in_ = X.shape[1]
+        self._is_single = X.dtype == np.float32
         return X, labels, self._encode(labels)
 
     def _keep_moments(self, data: Any, sample_weight: np.ndarray) -> None:
@@ -207,7 +208,7 @@ class DaskFrugalSVC(FrugalSVC):
         if not isinstance(X, da.Array):
             return super().decision_function(X)
         check_is_fitted(self, "coef_")
-        return scores_of(X, self.coef_[0], self.intercept_[0])
+        return scores_of(X, self.coef_[0], self.intercept_[0], self._is_single)
 
     def predict(self, X: Any) -> Any:
         """Labels of samples.

@@ -20,7 +20,7 @@ def check_features(X: Any, n_features: int) -> None:
         )
 
 
-def scores_of(X: Any, coef: np.ndarray, intercept: float) -> Any:
+def scores_of(X: Any, coef: np.ndarray, intercept: float, is_single: bool) -> Any:
     """Scores of the samples of a dask array."""
     check_features(X, coef.size)
     used = np.flatnonzero(coef)
@@ -29,7 +29,7 @@ def scores_of(X: Any, coef: np.ndarray, intercept: float) -> Any:
         used = np.array([0])
     return da.blockwise(
         _scores, "i", X[:, used], "ij", concatenate=True, coef=coef[used],
-        intercept=intercept, dtype=np.float64, meta=np.empty(0),
+        intercept=intercept, is_single=is_single, dtype=np.float64, meta=np.empty(0),
     )  # fmt: skip
 
 
@@ -40,9 +40,9 @@ def labels_of(scores: Any, classes: np.ndarray) -> Any:
     )
 
 
-def _scores(X: Any, coef: np.ndarray, intercept: float) -> np.ndarray:
+def _scores(X: Any, coef: np.ndarray, intercept: float, is_single: bool) -> np.ndarray:
     scores = dense_columns(X, np.arange(coef.size)) @ coef + intercept
-    return np.asarray(rounded(scores, coef, intercept))
+    return np.asarray(rounded(scores, coef, intercept, is_single=is_single))
 
 
 def _labels(scores: np.ndarray, classes: np.ndarray) -> np.ndarray:
