@@ -60,7 +60,7 @@ def test_without_the_extra_demo_and_experiments_work(no_extra, capsys, monkeypat
     assert main(["demo", "--effort", "fast"]) == 0
     assert "Proved" in capsys.readouterr().out
     experiment = types.SimpleNamespace(run=len)
-    monkeypatch.setitem(sys.modules, "frugalsvm.paper.study.command", experiment)
+    monkeypatch.setitem(sys.modules, "experiments.study.command", experiment)
     assert main(["experiment", "one", "two"]) == 2
     with pytest.raises(SystemExit) as stop:
         main(["dance"])

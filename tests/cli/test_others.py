@@ -217,7 +217,7 @@ def test_warmup(run_json, monkeypatch):
 
 
 def test_experiments_get_their_own_arguments(run, monkeypatch):
-    name = "frugalsvm.paper.study.command"
+    name = "experiments.study.command"
     given = []
 
     def fake(arguments):

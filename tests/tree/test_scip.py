@@ -5,7 +5,7 @@ Also with groups of columns and signs of weights.
 
 import numpy as np
 import pytest
-from benchmarks.mip_solvers import scip
+from experiments.benchmarks.mip_solvers import scip
 from sklearn.datasets import load_breast_cancer
 from sklearn.preprocessing import scale
 
