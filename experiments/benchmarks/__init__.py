@@ -1,1 +1,1 @@
-"""Side-by-side runs against peers; they print ratios, because machines are noisy."""
+"""The benchmarks: they print ratios, because machines are noisy."""

@@ -1,10 +1,9 @@
-"""One case of ``bench_scale``, given as JSON, in a separate process.
+"""A case of the benchmark scale as JSON, computed in a process of its own.
 
 Prints one line of JSON: processor seconds, memory, objective and gap.
 """
 
 import json
-import resource
 import sys
 import sysconfig
 import time
@@ -19,6 +18,8 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.feature_selection import RFE, SelectFromModel
 from sklearn.svm import LinearSVC
 
+from .timing import warm_up
+
 # Weight of the loss, unless a case has its own.
 WEIGHT = 1.0
 # Rows generated at a time.
@@ -28,9 +29,16 @@ L1_FITS = 15
 # Lines per chunk of the standard library, and the modules of the positive class.
 LINES = 12
 CONCURRENT = (
-    "asyncio", "concurrent", "multiprocessing", "threading.py", "queue.py",
-    "selectors.py", "socket.py", "socketserver.py", "subprocess.py",
-)  # fmt: skip
+    "asyncio",
+    "concurrent",
+    "multiprocessing",
+    "threading.py",
+    "queue.py",
+    "selectors.py",
+    "socket.py",
+    "socketserver.py",
+    "subprocess.py",
+)
 LEFT_OUT = ("site-packages", "dist-packages", "test", "idlelib", "lib2to3", "encodings")
 
 
@@ -94,7 +102,7 @@ def mixed(m: int, n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     return X, y
 
 
-def blocks(m: int, n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+def block_data(m: int, n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     """Correlated features in fives; all are true, each 15 % less than another."""
     rng = np.random.default_rng(seed)
     w = rng.choice([-1, 1], n) * 0.85 ** rng.permutation(n) * 0.8
@@ -103,8 +111,8 @@ def blocks(m: int, n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
         rows = slice(start, min(start + PIECE, m))
         size = rows.stop - start
         common = np.repeat(rng.normal(size=(size, n // 5)), 5, axis=1)
-        own = rng.normal(size=(size, n))
-        X[rows] = np.sqrt(0.7) * common + np.sqrt(0.3) * own
+        single = rng.normal(size=(size, n))
+        X[rows] = np.sqrt(0.7) * common + np.sqrt(0.3) * single
         score = X[rows] @ w + 0.7 * rng.normal(size=size)
         y[rows] = np.where(score > 0, 1.0, -1.0)
     return X, y
@@ -145,16 +153,17 @@ def library() -> tuple[Any, np.ndarray]:
         if set(names) & set(LEFT_OUT):
             continue
         lines = path.read_text(errors="ignore").splitlines()
-        found = ["\n".join(lines[t : t + LINES]) for t in range(0, len(lines), LINES)]
-        found = [piece for piece in found if piece.strip()]
-        pieces += found
-        labels += [1.0 if names[0] in CONCURRENT else -1.0] * len(found)
+        chunks = ["\n".join(lines[t : t + LINES]) for t in range(0, len(lines), LINES)]
+        chunks = [chunk for chunk in chunks if chunk.strip()]
+        pieces += chunks
+        labels += [1.0 if names[0] in CONCURRENT else -1.0] * len(chunks)
     words = TfidfVectorizer(token_pattern=r"[A-Za-z_]{2,}", min_df=2)
     return words.fit_transform(pieces), np.array(labels)
 
 
 def make(case: dict[str, Any]) -> tuple[Any, np.ndarray]:
-    makers = {"tall": tall, "mixed": mixed, "blocks": blocks, "wide": wide}
+    """Data of a case."""
+    makers = {"tall": tall, "mixed": mixed, "blocks": block_data, "wide": wide}
     if case["kind"] == "text":
         return text(case["m"], case["n"], case["density"])
     if case["kind"] == "library":
@@ -163,6 +172,7 @@ def make(case: dict[str, Any]) -> tuple[Any, np.ndarray]:
 
 
 def frugal(X: Any, y: np.ndarray, B: int, C: float, **options: Any) -> dict[str, Any]:
+    """FrugalSVC with its defaults, or other options."""
     from frugalsvm import FrugalSVC
 
     model = FrugalSVC(B, C, random_state=0, n_jobs=1, **options).fit(X, y)
@@ -180,26 +190,34 @@ def longer(X: Any, y: np.ndarray, B: int, C: float) -> dict[str, Any]:
 
     parameters = SearchParameters(n_drawn=5 * DEFAULTS.n_drawn)
     problem = Problem(X, y, C=C, max_features=B).with_parameters(parameters)
-    found = solve(
-        problem, method="swap", random_state=0, n_jobs=1,
+    result = solve(
+        problem,
+        method="swap",
+        random_state=0,
+        n_jobs=1,
         method_options={"patience": 2500},
-    )  # fmt: skip
+    )
     return {
-        "selected": found.selected, "objective": found.objective, "gap": found.gap,
-    }  # fmt: skip
+        "selected": result.selected,
+        "objective": result.objective,
+        "gap": result.gap,
+    }
 
 
 def rfe(X: Any, y: np.ndarray, B: int, C: float) -> dict[str, Any]:
-    found = RFE(_linear(X, C), n_features_to_select=B, step=0.1).fit(X, y)
-    return {"selected": np.flatnonzero(found.support_)}
+    """Recursive elimination, a tenth of the features at a time."""
+    selector = RFE(_linear(X, C), n_features_to_select=B, step=0.1).fit(X, y)
+    return {"selected": np.flatnonzero(selector.support_)}
 
 
 def select(X: Any, y: np.ndarray, B: int, C: float) -> dict[str, Any]:
-    found = SelectFromModel(_linear(X, C), max_features=B, threshold=-np.inf).fit(X, y)
-    return {"selected": found.get_support(indices=True)}
+    """The largest weights of one model."""
+    selector = SelectFromModel(_linear(X, C), max_features=B, threshold=-np.inf)
+    return {"selected": selector.fit(X, y).get_support(indices=True)}
 
 
 def linear(X: Any, y: np.ndarray, B: int, C: float) -> dict[str, Any]:
+    """The unit of time: one model with all features."""
     _linear(X, C).fit(X, y)
     return {}
 
@@ -230,12 +248,11 @@ def l1(X: Any, y: np.ndarray, B: int, C: float) -> dict[str, Any]:
 
 def clarabel(X: Any, y: np.ndarray, B: int, C: float) -> dict[str, Any]:
     """The relaxation DSCoP, in the form that suits the shape."""
-    from . import bench_perspective
+    from .kernels import dual_socp, primal_socp
 
-    bench_perspective.C = C
     m, n = X.shape
-    build = bench_perspective.primal_socp if m > n else bench_perspective.dual_socp
-    solution = build(X, y, B).solve()
+    build = primal_socp if m > n else dual_socp
+    solution = build(X, y, B, C).solve()
     return {"bound": abs(solution.obj_val)}
 
 
@@ -251,38 +268,38 @@ METHODS = {
 }
 
 
-def refitted(X: Any, y: np.ndarray, selected: np.ndarray, C: float) -> float:
+def refit_objective(X: Any, y: np.ndarray, selected: np.ndarray, C: float) -> float:
     """Objective of the SVM on some features."""
     from frugalsvm import Problem, solve
 
-    some = X[:, selected]
-    some = some.toarray() if sp.issparse(some) else np.asarray(some, dtype=float)
-    return solve(Problem(some, y, C=C), method="relax-and-round").objective
+    part = X[:, selected]
+    part = part.toarray() if sp.issparse(part) else np.asarray(part, dtype=float)
+    return solve(Problem(part, y, C=C), method="relax-and-round").objective
 
 
 def limit_processor(seconds: float) -> None:
     """Let the system end this process after some processor seconds."""
+    import resource
+
     hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
     limit = -1 if seconds < 0 else int(np.ceil(seconds))
     resource.setrlimit(resource.RLIMIT_CPU, (limit, hard))
 
 
 def run(case: dict[str, Any]) -> dict[str, Any]:
+    """Processor seconds, memory, objective and gap of a case."""
     C = case.get("C", WEIGHT)
     warnings.simplefilter("ignore")
     X, y = make(case)
     size = X.data.nbytes + X.indices.nbytes if sp.issparse(X) else X.nbytes
     if case["method"] in ("frugal", "fast", "longer"):
         # Kernels are loaded before the clock starts.
-        from frugalsvm import solve
-        from frugalsvm.runtime import compilation
-
-        solve(compilation.tiny_problem())
+        warm_up()
     forget_peak()
     before = memory("VmRSS")
     started = time.process_time()
     limit_processor(started + case["limit"])
-    found = METHODS[case["method"]](X, y, case["B"], C)
+    outcome = METHODS[case["method"]](X, y, case["B"], C)
     row = {
         "seconds": time.process_time() - started,
         "peak": memory("VmHWM"),
@@ -290,11 +307,11 @@ def run(case: dict[str, Any]) -> dict[str, Any]:
         "X": size / 2**20,
         "entries": X.nnz if sp.issparse(X) else X.size,
     }
-    limit_processor(resource.RLIM_INFINITY)
-    selected = found.pop("selected", None)
-    if selected is not None and "objective" not in found:
-        found["objective"] = refitted(X, y, selected, C)
-    return row | {name: float(value) for name, value in found.items()}
+    limit_processor(-1)
+    selected = outcome.pop("selected", None)
+    if selected is not None and "objective" not in outcome:
+        outcome["objective"] = refit_objective(X, y, selected, C)
+    return row | {name: float(value) for name, value in outcome.items()}
 
 
 if __name__ == "__main__":

@@ -1,8 +1,1 @@
-"""The paper's study as code: one experiment per table and figure, and more.
-
-An experiment (:mod:`.studies`) plans *cells*, one computation each, and turns their
-outcomes into tables and figures. Cells run through joblib (:mod:`.runner`), and each is
-saved in a store (:mod:`.store`) when it ends, so that a run that was killed can resume.
-
-The entry point is ``python -m frugalsvm experiment``.
-"""
+"""The tables and figures of the paper's study, and more: plans and reports."""
