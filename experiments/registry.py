@@ -107,8 +107,7 @@ GROUPS = {
     "bench": ["robustness", "support", "perspective", "swap"],
 }
 
-#: Tasks that cells name: a data set and parameters in, values for JSON out.
-TASKS: dict[str, Callable[..., dict[str, Any]]] = {
+STUDY_TASKS: dict[str, Callable[..., dict[str, Any]]] = {
     "design": design,
     "facts": facts,
     "fold": fold,
@@ -119,4 +118,8 @@ TASKS: dict[str, Callable[..., dict[str, Any]]] = {
     "root bound": root_bound,
     "split EN": split_en,
     "split FS": split_fs,
-} | {name: task for experiment in BENCHMARKS for name, task in experiment.tasks.items()}
+}
+#: Tasks that cells name: a data set and parameters in, values for JSON out.
+TASKS = STUDY_TASKS | {
+    name: task for experiment in BENCHMARKS for name, task in experiment.tasks.items()
+}

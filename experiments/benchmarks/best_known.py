@@ -175,7 +175,7 @@ def _results(
         time_limit=seconds,
         random_state=SEED + 1,
         method_options=LONG.get(method),
-        initial_support=None if method == "swap" else start,
+        initial_support=None if method == "swap" else np.array(start),
     )
 
 

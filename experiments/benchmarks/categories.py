@@ -159,7 +159,7 @@ def _scores(
         scores.append(
             [_measured(signs[test], m.decision_function(X[test])) for m in models]
         )
-    return np.moveaxis(scores, 0, 2)
+    return np.moveaxis(np.array(scores), 0, 2)
 
 
 def _measured(signs: np.ndarray, decisions: np.ndarray) -> tuple[float, float]:
@@ -173,7 +173,7 @@ def _scales(preparation: Preparation, rule: Rule, raw: np.ndarray) -> np.ndarray
     deviations = raw.std(axis=0)
     for column in preparation.columns:
         if isinstance(column, CategoryColumn):
-            places = preparation.of_column(column.name)
+            places = preparation.of_variable(column.variable)
             deviations[places] = rule(deviations[places])
     return np.where(deviations > 0.0, deviations, 1.0)
 

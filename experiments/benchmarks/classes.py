@@ -181,7 +181,7 @@ def _predict(model: Any, support: np.ndarray, X: np.ndarray) -> np.ndarray:
 def _tuned(part: TrainingPart, support: np.ndarray, loss: str) -> Any:
     """LinearSVC on some features, its C tuned by balanced accuracy."""
     X, params = part.X[:, support], {"sample_weight": part.weight}
-    best, chosen = -np.inf, None
+    best, chosen = -np.inf, LinearSVC()
     for C in REFIT_C:
         # The dual of the hinge has no other solver; the squared one is faster without.
         how: dict[str, Any] = {"loss": "hinge"} if loss == HINGE else {"dual": False}

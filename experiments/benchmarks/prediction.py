@@ -282,8 +282,11 @@ PREDICT = benchmark(
 # --- cross-validation -----------------------------------------------------------------
 
 CV_C = (0.01, 0.1, 1.0, 10.0, 100.0)
-CV_BUDGETS = {"wdbc": tuple(range(1, 16)), "arrhythmia": (5, 10, 20)}
-QUICK_CV_BUDGETS = {"wdbc": (2, 4, 6)}
+CV_BUDGETS: dict[str, tuple[int, ...]] = {
+    "wdbc": tuple(range(1, 16)),
+    "arrhythmia": (5, 10, 20),
+}
+QUICK_CV_BUDGETS: dict[str, tuple[int, ...]] = {"wdbc": (2, 4, 6)}
 # A fold's objective may be worse by this fraction.
 ALLOWED = 1e-3
 

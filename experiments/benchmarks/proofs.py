@@ -396,6 +396,7 @@ def large(data: DataSet, *, B: int, seconds: float, threads: int) -> Row:
     """Our tree, and the published result of the exact procedure."""
     problem = data.problem(B, LARGE_C)
     result = grown(problem, time_limit=seconds, n_jobs=threads)
+    assert result.dual_point is not None
     paper, gap = (
         TABLE_7.value(data.name, B, f"Exact KS {column}")
         for column in ("ObjFun", "MipGap")

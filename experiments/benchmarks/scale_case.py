@@ -232,12 +232,12 @@ def l1(X: Any, y: np.ndarray, B: int, C: float) -> dict[str, Any]:
     If there is no such C, the largest weights where a few more are left.
     """
     low, high = 1e-7, 1.0
-    fewest, best = np.inf, np.zeros(X.shape[1])
+    fewest, best = X.shape[1] + 1, np.zeros(X.shape[1])
     for _ in range(L1_FITS):
         middle = float(np.sqrt(low * high))
         model = LinearSVC(C=middle, penalty="l1", dual=False, random_state=0)
         weights = np.abs(model.fit(X, y).coef_[0])
-        count = np.count_nonzero(weights)
+        count = int(np.count_nonzero(weights))
         if B <= count < fewest:
             fewest, best = count, weights
         if count == B:

@@ -43,7 +43,11 @@ def warm_up(grouped: bool = False) -> None:
 
 def grown(problem: Problem, **options: Any) -> Result:
     """A tree by one thread."""
-    tree = {"method": "branch-and-bound", "n_jobs": 1, "random_state": 0}
+    tree: dict[str, Any] = {
+        "method": "branch-and-bound",
+        "n_jobs": 1,
+        "random_state": 0,
+    }
     return solve(problem, **(tree | options))
 
 

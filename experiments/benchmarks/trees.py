@@ -344,6 +344,7 @@ def certificates(data: DataSet, *, engine: str, part: float, seconds: float) -> 
         result.save_certificate(file)
         spent, proof = timed(lambda: verify(file, scaled(data.X), data.y))
         size = file.stat().st_size / proof.n_leaves
+    assert result.certificate is not None
     arrays = result.certificate.arrays
     points = sum(arrays[key].nbytes for key in arrays if key.startswith("point_"))
     return {

@@ -119,7 +119,8 @@ def _time_plan(settings: Settings) -> list[Cell]:
 
 def _time_report(settings: Settings, outcomes: Outcomes) -> Report:
     names = settings.chosen(SMALL)
-    rows, series = [], {column: [] for column in SERIES}
+    rows: list[list[Any]] = []
+    series: dict[str, list[float | None]] = {column: [] for column in SERIES}
     for name in names:
         row = [name, len(_time_cells(settings, name, "tree"))]
         for column in SERIES:

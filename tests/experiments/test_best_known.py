@@ -4,8 +4,8 @@ import json
 
 import numpy as np
 import pytest
-from experiments.benchmarks.best_known import BestKnown, objective_of
 
+from experiments.benchmarks.best_known import BestKnown, objective_of
 from frugalsvm import Problem
 from tests.reference import random_data
 

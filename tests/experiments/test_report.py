@@ -1,15 +1,8 @@
 import csv
 import io
 
-from experiments.study.report import (
-    MARKS,
-    NO_PICTURES,
-    Figure,
-    Marked,
-    ReportTable,
-    StudyReport,
-    page,
-)
+from experiments.report import NO_PICTURES, Chart, Report, page
+from experiments.tables import MARKS, Marked, ReportTable, columns, row_tables
 
 TABLE = ReportTable(
     "Some <numbers>",
@@ -49,7 +42,7 @@ def draw():
 
 
 def test_files_and_the_page(tmp_path):
-    report = StudyReport([TABLE], [Figure("A line", draw)], ["A note <b>"])
+    report = Report([TABLE], [Chart("A line", draw)], ["A note <b>"])
     written = report.write(tmp_path, "table3")
     assert [path.name for path in written] == [
         "table3.csv", "table3.svg", "table3.png",
@@ -63,9 +56,9 @@ def test_files_and_the_page(tmp_path):
 
 
 def test_without_matplotlib_there_are_no_old_pictures(tmp_path, monkeypatch):
-    StudyReport([TABLE], [Figure("A line", draw)]).write(tmp_path, "table3")
-    monkeypatch.setattr("experiments.study.report.find_spec", lambda name: None)
-    report = StudyReport([TABLE], [Figure("A line", draw)])
+    Report([TABLE], [Chart("A line", draw)]).write(tmp_path, "table3")
+    monkeypatch.setattr("experiments.report.find_spec", lambda name: None)
+    report = Report([TABLE], [Chart("A line", draw)])
     assert [path.name for path in report.write(tmp_path, "table3")] == ["table3.csv"]
     assert NO_PICTURES in report.text()
     assert "<img" not in report.html(tmp_path, "table3")
@@ -80,10 +73,29 @@ def test_sentences_have_room():
 def test_user_text_cannot_inject_html(tmp_path):
     """Names of columns, entries, notes and titles are escaped everywhere."""
     bad = "\"><script>alert('x')</script>&{title}"
-    report = StudyReport(
-        [ReportTable(bad, [bad], [[Marked(bad)]])], [Figure(bad, draw)], [bad]
+    report = Report(
+        [ReportTable(bad, [bad], [[Marked(bad)]])], [Chart(bad, draw)], [bad]
     )
     report.write(tmp_path, "table3")
     html = page(bad, bad, [(bad, bad, report.html(tmp_path, "table3"))])
     assert "<script" not in html
     assert html.count("&lt;script") >= 8
+
+
+def test_rows_of_benchmarks_are_tables_by_kind():
+    rows = [
+        {"set": "a", "SCIP": {"seconds": 1.23456789}, "losses": [0.5, 0.25]},
+        {"set": "b", "SCIP": {"seconds": 2.0}, "losses": []},
+        {"gap": 1},
+    ]
+    first, second = row_tables("T", rows)
+    assert first.columns == ("set", "SCIP seconds", "losses")
+    assert first.texts() == [["a", "1.2346", "0.5 0.25"], ["b", "2", ""]]
+    assert second.texts() == [["1"]]
+    assert (first.name, second.name) == ("", "-1")
+
+
+def test_columns_are_formats_or_functions():
+    rows = [{"x": 0.5, "of": {"n": 3}}]
+    table = columns(rows, {"": "{of[n]}", "half": lambda row: f"{row['x'] / 2:.3f}"})
+    assert table == [["", "half"], ["3", "0.250"]]

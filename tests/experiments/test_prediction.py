@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
-from experiments.benchmarks import bench_predict
-from experiments.benchmarks.bench_predict import FOLDS, OURS, PREDICTED, SCIKIT_LEARN
+
+from experiments.benchmarks import prediction
+from experiments.benchmarks.prediction import FOLDS, OURS, PREDICTED, SCIKIT_LEARN
 
 
 def rows(name, ours, theirs):
@@ -18,15 +19,15 @@ def rows(name, ours, theirs):
 
 def test_small_sets_are_repeated():
     for m in (20, 62, 195, 399, 400, 2000):
-        repeats = bench_predict.repeats(m)
-        assert 1 <= repeats <= bench_predict.MOST_REPEATS
-        assert repeats * m >= PREDICTED or repeats == bench_predict.MOST_REPEATS
+        repeats = prediction.repeats(m)
+        assert 1 <= repeats <= prediction.MOST_REPEATS
+        assert repeats * m >= PREDICTED or repeats == prediction.MOST_REPEATS
 
 
 def test_intervals_are_those_of_nadeau_and_bengio():
     gains = np.array([0.1, 0.0, -0.05, 0.2, 0.0])
     found = rows("a", 0.7 + gains, np.full(FOLDS, 0.7))
-    mean, half, sets = bench_predict.ahead(found, "peer")
+    mean, half, sets = prediction.ahead(found, "peer")
     assert (mean, sets) == (pytest.approx(gains.mean()), 1)
     # Test sets have a quarter of the samples of training sets.
     error = np.sqrt(gains.var(ddof=1) * (1 / FOLDS + 0.25))
@@ -38,17 +39,17 @@ def test_sets_count_alike_and_their_errors_add_up():
     more = np.tile(gains, 2)
     one = rows("a", 0.7 + gains, np.full(FOLDS, 0.7))
     both = one + rows("b", 0.9 - more, np.full(more.size, 0.9))
-    mean, half, sets = bench_predict.ahead(both, "peer")
+    mean, half, sets = prediction.ahead(both, "peer")
     assert (mean, sets) == (pytest.approx(0.0), 2)
-    errors = [bench_predict.ahead(part, "peer")[1] for part in (one, both[len(one) :])]
+    errors = [prediction.ahead(part, "peer")[1] for part in (one, both[len(one) :])]
     assert half == pytest.approx(np.hypot(*errors) / 2)
 
 
 def test_sets_without_a_peer_do_not_count():
     found = rows("a", [0.8] * FOLDS, [0.7] * FOLDS)
     found += [one for one in rows("b", [0.5] * FOLDS, []) if one["peer"] == OURS]
-    assert bench_predict.ahead(found, "peer")[0] == pytest.approx(0.1)
-    assert bench_predict.ahead(found, "peer")[2] == 1
+    assert prediction.ahead(found, "peer")[0] == pytest.approx(0.1)
+    assert prediction.ahead(found, "peer")[2] == 1
 
 
 @pytest.mark.parametrize("name", SCIKIT_LEARN)

@@ -6,14 +6,21 @@ import re
 
 import numpy as np
 import pytest
-from experiments.benchmarks import __main__ as driver
-from experiments.benchmarks import pages, results
-from experiments.benchmarks.figures import FIGURES, Figure
 
-RESULTS = results.Results(
-    "0123456789", "2026-01-31", "2 cores", {"python": "3.12.0", "peer": "1.0"},
-    {"seconds": 20.0}, [{"set": "a", "seconds": 1.5}, {"set": "b", "seconds": 0.25}],
-)  # fmt: skip
+from experiments import command, pages, store
+from experiments.cells import cell
+from experiments.experiment import benchmark
+from experiments.pages import FIGURES, QUOTED, PageFigure
+from experiments.registry import EXPERIMENTS, TASKS
+
+RESULTS = store.Results(
+    "0123456789",
+    "2026-01-31",
+    "2 cores",
+    {"python": "3.12.0", "peer": "1.0"},
+    {"seconds": 20.0},
+    [{"set": "a", "seconds": 1.5}, {"set": "b", "seconds": 0.25}],
+)
 
 
 def times(found):
@@ -24,12 +31,12 @@ def times(found):
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     """Results of one benchmark, and a figure of them."""
-    monkeypatch.setitem(FIGURES, "times", Figure(("timing",), times))
-    longest = Figure(
+    monkeypatch.setitem(FIGURES, "times", PageFigure(("timing",), times))
+    longest = PageFigure(
         ("timing",), lambda found: f"At most {found.rows[0]['seconds']} s."
     )
     monkeypatch.setitem(FIGURES, "longest", longest)
-    assert results.write("timing", RESULTS, tmp_path)
+    assert store.write("timing", RESULTS, tmp_path)
     return tmp_path
 
 
@@ -50,12 +57,11 @@ def test_pages_have_the_figures_of_the_results(page):
 
 
 def test_results_state_where_they_are_from():
-    files = sorted(results.FOLDER.glob("*.json"))
+    files = sorted(store.FOLDER.glob("*.json"))
     assert files
-    used = {name for figure in FIGURES.values() for name in figure.results}
     for file in files:
-        assert file.stem in used
-        found = results.read(file.stem)
+        assert file.stem in QUOTED
+        found = store.read(file.stem)
         assert re.fullmatch(r"[0-9a-f]{7,40}( and changes)?", found.commit)
         assert re.fullmatch(r"20\d\d-\d\d-\d\d", found.date)
         assert "cores" in found.machine
@@ -109,12 +115,12 @@ def test_a_figure_that_nobody_knows(folder):
 
 
 def test_results_are_read_as_they_were_written(folder):
-    assert results.read("timing", folder) == RESULTS
+    assert store.read("timing", folder) == RESULTS
 
 
 def test_numbers_become_plain(tmp_path):
     row = {"a": np.float64(1 / 3), "b": np.int64(2), "c": [np.inf, True], "d": None}
-    results.write("x", dataclasses.replace(RESULTS, rows=[row]), tmp_path)
+    store.write("x", dataclasses.replace(RESULTS, rows=[row]), tmp_path)
     text = (tmp_path / "x.json").read_text("utf-8")
     expected = {"a": 0.33333333, "b": 2, "c": [None, True], "d": None}
     assert json.loads(text)["rows"] == [expected]
@@ -123,16 +129,14 @@ def test_numbers_become_plain(tmp_path):
 def test_a_run_without_a_peer_keeps_the_file(folder):
     before = (folder / "timing.json").read_bytes()
     poorer = dataclasses.replace(RESULTS, versions={"python": "3.13.0"}, rows=[])
-    assert results.write("timing", poorer, folder) is None
+    assert store.write("timing", poorer, folder) is None
     assert (folder / "timing.json").read_bytes() == before
     richer = RESULTS.versions | {"another": "2.0"}
-    assert results.write(
-        "timing", dataclasses.replace(RESULTS, versions=richer), folder
-    )
+    assert store.write("timing", dataclasses.replace(RESULTS, versions=richer), folder)
 
 
 def test_this_run():
-    found = results.of_this_run([{"a": 1}], {}, "nothing else", "abc1234")
+    found = store.of_this_run([{"a": 1}], {}, "nothing else", "abc1234")
     assert found.machine.endswith(", nothing else")
     assert "numpy" in found.versions
     assert found.commit == "abc1234"
@@ -143,26 +147,50 @@ def test_this_run():
     ("arguments", "seconds"),
     [
         ([], 60.0),
-        (["--seconds", "20"], 20.0),
+        (["--limit", "20"], 20.0),
+        (["--with", "seconds=30"], 30.0),
         (["--quick"], None),
-        (["--sets", "wdbc"], None),
+        (["--sets", "arrhythmia"], None),
         (["--no-write"], None),
     ],
 )
-def test_only_complete_runs_are_written(monkeypatch, arguments, seconds):
-    def run(options):
-        return [{"a": options.seconds}]
+def test_only_complete_runs_are_written(tmp_path, monkeypatch, arguments, seconds):
+    def wait(data, *, number, seconds):
+        return {"time": seconds}
 
-    written = {}
-    one = driver.Benchmark(run, {"seconds": 60.0}, needs_data=False)
-    monkeypatch.setitem(driver.BENCHMARKS, "exact", one)
-    monkeypatch.setattr(results, "write", written.__setitem__)
-    monkeypatch.setattr("sys.argv", ["benchmarks", "--only", "exact", *arguments])
-    driver.main()
-    assert len(written) == (seconds is not None)
-    for found in written.values():
-        assert found.rows == [{"a": seconds}]
-        assert found.settings == {"seconds": seconds}
+    def plan(settings, *, seconds):
+        return [cell("wait", number=k, seconds=seconds) for k in range(2)]
+
+    waiting = benchmark("exact", "", "", plan, [wait], options={"seconds": 60.0})
+    monkeypatch.setitem(EXPERIMENTS, "exact", waiting)
+    monkeypatch.setitem(TASKS, "wait", wait)
+    folder = tmp_path / "results"
+    write = store.write
+    monkeypatch.setattr(
+        command, "write", lambda name, results, to=folder: write(name, results, to)
+    )
+    out = tmp_path / "out"
+    assert command.run(["exact", "--quiet", "--out", str(out), *arguments]) == 0
+    made = store.read("exact", out)
+    assert made.rows == [
+        {"number": k, "time": made.settings["seconds"]} for k in (0, 1)
+    ]
+    assert (folder / "exact.json").exists() == (seconds is not None)
+    if seconds:
+        assert made.settings == {"seconds": seconds}
+        assert store.read("exact", folder).rows == made.rows
+
+
+def test_a_benchmark_that_fails_leaves_no_rows(tmp_path, monkeypatch, capsys):
+    def wait(data):
+        raise RuntimeError("out of order")
+
+    broken = benchmark("exact", "", "", lambda settings: [cell("wait")], [wait])
+    monkeypatch.setitem(EXPERIMENTS, "exact", broken)
+    monkeypatch.setitem(TASKS, "wait", wait)
+    assert command.run(["exact", "--out", str(tmp_path)]) == 1
+    assert "out of order" in capsys.readouterr().out
+    assert not (tmp_path / "exact.json").exists()
 
 
 # --- age ------------------------------------------------------------------------------
@@ -191,7 +219,7 @@ def test_old_results_are_named(monkeypatch, commit, since, said):
 
 def test_code_that_was_changed_is_not_that_of_the_commit(monkeypatch):
     said = {"log": "abc1234", "status": " M src/frugalsvm/cli/app.py"}
-    monkeypatch.setattr(results, "git", lambda command, *rest: said[command])
-    assert results.commit() == "abc1234 and changes"
+    monkeypatch.setattr(store, "git", lambda command, *rest: said[command])
+    assert store.commit() == "abc1234 and changes"
     said["status"] = ""
-    assert results.commit() == "abc1234"
+    assert store.commit() == "abc1234"

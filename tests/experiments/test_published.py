@@ -5,9 +5,9 @@ import re
 from pathlib import Path
 
 import pytest
-from experiments.study.published import PUBLISHED
 
-from experiments.datasets import CATALOGUE
+from experiments.catalogue import CATALOGUE
+from experiments.published import PUBLISHED
 
 SOURCE = os.environ.get("FRUGALSVM_PAPER")
 

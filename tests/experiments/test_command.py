@@ -11,13 +11,16 @@ import time
 from itertools import cycle
 
 import pytest
-from experiments.study.command import run
-from experiments.study.studies import QUICK_SECONDS, STUDIES, designs
-from experiments.study.studies.designs import Shape
-from experiments.study.study import Settings, most_seconds
-from experiments.study.tasks import TASKS
+
+from experiments.command import run
+from experiments.experiment import Settings, most_seconds
+from experiments.registry import EXPERIMENTS, GROUPS, QUICK_SECONDS, STUDY_TASKS, TASKS
+from experiments.store import ROOT
+from experiments.study import reach
+from experiments.study.reach import Shape
 
 SETS = ["cleveland", "arrhythmia"]
+STUDIES = {name: EXPERIMENTS[name] for name in GROUPS["paper"]}
 # A small one only: forward selection takes its time.
 SMALL_SETS = ["cleveland"]
 
@@ -29,13 +32,22 @@ def place(tmp_path_factory):
 
 
 def command(folder, place, *more):
-    return [*more, "--data", str(folder), "--out", str(place), "--limit", "1"]
+    return [
+        *more,
+        "--quick",
+        "--data",
+        str(folder),
+        "--out",
+        str(place),
+        "--limit",
+        "1",
+    ]
 
 
 @pytest.fixture
 def small_designs(monkeypatch):
     shapes = (Shape("logistic", 40, 20, 4, 0.5), Shape("hinge", 40, 30, 4, 0.3))
-    monkeypatch.setattr(designs, "QUICK", shapes)
+    monkeypatch.setattr(reach, "QUICK_SHAPES", shapes)
 
 
 @pytest.mark.parametrize("name", STUDIES)
@@ -73,7 +85,7 @@ WITHOUT_VALUES = list(zip(STUDIES, cycle([broken, empty_handed]), strict=False))
 def test_cells_without_values_are_shown(
     name, task, folder, tmp_path, monkeypatch, capsys
 ):
-    for one in TASKS:
+    for one in STUDY_TASKS:
         monkeypatch.setitem(TASKS, one, task)
     code = run(command(folder, tmp_path, name, "--sets", *SETS))
     text = capsys.readouterr().out
@@ -90,7 +102,7 @@ def test_cells_without_values_are_shown(
 
 @pytest.mark.parametrize("name", [name for name in STUDIES if STUDIES[name].columns])
 def test_every_row_with_capped_cells_is_marked(name, folder, tmp_path, monkeypatch):
-    for one in TASKS:
+    for one in STUDY_TASKS:
         monkeypatch.setitem(TASKS, one, empty_handed)
     run(command(folder, tmp_path, name, "--sets", *SETS))
     for path in tmp_path.glob(f"{name}*.csv"):
@@ -113,7 +125,7 @@ def test_the_full_grid_is_larger(study):
 def test_the_list(capsys):
     assert run(["list"]) == 0
     text = capsys.readouterr().out
-    for name in STUDIES:
+    for name in EXPERIMENTS:
         assert f"\n{name} " in f"\n{text}"
     assert "cells, at most" in text
     assert "quick took us 4 min" in text
@@ -124,7 +136,7 @@ def test_the_list(capsys):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["Proofs"], "no experiment 'Proofs'; did you mean proof?"),
+        (["Proofs"], "no experiment 'Proofs'; did you mean proof"),
         (["xyzzy"], "no experiment 'xyzzy'; there are table1, table2"),
         (["table4", "--limit", "0"], "positive"),
         (["table4", "--limit", "soon"], "positive"),
@@ -133,7 +145,8 @@ def test_the_list(capsys):
         (["table4", "--sets", "Madelon"], "did you mean madelon?"),
         (["table4", "--data", "nowhere/at/all"], "no such folder"),
         (["table4", "--jobs", "0"], "--jobs"),
-        (["table4", "--grid", "huge"], "quick"),
+        (["exact", "--with", "second=1"], "no option 'second'; did you mean seconds?"),
+        (["seeds", "--with", "seeds=few"], "not a value of int"),
     ],
 )
 def test_bad_arguments(arguments, message, capsys):
@@ -184,11 +197,11 @@ def test_a_run_as_json_and_a_quiet_one(folder, tmp_path, capsys):
     assert run([*arguments, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["failed"] == 0
-    [table] = found["studies"]["table1"]["tables"]
+    [table] = found["experiments"]["table1"]["tables"]
     with (tmp_path / "table1.csv").open(newline="") as file:
         assert table["rows"] == list(csv.DictReader(file))
     assert run(["list", "--json"]) == 0
-    assert set(json.loads(capsys.readouterr().out)) == set(STUDIES)
+    assert set(json.loads(capsys.readouterr().out)) == set(EXPERIMENTS)
 
 
 def test_a_store_that_cannot_be_opened(folder, tmp_path, capsys):
@@ -200,8 +213,10 @@ def test_limits_by_column():
     cells = STUDIES["table4"].plan(
         Settings(sets=("madelon",), limits={"H-KS": 600.0, "": 7.0})
     )
-    limits = {(dict(c.params)["method"], dict(c.params).get("strategy")): c.limit
-              for c in cells}  # fmt: skip
+    limits = {
+        (dict(c.params)["method"], dict(c.params).get("strategy")): c.limit
+        for c in cells
+    }
     assert limits["heuristic", None] == 600.0
     assert limits["heuristic", "local-search"] == limits["auto", None] == 7.0
 
@@ -220,9 +235,13 @@ def rows_of(path):
 
 def started(arguments, store):
     """A run in a separate process, with at least one cell in its store."""
-    start = [sys.executable, "-m", "frugalsvm", "experiment", *arguments]
+    start = [sys.executable, "-m", "experiments", *arguments]
     process = subprocess.Popen(
-        start, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+        start,
+        cwd=ROOT,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
     )
     until = time.monotonic() + 120
     while not rows_of(store) and time.monotonic() < until:
@@ -239,8 +258,8 @@ def test_a_killed_run_resumes(folder, tmp_path):
     assert process.returncode != 0
     before = rows_of(store)
     assert 0 < len(before) < 12
-    start = [sys.executable, "-m", "frugalsvm", "experiment", *arguments]
-    done = subprocess.run(start, capture_output=True, text=True, check=True)
+    start = [sys.executable, "-m", "experiments", *arguments]
+    done = subprocess.run(start, cwd=ROOT, capture_output=True, text=True, check=True)
     after = rows_of(store)
     assert len(after) == 12
     # Outcomes have measured times, so that equal ones were not computed again.
@@ -250,7 +269,7 @@ def test_a_killed_run_resumes(folder, tmp_path):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="has no such signal")
 def test_ctrl_c_leaves_a_clean_store(folder, tmp_path):
-    """With two processes; tests/paper/study/test_runner.py does without."""
+    """With two processes; tests/experiments/test_runner.py does without."""
     arguments = command(folder, tmp_path, "table4", "--sets", "arrhythmia")
     store = tmp_path / "cells.sqlite"
     process = started([*arguments, "--jobs", "2"], store)

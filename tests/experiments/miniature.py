@@ -3,9 +3,9 @@
 import zlib
 
 import numpy as np
-from experiments.datasets.tables import LabelledTable, file_name, write_table
 
-from experiments.datasets import CATALOGUE
+from experiments.catalogue import CATALOGUE
+from experiments.datasets import LabelledTable, file_name, write_table
 
 SMALL_SHAPE, LARGE_SHAPE = (40, 5), (36, 32)
 

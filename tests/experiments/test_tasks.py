@@ -4,10 +4,11 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from experiments.study.sources import DataSet, DatasetSource, scaled
-from experiments.study.tasks import designs, methods, peers, programs, validation
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import SVC
+
+from experiments.datasets import DataSet, DatasetSource, scaled
+from experiments.tasks import methods, selection, synthetic, validation
 
 
 @pytest.fixture(scope="module")
@@ -33,18 +34,18 @@ def test_programs_and_methods_find_the_best_of_all_pairs(data):
     assert not tree["capped"]
     for model in ("BigMP", "CoP", "CoP*"):
         given = None if model == "CoP" else [known]
-        found = programs.program(data, limit=20, model=model, B=2, C=1.0, given=given)
+        found = methods.program(data, limit=20, model=model, B=2, C=1.0, needs=given)
         assert found["objective"] == pytest.approx(best, rel=1e-4)
         assert found["gap"] <= 2e-4
         if model != "CoP*":
-            root = programs.root_bound(
-                data, limit=20, model=model, B=2, C=1.0, given=given
+            root = methods.root_bound(
+                data, limit=20, model=model, B=2, C=1.0, needs=given
             )
             assert root["bound"] <= best * (1 + 1e-4)
 
 
 def test_a_program_out_of_time_is_capped(data):
-    found = programs.program(data, limit=1e-3, model="CoP", B=2, C=1.0)
+    found = methods.program(data, limit=1e-3, model="CoP", B=2, C=1.0)
     assert found["capped"]
     assert found["gap"] == 1.0
 
@@ -90,12 +91,19 @@ def test_the_elastic_net_on_a_split(data):
     assert short["tried"] == 1
 
 
-@pytest.mark.parametrize("method", peers.installed_methods())
+@pytest.mark.parametrize("method", selection.installed_methods())
 def test_a_peer_respects_its_budget_and_learns(data, method):
-    found = peers.nested(
-        data, limit=60, method=method, B=2, fold=0, folds=3, repeat=0, inner=2,
+    found = selection.nested(
+        data,
+        limit=60,
+        method=method,
+        B=2,
+        fold=0,
+        folds=3,
+        repeat=0,
+        inner=2,
         Cs=(0.1, 10.0),
-    )  # fmt: skip
+    )
     assert len(found["support"]) <= 2
     assert {0, 1} >= set(found["support"])
     assert found["accuracy"] > 60
@@ -104,10 +112,17 @@ def test_a_peer_respects_its_budget_and_learns(data, method):
 
 
 def test_a_peer_out_of_time_has_tried_fewer_values(data):
-    found = peers.nested(
-        data, limit=1e-6, method="SelectKBest", B=2, fold=0, folds=3, repeat=0,
-        inner=2, Cs=(0.1, 10.0),
-    )  # fmt: skip
+    found = selection.nested(
+        data,
+        limit=1e-6,
+        method="SelectKBest",
+        B=2,
+        fold=0,
+        folds=3,
+        repeat=0,
+        inner=2,
+        Cs=(0.1, 10.0),
+    )
     assert found["capped"]
     assert found["C"] == 0.1
 
@@ -116,14 +131,14 @@ def test_without_features_the_majority_class_is_predicted():
     X = np.zeros((9, 2))
     y = np.array([1.0] * 6 + [-1.0] * 3)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(peers.SELECTORS, "RFE", lambda *_: np.empty(0, dtype=int))
-        support, rule = peers.fitted("RFE", X, y, 1, 1.0)
+        patch.setitem(selection.SELECTORS, "RFE", lambda *_: np.empty(0, dtype=int))
+        support, rule = selection.fitted("RFE", X, y, 1, 1.0)
     assert support.size == 0
     assert set(rule(X)) == {1.0}
 
 
 def test_the_logistic_design():
-    made = designs.logistic_design(4000, 40, 4, 0.6, 0)
+    made = synthetic.logistic_design(4000, 40, 4, 0.6, 0)
     correlation = np.corrcoef(made.X.T)
     assert correlation[5, 6] == pytest.approx(0.6, abs=0.05)
     assert correlation[5, 7] == pytest.approx(0.36, abs=0.06)
@@ -133,7 +148,7 @@ def test_the_logistic_design():
 
 
 def test_the_hinge_design():
-    made = designs.hinge_design(2000, 50, 5, 0.3, 1)
+    made = synthetic.hinge_design(2000, 50, 5, 0.3, 1)
     np.testing.assert_allclose((made.X**2).mean(axis=0), 1.0)
     # Neighbours share rho of one of them: 0.3 / (1 + 0.09), but for the first.
     assert np.corrcoef(made.X[:, 8:10].T)[0, 1] == pytest.approx(0.3 / 1.09, abs=0.06)
@@ -144,15 +159,23 @@ def test_the_hinge_design():
 
 @pytest.mark.parametrize("method", ["auto", "L1 LinearSVC"])
 def test_recovery_is_counted(method):
-    found = designs.design(
-        None, limit=30, kind="hinge", m=300, n=20, k=3, rho=0.3, seed=0, C=10.0,
+    found = synthetic.design(
+        None,
+        limit=30,
+        kind="hinge",
+        m=300,
+        n=20,
+        k=3,
+        rho=0.3,
+        seed=0,
+        C=10.0,
         method=method,
-    )  # fmt: skip
+    )
     assert found["recovered"] == pytest.approx(100.0)
     assert found["objective"] == pytest.approx(found["true objective"], rel=1e-5)
 
 
 def test_facts_list_differences(folder):
-    found = methods.facts(DatasetSource(str(folder)).load("wdbc"), limit=None)
+    found = methods.facts(DatasetSource(str(folder)).load("wdbc"))
     assert (found["m"], found["n"], found["constant"]) == (40, 5, 0)
     assert "shape" in found["differences"]

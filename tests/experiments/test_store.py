@@ -1,8 +1,9 @@
 import sqlite3
 
 import pytest
-from experiments.study.cells import CellOutcome, cell
-from experiments.study.store import CellStore, StoreNotUsable
+
+from experiments.cells import CellOutcome, cell
+from experiments.store import CellStore, StoreNotUsable
 
 SPEC = {"task": "count", "params": {"B": 3}}
 OUTCOME = CellOutcome(
@@ -65,17 +66,6 @@ def many(count=40):
     return [(one, CellOutcome({"objective": k + 0.5})) for k, one in enumerate(specs)]
 
 
-def test_rows_of_older_stores_are_read(path):
-    """They had a digest each."""
-    with CellStore(path) as store:
-        store.put(SPEC, OUTCOME)
-    change(path, "ALTER TABLE cells ADD COLUMN digest TEXT NOT NULL DEFAULT 'x'")
-    with CellStore(path) as store:
-        assert store.get(SPEC) == OUTCOME
-        store.put(SPEC | {"task": "other"}, OUTCOME)
-        assert len(store) == 2
-
-
 def test_an_empty_file_is_a_new_store(path):
     path.parent.mkdir()
     path.touch()
@@ -84,7 +74,7 @@ def test_an_empty_file_is_a_new_store(path):
 
 
 def test_a_store_locked_by_another_run(path, monkeypatch):
-    monkeypatch.setattr("experiments.study.store.PATIENCE", 0.05)
+    monkeypatch.setattr("experiments.store.PATIENCE", 0.05)
     with CellStore(path) as store, sqlite3.connect(path) as other:
         other.execute("BEGIN EXCLUSIVE")
         with pytest.raises(StoreNotUsable, match="locked"):

@@ -4,25 +4,30 @@ import os
 import signal
 import time
 
+import numpy as np
 import pytest
-from experiments.study.cells import CellOutcome, cell
-from experiments.study.runner import WorkerDied, run_cells
-from experiments.study.sources import DatasetSource
-from experiments.study.store import CellStore
-from experiments.study.tasks import TASKS
 from joblib.externals.loky.process_executor import TerminatedWorkerError
 
-from experiments.study import progress, runner
+from experiments import runner
+from experiments.cells import CellOutcome, cell
+from experiments.datasets import DatasetSource
+from experiments.registry import TASKS
+from experiments.runner import WorkerDied, run_cells
+from experiments.store import CellStore
 
 CALLS = []
 
 
-def count(data, *, limit, number=0, given=()):
+def count(data, *, limit=None, number=0, needs=()):
     CALLS.append(number)
-    return {"value": number + sum(one["value"] for one in given), "capped": False}
+    return {"value": number + sum(one["value"] for one in needs), "capped": False}
 
 
-def fail(data, *, limit, number=0):
+def arrays(data):
+    return {"pair": (1, 2), "count": np.int64(3), "is": np.bool_(True)}
+
+
+def fail(data, *, number=0):
     raise ValueError("no such luck")
 
 
@@ -31,7 +36,7 @@ def sleep(data, *, limit):
     return {}
 
 
-def press(data, *, limit):
+def press(data):
     os.kill(os.getpid(), signal.SIGINT)
     time.sleep(1)
     return {}
@@ -40,7 +45,7 @@ def press(data, *, limit):
 @pytest.fixture(autouse=True)
 def tasks(monkeypatch):
     CALLS.clear()
-    for task in (count, fail, sleep, press):
+    for task in (count, arrays, fail, sleep, press):
         monkeypatch.setitem(TASKS, task.__name__, task)
 
 
@@ -60,6 +65,18 @@ def test_stored_cells_are_not_computed_again(store):
     assert [first[one].values["value"] for one in cells] == [0, 1, 2]
     assert run([*cells, cell("count", number=3)], store).keys() > first.keys()
     assert CALLS == [0, 1, 2, 3]
+
+
+def test_cells_may_be_computed_again(store):
+    run([cell("count", number=1)], store)
+    run_cells("test", [cell("count", number=1)], DatasetSource(), store, again=True)
+    assert CALLS == [1, 1]
+
+
+def test_values_are_those_that_a_store_returns(store):
+    outcome = run([cell("arrays")], store)[cell("arrays")]
+    assert outcome.values == {"pair": [1, 2], "count": 3, "is": True}
+    assert outcome.values == run([cell("arrays")], store)[cell("arrays")].values
 
 
 def test_cells_get_the_values_they_need(store):
@@ -112,7 +129,7 @@ def test_a_killed_process_is_reported(store, monkeypatch):
 
 def test_progress_counts_and_estimates(capsys):
     cells = [cell("count", limit=8.0, number=k) for k in range(4)]
-    shown = progress.StudyProgress("table4", cells, stored=6, jobs=2)
+    shown = runner.CellProgress("table4", cells, stored=6, jobs=2)
     assert shown.seconds_left() == 16.0
     shown.done(cells[0], CellOutcome({"capped": True}, seconds=4.0))
     assert shown.seconds_left() == 6.0
@@ -126,7 +143,7 @@ def test_progress_counts_and_estimates(capsys):
 
 def test_the_bar_of_rich(capsys):
     pytest.importorskip("rich")
-    bar = progress.Bar("table4", 3)
+    bar = runner.Bar("table4", 3)
     bar.update(2, "2 of 3 cells")
     bar.close()
     assert "2 of 3 cells" in capsys.readouterr().err
@@ -136,4 +153,4 @@ def test_the_bar_of_rich(capsys):
     ("seconds", "text"), [(3, "3 s"), (119, "119 s"), (600, "10 min"), (9e5, "10 d")]
 )
 def test_durations(seconds, text):
-    assert progress.duration(seconds) == text
+    assert runner.duration(seconds) == text

@@ -1,4 +1,4 @@
-"""Data sets: read, checked, downloaded through a stub of OpenML, and described."""
+"""Data sets: read, checked, and downloaded through a stub of OpenML."""
 
 import hashlib
 import io
@@ -8,11 +8,11 @@ from urllib.error import URLError
 
 import numpy as np
 import pytest
-from experiments.datasets.tables import LabelledTable, read_table, write_table
 from sklearn.datasets import load_breast_cancer
 
 from experiments import datasets
-from experiments.datasets import CATALOGUE, DatasetInfo, DatasetNotFound, OpenMLPart
+from experiments.catalogue import CATALOGUE, DatasetInfo, OpenMLPart
+from experiments.datasets import DatasetNotFound, LabelledTable, read_table, write_table
 
 DATA = os.environ.get("FRUGALSVM_DATA")
 
@@ -259,13 +259,10 @@ def test_our_copies_match_the_catalogue(name):
     assert found.data.shape == found.info.shape
 
 
-def test_describe_marks_differences(capsys):
-    datasets.describe()
-    lines = capsys.readouterr().out.splitlines()
-    rows = {line[2:].split()[0]: line for line in lines if line[2:].strip()}
-    assert set(CATALOGUE) <= set(rows)
-    marked = {name for name in CATALOGUE if rows[name].startswith("!")}
-    assert marked == {"wpbc", "lymphoma"}
-    assert "65/35    198    33    76/24" in rows["wpbc"]
-    assert "classes swapped" in rows["lymphoma"]
-    assert "standardise" in lines[-1]
+def test_files_beside_a_data_set(places):
+    data = datasets.DatasetSource(str(places)).load("wdbc")
+    with pytest.raises(DatasetNotFound, match=r"no .*raw\.csv\.gz or .*raw\.csv\.gz\."):
+        data.companion("raw")
+    path = places / "raw.csv.gz"
+    path.touch()
+    assert data.companion("raw") == path

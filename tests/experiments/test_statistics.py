@@ -1,6 +1,8 @@
 import numpy as np
 import pytest
-from experiments.study.statistics import (
+from scipy import stats
+
+from experiments.statistics import (
     corrected_half_interval,
     critical_difference,
     half_interval,
@@ -9,7 +11,6 @@ from experiments.study.statistics import (
     nogueira,
     rounded,
 )
-from scipy import stats
 
 SCORES = [90.0, 92.0, 95.0, 91.0, 89.0]
 
