@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -84,6 +85,16 @@ def cell(
         for key, value in sorted(params.items())
     )
     return Cell(task, data, None if limit is None else float(limit), frozen, needs)
+
+
+def grid(task: str, names: Iterable[str] = ("",), **axes: Iterable[Any]) -> list[Cell]:
+    """Cells of a task for all data sets and all values of its parameters."""
+    points = list(product(*axes.values()))
+    return [
+        cell(task, name, **dict(zip(axes, point, strict=True)))
+        for name in names
+        for point in points
+    ]
 
 
 def with_needs(cells: Iterable[Cell]) -> list[Cell]:

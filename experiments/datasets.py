@@ -19,7 +19,6 @@ from typing import IO, Any
 
 import numpy as np
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils import Bunch
 
 from frugalsvm import Problem
 from frugalsvm.problem.files import write_whole
@@ -201,7 +200,7 @@ def load(
     *,
     data_home: str | os.PathLike[str] | None = None,
     download_missing: bool = True,
-) -> Bunch:
+) -> LabelledTable:
     """One of the paper's data sets, raw: features as they are in the source.
 
     Looked for as ``NAME.csv.gz`` in ``data_home`` or the folder that the environment
@@ -226,10 +225,7 @@ def load(
 
     Returns
     -------
-    Bunch
-        ``data`` of shape (m, n), ``target`` in {-1, +1}, ``feature_names``,
-        ``target_names`` of the two classes, ``info`` (a :class:`DatasetInfo`) and
-        ``DESCR``.
+    LabelledTable
 
     Raises
     ------
@@ -242,9 +238,9 @@ def load(
     for folder in folders(data_home):
         path = folder / file_name(name)
         if path.is_file():
-            return _bunch(info, _checked(info, path))
+            return _checked(info, path)
     if name == "wdbc":
-        return _bunch(info, _from_scikit_learn())
+        return _from_scikit_learn()
     reason = "it has no automatic source"
     if info.openml and download_missing:
         try:
@@ -253,7 +249,7 @@ def load(
             reason = f"it could not be downloaded ({error})"
         else:
             write_table(cache_folder() / file_name(name), table)
-            return _bunch(info, table)
+            return table
     elif info.openml:
         reason = "download_missing is False"
     raise DatasetNotFound(_expectation(info, folders(data_home), reason))
@@ -278,18 +274,6 @@ def _from_scikit_learn() -> LabelledTable:
     sample = load_breast_cancer()
     y = np.where(sample.target == 1, -1.0, 1.0)
     return LabelledTable(sample.data, y, [str(name) for name in sample.feature_names])
-
-
-def _bunch(info: DatasetInfo, table: LabelledTable) -> Bunch:
-    return Bunch(
-        data=table.X,
-        target=table.y,
-        feature_names=table.names,
-        target_names=list(info.classes),
-        info=info,
-        DESCR=f"{info.title}: {info.source}. Class -1: {info.classes[0]}; class +1: "
-        f"{info.classes[1]}.",
-    )
 
 
 def _expectation(info: DatasetInfo, places: list[Path], reason: str) -> str:
@@ -376,7 +360,7 @@ def _load(folder: str | None, name: str) -> DataSet:
             raise UnreadableData(
                 f"{name} cannot be read ({error}); if it is truncated, get it again."
             ) from error
-    return DataSet(name, table.data, table.target, folder)
+    return DataSet(name, table.X, table.y, folder)
 
 
 @cache

@@ -12,8 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import BrokenExecutor
 from contextlib import contextmanager
-from importlib.util import find_spec
-from typing import Any, Protocol, TextIO
+from typing import Any
 
 from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
@@ -83,15 +82,12 @@ def run_cells(
     if not missing:
         return outcomes
     progress = CellProgress(title, missing, len(outcomes), jobs, quiet)
-    try:
-        for wave in _waves(missing):
-            for cell, outcome in _computed(wave, outcomes, source, jobs):
-                outcomes[cell] = outcome
-                if not outcome.error:
-                    store.put(cell.spec(source.fingerprint), outcome)
-                progress.done(cell, outcome)
-    finally:
-        progress.close()
+    for wave in _waves(missing):
+        for cell, outcome in _computed(wave, outcomes, source, jobs):
+            outcomes[cell] = outcome
+            if not outcome.error:
+                store.put(cell.spec(source.fingerprint), outcome)
+            progress.done(cell, outcome)
     return outcomes
 
 
@@ -191,73 +187,6 @@ def _overtime(limit: float | None) -> Iterator[None]:
 # --- progress -------------------------------------------------------------------------
 
 
-class Display(Protocol):
-    """A progress display."""
-
-    def update(self, done: int, text: str) -> None:
-        """Show the number of finished cells and further text."""
-
-    def close(self) -> None:
-        """End the display."""
-
-
-class ProgressLines:
-    """A line every few seconds, and one at the end."""
-
-    def __init__(self, title: str, total: int, file: TextIO | None = None):
-        self._title, self._total = title, total
-        self._file = file or sys.stderr
-        self._last = -INTERVAL
-
-    def update(self, done: int, text: str) -> None:
-        """Print if it is time to."""
-        now = time.monotonic()
-        if now - self._last >= INTERVAL or done == self._total:
-            self._last = now
-            print(f"{self._title}: {text}", file=self._file, flush=True)
-
-    def close(self) -> None:
-        """Nothing to do."""
-
-
-class Silence:
-    """Nothing."""
-
-    def update(self, done: int, text: str) -> None:
-        """Nothing to do."""
-
-    def close(self) -> None:
-        """Nothing to do."""
-
-
-class Bar:
-    """A bar by Rich."""
-
-    def __init__(self, title: str, total: int):
-        from rich.console import Console
-        from rich.progress import BarColumn, Progress, TextColumn
-
-        columns = (TextColumn(title), BarColumn(), TextColumn("{task.fields[text]}"))
-        self._bar: Any = Progress(*columns, console=Console(stderr=True))
-        self._task = self._bar.add_task(title, total=total, text="")
-        self._bar.start()
-
-    def update(self, done: int, text: str) -> None:
-        """Move the bar."""
-        self._bar.update(self._task, completed=done, text=text)
-
-    def close(self) -> None:
-        """Leave the bar as it is."""
-        self._bar.stop()
-
-
-def display(title: str, total: int) -> Display:
-    """A bar on a terminal if Rich is installed, lines otherwise."""
-    if sys.stderr.isatty() and find_spec("rich"):
-        return Bar(title, total)
-    return ProgressLines(title, total)
-
-
 class CellProgress:
     """Counts cells, and estimates how long the rest will take.
 
@@ -279,7 +208,7 @@ class CellProgress:
         self._capped = self._failed = 0
         # Number and total time of finished cells of each task.
         self._seen: dict[str, tuple[int, float]] = defaultdict(lambda: (0, 0.0))
-        self._display: Display = Silence() if quiet else display(title, self._total)
+        self._title, self._quiet, self._last = title, quiet, -INTERVAL
         self._show()
 
     def done(self, cell: Cell, outcome: CellOutcome) -> None:
@@ -316,11 +245,10 @@ class CellProgress:
         ):
             if count:
                 parts.append(f"{count} {word}")
-        self._display.update(done, ", ".join(parts))
-
-    def close(self) -> None:
-        """End the display."""
-        self._display.close()
+        now = time.monotonic()
+        if not self._quiet and (now - self._last >= INTERVAL or not self._waiting):
+            self._last = now
+            print(f"{self._title}: {', '.join(parts)}", file=sys.stderr, flush=True)
 
 
 def duration(seconds: float) -> str:

@@ -20,9 +20,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.datasets import load_digits, load_iris, load_wine
 from sklearn.metrics import balanced_accuracy_score
-from sklearn.model_selection import StratifiedKFold, cross_val_score, train_test_split
+from sklearn.model_selection import StratifiedKFold, train_test_split
 from sklearn.preprocessing import StandardScaler, scale
-from sklearn.svm import LinearSVC
 
 from frugalsvm import FrugalSVC, Problem, Result, relax
 
@@ -34,17 +33,18 @@ from ..tables import Lines, columns
 from ..tasks import mip
 from .prediction import ahead, mean
 from .selectors import (
-    CLASS_PEERS,
+    CLASS_SELECTORS,
     HINGE,
     MULTINOMIAL,
     OURS,
-    REFIT_C,
     SQUARED,
     TrainingPart,
 )
 from .timing import grown, refitted, timed
 
-OUTER = 5
+OUTER, INNER = 5, 3
+# The dual of the hinge has no other solver; the squared one is faster without.
+LOSSES: dict[str, dict[str, Any]] = {HINGE: {"loss": "hinge"}, SQUARED: {"dual": False}}
 # Classes with a smaller share than this of an equal one are rare: weights are balanced.
 RARE = 2 / 3
 # Zernike moments of mfeat, its last columns; relaxing all 649 takes minutes.
@@ -137,7 +137,8 @@ def _scores(case: Case, X: np.ndarray, y: np.ndarray, B: int) -> list[Row]:
                     train, train_size=case.trained, stratify=y[train], random_state=0
                 )[0]
             scaler = StandardScaler().fit(X[train])
-            part = TrainingPart(scaler.transform(X[train]), y[train], B, is_rare)
+            A = scaler.transform(X[train])
+            part = TrainingPart(A, y[train], B, is_rare, INNER)
             T = scaler.transform(X[test])
             for selector, weights, seconds, predict in _models(part):
                 rows.append(
@@ -165,33 +166,17 @@ def _models(
     """Selector, kind of weights, processor time, function that predicts."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for selector, select in CLASS_PEERS.items():
+        for selector, select in CLASS_SELECTORS.items():
             seconds, (support, predict, weights) = timed(select, part)
             if predict:
                 yield selector, weights, seconds, predict
             for loss in (SQUARED,) if selector == OURS else (HINGE, SQUARED):
-                more, model = timed(_tuned, part, support, loss)
+                more, model = timed(partial(part.tuned, support, **LOSSES[loss]))
                 yield selector, loss, seconds + more, partial(_predict, model, support)
 
 
 def _predict(model: Any, support: np.ndarray, X: np.ndarray) -> np.ndarray:
     return model.predict(X[:, support])
-
-
-def _tuned(part: TrainingPart, support: np.ndarray, loss: str) -> Any:
-    """LinearSVC on some features, its C tuned by balanced accuracy."""
-    X, params = part.X[:, support], {"sample_weight": part.weight}
-    best, chosen = -np.inf, LinearSVC()
-    for C in REFIT_C:
-        # The dual of the hinge has no other solver; the squared one is faster without.
-        how: dict[str, Any] = {"loss": "hinge"} if loss == HINGE else {"dual": False}
-        model = LinearSVC(C=C, max_iter=20_000, random_state=0, **how)
-        score = cross_val_score(
-            model, X, part.y, cv=part.inner, scoring="balanced_accuracy", params=params
-        ).mean()
-        if score > best:
-            best, chosen = score, model
-    return chosen.fit(X, part.y, **params)
 
 
 # --- proofs ---------------------------------------------------------------------------

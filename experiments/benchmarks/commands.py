@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..cells import Cell, cell
+from ..cells import Cell, cell, grid
 from ..experiment import Settings, benchmark
 from ..store import Row
 
@@ -179,8 +179,7 @@ def _write_mixed(path: Path, n_rows: int) -> None:
 
 
 def _time_plan(settings: Settings) -> list[Cell]:
-    part = settings.pick(10, 1)
-    return [cell("fit time", case=name, part=part) for name in CASES]
+    return grid("fit time", case=CASES, part=[settings.pick(10, 1)])
 
 
 TIME = benchmark(

@@ -11,7 +11,7 @@ from sklearn.svm import SVC
 
 from frugalsvm import Problem, relax
 
-from ..cells import Cell, cell
+from ..cells import Cell, cell, grid
 from ..datasets import LARGE, SMALL, DataSet, scaled
 from ..experiment import Settings, benchmark
 from ..statistics import geometric_mean
@@ -201,11 +201,7 @@ def perspective(data: DataSet, *, B: int) -> Row:
 
 
 def _perspective_plan(settings: Settings) -> list[Cell]:
-    return [
-        cell("perspective", name, B=B)
-        for name in settings.chosen(LARGE, LARGE[:2])
-        for B in (10, 20, 30)
-    ]
+    return grid("perspective", settings.chosen(LARGE, LARGE[:2]), B=(10, 20, 30))
 
 
 def _perspective_note(rows: list[Row]) -> str:
@@ -298,8 +294,7 @@ def robustness(data: None, *, kernel: str, problems: int) -> Row:
 
 
 def _robustness_plan(settings: Settings) -> list[Cell]:
-    problems = settings.pick(300, 3000)
-    return [cell("robustness", kernel=name, problems=problems) for name in KERNELS]
+    return grid("robustness", kernel=KERNELS, problems=[settings.pick(300, 3000)])
 
 
 ROBUSTNESS = benchmark(

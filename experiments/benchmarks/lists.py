@@ -16,7 +16,7 @@ from sklearn.preprocessing import StandardScaler
 
 from frugalsvm import NearOptimal, Problem, near_optimal, verify
 
-from ..cells import Cell, cell
+from ..cells import Cell, grid
 from ..datasets import SMALL, DataSet
 from ..experiment import Settings, benchmark
 from ..store import Results, Row
@@ -90,11 +90,11 @@ def how_far(data: DataSet, *, B: int, C: float, seconds: float) -> Row:
 
 
 def _plan(settings: Settings, *, seconds: float) -> list[Cell]:
-    pairs = [(B, C) for B in BUDGETS for C in WEIGHTS]
-    return [cell("enumeration", B=B, C=C) for B, C in pairs] + [
-        cell("how far", name, B=B, C=C, seconds=seconds)
-        for name in settings.chosen(SMALL, SMALL[:3])
-        for B, C in pairs
+    axes: dict[str, Any] = {"B": BUDGETS, "C": WEIGHTS}
+    names = settings.chosen(SMALL, SMALL[:3])
+    return [
+        *grid("enumeration", **axes),
+        *grid("how far", names, **axes, seconds=[seconds]),
     ]
 
 

@@ -30,8 +30,8 @@ from ..datasets import LARGE, SMALL, DataSet, scaled
 from ..experiment import Settings, benchmark
 from ..store import Results, Row
 from ..tables import Lines, columns, distinct, two
-from .selectors import FORWARD, OURS, PEERS
-from .timing import warm_up
+from .selectors import FORWARD, OURS, SELECTORS, TrainingPart, scores_of
+from .timing import timed, warm_up
 
 BUDGETS = (5, 10)
 FOLDS, INNER = 5, 5
@@ -81,21 +81,17 @@ def predict(data: DataSet | None, *, name: str, B: int, peer: str) -> Row:
     X, y = SCIKIT_LEARN[name]() if data is None else (data.X, data.y)
     if peer == FORWARD and X.shape[1] > MOST_FORWARD:
         return {"rows": []}
-    rare = min((y > 0).mean(), (y < 0).mean()) < 1 / 3
-    weight = "balanced" if rare else None
+    rare = bool(min((y > 0).mean(), (y < 0).mean()) < 1 / 3)
     rows = []
     for repeat in range(repeats(len(y))):
         outer = StratifiedKFold(FOLDS, shuffle=True, random_state=repeat)
         for fold, (train, test) in enumerate(outer.split(X, y)):
             scaler = StandardScaler().fit(X[train])
             A, T = scaler.transform(X[train]), scaler.transform(X[test])
-            inner = StratifiedKFold(INNER, shuffle=True, random_state=1)
-            started = time.process_time()
+            part = TrainingPart(A, y[train], B, rare, INNER)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                model, support = PEERS[peer](A, y[train], B, weight, inner)
-            seconds = time.process_time() - started
-            score = model.decision_function(T[:, support])
+                seconds, (score, features) = timed(scores_of, peer, part, T)
             accuracy = balanced_accuracy_score(y[test], np.where(score > 0, 1, -1))
             rows.append(
                 {
@@ -104,7 +100,7 @@ def predict(data: DataSet | None, *, name: str, B: int, peer: str) -> Row:
                     "n": X.shape[1],
                     "part": f"{repeat} {fold}",
                     "ratio": test.size / train.size,
-                    "features": len(support),
+                    "features": features,
                     "seconds": seconds,
                     "balanced_accuracy": accuracy,
                     "auc": roc_auc_score(y[test], score),
@@ -120,7 +116,7 @@ def _predict_plan(settings: Settings) -> list[Cell]:
         cell("predict", "" if name in SCIKIT_LEARN else name, name=name, B=B, peer=peer)
         for B in settings.pick(BUDGETS[:1], BUDGETS)
         for name in names
-        for peer in PEERS
+        for peer in (OURS, *SELECTORS)
     ]
 
 

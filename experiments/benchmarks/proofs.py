@@ -14,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 
 from frugalsvm import Problem, verify
 
-from ..cells import Cell, cell
+from ..cells import Cell, cell, grid
 from ..datasets import LARGE, SMALL, DataSet, scaled
 from ..experiment import Settings, benchmark
 from ..published import TABLE_7
@@ -275,12 +275,9 @@ def _reached(moments: list[Moment], objective: float, bound: float) -> float | N
 
 
 def _group_plan(settings: Settings, *, seconds: float) -> list[Cell]:
-    return [
-        cell("groups", name, B=B, C=C, seconds=seconds)
-        for name in ("german", "")
-        for B in settings.pick(GROUP_BUDGETS[:1], GROUP_BUDGETS)
-        for C in settings.pick(GROUP_C[:2], GROUP_C)
-    ]
+    budgets = settings.pick(GROUP_BUDGETS[:1], GROUP_BUDGETS)
+    weights = settings.pick(GROUP_C[:2], GROUP_C)
+    return grid("groups", ("german", ""), B=budgets, C=weights, seconds=[seconds])
 
 
 def group_table(results: Results) -> Lines:
@@ -343,11 +340,8 @@ def proof(data: DataSet, *, C: float, seconds: float, threads: int) -> Row:
 
 
 def _proof_plan(settings: Settings, *, seconds: float, threads: int) -> list[Cell]:
-    return [
-        cell("proof", name, C=C, seconds=seconds, threads=threads)
-        for name in settings.chosen(LARGE, LARGE[:2])
-        for C in PROOF_C
-    ]
+    names = settings.chosen(LARGE, LARGE[:2])
+    return grid("proof", names, C=PROOF_C, seconds=[seconds], threads=[threads])
 
 
 def proof_table(results: Results, peer: str = "") -> Lines:
@@ -415,11 +409,8 @@ def large(data: DataSet, *, B: int, seconds: float, threads: int) -> Row:
 
 
 def _large_plan(settings: Settings, *, seconds: float, threads: int) -> list[Cell]:
-    return [
-        cell("large", name, B=B, seconds=seconds, threads=threads)
-        for name in settings.chosen(LARGE, LARGE[:2])
-        for B in (10, 20, 30)
-    ]
+    names = settings.chosen(LARGE, LARGE[:2])
+    return grid("large", names, B=(10, 20, 30), seconds=[seconds], threads=[threads])
 
 
 def _large_note(rows: list[Row]) -> str:

@@ -15,7 +15,7 @@ from sklearn.svm import LinearSVC
 
 from frugalsvm import FrugalSVC, Problem, solve
 
-from ..cells import Cell, cell
+from ..cells import Cell, cell, grid
 from ..datasets import LARGE, SMALL, DataSet, scaled
 from ..experiment import Settings, benchmark
 from ..published import TABLE_7
@@ -95,11 +95,8 @@ def _l1_objective(X: np.ndarray, y: np.ndarray, B: int) -> float:
 
 
 def _swap_plan(settings: Settings, *, seconds: float) -> list[Cell]:
-    return [
-        cell("swap", name, B=B, seconds=seconds)
-        for name in settings.chosen(LARGE, LARGE[:2])
-        for B in BUDGETS
-    ]
+    names = settings.chosen(LARGE, LARGE[:2])
+    return grid("swap", names, B=BUDGETS, seconds=[seconds])
 
 
 def swap_table(results: Results) -> Lines:
@@ -179,12 +176,8 @@ def seeds(data: DataSet, *, C: float, B: int, seeds: int) -> Row:
 
 
 def _seed_plan(settings: Settings, *, seeds: int) -> list[Cell]:
-    return [
-        cell("seeds", name, C=C, B=B, seeds=settings.pick(3, seeds))
-        for name in settings.chosen(LARGE, LARGE[:2])
-        for C in WEIGHTS
-        for B in BUDGETS
-    ]
+    names = settings.chosen(LARGE, LARGE[:2])
+    return grid("seeds", names, C=WEIGHTS, B=BUDGETS, seeds=[settings.pick(3, seeds)])
 
 
 def seed_table(results: Results) -> Lines:
@@ -246,12 +239,8 @@ def effort(data: DataSet, *, C: float, B: int) -> Row:
 
 
 def _effort_plan(settings: Settings) -> list[Cell]:
-    return [
-        cell("effort", name, C=C, B=B)
-        for name in settings.chosen((*SMALL, *LARGE), (*SMALL[:2], *LARGE[:1]))
-        for C in (0.1, 10.0)
-        for B in (5, 10)
-    ]
+    names = settings.chosen((*SMALL, *LARGE), (*SMALL[:2], *LARGE[:1]))
+    return grid("effort", names, C=(0.1, 10.0), B=(5, 10))
 
 
 def effort_table(results: Results) -> Lines:

@@ -137,9 +137,9 @@ def test_parts_are_joined_and_columns_with_missing_values_dropped(monkeypatch):
     catalogued(monkeypatch, X6, Y6, parts)
     serve(monkeypatch, {1: first, 2: second})
     found = datasets.load("tiny")
-    np.testing.assert_array_equal(found.data, X6)
-    np.testing.assert_array_equal(found.target, Y6)
-    assert found.feature_names == ["1_V1", "2_V2"]
+    np.testing.assert_array_equal(found.X, X6)
+    np.testing.assert_array_equal(found.y, Y6)
+    assert found.names == ["1_V1", "2_V2"]
 
 
 @pytest.mark.parametrize(
@@ -210,7 +210,7 @@ def test_a_file_of_the_user_comes_first(monkeypatch, places):
         np.testing.assert_array_equal(datasets.load("tiny").data, 2 * X6)
     write_table(places / "data/tiny.csv.gz", table)
     found = datasets.load("tiny")
-    assert (found.feature_names, found.info) == (["a, b", "c"], info)
+    assert found.names == ["a, b", "c"]
     write_table(places / "mine/tiny.csv.gz", LabelledTable(X6, Y6, ["p", "q"]))
     other = datasets.load("tiny", data_home=places / "mine")
     assert other.feature_names == ["p", "q"]
@@ -246,17 +246,16 @@ def test_digests_are_of_numbers_not_of_their_signs_of_zero_or_layout():
 
 def test_wdbc_needs_no_file():
     found = datasets.load("wdbc")
-    np.testing.assert_array_equal(found.data, load_breast_cancer().data)
-    assert datasets.digest(found.data, found.target) == found.info.sha256
-    assert found.target_names == ["benign", "malignant"]
+    np.testing.assert_array_equal(found.X, load_breast_cancer().data)
+    assert datasets.digest(found.X, found.y) == CATALOGUE["wdbc"].sha256
 
 
 @pytest.mark.skipif(not DATA, reason="needs the data sets: FRUGALSVM_DATA")
 @pytest.mark.parametrize("name", CATALOGUE)
 def test_our_copies_match_the_catalogue(name):
     found = datasets.load(name, data_home=DATA, download_missing=False)
-    assert datasets.digest(found.data, found.target) == found.info.sha256
-    assert found.data.shape == found.info.shape
+    assert datasets.digest(found.X, found.y) == CATALOGUE[name].sha256
+    assert found.X.shape == CATALOGUE[name].shape
 
 
 def test_files_beside_a_data_set(places):

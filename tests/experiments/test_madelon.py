@@ -16,8 +16,8 @@ pytestmark = pytest.mark.skipif(
 
 def madelon(budget):
     found = datasets.load("madelon", download_missing=False)
-    X = StandardScaler().fit_transform(found.data)
-    return Problem(X, found.target, C=10.0, max_features=budget)
+    X = StandardScaler().fit_transform(found.X)
+    return Problem(X, found.y, C=10.0, max_features=budget)
 
 
 def test_the_relaxation_of_madelon():

@@ -135,18 +135,9 @@ def test_progress_counts_and_estimates(capsys):
     assert shown.seconds_left() == 6.0
     for one in cells[1:]:
         shown.done(one, CellOutcome(seconds=4.0))
-    shown.close()
     first, *_, last = capsys.readouterr().err.splitlines()
     assert first == ("table4: 6 of 10 cells, 4 left, about 16 s, 6 from the store")
     assert last == "table4: 10 of 10 cells, 0 left, 6 from the store, 1 at their limit"
-
-
-def test_the_bar_of_rich(capsys):
-    pytest.importorskip("rich")
-    bar = runner.Bar("table4", 3)
-    bar.update(2, "2 of 3 cells")
-    bar.close()
-    assert "2 of 3 cells" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
