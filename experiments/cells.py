@@ -106,19 +106,17 @@ def with_needs(cells: Iterable[Cell]) -> list[Cell]:
     return list(ordered)
 
 
-def canonical(value: Any) -> str:
-    """Canonical JSON; numbers of NumPy are numbers."""
+def as_json(value: Any) -> str:
+    """JSON; numbers of NumPy are numbers."""
     return json.dumps(
-        value,
-        sort_keys=True,
-        separators=(",", ":"),
-        default=lambda number: number.item(),
+        value, separators=(",", ":"), default=lambda number: number.item()
     )
 
 
 def key_of(spec: Mapping[str, Any]) -> str:
     """The key of a cell in a store."""
-    return hashlib.sha256(canonical(spec).encode()).hexdigest()
+    canonical = json.dumps(spec, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(canonical.encode()).hexdigest()
 
 
 @dataclass(frozen=True)

@@ -225,7 +225,7 @@ def benchmark(
         if any(outcome.error for outcome in outcomes.values()):
             return Report([])
         table_rows = collected(settings, outcomes)
-        tables = row_tables(title, table_rows)
+        tables = row_tables("Rows", table_rows)
         notes = [note(table_rows)] if note else []
         if not (settings.quick or settings.sets):
             chosen = options_of(defaults, settings)
@@ -256,6 +256,11 @@ def cell_rows(
     cell: Cell, values: Mapping[str, Any], options: Mapping[str, Any]
 ) -> list[Row]:
     """Rows of a cell: its data set, its parameters but for options, its values."""
-    head: Row = {"set": cell.data} if cell.data else {}
-    head |= {name: entry for name, entry in cell.params if name not in options}
-    return [head | dict(row) for row in values.get("rows", [values])]
+    params = {name: entry for name, entry in cell.params if name not in options}
+    rows = values.get("rows", [values])
+    if cell.data:
+        rows = [{"set": cell.data} | row for row in rows]
+    return [
+        {name: row[name] for name in ("set",) if name in row} | params | row
+        for row in rows
+    ]

@@ -17,7 +17,7 @@ from typing import Any
 from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
-from .cells import Cell, CellOutcome, canonical, with_needs
+from .cells import Cell, CellOutcome, as_json, with_needs
 from .datasets import DatasetSource
 from .registry import TASKS
 from .store import CellStore
@@ -155,7 +155,7 @@ def compute(
             warnings.simplefilter("ignore")
             values = TASKS[cell.task](data, **arguments)
             # As they come out of a store.
-            return outcome(json.loads(canonical(values)))
+            return outcome(json.loads(as_json(values)))
     except OutOfTime:
         return outcome({"capped": True})
     except Exception as error:

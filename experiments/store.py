@@ -25,7 +25,7 @@ from typing import Any, Self
 
 from frugalsvm.problem.files import write_whole
 
-from .cells import CellOutcome, canonical, key_of
+from .cells import CellOutcome, as_json, key_of
 
 # "FSVM" in ASCII, which identifies store files.
 APPLICATION = 0x4653564D
@@ -103,10 +103,10 @@ class CellStore:
 
     def put(self, spec: dict[str, Any], outcome: CellOutcome) -> None:
         """Store an outcome atomically."""
-        values = canonical(
+        values = as_json(
             {"values": outcome.values, "seconds": outcome.seconds, "cpu": outcome.cpu}
         )
-        self._execute(_INSERT, (key_of(spec), canonical(spec), values))
+        self._execute(_INSERT, (key_of(spec), as_json(spec), values))
 
     def _execute(self, statement: str, values: tuple[str, ...]) -> Any:
         try:
