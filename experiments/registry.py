@@ -16,6 +16,7 @@ from .benchmarks.prediction import CV, PREDICT
 from .benchmarks.proofs import EXACT, GROUP_BENCHMARK, LARGE_SETS, PROOF
 from .benchmarks.scale import SCALE
 from .benchmarks.searches import BLOCKS, EFFORT, SEEDS, SWAP
+from .benchmarks.speed import SPEED
 from .benchmarks.trees import BATCHED, CERTIFICATES, THREADS, TREE
 from .experiment import Experiment
 from .study.accuracy import FIGURE_3, FIGURE_4, TABLE_8, TABLE_9
@@ -71,6 +72,7 @@ STUDY = (
     DESIGNS,
 )
 BENCHMARKS = (
+    SPEED,
     ROBUSTNESS,
     SUPPORT,
     PERSPECTIVE,

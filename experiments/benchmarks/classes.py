@@ -31,8 +31,7 @@ from ..experiment import Settings, benchmark
 from ..store import Results, Row
 from ..tables import Lines, columns
 from ..tasks import mip
-from .prediction import ahead, mean
-from .selectors import (
+from .feature_selectors import (
     CLASS_SELECTORS,
     HINGE,
     MULTINOMIAL,
@@ -40,6 +39,7 @@ from .selectors import (
     SQUARED,
     TrainingPart,
 )
+from .prediction import ahead, mean
 from .timing import grown, refitted, timed
 
 OUTER, INNER = 5, 3

@@ -30,7 +30,7 @@ from ..datasets import LARGE, SMALL, DataSet, scaled
 from ..experiment import Settings, benchmark
 from ..store import Results, Row
 from ..tables import Lines, columns, distinct, two
-from .selectors import FORWARD, OURS, SELECTORS, TrainingPart, scores_of
+from .feature_selectors import FORWARD, OURS, SELECTORS, TrainingPart, scores_of
 from .timing import timed, warm_up
 
 BUDGETS = (5, 10)
