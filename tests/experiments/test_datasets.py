@@ -201,7 +201,7 @@ def test_downloads_can_be_declined(monkeypatch):
 
 
 def test_a_file_of_the_user_comes_first(monkeypatch, places):
-    info = catalogued(monkeypatch, X6, Y6, ())
+    catalogued(monkeypatch, X6, Y6, ())
     table = LabelledTable(X6, Y6, ["a, b", "c"])
     write_table(
         places / "cache/frugalsvm/tiny.csv.gz", LabelledTable(2 * X6, Y6, ["x", "y"])
