@@ -53,6 +53,13 @@ class ReportTable:
     rows: Sequence[Sequence[Any]]
     name: str = ""
 
+    @classmethod
+    def of(
+        cls, title: str, rows: Sequence[dict[str, Any]], name: str = ""
+    ) -> ReportTable:
+        """A table of rows that have the same columns."""
+        return cls(title, tuple(rows[0]), [tuple(row.values()) for row in rows], name)
+
     def texts(self) -> Lines:
         """Entries as text, including marks."""
         return [[entry_text(entry) for entry in row] for row in self.rows]

@@ -84,14 +84,13 @@ def _fold_plan(grid: _Grid, settings: Settings) -> list[Cell]:
 
 
 def _fold_report(grid: _Grid, settings: Settings, outcomes: Outcomes) -> Report:
-    columns = ["data", "B"]
-    for model in grid.models:
-        columns += [model, f"{model} +-", f"{model} C"]
-    rows, curves = [], {}
+    rows: list[dict[str, Any]] = []
+    curves = {}
     for name in grid.chosen(settings):
         budgets = grid.all_budgets(settings, name)
         lines: dict[str, Curve] = {}
-        entries = {B: [name, B] for B in budgets}
+        entries: dict[int, dict[str, Any]]
+        entries = {B: {"data": name, "B": B} for B in budgets}
         for model in grid.models:
             best = [_best(grid, settings, outcomes, name, model, B) for B in budgets]
             lines[model] = (
@@ -100,13 +99,13 @@ def _fold_report(grid: _Grid, settings: Settings, outcomes: Outcomes) -> Report:
             )
             for B, (score, spread, C, capped) in zip(budgets, best, strict=True):
                 shown = "failed" if score is None and not capped else rounded(score, 2)
-                mark = Marked(shown) if capped else shown
-                entries[B] += [mark, rounded(spread, 2), C]
+                entries[B][model] = Marked(shown) if capped else shown
+                entries[B] |= {f"{model} +-": rounded(spread, 2), f"{model} C": C}
         curves[name] = lines
         rows += list(entries.values())
     title = "Best mean accuracy [%] over C for each B, and its C"
     return Report(
-        [ReportTable(title, columns, rows)],
+        [ReportTable.of(title, rows)],
         [Chart(title, lambda: panels(curves, "B", "accuracy [%]"))],
         [_FOLD_NOTE + _tally(grid, rows)],
     )
@@ -140,17 +139,17 @@ def _best(
     )
 
 
-def _tally(grid: _Grid, rows: list[list[object]]) -> str:
+def _tally(grid: _Grid, rows: list[dict[str, Any]]) -> str:
     """The number of rows on which the first model is at least as good as the second."""
+    first_name, second_name = grid.models[:2]
     at_least = 0
     for row in rows:
         first, second = (
             entry.value if isinstance(entry, Marked) else entry
-            for entry in (row[2], row[5])
+            for entry in (row[first_name], row[second_name])
         )
         if isinstance(first, float) and isinstance(second, float):
             at_least += first >= second
-    first_name, second_name = grid.models[:2]
     return (
         f" {first_name} is at least as good as {second_name} on {at_least} of "
         f"{len(rows)} rows."
@@ -230,17 +229,13 @@ def _split_report(number: int, settings: Settings, outcomes: Outcomes) -> Report
     names = settings.chosen(SETS[number])
     single = [_single(number, settings, outcomes, name) for name in names]
     many = [_many(number, settings, outcomes, name) for name in names]
-    count = len(_splits(number, settings))
+    title = f"Means over {len(_splits(number, settings))} splits with 95 % intervals"
     return Report(
         [
-            ReportTable(
-                "One split (seed 0), ours and published; accuracies in %",
-                _SINGLE,
-                single,
+            ReportTable.of(
+                "One split (seed 0), ours and published; accuracies in %", single
             ),
-            ReportTable(
-                f"Means over {count} splits with 95 % intervals", _MANY, many, "-splits"
-            ),
+            ReportTable.of(title, many, "-splits"),
         ],
         notes=[_SPLIT_NOTE],
     )
@@ -255,93 +250,59 @@ _SPLIT_NOTE = (
     "The paper's split is not known. Its accuracies are not those of a fifth of the "
     "samples: see the documentation."
 )
-_SINGLE = [
-    "data",
-    "FS train",
-    "FS train paper",
-    "FS test",
-    "FS test paper",
-    "alpha",
-    "alpha paper",
-    "EN train",
-    "EN train paper",
-    "EN test",
-    "EN test paper",
-    "EN features",
-    "EN features paper",
-]
-_MANY = [
-    "data",
-    "FS train",
-    "FS test",
-    "FS test +-",
-    "EN train",
-    "EN test",
-    "EN test +-",
-    "EN features",
-    "within B",
-    "FS - EN",
-    "FS - EN +-",
-]
 
 
 def _single(
     number: int, settings: Settings, outcomes: Outcomes, name: str
-) -> list[Any]:
-    table = PUBLISHED[number]
-    row: list[Any] = [name]
-    for model, key, column in (
-        ("FS", "train", "FS-SVM ACC Train"),
-        ("FS", "test", "FS-SVM ACC Test"),
-        ("EN", "alpha", "EN-SVM alpha"),
-        ("EN", "train", "EN-SVM ACC Train"),
-        ("EN", "test", "EN-SVM ACC Test"),
-        ("EN", "features", "EN-SVM Feat. sel."),
+) -> dict[str, Any]:
+    row: dict[str, Any] = {"data": name}
+    for title, model, key, column in (
+        ("FS train", "FS", "train", "FS-SVM ACC Train"),
+        ("FS test", "FS", "test", "FS-SVM ACC Test"),
+        ("alpha", "EN", "alpha", "EN-SVM alpha"),
+        ("EN train", "EN", "train", "EN-SVM ACC Train"),
+        ("EN test", "EN", "test", "EN-SVM ACC Test"),
+        ("EN features", "EN", "features", "EN-SVM Feat. sel."),
     ):
         outcome = outcomes[_split_cell(settings, number, name, model, 0)]
         entry = outcome.values.get(key)
         if key == "alpha" and entry:
             entry = f"2^{round(np.log2(entry))}"
         shown = rounded(entry, 1)
-        row += [
-            Marked(shown) if outcome.capped else shown,
-            table.printed(name, None, column),
-        ]
+        row[title] = Marked(shown) if outcome.capped else shown
+        row[f"{title} paper"] = PUBLISHED[number].printed(name, None, column)
     return row
 
 
-def _many(number: int, settings: Settings, outcomes: Outcomes, name: str) -> list[Any]:
-    row: list[Any] = [name]
-    cells = {
-        model: [
-            _split_cell(settings, number, name, model, seed)
-            for seed in _splits(number, settings)
-        ]
-        for model in MODELS
-    }
-    values_of = {
-        model: [outcomes[split].values for split in ours]
-        for model, ours in cells.items()
-    }
-    for model, values in values_of.items():
-        usable = [split for split in values if "test" in split]
+def _many(
+    number: int, settings: Settings, outcomes: Outcomes, name: str
+) -> dict[str, Any]:
+    row: dict[str, Any] = {"data": name}
+    splits: dict[str, list[dict[str, Any]]] = {}
+    cells: dict[str, list[Cell]] = {}
+    for model in MODELS:
+        seeds = _splits(number, settings)
+        cells[model] = [_split_cell(settings, number, name, model, s) for s in seeds]
+        splits[model] = [outcomes[split].values for split in cells[model]]
+        usable = [split for split in splits[model] if "test" in split]
         tests = [split["test"] for split in usable]
-        row += [
-            marked(outcomes, cells[model], rounded(average, 1))
-            for average in (mean([split["train"] for split in usable]), mean(tests))
-        ]
-        row += [rounded(corrected_half_interval(tests, TEST_SIZE), 1)]
-    counts = [split["features"] for split in values_of["EN"] if "features" in split]
+        train = rounded(mean([split["train"] for split in usable]), 1)
+        row[f"{model} train"] = marked(outcomes, cells[model], train)
+        row[f"{model} test"] = marked(outcomes, cells[model], rounded(mean(tests), 1))
+        row[f"{model} test +-"] = rounded(corrected_half_interval(tests, TEST_SIZE), 1)
+    counts = [split["features"] for split in splits["EN"] if "features" in split]
     within = sum(count <= BUDGETS[number] for count in counts)
-    row += [marked(outcomes, cells["EN"], rounded(mean(counts), 1))]
-    row += [f"{within}/{len(values_of['EN'])}"]
-    pairs = zip(values_of["FS"], values_of["EN"], strict=True)
+    row["EN features"] = marked(outcomes, cells["EN"], rounded(mean(counts), 1))
+    row["within B"] = f"{within}/{len(splits['EN'])}"
     gains = [
-        fs["test"] - en["test"] for fs, en in pairs if "test" in fs and "test" in en
+        fs["test"] - en["test"]
+        for fs, en in zip(splits["FS"], splits["EN"], strict=True)
+        if "test" in fs and "test" in en
     ]
-    half = corrected_half_interval(gains, TEST_SIZE)
     both = (*cells["FS"], *cells["EN"])
-    return [*row, marked(outcomes, both, rounded(mean(gains), 1)), rounded(half, 1)]
+    row["FS - EN"] = marked(outcomes, both, rounded(mean(gains), 1))
+    row["FS - EN +-"] = rounded(corrected_half_interval(gains, TEST_SIZE), 1)
+    return row
 
 
 def _table(number: int, words: str) -> Experiment:

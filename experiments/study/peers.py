@@ -73,7 +73,7 @@ def _plan(settings: Settings) -> list[Cell]:
 def _report(settings: Settings, outcomes: Outcomes) -> Report:
     methods, names = installed_methods(), _sets(settings)
     share = 1.0 / settings.pick(QUICK, FULL)[0]
-    rows: list[list[Any]] = []
+    rows: list[dict[str, Any]] = []
     means = np.full((len(names), len(methods)), np.nan)
     for i, name in enumerate(names):
         ours = _scores(settings, outcomes, name, OURS)
@@ -88,16 +88,19 @@ def _report(settings: Settings, outcomes: Outcomes) -> Report:
             average = mean(usable)
             means[i, k] = np.nan if average is None else average
             cells = _cells(settings, name, method)
-            row = [name, _budget(settings, name), method]
-            row += [marked(outcomes, cells, rounded(average, 2))]
-            row += [rounded(corrected_half_interval(usable, share), 2)]
-            row += _gain(gains, share) if method != OURS else [None, None]
-            row += [rounded(mean(numbers(outcomes, cells, "seconds")), 2)]
+            row = {"data": name, "B": _budget(settings, name), "method": method}
+            row["accuracy"] = marked(outcomes, cells, rounded(average, 2))
+            row["+-"] = rounded(corrected_half_interval(usable, share), 2)
+            gain, half = mean(gains), corrected_half_interval(gains, share)
+            is_ours = method == OURS
+            row["ours - it"] = None if is_ours else rounded(gain, 2)
+            row["+- of it"] = None if is_ours else rounded(half, 2)
+            row["seconds"] = rounded(mean(numbers(outcomes, cells, "seconds")), 2)
             rows.append(row)
     title = "Test accuracy [%] at equal B, C chosen by inner folds"
     complete = means[~np.isnan(means).any(axis=1)]
     return Report(
-        [ReportTable(title, _COLUMNS, rows), _rank_table(methods, complete)],
+        [ReportTable.of(title, rows), _rank_table(methods, complete)],
         [
             Chart(
                 "Mean ranks of accuracies; methods under one bar do not differ at 5 %",
@@ -108,7 +111,6 @@ def _report(settings: Settings, outcomes: Outcomes) -> Report:
     )
 
 
-_COLUMNS = ("data", "B", "method", "accuracy", "+-", "ours - it", "+- of it", "seconds")
 _NOTE = (
     "Repeated stratified folds, features scaled inside. +- are half 95 % intervals of "
     "Nadeau and Bengio, which allow for overlapping training sets; those of "
@@ -122,10 +124,6 @@ _NOTE = (
 def _absent() -> str:
     missing = [name for name in SELECTORS if name not in installed_methods()]
     return f" Not installed: {', '.join(missing)}." if missing else ""
-
-
-def _gain(gains: list[float], share: float) -> list[Any]:
-    return [rounded(mean(gains), 2), rounded(corrected_half_interval(gains, share), 2)]
 
 
 def _scores(

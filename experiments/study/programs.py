@@ -32,26 +32,22 @@ def _limit_plan(settings: Settings) -> list[Cell]:
 
 
 def _limit_report(settings: Settings, outcomes: Outcomes) -> Report:
-    columns = ["data", "B"]
-    for model in MODELS:
-        columns += [model, f"{model} paper", f"{model} gap", f"{model} gap paper"]
     rows = []
     for name, B in instances.scip_instances(settings):
-        row = [name, B]
+        row: dict[str, Any] = {"data": name, "B": B}
         for model, make in MODELS.items():
             target = make(settings, name, B)
-            row += [
-                value(outcomes, target, "objective"),
-                PRINTED_3.printed(name, B, f"{model} ObjFun"),
-                value(outcomes, target, "gap"),
-                PRINTED_3.printed(name, B, f"{model} MipGap"),
-            ]
-        rows.append([*row, value(outcomes, instances.big_mp(settings, name, B), "M")])
+            row[model] = value(outcomes, target, "objective")
+            row[f"{model} paper"] = PRINTED_3.printed(name, B, f"{model} ObjFun")
+            row[f"{model} gap"] = value(outcomes, target, "gap")
+            row[f"{model} gap paper"] = PRINTED_3.printed(name, B, f"{model} MipGap")
+        row["M"] = value(outcomes, instances.big_mp(settings, name, B), "M")
+        rows.append(row)
     title = (
         "Objectives and gaps of BigMP and CoP: SCIP, and Gurobi as published; C = 10"
     )
     return Report(
-        [ReportTable(title, [*columns, "M"], rows)],
+        [ReportTable.of(title, rows)],
         notes=[
             "Objectives are those of the SVM on the features that SCIP selects; a gap "
             "is a fraction of it, 1 where there is no solution or no bound. The limit "
@@ -77,18 +73,6 @@ TABLE_3 = Experiment(
 # --- Table 5: kernel search as a start; Figure 2: gaps --------------------------------
 
 
-START_COLUMNS = (
-    "data",
-    "B",
-    "CoP",
-    "CoP paper",
-    "H-KS",
-    "H-KS paper",
-    "CoP*",
-    "CoP* paper",
-    "d_f",
-    "d_f paper",
-)
 START_METHODS = {
     "CoP": instances.co_p,
     "H-KS": instances.h_ks,
@@ -114,20 +98,19 @@ def _improvement(alone: Any, started: Any) -> float | None:
 def _start_report(settings: Settings, outcomes: Outcomes) -> Report:
     rows = []
     for name, B in instances.scip_instances(settings):
-        row: list[Any] = [name, B]
+        row: dict[str, Any] = {"data": name, "B": B}
         plain = {}
         for method, make in START_METHODS.items():
             target = make(settings, name, B)
             plain[method] = outcomes[target].values.get("objective")
-            row += [
-                value(outcomes, target, "objective"),
-                PRINTED_5.printed(name, B, method),
-            ]
-        row += [_improvement(plain["CoP"], plain["CoP*"])]
-        rows.append([*row, PRINTED_5.printed(name, B, "d_f")])
+            row[method] = value(outcomes, target, "objective")
+            row[f"{method} paper"] = PRINTED_5.printed(name, B, method)
+        row["d_f"] = _improvement(plain["CoP"], plain["CoP*"])
+        row["d_f paper"] = PRINTED_5.printed(name, B, "d_f")
+        rows.append(row)
     title = "Objectives, and the improvement d_f [%] of CoP* over CoP; C = 10"
     return Report(
-        [ReportTable(title, START_COLUMNS, rows)],
+        [ReportTable.of(title, rows)],
         notes=[
             "CoP* is CoP by SCIP, started from the solution of H-KS; the time of H-KS "
             "is not part of its limit. d_f is empty where CoP alone finds no solution."
@@ -232,21 +215,6 @@ FIGURE_2 = Experiment(
 # --- Table 6: bounds at the root ------------------------------------------------------
 
 
-ROOT_COLUMNS = (
-    "data",
-    "B",
-    "DSCoP",
-    "DSCoP paper",
-    "off %",
-    "BigMP",
-    "BigMP paper",
-    "CoP",
-    "CoP paper",
-    "SVM",
-    "M",
-)
-
-
 def _roots(settings: Settings, name: str, B: int) -> dict[str, Cell]:
     """Cells of SCIP, for the budgets of the grid."""
     if (name, B) not in instances.scip_instances(settings):
@@ -274,28 +242,19 @@ def _root_report(settings: Settings, outcomes: Outcomes) -> Report:
         ours = value(outcomes, instances.relaxed(settings, name, B), "bound")
         printed = PRINTED_6.value(name, B, "DSCoP")
         is_number = isinstance(ours, float) and printed
-        off = round(100 * (ours / printed - 1), 2) if is_number else None
-        row = [name, B, ours, PRINTED_6.printed(name, B, "DSCoP"), off]
+        row = {"data": name, "B": B, "DSCoP": ours}
+        row["DSCoP paper"] = PRINTED_6.printed(name, B, "DSCoP")
+        row["off %"] = round(100 * (ours / printed - 1), 2) if is_number else None
         for model in ("BigMP", "CoP"):
             target = roots.get(model)
-            row += [
-                None if target is None else value(outcomes, target, "bound"),
-                PRINTED_6.printed(name, B, model),
-            ]
-        big = roots.get("BigMP")
-        row += [
-            value(outcomes, instances.relaxed(settings, name, B, "SVM"), "bound"),
-            None if big is None else value(outcomes, big, "M"),
-        ]
+            row[model] = target and value(outcomes, target, "bound")
+            row[f"{model} paper"] = PRINTED_6.printed(name, B, model)
+        svm = instances.relaxed(settings, name, B, "SVM")
+        row["SVM"] = value(outcomes, svm, "bound")
+        row["M"] = value(outcomes, roots["BigMP"], "M") if roots else None
         rows.append(row)
     return Report(
-        [
-            ReportTable(
-                "Bounds before branching, ours and published; C = 10",
-                ROOT_COLUMNS,
-                rows,
-            )
-        ],
+        [ReportTable.of("Bounds before branching, ours and published; C = 10", rows)],
         notes=[
             "DSCoP and SVM are recomputed from dual points. BigMP and CoP are what "
             "SCIP claims at its root. The box relaxation of CoP is SVM, and so is that "

@@ -58,7 +58,7 @@ def _reach_plan(settings: Settings) -> list[Cell]:
 
 
 def _reach_report(settings: Settings, outcomes: Outcomes) -> Report:
-    rows: list[list[Any]] = []
+    rows: list[dict[str, Any]] = []
     gaps: dict[str, list[float]] = {}
     scores: dict[str, list[float]] = {}
     for name in settings.chosen(LARGE):
@@ -72,32 +72,21 @@ def _reach_report(settings: Settings, outcomes: Outcomes) -> Report:
             gaps[name].append(np.nan if gap is None else gap)
             scores[name].append(mean(folds) or np.nan)
             rows.append(
-                [
-                    name,
-                    C,
-                    value(outcomes, target, "objective"),
-                    tree.get("bound"),
-                    rounded(gap, 2),
-                    tree.get("nodes"),
-                    rounded(tree.get("seconds"), 1),
-                    marked(outcomes, cells, rounded(mean(folds), 1)),
-                    rounded(half_interval(folds), 1),
-                ]
+                {
+                    "data": name,
+                    "C": C,
+                    "objective": value(outcomes, target, "objective"),
+                    "bound": tree.get("bound"),
+                    "gap %": rounded(gap, 2),
+                    "nodes": tree.get("nodes"),
+                    "seconds": rounded(tree.get("seconds"), 1),
+                    "accuracy": marked(outcomes, cells, rounded(mean(folds), 1)),
+                    "accuracy +-": rounded(half_interval(folds), 1),
+                }
             )
-    columns = (
-        "data",
-        "C",
-        "objective",
-        "bound",
-        "gap %",
-        "nodes",
-        "seconds",
-        "accuracy",
-        "accuracy +-",
-    )
     title = f"Proved gap and cross-validated accuracy as C changes, B = {BUDGET}"
     return Report(
-        [ReportTable(title, columns, rows)],
+        [ReportTable.of(title, rows)],
         [Chart(title, lambda: _draw(gaps, scores))],
         [
             "Gaps are between the objective of our tree's solution and its recomputed "
@@ -186,7 +175,7 @@ def _design_plan(settings: Settings) -> list[Cell]:
 
 
 def _design_report(settings: Settings, outcomes: Outcomes) -> Report:
-    rows: list[list[Any]] = []
+    rows: list[dict[str, Any]] = []
     shapes = settings.pick(QUICK_SHAPES, FULL_SHAPES)
     series: dict[str, list[float | None]] = {method: [] for method in METHODS}
     for shape in shapes:
@@ -203,36 +192,26 @@ def _design_report(settings: Settings, outcomes: Outcomes) -> Report:
             ]
             seconds = rounded(mean([outcomes[target].seconds for target in cells]), 1)
             rows.append(
-                [
-                    str(shape),
-                    shape.k,
-                    method,
-                    rounded(share, 1),
-                    rounded(None if gap is None else 100 * gap, 1),
-                    rounded(mean(excess), 4),
-                    marked(outcomes, cells, seconds),
-                ]
+                {
+                    "data": str(shape),
+                    "B": shape.k,
+                    "method": method,
+                    "recovered %": rounded(share, 1),
+                    "gap %": rounded(None if gap is None else 100 * gap, 1),
+                    "objective / true": rounded(mean(excess), 4),
+                    "seconds": marked(outcomes, cells, seconds),
+                }
             )
-    columns = (
-        "data",
-        "B",
-        "method",
-        "recovered %",
-        "gap %",
-        "objective / true",
-        "seconds",
-    )
     title = "True features found, proved gap and time; means over seeds"
     names = [f"{shape.kind} {shape.m}, {shape.rho:g}" for shape in shapes]
     return Report(
-        [ReportTable(title, columns, rows)],
+        [ReportTable.of(title, rows)],
         [Chart(title, lambda: bars(names, series, "true features found [%]"))],
         [
             f"C = {DESIGN_C:g}, B = number of true features. 'objective / true' "
             "compares with the SVM on the true features: below 1 means that other "
             "features fit the sample better, so that the objective does not favour "
-            "recovery. Seconds "
-            "are those of whole cells."
+            "recovery. Seconds are those of whole cells."
         ],
     )
 

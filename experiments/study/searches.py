@@ -36,33 +36,25 @@ def _heuristic_plan(settings: Settings) -> list[Cell]:
 
 
 def _heuristic_report(settings: Settings, outcomes: Outcomes) -> Report:
-    columns = ["data", "B"]
-    for method in HEURISTICS:
-        columns += [method, f"{method} s"]
-        if f"{method} ObjFun" in PRINTED_4.columns:
-            columns += [f"{method} paper", f"{method} paper s"]
-    columns += ["H-KS subproblems solved"]
     rows = []
     for name, B in instances.instances(settings):
-        row = [name, B]
+        row: dict[str, Any] = {"data": name, "B": B}
         for method, make in HEURISTICS.items():
             target = make(settings, name, B)
-            row += [value(outcomes, target, "objective"), _seconds(outcomes, target)]
+            row[method] = value(outcomes, target, "objective")
+            row[f"{method} s"] = _seconds(outcomes, target)
             if f"{method} ObjFun" in PRINTED_4.columns:
-                row += [
-                    PRINTED_4.printed(name, B, f"{method} {what}")
-                    for what in ("ObjFun", "Time")
-                ]
+                row[f"{method} paper"] = PRINTED_4.printed(name, B, f"{method} ObjFun")
+                row[f"{method} paper s"] = PRINTED_4.printed(name, B, f"{method} Time")
         kernel = outcomes[instances.h_ks(settings, name, B)].values
-        if "subproblems" in kernel:
-            row += [f"{kernel['subproblems solved']}/{kernel['subproblems']}"]
-        else:
-            row += [None]
+        row["H-KS subproblems solved"] = (
+            f"{kernel['subproblems solved']}/{kernel['subproblems']}"
+            if "subproblems" in kernel
+            else None
+        )
         rows.append(row)
     title = "Objectives and seconds of H-LS and H-KS, ours and published; C = 10"
-    return Report(
-        [ReportTable(title, columns, rows)], notes=[_tally(settings, outcomes)]
-    )
+    return Report([ReportTable.of(title, rows)], notes=[_tally(settings, outcomes)])
 
 
 def _seconds(outcomes: Outcomes, target: Cell) -> object:
@@ -112,6 +104,7 @@ TABLE_4 = Experiment(
 # --- Table 7: CoP* and Exact KS -------------------------------------------------------
 
 
+PAPER_COLUMNS = {"": "ObjFun", " s": "Time", " gap": "MipGap"}
 EXACT = {
     "CoP*": instances.co_p_star,
     "Exact KS": instances.exact_ks,
@@ -138,44 +131,34 @@ def _exact_cells(settings: Settings, name: str, B: int) -> dict[str, Cell]:
 
 
 def _exact_report(settings: Settings, outcomes: Outcomes) -> Report:
-    columns = ["data", "B"]
-    for method in EXACT:
-        columns += [method, f"{method} s", f"{method} gap"]
-        if method != "tree":
-            columns += [f"{method} paper", f"{method} paper s", f"{method} paper gap"]
     rows = []
     for name, B in instances.tree_instances(settings):
-        row: list[Any] = [name, B]
+        row: dict[str, Any] = {"data": name, "B": B}
         cells = _exact_cells(settings, name, B)
         for method in EXACT:
-            row += _entries(outcomes, cells.get(method))
+            target = cells.get(method)
+            values = {} if target is None else outcomes[target].values
+            row[method] = target and value(outcomes, target, "objective")
+            row[f"{method} s"] = rounded(values.get("seconds"), 1)
+            row[f"{method} gap"] = rounded(values.get("gap"), 3)
             if method != "tree":
-                row += [
-                    PRINTED_7.printed(name, B, f"{method} {what}")
-                    for what in ("ObjFun", "Time", "MipGap")
-                ]
+                for suffix, column in (
+                    ("", "ObjFun"),
+                    (" s", "Time"),
+                    (" gap", "MipGap"),
+                ):
+                    printed = PRINTED_7.printed(name, B, f"{method} {column}")
+                    row[f"{method} paper{suffix}"] = printed
         rows.append(row)
     title = "Objectives, seconds and gaps (fractions); C = 10"
     return Report(
-        [ReportTable(title, columns, rows)],
+        [ReportTable.of(title, rows)],
         notes=[
             "Gaps of Exact KS and of our tree are between the objective and a lower "
             "bound that is recomputed from dual points. "
             + below_published(settings, outcomes)
         ],
     )
-
-
-def _entries(outcomes: Outcomes, target: Cell | None) -> list[Any]:
-    """Objective, seconds and gap of a cell, if there is one."""
-    if target is None:
-        return [None] * 3
-    values = outcomes[target].values
-    return [
-        value(outcomes, target, "objective"),
-        rounded(values.get("seconds"), 1),
-        rounded(values.get("gap"), 3),
-    ]
 
 
 def below_published(settings: Settings, outcomes: Outcomes) -> str:

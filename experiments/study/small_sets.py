@@ -18,9 +18,6 @@ from . import instances
 # --- Tables 1 and 2: the data ---------------------------------------------------------
 
 
-COLUMNS = ("data", "paper m", "paper n", "paper %", "m", "n", "%", "constant", "remark")
-
-
 def _facts_plan(names: tuple[str, ...], settings: Settings) -> list[Cell]:
     return [cell("facts", name) for name in settings.chosen(names)]
 
@@ -48,17 +45,15 @@ def _facts_report(
     rows = []
     for name in settings.chosen(names):
         m, n, first, second = CATALOGUE[name].paper
-        row: list[Any] = [name, m, n, f"{first}/{second}"]
         facts = outcomes[cell("facts", name)].values
-        if "shares" in facts:
-            shares = "/".join(map(str, facts["shares"]))
-            row += [facts["m"], facts["n"], shares, facts["constant"]]
-            row += [_remarks(name, facts)]
-        else:
-            row += [None, None, None, None, "failed"]
+        row = {"data": name, "paper m": m, "paper n": n, "paper %": f"{first}/{second}"}
+        row |= {"m": facts.get("m"), "n": facts.get("n")}
+        row["%"] = "/".join(map(str, facts["shares"])) if "shares" in facts else None
+        row["constant"] = facts.get("constant")
+        row["remark"] = _remarks(name, facts) if "shares" in facts else "failed"
         rows.append(row)
     return Report(
-        [ReportTable(TITLE, COLUMNS, rows)],
+        [ReportTable.of(TITLE, rows)],
         notes=["Constant columns count; nothing is scaled here."],
     )
 
@@ -119,10 +114,11 @@ def _time_plan(settings: Settings) -> list[Cell]:
 
 def _time_report(settings: Settings, outcomes: Outcomes) -> Report:
     names = settings.chosen(SMALL)
-    rows: list[list[Any]] = []
+    rows: list[dict[str, Any]] = []
     series: dict[str, list[float | None]] = {column: [] for column in SERIES}
     for name in names:
-        row = [name, len(_time_cells(settings, name, "tree"))]
+        row: dict[str, Any]
+        row = {"data": name, "cells": len(_time_cells(settings, name, "tree"))}
         for column in SERIES:
             cells = _time_cells(settings, name, column)
             ended = [outcomes[target] for target in cells if not outcomes[target].error]
@@ -132,14 +128,12 @@ def _time_report(settings: Settings, outcomes: Outcomes) -> Report:
             proved = sum(outcome.values.get("status") == "optimal" for outcome in ended)
             series[column].append(average)
             shown = rounded(average, 3)
-            row += [_time(shown, ended, proved == len(cells)), proved]
+            row[f"{column} s"] = _time(shown, ended, proved == len(cells))
+            row[f"{column} proved"] = proved
         rows.append(row)
-    columns = ["data", "cells"]
-    for column in SERIES:
-        columns += [f"{column} s", f"{column} proved"]
     title = "Mean seconds over B and C, and how many cells were proved (gap 1e-4)"
     return Report(
-        [ReportTable(title, columns, rows)],
+        [ReportTable.of(title, rows)],
         [Chart(title, lambda: bars(names, series, "mean seconds", log=True))],
         [_factor(series), _M_RULE],
     )
