@@ -2,7 +2,8 @@
 
 ``python -m experiments speed --with against=PYTHON`` compares with the library that
 another interpreter finds, such as that of an environment with an earlier commit: both
-take turns, each in a process of its own.
+take turns, each in a process of its own. Stored cells know nothing of changes of the
+other version: say ``--again`` after them.
 """
 
 from __future__ import annotations
