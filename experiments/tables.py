@@ -141,7 +141,9 @@ def _flat(row: dict[str, Any]) -> dict[str, Any]:
         if isinstance(entry, dict):
             flat |= {f"{name} {key}": part for key, part in _flat(entry).items()}
         elif isinstance(entry, list | tuple):
-            flat[name] = " ".join(map(_short, entry))
+            # Of a long course, only its length.
+            is_course = any(isinstance(part, list) for part in entry)
+            flat[name] = len(entry) if is_course else " ".join(map(_short, entry))
         else:
             flat[name] = _short(entry) if isinstance(entry, float) else entry
     return flat

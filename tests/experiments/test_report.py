@@ -85,12 +85,12 @@ def test_user_text_cannot_inject_html(tmp_path):
 def test_rows_of_benchmarks_are_tables_by_kind():
     rows = [
         {"set": "a", "SCIP": {"seconds": 1.23456789}, "losses": [0.5, 0.25]},
-        {"set": "b", "SCIP": {"seconds": 2.0}, "losses": []},
+        {"set": "b", "SCIP": {"seconds": 2.0}, "losses": [[1, 2], [3, 4]]},
         {"gap": 1},
     ]
     first, second = row_tables("T", rows)
     assert first.columns == ("set", "SCIP seconds", "losses")
-    assert first.texts() == [["a", "1.2346", "0.5 0.25"], ["b", "2", ""]]
+    assert first.texts() == [["a", "1.2346", "0.5 0.25"], ["b", "2", "2"]]
     assert second.texts() == [["1"]]
     assert (first.name, second.name) == ("", "-1")
 
