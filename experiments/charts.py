@@ -49,9 +49,9 @@ def bars(
     figure, (ax,) = canvas(1, 1, max(5.0, 1.5 + 0.9 * len(groups)), 3.6)
     width = 0.8 / max(1, len(series))
     for k, (name, values) in enumerate(series.items()):
-        places = [g + (k + 0.5) * width - 0.4 for g in range(len(groups))]
+        positions = [g + (k + 0.5) * width - 0.4 for g in range(len(groups))]
         heights = [math.nan if height is None else height for height in values]
-        ax.bar(places, heights, width, label=name, color=COLOURS[k % len(COLOURS)])
+        ax.bar(positions, heights, width, label=name, color=COLOURS[k % len(COLOURS)])
     ax.set_xticks(range(len(groups)), [label(group) for group in groups], rotation=20)
     ax.set_ylabel(ylabel)
     if log and any(height for heights in series.values() for height in heights):

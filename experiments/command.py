@@ -164,22 +164,22 @@ def _assignment(option: tuple[str, Any]) -> str:
 
 
 def _experiments(parser: argparse.ArgumentParser, names: list[str]) -> list[Experiment]:
-    known = [*EXPERIMENTS, *GROUPS]
+    names_of_all = [*EXPERIMENTS, *GROUPS]
     chosen: dict[str, None] = {}
     for name in names:
-        if name not in known:
-            parser.error(f"no experiment {name!r}; {_hint(name, known)}")
+        if name not in names_of_all:
+            parser.error(f"no experiment {name!r}; {_hint(name, names_of_all)}")
         chosen |= dict.fromkeys(GROUPS.get(name, [name]))
     return [EXPERIMENTS[name] for name in chosen]
 
 
-def _hint(name: str, known: list[str]) -> str:
+def _hint(name: str, names: list[str]) -> str:
     """The names that may have been meant, else all names."""
-    folded = {member.casefold(): member for member in known}
+    folded = {member.casefold(): member for member in names}
     close = get_close_matches(name.casefold(), folded, n=3)
     if close:
         return f"did you mean {' or '.join(folded[member] for member in close)}?"
-    return f"there are {', '.join(known)}."
+    return f"there are {', '.join(names)}."
 
 
 def _settings(

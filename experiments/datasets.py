@@ -180,16 +180,18 @@ def _table(part: OpenMLPart, bunch: Any) -> LabelledTable:
     )
     labels = np.asarray(bunch.target.astype(str))
     y = np.where(np.isin(labels, part.positive), 1.0, -1.0)
-    used = np.ones(len(columns), dtype=bool)
-    used[list(part.drop_columns)] = False
+    columns_used = np.ones(len(columns), dtype=bool)
+    columns_used[list(part.drop_columns)] = False
     X, y = X[: part.first_rows], y[: part.first_rows]
     missing = np.isnan(X)
     if part.drop_missing == "columns":
-        used &= ~missing.any(axis=0)
+        columns_used &= ~missing.any(axis=0)
     if part.drop_missing == "rows":
         complete = ~missing.any(axis=1)
         X, y = X[complete], y[complete]
-    return LabelledTable(X[:, used], y, [columns[j] for j in np.flatnonzero(used)])
+    return LabelledTable(
+        X[:, columns_used], y, [columns[j] for j in np.flatnonzero(columns_used)]
+    )
 
 
 # --- loading --------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from .cells import Cell, Outcomes, with_needs
 from .datasets import LARGE, Catalogue, DatasetSource
 from .report import Report
-from .store import Results, Row
+from .store import Results, Row, plain
 from .tables import Lines, Marked, ReportTable, row_tables
 
 T = TypeVar("T")
@@ -219,7 +219,10 @@ def benchmark(
             for cell in cells(settings)
             for row in cell_rows(cell, outcomes[cell].values, defaults)
         ]
-        return rows(of_cells, **options_of(defaults, settings)) if rows else of_cells
+        if rows:
+            of_cells = rows(of_cells, **options_of(defaults, settings))
+        # As they are read from a file.
+        return plain(of_cells)
 
     def report(settings: Settings, outcomes: Outcomes) -> Report:
         if any(outcome.error for outcome in outcomes.values()):

@@ -194,9 +194,9 @@ def of_this_run(
 
     The code is what ``commit`` said when the run began.
     """
-    words = ", ".join(part for part in (machine(), note) if part)
+    text = ", ".join(part for part in (machine(), note) if part)
     date = datetime.datetime.now(datetime.UTC).date().isoformat()
-    return Results(code, date, words, versions(), settings, list(rows))
+    return Results(code, date, text, versions(), settings, list(rows))
 
 
 def write(name: str, results: Results, folder: Path = FOLDER) -> Path | None:
@@ -211,7 +211,7 @@ def write(name: str, results: Results, folder: Path = FOLDER) -> Path | None:
         for field in fields(Results)
         if field.name != "rows"
     ]
-    rows = [f"  {json.dumps(_plain(row))}" for row in results.rows]
+    rows = [f"  {json.dumps(plain(row))}" for row in results.rows]
     body = ",\n".join([*head, ' "rows": [\n' + ",\n".join(rows) + "\n ]"])
     write_whole(path, lambda file: file.write(f"{{\n{body}\n}}\n".encode()))
     return path
@@ -222,12 +222,12 @@ def read(name: str, folder: Path = FOLDER) -> Results:
     return Results(**json.loads((folder / f"{name}.json").read_text("utf-8")))
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """A value that JSON knows, without digits that nobody needs."""
     if isinstance(value, dict):
-        return {key: _plain(part) for key, part in value.items()}
+        return {key: plain(part) for key, part in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(part) for part in value]
+        return [plain(part) for part in value]
     if hasattr(value, "item"):
         value = value.item()
     if isinstance(value, float):
@@ -239,7 +239,7 @@ def _plain(value: Any) -> Any:
 
 
 def git(*arguments: str) -> str | None:
-    """What git prints, without the newline; None if it fails."""
+    """The output of git without the newline; None if it fails."""
     process = subprocess.run(
         ["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=False
     )
@@ -260,15 +260,15 @@ def machine() -> str:
     kind = platform.machine().replace("_", "-")
     cpu = Path("/proc/cpuinfo")
     flags = set(cpu.read_text().split()) if cpu.exists() else set()
-    words = f"{os.cpu_count()} cores, {kind}"
+    text = f"{os.cpu_count()} cores, {kind}"
     for flag, name in (("avx512f", "AVX-512"), ("avx2", "AVX2")):
         if flag in flags:
-            words += f" ({name})"
+            text += f" ({name})"
             break
     if hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:
         memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-        words += f", {memory / 2**30:.0f} GB"
-    return words
+        text += f", {memory / 2**30:.0f} GB"
+    return text
 
 
 def versions() -> dict[str, str]:

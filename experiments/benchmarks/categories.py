@@ -173,8 +173,8 @@ def _scales(preparation: Preparation, rule: Rule, raw: np.ndarray) -> np.ndarray
     deviations = raw.std(axis=0)
     for column in preparation.columns:
         if isinstance(column, CategoryColumn):
-            places = preparation.of_variable(column.variable)
-            deviations[places] = rule(deviations[places])
+            members = preparation.of_variable(column.variable)
+            deviations[members] = rule(deviations[members])
     return np.where(deviations > 0.0, deviations, 1.0)
 
 

@@ -133,7 +133,7 @@ def _rows(rows: list[Row], **_: Any) -> list[Row]:
 
 
 def traffic_table(results: Results) -> Lines:
-    """What travels between a client and its workers."""
+    """Traffic between a client and its workers."""
     left_out = ("make blocks", "a product", "a gather", "wall")
     names = [name for name in results.rows[0] if name not in left_out]
     return [

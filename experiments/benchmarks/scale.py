@@ -48,14 +48,14 @@ class Series(NamedTuple):
     title: str
     by: str
     values: tuple[float, ...]
-    rest: dict[str, Any]
+    fixed: dict[str, Any]
 
 
 def series(quick: bool) -> list[Series]:
     """All series; smaller ones for a quick run."""
     sizes = (10_000, 100_000, 300_000, 1_000_000)[: 2 if quick else 4]
     tall: dict[str, Any] = {"kind": "tall", "n": 100}
-    words: dict[str, Any] = {"kind": "text", "m": 20_000, "n": 20_000, "B": 20}
+    sparse: dict[str, Any] = {"kind": "text", "m": 20_000, "n": 20_000, "B": 20}
     texts: dict[str, Any] = {"kind": "text", "n": 50_000, "density": 1e-3, "B": 20}
     library: dict[str, Any] = {"kind": "library", "C": 10.0}
     many = 10_000 if quick else 100_000
@@ -74,7 +74,7 @@ def series(quick: bool) -> list[Series]:
         ),
         Series("features", "n", sizes, {"kind": "wide", "m": 200, "B": 20}),
         Series("budget", "B", (5, 10, 20, 40), tall | {"m": many}),
-        Series("density of sparse data", "density", densities, words),
+        Series("density of sparse data", "density", densities, sparse),
         Series("texts", "m", (many,), texts),
         Series("TF-IDF of the standard library", "B", budgets, library),
     ]
@@ -151,7 +151,7 @@ def _plan(settings: Settings, *, seconds: float) -> list[Cell]:
                     series=sizes.title,
                     value=size,
                     method=method,
-                    case=json.dumps(sizes.rest | {sizes.by: size}, sort_keys=True),
+                    case=json.dumps(sizes.fixed | {sizes.by: size}, sort_keys=True),
                     seconds=seconds,
                 )
                 cells.append(target)
@@ -169,7 +169,7 @@ def _rows(rows: list[Row], **_: Any) -> list[Row]:
 
 def _exponents(rows: list[Row]) -> str:
     """Slopes of time and of the peak of memory against what is varied."""
-    words = []
+    slopes_of = []
     for sizes in series(False):
         least = LEAST_ENTRIES if sizes.by in ("m", "n") else 0
         for method in NAMES.values():
@@ -186,11 +186,11 @@ def _exponents(rows: list[Row]) -> str:
                 np.polyfit(logs, np.log([max(r[key], 1e-3) for r in large]), 1)[0]
                 for key in ("seconds", "peak")
             ]
-            words.append(
+            slopes_of.append(
                 f"{sizes.title}, {method}: time ~ {sizes.by}^{slopes[0]:.2f}, peak ~ "
                 f"{sizes.by}^{slopes[1]:.2f} ({len(large)} sizes)"
             )
-    return "; ".join(words)
+    return "; ".join(slopes_of)
 
 
 # --- tables ---------------------------------------------------------------------------

@@ -157,8 +157,8 @@ def library() -> tuple[Any, np.ndarray]:
         chunks = [chunk for chunk in chunks if chunk.strip()]
         pieces += chunks
         labels += [1.0 if names[0] in CONCURRENT else -1.0] * len(chunks)
-    words = TfidfVectorizer(token_pattern=r"[A-Za-z_]{2,}", min_df=2)
-    return words.fit_transform(pieces), np.array(labels)
+    vectorizer = TfidfVectorizer(token_pattern=r"[A-Za-z_]{2,}", min_df=2)
+    return vectorizer.fit_transform(pieces), np.array(labels)
 
 
 def make(case: dict[str, Any]) -> tuple[Any, np.ndarray]:

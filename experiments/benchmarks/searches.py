@@ -161,16 +161,16 @@ NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight",
 
 def seeds(data: DataSet, *, C: float, B: int, seeds: int) -> Row:
     """The default with several seeds, against the best known support."""
-    problem, known = data.problem(B, C), BestKnown()
-    best = known.objective(problem, data.name, C, B)
+    problem, supports = data.problem(B, C), BestKnown()
+    best = supports.objective(problem, data.name, C, B)
     objectives = []
     started = time.process_time()
     for seed in range(seeds):
         result = solve(problem, random_state=seed, n_jobs=1)
-        known.offer(problem, data.name, C, B, result.selected)
+        supports.offer(problem, data.name, C, B, result.selected)
         objectives.append(result.objective)
     spent = (time.process_time() - started) / seeds
-    best = min(best, known.objective(problem, data.name, C, B))
+    best = min(best, supports.objective(problem, data.name, C, B))
     losses = [objective / best - 1.0 for objective in objectives]
     return {"best": best, "losses": losses, "seconds": spent}
 
@@ -342,7 +342,7 @@ FROZEN = [
 
 def blocks(data: None, **params: Any) -> Row:
     """Five seeds of each effort, above the best known support."""
-    case, known = Blocks(**params), BestKnown(BLOCK_FILE)
+    case, supports = Blocks(**params), BestKnown(BLOCK_FILE)
     problem = case.problem()
     runs: dict[str, tuple[list[float], float]] = {}
     for level in BLOCK_EFFORTS:
@@ -350,10 +350,10 @@ def blocks(data: None, **params: Any) -> Row:
         started = time.process_time()
         for seed in range(BLOCK_SEEDS):
             result = solve(problem, effort=level, random_state=seed, n_jobs=1)
-            known.offer(problem, case.name, case.C, case.budget, result.selected)
+            supports.offer(problem, case.name, case.C, case.budget, result.selected)
             objectives.append(result.objective)
         runs[level] = objectives, (time.process_time() - started) / BLOCK_SEEDS
-    best = known.objective(problem, case.name, case.C, case.budget)
+    best = supports.objective(problem, case.name, case.C, case.budget)
     rows = [
         {
             "best": best,

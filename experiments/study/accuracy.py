@@ -156,10 +156,12 @@ def _tally(grid: _Grid, rows: list[dict[str, Any]]) -> str:
     )
 
 
-def _figure(number: int, words: str, about: str, label: str, grid: _Grid) -> Experiment:
+def _figure(
+    number: int, subject: str, about: str, label: str, grid: _Grid
+) -> Experiment:
     return Experiment(
         f"figure{number}",
-        f"Figure {number}: accuracy as B changes, {words}",
+        f"Figure {number}: accuracy as B changes, {subject}",
         about,
         partial(_fold_plan, grid),
         partial(_fold_report, grid),
@@ -305,10 +307,10 @@ def _many(
     return row
 
 
-def _table(number: int, words: str) -> Experiment:
+def _table(number: int, subject: str) -> Experiment:
     return Experiment(
         f"table{number}",
-        f"Table {number}: a budget against the elastic net, {words} data sets",
+        f"Table {number}: a budget against the elastic net, {subject} data sets",
         f"FS-SVM by our default and EN-SVM by Clarabel on 80/20 splits, C = 10, B = "
         f"{BUDGETS[number]}; {SPLITS} splits in full, {QUICK_SPLITS[number]} in the "
         "quick grid.",

@@ -97,13 +97,13 @@ def _reach_report(settings: Settings, outcomes: Outcomes) -> Report:
 
 
 def _draw(gaps: dict[str, list[float]], scores: dict[str, list[float]]) -> Any:
-    figure, (left, right) = canvas(1, 2, 9.0, 3.8)
+    figure, (gap_axes, score_axes) = canvas(1, 2, 9.0, 3.8)
     for name, colour in zip(gaps, COLOURS, strict=False):
         style = {"color": colour, "marker": "o", "markersize": 4}
-        left.plot(ALL_C, gaps[name], label=name, **style)
-        right.plot(ALL_C, scores[name], **style)
-    left.set(xscale="log", xlabel="C", ylabel="proved gap [%]")
-    right.set(xscale="log", xlabel="C", ylabel="accuracy [%]")
+        gap_axes.plot(ALL_C, gaps[name], label=name, **style)
+        score_axes.plot(ALL_C, scores[name], **style)
+    gap_axes.set(xscale="log", xlabel="C", ylabel="proved gap [%]")
+    score_axes.set(xscale="log", xlabel="C", ylabel="accuracy [%]")
     legend_above(figure, list(gaps))
     return figure
 

@@ -58,10 +58,10 @@ def _facts_report(
     )
 
 
-def _facts(number: int, words: str, label: str, names: tuple[str, ...]) -> Experiment:
+def _facts(number: int, subject: str, label: str, names: tuple[str, ...]) -> Experiment:
     return Experiment(
         f"table{number}",
-        f"Table {number}: {words}",
+        f"Table {number}: {subject}",
         "The data: as described in the paper, and our copies.",
         partial(_facts_plan, names),
         partial(_facts_report, names),
