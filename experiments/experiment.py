@@ -234,7 +234,11 @@ def benchmark(
             chosen = options_of(defaults, settings)
             results = Results("", "", "", {}, chosen, table_rows)
             for key, figure in quoted.items():
-                content = figure(results)
+                try:
+                    content = figure(results)
+                except LookupError as error:
+                    notes.append(f"No {key}: the rows lack {error}.")
+                    continue
                 if isinstance(content, str):
                     notes.append(content)
                 else:

@@ -108,8 +108,14 @@ def test_figures_are_made_of_complete_runs_only():
         "",
         plan,
         [wait],
-        figures={"sum": lambda results: f"Sum {len(results.rows)}."},
+        figures={
+            "sum": lambda results: f"Sum {len(results.rows)}.",
+            "peer": lambda results: results.rows[0]["COPT"],
+        },
     )
     outcomes = {cell("wait", "wdbc"): CellOutcome({"x": np.inf})}
-    assert waiting.report(Settings(), outcomes).notes == ["Sum 1."]
+    assert waiting.report(Settings(), outcomes).notes == [
+        "Sum 1.",
+        "No peer: the rows lack 'COPT'.",
+    ]
     assert waiting.report(Settings(quick=True), outcomes).notes == []
