@@ -64,31 +64,47 @@ def openml_table(data_id, columns, labels, words):
     arff = "\n".join(lines) + "\n"
     features = [
         {
-            "index": str(j), "name": name, "is_target": str(name == "Class").lower(),
-            "data_type": "nominal" if kind else "numeric", "is_ignore": "false",
-            "is_row_identifier": "false", "number_of_missing_values": "0",
+            "index": str(j),
+            "name": name,
+            "is_target": str(name == "Class").lower(),
+            "data_type": "nominal" if kind else "numeric",
+            "is_ignore": "false",
+            "is_row_identifier": "false",
+            "number_of_missing_values": "0",
         }
         for j, (name, kind) in enumerate(
             [*zip(names, nominal, strict=True), ("Class", True)]
         )
-    ]  # fmt: skip
+    ]
     description = {
-        "id": str(data_id), "name": "test", "version": "1", "format": "ARFF",
-        "status": "active", "default_target_attribute": "Class",
+        "id": str(data_id),
+        "name": "test",
+        "version": "1",
+        "format": "ARFF",
+        "status": "active",
+        "default_target_attribute": "Class",
         "url": f"https://www.openml.org/data/v1/download/{data_id}",
-        "file_id": str(data_id), "description": "",
+        "file_id": str(data_id),
+        "description": "",
         "md5_checksum": hashlib.md5(arff.encode()).hexdigest(),
-    }  # fmt: skip
+    }
     return {"arff": arff, "features": features, "description": description}
 
 
 def catalogued(monkeypatch, X, y, openml, name="tiny"):
     """Make a table one of ours."""
     info = DatasetInfo(
-        name, "Tiny", 1, (*X.shape, 50, 50), X.shape,
-        (int(np.sum(y < 0)), int(np.sum(y > 0))), ("bad", "good"), "nowhere",
-        datasets.digest(X, y), openml=openml,
-    )  # fmt: skip
+        name,
+        "Tiny",
+        1,
+        (*X.shape, 50, 50),
+        X.shape,
+        (int(np.sum(y < 0)), int(np.sum(y > 0))),
+        ("bad", "good"),
+        "nowhere",
+        datasets.digest(X, y),
+        openml=openml,
+    )
     monkeypatch.setitem(CATALOGUE, name, info)
     return info
 
@@ -130,9 +146,11 @@ def test_a_download_is_converted_and_cached(monkeypatch, places):
 def test_parts_are_joined_and_columns_with_missing_values_dropped(monkeypatch):
     first = openml_table(1, [[1.5, 3, 5, 0.1]], ["1", "2", "10", "1"], ["1", "2", "10"])
     second = openml_table(
-        2, [[None, 1, 1, 1], ["2", "4", "6", "8"]], ["1", "2", "10", "1"],
+        2,
+        [[None, 1, 1, 1], ["2", "4", "6", "8"]],
+        ["1", "2", "10", "1"],
         ["1", "2", "10"],
-    )  # fmt: skip
+    )
     parts = (OpenMLPart(1, ("2", "10")), OpenMLPart(2, drop_missing="columns"))
     catalogued(monkeypatch, X6, Y6, parts)
     serve(monkeypatch, {1: first, 2: second})
@@ -178,10 +196,15 @@ def test_offline_the_message_says_which_file_is_expected_where(monkeypatch, plac
         datasets.load("ionosphere")
     message = str(caught.value)
     for words in (
-        "no route to host", f"ionosphere.csv.gz in {places / 'data'}",
-        str(places / "cache" / "frugalsvm"), "FRUGALSVM_DATA", "351 rows", "33 columns",
-        "126 rows", "UCI Ionosphere",
-    ):  # fmt: skip
+        "no route to host",
+        f"ionosphere.csv.gz in {places / 'data'}",
+        str(places / "cache" / "frugalsvm"),
+        "FRUGALSVM_DATA",
+        "351 rows",
+        "33 columns",
+        "126 rows",
+        "UCI Ionosphere",
+    ):
         assert words in message
 
 
@@ -207,7 +230,7 @@ def test_a_file_of_the_user_comes_first(monkeypatch, places):
         places / "cache/frugalsvm/tiny.csv.gz", LabelledTable(2 * X6, Y6, ["x", "y"])
     )
     with pytest.warns(UserWarning, match="not the table behind our published figures"):
-        np.testing.assert_array_equal(datasets.load("tiny").data, 2 * X6)
+        np.testing.assert_array_equal(datasets.load("tiny").X, 2 * X6)
     write_table(places / "data/tiny.csv.gz", table)
     found = datasets.load("tiny")
     assert found.names == ["a, b", "c"]

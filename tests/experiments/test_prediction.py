@@ -10,11 +10,16 @@ from experiments.benchmarks.prediction import FOLDS, OURS, PREDICTED, SCIKIT_LEA
 def rows(name, ours, theirs):
     """Scores of two peers on the folds of a set."""
     return [
-        {"set": name, "part": (0, fold), "ratio": 0.25, "peer": peer,
-         "balanced_accuracy": float(score)}
+        {
+            "set": name,
+            "part": (0, fold),
+            "ratio": 0.25,
+            "peer": peer,
+            "balanced_accuracy": float(score),
+        }
         for peer, scores in ((OURS, ours), ("peer", theirs))
         for fold, score in enumerate(scores)
-    ]  # fmt: skip
+    ]
 
 
 def test_small_sets_are_repeated():

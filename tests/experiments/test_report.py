@@ -45,8 +45,10 @@ def test_files_and_the_page(tmp_path):
     report = Report([TABLE], [Chart("A line", draw)], ["A note <b>"])
     written = report.write(tmp_path, "table3")
     assert [path.name for path in written] == [
-        "table3.csv", "table3.svg", "table3.png",
-    ]  # fmt: skip
+        "table3.csv",
+        "table3.svg",
+        "table3.png",
+    ]
     first = (tmp_path / "table3.svg").read_bytes()
     report.write(tmp_path, "table3")
     assert (tmp_path / "table3.svg").read_bytes() == first

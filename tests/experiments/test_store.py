@@ -61,8 +61,9 @@ def test_a_second_damaged_file_does_not_replace_the_first(path):
 
 def many(count=40):
     """Cells, enough for several pages of a file."""
-    specs = [{"task": "count", "params": {"B": k}, "text": "x" * 300}
-             for k in range(count)]  # fmt: skip
+    specs = [
+        {"task": "count", "params": {"B": k}, "text": "x" * 300} for k in range(count)
+    ]
     return [(one, CellOutcome({"objective": k + 0.5})) for k, one in enumerate(specs)]
 
 
