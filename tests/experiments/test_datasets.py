@@ -133,13 +133,13 @@ def test_a_download_is_converted_and_cached(monkeypatch, places):
     catalogued(monkeypatch, X6, Y6, (part,))
     server = serve(monkeypatch, {4711: openml_table(4711, columns, labels, ["b", "g"])})
     first = datasets.load("tiny")
-    np.testing.assert_array_equal(first.data, X6)
-    np.testing.assert_array_equal(first.target, Y6)
-    assert first.feature_names == ["V1", "V3"]
+    np.testing.assert_array_equal(first.X, X6)
+    np.testing.assert_array_equal(first.y, Y6)
+    assert first.names == ["V1", "V3"]
     assert (places / "cache/frugalsvm/tiny.csv.gz").is_file()
     n_asked = len(server.asked)
     again = datasets.load("tiny")
-    np.testing.assert_array_equal(again.data, X6)
+    np.testing.assert_array_equal(again.X, X6)
     assert len(server.asked) == n_asked > 0
 
 
@@ -236,7 +236,7 @@ def test_a_file_of_the_user_comes_first(monkeypatch, places):
     assert found.names == ["a, b", "c"]
     write_table(places / "mine/tiny.csv.gz", LabelledTable(X6, Y6, ["p", "q"]))
     other = datasets.load("tiny", data_home=places / "mine")
-    assert other.feature_names == ["p", "q"]
+    assert other.names == ["p", "q"]
 
 
 def test_files_keep_every_digit(places):
