@@ -161,10 +161,14 @@ def _plan(settings: Settings, *, seconds: float) -> list[Cell]:
 
 def _rows(rows: list[Row], **_: Any) -> list[Row]:
     """Rows with names of methods as in tables."""
+    named = []
     for row in rows:
-        row["method"] = NAMES[row["method"]]
-        del row["case"]
-    return rows
+        first = {"series": row["series"], "value": row["value"]}
+        first["method"] = NAMES[row["method"]]
+        named.append(
+            first | {key: row[key] for key in row if key not in (*first, "case")}
+        )
+    return named
 
 
 def _exponents(rows: list[Row]) -> str:

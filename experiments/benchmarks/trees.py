@@ -177,7 +177,8 @@ def _instance(row: Row) -> tuple[Any, ...]:
 
 
 def _tree_note(rows: list[Row]) -> str:
-    ratios = [row["time ratio"] for row in rows if row.get("time ratio", 0) > 0]
+    # None where the bound was not reached.
+    ratios = [row["time ratio"] for row in rows if row.get("time ratio")]
     if not ratios:
         return "--with against=DIR/tree.json compares with an earlier run."
     return (
