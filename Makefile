@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: demo test coverage lint format bench readme-figures bench-exact bench-large bench-scale gpu-check paper paper-quick docs pictures dist clean
+.PHONY: demo test coverage lint format bench readme-figures bench-exact bench-large bench-scale paper paper-quick docs pictures dist clean
 
 demo: $(VENV)/.base
 	$(BIN)/python -m frugalsvm demo
@@ -20,50 +20,44 @@ coverage: $(VENV)/.dev
 	$(PYTEST) --cov=frugalsvm
 
 lint: $(VENV)/.dev
-	$(BIN)/ruff check src tests benchmarks examples docs
-	$(BIN)/ruff format --check src tests benchmarks examples docs
+	$(BIN)/ruff check src tests experiments examples docs
+	$(BIN)/ruff format --check src tests experiments examples docs
 	$(BIN)/mypy
 
 format: $(VENV)/.dev
-	$(BIN)/ruff check --fix src tests benchmarks examples docs
-	$(BIN)/ruff format src tests benchmarks examples docs
+	$(BIN)/ruff check --fix src tests experiments examples docs
+	$(BIN)/ruff format src tests experiments examples docs
 
 # Needs FRUGALSVM_DATA, the folder with the data sets; make bench ARGS="--quick" is shorter.
 bench: $(VENV)/.bench
-	$(BIN)/python -m benchmarks $(ARGS)
+	$(BIN)/python -m experiments bench $(ARGS)
 
 # Time to proved optima against SCIP (and COPT, if you install coptpy).
 bench-exact: $(VENV)/.bench
-	$(BIN)/python -m benchmarks --only exact $(ARGS)
+	$(BIN)/python -m experiments exact $(ARGS)
 
-# For a machine with an NVIDIA GPU: does method_options={"device": "cuda"} work, how fast?
-gpu-check: $(VENV)/.dev
-	$(PIP) install -e ".[gpu]"
-	$(BIN)/python -m pytest -q tests/engine/test_devices.py
-	$(BIN)/python -m benchmarks.gpu_check
-
-# The 18 large instances; 300 s each unless ARGS="--seconds 60".
+# The 18 large instances; 300 s each unless ARGS="--limit 60".
 bench-large: $(VENV)/.bench
-	$(BIN)/python -m benchmarks --only large $(ARGS)
+	$(BIN)/python -m experiments large $(ARGS)
 
 # Time and memory against the size of the data; needs no data sets.
 bench-scale: $(VENV)/.bench
-	$(BIN)/python -m benchmarks --only scale $(ARGS)
+	$(BIN)/python -m experiments scale $(ARGS)
 
-# Tables of README and docs from benchmarks/results, which benchmarks write; says which
+# Tables of README and docs from experiments/results, which benchmarks write; says which
 # are older than the last change of kernels, searches or trees.
 readme-figures: $(VENV)/.base
-	$(BIN)/python -m benchmarks.pages
+	$(BIN)/python -m experiments pages
 
 # Every table and figure of the paper's study on a small grid: 18 minutes on two cores.
-# What is done is kept in experiments/cells.sqlite; the page is index.html there.
+# Finished cells are in results/study/cells.sqlite; the page is index.html there.
 paper-quick: $(VENV)/.study
-	$(BIN)/python -m frugalsvm experiment all --grid quick --jobs 2 $(ARGS)
+	$(BIN)/python -m experiments paper --quick --jobs 2 $(ARGS)
 
 # In full, at most 60 s for each cell: weeks, and it can be stopped and started again.
 # ARGS="--limit 3600" has the paper's limit, ARGS="--limit H-KS=600" that of one column.
 paper: $(VENV)/.study
-	$(BIN)/python -m frugalsvm experiment all --grid full --jobs 2 --limit 60 $(ARGS)
+	$(BIN)/python -m experiments paper --jobs 2 --limit 60 $(ARGS)
 
 docs: $(VENV)/.docs
 	$(BIN)/sphinx-build -W -b html docs docs/_build/html

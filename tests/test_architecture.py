@@ -20,6 +20,20 @@ WING = "paper"
 ALONE = {"checker": set(), "kernels": set(), "engine": {"kernels"}}
 # Entries of the package's folder.
 MOST_ENTRIES = 17
+# Study and benchmarks, which nothing in the package imports.
+EXPERIMENTS = ROOT / "experiments"
+# What they import besides public names, and why.
+PRIVATE = {
+    "frugalsvm.problem.files": "files are written whole or not at all",
+    "frugalsvm.driver.options": "a run that raises Ctrl-C",
+    "frugalsvm.driver.solving": "a run that raises Ctrl-C",
+    "frugalsvm.search.parameters": "a search with another sample",
+    "frugalsvm.distributed.dask_source": "the times of requests",
+    "frugalsvm.cli.study": "columns of categories with other scales",
+    "frugalsvm.tables": "columns of categories with other scales",
+    "frugalsvm.tables.kinds": "columns of categories with other scales",
+    "frugalsvm.tables.prepared_columns": "columns of categories with other scales",
+}
 
 
 def listed_layers() -> list[str]:
@@ -108,7 +122,7 @@ def test_the_list_is_short_and_complete():
 def test_tests_are_where_their_modules_are():
     """Except those of the project as a whole."""
     folders = {one.name for one in (ROOT / "tests").iterdir() if one.is_dir()}
-    known = {*listed_layers(), "campaign", "properties", "__pycache__"}
+    known = {*listed_layers(), "campaign", "experiments", "properties", "__pycache__"}
     assert folders - known == set()
 
 
@@ -147,6 +161,32 @@ def test_imports_point_downwards(layer):
         for objection in objections(file, (PACKAGE / file).read_text())
     ]
     assert wrong == []
+
+
+def imported_modules(path: Path) -> set[str]:
+    """Modules that a file imports by their full names."""
+    nodes = list(ast.walk(ast.parse(path.read_text("utf-8"))))
+    names = {
+        a.name for node in nodes if isinstance(node, ast.Import) for a in node.names
+    }
+    return names | {
+        node.module
+        for node in nodes
+        if isinstance(node, ast.ImportFrom) and node.module and not node.level
+    }
+
+
+def test_experiments_use_public_names():
+    modules = set().union(*map(imported_modules, EXPERIMENTS.rglob("*.py")))
+    of_package = {name for name in modules if name.partition(".")[0] == "frugalsvm"}
+    public = {"frugalsvm", "frugalsvm.distributed"}
+    private = {name for name in of_package - public if ".paper." not in name}
+    assert private == set(PRIVATE)
+
+
+def test_the_package_does_not_import_experiments():
+    modules = set().union(*(imported_modules(PACKAGE / file) for file in sources()))
+    assert not {name for name in modules if name.partition(".")[0] == "experiments"}
 
 
 UPWARDS = """

@@ -2,7 +2,6 @@ import io
 import json
 import subprocess
 import sys
-import types
 
 import pytest
 
@@ -56,12 +55,9 @@ def test_without_the_extra_the_install_line_is_printed(no_extra, capsys):
         assert "needs jinja2, rich, typer: pip install 'frugalsvm[cli]'" in text
 
 
-def test_without_the_extra_demo_and_experiments_work(no_extra, capsys, monkeypatch):
+def test_without_the_extra_the_demo_works(no_extra, capsys):
     assert main(["demo", "--effort", "fast"]) == 0
     assert "Proved" in capsys.readouterr().out
-    experiment = types.SimpleNamespace(run=len)
-    monkeypatch.setitem(sys.modules, "frugalsvm.paper.study.command", experiment)
-    assert main(["experiment", "one", "two"]) == 2
     with pytest.raises(SystemExit) as stop:
         main(["dance"])
     assert stop.value.code == 2
@@ -76,7 +72,7 @@ def test_without_the_extra_a_closed_pipe_is_no_error(no_extra, monkeypatch):
             raise BrokenPipeError
 
     monkeypatch.setattr(sys, "stdout", Closed())
-    assert main(["experiment", "list"]) == 1
+    assert main(["demo", "--effort", "fast"]) == 1
 
 
 def test_import_loads_nothing_heavy():
@@ -93,13 +89,6 @@ def test_import_loads_nothing_heavy():
 def test_unknown_names_are_reported():
     with pytest.raises(ImportError, match="FrugalSVR"):
         from frugalsvm import FrugalSVR  # noqa: F401
-
-
-def test_experiments_get_their_own_arguments(capsys):
-    assert main(["experiment", "list"]) == 0
-    assert "table4" in capsys.readouterr().out
-    assert main(["experiment", "--help"]) == 0
-    assert "--limit" in capsys.readouterr().out
 
 
 def test_other_commands_reject_unknown_options(capsys):

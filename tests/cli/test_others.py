@@ -1,8 +1,6 @@
-"""path, alternatives, scorecard, export, info, warmup and experiment."""
+"""path, alternatives, scorecard, export, info and warmup."""
 
 import sqlite3
-import sys
-import types
 from dataclasses import replace
 
 import numpy as np
@@ -271,19 +269,6 @@ def test_warmup(run_json, monkeypatch):
     assert run_json("warmup")["folders"] == ["somewhere"]
     monkeypatch.setattr(warmup, "warmup", lambda: warmup.Warmup(1, 2, 3.0, ()))
     run_json("warmup", code=1)
-
-
-def test_experiments_get_their_own_arguments(run, monkeypatch):
-    name = "frugalsvm.paper.study.command"
-    given = []
-
-    def fake(arguments):
-        given.append(arguments)
-        return 3
-
-    monkeypatch.setitem(sys.modules, name, types.SimpleNamespace(run=fake))
-    run("experiment", "one", "--sets", "a", "--help", code=3)
-    assert given == [["one", "--sets", "a", "--help"]]
 
 
 def test_every_command_has_examples_and_the_common_options(run):

@@ -13,7 +13,6 @@ from frugalsvm.runtime.aliases import MOVED, PACKAGE, new_name
 # Shown in README, docs and docstrings before they moved.
 SHOWN = {
     "frugalsvm.baselines": "ElasticNetSVC",
-    "frugalsvm.datasets": "load",
     "frugalsvm.models": "bigmp",
     "frugalsvm.models.weight_bounds": "big_m",
     "frugalsvm.plotting": "WeightsDisplay",

@@ -5,10 +5,10 @@ Also with groups of columns and signs of weights.
 
 import numpy as np
 import pytest
-from benchmarks.mip_solvers import scip
 from sklearn.datasets import load_breast_cancer
 from sklearn.preprocessing import scale
 
+from experiments.tasks.mip import scip
 from frugalsvm import Problem, Status, solve
 from tests.grouped import random_groups
 from tests.reference import random_data, svm_value

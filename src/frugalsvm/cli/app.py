@@ -103,9 +103,3 @@ for _name, _function, _examples, _words in (
     ),
 ):
     command(app, _name, examples=_examples, short_help=_words)(_function)
-app.command(
-    "experiment",
-    short_help="Regenerate the paper's tables and figures.",
-    add_help_option=False,
-    context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
-)(builtin.experiment)

@@ -1,4 +1,4 @@
-"""``demo``, ``warmup`` and ``experiment`` among the other commands."""
+"""``demo`` and ``warmup`` among the other commands."""
 
 from __future__ import annotations
 
@@ -53,10 +53,3 @@ def warmup(session: Session) -> None:
     if not done.folders:
         session.warn("nothing was cached: no cache folder is writable")
         raise typer.Exit(1)
-
-
-def experiment(context: typer.Context) -> None:
-    """The paper's tables and figures; its own --help lists the options."""
-    from .entry import run_experiment
-
-    raise typer.Exit(run_experiment(list(context.args)))

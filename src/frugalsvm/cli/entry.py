@@ -88,8 +88,6 @@ def missing_packages() -> list[str]:
 
 def run_plain(arguments: list[str]) -> int:
     """Run the commands that need only the package's own requirements."""
-    if arguments[:1] == ["experiment"]:
-        return run_experiment(arguments[1:])
     if arguments[:1] and arguments[0] in WITH_TABLES:
         names = ", ".join(missing_packages())
         print(
@@ -109,13 +107,6 @@ def run_plain(arguments: list[str]) -> int:
     return run_warmup()
 
 
-def run_experiment(arguments: list[str]) -> int:
-    """Pass the arguments to the experiments, which parse their own options."""
-    from ..paper.study.command import run as run_study
-
-    return run_study(arguments)
-
-
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="frugalsvm",
@@ -131,7 +122,6 @@ def _parser() -> argparse.ArgumentParser:
         "--effort", choices=EFFORTS, default="normal", help="how much work to do"
     )
     commands.add_parser("warmup", help="compile all kernels in advance and cache them")
-    commands.add_parser("experiment", help="the paper's tables and figures")
     return parser
 
 

@@ -1,1 +1,0 @@
-"""Side-by-side runs against peers; they print ratios, because machines are noisy."""

@@ -1,0 +1,1 @@
+"""The paper's study and the benchmarks: tables, charts and pages."""

@@ -1,0 +1,1 @@
+"""The benchmarks: they print ratios, because machines are noisy."""

@@ -1,0 +1,273 @@
+"""Experiment: cells, and the report of their outcomes. A benchmark is one of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from .cells import Cell, Outcomes, with_needs
+from .datasets import LARGE, Catalogue, DatasetSource
+from .report import Report
+from .store import Results, Row, plain
+from .tables import Lines, Marked, ReportTable, row_tables
+
+T = TypeVar("T")
+
+# Seconds for a cell of the study, unless --limit or the experiment says otherwise.
+QUICK_LIMIT, FULL_LIMIT = 5.0, 60.0
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The user's settings.
+
+    Attributes
+    ----------
+    quick : bool
+        Whether to take a small grid.
+    sets : tuple of str
+        Data sets to restrict an experiment to; empty for all of its grid.
+    limits : mapping of str to float
+        Seconds by column; "" for all other columns.
+    options : mapping of str to value
+        Options of single experiments that differ from their defaults.
+    source : Source
+    """
+
+    quick: bool = False
+    sets: tuple[str, ...] = ()
+    limits: Mapping[str, float] = field(default_factory=dict)
+    options: Mapping[str, Any] = field(default_factory=dict)
+    source: DatasetSource = field(default_factory=Catalogue)
+
+    def pick(self, quick: T, full: T) -> T:
+        """One of two values, depending on the grid."""
+        return quick if self.quick else full
+
+    def limit(self, column: str, quick: float | None = None) -> float:
+        """Seconds for the cells of a column.
+
+        Parameters
+        ----------
+        column : str
+        quick : float, default=None
+            Default of the quick grid, if it differs from the usual one.
+
+        Returns
+        -------
+        float
+        """
+        for name in (column, ""):
+            if name in self.limits:
+                return self.limits[name]
+        return self.pick(quick or QUICK_LIMIT, FULL_LIMIT)
+
+    def chosen(
+        self, names: Iterable[str], quick: Iterable[str] | None = None
+    ) -> list[str]:
+        """The data sets to use.
+
+        Parameters
+        ----------
+        names : iterable of str
+            All data sets of the experiment.
+        quick : iterable of str, default=None
+            Those of the quick grid, unless the user names some.
+
+        Returns
+        -------
+        list of str
+        """
+        if self.sets:
+            return [name for name in names if name in self.sets]
+        return list(names if quick is None or not self.quick else quick)
+
+    def n_features(self, name: str) -> int:
+        """Number of features of a data set."""
+        return self.source.shape(name)[1]
+
+
+#: Makes a table of the documentation, or a sentence, of complete results.
+Figure = Callable[[Results], Lines | str]
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """An experiment: its cells, and the report of their outcomes.
+
+    Attributes
+    ----------
+    name : str
+        For the command line, e.g. "table4".
+    title : str
+        Title as in the paper.
+    about : str
+        Description of the comparison and its settings.
+    plan : callable
+        From settings to cells.
+    report : callable
+        From settings and outcomes to a :class:`~.report.Report`.
+    label : str
+        Label in the paper's source; empty for additional experiments.
+    columns : tuple of str
+        Names accepted by ``--limit NAME=S``.
+    tasks : dict of str to callable
+        Tasks that only this experiment has.
+    options : dict of str to value
+        Options that ``--with NAME=VALUE`` changes, and their defaults. A benchmark has
+        its limit among them, as ``seconds``.
+    rows : callable or None
+        From settings and outcomes to the rows of a benchmark, which are kept as JSON.
+    figures : dict of str to callable
+        Tables of README and documentation that are made of these rows.
+    sets : tuple of str
+        Names accepted by ``--sets`` besides the paper's data sets.
+    """
+
+    name: str
+    title: str
+    about: str
+    plan: Callable[[Settings], list[Cell]]
+    report: Callable[[Settings, Outcomes], Report]
+    label: str = ""
+    columns: tuple[str, ...] = ()
+    tasks: Mapping[str, Callable[..., dict[str, Any]]] = field(default_factory=dict)
+    options: Mapping[str, Any] = field(default_factory=dict)
+    rows: Callable[[Settings, Outcomes], list[Row]] | None = None
+    figures: Mapping[str, Figure] = field(default_factory=dict)
+    sets: tuple[str, ...] = ()
+
+
+def most_seconds(cells: Sequence[Cell]) -> float:
+    """Maximum sequential time of cells and their dependencies."""
+    return sum(cell.limit or 0.0 for cell in with_needs(cells))
+
+
+def value(outcomes: Outcomes, cell: Cell, key: str) -> Any:
+    """A table entry of a cell: marked if capped, None if missing."""
+    outcome = outcomes.get(cell)
+    entry = None if outcome is None else outcome.values.get(key)
+    if outcome is not None and outcome.error:
+        return "failed"
+    if outcome is not None and outcome.capped:
+        return Marked(entry)
+    return entry
+
+
+def marked(outcomes: Outcomes, cells: Iterable[Cell], entry: Any) -> Any:
+    """A value computed from several cells, marked if one of them is capped."""
+    capped = any(outcomes[cell].capped for cell in cells if cell in outcomes)
+    return Marked(entry) if capped else entry
+
+
+# --- benchmarks -----------------------------------------------------------------------
+
+
+def options_of(options: Mapping[str, Any], settings: Settings) -> dict[str, Any]:
+    """Options of an experiment, with those of the user."""
+    chosen = dict(options)
+    if "seconds" in chosen and "" in settings.limits:
+        chosen["seconds"] = settings.limits[""]
+    return chosen | {
+        name: option for name, option in settings.options.items() if name in chosen
+    }
+
+
+def benchmark(
+    name: str,
+    title: str,
+    about: str,
+    plan: Callable[..., list[Cell]],
+    tasks: Sequence[Callable[..., dict[str, Any]]],
+    *,
+    options: Mapping[str, Any] | None = None,
+    rows: Callable[..., list[Row]] | None = None,
+    figures: Mapping[str, Figure] | None = None,
+    sets: tuple[str, ...] = LARGE,
+    note: Callable[[list[Row]], str] | None = None,
+) -> Experiment:
+    """A benchmark: every cell makes a row, or several, of a table.
+
+    Parameters
+    ----------
+    name, title, about : str
+    plan : callable
+        From settings, and options by keyword, to cells.
+    tasks : sequence of callable
+        A task's name is that of the function, with spaces.
+    options : dict, default=None
+    rows : callable, default=None
+        From rows of all cells, and options by keyword, to those that are kept.
+    figures : dict of str to callable, default=None
+    sets : tuple of str
+    note : callable, default=None
+        Makes a sentence of the rows.
+
+    Returns
+    -------
+    Experiment
+    """
+    defaults, quoted = dict(options or {}), dict(figures or {})
+
+    def cells(settings: Settings) -> list[Cell]:
+        return plan(settings, **options_of(defaults, settings))
+
+    def collected(settings: Settings, outcomes: Outcomes) -> list[Row]:
+        of_cells = [
+            row
+            for cell in cells(settings)
+            for row in cell_rows(cell, outcomes[cell].values, defaults)
+        ]
+        if rows:
+            of_cells = rows(of_cells, **options_of(defaults, settings))
+        # As they are read from a file.
+        return plain(of_cells)
+
+    def report(settings: Settings, outcomes: Outcomes) -> Report:
+        if any(outcome.error for outcome in outcomes.values()):
+            return Report([])
+        table_rows = collected(settings, outcomes)
+        tables = row_tables("Rows", table_rows)
+        notes = [note(table_rows)] if note else []
+        if not (settings.quick or settings.sets):
+            chosen = options_of(defaults, settings)
+            results = Results("", "", "", {}, chosen, table_rows)
+            for key, figure in quoted.items():
+                try:
+                    content = figure(results)
+                except LookupError as error:
+                    notes.append(f"No {key}: the rows lack {error}.")
+                    continue
+                if isinstance(content, str):
+                    notes.append(content)
+                else:
+                    tables.append(ReportTable(key, content[0], content[1:], f"-{key}"))
+        return Report(tables, notes=notes)
+
+    return Experiment(
+        name,
+        title,
+        about,
+        cells,
+        report,
+        tasks={task.__name__.replace("_", " "): task for task in tasks},
+        options=defaults,
+        rows=collected,
+        figures=quoted,
+        sets=sets,
+    )
+
+
+def cell_rows(
+    cell: Cell, values: Mapping[str, Any], options: Mapping[str, Any]
+) -> list[Row]:
+    """Rows of a cell: its data set, its parameters but for options, its values."""
+    params = {name: entry for name, entry in cell.params if name not in options}
+    rows = values.get("rows", [values])
+    if cell.data:
+        rows = [{"set": cell.data} | row for row in rows]
+    return [
+        {name: row[name] for name in ("set",) if name in row} | params | row
+        for row in rows
+    ]

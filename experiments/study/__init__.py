@@ -1,0 +1,1 @@
+"""The tables and figures of the paper's study, and more: plans and reports."""

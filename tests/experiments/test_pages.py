@@ -1,0 +1,225 @@
+"""Figures of the pages: they are what the results of the benchmarks say."""
+
+import dataclasses
+import json
+import re
+
+import numpy as np
+import pytest
+
+from experiments import command, pages, store
+from experiments.cells import cell
+from experiments.experiment import benchmark
+from experiments.pages import FIGURES, QUOTED, PageFigure
+from experiments.registry import EXPERIMENTS, TASKS
+
+RESULTS = store.Results(
+    "0123456789",
+    "2026-01-31",
+    "2 cores",
+    {"python": "3.12.0", "peer": "1.0"},
+    {"seconds": 20.0},
+    [{"set": "a", "seconds": 1.5}, {"set": "b", "seconds": 0.25}],
+)
+
+
+def times(found):
+    rows = [[row["set"], f"``{row['seconds']:.2f}``"] for row in found.rows]
+    return [["", "time"], *rows]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """Results of one benchmark, and a figure of them."""
+    monkeypatch.setitem(FIGURES, "times", PageFigure(("timing",), times))
+    longest = PageFigure(
+        ("timing",), lambda found: f"At most {found.rows[0]['seconds']} s."
+    )
+    monkeypatch.setitem(FIGURES, "longest", longest)
+    assert store.write("timing", RESULTS, tmp_path)
+    return tmp_path
+
+
+# --- the pages as they are ------------------------------------------------------------
+
+
+def marked(page):
+    """Names of the figures of a page."""
+    return re.findall(r"(?:<!-- figures: |^\.\. figures: )(\S+)", page, re.MULTILINE)
+
+
+@pytest.mark.parametrize("page", pages.pages(), ids=lambda page: page.stem)
+def test_pages_have_the_figures_of_the_results(page):
+    text = page.read_text("utf-8")
+    assert pages.rewritten(text, page.suffix) == text, "run make readme-figures"
+    assert text.count("end figures") == len(marked(text))
+    assert set(marked(text)) <= set(FIGURES)
+
+
+def test_results_state_where_they_are_from():
+    files = sorted(store.FOLDER.glob("*.json"))
+    assert files
+    for file in files:
+        assert file.stem in QUOTED
+        found = store.read(file.stem)
+        assert re.fullmatch(r"[0-9a-f]{7,40}( and changes)?", found.commit)
+        assert re.fullmatch(r"20\d\d-\d\d-\d\d", found.date)
+        assert "cores" in found.machine
+        assert found.rows
+
+
+# --- rewriting ------------------------------------------------------------------------
+
+
+def test_a_table_in_markdown(folder):
+    page = "before\n<!-- figures: times -->\nold\n<!-- end figures -->\nafter\n"
+    assert pages.rewritten(page, ".md", folder) == (
+        "before\n<!-- figures: times -->\n\n|  | time |\n| --- | --- |\n"
+        "| a | `1.50` |\n| b | `0.25` |\n\n<!-- end figures -->\nafter\n"
+    )
+
+
+def test_a_table_in_restructured_text(folder):
+    page = "before\n\n.. figures: times\n.. end figures\n\nafter\n"
+    made = pages.rewritten(page, ".rst", folder)
+    assert made == (
+        "before\n\n.. figures: times\n\n= ========\n\\ time\n= ========\n"
+        "a ``1.50``\nb ``0.25``\n= ========\n\n"
+        "(Measured on 2026-01-31 at commit 0123456789, 2 cores.)\n\n"
+        ".. end figures\n\nafter\n"
+    )
+    assert pages.rewritten(made, ".rst", folder) == made
+
+
+def test_a_figure_within_a_line_of_markdown(folder):
+    page = "a <!-- figures: longest -->0<!-- end figures --> b\n"
+    made = pages.rewritten(page, ".md", folder)
+    assert made == page.replace("0", "At most 1.5 s.")
+
+
+def test_several_figures_in_one_page(folder):
+    one = "<!-- figures: {} -->\n<!-- end figures -->\n"
+    made = pages.rewritten(one.format("longest") + one.format("times"), ".md", folder)
+    assert marked(made) == ["longest", "times"]
+    assert "At most 1.5 s." in made
+    assert "| a | `1.50` |" in made
+
+
+def test_a_figure_that_nobody_knows(folder):
+    page = "<!-- figures: unknown -->\n<!-- end figures -->\n"
+    with pytest.raises(KeyError, match="unknown"):
+        pages.rewritten(page, ".md", folder)
+
+
+# --- results --------------------------------------------------------------------------
+
+
+def test_results_are_read_as_they_were_written(folder):
+    assert store.read("timing", folder) == RESULTS
+
+
+def test_numbers_become_plain(tmp_path):
+    row = {"a": np.float64(1 / 3), "b": np.int64(2), "c": [np.inf, True], "d": None}
+    store.write("x", dataclasses.replace(RESULTS, rows=[row]), tmp_path)
+    text = (tmp_path / "x.json").read_text("utf-8")
+    expected = {"a": 0.33333333, "b": 2, "c": [None, True], "d": None}
+    assert json.loads(text)["rows"] == [expected]
+
+
+def test_a_run_without_a_peer_keeps_the_file(folder):
+    before = (folder / "timing.json").read_bytes()
+    poorer = dataclasses.replace(RESULTS, versions={"python": "3.13.0"}, rows=[])
+    assert store.write("timing", poorer, folder) is None
+    assert (folder / "timing.json").read_bytes() == before
+    richer = RESULTS.versions | {"another": "2.0"}
+    assert store.write("timing", dataclasses.replace(RESULTS, versions=richer), folder)
+
+
+def test_this_run():
+    found = store.of_this_run([{"a": 1}], {}, "nothing else", "abc1234")
+    assert found.machine.endswith(", nothing else")
+    assert "numpy" in found.versions
+    assert found.commit == "abc1234"
+    assert found.rows == [{"a": 1}]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "seconds"),
+    [
+        ([], 60.0),
+        (["--limit", "20"], 20.0),
+        (["--with", "seconds=30"], 30.0),
+        (["--quick"], None),
+        (["--sets", "arrhythmia"], None),
+        (["--no-write"], None),
+    ],
+)
+def test_only_complete_runs_are_written(tmp_path, monkeypatch, arguments, seconds):
+    def wait(data, *, number, seconds):
+        return {"time": seconds}
+
+    def plan(settings, *, seconds):
+        return [cell("wait", number=k, seconds=seconds) for k in range(2)]
+
+    waiting = benchmark("exact", "", "", plan, [wait], options={"seconds": 60.0})
+    monkeypatch.setitem(EXPERIMENTS, "exact", waiting)
+    monkeypatch.setitem(TASKS, "wait", wait)
+    folder = tmp_path / "results"
+    write = store.write
+    monkeypatch.setattr(
+        command, "write", lambda name, results, to=folder: write(name, results, to)
+    )
+    out = tmp_path / "out"
+    assert command.run(["exact", "--quiet", "--out", str(out), *arguments]) == 0
+    made = store.read("exact", out)
+    assert made.rows == [
+        {"number": k, "time": made.settings["seconds"]} for k in (0, 1)
+    ]
+    assert (folder / "exact.json").exists() == (seconds is not None)
+    if seconds:
+        assert made.settings == {"seconds": seconds}
+        assert store.read("exact", folder).rows == made.rows
+
+
+def test_a_benchmark_that_fails_leaves_no_rows(tmp_path, monkeypatch, capsys):
+    def wait(data):
+        raise RuntimeError("out of order")
+
+    broken = benchmark("exact", "", "", lambda settings: [cell("wait")], [wait])
+    monkeypatch.setitem(EXPERIMENTS, "exact", broken)
+    monkeypatch.setitem(TASKS, "wait", wait)
+    assert command.run(["exact", "--out", str(tmp_path)]) == 1
+    assert "out of order" in capsys.readouterr().out
+    assert not (tmp_path / "exact.json").exists()
+
+
+# --- age ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("commit", "since", "said"),
+    [
+        ("abc1234", "", ""),
+        ("abc1234", "1\n2", "before 2 changes of kernels, search or tree"),
+        ("abc1234", None, "not known here"),
+        ("abc1234 and changes", "", "not committed"),
+    ],
+)
+def test_old_results_are_named(monkeypatch, commit, since, said):
+    def git(*arguments):
+        assert arguments[2] == "abc1234..HEAD"
+        assert "src/frugalsvm/kernels" in arguments
+        return since
+
+    monkeypatch.setattr(pages, "git", git)
+    found = pages.age(dataclasses.replace(RESULTS, commit=commit))
+    assert found.endswith(said)
+    assert bool(found) == bool(said)
+
+
+def test_code_that_was_changed_is_not_that_of_the_commit(monkeypatch):
+    said = {"log": "abc1234", "status": " M src/frugalsvm/cli/app.py"}
+    monkeypatch.setattr(store, "git", lambda command, *rest: said[command])
+    assert store.commit() == "abc1234 and changes"
+    said["status"] = ""
+    assert store.commit() == "abc1234"
