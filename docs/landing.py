@@ -15,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 
 import frugalsvm
 from frugalsvm import FrugalSVCCV, frugal_path
-from frugalsvm.output.report import figures, path_of, scored_path_of
+from frugalsvm.report import figures, path_of, scored_path_of
 
 HERE = Path(__file__).parent
 FOLDER = HERE / "_generated"

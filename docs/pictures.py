@@ -12,14 +12,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from frugalsvm import FrugalSVC, FrugalSVCCV, Problem, frugal_path, relax
-from frugalsvm.output.report.svg import (
-    Axis,
-    Plot,
-    as_percentages,
-    linear_axis,
-    steps,
-)
-from frugalsvm.runtime.markup import escaped
+from frugalsvm.report.svg import Axis, Plot, as_percentages, linear_axis, steps
+from frugalsvm.run.markup import escaped
 
 ROOT = Path(__file__).parents[1]
 FOLDER = Path(__file__).parent / "_static"

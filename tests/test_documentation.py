@@ -104,8 +104,8 @@ def test_the_table_of_the_examples_is_that_of_scikit_learn():
 
 def test_there_are_examples_to_run():
     assert {
-        "frugalsvm.api.estimators.frugal_svc",
-        "frugalsvm.output.portable.model",
+        "frugalsvm.estimators.frugal_svc",
+        "frugalsvm.export.model",
     } <= set(modules_with_examples())
 
 

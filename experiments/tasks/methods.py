@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from frugalsvm import Problem, Result, Status, relax
-from frugalsvm.driver.options import SolveOptions
-from frugalsvm.driver.solving import run_or_raise
 from frugalsvm.paper.models import Model, big_m, bigmp, cop
 from frugalsvm.paper.solvers import ModelSolution, SolveStatus
+from frugalsvm.solving.options import SolveOptions
+from frugalsvm.solving.solver import run_or_raise
 
 from ..catalogue import CATALOGUE
 from ..datasets import DataSet, differences

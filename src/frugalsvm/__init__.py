@@ -9,57 +9,55 @@ Names are loaded when they are first used, so that importing the package is quic
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from .runtime import aliases
-
 if TYPE_CHECKING:
-    from .api.alternatives import NearOptimal, near_optimal
-    from .api.encoded_columns import encoded_groups
-    from .api.estimators import FrugalSVC, FrugalSVCCV
-    from .api.path import FrugalPath, frugal_path
-    from .api.stability import StabilitySelection, stability_selection
-    from .api.validation.cells import ChoiceProgress
-    from .api.validation.choice import ScoredPath
     from .checker import InvalidCertificate, Verification, verify
-    from .driver.constant import ConstantModelWarning, NeverPredictedWarning
-    from .driver.result import Result, Status
-    from .driver.solving import solve
-    from .output.onnx_converter import register_onnx_converter
-    from .output.portable import InvalidModel, PortableModel, Scorecard
+    from .estimators import FrugalSVC, FrugalSVCCV
+    from .estimators.alternatives_init import NearOptimal, near_optimal
+    from .estimators.cells import ChoiceProgress
+    from .estimators.choice import ScoredPath
+    from .estimators.encoded_columns import encoded_groups
+    from .estimators.path import FrugalPath, frugal_path
+    from .estimators.stability import StabilitySelection, stability_selection
+    from .export import InvalidModel, PortableModel, Scorecard
+    from .export.onnx_converter import register_onnx_converter
     from .problem.certificate import Certificate
     from .problem.problem import Problem
-    from .runtime.monitor import Progress
+    from .run.monitor import Progress
     from .search.relaxations import Relaxation, relax
+    from .solving.constant import ConstantModelWarning, NeverPredictedWarning
+    from .solving.result import Result, Status
+    from .solving.solver import solve
 
 __version__ = "0.1.0.dev0"
 
 _HOME = {
     "Certificate": "problem.certificate",
-    "ConstantModelWarning": "driver.constant",
-    "ChoiceProgress": "api.validation.cells",
-    "FrugalPath": "api.path",
-    "FrugalSVC": "api.estimators",
-    "FrugalSVCCV": "api.estimators",
+    "ConstantModelWarning": "solving.constant",
+    "ChoiceProgress": "estimators.cells",
+    "FrugalPath": "estimators.path",
+    "FrugalSVC": "estimators",
+    "FrugalSVCCV": "estimators",
     "InvalidCertificate": "checker",
-    "InvalidModel": "output.portable",
-    "NeverPredictedWarning": "driver.constant",
-    "NearOptimal": "api.alternatives",
-    "PortableModel": "output.portable",
+    "InvalidModel": "export",
+    "NeverPredictedWarning": "solving.constant",
+    "NearOptimal": "estimators.alternatives_init",
+    "PortableModel": "export",
     "Problem": "problem.problem",
-    "Progress": "runtime.monitor",
+    "Progress": "run.monitor",
     "Relaxation": "search.relaxations",
-    "Result": "driver.result",
-    "Scorecard": "output.portable",
-    "ScoredPath": "api.validation.choice",
-    "StabilitySelection": "api.stability",
-    "Status": "driver.result",
+    "Result": "solving.result",
+    "Scorecard": "export",
+    "ScoredPath": "estimators.choice",
+    "StabilitySelection": "estimators.stability",
+    "Status": "solving.result",
     "Verification": "checker",
-    "encoded_groups": "api.encoded_columns",
-    "frugal_path": "api.path",
-    "near_optimal": "api.alternatives",
-    "register_onnx_converter": "output.onnx_converter",
+    "encoded_groups": "estimators.encoded_columns",
+    "frugal_path": "estimators.path",
+    "near_optimal": "estimators.alternatives_init",
+    "register_onnx_converter": "export.onnx_converter",
     "relax": "search.relaxations",
-    "solve": "driver.solving",
-    "stability_selection": "api.stability",
+    "solve": "solving.solver",
+    "stability_selection": "estimators.stability",
     "verify": "checker",
 }
 
@@ -93,9 +91,6 @@ __all__ = [
     "stability_selection",
     "verify",
 ]
-
-
-aliases.install()
 
 
 def __getattr__(name: str) -> Any:

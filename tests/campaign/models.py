@@ -9,7 +9,7 @@ from copy import deepcopy
 
 import numpy as np
 
-from frugalsvm.output.portable import (
+from frugalsvm.export import (
     Feature,
     Group,
     InvalidModel,
@@ -17,7 +17,7 @@ from frugalsvm.output.portable import (
     PortableModel,
     Sigmoid,
 )
-from frugalsvm.output.portable.origins import PREPARATION, read_origins
+from frugalsvm.export.origins import PREPARATION, read_origins
 from frugalsvm.tables import Preparation, TableError
 
 from .tally import Tally, Unit

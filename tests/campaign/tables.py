@@ -21,9 +21,9 @@ from typer.testing import CliRunner
 
 from frugalsvm.cli.app import app
 from frugalsvm.cli.models import load_model
-from frugalsvm.output.portable import Feature, PortableModel
-from frugalsvm.output.portable.categories import MISSING_WORDS
-from frugalsvm.output.portable.origins import PREPARATION
+from frugalsvm.export import Feature, PortableModel
+from frugalsvm.export.categories import MISSING_WORDS
+from frugalsvm.export.origins import PREPARATION
 from frugalsvm.tables import Numbers, Preparation, TableError, make_plan, read_table
 from frugalsvm.tables.gaps import MODES, REFUSE
 from frugalsvm.tables.layout import Layout

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from frugalsvm.cli import reporting
-from frugalsvm.output.report import inspection
+from frugalsvm.report import inspection
 from tests.cli.conftest import columns, write_csv
 
 FAST = ("--effort", "fast", "--folds", "0")

@@ -7,13 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from frugalsvm.api.grid_search import GridSearch
-from frugalsvm.api.validation import final_fit
-from frugalsvm.api.validation.cells import SHARE_OF_FOLDS
-from frugalsvm.api.validation.grid import FoldSearch
 from frugalsvm.cli import choosing, fit_run, fitting, validation
 from frugalsvm.cli.panel import Panel
 from frugalsvm.cli.study import Conditions, Search, load_data
+from frugalsvm.estimators import final_fit
+from frugalsvm.estimators.cells import SHARE_OF_FOLDS
+from frugalsvm.estimators.grid import FoldSearch
+from frugalsvm.estimators.grid_search import GridSearch
 
 FAST = ("-t", "state", "--effort", "fast", "--folds", "3")
 

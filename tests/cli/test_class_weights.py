@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from frugalsvm import Certificate, PortableModel
-from frugalsvm.api.validation import cells
-from frugalsvm.api.validation.folds import FoldJob
 from frugalsvm.cli import study, validation
 from frugalsvm.cli.class_weights import RARE, ClassWeights, parse_class_weight
 from frugalsvm.cli.errors import UsageProblem
+from frugalsvm.estimators import cells
+from frugalsvm.estimators.folds import FoldJob
 from frugalsvm.tables import Target
 from tests.cli.conftest import write_csv
 

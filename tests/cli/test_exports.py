@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from frugalsvm import PortableModel
-from frugalsvm.output.portable import Feature, Sigmoid
-from frugalsvm.output.portable.categories import MISSING_WORDS
+from frugalsvm.export import Feature, Sigmoid
+from frugalsvm.export.categories import MISSING_WORDS
 from tests.cli.conftest import columns, write_csv
 
 AGES = ["", 31.0, 64.0]

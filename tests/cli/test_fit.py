@@ -11,7 +11,7 @@ from frugalsvm.cli.fit_files import Files
 from frugalsvm.cli.fit_run import Run
 from frugalsvm.cli.session import Session
 from frugalsvm.cli.study import Conditions, Search, load_data
-from frugalsvm.driver.options import PartSizes
+from frugalsvm.solving.options import PartSizes
 from tests.cli.conftest import columns, write_csv
 
 FAST = ("-t", "state", "--effort", "fast", "--folds", "3")

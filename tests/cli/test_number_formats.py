@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from frugalsvm import PortableModel
-from frugalsvm.output.portable import Feature
+from frugalsvm.export import Feature
 from frugalsvm.problem.certificate import Certificate
 
 N = 60

@@ -4,11 +4,11 @@ import math
 
 from rich.console import Console
 
-from frugalsvm.api.validation.cells import ChoiceProgress
 from frugalsvm.cli import panel as panel_module
 from frugalsvm.cli.panel import Panel
 from frugalsvm.cli.session import Session
-from frugalsvm.runtime.progress import Progress, logger
+from frugalsvm.estimators.cells import ChoiceProgress
+from frugalsvm.run.progress import Progress, logger
 
 
 def session(is_terminal, **options):

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from frugalsvm import PortableModel
-from frugalsvm.output.portable import Feature
+from frugalsvm.export import Feature
 from tests.cli.conftest import columns, write_csv
 
 

@@ -7,7 +7,7 @@ from frugalsvm.cli import reporting
 from frugalsvm.cli.fitting import fit_all
 from frugalsvm.cli.study import Conditions, Search, load_data
 from frugalsvm.cli.validation import cross_validate
-from frugalsvm.output.report import render
+from frugalsvm.report import render
 from tests.cli.conftest import columns, write_csv
 
 EVIL = "<script>alert('x')</script>"

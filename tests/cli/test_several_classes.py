@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from frugalsvm import FrugalSVC, PortableModel
-from frugalsvm.output.portable import Feature
+from frugalsvm.export import Feature
 
 CLASSES = ["it's", "prediction", "日本"]
 

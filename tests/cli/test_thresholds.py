@@ -12,7 +12,7 @@ import pytest
 
 from frugalsvm import PortableModel
 from frugalsvm.cli import thresholds
-from frugalsvm.output.report import ErrorCosts
+from frugalsvm.report import ErrorCosts
 from tests.cli.conftest import columns, write_csv
 
 FIT = ("-t", "state", "-k", "2", "--effort", "fast", "--positive", "sick")

@@ -463,7 +463,7 @@ def test_without_dask_it_says_what_to_install():
     code = (
         "import sys\n"
         "sys.modules['dask'] = sys.modules['distributed'] = None\n"
-        "import frugalsvm, frugalsvm.api.estimators\n"
+        "import frugalsvm, frugalsvm.estimators\n"
         "try:\n"
         "    import frugalsvm.distributed\n"
         "except ImportError as error:\n"

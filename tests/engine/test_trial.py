@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 from frugalsvm import Problem, Status, near_optimal, solve, verify
-from frugalsvm.driver.compiling import may_batch
 from frugalsvm.engine.batched import BatchedEngine
 from frugalsvm.engine.parameters import BatchParameters, EngineParameters
 from frugalsvm.engine.perspective import region_request
 from frugalsvm.engine.trial import TrialEngine, _Relaxed
 from frugalsvm.kernels import batch_bounds
-from frugalsvm.runtime.stopping import StopCondition
+from frugalsvm.run.stopping import StopCondition
 from frugalsvm.search.restarts import SwapOptions
+from frugalsvm.solving.compiling import may_batch
 from frugalsvm.tree import engines
 from frugalsvm.tree.branch_and_bound import TreeOptions
 from frugalsvm.tree.engines import ENGINES, engine_of, nodes_together

@@ -166,7 +166,7 @@ def test_the_package_imports_without_a_writable_folder(run, tmp_path):
     shutil.copytree(KERNELS.parent, tmp_path / "frugalsvm")
     block(tmp_path / "frugalsvm" / "kernels" / "__pycache__")
     block(tmp_path / "home")
-    code = "import frugalsvm.driver.solving; print(frugalsvm.__file__)"
+    code = "import frugalsvm.solving.solver; print(frugalsvm.__file__)"
     assert run(code) == ([str(tmp_path / "frugalsvm" / "__init__.py")], "")
 
 

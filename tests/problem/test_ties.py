@@ -7,8 +7,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from frugalsvm import FrugalSVC, FrugalSVCCV, PortableModel
-from frugalsvm.output.report import cross_validation_of
 from frugalsvm.problem.ties import decimals_of, most_frequent, rounded
+from frugalsvm.report import cross_validation_of
 
 
 def test_sums_in_another_order_are_equal():

@@ -7,11 +7,11 @@ import pytest
 from scipy import sparse
 
 from frugalsvm import Problem, solve
-from frugalsvm.driver.running import FINAL_TOL
-from frugalsvm.runtime.effort import EFFORTS, Effort
+from frugalsvm.run.effort import EFFORTS, Effort
 from frugalsvm.search.evaluator import Evaluator
 from frugalsvm.search.parameters import SearchParameters, TemperingParameters
 from frugalsvm.search.tempering import Tempering, can_temper
+from frugalsvm.solving.running import FINAL_TOL
 from frugalsvm.tree.parameters import TreeParameters
 from tests.reference import random_data
 

@@ -8,16 +8,11 @@ import numpy as np
 import pytest
 
 from frugalsvm import Problem
-from frugalsvm.runtime.incumbent import Incumbent
+from frugalsvm.run.incumbent import Incumbent
 from frugalsvm.search import restarts
 from frugalsvm.search.evaluator import Evaluator, Stop
 from frugalsvm.search.parameters import DEFAULTS, SearchParameters
-from frugalsvm.search.restarts import (
-    ElitePool,
-    RestartSearch,
-    SwapOptions,
-    shrink,
-)
+from frugalsvm.search.restarts import ElitePool, RestartSearch, SwapOptions, shrink
 from frugalsvm.search.swap import swap_search
 from frugalsvm.search.tempering import TemperingResult
 from tests.reference import brute_force, random_data

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 from frugalsvm import Problem, solve
 from frugalsvm.engine.parameters import EngineParameters
-from frugalsvm.runtime.incumbent import Incumbent
+from frugalsvm.run.incumbent import Incumbent
 from frugalsvm.search.evaluator import Evaluator
 from frugalsvm.search.parameters import SearchParameters
 from frugalsvm.search.restarts import SwapOptions

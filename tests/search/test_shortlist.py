@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from frugalsvm import Problem, relax, solve
-from frugalsvm.runtime.incumbent import Incumbent
+from frugalsvm.run.incumbent import Incumbent
 from frugalsvm.search.evaluator import Evaluator
 from frugalsvm.search.parameters import SearchParameters
 from frugalsvm.search.restarts import SwapOptions

@@ -10,11 +10,7 @@ from frugalsvm import Problem
 from frugalsvm.engine.native import NativeEngine
 from frugalsvm.search.evaluator import Evaluator
 from frugalsvm.search.parameters import DEFAULTS, SearchParameters, TemperingParameters
-from frugalsvm.search.tempering import (
-    Tempering,
-    can_temper,
-    may_temper,
-)
+from frugalsvm.search.tempering import Tempering, can_temper, may_temper
 from tests.reference import brute_force, random_data
 
 PARAMETERS = DEFAULTS.tempering

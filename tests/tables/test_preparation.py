@@ -3,7 +3,7 @@ import json
 import numpy as np
 import pytest
 
-from frugalsvm.runtime.words import different
+from frugalsvm.run.words import different
 from frugalsvm.tables import Preparation, TableError, make_plan, preparation
 from frugalsvm.tables.standard import STANDARD_TOL, deviation, moments
 from tests.tables.tables import made

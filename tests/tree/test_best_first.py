@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from frugalsvm.runtime.incumbent import Incumbent
+from frugalsvm.run.incumbent import Incumbent
 from frugalsvm.tree.best_first import BestFirstTree, Policy
 from frugalsvm.tree.branching import DEFAULT_RULE, make_rule
 from frugalsvm.tree.diving import Diving

@@ -9,12 +9,7 @@ from scipy.stats import spearmanr
 from frugalsvm import Problem
 from frugalsvm.engine.perspective import region_request
 from frugalsvm.engine.protocol import WorkingSet
-from frugalsvm.tree.branching import (
-    RULES,
-    Reliability,
-    expected_gains,
-    make_rule,
-)
+from frugalsvm.tree.branching import RULES, Reliability, expected_gains, make_rule
 from frugalsvm.tree.node import BranchingData, Node
 from frugalsvm.tree.parameters import TreeParameters
 

@@ -5,7 +5,7 @@ import pytest
 
 from frugalsvm.checker import PackedPoint, unpack
 from frugalsvm.engine.perspective import perspective
-from frugalsvm.runtime.incumbent import Incumbent
+from frugalsvm.run.incumbent import Incumbent
 from frugalsvm.search.evaluator import Evaluator
 from frugalsvm.tree.branching import RULES, make_rule
 from frugalsvm.tree.evaluation import Evaluation, run_evaluations

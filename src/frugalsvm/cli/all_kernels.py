@@ -15,13 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from ..driver.solving import solve
 from ..problem.problem import Problem
-from ..runtime.stopping import StopCondition
+from ..run.stopping import StopCondition
 from ..search import tempering
 from ..search.intercept import best_intercept
 from ..search.native.certified import FAMILY, WITH_M, certified_bound
 from ..search.relaxations import relax
+from ..solving.solver import solve
 from ..tree import engines
 
 N_SAMPLES, N_FEATURES = 30, 12

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ..runtime.words import counted, listed
+from ..run.words import counted, listed
 from ..tables.gaps import REFUSE
 from ..tables.kinds import MIN_LEVEL
 from ..tables.layout import Layout
@@ -148,7 +148,7 @@ def alternatives(
 
 
 def _show(session: Session, found: Any) -> None:
-    from ..api.alternatives.explanation import explanation
+    from ..estimators.explanation import explanation
 
     n = len(found)
     session.show("", f"{n:,} model{'s' * (n > 1)} within {100 * found.tolerance:.3g} %")
@@ -181,7 +181,7 @@ def _role(one: Any) -> str:
 
 
 def _content(found: Any) -> dict[str, Any]:
-    from ..api.alternatives.explanation import explanation
+    from ..estimators.explanation import explanation
 
     names = found.feature_names
     return {

@@ -6,17 +6,7 @@ from typing import Annotated
 
 import typer
 
-from . import (
-    alternatives,
-    builtin,
-    export,
-    fit,
-    info,
-    path,
-    predict,
-    scorecard,
-    verify,
-)
+from . import alternatives, builtin, export, fit, info, path, predict, scorecard, verify
 from .session import command
 from .versions import own_version
 

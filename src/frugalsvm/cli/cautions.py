@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from ..output.report.content import DataWarning
-from ..output.report.headline import all_warnings, first_warnings
-from ..output.report.inspection import drawn_rows, inspect_sample
-from ..runtime.words import counted, listed, quote
+from ..report.content import DataWarning
+from ..report.headline import all_warnings, first_warnings
+from ..report.inspection import drawn_rows, inspect_sample
+from ..run.words import counted, listed, quote
 from ..tables import Preparation
 from .fitting import Fit
 from .session import Session

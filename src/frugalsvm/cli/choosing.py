@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..api.validation.cells import (
+from ..estimators.cells import (
     SHARE_OF_FOLDS,
     ChoiceCallback,
     Watch,
@@ -17,17 +17,17 @@ from ..api.validation.cells import (
     finished_cells,
     watched_folds,
 )
-from ..api.validation.choice import DEFAULT_RULE, Choice, ScoredPath
-from ..api.validation.final_fit import FinalFit
-from ..api.validation.folds import FoldJob, fold_seeds
-from ..api.validation.grid import GridWork, budgets_of, weights_of
-from ..api.validation.pace import STEADY
-from ..api.validation.samples import ProblemMaker, Samples
-from ..api.validation.scoring import BalancedAccuracy
-from ..api.validation.splits import possible_folds, stratified_splits
-from ..driver.options import SolveOptions
-from ..runtime.parallel import Shared
-from ..runtime.supervision import Hold
+from ..estimators.choice import DEFAULT_RULE, Choice, ScoredPath
+from ..estimators.final_fit import FinalFit
+from ..estimators.folds import FoldJob, fold_seeds
+from ..estimators.grid import GridWork, budgets_of, weights_of
+from ..estimators.pace import STEADY
+from ..estimators.samples import ProblemMaker, Samples
+from ..estimators.scoring import BalancedAccuracy
+from ..estimators.splits import possible_folds, stratified_splits
+from ..run.parallel import Shared
+from ..run.supervision import Hold
+from ..solving.options import SolveOptions
 from ..tables import Preparation, TableError
 from .study import AUTO, Conditions, PreparedTable, Search
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..runtime.words import quote
+from ..run.words import quote
 from ..tables import Target
 from .errors import UsageProblem
 

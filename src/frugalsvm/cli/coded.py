@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..api.encoded_columns import whole_codes
+from ..estimators.encoded_columns import whole_codes
 from ..tables import Numbers, Plan, Table
 
 # Values that are looked at first.

@@ -13,7 +13,7 @@ Clock = Callable[[], float]
 def working_seconds() -> float:
     """Seconds on a clock that stands still while kernels are compiled."""
     # Imported here: help and completion do without the compiler.
-    from ..runtime import compilation
+    from ..run import compilation
 
     return time.perf_counter() - compilation.seconds_spent()
 

@@ -11,8 +11,8 @@ from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from ..api.estimators import FrugalSVC
 from ..checker import verify
+from ..estimators import FrugalSVC
 
 BUDGET = 5
 FOLDS = 5

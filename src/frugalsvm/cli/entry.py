@@ -12,7 +12,7 @@ from contextlib import suppress
 from importlib.util import find_spec
 from typing import Any
 
-from ..runtime.effort import EFFORTS
+from ..run.effort import EFFORTS
 from .errors import FAILED, INTERRUPTED, OK
 from .versions import own_version
 

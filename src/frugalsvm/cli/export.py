@@ -9,17 +9,11 @@ import typer
 
 from . import options as opt
 from .errors import UsageProblem
-from .outputs import (
-    STDOUT,
-    check_output,
-    given_with_errors,
-    write_bytes,
-    write_text,
-)
+from .outputs import STDOUT, check_output, given_with_errors, write_bytes, write_text
 from .session import Session
 
 if TYPE_CHECKING:
-    from ..output.portable import PortableModel
+    from ..export import PortableModel
 
 EXAMPLES = (
     "frugalsvm export model.json --to sql",
@@ -54,8 +48,8 @@ def export(
     SQL and Python use the columns of the table, with categories as text. ONNX uses the
     features, with 0 or 1 for each category.
     """
-    from ..output.portable.origins import takes_columns
-    from ..output.portable.raw_columns import input_columns
+    from ..export.origins import takes_columns
+    from ..export.raw_columns import input_columns
     from .models import load_model
 
     check_output("--output", output, model)
@@ -88,7 +82,7 @@ def export(
 
 
 def _check_sql(what: str, dialect: str, model: PortableModel) -> None:
-    from ..output.portable.text import DIALECTS
+    from ..export.text import DIALECTS
 
     for option, given, known in (
         ("--what", what, ("score", "label", "probability")),

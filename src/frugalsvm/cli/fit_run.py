@@ -56,7 +56,7 @@ class Run:
 
     def start(self, source: DataOptions, conditions: Any) -> None:
         """Read, fit, cross-validate, show and save."""
-        from ..api.validation.splits import possible_folds
+        from ..estimators.splits import possible_folds
         from .fitting import fit_all
         from .levels import check_signed_levels
         from .validation import inner_folds
@@ -249,7 +249,7 @@ class Run:
         self, data: Any, fitted: Any, validation: Any, extras: Any
     ) -> tuple[dict[str, str], list[OSError]]:
         """Write all files that can be written."""
-        from ..output.report import render
+        from ..report import render
         from .models import portable_model
         from .reporting import report_of
 

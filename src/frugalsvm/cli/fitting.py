@@ -7,16 +7,16 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..api.validation.cells import ChoiceCallback
-from ..api.validation.models import Linear
-from ..driver.constant import sign_of
-from ..driver.result import Result, Status
-from ..driver.solving import run_interruptible
-from ..output.portable.calibration import Sigmoid
-from ..output.report import ErrorCosts
+from ..estimators.cells import ChoiceCallback
+from ..estimators.models import Linear
+from ..export.calibration import Sigmoid
 from ..problem.ties import rounded
-from ..runtime.progress import Callback
-from ..runtime.supervision import Hold
+from ..report import ErrorCosts
+from ..run.progress import Callback
+from ..run.supervision import Hold
+from ..solving.constant import sign_of
+from ..solving.result import Result, Status
+from ..solving.solver import run_interruptible
 from ..tables import Preparation
 from .choosing import Chosen, choose
 from .study import Conditions, PreparedTable, Search

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..output.report import CrossValidation, Score, cross_validation_of
-from ..output.report.headline import Names, quality
-from ..output.report.svg import MINUS
-from ..output.report.words import NARROW, named
-from ..runtime.words import quote
+from ..report import CrossValidation, Score, cross_validation_of
+from ..report.headline import Names, quality
+from ..report.svg import MINUS
+from ..report.words import NARROW, named
+from ..run.words import quote
 from .fitting import Fit
 from .study import Conditions, PreparedTable
 from .thresholds import threshold_of

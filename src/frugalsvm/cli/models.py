@@ -9,26 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..output.portable import InvalidModel, PortableModel
-from ..output.portable.categories import MISSING_WORDS, truth
-from ..output.portable.lookups import BOOLEAN, NUMBER
-from ..output.portable.lookups import places as places_of_values
-from ..output.portable.origins import (
-    CLASS_WEIGHTS,
-    PREPARATION,
-    read_origins,
-    takes_columns,
-)
-from ..output.portable.parts import Feature, Group, Proof, RefitProof
-from ..output.portable.points import Values, are_values, places
-from ..output.portable.raw_columns import (
-    column_kinds,
-    input_columns,
-    rows_without_value,
-)
-from ..output.portable.statistics import LEAST
+from ..export import InvalidModel, PortableModel
+from ..export.categories import MISSING_WORDS, truth
+from ..export.lookups import BOOLEAN, NUMBER
+from ..export.lookups import places as places_of_values
+from ..export.origins import CLASS_WEIGHTS, PREPARATION, read_origins, takes_columns
+from ..export.parts import Feature, Group, Proof, RefitProof
+from ..export.points import Values, are_values, places
+from ..export.raw_columns import column_kinds, input_columns, rows_without_value
+from ..export.statistics import LEAST
 from ..problem.ties import rounded
-from ..runtime.words import by_class
+from ..run.words import by_class
 from ..tables import Preparation, Table, TableError, read_table
 from ..tables.columns import Texts, UnclearNumbers, check_clear
 from ..tables.errors import listed

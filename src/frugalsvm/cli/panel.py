@@ -17,11 +17,11 @@ from rich.panel import Panel as Frame
 from rich.table import Table
 from rich.text import Text
 
-from ..runtime.progress import Progress, logger
+from ..run.progress import Progress, logger
 from .session import Session, plain
 
 if TYPE_CHECKING:
-    from ..api.validation.cells import ChoiceProgress
+    from ..estimators.cells import ChoiceProgress
 
 FRAMES_PER_SECOND = 8
 # Seconds between two progress lines without a terminal.

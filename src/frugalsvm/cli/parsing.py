@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..runtime.effort import check_effort
+from ..run.effort import check_effort
 from ..tables import Numbers, TableError, read_table
 from ..tables.columns import UnclearNumbers, check_usable
 from ..tables.errors import listed, unknown_column

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from ..runtime.words import bound_words, counted, gap_words
+from ..run.words import bound_words, counted, gap_words
 from ..tables.gaps import REFUSE
 from ..tables.kinds import MIN_LEVEL
 from ..tables.layout import Layout
@@ -52,7 +52,7 @@ class Scores:
     @classmethod
     def of(cls, folds: list[list[float]], name: str = "accuracy") -> Scores:
         """From the accuracies of each fold."""
-        from ..api.validation.choice import standard_error
+        from ..estimators.choice import standard_error
 
         scores = np.transpose(folds)
         return cls(scores.mean(axis=-1), standard_error(scores), name)
@@ -60,14 +60,14 @@ class Scores:
     @property
     def chosen(self) -> int:
         """The first budget within one standard error of the best one."""
-        from ..api.validation.choice import choose
+        from ..estimators.choice import choose
 
         return choose(self.mean[None], self.error[None], "one-se")[1]
 
     @property
     def threshold(self) -> float:
         """The best mean less its standard error."""
-        from ..api.validation.choice import one_standard_error
+        from ..estimators.choice import one_standard_error
 
         return one_standard_error(self.mean, self.error)
 
@@ -203,8 +203,8 @@ def _score(
 
     None if the time limit leaves less than two folds.
     """
-    from ..api.validation.folds import run_folds
-    from ..api.validation.splits import possible_folds
+    from ..estimators.folds import run_folds
+    from ..estimators.splits import possible_folds
     from .validation import fold_jobs
 
     folds = possible_folds(data.target.positive, folds)
@@ -243,8 +243,8 @@ class FoldPath:
 
     def run(self, data: Any, job: Any) -> list[float] | None:
         """Accuracies on the held-out rows, budget by budget; None if time is up."""
-        from ..api.grid_search import search_grid
-        from ..api.validation.models import grid_models
+        from ..estimators.grid_search import search_grid
+        from ..estimators.models import grid_models
         from .validation import TableFold
 
         if self.deadline.is_over:
@@ -357,7 +357,7 @@ def _report(
     data: Any, preparation: Any, conditions: Any, found: Any, scores: Any, seed: int
 ) -> str:
     """A report on the model at the mark, with the path."""
-    from ..output.report import BudgetPath, render
+    from ..report import BudgetPath, render
     from .fitting import Fit
     from .reporting import report_of
 

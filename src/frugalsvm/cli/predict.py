@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 import typer
 
-from ..runtime.words import by_class, different, listed
+from ..run.words import by_class, different, listed
 from ..tables.columns import check_usable
 from ..tables.layout import Layout
 from . import options as opt

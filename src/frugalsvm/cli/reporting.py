@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from ..api.alternatives import NearOptimal, near_optimal
-from ..api.grid_search import bounded_grid
 from ..engine.work import node_work
-from ..output.report import (
+from ..estimators.alternatives_init import NearOptimal, near_optimal
+from ..estimators.grid_search import bounded_grid
+from ..problem.problem import Problem
+from ..report import (
     BudgetPath,
     DataSummary,
     Report,
@@ -25,9 +26,8 @@ from ..output.report import (
     scored_path_of,
     verdict_of,
 )
-from ..output.report.content import CATEGORY, MISSING, NUMBER
-from ..output.report.headline import ended
-from ..problem.problem import Problem
+from ..report.content import CATEGORY, MISSING, NUMBER
+from ..report.headline import ended
 from ..tables import Preparation
 from ..tables.gaps import INDICATOR
 from ..tables.prepared_columns import CategoryColumn, NumberColumn

@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from ..driver.constant import ConstantModel
-from ..driver.result import Result, Status
-from ..output.report.headline import NOT_VALIDATED
-from ..output.report.proved import unused
-from ..output.report.words import NARROW, sentence
 from ..problem.ties import decimals_of
-from ..runtime.words import counted, quote
+from ..report.headline import NOT_VALIDATED
+from ..report.proved import unused
+from ..report.words import NARROW, sentence
+from ..run.words import counted, quote
+from ..solving.constant import ConstantModel
+from ..solving.result import Result, Status
 from .fitting import Fit
 from .headlines import headline_lines, score_lines, scores_content
 from .levels import OTHER, LevelForm

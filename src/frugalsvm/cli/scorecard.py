@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..output.portable.scorecard import BINS, POINTS
+from ..export.scorecard import BINS, POINTS
 from . import options as opt
 from .session import Session, plain
 
@@ -66,7 +66,7 @@ def scorecard(
     probabilities. A model without statistics, made in Python, needs a table for its
     ranges. The exit code is 3 if the card predicts the same class for all rows.
     """
-    from ..output.portable.scorecard import build_scorecard
+    from ..export.scorecard import build_scorecard
     from ..tables.labels import joined
     from ..tables.layout import Layout
     from ..tables.target import labelled
@@ -148,7 +148,7 @@ def _show(session: Session, card: Any) -> None:
 
 
 def _content(card: Any) -> dict[str, Any]:
-    from ..output.portable.points import Values
+    from ..export.points import Values
 
     statistics = card.model.statistics
     return {

@@ -24,7 +24,7 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
-from ..runtime.supervision import Hold
+from ..run.supervision import Hold
 from .errors import ConstantFit, InterruptedFit, exit_code, message
 
 # Width of the output if it does not go to a terminal.

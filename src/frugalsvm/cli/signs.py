@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ..output.portable.categories import OTHER
-from ..runtime.words import close_names
+from ..export.categories import OTHER
+from ..run.words import close_names
 from ..tables import Plan, Preparation, Table
 from ..tables.errors import listed
 from ..tables.kinds import check_wanted

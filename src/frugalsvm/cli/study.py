@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from ..api.path import FrugalPath, frugal_path
-from ..api.validation.pace import Pace, pace_of
-from ..driver.options import PartSizes, SolveOptions
-from ..driver.refit import with_refit
-from ..driver.result import Result
+from ..estimators.pace import Pace, pace_of
+from ..estimators.path import FrugalPath, frugal_path
 from ..problem.problem import Problem
-from ..runtime.effort import Effort, check_effort
+from ..run.effort import Effort, check_effort
+from ..solving.options import PartSizes, SolveOptions
+from ..solving.refit import with_refit
+from ..solving.result import Result
 from ..tables import (
     Plan,
     Preparation,

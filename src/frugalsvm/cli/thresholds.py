@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..driver.constant import ConstantModel, sign_of
-from ..output.report import ErrorCosts, ScoreThreshold
-from ..runtime.words import quote
+from ..report import ErrorCosts, ScoreThreshold
+from ..run.words import quote
+from ..solving.constant import ConstantModel, sign_of
 from .errors import UsageProblem
 from .fitting import Fit
 from .study import PreparedTable

@@ -6,12 +6,12 @@ import shlex
 from dataclasses import asdict
 from typing import Any
 
-from ..output.identifiers import rises_with_rows
-from ..output.portable.categories import OTHER, OWN_LEVEL
-from ..runtime import words
+from ..export.categories import OTHER, OWN_LEVEL
+from ..run import words
 from ..tables import Numbers, Preparation
 from ..tables.errors import listed
 from ..tables.formats import PLAIN, WHOLE
+from ..tables.identifiers import rises_with_rows
 from ..tables.prepared_columns import (
     CategoryColumn,
     NumberColumn,

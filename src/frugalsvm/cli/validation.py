@@ -8,14 +8,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..api.validation.cells import ChoiceCallback
-from ..api.validation.folds import FoldJob, run_folds
-from ..api.validation.models import Linear, svm_on
-from ..api.validation.splits import possible_folds, stratified_splits
-from ..driver.solving import run_or_raise
-from ..output.portable.calibration import Sigmoid, fit_sigmoid
+from ..estimators.cells import ChoiceCallback
+from ..estimators.folds import FoldJob, run_folds
+from ..estimators.models import Linear, svm_on
+from ..estimators.splits import possible_folds, stratified_splits
+from ..export.calibration import Sigmoid, fit_sigmoid
 from ..problem.problem import Problem
-from ..runtime.parallel import Shared
+from ..run.parallel import Shared
+from ..solving.solver import run_or_raise
 from ..tables import Preparation
 from .choosing import MOST_SAMPLES, choose
 from .deadline import Deadline

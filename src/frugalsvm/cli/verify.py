@@ -8,7 +8,7 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 import typer
 
-from ..runtime.words import quote
+from ..run.words import quote
 from ..tables.formats import PLAIN, WHOLE
 from ..tables.prepared_columns import CategoryColumn
 from . import options as opt

@@ -14,11 +14,11 @@ from sklearn.utils.validation import assert_all_finite, check_is_fitted, column_
 
 from distributed import Client
 
-from ..api.estimators import FrugalSVC
-from ..api.estimators import parameters as may_be
-from ..api.estimators.parameters import Constraint, check_parameters
-from ..api.estimators.summary import Moments
-from ..runtime.progress import Callback
+from ..estimators import FrugalSVC
+from ..estimators import parameters as may_be
+from ..estimators.parameters import Constraint, check_parameters
+from ..estimators.summary import Moments
+from ..run.progress import Callback
 from .clients import fetched, find_client
 from .column_blocks import ColumnBlocks
 from .predicting import check_features, labels_of, scores_of

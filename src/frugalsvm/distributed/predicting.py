@@ -7,7 +7,7 @@ from typing import Any
 import dask.array as da
 import numpy as np
 
-from ..api.estimators.summary import dense_columns
+from ..estimators.summary import dense_columns
 from ..problem.ties import rounded
 
 

@@ -21,12 +21,7 @@ Roundings are always against the conclusion.
 import numpy as np
 
 from ._jit import jit_strict
-from .bounds import (
-    UNIT_ROUNDOFF,
-    bound_and_price,
-    largest_sum_bound,
-    reduced_values,
-)
+from .bounds import UNIT_ROUNDOFF, bound_and_price, largest_sum_bound, reduced_values
 
 # Halvings of the interval that holds a price.
 PRICE_BISECTIONS = 60

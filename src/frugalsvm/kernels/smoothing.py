@@ -19,14 +19,7 @@ import numpy as np
 
 from ._jit import jit, jit_new
 from .arrays import copy_to, fill, filled, new_indices, new_matrix, new_vector
-from .linalg import (
-    cholesky,
-    cholesky_solve,
-    combine,
-    dot,
-    product,
-    weighted_gram,
-)
+from .linalg import cholesky, cholesky_solve, combine, dot, product, weighted_gram
 
 # Newton's method ends when its expected gain is below this fraction of tau per sample,
 # or after this many iterations.

@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from ..driver.methods.contract import Context, Method, Outcome
+from ..solving.contract import Context, Method, Outcome
 from .algorithms.exact_procedure import ExactOptions, ExactProcedure
 from .algorithms.heuristic import HeuristicOptions, heuristic
 from .algorithms.kernel_search import KernelSearchOptions, kernel_search

@@ -16,7 +16,7 @@ import numpy as np
 
 from ..problem.problem import Problem
 from ..problem.solution import Solution
-from ..runtime.incumbent import Incumbent
+from ..run.incumbent import Incumbent
 from .evaluator import Evaluator, Stop
 from .parameters import SearchParameters
 from .relaxations import Relaxation, relax

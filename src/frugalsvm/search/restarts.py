@@ -28,8 +28,8 @@ from ..engine.work import svm_work
 from ..problem.options import Options, check_integer
 from ..problem.problem import Problem
 from ..problem.solution import Solution
-from ..runtime.incumbent import Incumbent
-from ..runtime.progress import SINCE_BEST
+from ..run.incumbent import Incumbent
+from ..run.progress import SINCE_BEST
 from .evaluator import Evaluator, Stop
 from .parameters import DEFAULTS, SearchParameters
 from .swap import begins_by_estimates, fill, swap_search

@@ -14,7 +14,7 @@ import numpy as np
 from ..engine.work import svm_work
 from ..problem.problem import Problem
 from ..problem.solution import Solution
-from ..runtime.incumbent import Incumbent
+from ..run.incumbent import Incumbent
 from .evaluator import Evaluator, Stop
 from .indirect import IndirectSearch
 from .parameters import SearchParameters

@@ -20,7 +20,7 @@ from ..engine.native import NativeEngine
 from ..engine.ordering import smallest
 from ..problem.problem import Problem
 from ..problem.solution import Solution
-from ..runtime.incumbent import Incumbent
+from ..run.incumbent import Incumbent
 from .indirect import IndirectSearch
 from .parameters import SearchParameters
 from .restarts import ElitePool, RestartSearch, SwapOptions

@@ -26,8 +26,8 @@ from ..kernels.chain import SVMS, ChainResult, ChainTask
 from ..kernels.svm import MOST_SAMPLES, near_samples
 from ..problem.problem import Problem
 from ..problem.solution import Solution
-from ..runtime import compilation
-from ..runtime.stopping import StopCondition
+from ..run import compilation
+from ..run.stopping import StopCondition
 from .parameters import SearchParameters
 
 

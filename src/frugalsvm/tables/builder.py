@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..output.portable.categories import MISSING_WORDS, STRIPPED
+from ..export.categories import MISSING_WORDS, STRIPPED
 from .columns import Texts, in_order
 from .formats import (
     OPEN,

@@ -12,15 +12,7 @@ from typing import IO, Any, NamedTuple
 
 import numpy as np
 
-from .columns import (
-    Column,
-    Numbers,
-    Table,
-    Texts,
-    TextStyle,
-    UnclearNumbers,
-    in_order,
-)
+from .columns import Column, Numbers, Table, Texts, TextStyle, UnclearNumbers, in_order
 from .dialect import Dialect, unique_names
 from .errors import TableError
 from .formats import FormatRules, are_all_numbers, are_whole

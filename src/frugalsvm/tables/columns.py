@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from ..output.portable.categories import STRIPPED
+from ..export.categories import STRIPPED
 from .errors import TableError, UnknownColumn, unknown_column
 from .formats import PLAIN, NumberFormat
 

@@ -12,8 +12,8 @@ from collections import Counter
 from dataclasses import dataclass
 from itertools import islice
 
-from ..output.portable.categories import STRIPPED
-from ..runtime.words import different
+from ..export.categories import STRIPPED
+from ..run.words import different
 from .errors import TableError, listed
 
 # If two fit equally well, the first is used: commas may be in numbers or names.

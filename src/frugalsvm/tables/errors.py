@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..runtime import words
+from ..run import words
 
 
 class TableError(ValueError):

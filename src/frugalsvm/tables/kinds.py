@@ -12,15 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..output.identifiers import (
-    DIFFERENT,
-    has_groups,
-    is_id_name,
-    numbers_rows,
-    says_subjects,
-)
-from ..output.portable.categories import why_unclear
-from ..output.survey_weights import are_survey_weights, is_weight_name
+from ..export.categories import why_unclear
 from .columns import (
     Column,
     Numbers,
@@ -31,7 +23,9 @@ from .columns import (
     check_usable,
 )
 from .errors import TableError, WrongRequest, unknown_column
+from .identifiers import DIFFERENT, has_groups, is_id_name, numbers_rows, says_subjects
 from .strays import check_strays, sign_of_numbers
+from .survey_weights import are_survey_weights, is_weight_name
 
 NUMBER, CATEGORY = "number", "category"
 # Maximum number of values of a text column that is taken as categorical in any case, of

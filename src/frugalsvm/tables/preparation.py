@@ -18,9 +18,9 @@ from typing import Any
 
 import numpy as np
 
-from ..output.portable.categories import MISSING_WORDS, OTHER
-from ..output.portable.schema import parse
-from ..runtime.words import different
+from ..export.categories import MISSING_WORDS, OTHER
+from ..export.schema import parse
+from ..run.words import different
 from .columns import Table, check_clear, turned_words
 from .errors import TableError, listed
 from .formats import DECIMALS, GROUPS, FormatRule, NumberFormat

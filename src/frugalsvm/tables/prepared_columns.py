@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..output.portable.categories import (
+from ..export.categories import (
     MISSING_WORDS,
     OTHER,
     OWN_LEVEL,
@@ -17,7 +17,7 @@ from ..output.portable.categories import (
     missing_words,
     named,
 )
-from ..output.portable.lookups import LARGEST_VALUE
+from ..export.lookups import LARGEST_VALUE
 from .columns import Column, Numbers, Table, Texts
 from .errors import TableError
 from .formats import NumberFormat

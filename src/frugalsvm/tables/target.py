@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..output.portable.categories import STRIPPED
+from ..export.categories import STRIPPED
 from .columns import Column, Numbers, Table, Texts, check_clear, turned_words
 from .errors import TableError, UnknownColumn, WrongRequest, listed, unknown_column
 

@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from ..runtime.incumbent import Incumbent
+from ..run.incumbent import Incumbent
 from .evaluation import run_evaluations
 from .expansion import Expansion
 from .frontier import Frontier

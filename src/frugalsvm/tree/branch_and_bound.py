@@ -16,8 +16,8 @@ from ..engine.devices import DEVICES
 from ..engine.protocol import Engine
 from ..problem.options import check_choice, check_integer
 from ..problem.problem import Problem
-from ..runtime.effort import Stage
-from ..runtime.monitor import Monitor
+from ..run.effort import Stage
+from ..run.monitor import Monitor
 from ..search.restarts import RestartSearch, SwapOptions
 from .best_first import BestFirstTree, Policy
 from .branching import DEFAULT_RULE, RULES, make_rule

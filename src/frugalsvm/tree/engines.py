@@ -13,8 +13,8 @@ from ..engine.perspective import region_request
 from ..engine.protocol import Engine
 from ..engine.trial import TrialEngine, may_pay
 from ..problem.problem import Problem
-from ..runtime.compilation import tiny_problem
-from ..runtime.stopping import StopCondition
+from ..run.compilation import tiny_problem
+from ..run.stopping import StopCondition
 
 AUTO, ALONE, TOGETHER = ENGINES = ("auto", "interior-point", "batched")
 

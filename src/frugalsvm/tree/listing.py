@@ -17,7 +17,7 @@ import numpy as np
 from ..engine.protocol import Engine
 from ..engine.region import Region
 from ..problem.problem import Problem
-from ..runtime.incumbent import Incumbent
+from ..run.incumbent import Incumbent
 from .best_first import BestFirstTree, Policy
 from .branching import DEFAULT_RULE, make_rule
 from .engines import AUTO, engine_of, nodes_together

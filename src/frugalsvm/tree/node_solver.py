@@ -11,7 +11,7 @@ from ..engine.protocol import Engine, RelaxationResult
 from ..engine.region import Region
 from ..problem.problem import Problem
 from ..problem.solution import Solution
-from ..runtime.incumbent import Incumbent
+from ..run.incumbent import Incumbent
 from ..search.evaluator import Evaluator, Stop
 from ..search.rounding import fit_budgets
 from .branching import MostFractional, Pair

@@ -7,7 +7,7 @@ import threading
 import numpy as np
 
 from ..problem.solution import Solution
-from ..runtime.incumbent import Incumbent
+from ..run.incumbent import Incumbent
 from ..search.evaluator import Evaluator, Stop
 from ..search.restarts import RestartSearch, SwapOptions
 from ..search.swap import swap_search

@@ -12,7 +12,7 @@ from frugalsvm.paper.algorithms.kernel_search import KernelSearchOptions, kernel
 from frugalsvm.paper.algorithms.local_search import LocalSearchOptions
 from frugalsvm.paper.algorithms.restricted import Restricted
 from frugalsvm.paper.algorithms.subproblem import SubproblemSolver
-from frugalsvm.runtime.monitor import Monitor
+from frugalsvm.run.monitor import Monitor
 from frugalsvm.search.evaluator import Evaluator
 from tests.reference import random_data
 

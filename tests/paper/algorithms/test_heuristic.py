@@ -8,7 +8,7 @@ import pytest
 from frugalsvm import Problem, relax, solve
 from frugalsvm.paper.algorithms.heuristic import second_ranking, threshold
 from frugalsvm.paper.models import big_m, weight_bounds
-from frugalsvm.runtime.monitor import Monitor
+from frugalsvm.run.monitor import Monitor
 from frugalsvm.search.evaluator import Evaluator
 from tests.reference import brute_force, random_data
 from tests.tree.problems import KINDS, small_problem

@@ -10,7 +10,7 @@ from frugalsvm.paper.algorithms.ranking import rank_features
 from frugalsvm.paper.algorithms.restricted import solve_restricted
 from frugalsvm.paper.algorithms.subproblem import SubproblemSolver
 from frugalsvm.problem.solution import Solution
-from frugalsvm.runtime.monitor import Monitor
+from frugalsvm.run.monitor import Monitor
 from frugalsvm.search.evaluator import Evaluator
 from tests.reference import brute_force, random_data
 from tests.tree.problems import KINDS, small_problem

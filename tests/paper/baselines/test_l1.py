@@ -13,7 +13,7 @@ from frugalsvm.paper.baselines.l1_search import (
 )
 from frugalsvm.paper.solvers import SolverFailed
 from frugalsvm.paper.solvers.base import Request
-from frugalsvm.runtime.monitor import Monitor
+from frugalsvm.run.monitor import Monitor
 from tests.paper.baselines.references import l1_by_milp, l1_optimum, l1_svm_by_linprog
 from tests.reference import random_data
 

@@ -15,8 +15,8 @@ import numpy as np
 from ...problem.options import check_choice, check_integer
 from ...problem.problem import Problem
 from ...problem.solution import Solution
-from ...runtime.monitor import Monitor
-from ...runtime.progress import relative_gap
+from ...run.monitor import Monitor
+from ...run.progress import relative_gap
 from ...search.evaluator import Evaluator, Stop
 from ...search.rounding import fit_budgets
 from ...tree.frontier import Frontier

@@ -14,7 +14,7 @@ import numpy as np
 
 from ...problem.problem import Problem
 from ...problem.solution import Solution
-from ...runtime.incumbent import Incumbent
+from ...run.incumbent import Incumbent
 from ...search.evaluator import Evaluator, Stop
 from ...search.restarts import RestartSearch, SwapOptions, shrink
 from ...tree.schedule import node_cost

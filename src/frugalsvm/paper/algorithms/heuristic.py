@@ -16,7 +16,7 @@ import numpy as np
 from ...problem.options import check_choice, check_integer
 from ...problem.problem import Problem
 from ...problem.solution import Solution
-from ...runtime.monitor import Monitor
+from ...run.monitor import Monitor
 from ...search.relaxations import relax
 from .kernel_search import KernelSearchOptions, kernel_search
 from .local_search import local_search

@@ -16,7 +16,7 @@ import numpy as np
 from ...problem.options import check_distinct, check_integer
 from ...problem.solution import Solution
 from ...problem.validation import check_indices
-from ...runtime.monitor import Monitor
+from ...run.monitor import Monitor
 from ...search.parameters import DEFAULTS
 from .local_search import better
 from .ranking import make_groups

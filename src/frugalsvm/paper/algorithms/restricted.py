@@ -15,7 +15,7 @@ import numpy as np
 
 from ...problem.problem import Problem
 from ...problem.solution import Solution
-from ...runtime.incumbent import Incumbent
+from ...run.incumbent import Incumbent
 from ...search.evaluator import Evaluator
 from ...tree.branching import DEFAULT_RULE, make_rule
 from ...tree.frontier import Frontier

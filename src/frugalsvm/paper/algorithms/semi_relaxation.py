@@ -17,7 +17,7 @@ from ...engine.region import Region
 from ...kernels.screening import OPEN
 from ...problem.problem import Problem
 from ...problem.solution import Solution
-from ...runtime.incumbent import Incumbent
+from ...run.incumbent import Incumbent
 from ...tree.branching import DEFAULT_RULE, make_rule
 from ...tree.frontier import Frontier
 from ...tree.node import Node

@@ -11,14 +11,9 @@ import numpy as np
 from ...problem.options import Options, check_choice, check_seconds
 from ...problem.problem import Problem
 from ...problem.solution import Solution
-from ...runtime.monitor import Monitor
+from ...run.monitor import Monitor
 from ...search.evaluator import Evaluator
-from .restricted import (
-    SUBPROBLEM_GAP,
-    TIE,
-    Restricted,
-    solve_restricted,
-)
+from .restricted import SUBPROBLEM_GAP, TIE, Restricted, solve_restricted
 
 if TYPE_CHECKING:
     from ..models import Model

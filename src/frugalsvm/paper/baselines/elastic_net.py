@@ -19,7 +19,7 @@ import numpy as np
 
 from ...kernels.bounds import repair_dual
 from ...problem.problem import Problem
-from ...runtime.progress import relative_gap
+from ...run.progress import relative_gap
 from ...search.intercept import best_intercept
 from ..models.baselines import elastic_net_svm
 from ..plain import require_plain

@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import validate_data
 
-from ...api.estimators import parameters as may_be
-from ...api.estimators.binary_linear import BinaryLinearClassifier, all_or_nothing
-from ...api.estimators.parameters import Constraint, check_parameters
+from ...estimators import parameters as may_be
+from ...estimators.binary_linear import BinaryLinearClassifier, all_or_nothing
+from ...estimators.parameters import Constraint, check_parameters
 from ...problem.problem import Problem
 from .availability import require_solver
 

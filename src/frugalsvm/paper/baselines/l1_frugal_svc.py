@@ -9,17 +9,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import validate_data
 
-from ...api.estimators import parameters as may_be
-from ...api.estimators.binary_linear import (
+from ...estimators import parameters as may_be
+from ...estimators.binary_linear import (
     BinaryLinearClassifier,
     all_or_nothing,
     check_sample_weight,
 )
-from ...api.estimators.parameters import Constraint, check_parameters
+from ...estimators.parameters import Constraint, check_parameters
 from ...problem.problem import Problem
-from ...runtime.monitor import Monitor
-from ...runtime.progress import relative_gap
-from ...runtime.stopping import StopCondition
+from ...run.monitor import Monitor
+from ...run.progress import relative_gap
+from ...run.stopping import StopCondition
 from .availability import require_solver
 
 METHODS = ("exact", "kernel-search")

@@ -17,8 +17,8 @@ import numpy as np
 from ...kernels.bounds import repair_dual
 from ...problem.problem import Problem
 from ...problem.solution import Solution
-from ...runtime.monitor import Monitor
-from ...runtime.progress import relative_gap
+from ...run.monitor import Monitor
+from ...run.progress import relative_gap
 from ...search.intercept import best_intercept
 from ..algorithms.kernel_search import kernel_search
 from ..algorithms.local_search import better

@@ -223,7 +223,7 @@ def _check_attainable(upper_bound: float, bound: float) -> None:
         raise ValueError(
             f"upper_bound={upper_bound:g} is below the proved lower bound {bound:g}: "
             "no solution has this objective, so nothing bounds its weights. Give the "
-            "objective of a solution, e.g. of frugalsvm.solve(problem)."
+            "objective of a solution, e.g. of frugalsvm.solving(problem)."
         )
 
 

@@ -11,9 +11,9 @@ import numpy as np
 
 from ...engine.perspective import perspective
 from ...problem.problem import Problem
-from ...runtime import compilation
-from ...runtime.stopping import StopCondition
-from ...runtime.supervision import supervise
+from ...run import compilation
+from ...run.stopping import StopCondition
+from ...run.supervision import supervise
 from .certified import certified_bound
 
 #: The relaxations that the engine solves.

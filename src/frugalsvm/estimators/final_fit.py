@@ -1,0 +1,206 @@
+"""The final fit to all data with the chosen budget and C."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ..run.blas import single_threaded_blas
+from ..solving.result import Result, Status
+from .choice import Choice, ScoredPath
+from .grid import GridFold, GridWork
+from .models import Linear, svm_on
+from .samples import Samples
+
+if TYPE_CHECKING:
+    from ..problem.problem import Problem
+
+# The part of its time that the fit may spend on budgets and C that were not chosen.
+SHARE_OF_PATH = 0.5
+
+
+class FinalModel(NamedTuple):
+    """The result of the fit to all data.
+
+    Attributes
+    ----------
+    path : ScoredPath
+    choice : Choice
+        The one that was fitted: another than given if that gave a constant model.
+    result : Result
+        Of the problem that selected the features.
+    model : Linear
+        In the original units of the data.
+    included : ndarray of int
+    n_solves : int
+    was_interrupted : bool
+        Whether Ctrl-C was pressed.
+    """
+
+    path: ScoredPath
+    choice: Choice
+    result: Result
+    model: Linear
+    included: np.ndarray
+    n_solves: int
+    was_interrupted: bool = False
+
+
+@dataclass(frozen=True)
+class FinalFit:
+    """The fit to all data, with the work that it shares with the folds.
+
+    Attributes
+    ----------
+    work : GridWork
+    rule : str
+    options : dict
+        Of the run with the chosen budget and C, see ``SolveOptions``; effort, seed,
+        time limit and start are set here.
+    initial_support : ndarray of int or None
+        Features to start from, besides those that were selected on the folds.
+    time_limit : float or None
+        In seconds.
+    only_chosen : bool
+        Whether to omit the search for all other budgets and C, and to end soon.
+    """
+
+    work: GridWork
+    rule: str
+    options: dict[str, Any] = field(default_factory=dict)
+    initial_support: np.ndarray | None = None
+    time_limit: float | None = None
+    only_chosen: bool = False
+
+    def run(
+        self,
+        samples: Samples,
+        loss_weight: np.ndarray,
+        folds: list[GridFold],
+        choice: Choice,
+        seeds: np.random.SeedSequence,
+    ) -> FinalModel:
+        """The path on all data, and the model of the chosen budget and C."""
+        from ..run.stopping import StopCondition
+        from ..solving.options import SolveOptions
+        from ..solving.refit import with_refit
+        from ..solving.solver import run_interruptible
+        from .grid_search import BoundedGrid, bounded_grid
+
+        work = self.work
+        problem, units = work.maker.make(
+            samples.data, samples.signs, loss_weight, samples.sample_weight
+        )
+        starts = self._starts(problem, folds)
+        seed, clock = seeds.spawn(1)[0], StopCondition(self.time_limit)
+        grid = BoundedGrid.empty((work.weights.size, work.budgets.size))
+        if not self.only_chosen:
+            limit = self.time_limit
+            grid = bounded_grid(
+                problem, work.budgets, work.weights, effort=work.effort, seed=seed,
+                n_jobs=self.options.get("n_jobs"), seeds=starts,
+                time_limit=None if limit is None else SHARE_OF_PATH * limit,
+                most_samples=work.most_samples, pace=work.pace,
+            )  # fmt: skip
+        number = int(seeds.generate_state(1)[0])
+        was_interrupted, n_solves = grid.was_interrupted, grid.n_solves
+        kept = samples.sample_weight > 0
+        barred: set[tuple[int, int, int]] = set()
+        while True:
+            i, j = choice.place
+            support = grid.supports[i][j]
+            if support is None:
+                support = _best_start(self._cell(problem, i, j), starts[i, j])
+            model = svm_on(problem.with_C(self._refit_C(choice)), support)
+            if units.fold_back(model).is_constant(samples.data[kept]):
+                other = self._other(folds, choice, barred)
+                if other is not None:
+                    choice = other
+                    continue
+            limit = None if self.time_limit is None else max(0.0, clock.seconds_left)
+            has_ended = self.only_chosen or was_interrupted
+            options = SolveOptions(
+                **self.options,
+                effort=work.effort,
+                initial_support=support,
+                random_state=number,
+                time_limit=0.0 if has_ended else limit,
+            )
+            outcome = run_interruptible(self._cell(problem, i, j), options)
+            result = outcome.result
+            if has_ended and result.status is Status.TIME_LIMIT:
+                # Not the user's limit.
+                result = replace(result, status=Status.INTERRUPTED)
+            was_interrupted |= outcome.was_interrupted
+            n_solves += result.counters.get("SVM solves", 1)
+            grid = grid.knowing(i, j, result)
+            if work.refit_weights is not None:
+                cell, refit_C = self._cell(problem, i, j), self._refit_C(choice)
+                result = with_refit(cell, result, refit_C)
+            model = units.fold_back(Linear.of(result))
+            other = None
+            if model.is_constant(samples.data[kept]):
+                other = self._other(folds, choice, barred)
+            if other is None:
+                break
+            choice = other
+        return FinalModel(
+            choice.path(work, grid.objectives, grid.lower_bounds),
+            choice,
+            units.proof_for_users(result),
+            model,
+            np.array(problem.include),
+            n_solves,
+            was_interrupted,
+        )
+
+    def _cell(self, problem: Problem, i: int, j: int) -> Problem:
+        """The problem of a budget and a C."""
+        row = problem.with_C(float(self.work.weights[i]))
+        return row.with_budget(int(self.work.budgets[j]))
+
+    def _refit_C(self, choice: Choice) -> float:
+        """The C of the weights of the selected features."""
+        i, _, r = choice.key
+        refit = self.work.refit_weights
+        return float(self.work.weights[i] if refit is None else refit[r])
+
+    def _other(
+        self,
+        folds: list[GridFold],
+        choice: Choice,
+        barred: set[tuple[int, int, int]],
+    ) -> Choice | None:
+        """The next choice that is better than chance, if there is one."""
+        barred.add(choice.key)
+        other = Choice.of(folds, self.rule, barred)
+        return None if other.is_forced else other
+
+    def _starts(
+        self, problem: Problem, folds: list[GridFold]
+    ) -> dict[tuple[int, int], list[np.ndarray]]:
+        """Supports to start from by C and budget: of the folds, and the user's."""
+        from ..solving.running import checked_support
+
+        starts = {}
+        for i, j in np.ndindex(*folds[0].objectives.shape):
+            given = checked_support(self._cell(problem, i, j), self.initial_support)
+            if given is not None:
+                given = np.union1d(given, problem.include)
+            found = [fold.supports[i][j] for fold in folds]
+            starts[i, j] = [one for one in (*found, given) if one is not None]
+        return starts
+
+
+def _best_start(problem: Problem, starts: list[np.ndarray]) -> np.ndarray:
+    """The best of some supports on all data."""
+    from ..search.evaluator import Evaluator
+    from ..search.restarts import shrink
+    from ..search.swap import fill
+
+    evaluator = Evaluator(problem)
+    with single_threaded_blas():
+        found = [fill(evaluator, shrink(evaluator, one)) for one in starts]
+    return min(found, key=lambda one: (one.objective, one.key)).support

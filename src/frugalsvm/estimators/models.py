@@ -1,0 +1,127 @@
+"""Linear models on the features that a search has found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ..problem.ties import rounded
+from ..run.blas import single_threaded_blas
+
+if TYPE_CHECKING:
+    from ..problem.problem import Problem
+    from ..search.path_search import GridSolutions
+    from ..solving.result import Result
+
+# Accuracy of the SVMs that predict.
+FINAL_TOL = 1e-12
+# Samples among which both classes are looked for first.
+FEW = 1000
+
+
+class Linear(NamedTuple):
+    """A linear model: weights of all columns, and an intercept.
+
+    A row of weights and an intercept for each of more than two classes.
+    """
+
+    coef: np.ndarray
+    intercept: Any
+
+    @classmethod
+    def of(cls, result: Result) -> Linear:
+        """The weights of a result that predict: those of the refit if there is one."""
+        last = result if result.refit is None else result.refit
+        return cls(last.coef, last.intercept)
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns."""
+        return self.coef.shape[-1]
+
+    def scores(self, X: Any) -> np.ndarray:
+        """The scores of samples; reads the columns it needs."""
+        used = np.flatnonzero(np.atleast_2d(self.coef).any(axis=0))
+        return self.scores_of(X[:, used], used)
+
+    def scores_of(self, values: Any, used: np.ndarray) -> np.ndarray:
+        """The scores of samples, given the columns with weights."""
+        scores = np.asarray(values @ self.coef[..., used].T + self.intercept)
+        return np.asarray(rounded(scores, self.coef, self.intercept))
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The numbers of the predicted classes; reads the columns it needs."""
+        return codes_of(self.scores(X))
+
+    def is_constant(self, X: Any) -> bool:
+        """Whether all samples are predicted to be of one class."""
+        few = self.predict(X[:FEW])
+        if np.unique(few).size > 1:
+            return False
+        return np.unique(self.predict(X)).size < 2
+
+
+def signs_of(codes: np.ndarray, n_classes: int) -> np.ndarray:
+    """Numbers of classes as labels -1 and +1, in a column for each of several."""
+    if n_classes == 2:
+        return np.where(codes == 1, 1.0, -1.0)
+    return np.where(codes[:, np.newaxis] == np.arange(n_classes), 1.0, -1.0)
+
+
+def codes_of(scores: np.ndarray) -> np.ndarray:
+    """The number of the class that each score stands for.
+
+    With a column for each class, that of the largest one. Scores are rounded before,
+    see ``frugalsvm.problem.ties``.
+    """
+    if scores.ndim == 2:
+        return np.asarray(np.argmax(scores, axis=1))
+    return (scores > 0).astype(np.intp)
+
+
+def svm_on(problem: Problem, support: np.ndarray, tol: float = FINAL_TOL) -> Linear:
+    """The SVM on a support, as a model of all columns."""
+    from ..search.evaluator import Evaluator
+    from ..solving.ghosts import PrimalPoint
+    from ..solving.polish import polished
+    from ..solving.result import by_machine
+
+    # As in a run: threads inside small products only wait for each other.
+    with single_threaded_blas():
+        solution = Evaluator(problem).solve(support, tol=tol)
+    assert solution is not None
+    model = polished(problem, PrimalPoint.of(problem, solution))
+    return Linear(by_machine(problem, model.coef), model.intercept)
+
+
+def grid_models(
+    problem: Problem,
+    found: GridSolutions,
+    weights: np.ndarray,
+    refit_weights: np.ndarray | None = None,
+) -> Iterator[tuple[tuple[int, int, int], Linear]]:
+    """The SVMs on the supports of a grid.
+
+    Parameters
+    ----------
+    problem : Problem
+        That of the grid.
+    found : GridSolutions
+    weights : ndarray
+        The values of C that selected the supports.
+    refit_weights : ndarray, default=None
+        Values of C for the SVMs; None to use the one that selected the support.
+
+    Yields
+    ------
+    place : tuple of int
+        C, budget and ``refit_weights`` by their numbers.
+    model : Linear
+    """
+    for i, row in enumerate(found.rows):
+        for j, one in enumerate(row):
+            tried = weights[i : i + 1] if refit_weights is None else refit_weights
+            for r, C in enumerate(tried.tolist()):
+                yield (i, j, r), svm_on(problem.with_C(C), one.support)

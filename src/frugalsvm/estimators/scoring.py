@@ -1,0 +1,201 @@
+"""Scores of models on the test samples of a fold."""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from .models import Linear
+from .samples import Samples
+
+if TYPE_CHECKING:
+    from .feature_groups import FeatureGroups
+    from .frugal_svc import FrugalSVC
+
+# A scorer of scikit-learn: model, data and labels in, a number out.
+Scorer = Callable[..., float]
+
+
+class NoProbabilitiesError(ValueError):
+    """A scorer asks for probabilities, which an SVM does not have."""
+
+
+class Scoring(Protocol):
+    """How models are scored."""
+
+    def score(
+        self,
+        model: Linear,
+        settings: dict[str, Any],
+        test: Samples,
+        params: dict[str, Any],
+    ) -> float:
+        """The score of a model; ``settings`` are its budget and C."""
+
+    def try_out(self, test: Samples, params: dict[str, Any]) -> None:
+        """Refuse what cannot be scored, before any work is done."""
+
+
+class BalancedAccuracy:
+    """The mean over the classes of the share that is right, with weights of samples.
+
+    A constant model scores one over their number, however rare a class is. A class
+    without test samples does not count.
+    """
+
+    def score(
+        self,
+        model: Linear,
+        settings: dict[str, Any],
+        test: Samples,
+        params: dict[str, Any],
+    ) -> float:
+        """The balanced accuracy of a model."""
+        truth = test.codes
+        right, weight = (
+            model.predict(test.data) == truth,
+            _some_weight(test.sample_weight),
+        )
+        kinds = [truth == k for k in np.unique(truth)[::-1]]
+        shares = [
+            np.average(right[kind], weights=weight[kind])
+            for kind in kinds
+            if weight[kind].any()
+        ]
+        return float(np.mean(shares))
+
+    def try_out(self, test: Samples, params: dict[str, Any]) -> None:
+        """There is always a balanced accuracy."""
+
+
+@dataclass(frozen=True)
+class ByScorer:
+    """A scorer of scikit-learn, which is given a fitted classifier.
+
+    Attributes
+    ----------
+    scorer : callable
+    template : FrugalSVC
+        Gets the weights of a model and is passed to the scorer.
+    classes : ndarray
+    names : ndarray or None
+        Of the features.
+    included : ndarray of int
+        Columns that are in every model.
+    groups : FeatureGroups or None
+    """
+
+    scorer: Scorer
+    template: FrugalSVC
+    classes: np.ndarray
+    names: np.ndarray | None
+    included: np.ndarray
+    groups: FeatureGroups | None = None
+
+    def score(
+        self,
+        model: Linear,
+        settings: dict[str, Any],
+        test: Samples,
+        params: dict[str, Any],
+    ) -> float:
+        """The score of a model; ``settings`` are its budget and C."""
+        value = self._value(model, settings, test, params)
+        if np.ndim(value) or not np.isreal(value) or isinstance(value, dict):
+            raise ValueError(
+                "scoring must give one number for a model, got "
+                f"{type(value).__name__}; several scores are not supported."
+            )
+        return float(value)
+
+    def try_out(self, test: Samples, params: dict[str, Any]) -> None:
+        """Refuse a scorer that needs probabilities, before any work is done.
+
+        A model of the first feature is scored. Other errors are ignored: they may not
+        occur with other models.
+        """
+        first = np.zeros((*test.signs.shape[1:], test.data.shape[1]))
+        first[..., 0] = 1.0
+        model = Linear(first, np.zeros(test.signs.shape[1:]))
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                self._value(model, {"max_features": 1}, test, params)
+        except NoProbabilitiesError:
+            raise
+        except Exception:
+            # If fitted models fail in the same way, the error is raised then.
+            return
+
+    def _value(
+        self,
+        model: Linear,
+        settings: dict[str, Any],
+        test: Samples,
+        params: dict[str, Any],
+    ) -> Any:
+        """The value of the scorer."""
+        estimator = self._estimator(model, settings)
+        try:
+            return self.scorer(estimator, test.X, test.y, **params)
+        except AttributeError as error:
+            if "_proba" not in str(error):
+                raise
+            raise NoProbabilitiesError(
+                "scoring needs predict_proba, but an SVM has scores and no "
+                "probabilities; choose a score that takes decision_function or "
+                "predict, such as 'roc_auc', and make probabilities afterwards by "
+                "CalibratedClassifierCV(FrugalSVC(best_max_features_, best_C_)). To "
+                "choose by probabilities, give CalibratedClassifierCV(FrugalSVC()) to "
+                "GridSearchCV."
+            ) from error
+
+    def _estimator(self, model: Linear, settings: dict[str, Any]) -> FrugalSVC:
+        """A fitted classifier."""
+        made = type(self.template)
+        estimator = made(**(self.template.get_params() | settings))
+        estimator.coef_ = np.atleast_2d(model.coef)
+        estimator.intercept_ = np.atleast_1d(model.intercept)
+        estimator.classes_ = self.classes
+        estimator.n_features_in_ = model.n_columns
+        estimator._included, estimator._groups = self.included, self.groups
+        if self.names is not None:
+            estimator.feature_names_in_ = self.names
+        return estimator
+
+
+def chance_scores(
+    scoring: Scoring, test: Samples, params: dict[str, Any]
+) -> tuple[float, ...]:
+    """The scores of the models that predict one class for every sample.
+
+    Not a number for scorers that such a model does not suit.
+    """
+    shape = test.signs.shape[1:]
+    found = []
+    for intercept in np.eye(*shape) if shape else (-1.0, 1.0):
+        model = Linear(np.zeros((*shape, test.data.shape[1])), intercept)
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                found.append(scoring.score(model, {"max_features": 0}, test, params))
+        except Exception:
+            found.append(np.nan)
+    return tuple(found)
+
+
+def _some_weight(weights: np.ndarray) -> np.ndarray:
+    # If all samples of a part have weight zero, they count equally.
+    return weights if weights.any() else np.ones(weights.shape)
+
+
+def takes_sample_weight(scorer: Scorer) -> bool:
+    """Whether a scorer can be given weights of the samples."""
+    # Scorers of make_scorer accept weights, but their metric may not.
+    metric = getattr(scorer, "_score_func", scorer)
+    return "sample_weight" in inspect.signature(metric).parameters

@@ -1,0 +1,412 @@
+"""The content of a report as plain values, which ``page`` renders.
+
+All sections except the verdict and the features are optional. Texts are plain text;
+the page escapes them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ..run.progress import relative_gap
+from .held_out import CrossValidation, ScoreThreshold
+
+# The kinds of columns that features come from.
+NUMBER, CATEGORY, MISSING = "number", "category", "missing"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The result of a fit, and what is proved about it.
+
+    Attributes
+    ----------
+    n_selected, n_available : int
+        Features with a weight, and features to choose from.
+    objective, lower_bound : float
+        Of the problem that selected the features.
+    status : str
+        How the run ended, in the words of :class:`~frugalsvm.Status`.
+    C : float
+        Weight of the loss.
+    max_features : int or None
+        The budget, None for no limit.
+    max_cost : float or None
+        The budget of costs, None for none.
+    seconds : float or None
+        Time of the fit.
+    chosen_by : str
+        How feature limit and C were chosen: "set by the user", or "chosen by
+        cross-validation (one-standard-error rule)".
+    class_weight : str
+        How much the classes count, if they count differently.
+    constant : str
+        What is wrong with a model that predicts one class for all training rows, and
+        what may help; empty for other models.
+    signs : str
+        The weights whose sign was given, if there are any.
+    included : tuple of str
+        Features that every choice has to include.
+    """
+
+    n_selected: int
+    n_available: int
+    objective: float
+    lower_bound: float
+    status: str
+    C: float
+    max_features: int | None = None
+    max_cost: float | None = None
+    seconds: float | None = None
+    chosen_by: str = ""
+    class_weight: str = ""
+    constant: str = ""
+    signs: str = ""
+    included: tuple[str, ...] = ()
+
+    @property
+    def gap(self) -> float:
+        """Relative gap between objective and bound."""
+        return relative_gap(self.objective, self.lower_bound)
+
+
+@dataclass(frozen=True)
+class SelectedFeature:
+    """A feature with a weight.
+
+    Attributes
+    ----------
+    name : str
+    weight : float
+        Score change per unit, as measured. Positive scores mean the second class.
+    standardised : float
+        Score change per standard deviation.
+    mean, scale : float or None
+        Mean and standard deviation in the training data; the scale of a category is
+        that of its column.
+    unit : str or None
+        Measuring unit.
+    kind : str
+        ``"number"``; or, for a column of zeros and ones, ``"category"`` if it is made
+        from a value of a categorical column, ``"missing"`` if from gaps of a number.
+    column, category : str or None
+        The categorical column and the value, if it is one.
+    folds_selecting : int or None
+        In how many folds of the cross-validation it was also selected.
+    group : str or None
+        The name of the feature, if it has several columns and this is one of them.
+    """
+
+    name: str
+    weight: float
+    standardised: float
+    mean: float | None = None
+    scale: float | None = None
+    unit: str | None = None
+    kind: str = NUMBER
+    column: str | None = None
+    category: str | None = None
+    folds_selecting: int | None = None
+    group: str | None = None
+
+
+@dataclass(frozen=True)
+class BudgetPath:
+    """How the result depends on the number of features.
+
+    Attributes
+    ----------
+    budgets : ndarray of int
+        In increasing order.
+    chosen : int or None
+        The budget of the model.
+    objectives, lower_bounds : ndarray or None
+        On all data.
+    scores, errors : ndarray or None
+        Mean cross-validated scores and their standard errors.
+    score_name : str
+    threshold : float or None
+        Best mean score less one standard error, if that rule chose the budget.
+    """
+
+    budgets: np.ndarray
+    chosen: int | None = None
+    objectives: np.ndarray | None = None
+    lower_bounds: np.ndarray | None = None
+    scores: np.ndarray | None = None
+    errors: np.ndarray | None = None
+    score_name: str = "accuracy"
+    threshold: float | None = None
+
+    @property
+    def chosen_score(self) -> float | None:
+        """The score of the chosen budget; None if it is not known."""
+        if self.scores is None or self.chosen not in self.budgets:
+            return None
+        score = float(self.scores[self.budgets.tolist().index(self.chosen)])
+        return score if math.isfinite(score) else None
+
+
+@dataclass(frozen=True)
+class FeatureAlternatives:
+    """The role of a feature among all models that are about as good.
+
+    Attributes
+    ----------
+    name : str
+    role : str
+        ``"indispensable"``, ``"replaceable"`` or ``"in all found"``, see
+        :class:`~frugalsvm.estimators.alternatives_init.FeatureRole`.
+    n_models : int
+        Models that use it.
+    replaced_by : tuple of str
+        Features that replace it, the most frequent first.
+    """
+
+    name: str
+    role: str
+    n_models: int
+    replaced_by: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class AlternativesSummary:
+    """Other choices of features that are about as good.
+
+    Attributes
+    ----------
+    tolerance : float
+        0.01 is 1 % above the best objective.
+    complete_up_to : float
+        The tolerance up to which it is proved that no choice is missing.
+    n_models : int
+    roles : tuple of FeatureAlternatives
+        One for each feature that some model uses.
+    status : str
+        What ended the search if it is not complete: ``"time limit"`` and the like.
+    n_exchanges : int
+        Exchanges of single features of the best model that were tried.
+    """
+
+    tolerance: float
+    complete_up_to: float
+    n_models: int
+    roles: tuple[FeatureAlternatives, ...]
+    status: str = ""
+    n_exchanges: int = 0
+
+    @property
+    def complete(self) -> bool:
+        """Whether it is proved that no choice within the tolerance is missing."""
+        return self.complete_up_to >= self.tolerance
+
+
+@dataclass(frozen=True)
+class ProgressCurve:
+    """Best objective and lower bound over time.
+
+    Attributes
+    ----------
+    seconds, objectives, lower_bounds : ndarray
+        The history of a run.
+    """
+
+    seconds: np.ndarray
+    objectives: np.ndarray
+    lower_bounds: np.ndarray
+
+
+@dataclass(frozen=True)
+class CertificateSummary:
+    """A proof that others can check.
+
+    Attributes
+    ----------
+    fingerprint : str
+        SHA-256 of the data as they were fitted.
+    checksum : str
+        SHA-256 of the certificate's content.
+    statement : str
+        The problem that the proof is about, as the checker prints it.
+    objective, lower_bound : float
+        What is proved: the optimum lies between the two.
+    n_leaves, n_fixings : int
+        Size of the proof.
+    file : str or None
+        Name of the file, None if it was not saved.
+    command : str or None
+        How to check it.
+    """
+
+    fingerprint: str
+    checksum: str
+    statement: str
+    objective: float
+    lower_bound: float
+    n_leaves: int = 0
+    n_fixings: int = 0
+    file: str | None = None
+    command: str | None = None
+
+    @property
+    def gap(self) -> float:
+        """Relative gap between objective and bound."""
+        return relative_gap(self.objective, self.lower_bound)
+
+
+@dataclass(frozen=True)
+class DataWarning:
+    """Something about the data that a reader should know.
+
+    Attributes
+    ----------
+    kind : str
+        ``"constant"``, ``"duplicate"``, ``"leak"``, ``"id"``, ``"imbalance"``,
+        ``"scales"`` or ``"few"``.
+    text : str
+        A sentence or two.
+    columns : tuple of str
+        The columns it is about; none if it is about the table.
+    """
+
+    kind: str
+    text: str
+    columns: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class DataSummary:
+    """How a table was read.
+
+    Attributes
+    ----------
+    n_rows, n_columns : int
+        Of the table as it was read; the target is one of the columns.
+    target : str
+    counts : tuple of two int
+        Rows of the first and of the second class.
+    source : str or None
+        Name of the file.
+    dropped : tuple of (column, reason)
+    encoded : tuple of (column, n_categories)
+        Categorical columns, each value of which became a feature.
+    imputed : tuple of (column, n_values)
+        Columns with imputed missing values.
+    imputation : str or None
+        How: "median".
+    standardised : bool
+    warnings : tuple of DataWarning or None
+        None if nobody looked for any.
+    n_compared : int or None
+        Rows in which columns were compared, if they were drawn from more.
+    """
+
+    n_rows: int
+    n_columns: int
+    target: str
+    counts: tuple[int, int]
+    source: str | None = None
+    dropped: tuple[tuple[str, str], ...] = ()
+    encoded: tuple[tuple[str, int], ...] = ()
+    imputed: tuple[tuple[str, int], ...] = ()
+    imputation: str | None = None
+    standardised: bool = True
+    warnings: tuple[DataWarning, ...] | None = None
+    n_compared: int | None = None
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """How to reproduce the model.
+
+    Attributes
+    ----------
+    command : str or None
+        The exact command line.
+    versions : mapping from names to versions
+    seed : int or None
+    platform : str or None
+    """
+
+    command: str | None = None
+    versions: Mapping[str, str] = field(default_factory=dict)
+    seed: int | None = None
+    platform: str | None = None
+
+
+@dataclass(frozen=True)
+class Report:
+    """Everything that a page shows.
+
+    Attributes
+    ----------
+    title : str
+    classes : tuple of two str
+        The labels; positive scores mean the second one.
+    verdict : Verdict
+    features : tuple of SelectedFeature
+        The page sorts them by their standardised weights.
+    intercept : float
+        Of the score in the units of the features as measured.
+    created : str or None
+        Date and time, as shown.
+    validation, path, alternatives, progress, certificate, data, reproduction
+        Sections; None omits one.
+    level_zero : str
+        Which weight of each column of categories is shown as zero, "smallest" or
+        "mean"; empty if they are shown as fitted.
+    threshold : ScoreThreshold or None
+        Scores above it, instead of positive ones, mean the second class.
+    remarks : tuple of str
+        Warnings about the run, such as that it was interrupted.
+    left_out : tuple of str
+        What is not in the report, or was not checked, and why.
+    split_categories : bool or None
+        Whether each value of a categorical column counts as a feature; None if that is
+        not known.
+    """
+
+    title: str
+    classes: tuple[str, str]
+    verdict: Verdict
+    features: tuple[SelectedFeature, ...]
+    intercept: float
+    created: str | None = None
+    validation: CrossValidation | None = None
+    path: BudgetPath | None = None
+    alternatives: AlternativesSummary | None = None
+    progress: ProgressCurve | None = None
+    certificate: CertificateSummary | None = None
+    data: DataSummary | None = None
+    reproduction: Reproduction | None = None
+    level_zero: str = ""
+    threshold: ScoreThreshold | None = None
+    remarks: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+    split_categories: bool | None = None
+
+    def __post_init__(self) -> None:
+        if len(self.classes) != 2:
+            raise ValueError(f"a report must have two classes, got {self.classes!r}.")
+        _check_lengths("progress", self.progress, PROGRESS)
+        _check_lengths("path", self.path, PATH)
+
+
+PROGRESS = ("seconds", "objectives", "lower_bounds")
+PATH = ("budgets", "objectives", "lower_bounds", "scores", "errors")
+
+
+def _check_lengths(name: str, section: object, fields: Sequence[str]) -> None:
+    """Raise an error unless the arrays of a section have the same length."""
+    values = [getattr(section, one, None) for one in fields]
+    lengths = {
+        one: len(v) for one, v in zip(fields, values, strict=True) if v is not None
+    }
+    if len(set(lengths.values())) > 1:
+        raise ValueError(
+            f"the arrays of {name} must have the same length, got {lengths}."
+        )

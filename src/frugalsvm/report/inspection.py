@@ -1,0 +1,363 @@
+"""Warnings about a table that a reader should see before trusting its model.
+
+Columns are compared on a sample of rows if there are many, in blocks of columns, and
+never skipped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from ..run.words import listed
+from ..tables.identifiers import (
+    DIFFERENT,
+    ID_ROWS,
+    is_id_name,
+    numbers_rows,
+    rises_with_rows,
+)
+from .content import DataWarning
+
+# A single column that separates the classes as well as this looks like the answer.
+LEAK_AUC = 0.995
+# Rows that are drawn from larger tables: so many, or fewer if there are many columns.
+MOST_ROWS, LEAST_ROWS, MOST_CELLS = 100_000, 2000, 20_000_000
+# Cells of a block of columns that are sorted at once.
+BLOCK_CELLS = 2**21
+# Fraction of the rarer class below which accuracy is misleading.
+RARE = 0.1
+# Ratio of the largest to the smallest standard deviation.
+SCALES = 1000.0
+# Rows of the rarer class that a model should have.
+FEW = 30
+# Maximum number of columns named in a sentence.
+N_NAMED = 5
+
+
+def inspect_table(
+    names: Sequence[str],
+    values: np.ndarray,
+    positive: np.ndarray,
+    *,
+    categories: Mapping[str, Sequence[int]] | None = None,
+) -> tuple[DataWarning, ...]:
+    """Warnings about columns of numbers and the two classes.
+
+    Parameters
+    ----------
+    names : sequence of str
+    values : ndarray of shape (n_rows, n_columns)
+        Numbers before they are standardised; NaN where a value is missing.
+    positive : ndarray of bool of shape (n_rows,)
+        Whether a row is of the second class.
+    categories : mapping from str to sequence of int, default=None
+        The columns of 0 and 1 of each categorical variable.
+
+    Returns
+    -------
+    tuple of DataWarning
+        The most serious first: columns that look like the answer, identifiers, then
+        duplicates, constants, classes and scales. Of large tables, some rows are drawn
+        to compare columns with each other and with the classes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from frugalsvm.report import inspect_table
+    >>> table = np.array([[0.0, 5.0], [1.0, 5.0]] * 50)
+    >>> [one.kind for one in inspect_table(["a", "b"], table, table[:, 0] > 0)]
+    ['leak', 'constant']
+    """
+    positive = np.asarray(positive, dtype=bool)
+    rows = drawn_rows(positive, len(names))
+    sample = values if rows.size == positive.size else values[rows]
+    return inspect_sample(
+        names, sample, rows, positive, lambda j: values[:, j], categories or {}
+    )
+
+
+def drawn_rows(positive: np.ndarray, n_columns: int) -> np.ndarray:
+    """The rows on which columns are compared: all, or some of both classes.
+
+    Half of them are of the rarer class, if it has as many rows.
+    """
+    n = min(MOST_ROWS, max(LEAST_ROWS, MOST_CELLS // max(1, n_columns)))
+    if positive.size <= n:
+        return np.arange(positive.size)
+    rng = np.random.default_rng(0)
+    rarer, other = np.flatnonzero(positive), np.flatnonzero(~positive)
+    if rarer.size > other.size:
+        rarer, other = other, rarer
+    n_rarer = min(rarer.size, n // 2)
+    some = rng.choice(rarer, n_rarer, replace=False)
+    return np.sort(np.r_[some, rng.choice(other, n - n_rarer, replace=False)])
+
+
+def inspect_sample(
+    names: Sequence[str],
+    sample: np.ndarray,
+    rows: np.ndarray,
+    positive: np.ndarray,
+    whole: Callable[[int], np.ndarray],
+    categories: Mapping[str, Sequence[int]],
+) -> tuple[DataWarning, ...]:
+    """The same from some rows of the table, and a function that returns a column."""
+    found = [_compared(one, positive[rows]) for one in _blocks(sample)]
+    parts = (np.concatenate(one) for one in zip(*found, strict=True))
+    stats = _Compared(*parts) if found else _NOTHING
+    constant = [
+        j for j in np.flatnonzero(stats.constant).tolist() if is_constant(whole(j))
+    ]
+    numbered = np.flatnonzero(stats.whole & (stats.n_different >= ID_ROWS))
+    ids = [
+        j
+        for j in numbered.tolist()
+        if (stats.share[j] > DIFFERENT or is_id_name(names[j]))
+        and is_identifier(names[j], whole(j))
+    ]
+    used = ~stats.constant
+    used[ids] = False
+    leaks = [names[j] for j in np.flatnonzero(used & (stats.auc >= LEAK_AUC)).tolist()]
+    known = set(leaks)
+    leaks += [
+        name
+        for name, own in categories.items()
+        if len(own) > 1
+        and known.isdisjoint(names[j] for j in own)
+        and _separation_by_rates(sample[:, own], positive[rows]) >= LEAK_AUC
+    ]
+    pairs = _duplicates(sample, stats)
+    is_all = rows.size == positive.size
+    return (
+        *_leak_warning(leaks),
+        *_id_warning([names[j] for j in ids]),
+        *_duplicate_warnings(names, pairs, None if is_all else rows.size),
+        *_constant_warning([names[j] for j in constant]),
+        *class_warnings(positive),
+        *_scale_warning(names, stats.spread, np.flatnonzero(used)),
+    )
+
+
+def is_constant(column: np.ndarray) -> bool:
+    """Whether there is at most one distinct value."""
+    known = column[~np.isnan(column)]
+    return known.size == 0 or bool((known == known[0]).all())
+
+
+def is_identifier(name: str, column: np.ndarray) -> bool:
+    """Whether a column numbers its rows: distinct integers, in order or by name."""
+    return numbers_rows(name, column) or rises_with_rows(column)
+
+
+class _Compared(NamedTuple):
+    """Some facts about columns, with an entry for each.
+
+    Attributes
+    ----------
+    constant, whole : ndarray of bool
+        Whether there is at most one distinct value, and whether all are integers.
+    n_different, share : ndarray
+        Distinct values, and their share of those that are not missing.
+    auc : ndarray
+        Of the column alone, in either direction; 0.5 if it is uninformative.
+    spread, projection : ndarray
+        Standard deviation, and the standardised column in a random direction.
+    """
+
+    constant: np.ndarray
+    whole: np.ndarray
+    n_different: np.ndarray
+    share: np.ndarray
+    auc: np.ndarray
+    spread: np.ndarray
+    projection: np.ndarray
+
+
+_NOTHING = _Compared(*(np.zeros(0, bool),) * 2, *(np.zeros(0),) * 5)
+
+
+def _blocks(values: np.ndarray) -> Iterator[np.ndarray]:
+    """The columns, as rows of arrays that are not too large."""
+    n_rows, n_columns = values.shape
+    step = max(1, BLOCK_CELLS // max(1, n_rows))
+    for j in range(0, n_columns, step):
+        yield np.ascontiguousarray(values[:, j : j + step].T, dtype=np.float64)
+
+
+def _compared(columns: np.ndarray, positive: np.ndarray) -> _Compared:
+    n = positive.size
+    order = np.argsort(columns, axis=1)
+    ranked = np.take_along_axis(columns, order, axis=1)
+    # Missing values come last.
+    known = ~np.isnan(ranked)
+    n_known = known.sum(axis=1)
+    begins = np.ones(columns.shape, dtype=bool)
+    begins[:, 1:] = ranked[:, 1:] != ranked[:, :-1]
+    n_different = (begins & known).sum(axis=1)
+    ends = np.ones(columns.shape, dtype=bool)
+    ends[:, :-1] = begins[:, 1:]
+    places = np.arange(n)
+    first = np.maximum.accumulate(np.where(begins, places, 0), axis=1)
+    last = np.minimum.accumulate(np.where(ends, places, n)[:, ::-1], axis=1)[:, ::-1]
+    hits = positive[order] & known
+    n_positive = hits.sum(axis=1)
+    ranks = np.where(hits, 0.5 * (first + last) + 1.0, 0.0).sum(axis=1)
+    n_pairs = n_positive * (n_known - n_positive)
+    above = (ranks - n_positive * (n_positive + 1) / 2) / np.maximum(n_pairs, 1)
+    auc = np.where(n_pairs > 0, np.maximum(above, 1 - above), 0.5)
+    standard, spread = _standardised(columns)
+    direction = np.random.default_rng(0).normal(size=n)
+    return _Compared(
+        n_different <= 1,
+        ((ranked == np.round(ranked)) | ~known).all(axis=1),
+        n_different,
+        n_different / np.maximum(n_known, 1),
+        auc,
+        spread,
+        np.abs(standard @ direction),
+    )
+
+
+def _standardised(columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Rows with mean 0 and variance 1, and 0 where a value is missing; deviations."""
+    missing = np.isnan(columns)
+    n_known = np.maximum(columns.shape[1] - missing.sum(axis=1), 1)
+    means = np.where(missing, 0.0, columns).sum(axis=1) / n_known
+    centred = np.where(missing, 0.0, columns - means[:, None])
+    spread = np.sqrt((centred**2).sum(axis=1) / n_known)
+    return centred / np.where(spread > 0, spread, 1.0)[:, None], spread
+
+
+def _separation_by_rates(flags: np.ndarray, positive: np.ndarray) -> float:
+    """AUC of a categorical variable: rates from half of the rows, for the others."""
+    some = np.random.default_rng(0).random(positive.size) < 0.5
+    counts = flags[some].sum(axis=0)
+    overall = positive[some].mean() if some.any() else 0.5
+    rates = np.where(
+        counts > 0, positive[some] @ flags[some] / np.maximum(counts, 1), overall
+    )
+    return float(_compared((flags[~some] @ rates)[None], positive[~some]).auc[0])
+
+
+def _duplicates(sample: np.ndarray, stats: _Compared) -> list[tuple[int, int]]:
+    """Pairs of columns that are equal up to shift and scale.
+
+    Only those with the same projection are compared.
+    """
+    varying = np.flatnonzero(~stats.constant)
+    places = varying[np.argsort(stats.projection[varying], kind="stable")]
+    tolerance = 1e-7 * np.sqrt(sample.shape[0])
+    near = np.diff(stats.projection[places]) <= tolerance
+    pairs = [
+        (min(i, j), max(i, j))
+        for (i, j), is_near in zip(pairwise(places.tolist()), near, strict=True)
+        if is_near and _is_same(sample[:, i], sample[:, j])
+    ]
+    return sorted(pairs)
+
+
+def _is_same(one: np.ndarray, other: np.ndarray) -> bool:
+    (first, second), _ = _standardised(np.stack([one, other]))
+    missing_alike = np.array_equal(np.isnan(one), np.isnan(other))
+    near = np.allclose(first, second, atol=1e-7) or np.allclose(
+        first, -second, atol=1e-7
+    )
+    return missing_alike and bool(near)
+
+
+def class_warnings(positive: np.ndarray) -> list[DataWarning]:
+    """Warnings about the sizes of the two classes."""
+    n_rare = int(min(positive.sum(), (~positive).sum()))
+    share = n_rare / max(positive.size, 1)
+    found = []
+    if share < RARE:
+        found.append(
+            DataWarning(
+                "imbalance",
+                f"One class has only {100 * share:.2g} % of the rows. A model that "
+                f"always predicts the other one is {100 * (1 - share):.3g} % accurate: "
+                "look at sensitivity, specificity and AUC instead of accuracy.",
+            )
+        )
+    if n_rare < FEW:
+        found.append(
+            DataWarning(
+                "few",
+                f"The rarer class has only {n_rare:,} rows. Scores and selected "
+                "features could be quite different on other data.",
+            )
+        )
+    return found
+
+
+def _leak_warning(columns: list[str]) -> list[DataWarning]:
+    if not columns:
+        return []
+    text = (
+        f"{_named(columns)} alone separate{_s(columns)} the classes almost perfectly. "
+        "Make sure that such a column is known before the outcome; it may be the "
+        "outcome itself in another form."
+    )
+    return [DataWarning("leak", text, tuple(columns))]
+
+
+def _id_warning(columns: list[str]) -> list[DataWarning]:
+    if not columns:
+        return []
+    text = (
+        f"{_named(columns)} look{_s(columns)} like a row or person number. Such a "
+        "column says nothing about new rows: exclude it."
+    )
+    return [DataWarning("id", text, tuple(columns))]
+
+
+def _duplicate_warnings(
+    names: Sequence[str], pairs: list[tuple[int, int]], n_rows: int | None
+) -> list[DataWarning]:
+    if not pairs:
+        return []
+    listed = [f"{names[i]} and {names[j]}" for i, j in pairs]
+    columns = tuple(dict.fromkeys(names[j] for pair in pairs for j in pair))
+    where = "" if n_rows is None else f" in the {n_rows:,} rows that were compared"
+    text = (
+        f"Equal up to shift and scale{where}: {_named(listed, '; ')}. Which of the two "
+        "is selected is arbitrary."
+    )
+    return [DataWarning("duplicate", text, columns)]
+
+
+def _constant_warning(columns: list[str]) -> list[DataWarning]:
+    if not columns:
+        return []
+    verb = "is" if len(columns) == 1 else "are"
+    text = f"{_named(columns)} {verb} constant and cannot be selected."
+    return [DataWarning("constant", text, tuple(columns))]
+
+
+def _scale_warning(
+    names: Sequence[str], spreads: np.ndarray, columns: np.ndarray
+) -> list[DataWarning]:
+    if columns.size < 2:
+        return []
+    largest = columns[spreads[columns].argmax()]
+    smallest = columns[spreads[columns].argmin()]
+    if spreads[largest] <= SCALES * spreads[smallest]:
+        return []
+    wide, narrow = names[largest], names[smallest]
+    text = (
+        f"Columns are on very different scales, from {narrow} to {wide}. Standardise "
+        "them before the fit; otherwise columns with large values are favoured."
+    )
+    return [DataWarning("scales", text, (narrow, wide))]
+
+
+def _named(columns: Sequence[str], between: str = ", ") -> str:
+    return listed(columns, N_NAMED, between=between)
+
+
+def _s(columns: Sequence[str]) -> str:
+    return "s" if len(columns) == 1 else ""
