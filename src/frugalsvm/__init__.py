@@ -9,8 +9,6 @@ Names are loaded when they are first used, so that importing the package is quic
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from .runtime import aliases
-
 if TYPE_CHECKING:
     from .api.alternatives import NearOptimal, near_optimal
     from .api.encoded_columns import encoded_groups
@@ -93,9 +91,6 @@ __all__ = [
     "stability_selection",
     "verify",
 ]
-
-
-aliases.install()
 
 
 def __getattr__(name: str) -> Any:
