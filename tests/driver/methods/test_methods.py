@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from frugalsvm import Problem, relax
-from frugalsvm.driver.methods import METHOD_NAMES, Context, check_method, find_method
-from frugalsvm.problem.options import Options
+from frugalsvm.driver.methods import Context, check_method, find_method
+from frugalsvm.problem.options import METHOD_NAMES, Options
 from frugalsvm.runtime.monitor import Monitor
 from tests.reference import random_data
 

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 
 from ...driver.result import Result, Status
+from ...problem.options import METHOD_NAMES
 from ...runtime.effort import EFFORTS
 from ...runtime.progress import Callback
 from ...runtime.supervision import Hold
@@ -19,19 +20,6 @@ from . import parameters as may_be
 from .binary_linear import all_or_nothing, check_sample_weight
 from .budgeted import BudgetedClassifier
 from .parameters import Constraint
-
-# The methods of ``solve``. It is imported lazily, so that a model loaded from a file
-# can predict without Numba.
-METHOD_NAMES = (
-    "auto",
-    "branch-and-bound",
-    "exact",
-    "heuristic",
-    "kernel-search",
-    "local-search",
-    "relax-and-round",
-    "swap",
-)
 
 
 class FrugalSVC(BudgetedClassifier):

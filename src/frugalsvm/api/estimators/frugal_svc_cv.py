@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import Tags
 
+from ...problem.options import METHOD_NAMES
 from ...runtime.effort import EFFORTS
 from ...runtime.supervision import Hold
 from ..validation.cells import (
@@ -28,7 +29,6 @@ from ..validation.splits import make_splits
 from . import parameters as may_be
 from .binary_linear import all_or_nothing, check_sample_weight
 from .budgeted_choice import BudgetedChoice
-from .frugal_svc import METHOD_NAMES
 from .parameters import Constraint
 from .scored_choice import part_of
 
