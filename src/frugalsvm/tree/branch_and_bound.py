@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..engine.devices import DEVICES
 from ..engine.protocol import Engine
 from ..problem.options import check_choice, check_integer
 from ..problem.problem import Problem
@@ -45,20 +44,15 @@ class TreeOptions(SwapOptions):
         and slower elsewhere; ``auto`` tries both on some nodes of a tree that takes
         longer than seconds. Bounds are as reliable. ``batched`` takes no groups, signs,
         feature costs or several classes.
-    device : {"cpu", "cuda"}, default="cpu"
-        Where batches are computed. ``cuda``, which needs a GPU and PyTorch (``pip
-        install 'frugalsvm[gpu]'``), takes what ``batched`` takes.
     """
 
     max_megabytes: int = 4000
     engine: str = ENGINES[0]
-    device: str = DEVICES[0]
 
     def check(self) -> None:
         """Raise ValueError if an option is invalid."""
         super().check()
         check_choice("engine", self.engine, ENGINES)
-        check_choice("device", self.device, DEVICES)
         check_integer("max_megabytes", self.max_megabytes, 1)
 
 
