@@ -8,9 +8,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from frugalsvm.checker import FORMAT
+from frugalsvm.checker import pack
 
-# Arrays with one entry per node. (Files of format 1 have no prices.)
+# Arrays with one entry per node.
 COLUMNS = ("parent", "feature", "inside", "point", "price", "fixing_point",
            "fixing_price")  # fmt: skip
 
@@ -29,8 +29,7 @@ class Node:
     fixings: list[int] = field(default_factory=list)
 
 
-# Dual points in a file, in one of two forms.
-LISTED = ("point_start", "point_sample", "point_alpha")
+# Dual points in a file.
 PACKED = ("point_full", "point_between", "point_steps", "point_grid")
 
 # A dual point: samples and their values.
@@ -97,7 +96,7 @@ class Tree:
 def decode(arrays: dict[str, np.ndarray]) -> Tree:
     """Read the arrays of a valid certificate."""
     starts, fixing = arrays["fixing_start"].tolist(), arrays["fixing"].tolist()
-    columns = {name: arrays[name].tolist() for name in COLUMNS if name in arrays}
+    columns = {name: arrays[name].tolist() for name in COLUMNS}
     nodes = [
         Node(
             **dict(zip(columns, values, strict=True)),
@@ -106,21 +105,18 @@ def decode(arrays: dict[str, np.ndarray]) -> Tree:
         for t, values in enumerate(zip(*columns.values(), strict=True))
     ]
     given = [*arrays["include"].tolist(), *arrays["exclude"].tolist()]
-    return Tree(nodes, _points(arrays), frozenset(given))
+    return Tree(nodes, _unpacked(arrays), frozenset(given))
 
 
-def _points(arrays: dict[str, np.ndarray]) -> list[Point]:
-    if "point_full" in arrays:
-        return _unpacked(arrays)
-    starts = arrays["point_start"].tolist()
-    samples, alpha = arrays["point_sample"].tolist(), arrays["point_alpha"].tolist()
-    return [(samples[a:b], alpha[a:b]) for a, b in pairwise(starts)]
+def _loss_weights(arrays: dict[str, np.ndarray]) -> list[float]:
+    """C of all samples of positive weight, one machine after the other."""
+    n_machines = int(arrays["n_classes"]) if "n_classes" in arrays else 1
+    return [c for c in arrays["weights"].tolist() if c > 0] * n_machines
 
 
 def _unpacked(arrays: dict[str, np.ndarray]) -> list[Point]:
     """Packed points, sample by sample."""
-    n_machines = int(arrays["n_classes"]) if "n_classes" in arrays else 1
-    C = [c for c in arrays["weights"].tolist() if c > 0] * n_machines
+    C = _loss_weights(arrays)
     grids, steps = arrays["point_grid"].tolist(), iter(arrays["point_steps"].tolist())
     width = (len(C) + 7) // 8
     full, between = arrays["point_full"].tolist(), arrays["point_between"].tolist()
@@ -140,7 +136,7 @@ def _unpacked(arrays: dict[str, np.ndarray]) -> list[Point]:
 def encode(tree: Tree, arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     """``arrays`` with another tree, in the same types.
 
-    Points are listed in double precision: packed ones would be rounded.
+    Points have long steps: short ones would be rounded.
     """
     tree = tree.without_idle_points()
     nodes, points = tree.nodes, tree.points
@@ -148,16 +144,28 @@ def encode(tree: Tree, arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
         **{name: [getattr(node, name) for node in nodes] for name in COLUMNS},
         "fixing_start": starts_of(nodes, lambda node: node.fixings),
         "fixing": [j for node in nodes for j in node.fixings],
-        "point_start": starts_of(points, lambda point: point[0]),
-        "point_sample": [i for samples, _ in points for i in samples],
-        "point_alpha": [value for _, values in points for value in values],
     }
-    types = {name: arrays[name].dtype for name in new if name in arrays}
-    types |= {"point_start": np.int64, "point_alpha": np.float64}
-    types.setdefault("point_sample", np.int64)
-    made = {name: np.array(new[name], types[name]) for name in types}
-    kept = {name: array for name, array in arrays.items() if name not in PACKED}
-    return {**kept, **made}
+    made = {name: np.array(new[name], arrays[name].dtype) for name in new}
+    C = np.array(_loss_weights(arrays))
+    dense = np.zeros((len(points), C.size))
+    for alpha, (samples, values) in zip(dense, points, strict=True):
+        alpha[samples] = values
+    return {**arrays, **made, **packed_points(dense, C)}
+
+
+def packed_points(alphas: np.ndarray, C: np.ndarray) -> dict[str, np.ndarray]:
+    """The arrays of some dual points, one in each row, within 0 and C."""
+    alphas = np.nan_to_num(np.clip(alphas, 0.0, C))
+    points = [pack(alpha, C, np.uint64) for alpha in alphas]
+    empty = np.empty(0, dtype=np.uint8)
+    return {
+        "point_full": np.concatenate([empty, *(point.full for point in points)]),
+        "point_between": np.concatenate([empty, *(point.between for point in points)]),
+        "point_steps": np.concatenate(
+            [empty.astype(np.uint64), *(point.steps for point in points)]
+        ),
+        "point_grid": np.array([point.grid for point in points], dtype=np.int32),
+    }
 
 
 def starts_of(parts: list, inner: Callable) -> list[int]:
@@ -187,7 +195,6 @@ def encode_list(listed: list[Entry], arrays: dict[str, np.ndarray]):
     """``arrays`` with another list that claims nothing."""
     return {
         **arrays,
-        "format": np.array(FORMAT),
         "threshold": np.array(-1e300),
         "listed_start": np.array(starts_of(listed, lambda entry: entry[0])),
         "listed_feature": np.array([j for entry in listed for j in entry[0]], np.int64),

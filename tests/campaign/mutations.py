@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from frugalsvm.checker import FORMAT, fingerprint
+from frugalsvm.checker import fingerprint
 
 from .generator import chance, in_order, power, random_costs, random_max_cost
 from .layout import (
     COLUMNS,
-    LISTED,
     PACKED,
     Node,
     Tree,
@@ -26,7 +25,6 @@ from .packed import change_packed
 from .strong import strengthen
 
 TREE = (*COLUMNS, "fixing_start", "fixing")
-POINTS = (*LISTED, *PACKED)
 CLAIM = ("selected", "coef", "intercept", "intercepts", "objective", "lower_bound")
 # Sections of the problem, which a file need not have.
 SECTIONS = ("groups", "signs")
@@ -51,7 +49,7 @@ REFIT = (
 
 
 def _any_name(rng, arrays) -> str:
-    names = [*TREE, *POINTS, *CLAIM, *PROBLEM, "n_classes", *LIST, *REFIT, *SCALING]
+    names = [*TREE, *PACKED, *CLAIM, *PROBLEM, "n_classes", *LIST, *REFIT, *SCALING]
     return str(rng.choice([name for name in names if name in arrays]))
 
 
@@ -248,7 +246,7 @@ def change_points(rng, arrays, source):
 def _disturbed(rng, tree: Tree, t: int, source):
     samples, values = tree.points[t]
     alpha = np.array(values)
-    kind = rng.integers(8)
+    kind = rng.integers(7)
     if kind == 0:
         alpha = alpha * rng.choice([0.5, 2.0, 1 + 1e-7, 1e-30, 1e30, 1e-300, 1e290])
     elif kind == 1:
@@ -261,9 +259,6 @@ def _disturbed(rng, tree: Tree, t: int, source):
     elif kind == 4:
         alpha[rng.integers(alpha.size)] = rng.choice(ODD)
     elif kind == 5:
-        # A repeated sample.
-        return samples + samples[:1], [*values, float(values[0] * 2)]
-    elif kind == 6:
         return source.pool.any_point(rng)
     else:
         order = rng.permutation(alpha.size)
@@ -322,7 +317,7 @@ def change_columns(rng, arrays, source):
                 odd = np.array(arrays[name])
                 odd[rng.integers(odd.size)] = rng.choice([-2, -1, 2, 3, 7, 2**62])
                 arrays = {**arrays, name: odd}
-    return {**arrays, "format": np.array(FORMAT)}
+    return arrays
 
 
 def _is_whole(arrays, name: str) -> bool:
@@ -430,7 +425,7 @@ def change_scaling(rng, arrays, source):
             X, y = X[kept], source.y[kept]
             A = (X * y[:, None]).T if source.y.min() < 0 else X.T
             made["fingerprint"] = np.array(fingerprint(A, y))
-    return {**made, "format": np.array(FORMAT)}
+    return made
 
 
 def exchange_sets(rng, arrays, source):
@@ -469,13 +464,13 @@ def poor_solution(rng, arrays):
 def mix(rng, arrays, source):
     """Some arrays of another proof for the same data."""
     other = source.proofs[rng.integers(len(source.proofs))]
-    groups = [TREE, POINTS, TREE + POINTS, CLAIM, PROBLEM, CLAIM + PROBLEM, LIST,
+    groups = [TREE, PACKED, TREE + PACKED, CLAIM, PROBLEM, CLAIM + PROBLEM, LIST,
               SCALING, CLAIM + PROBLEM + SCALING]  # fmt: skip
     names = groups[rng.integers(len(groups))]
     if chance(rng, 0.2):
         names = (_any_name(rng, arrays),)
     # Without a section, the other problem is one without it.
-    ways = (*SECTIONS, *POINTS, *SCALING)
+    ways = (*SECTIONS, *SCALING)
     absent = {name for name in ways if name in names and name not in other}
     kept = {name: array for name, array in arrays.items() if name not in absent}
     return {**kept, **{name: other[name] for name in names if name in other}}

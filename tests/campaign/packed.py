@@ -10,8 +10,6 @@ from .layout import PACKED
 
 def change_packed(rng, arrays, source):
     """Packed points with other bits, steps and units, with more or fewer of them."""
-    if "point_full" not in arrays:
-        return arrays
     new = {name: np.array(arrays[name]) for name in PACKED}
     for _ in range(rng.integers(1, 4)):
         rng.choice(PACKED_CHANGES)(rng, new)
@@ -68,7 +66,7 @@ def _other_steps(rng, new):
         some = rng.random(steps.size) < rng.choice([0.1, 1.0])
         odd = rng.choice(np.array([0, 1, 2**31, 2**32 - 1], dtype=np.uint32))
         other = [np.where(some, odd, steps), rng.permutation(steps), steps[:-1]]
-        new["point_steps"] = other[rng.integers(3)].astype(np.uint32)
+        new["point_steps"] = other[rng.integers(3)].astype(steps.dtype)
 
 
 def _other_grid(rng, new):

@@ -150,12 +150,7 @@ def list_options(rng) -> dict:
 
 def method_options(rng, method: str) -> dict:
     """Native options that make small problems interesting and fast."""
-    tree = {
-        "patience": int(rng.choice([0, 0, 5, 20])),
-        "branching": str(
-            rng.choice(["most-fractional", "reduced-cost", "strong", "reliability"])
-        ),
-    }
+    tree = {"patience": int(rng.choice([0, 0, 5, 20]))}
     groups = {"rho": int(rng.integers(1, 4)), "passes": int(rng.integers(1, 3))}
     excess = {"k": int(rng.integers(0, 3))}
     strategy = {"strategy": str(rng.choice(["kernel-search", "local-search"]))}

@@ -4,7 +4,7 @@ import numpy as np
 
 from frugalsvm import Problem, solve
 from frugalsvm.checker import FORMAT, checksum, fingerprint
-from tests.campaign.layout import decode, encode
+from tests.campaign.layout import decode, packed_points
 
 EMPTY = np.empty(0, dtype=np.int64)
 
@@ -20,6 +20,7 @@ def single_root(X, y, alpha, **changes):
     m, n = X.shape
     signs = np.where(y > 0, 1.0, -1.0)
     weights = changes.get("weights", np.ones(m))
+    is_used = weights > 0
     arrays = {
         "format": np.array(FORMAT),
         "fingerprint": np.array(fingerprint((X * signs[:, None]).T, signs)),
@@ -31,16 +32,20 @@ def single_root(X, y, alpha, **changes):
         "feature": np.array([-1]), "inside": np.array([True]), "point": np.array([0]),
         "price": np.zeros(1), "fixing_point": np.array([-1]),
         "fixing_price": np.zeros(1), "fixing_start": np.array([0, 0]),
-        "fixing": EMPTY, "point_start": np.array([0, m]),
-        "point_sample": np.arange(m), "point_alpha": np.asarray(alpha, dtype=float),
+        "fixing": EMPTY,
+        **packed_points(np.array([alpha])[:, is_used], weights[is_used]),
     }  # fmt: skip
     return sealed(arrays, **changes)
 
 
-def unpacked(arrays, **changes):
-    """The same proof in a file of older form: its dual points are not packed."""
-    older = {"format": np.array(4), **changes}
-    return sealed(encode(decode(arrays), arrays), **older)
+def dual_points(arrays):
+    """The dual points of a certificate, one in each row."""
+    n_machines = int(arrays.get("n_classes", 1))
+    points = decode(arrays).points
+    alphas = np.zeros((len(points), n_machines * int((arrays["weights"] > 0).sum())))
+    for alpha, (samples, values) in zip(alphas, points, strict=True):
+        alpha[samples] = values
+    return alphas
 
 
 def with_fixing(feature, price=0.0):

@@ -13,6 +13,7 @@ import clarabel
 import numpy as np
 
 from frugalsvm.checker import FORMAT, fingerprint, objective_bound
+from tests.campaign.layout import packed_points
 from tests.checker.forging import sealed
 from tests.reference import _solve
 
@@ -132,7 +133,6 @@ class Grouped:
 
     def certificate(self, **changes):
         """A proof that is as tight as the dual points of Clarabel."""
-        m = self.y.size
         tree = _Tree(self)
         arrays = {
             "format": np.array(FORMAT),
@@ -144,7 +144,7 @@ class Grouped:
             "max_cost": np.array(self.max_cost), "include": self.include,
             "exclude": self.exclude, **self.solution(self.best),
             "lower_bound": np.array(self.optimum * (1 - 1e-6)),
-            "groups": self.groups, "signs": self.signs, **tree.arrays(m),
+            "groups": self.groups, "signs": self.signs, **tree.arrays(self.C),
         }  # fmt: skip
         return sealed(arrays, **changes)
 
@@ -193,7 +193,7 @@ class _Tree:
         self._grow(at, split, True, (*forced, split), rest)
         self._grow(at, split, False, forced, rest)
 
-    def arrays(self, m):
+    def arrays(self, C):
         parent, feature, inside, point = zip(*self.nodes, strict=True)
         n = len(self.nodes)
         return {
@@ -202,9 +202,7 @@ class _Tree:
             "price": np.zeros(n), "fixing_point": np.full(n, -1),
             "fixing_price": np.zeros(n), "fixing_start": np.zeros(n + 1, dtype=int),
             "fixing": np.empty(0, dtype=int),
-            "point_start": np.arange(len(self.points) + 1) * m,
-            "point_sample": np.tile(np.arange(m), len(self.points)),
-            "point_alpha": np.concatenate(self.points),
+            **packed_points(np.reshape(self.points, (-1, C.size)), C),
         }  # fmt: skip
 
 

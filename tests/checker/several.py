@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from frugalsvm.checker import FORMAT, fingerprint, objective_bound
+from tests.campaign.layout import packed_points
 from tests.checker.forging import EMPTY, sealed
 from tests.checker.grouped import (
     Grouped,
@@ -67,7 +68,7 @@ class Several(Grouped):
         return np.array(fingerprint(self.X.T, self.y.astype(float)))
 
     def certificate(self, **changes):
-        m, tree = self.y.size, _Tree(self)
+        tree = _Tree(self)
         arrays = {
             "format": np.array(FORMAT), "fingerprint": self.mark(), "weights": self.C,
             "fit_intercept": np.array(self.intercept),
@@ -76,7 +77,7 @@ class Several(Grouped):
             "exclude": self.exclude, **self.solution(self.best),
             "n_classes": np.array(self.n_classes), "groups": self.groups,
             "lower_bound": np.array(self.optimum * (1 - 1e-6)),
-            **tree.arrays(m * self.n_classes),
+            **tree.arrays(np.tile(self.C, self.n_classes)),
         }  # fmt: skip
         return sealed(arrays, **changes)
 
@@ -105,7 +106,6 @@ class Several(Grouped):
 
     def root(self, alpha, **changes):
         """A root that is a leaf, with one dual point and the solution w = 0, b = 0."""
-        n = self.y.size * self.n_classes
         none = np.zeros(self.n_classes)
         arrays = {
             "format": np.array(FORMAT), "fingerprint": self.mark(), "weights": self.C,
@@ -121,8 +121,9 @@ class Several(Grouped):
             "point": np.array([0]), "price": np.zeros(1),
             "fixing_point": np.array([-1]), "fixing_price": np.zeros(1),
             "fixing_start": np.array([0, 0]), "fixing": EMPTY,
-            "point_start": np.array([0, n]), "point_sample": np.arange(n),
-            "point_alpha": np.asarray(alpha, dtype=float).ravel(),
+            **packed_points(
+                np.reshape(alpha, (1, -1)), np.tile(self.C, self.n_classes)
+            ),
         }  # fmt: skip
         return sealed(arrays, **changes)
 

@@ -9,7 +9,7 @@ import pytest
 from frugalsvm import Certificate, InvalidCertificate, Problem, near_optimal, verify
 from frugalsvm.checker import listing
 from frugalsvm.checker.listing import Listed
-from tests.checker.forging import sealed, single_root, unpacked
+from tests.checker.forging import sealed, single_root
 from tests.checker.trees import RandomTree
 from tests.reference import Enumeration
 
@@ -78,7 +78,6 @@ def test_missing_sets_lower_the_threshold(proof):
         (lambda a: {"threshold": np.array(np.nan)}, "threshold nan is claimed"),
         (lambda a: {"threshold": np.array(np.inf)}, "threshold inf is claimed"),
         (lambda a: {"format": np.array(2)}, "unknown format 2"),
-        (lambda a: {"format": np.array(4)}, "unknown format 4"),
         (lambda a: {"listed_start": a["listed_start"][1:]}, "wrong length"),
         (lambda a: {"listed_start": a["listed_start"] + 1}, "bad listed_start"),
         (lambda a: {"listed_start": a["listed_start"][::-1]}, "bad listed_start"),
@@ -164,7 +163,7 @@ def test_exhausted_searches_lower_the_threshold(proof, monkeypatch):
     X, y, _, _ = proof
     # One of the two leaves is the listed set, and the other a subset of it.
     forged = single_root(
-        X, y, np.full(40, 0.01), format=np.array(3), threshold=np.array(0.0),
+        X, y, np.full(40, 0.01), threshold=np.array(0.0),
         parent=np.array([-1, 0, 0]), feature=np.array([-1, 0, 0]),
         inside=np.array([True, True, False]), point=np.array([-1, 0, 0]),
         price=np.zeros(3), fixing_point=np.full(3, -1), fixing_price=np.zeros(3),
@@ -211,7 +210,7 @@ def test_random_trees_prove_the_bound_of_the_definition(seed):
     arrays = tree.certificate()
     entries = [j for one in chosen for j in one]
     with_list = sealed(
-        arrays, format=np.array(3), threshold=np.array(0.0),
+        arrays, threshold=np.array(0.0),
         listed_start=np.cumsum([0, *map(len, chosen)]),
         listed_feature=np.array(entries, dtype=np.int64),
         listed_coef=np.zeros(len(entries)), listed_intercept=np.zeros(len(chosen)),
@@ -236,7 +235,7 @@ def test_verification_without_a_list_has_no_alternatives(proof):
     X, y, _, arrays = proof
     plain = {k: v for k, v in arrays.items() if not k.startswith("listed")}
     del plain["threshold"]
-    proved = verify(unpacked(plain, format=np.array(2)), X, y)
+    proved = verify(sealed(plain), X, y)
     assert proved.alternatives is None
     assert "listed" not in str(proved)
     assert "listed" in str(replace(proved, alternatives=verify(

@@ -11,7 +11,8 @@ from frugalsvm import Certificate, InvalidCertificate, verify
 from frugalsvm.checker import Statement, save_arrays, table
 from frugalsvm.checker.arithmetic import length_bound, repair
 from frugalsvm.checker.machines import Machines
-from tests.checker.forging import sealed, single_root, with_fixing
+from tests.campaign.layout import packed_points
+from tests.checker.forging import dual_points, sealed, single_root, with_fixing
 from tests.checker.several import plain, random_several, three_classes
 from tests.checker.trees import priced_bound
 
@@ -58,13 +59,13 @@ def test_no_dual_point_proves_too_much(seed):
     problem = random_several(seed)
     rng = np.random.default_rng(seed)
     arrays = problem.certificate(lower_bound=np.array(-1e300))
-    honest = arrays["point_alpha"]
+    honest, C = dual_points(arrays), np.tile(problem.C, problem.n_classes)
     for size in (1e-9, 1e-2, 1.0, 10.0):
-        noise = size * rng.uniform(-1, 1, honest.size)
-        others = rng.permutation(honest.reshape(-1, problem.y.size)).ravel()
-        for alpha in (honest * (1 + noise), honest + noise, others):
-            forged = sealed(arrays, point_alpha=np.maximum(alpha, 0.0))
-            proved = check(forged, problem)
+        noise = size * rng.uniform(-1, 1, honest.shape)
+        others = rng.permutation(honest.reshape(-1, problem.y.size))
+        others = others.reshape(honest.shape)
+        for alphas in (honest * (1 + noise), honest + noise, others):
+            proved = check(sealed(arrays, **packed_points(alphas, C)), problem)
             assert proved.lower_bound <= problem.optimum * (1 + 1e-9)
 
 
@@ -300,8 +301,7 @@ def changed(array, at, value):
 
 def shortened(arrays, size):
     """Points of fewer machines."""
-    entries = (arrays["point_start"].size - 1) * size
-    return {name: arrays[name][:entries] for name in ("point_sample", "point_alpha")}
+    return packed_points(dual_points(arrays)[:, :size], np.ones(size))
 
 
 FORGERIES = {
@@ -342,18 +342,6 @@ FORGERIES = {
     "no intercept for all": (
         lambda a: {"intercept": np.array(np.nan)}, "intercept is not 0"
     ),
-    "a sample beyond the last machine": (
-        lambda a: {"point_sample": changed(a["point_sample"], 89, 90)}, "point_sample"
-    ),
-    "a sample before the first": (
-        lambda a: {"point_sample": changed(a["point_sample"], 0, -1)}, "point_sample"
-    ),
-    "a sample twice": (
-        lambda a: {"point_sample": changed(a["point_sample"], 31, 30)}, "increasing"
-    ),
-    "negative alpha": (
-        lambda a: {"point_alpha": changed(a["point_alpha"], 40, -0.1)}, "negative"
-    ),
     "signs": (lambda a: {"signs": np.zeros(5, dtype=int)}, "signs are for two classes"),
     "a class more": (lambda a: {"n_classes": np.array(4)}, "intercepts has 3 of 4"),
     "a class more, everywhere": (
@@ -380,9 +368,10 @@ FORGERIES = {
                    "coef": np.zeros(62)},
         "31 classes of 30 samples",
     ),
-    "an older format": (lambda a: {"format": np.array(2)}, "unknown format 2"),
+    "another format": (lambda a: {"format": np.array(2)}, "unknown format 2"),
     "a bound that is not proved": (
-        lambda a: {"point_alpha": a["point_alpha"] * 0.99}, "lower_bound .* only"
+        lambda a: packed_points(0.99 * dual_points(a), np.ones(90)),
+        "lower_bound .* only",
     ),
     "a bound above the objective": (
         lambda a: {"lower_bound": a["objective"] * 1.01}, "above the objective"
@@ -391,7 +380,7 @@ FORGERIES = {
         lambda a: {"objective": a["objective"] * 0.999}, "claimed, but"
     ),
     "a dual point of one machine only": (
-        lambda a: {"point_alpha": a["point_alpha"] * (a["point_sample"] < 30)},
+        lambda a: packed_points(dual_points(a) * (np.arange(90) < 30), np.ones(90)),
         "lower_bound .* only",
     ),
     "another C": (lambda a: {"weights": a["weights"] * 1.01}, "claimed, but"),

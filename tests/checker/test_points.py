@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from frugalsvm import InvalidCertificate, verify
 from frugalsvm.checker import pack, unpack
 from frugalsvm.checker.points import GRIDS
-from tests.checker.forging import proved, sealed, unpacked
+from tests.campaign.layout import packed_points
+from tests.checker.forging import dual_points, proved, sealed
 from tests.checker.several import three_classes
 from tests.reference import random_data
 
@@ -99,15 +100,15 @@ def test_largest_long_step_is_exact():
 # --- in files --------------------------------------------------------------------
 
 
-def test_packed_and_listed_points_prove_the_same(proof, tmp_path):
+def test_long_steps_and_files_prove_the_same(proof, tmp_path):
     X, y, arrays = proof
-    older = unpacked(arrays)
-    assert "point_alpha" in older
-    assert "point_full" not in older
-    one, other = verify(arrays, X, y), verify(older, X, y)
-    assert one.lower_bound == other.lower_bound > 0
+    C = arrays["weights"][arrays["weights"] > 0]
+    long = sealed(arrays, **packed_points(dual_points(arrays), C))
+    assert long["point_steps"].dtype == np.uint64
+    bound = verify(arrays, X, y).lower_bound
+    assert verify(long, X, y).lower_bound == bound > 0
     np.savez_compressed(tmp_path / "proof.npz", **arrays)
-    assert verify(tmp_path / "proof.npz", X, y).lower_bound == one.lower_bound
+    assert verify(tmp_path / "proof.npz", X, y).lower_bound == bound
 
 
 def test_points_of_several_classes_are_packed():
@@ -117,9 +118,8 @@ def test_points_of_several_classes_are_packed():
     )
     width = -(-90 // 8)
     assert arrays["point_full"].size == arrays["point_grid"].size * width
-    one = verify(arrays, problem.X, problem.y)
-    assert one.lower_bound == pytest.approx(problem.optimum, rel=2e-4)
-    assert verify(unpacked(arrays), problem.X, problem.y).lower_bound == one.lower_bound
+    bound = verify(arrays, problem.X, problem.y).lower_bound
+    assert bound == pytest.approx(problem.optimum, rel=2e-4)
 
 
 def changed(name, at, value):
@@ -172,8 +172,8 @@ FORGERIES = {
     "other lengths": (
         lambda a: {"point_full": a["point_full"][1:]}, "inconsistent lengths",
     ),
-    "an older format": (lambda a: {"format": np.array(4)}, "unknown format 4"),
-    "both forms": (lambda a: {"point_alpha": np.zeros(1)}, "unknown or repeated"),
+    "another format": (lambda a: {"format": np.array(2)}, "unknown format 2"),
+    "other entries": (lambda a: {"point_alpha": np.zeros(1)}, "unknown or repeated"),
     "narrower steps": (
         lambda a: {"point_steps": a["point_steps"].astype("u2")}, "has dtype uint16",
     ),

@@ -11,7 +11,8 @@ from frugalsvm.checker import Statement
 from frugalsvm.checker.arithmetic import U, objective_bound
 from frugalsvm.checker.machines import Machines
 from frugalsvm.checker.proof import ProofData, _Part
-from tests.checker.forging import proved, sealed, single_root, unpacked, with_fixing
+from tests.campaign.layout import packed_points
+from tests.checker.forging import proved, sealed, single_root, with_fixing
 from tests.checker.trees import RandomTree, enumerated_bound, priced_bound
 from tests.reference import brute_force, random_data
 from tests.tree.problems import KINDS, small_problem
@@ -67,7 +68,7 @@ def test_a_bound_above_the_objective_is_a_contradiction(two_features, monkeypatc
     "name",
     [
         "weights", "costs", "max_cost", "coef", "intercept", "objective", "lower_bound",
-        "price", "fixing_price", "point_alpha",
+        "price", "fixing_price",
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("value", [np.nan, -np.inf])
@@ -76,7 +77,6 @@ def test_nan_proves_nothing(name, value):
     X, y = random_data(rng, 20, 4)
     costs = {"feature_costs": [1.0, 2.0, 1.0, 2.0], "max_cost": 3.0}
     *_, arrays = proved(X, y, max_features=2, include=[0], **costs)
-    arrays = unpacked(arrays)
     verify(arrays, X, y)
     changed = np.array(arrays[name], dtype=float)
     changed[()] = value
@@ -124,8 +124,6 @@ def test_a_huge_price_is_rejected_and_a_large_one_proves_nothing(two_features):
 @pytest.mark.parametrize(
     "changes",
     [
-        # Their differences overflow, so that they seem to increase.
-        {"point_start": np.array([0, 2**63 - 1, -6, 12])},
         {"coef": np.array([1.8e154, 1.8e154]), "selected": np.array([0, 1])},
         {"coef": np.array([1e308, 1e308]), "selected": np.array([0, 1])},
     ],
@@ -148,15 +146,6 @@ def test_a_claim_above_the_objective_is_rejected_at_once(two_features, monkeypat
     monkeypatch.setattr("frugalsvm.checker.ProofTree.smallest_bound", None)
     forged = single_root(X, y, np.full(12, 0.1), lower_bound=np.array(12.1))
     with pytest.raises(InvalidCertificate, match="above the objective"):
-        verify(forged, X, y)
-
-
-def test_samples_of_a_point_are_distinct(two_features):
-    X, y = two_features
-    forged = single_root(
-        X, y, np.full(12, 0.1), point_sample=np.array([0, 0, *range(10)])
-    )
-    with pytest.raises(InvalidCertificate, match="not in increasing order"):
         verify(forged, X, y)
 
 
@@ -504,8 +493,7 @@ def three_nodes():
         "inside": np.array([False, True, False]), "point": np.array([-1, 0, 1]),
         "price": np.zeros(3), "fixing_point": np.array([-1, -1, -1]),
         "fixing_price": np.zeros(3), "fixing_start": np.zeros(4, dtype=np.int64),
-        "point_start": np.array([0, 12, 24]),
-        "point_sample": np.tile(np.arange(12), 2), "point_alpha": np.full(24, 0.01),
+        **packed_points(np.full((2, 12), 0.01), np.ones(12)),
     }  # fmt: skip
 
 
@@ -524,28 +512,10 @@ def changed(name, at, value):
 
 
 BAD_TREES = [
-    (changed("point_alpha", 3, -1e-9), "point_alpha has negative entries"),
     (changed("price", 0, -1e-9), "bad price"),
     (changed("price", 2, 1e250), "bad price"),
     (changed("fixing_price", 1, -1e-9), "bad price"),
     (changed("fixing_price", 1, 1e250), "bad price"),
-    (changed("point_sample", 3, -1), "bad point_sample"),
-    (changed("point_sample", 3, -2), "bad point_sample"),
-    (changed("point_sample", 3, 12), "bad point_sample"),
-    (changed("point_sample", 3, 13), "bad point_sample"),
-    (changed("point_sample", 3, 2), "not in increasing order"),
-    (changed("point_sample", 12, 2), "not in increasing order"),
-    (changed("point_sample", 11, 9), "not in increasing order"),
-    (changed("point_start", 1, 11), "not in increasing order"),
-    # A point without samples does not hide the last one of the other.
-    (
-        {
-            "point_start": np.array([0, 0, 12]),
-            "point_alpha": np.full(12, 0.01),
-            "point_sample": np.append(np.arange(11), 10),
-        },
-        "not in increasing order",
-    ),
     (fixing(3), "bad features in fixing"),
     (fixing(4), "bad features in fixing"),
     (fixing(-4), "bad features in fixing"),
@@ -577,11 +547,11 @@ BAD_TREES = [
     (changed("point", 1, -2), "there is no dual point -2"),
     (changed("point", 2, 2), "there is no dual point 2"),
     (changed("point", 2, 3), "there is no dual point 3"),
-    (changed("point_start", 0, 1), "bad point_start"),
-    (changed("point_start", 0, -1), "bad point_start"),
-    (changed("point_start", 2, 23), "bad point_start"),
-    (changed("point_start", 2, 25), "bad point_start"),
-    (changed("point_start", 1, 25), "bad point_start"),
+    # Their differences overflow, so that they seem to increase.
+    (
+        {**fixing(1), "fixing_start": np.array([0, 2**63 - 1, -6, 1])},
+        "bad fixing_start",
+    ),
     ({**fixing(1), "fixing_start": np.array([0, 0, 0, 0])}, "bad fixing_start"),
     ({**fixing(1), "fixing_start": np.array([0, 0, 0, 2])}, "bad fixing_start"),
     ({**fixing(1), "fixing_start": np.array([1, 1, 1, 1])}, "bad fixing_start"),
@@ -608,7 +578,8 @@ def test_every_check_of_a_tree(three_features, changes, words):
     "changes",
     [
         {}, fixing(1), fixing(~2), fixing(2, ~1), fixing(2, at=1), fixing(~2, at=2),
-        changed("price", 0, 1e249), changed("point_alpha", 3, 0.0),
+        changed("price", 0, 1e249),
+        packed_points(0.01 * (np.arange(24) != 3).reshape(2, 12), np.ones(12)),
     ],
 )  # fmt: skip
 def test_neighbours_of_a_bad_tree_are_valid(three_features, changes):
@@ -623,11 +594,8 @@ def test_neighbours_of_a_bad_tree_are_valid(three_features, changes):
 def test_points_may_be_of_any_length(three_features, start):
     """The two children together have the bound of the one with less."""
     X, y = three_features
-    samples = np.append(np.arange(start), np.arange(12 - start))
-    tree = {
-        **three_nodes(), "point_start": np.array([0, start, 12]),
-        "point_sample": samples, "point_alpha": np.full(12, 0.01),
-    }  # fmt: skip
+    alphas = 0.01 * (np.arange(12) < np.array([[start], [12 - start]]))
+    tree = {**three_nodes(), **packed_points(alphas, np.ones(12))}
     checked = verify(single_root(X, y, np.ones(12), **tree), X, y)
     fewer = min(start, 12 - start) // 2 * 2 * 0.01
     assert checked.lower_bound == pytest.approx(fewer, rel=0.2)
@@ -784,9 +752,7 @@ def test_samples_without_weight_do_not_count(three_features):
     weights[[2, 5]] = 0.0
     kept = weights > 0
     few = single_root(X[kept], y[kept], np.full(10, 0.01))
-    forged = sealed(
-        few, weights=weights, point_sample=np.arange(10), objective=np.array(10.0)
-    )
+    forged = sealed(few, weights=weights, objective=np.array(10.0))
     checked, alone = verify(forged, X, y), verify(few, X[kept], y[kept])
     assert checked.lower_bound == alone.lower_bound
     assert checked.objective == alone.objective

@@ -14,7 +14,6 @@ from frugalsvm.checker.reading import (
     ENTRIES,
     FREE_BYTES,
     MAX_RATIO,
-    PACKED_ENTRIES,
     Size,
     _check_sizes,
     read_arrays,
@@ -41,8 +40,7 @@ def test_a_file_holds_the_entries_and_nothing_else(proof, tmp_path):
     *_, result, arrays = proof
     result.save_certificate(tmp_path / "proof.npz")
     with zipfile.ZipFile(tmp_path / "proof.npz") as archive:
-        names = [*ENTRIES, *PACKED_ENTRIES]
-        assert sorted(archive.namelist()) == sorted(f"{name}.npy" for name in names)
+        assert sorted(archive.namelist()) == sorted(f"{name}.npy" for name in ENTRIES)
     loaded = Certificate.load(tmp_path / "proof.npz").arrays
     for name, array in arrays.items():
         np.testing.assert_array_equal(loaded[name], array)
@@ -239,20 +237,19 @@ def test_repeated_and_missing_entries_are_rejected(proof, tmp_path):
 COUNTS = {
     "weights": 30, "costs": 6, "include": 1, "exclude": 2, "selected": 3, "coef": 3,
     "parent": 5, "feature": 5, "inside": 5, "point": 5, "price": 5, "fixing_point": 5,
-    "fixing_price": 5, "fixing_start": 6, "fixing": 7, "point_start": 5,
-    "point_sample": 50, "point_alpha": 50,
+    "fixing_price": 5, "fixing_start": 6, "fixing": 7, "point_grid": 4,
+    "point_full": 16, "point_between": 16, "point_steps": 50,
 }  # fmt: skip
 
 
 def check_counts(size=(30, 6), length=None, **changes):
     counts = {**COUNTS, **changes}
-    shapes = {name: (n,) for name, n in counts.items() if n is not None}
+    shapes = {name: (n,) for name, n in counts.items()}
     _check_sizes(shapes, None if size is None else Size(*size), length)
 
 
 def packed(points=4, full=16, between=16, steps=50):
     return {
-        "point_start": None, "point_sample": None, "point_alpha": None,
         "point_grid": points, "point_full": full, "point_between": between,
         "point_steps": steps,
     }  # fmt: skip
@@ -298,13 +295,8 @@ def listing(intercepts, features, weights, sets=None):
         ({"fixing_start": 7}, "fixing_start has the wrong length"),
         ({"fixing": 31}, "more fixings than features"),
         ({"fixing": 61}, "more fixings than features"),
-        ({"point_start": 0}, "more dual points than nodes"),
-        ({"point_start": 12}, "more dual points than nodes"),
-        ({"point_start": 99}, "more dual points than nodes"),
-        ({"point_sample": 49}, "point_sample and point_alpha have"),
-        ({"point_alpha": 49}, "point_sample and point_alpha have"),
-        ({"point_sample": 121, "point_alpha": 121}, "inconsistent lengths"),
         (packed(11), "more dual points than nodes"),
+        (packed(98), "more dual points than nodes"),
         (packed(full=17), "point_full and point_between have"),
         (packed(between=15), "point_full and point_between have"),
         (packed(full=17, between=17), "point_full and point_between have"),
@@ -329,7 +321,6 @@ def listing(intercepts, features, weights, sets=None):
         ({"intercepts": 3}, "coef and selected differ in length"),
         (several(coef=8), "coef and selected differ in length"),
         (several(groups=9, size=None, coef=28), "coef is too long"),
-        (several(point_sample=361, point_alpha=361), "inconsistent lengths"),
         (several(**refit(19)), "refit_coef is too long"),
         (several(**refit(18, 91)), "inconsistent lengths"),
         (refit(6, 31), "inconsistent lengths"),
@@ -363,9 +354,8 @@ def nodes(count):
     "changes",
     [
         {}, {"size": None}, {"include": 6}, {"exclude": 6}, {"selected": 6, "coef": 6},
-        {"length": 5}, nodes(128), {"fixing": 30}, {"fixing": 0}, {"point_start": 11},
-        {"point_start": 1, "point_sample": 0, "point_alpha": 0},
-        {"point_sample": 120, "point_alpha": 120}, {"length": 10**9, **nodes(128)},
+        {"length": 5}, nodes(128), {"fixing": 30}, {"fixing": 0},
+        {"length": 10**9, **nodes(128)},
         {"size": None, "costs": 40, **nodes(2**41)},
         {"groups": 9, "size": (30, 9), "coef": 9, "signs": 9, "mean": 9, "scale": 9},
         packed(), packed(10, 40, 40, 320), packed(0, 0, 0, 0), packed(steps=128),
@@ -373,11 +363,11 @@ def nodes(count):
         {"groups": 6, "signs": 6}, {"groups": 9, "size": None, **refit(9)}, refit(6),
         {"groups": 9, "size": None, **listing(2, 12, 18)}, listing(2, 12, 12),
         several(), several(groups=9, size=None, coef=27), {"intercepts": 1},
-        several(point_sample=360, point_alpha=360), several(**refit(18, 90)),
+        several(**refit(18, 90)),
         several(**listing(6, 12, 36, 2)), {"intercepts": 30, "coef": 90},
         several(groups=9, size=None, **listing(6, 12, 54, 2)),
         {"size": None, "costs": 0, **nodes(2), "fixing": 0, "include": 0, "exclude": 0,
-         "selected": 0, "coef": 0, "point_start": 5},
+         "selected": 0, "coef": 0, "point_grid": 4},
     ],
 )  # fmt: skip
 def test_sizes_at_the_limits(changes):
@@ -406,7 +396,7 @@ def test_the_checksum_is_that_of_every_entry(proof):
             verify({**arrays, "checksum": np.array(other)}, X, y)
 
 
-@pytest.mark.parametrize("number", [1, 3])
+@pytest.mark.parametrize("number", [0, 2, 5])
 def test_other_formats_are_rejected(proof, number):
     X, y, _, arrays = proof
     with pytest.raises(InvalidCertificate, match=f"unknown format {number}"):
@@ -492,7 +482,7 @@ def test_files_of_other_kinds_are_rejected(proof, tmp_path):
 
 def test_limits_are_part_of_the_format():
     """With lower ones files that were written could not be read."""
-    assert (reading.FORMAT, FREE_BYTES, MAX_RATIO) == (5, 2**26, 100)
+    assert (reading.FORMAT, FREE_BYTES, MAX_RATIO) == (1, 2**26, 100)
 
 
 @pytest.fixture
@@ -594,7 +584,7 @@ def test_messages_show_little_of_a_long_file(tmp_path):
     with zipfile.ZipFile(tmp_path / "proof.npz", "w") as archive:
         for k in range(40):
             archive.writestr(f"{k}{'x' * 60_000}", b"")
-        for name in (*ENTRIES, *PACKED_ENTRIES):
+        for name in ENTRIES:
             archive.writestr(f"{name}.npy", b"")
     with pytest.raises(InvalidCertificate, match="unknown or repeated") as failure:
         verify(tmp_path / "proof.npz", np.eye(2), [0, 1])

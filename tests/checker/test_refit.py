@@ -1,4 +1,4 @@
-"""Sections of format 4: weights with a C of their own, and scaled data."""
+"""Sections of a file: weights with a C of their own, and scaled data."""
 
 import numpy as np
 import pytest

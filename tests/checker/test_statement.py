@@ -237,9 +237,7 @@ def test_weights_are_printed(data):
         X, y = data
         mark = fingerprint((X[kept] * y[kept, None]).T, y[kept])
         proof = root(
-            data, weights=changed, fingerprint=np.array(mark),
-            point_start=np.array([0, 30]), point_sample=np.arange(30),
-            point_alpha=np.zeros(30),
+            data, weights=changed, fingerprint=np.array(mark)
         )  # fmt: skip
         assert words in str(verify(proof, *data))
         verify(proof, *data, sample_weight=changed)

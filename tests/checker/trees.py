@@ -8,6 +8,7 @@ from itertools import combinations
 
 import numpy as np
 
+from tests.campaign.layout import packed_points
 from tests.checker.forging import sealed, single_root
 from tests.checker.grouped import in_order
 
@@ -155,7 +156,5 @@ class RandomTree:
             fixing_point=np.array([p[0] for p in fixing]),
             fixing_price=np.array([p[3] for p in fixing]),
             fixing_start=starts, fixing=np.array(fixings, dtype=np.int64),
-            point_start=np.arange(len(self.points) + 1) * self.m,
-            point_sample=np.tile(np.arange(self.m), len(self.points)),
-            point_alpha=self.points.ravel(),
+            **packed_points(self.points, np.ones(self.m)),
         )  # fmt: skip

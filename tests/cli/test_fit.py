@@ -173,7 +173,6 @@ def test_standard_input_and_quiet(run, data):
         (["-t", "state", "--positive", "ill"], "its classes are 'sick', 'well'"),
         (["-t", "state", "--exclude", "aeg"], "did you mean 'age'"),
         (["-t", "state", "--max-cost", "3"], "must be given together"),
-        (["-t", "state", "--impute", "mean"], "--impute must be median"),
         (["-t", "state", "--model", "."], "is a folder"),
         (["-t", "state", "--model", "no/where.json"], "folder no does not exist"),
         (["-t", "state", "--model", "a", "--report", "a"], "the same name"),

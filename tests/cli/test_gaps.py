@@ -182,14 +182,6 @@ def test_gaps_may_be_refused(run, holes):
     assert "--missing must be indicator, median or refuse" in done.stderr
 
 
-def test_impute_is_an_older_name(run, holes):
-    done = run("fit", holes, "-t", "late", "--impute", "median", "-k", "1", *FAST)
-    assert "--impute median is deprecated; use --missing median" in done.stderr
-    assert "missing values as the most frequent category: job" in done.stderr
-    both = ("--impute", "median", "--missing", "refuse")
-    assert "contradicts" in run("fit", holes, "-t", "late", *both, code=2).stderr
-
-
 def test_rows_without_a_label_are_refused_or_dropped(run, run_json, folder):
     table = columns()
     table["state"][[3, 50]] = ""

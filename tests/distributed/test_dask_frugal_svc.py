@@ -218,16 +218,6 @@ def test_a_certificate_proves_the_weights(client, tmp_path):
     assert proved.refit.objective >= model.refit_objective_ * (1 - 1e-9)
 
 
-def test_estimators_that_were_pickled_without_refit_C(model):
-    model.fit(blocks(), Y)
-    state = dict(model.__getstate__())
-    del state["refit_C"]
-    old = DaskFrugalSVC.__new__(DaskFrugalSVC)
-    old.__setstate__(state)
-    assert old.get_params()["refit_C"] is None
-    assert old.to_local().get_params() == model.to_local().get_params()
-
-
 def test_a_refit_C_that_cannot_be_is_rejected(model):
     with pytest.raises(ValueError, match="refit_C must be a finite number > 0 or None"):
         model.set_params(refit_C="same").fit(blocks(), Y)

@@ -120,7 +120,7 @@ def test_bounds_approach_those_of_the_interior_point(seed, intercept):
 
 def test_a_batch_gives_what_its_regions_give_alone():
     problem, _, _, rng = make_problem(1, m=60, n=30, k=5)
-    engine = engine_of(problem, rows=(7, 7))
+    engine = engine_of(problem, rows=7)
     regions = random_regions(rng, 30, 5, 20)
     start = root_working_set(engine, problem)
     together = relaxed(engine, regions, start)
@@ -218,3 +218,50 @@ def test_it_says_which_data_it_does_not_take():
     for what, limit in limits.items():
         engine = problem.with_parameters(EngineParameters(**limit)).engine
         assert why_not_batched(engine).startswith(what)
+
+
+class ShortOfMemory(BatchedEngine):
+    """An engine for whose batches there is memory up to some number of rows."""
+
+    def __init__(self, native, most_rows):
+        super().__init__(native)
+        self.most_rows = most_rows
+
+    def _iterate(self, part, batch, state, steps, tries):
+        if state.shape[0] > self.most_rows:
+            raise MemoryError
+        return super()._iterate(part, batch, state, steps, tries)
+
+
+@pytest.mark.parametrize("most_rows", [70, 1])
+def test_short_memory_makes_smaller_batches(most_rows):
+    problem, _, _, rng = make_problem(6)
+    engine = engine_of(problem)
+    start = root_working_set(engine, problem)
+    regions = random_regions(rng, 9, 3, 100)
+    expected = relaxed(engine, regions, start)
+    small = ShortOfMemory(problem.engine, most_rows)
+    small._first_state = engine._first_state
+    found = relaxed(small, regions, start)
+    assert small._rows == {70: 50, 1: 1}[most_rows]
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_allclose(one.bound, other.bound, rtol=1e-4, atol=1e-6)
+
+
+def test_the_interior_point_is_the_last_resort():
+    problem, _, _, rng = make_problem(7)
+    engine = engine_of(problem)
+    start = root_working_set(engine, problem)
+    regions = random_regions(rng, 9, 3, 5)
+    small = ShortOfMemory(problem.engine, 0)
+    small._first_state = engine._first_state
+    plain = relaxed(problem.engine, regions, start._replace(state=None))
+    for one, other in zip(relaxed(small, regions, start), plain, strict=True):
+        np.testing.assert_allclose(one.bound, other.bound, rtol=1e-3)
+    # Without memory for its first state, the engine never has any.
+    nothing = ShortOfMemory(problem.engine, 0)
+    root = problem.root_region()
+    for _ in range(2):
+        (found,) = relaxed(nothing, [root], None)
+        assert found.bound == relaxed(problem.engine, [root], None)[0].bound
+    assert nothing._first_state is None

@@ -11,8 +11,6 @@ import pytest
 
 from frugalsvm import FrugalSVC
 from frugalsvm.estimators.feature_names import FeatureNames
-from frugalsvm.estimators.frugal_svc import METHOD_NAMES
-from frugalsvm.solving import methods
 
 NAMES = np.array(["age", "dose", "weight", "height"], dtype=object)
 COLUMNS = FeatureNames(NAMES, 4)
@@ -180,7 +178,3 @@ def test_a_loaded_model_predicts_without_a_compiler(table, tmp_path):
         "assert 'numba' not in sys.modules\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
-
-
-def test_the_names_of_methods_are_those_of_solve():
-    assert methods.METHOD_NAMES == METHOD_NAMES

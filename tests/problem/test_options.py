@@ -20,7 +20,7 @@ from frugalsvm.tree.branch_and_bound import TreeOptions
         (SwapOptions, "tries", True),
         (SwapOptions, "n_elites", "12"),
         (TreeOptions, "patience", -1),
-        (TreeOptions, "branching", "random"),
+        (TreeOptions, "engine", "random"),
         (TreeOptions, "max_megabytes", 0),
         (LocalSearchOptions, "k", -1),
         (LocalSearchOptions, "solver", "cplex"),

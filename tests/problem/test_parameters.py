@@ -125,7 +125,7 @@ def test_the_defaults_of_engines():
     assert vars(BatchParameters()) == {
         "penalty": 0.1, "over_relaxation": 1.6, "steps": 20, "max_rounds": 2,
         "first_steps": 400, "new_steps": 60, "tries": 3, "first_tries": 40,
-        "rows": (256, 16384), "open_nodes": (64, 2048), "min_rows_to_drop": 16,
+        "rows": 256, "open_nodes": 64, "min_rows_to_drop": 16,
         "drop_below": 0.75, "least_z": 1e-3, "max_entries": 2**26, "trial_size": 100,
         "trial_after": 2e8, "trial_nodes": 4, "trial_speedup": 10.0,
         "trial_loss": 0.05,

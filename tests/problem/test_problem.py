@@ -68,23 +68,6 @@ def test_what_was_pickled_cannot_be_changed_either(labels):
     assert not again.columns.numbers.flags.writeable
 
 
-def test_pickles_of_problems_without_parts_are_read():
-    """Those made by versions before 0.1, whose attributes were all in one object."""
-    problem = Problem(X, Y, C=2.0, max_features=2, include=[1])
-    state = {
-        "_A": problem.A, "source": None, "_cache": None, "_unshifted": {2: X[:, 2] * Y},
-        "_sample_weight": None, "_has_unit_costs": True, "stop_flag": None,
-        "is_watched": False, "n_threads": 1,
-    }  # fmt: skip
-    names = ("y", "C", "weights", "fit_intercept", "shift", "max_features", "costs")
-    names += ("max_cost", "include", "exclude", "norms", "candidates")
-    old = object.__new__(Problem)
-    old.__setstate__(state | {name: getattr(problem, name) for name in names})
-    assert relax(old).bound == relax(problem).bound
-    np.testing.assert_array_equal(old.signed_rows(), problem.signed_rows())
-    assert old.with_C(1.0).with_budget(1).max_features == 1
-
-
 def test_the_engine_of_a_problem_is_made_once():
     problem = Problem(X, Y)
     assert problem.engine is problem.engine

@@ -64,20 +64,6 @@ def test_trees_find_the_optimum(kind, seed):
             check(X, classes, changed, result, optimum)
 
 
-@pytest.mark.parametrize("branching", ["most-fractional", "strong", "reliability"])
-@pytest.mark.parametrize("kind", ["plain", "everything"])
-def test_all_branching_rules_find_the_optimum(branching, kind):
-    X, classes, arguments = class_arguments(kind, 7, most=8)
-    problem = Problem(X, one_against_rest(classes), **arguments)
-    optimum, _ = brute_force(problem)
-    result = solve(
-        problem, method="branch-and-bound", gap_tol=GAP, random_state=0,
-        method_options={"branching": branching, "patience": 0},
-    )  # fmt: skip
-    assert result.status is Status.OPTIMAL
-    check(X, classes, arguments, result, optimum)
-
-
 @pytest.mark.parametrize("method", ["auto", "swap", "relax-and-round"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_other_methods_have_solutions_and_bounds(method, kind):

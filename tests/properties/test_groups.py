@@ -89,19 +89,6 @@ def test_ten_groups():
     check(problem, result, optimum)
 
 
-@pytest.mark.parametrize("branching", ["most-fractional", "strong", "reliability"])
-@pytest.mark.parametrize("kind", ["both", "everything"])
-def test_all_branching_rules_find_the_optimum(branching, kind):
-    problem = grouped_problem(kind, 7, most=8)
-    optimum, _ = brute_force(problem)
-    result = solve(
-        problem, method="branch-and-bound", gap_tol=GAP, random_state=0,
-        method_options={"branching": branching, "patience": 0},
-    )  # fmt: skip
-    assert result.status is Status.OPTIMAL
-    check(problem, result, optimum)
-
-
 @pytest.mark.parametrize("method", ["auto", "swap", "relax-and-round"])
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("seed", range(3))

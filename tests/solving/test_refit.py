@@ -129,17 +129,6 @@ def test_portable_models_know_what_is_proved_about_their_weights(data):
     )
 
 
-def test_estimators_that_were_pickled_without_the_parameter_can_be_used(data):
-    model = FrugalSVC(3, C=0.05, random_state=0).fit(*data)
-    state = dict(model.__getstate__())
-    del state["refit_C"]
-    old = FrugalSVC.__new__(FrugalSVC)
-    old.__setstate__(state)
-    assert old.get_params() == model.get_params()
-    assert "FrugalSVC" in old._repr_html_()
-    np.testing.assert_array_equal(old.fit(*data).coef_, model.coef_)
-
-
 def test_cross_validation_proves_its_refit(data):
     X, y = data
     model = FrugalSVCCV(

@@ -216,7 +216,7 @@ def test_verbose_logs_progress(caplog):
         ({"method": "magic"}, "method must be one of.*magic"),
         (
             {"method_options": {"speed": 3}},
-            "speed.*it takes: branching,.*n_elites, patience",
+            "speed.*it takes: engine,.*n_elites, patience",
         ),
         ({"method_options": {"patience": -1}}, "patience.*>= 0.*-1"),
         ({"method_options": {"width": 0}}, "width.*>= 1.*0"),

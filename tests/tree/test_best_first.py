@@ -5,7 +5,7 @@ import pytest
 
 from frugalsvm.run.incumbent import Incumbent
 from frugalsvm.tree.best_first import BestFirstTree, Policy
-from frugalsvm.tree.branching import DEFAULT_RULE, make_rule
+from frugalsvm.tree.branching import Reliability
 from frugalsvm.tree.diving import Diving
 from frugalsvm.tree.node_solver import AllFeatures, NodeSolver
 from frugalsvm.tree.parameters import TreeParameters
@@ -41,7 +41,7 @@ class Recorder(Policy):
 
 def grow(problem, policy, **limits):
     incumbent = Incumbent(1e-6)
-    rule = make_rule(DEFAULT_RULE, problem.n_features)
+    rule = Reliability(problem.n_features)
 
     def make_solver():
         return NodeSolver(

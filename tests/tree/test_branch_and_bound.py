@@ -8,8 +8,6 @@ import numpy as np
 import pytest
 
 from frugalsvm import Problem, Status, solve, verify
-from frugalsvm.tree.branch_and_bound import TreeOptions
-from frugalsvm.tree.branching import DEFAULT_RULE, RULES
 from tests.reference import brute_force, random_data
 from tests.tree.problems import KINDS, small_problem
 
@@ -43,27 +41,6 @@ def test_finds_and_proves_the_optimum(kind, seed):
     assert result.lower_bound <= optimum * (1 + 1e-9)
     proved = verify(result.certificate, X, y)
     assert result.lower_bound * (1 - 1e-9) <= proved.lower_bound <= optimum * (1 + 1e-9)
-
-
-@pytest.mark.filterwarnings("ignore:branching:FutureWarning")
-@pytest.mark.parametrize("rule", RULES)
-def test_every_branching_rule_proves_the_optimum(rule):
-    for seed in range(4):
-        problem, X, y = small_problem("random", 100 + seed)
-        result = solve(
-            problem, method="branch-and-bound", certificate=True, random_state=0,
-            method_options={"branching": rule, "patience": 0},
-        )  # fmt: skip
-        np.testing.assert_allclose(result.objective, brute_force(problem)[0], rtol=1e-4)
-        assert verify(result.certificate, X, y).gap <= 1e-4
-
-
-def test_rules_that_lose_are_deprecated():
-    for rule in RULES:
-        if rule == DEFAULT_RULE:
-            continue
-        with pytest.warns(FutureWarning, match=f"branching='{rule}' is deprecated"):
-            TreeOptions(branching=rule)
 
 
 def test_without_tolerance_only_rounding_is_left_of_the_gap():

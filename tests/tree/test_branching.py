@@ -9,7 +9,7 @@ from scipy.stats import spearmanr
 from frugalsvm import Problem
 from frugalsvm.engine.perspective import region_request
 from frugalsvm.engine.protocol import WorkingSet
-from frugalsvm.tree.branching import RULES, Reliability, expected_gains, make_rule
+from frugalsvm.tree.branching import Reliability, expected_gains
 from frugalsvm.tree.node import BranchingData, Node
 from frugalsvm.tree.parameters import TreeParameters
 
@@ -33,7 +33,6 @@ class Found(NamedTuple):
     """The part of a result that rankings use."""
 
     z: np.ndarray
-    squares: np.ndarray
     curvature: np.ndarray
     bound: float = 1.0
 
@@ -47,18 +46,13 @@ def pair_of(node, gain_in, gain_out, is_open=True):
     return inside, outside
 
 
-def test_rules_rank_by_z_prices_and_expected_gains():
+def test_features_are_ranked_by_expected_gains_and_z():
     free = np.arange(30)
     rng = np.random.default_rng(0)
     most, by_z = PARAMETERS.max_ranked, PARAMETERS.near_ranked_by_z
-    found = Found(rng.random(30), rng.random(30), rng.random(30))
-    closest = make_rule("most-fractional", 30).rank(free, found, FAR)
+    found = Found(rng.random(30), rng.random(30))
     by_closeness = np.argsort(np.abs(found.z - 0.5), kind="stable")[:most]
-    np.testing.assert_array_equal(closest, by_closeness)
-    largest = make_rule("reduced-cost", 30).rank(free, found, FAR)
-    expected = np.argsort(-found.squares, kind="stable")[:most]
-    np.testing.assert_array_equal(largest, expected)
-    rule = make_rule("reliability", 30)
+    rule = Reliability(30)
     product = np.prod(expected_gains(found.z, found.curvature), axis=0)
     expected = np.argsort(-product, kind="stable")[:most]
     np.testing.assert_array_equal(rule.rank(free, found, FAR), expected)
@@ -68,31 +62,10 @@ def test_rules_rank_by_z_prices_and_expected_gains():
     # Near the cutoff the most fractional features come first, then those with large
     # gains, unless there are few features.
     np.testing.assert_array_equal(rule.rank(free, found, found.bound), expected)
-    near = make_rule("reliability", MANY).rank(free, found, found.bound)
+    near = Reliability(MANY).rank(free, found, found.bound)
     np.testing.assert_array_equal(near[:by_z], by_closeness[:by_z])
     others = [j for j in expected if j not in near[:by_z]]
     assert near[by_z:].tolist() == others[: most - by_z]
-
-
-@pytest.mark.parametrize("name", ["most-fractional", "reduced-cost"])
-def test_rules_without_lookahead_take_the_first_feature(name):
-    rule = make_rule(name, 10)
-    node = node_of([7, 3])
-    proposal = rule.propose(node, FAR)
-    assert proposal.features == [7]
-    pair = pair_of(node, 0.0, 0.0)
-    assert rule.pick(node, proposal, {7: pair}) is pair
-
-
-def test_strong_branching_picks_the_largest_product():
-    rule = make_rule("strong", 10)
-    node = node_of(range(8))
-    proposal = rule.propose(node, FAR)
-    assert proposal.features == [0, 1, 2, 3, 4, 5]
-    gains = [(1.0, 1.0), (9.0, 0.0), (2.0, 1.5), (1.5, 2.0), (0.0, 9.0), (1.0, 2.0)]
-    pairs = {j: pair_of(node, *gain) for j, gain in enumerate(gains)}
-    # Ties go to the feature that is ranked first.
-    assert rule.pick(node, proposal, pairs) is pairs[2]
 
 
 def test_reliability_branching_tries_unknown_features():
@@ -200,15 +173,10 @@ def test_first_ranked_features_gain_much(m, n):
     assert products[np.argmax(expected)] > 0.5 * products.max()
 
 
-def test_every_rule_name_is_known():
-    for name in RULES:
-        assert make_rule(name, 3).propose(node_of([1]), FAR).features == [1]
-
-
-def test_rules_take_their_parameters():
+def test_the_rule_takes_its_parameters():
     few = TreeParameters(max_ranked=3, look_ahead_max_features=5)
     rng = np.random.default_rng(0)
-    found = Found(rng.random(30), rng.random(30), rng.random(30))
-    for name in RULES:
-        assert make_rule(name, 30, few).rank(np.arange(30), found, FAR).size == 3
-    assert make_rule("reliability", 6, few).width == 1
+    found = Found(rng.random(30), rng.random(30))
+    rule = Reliability(30, parameters=few)
+    assert rule.rank(np.arange(30), found, FAR).size == 3
+    assert Reliability(6, parameters=few).width == 1

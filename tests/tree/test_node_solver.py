@@ -7,7 +7,7 @@ from frugalsvm.checker import PackedPoint, unpack
 from frugalsvm.engine.perspective import perspective
 from frugalsvm.run.incumbent import Incumbent
 from frugalsvm.search.evaluator import Evaluator
-from frugalsvm.tree.branching import RULES, make_rule
+from frugalsvm.tree.branching import Reliability
 from frugalsvm.tree.evaluation import Evaluation, run_evaluations
 from frugalsvm.tree.expansion import Expansion
 from frugalsvm.tree.node import Node
@@ -16,12 +16,12 @@ from tests.reference import brute_force
 from tests.tree.problems import KINDS, small_problem
 
 
-def solver_of(problem, rule="reliability", incumbent=None, kind=None, **arguments):
+def solver_of(problem, incumbent=None, kind=None, **arguments):
     arguments = {"should_stop": lambda: False, "keep_points": False} | arguments
     return NodeSolver(
         problem,
         Incumbent(1e-6) if incumbent is None else incumbent,
-        make_rule(rule, problem.n_features),
+        Reliability(problem.n_features),
         AllFeatures() if kind is None else kind,
         tried=set(),
         **arguments,
@@ -61,11 +61,10 @@ class Blind(AllFeatures):
         return None
 
 
-@pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("seed", [4, 5])
-def test_children_cover_their_parent(rule, seed):
+def test_children_cover_their_parent(seed):
     problem, _, _ = small_problem("random", seed)
-    solver = solver_of(problem, rule, kind=Blind())
+    solver = solver_of(problem, kind=Blind())
     root = solver.make_root()
     expansion = Expansion(solver, root)
     run_evaluations(solver.engine, [expansion])

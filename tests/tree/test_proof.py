@@ -281,13 +281,12 @@ def test_the_checker_imports_nothing_of_the_solver():
                 assert {name.split(".")[0] for name in names} <= TRUSTED
 
 
-@pytest.mark.filterwarnings("ignore:branching:FutureWarning")
 def test_stored_points_keep_the_proof():
     # Points were once rounded for storage, which lost bounds that just sufficed.
     problem, X, y = small_problem("separable", 90363)
     result = solve(
         problem, method="branch-and-bound", gap_tol=1e-6, certificate=True,
-        random_state=0, method_options={"patience": 0, "branching": "reduced-cost"},
+        random_state=0, method_options={"patience": 0},
     )  # fmt: skip
     assert result.status == "optimal"
     assert verify(result.certificate, X, y).gap <= 1e-6

@@ -32,8 +32,9 @@ factor. NaN means rejection.
 
 File: ``.npz`` with the arrays
 
-* ``format``, ``fingerprint`` (SHA-256 of A and y in double precision, samples of weight
-  zero omitted: see ``statement.fingerprint``), ``weights`` (C_i of all samples),
+* ``format``, which is 1;
+* ``fingerprint`` (SHA-256 of A and y in double precision, samples of weight zero
+  omitted: see ``statement.fingerprint``), ``weights`` (C_i of all samples),
   ``fit_intercept``, ``max_features``, ``costs``, ``max_cost``, ``include``,
   ``exclude``: the problem;
 * ``selected``, ``coef`` (a weight for each column of the selected features, one feature
@@ -56,11 +57,7 @@ C_i means C_i. Bytes and steps have no sign. The integers of a file may have 64 
 instead, for problems with a huge C or huge data. The solver packs a point first, and
 then claims what the packed one proves.
 
-Files of format 4 and older list points without their zeros instead, which format 5
-admits, too: ``point_start``, ``point_sample``, ``point_alpha``.
-
-Optional sections, of which a file has all entries or none (since format 4; with at most
-the first, older files have format 2, or 3 with a list):
+Optional sections, of which a file has all entries or none:
 
 * a list, see below;
 * a refit: the SVM on the features ``selected`` or ``include``, with weights of the loss

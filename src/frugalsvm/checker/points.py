@@ -1,4 +1,4 @@
-"""Dual points in files: packed, or as samples and values in older files.
+"""Dual points in files, where they are packed.
 
 Most entries of a dual point are 0 or C_i. A packed point has a bit for each sample that
 is at C_i, a bit for each that is between, and for the latter whole numbers of 32 bits,
@@ -11,11 +11,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
-from .listing import check_starts
 from .reading import require
 
 # Bits of an entry that is between 0 and C, for each type of the steps.
@@ -72,23 +71,12 @@ def unpack(point: PackedPoint, C: np.ndarray) -> np.ndarray:
     return alpha
 
 
-class StoredPoints(Protocol):
-    """The dual points of a file."""
+class StoredPoints:
+    """The checked dual points of a certificate.
 
-    def __len__(self) -> int:
-        """Their number."""
-
-    def __getitem__(self, index: int) -> np.ndarray:
-        """All entries of a point; they may exceed C."""
-
-
-def stored_points(arrays: Mapping[str, np.ndarray], C: np.ndarray) -> StoredPoints:
-    """The checked points of a certificate; C is that of all samples and machines."""
-    return (_Packed if "point_full" in arrays else _Listed)(arrays, C)
-
-
-class _Packed:
-    """Points as bits and steps."""
+    Each is an array of all entries, which may exceed C; C is that of all samples and
+    machines.
+    """
 
     def __init__(self, arrays: Mapping[str, np.ndarray], C: np.ndarray):
         self._C = C
@@ -132,36 +120,3 @@ class _Packed:
             self._full[index], self._between[index], steps, int(self._grid[index])
         )
         return unpack(point, self._C)
-
-
-class _Listed:
-    """Points as samples and values."""
-
-    def __init__(self, arrays: Mapping[str, np.ndarray], C: np.ndarray):
-        self._size = C.size
-        self._samples, self._values = arrays["point_sample"], arrays["point_alpha"]
-        self._start = arrays["point_start"]
-        check_starts(self._start, self._samples.size, "point_start")
-        # Comparisons with NaN are false.
-        require((self._values >= 0).all(), "point_alpha has negative entries")
-        known = (self._samples >= 0) & (self._samples < C.size)
-        require(known.all(), "bad point_sample")
-        # Repeated samples have no meaning, and could take forever to read.
-        rises = self._samples[1:] > self._samples[:-1]
-        rises[self._start[1:-1][_inner(self._start)] - 1] = True
-        require(rises.all(), "samples of a dual point are not in increasing order")
-
-    def __len__(self) -> int:
-        return self._start.size - 1
-
-    def __getitem__(self, index: int) -> np.ndarray:
-        where = slice(self._start[index], self._start[index + 1])
-        alpha = np.zeros(self._size)
-        alpha[self._samples[where]] = self._values[where]
-        return alpha
-
-
-def _inner(starts: np.ndarray) -> np.ndarray:
-    """Which of the starts, except first and last, have entries on both sides."""
-    inner = starts[1:-1]
-    return (inner > 0) & (inner < starts[-1])

@@ -10,7 +10,7 @@ import numpy as np
 from .arithmetic import U, centred, length_bound, sum_of
 from .listing import Listed, check_starts
 from .machines import Machines
-from .points import stored_points
+from .points import StoredPoints
 from .reading import require, within_rounding
 from .statement import Statement
 from .table import SparseColumns
@@ -173,7 +173,7 @@ class ProofTree:
     ):
         self.data = data
         self.listed = listed
-        self.points = stored_points(arrays, np.tile(data.C, data.machines.count))
+        self.points = StoredPoints(arrays, np.tile(data.C, data.machines.count))
         self.fixings = arrays["fixing"]
         self.fixing_start = arrays["fixing_start"]
         check_starts(self.fixing_start, self.fixings.size, "fixing_start")

@@ -16,9 +16,8 @@ from typing import IO, Any, NamedTuple, NoReturn
 
 import numpy as np
 
-# Format of new files, whose dual points are packed. Older ones list them, and have no
-# sections in format 2, a list in format 3, any in format 4.
-FORMAT, SECTION_FORMAT, BOUND_FORMAT, LIST_FORMAT = 5, 4, 2, 3
+# The format that is written and read.
+FORMAT = 1
 # Maximum ratio of unpacked to packed size: a zip bomb has a far larger one. The writer
 # respects it, see ``save_arrays``.
 MAX_RATIO = 100
@@ -43,14 +42,10 @@ VECTORS = {
     "selected": INTEGER, "coef": REAL, "parent": INTEGER, "feature": INTEGER,
     "inside": FLAG, "point": INTEGER, "price": REAL, "fixing_point": INTEGER,
     "fixing_price": REAL, "fixing_start": INTEGER, "fixing": INTEGER,
-}  # fmt: skip
-ENTRIES = {**SCALARS, **VECTORS}
-# Dual points, in one of two forms.
-PACKED_ENTRIES = {
     "point_full": BYTE, "point_between": BYTE, "point_steps": STEP,
     "point_grid": INTEGER,
 }  # fmt: skip
-LISTED_ENTRIES = {"point_start": INTEGER, "point_sample": INTEGER, "point_alpha": REAL}
+ENTRIES = {**SCALARS, **VECTORS}
 # Sections: a file has all entries of one or none.
 LIST_ENTRIES = {
     "threshold": REAL, "listed_start": INTEGER, "listed_feature": INTEGER,
@@ -71,8 +66,6 @@ SECTIONS = (
 )  # fmt: skip
 # What a file has in addition if it has both a refit and several classes.
 CLASS_REFIT_ENTRIES = {"refit_intercepts": REAL}
-# Entries of which files of older formats than ``SECTION_FORMAT`` have none.
-NEW = ("refit_coef", "mean", "groups", "signs", "n_classes")
 # Their entries that are single numbers.
 SECTION_SCALARS = (
     "threshold", "refit_intercept", "refit_objective", "refit_lower_bound", "n_classes",
@@ -85,8 +78,6 @@ MAX_REMARK = 2**24
 MAX_SHOWN = 1000
 KNOWN = {
     **ENTRIES,
-    **PACKED_ENTRIES,
-    **LISTED_ENTRIES,
     **{name: kind for section in SECTIONS for name, kind in section.items()},
     **CLASS_REFIT_ENTRIES,
     REMARK: BYTE,
@@ -130,22 +121,13 @@ def read_arrays(certificate: Any, size: Size | None = None) -> dict[str, np.ndar
         arrays = _read_file(certificate, size)
     else:
         arrays = _read_mapping(getattr(certificate, "arrays", certificate), size)
-    _check_format(int(arrays["format"]), arrays)
+    format = int(arrays["format"])
+    require(format == FORMAT, f"unknown format {format}")
     require(
         str(arrays["checksum"]) == checksum(arrays),
         "its checksum is wrong, so it was damaged or changed",
     )
     return arrays
-
-
-def _check_format(format: int, arrays: Mapping[str, np.ndarray]) -> None:
-    """Older formats are known by their number, and have no newer sections."""
-    old = LIST_FORMAT if "threshold" in arrays else BOUND_FORMAT
-    is_new = any(name in arrays for name in NEW)
-    known = [FORMAT]
-    if "point_full" not in arrays:
-        known += [SECTION_FORMAT] if is_new else [SECTION_FORMAT, old]
-    require(format in known, f"unknown format {format}")
 
 
 def checksum(arrays: Mapping[str, np.ndarray]) -> str:
@@ -288,9 +270,7 @@ def _read_mapping(mapping: Any, size: Size | None) -> dict[str, np.ndarray]:
 
 
 def _check_names(names: list[Any]) -> None:
-    is_packed = any(name in names for name in PACKED_ENTRIES)
-    points = PACKED_ENTRIES if is_packed else LISTED_ENTRIES
-    entries = [*ENTRIES, *points, *([REMARK] * (REMARK in names))]
+    entries = [*ENTRIES, *([REMARK] * (REMARK in names))]
     for section in SECTIONS:
         if any(name in names for name in section):
             entries += section
@@ -393,20 +373,12 @@ def _check_points(count: Mapping[str, int], most: int, size: int) -> None:
 
     Samples of weight zero have no bits, but the weights are not known here.
     """
-    is_packed = "point_full" in count
-    points = count["point_grid"] if is_packed else count["point_start"] - 1
-    require(0 <= points <= most, "there are more dual points than nodes can use")
-    if is_packed:
-        require(
-            count["point_full"] == count["point_between"] <= points * -(-size // 8),
-            "point_full and point_between have inconsistent lengths",
-        )
-        require(
-            count["point_steps"] <= 8 * count["point_between"],
-            "point_steps is too long",
-        )
-        return
+    points = count["point_grid"]
+    require(points <= most, "there are more dual points than nodes can use")
     require(
-        count["point_sample"] == count["point_alpha"] <= points * size,
-        "point_sample and point_alpha have inconsistent lengths",
+        count["point_full"] == count["point_between"] <= points * -(-size // 8),
+        "point_full and point_between have inconsistent lengths",
+    )
+    require(
+        count["point_steps"] <= 8 * count["point_between"], "point_steps is too long"
     )

@@ -66,7 +66,6 @@ def alternatives(
     missing: opt.Missing = None,
     min_level: opt.MinLevel = MIN_LEVEL,
     unlabelled: opt.Unlabelled = REFUSE,
-    impute: opt.Impute = None,
     certificate: Annotated[
         str | None, typer.Option(help="Write the proof that the list is complete.")
     ] = None,
@@ -112,7 +111,7 @@ def alternatives(
     parse_C(str(C))
     source = DataOptions(
         data, target, positive, tuple(exclude or ()), tuple(keep or ()),
-        tuple(categorical or ()), parse_missing(session, missing, impute), encoding,
+        tuple(categorical or ()), parse_missing(missing), encoding,
         costs, parse_formats(decimal, thousands), parse_class_weight(class_weight),
         split_categories, parse_unlabelled(unlabelled),
         Layout(sheet, transpose, labels), min_level=min_level,

@@ -48,7 +48,6 @@ def fit(
     missing: opt.Missing = None,
     min_level: opt.MinLevel = MIN_LEVEL,
     unlabelled: opt.Unlabelled = REFUSE,
-    impute: opt.Impute = None,
     folds: opt.Folds = 5,
     calibrate: Annotated[
         bool,
@@ -138,7 +137,7 @@ def fit(
     search = Search(effort, time_limit, jobs, session.seed)
     source = DataOptions(
         data, target, positive, tuple(exclude or ()), tuple(keep or ()),
-        tuple(categorical or ()), parse_missing(session, missing, impute), encoding,
+        tuple(categorical or ()), parse_missing(missing), encoding,
         costs, parse_formats(decimal, thousands), parse_class_weight(class_weight),
         split_categories, parse_unlabelled(unlabelled),
         Layout(sheet, transpose, labels), min_level=min_level,

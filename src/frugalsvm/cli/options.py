@@ -158,10 +158,6 @@ Unlabelled = Annotated[
         metavar="HOW", help="Rows without a target: refuse (an error) or drop."
     ),
 ]
-Impute = Annotated[
-    str | None,
-    typer.Option(metavar="median", help="Deprecated: --missing median.", hidden=True),
-]
 Sheet = Annotated[
     str | None,
     typer.Option(

@@ -12,9 +12,8 @@ from ..run.effort import check_effort
 from ..tables import Numbers, TableError, read_table
 from ..tables.columns import UnclearNumbers, check_usable
 from ..tables.errors import listed, unknown_column
-from ..tables.gaps import INDICATOR, MEDIAN, MODES, REFUSE
+from ..tables.gaps import INDICATOR, MODES, REFUSE
 from .errors import UsageProblem
-from .session import Session
 from .study import AUTO, PreparedTable
 
 DROP = "drop"
@@ -101,18 +100,11 @@ def parse_signs(given: Iterable[str] | None) -> dict[str, int]:
     return signs
 
 
-def parse_missing(session: Session, missing: str | None, impute: str | None) -> str:
-    """What becomes of missing values; --impute median is the older name of a mode."""
-    if impute not in (None, MEDIAN):
-        raise UsageProblem(f"--impute must be median, got {impute!r}.")
+def parse_missing(missing: str | None) -> str:
+    """What becomes of missing values."""
     if missing not in (None, *MODES):
         raise UsageProblem(f"--missing must be {_either(MODES)}; got {missing!r}.")
-    if impute is None:
-        return missing or INDICATOR
-    if missing not in (None, MEDIAN):
-        raise UsageProblem(f"--impute median contradicts --missing {missing}.")
-    session.warn("--impute median is deprecated; use --missing median")
-    return MEDIAN
+    return missing or INDICATOR
 
 
 def parse_unlabelled(text: str) -> bool:

@@ -93,7 +93,6 @@ def path(
     missing: opt.Missing = None,
     min_level: opt.MinLevel = MIN_LEVEL,
     unlabelled: opt.Unlabelled = REFUSE,
-    impute: opt.Impute = None,
     folds: opt.Folds = 5,
     report: opt.ReportFile = None,
     sheet: opt.Sheet = None,
@@ -131,7 +130,7 @@ def path(
     search = Search(effort, time_limit, jobs, session.seed)
     source = DataOptions(
         data, target, positive, tuple(exclude or ()), tuple(keep or ()),
-        tuple(categorical or ()), parse_missing(session, missing, impute), encoding,
+        tuple(categorical or ()), parse_missing(missing), encoding,
         formats=parse_formats(decimal, thousands),
         class_weight=parse_class_weight(class_weight), is_split=split_categories,
         drops_unlabelled=parse_unlabelled(unlabelled),

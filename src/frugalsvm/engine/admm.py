@@ -14,20 +14,14 @@ Iterations are Douglas-Rachford steps on ``state``, one row for each region: the
 plus their multipliers (n entries), the margins plus theirs (m), and the scale at which
 z is cut (one). They are in single precision: nothing here is part of a proof. The dual
 point that comes out is valid for any state once it is repaired.
-
-The functions take arrays of the library of a device (``engine.devices``), and call
-NumPy only to prepare the matrices.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import ModuleType
 from typing import NamedTuple
 
 import numpy as np
-
-from .devices import CPU, Array, Device
 
 SINGLE = np.float32
 # Limits of the scales.
@@ -41,8 +35,6 @@ class StepMatrices(NamedTuple):
 
     Attributes
     ----------
-    device : Device
-        Has the arrays.
     backward : array (n + m, n)
         From targets of weights and margins to the weights that are nearest.
     forward : array (n + 1, m)
@@ -54,11 +46,10 @@ class StepMatrices(NamedTuple):
     penalty : float
     """
 
-    device: Device
-    backward: Array
-    forward: Array
-    y: Array
-    lowest: Array
+    backward: np.ndarray
+    forward: np.ndarray
+    y: np.ndarray
+    lowest: np.ndarray
     penalty: float
 
 
@@ -73,20 +64,15 @@ class BatchRegions(NamedTuple):
         The number of features with all that are forced.
     """
 
-    free: Array
-    forced: Array
-    total: Array
+    free: np.ndarray
+    forced: np.ndarray
+    total: np.ndarray
 
 
 def make_system(
-    rows: np.ndarray,
-    y: np.ndarray,
-    C: np.ndarray,
-    intercept: bool,
-    penalty: float,
-    device: Device = CPU,
+    rows: np.ndarray, y: np.ndarray, C: np.ndarray, intercept: bool, penalty: float
 ) -> StepMatrices:
-    """The system for some signed rows, on a device."""
+    """The system for some signed rows."""
     n, m = rows.shape
     labels = y if intercept else np.zeros(m)
     centred = rows - np.outer(rows @ (labels / m), labels)
@@ -97,35 +83,35 @@ def make_system(
         inverse = np.full((n, n), np.nan)
     backward = np.vstack([inverse, penalty * (inverse @ centred).T])
     forward = np.vstack([centred, labels / m])
-
-    def put(array: np.ndarray) -> Array:
-        return device.put(array.astype(SINGLE))
-
+    lowest = -C / penalty
     return StepMatrices(
-        device, put(backward), put(forward), put(labels), put(-C / penalty), penalty
+        backward.astype(SINGLE),
+        forward.astype(SINGLE),
+        labels.astype(SINGLE),
+        lowest.astype(SINGLE),
+        penalty,
     )
 
 
 def iterate(
     system: StepMatrices,
     choice: BatchRegions,
-    state: Array,
+    state: np.ndarray,
     steps: int,
     tries: int,
     over: float,
     should_stop: Callable[[], bool],
-) -> tuple[Array, Array]:
+) -> tuple[np.ndarray, np.ndarray]:
     """Change the states by some steps; return their z and their dual points.
 
     ``tries`` is the number of Newton steps for the first scales, ``over`` the factor of
     over-relaxation. The dual points are within their box, up to rounding, but not
     balanced.
     """
-    xp = system.device.xp
     n = choice.free.shape[1]
     p, q, scale = state[:, :n], state[:, n:-1], state[:, -1:]
-    targets = xp.empty_like(state[:, :-1])
-    weights = xp.empty_like(state[:, : n + 1])
+    targets = np.empty_like(state[:, :-1])
+    weights = np.empty_like(state[:, : n + 1])
     for _ in range(steps):
         if should_stop():
             break
@@ -139,50 +125,52 @@ def iterate(
         weights[:, n] = targets[:, n:] @ system.y
         p += over * (weights[:, :n] - chosen)
         q += over * (weights @ system.forward - s)
-    z = _cut(xp, _sizes(xp, choice, p) * scale)
+    z = _cut(_sizes(choice, p) * scale)
     return z, -system.penalty * _multipliers(system, q)
 
 
-def _multipliers(system: StepMatrices, q: Array) -> Array:
+def _multipliers(system: StepMatrices, q: np.ndarray) -> np.ndarray:
     """The multipliers of the margins, divided by the penalty."""
-    xp = system.device.xp
-    return xp.maximum(xp.clip(q - 1.0, None, 0.0), system.lowest)
+    return np.maximum(np.clip(q - 1.0, None, 0.0), system.lowest)
 
 
-def _sizes(xp: ModuleType, choice: BatchRegions, p: Array) -> Array:
-    sizes = xp.abs(p)
+def _sizes(choice: BatchRegions, p: np.ndarray) -> np.ndarray:
+    sizes = np.abs(p)
     sizes *= choice.free
     sizes += choice.forced
     return sizes
 
 
-def _cut(xp: ModuleType, scaled: Array) -> Array:
+def _cut(scaled: np.ndarray) -> np.ndarray:
     scaled -= 1.0
-    return xp.clip(scaled, 0.0, 1.0)
+    return np.clip(scaled, 0.0, 1.0)
 
 
 def _chosen(
-    system: StepMatrices, choice: BatchRegions, p: Array, scale: Array, tries: int
-) -> Array:
+    system: StepMatrices,
+    choice: BatchRegions,
+    p: np.ndarray,
+    scale: np.ndarray,
+    tries: int,
+) -> np.ndarray:
     """The weights nearest to p in the sense of the k-support norm; updates the scale.
 
     They are ``p z / (1 + z)`` with ``z = clip(scale |p| - 1, 0, 1)`` of the given sum.
     The scale is found by Newton steps; in one iteration it moves little.
     """
-    xp = system.device.xp
-    sizes = _sizes(xp, choice, p)
+    sizes = _sizes(choice, p)
     for _ in range(tries):
-        z = _cut(xp, sizes * scale)
-        lacking = choice.total - xp.sum(z, axis=1, keepdims=True)
+        z = _cut(sizes * scale)
+        lacking = choice.total - np.sum(z, axis=1, keepdims=True)
         between = (z > 0.0) & (z < 1.0)
-        slope = xp.sum(sizes * between, axis=1, keepdims=True)
+        slope = np.sum(sizes * between, axis=1, keepdims=True)
         # Without a slope, all z are at their limits: go up or down quickly.
-        guess = xp.where(
-            slope > 0.0, lacking / xp.clip(slope, 1e-30, None), lacking * scale
+        guess = np.where(
+            slope > 0.0, lacking / np.clip(slope, 1e-30, None), lacking * scale
         )
-        scale += xp.maximum(xp.minimum(guess, scale), -0.5 * scale)
-        scale[...] = xp.clip(scale, LEAST_SCALE, LARGEST_SCALE)
-    z = _cut(xp, sizes * scale)
+        scale += np.maximum(np.minimum(guess, scale), -0.5 * scale)
+        scale[...] = np.clip(scale, LEAST_SCALE, LARGEST_SCALE)
+    z = _cut(sizes * scale)
     chosen = p * z
     z += 1.0
     chosen /= z

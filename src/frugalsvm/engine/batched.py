@@ -18,7 +18,6 @@ import numpy as np
 
 from ..kernels.batch_bounds import BatchBounds, RegionBatch, bound_rows, repair_rows
 from .admm import FORCED, SINGLE, BatchRegions, StepMatrices, iterate, make_system
-from .devices import CPU, DEVICES, Array, Device
 from .native import NativeEngine
 from .protocol import RelaxationRequest, RelaxationResult
 from .region import Region
@@ -36,7 +35,7 @@ class _PreparedFeatures(NamedTuple):
     """
 
     features: np.ndarray
-    columns: Array
+    columns: np.ndarray
     system: StepMatrices
 
 
@@ -69,8 +68,6 @@ class BatchedEngine(NativeEngine):
     ----------
     native : NativeEngine
         For data that ``why_not_batched`` has nothing against.
-    device : Device, optional
-        Where the iterations and the products with the data are computed.
 
     Attributes
     ----------
@@ -78,12 +75,11 @@ class BatchedEngine(NativeEngine):
         How many open nodes of a tree make a good batch.
     """
 
-    def __init__(self, native: NativeEngine, device: Device = CPU):
+    def __init__(self, native: NativeEngine):
         super().__init__(native.data, native.parameters, native.columns)
-        parameters, place = native.parameters.batch, DEVICES.index(device.name)
-        self.open_nodes = parameters.open_nodes[place]
-        self._device = device
-        self._rows = parameters.rows[place]
+        parameters = native.parameters.batch
+        self.open_nodes = parameters.open_nodes
+        self._rows = parameters.rows
         self._penalty = parameters.penalty * float(native.data.C.mean())
         # Both are replaced as a whole: threads may share the engine.
         self._part: _PreparedFeatures | None = None
@@ -115,7 +111,7 @@ class BatchedEngine(NativeEngine):
             several = places[: self._rows]
             try:
                 results = self._together([requests[t] for t in several], steps)
-            except self._device.out_of_memory:
+            except MemoryError:
                 if len(several) == 1:
                     break
                 # Smaller batches from now on.
@@ -141,7 +137,7 @@ class BatchedEngine(NativeEngine):
                 self._part_for(regions), _batch_of(regions), state,
                 parameters.first_steps, parameters.first_tries,
             )  # fmt: skip
-        except self._device.out_of_memory:
+        except MemoryError:
             return
         if np.isfinite(state).all():
             self._first_state = state[0]
@@ -165,7 +161,8 @@ class BatchedEngine(NativeEngine):
             points = _shifted(points, data.y, data.C)
         points = repair_rows(points, data.y, data.C, data.intercept)
         products = np.zeros((len(requests), self.n_features))
-        products[:, part.features] = self._products(part, points)
+        # In double precision; bounds cover every order of summation.
+        products[:, part.features] = points @ part.columns
         cutoffs = np.array([request.cutoff for request in requests])
         found = bound_rows(data, points, products, batch, cutoffs)
         return self._results(requests, batch, steps, points, found, z, state)
@@ -189,17 +186,11 @@ class BatchedEngine(NativeEngine):
         return part
 
     def _make_part(self, features: np.ndarray) -> _PreparedFeatures:
-        data, device = self.data, self._device
+        data = self.data
         rows = data.A[features]
         with np.errstate(over="ignore", invalid="ignore"):
-            system = make_system(
-                rows, data.y, data.C, data.intercept, self._penalty, device
-            )
-        return _PreparedFeatures(features, device.put(rows.T), system)
-
-    def _products(self, part: _PreparedFeatures, points: np.ndarray) -> np.ndarray:
-        """Products in double precision; their bounds cover every order of summation."""
-        return self._device.get(self._device.put(points) @ part.columns)
+            system = make_system(rows, data.y, data.C, data.intercept, self._penalty)
+        return _PreparedFeatures(features, rows.T, system)
 
     def _iterate(
         self,
@@ -210,10 +201,10 @@ class BatchedEngine(NativeEngine):
         tries: int,
     ) -> tuple[np.ndarray, np.ndarray]:
         """Change states by some steps; return z of all features and dual points."""
-        n, device = self.n_features, self._device
+        n = self.n_features
         own = np.concatenate([part.features, np.arange(n, n + self.n_samples + 1)])
-        moving = device.put(state[:, own])
-        choice = _choice(batch, n, part.features, device)
+        moving = state[:, own]
+        choice = _choice(batch, n, part.features)
         z = np.zeros((state.shape[0], n))
         # What overflows single precision ends as a dual point of zeros.
         with np.errstate(over="ignore", invalid="ignore"):
@@ -221,9 +212,9 @@ class BatchedEngine(NativeEngine):
                 part.system, choice, moving, steps, tries,
                 self.parameters.batch.over_relaxation, lambda: bool(self.data.stop[0]),
             )  # fmt: skip
-        z[:, part.features] = np.nan_to_num(device.get(found))
-        state[:, own] = device.get(moving)
-        return z, device.get(alpha)
+        z[:, part.features] = np.nan_to_num(found)
+        state[:, own] = moving
+        return z, alpha
 
     def _results(
         self,
@@ -270,9 +261,7 @@ def _starts(parts: list[np.ndarray]) -> np.ndarray:
     return np.cumsum([0, *(part.shape[0] for part in parts)])
 
 
-def _choice(
-    batch: RegionBatch, n: int, features: np.ndarray, device: Device
-) -> BatchRegions:
+def _choice(batch: RegionBatch, n: int, features: np.ndarray) -> BatchRegions:
     """What regions decide about some of n features."""
     count = batch.k.shape[0]
     free = np.zeros((count, n), dtype=SINGLE)
@@ -282,8 +271,7 @@ def _choice(
     free[rows.repeat(np.diff(batch.free_starts)), batch.free] = 1.0
     forced[rows.repeat(n_forced), batch.forced] = FORCED
     total = (batch.k + n_forced).astype(SINGLE)[:, np.newaxis]
-    parts = free[:, features], forced[:, features], total
-    return BatchRegions(*(device.put(part) for part in parts))
+    return BatchRegions(free[:, features], forced[:, features], total)
 
 
 def _shifted(points: np.ndarray, y: np.ndarray, C: np.ndarray) -> np.ndarray:

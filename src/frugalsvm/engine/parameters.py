@@ -62,11 +62,10 @@ class BatchParameters:
     # Newton steps for the scale of z at the first step, with a parent and without.
     tries: int = 3
     first_tries: int = 40
-    # Most regions that are relaxed side by side, on the CPU, where their states should
-    # fit the cache, and on a GPU.
-    rows: tuple[int, int] = (256, 16384)
-    # Open nodes of a tree at a time, on both.
-    open_nodes: tuple[int, int] = (64, 2048)
+    # Most regions that are relaxed side by side: their states should fit the cache.
+    rows: int = 256
+    # Open nodes of a tree at a time.
+    open_nodes: int = 64
     # Regions from which features that none of them can use are dropped, and the
     # fraction of the features that must be left at most.
     min_rows_to_drop: int = 16

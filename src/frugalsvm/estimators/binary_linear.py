@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -44,13 +43,6 @@ class BinaryLinearClassifier(
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = self._takes_classes
         return tags
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        super().__setstate__(state)
-        # Pickles of earlier versions lack the parameters that were added since.
-        for name, one in signature(type(self).__init__).parameters.items():
-            if name != "self" and name not in vars(self):
-                setattr(self, name, one.default)
 
     def decision_function(self, X: ArrayLike) -> np.ndarray:
         """Signed scores of samples; positive ones mean ``classes_[1]``.

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 
+from ..problem.options import METHOD_NAMES
 from ..run.effort import EFFORTS
 from ..run.progress import Callback
 from ..run.supervision import Hold
@@ -19,19 +20,6 @@ from .binary_linear import all_or_nothing, check_sample_weight
 from .budgeted import BudgetedClassifier
 from .models import codes_of
 from .parameters import Constraint
-
-# The methods of ``solve``. It is imported lazily, so that a model loaded from a file
-# can predict without Numba.
-METHOD_NAMES = (
-    "auto",
-    "branch-and-bound",
-    "exact",
-    "heuristic",
-    "kernel-search",
-    "local-search",
-    "relax-and-round",
-    "swap",
-)
 
 
 class FrugalSVC(BudgetedClassifier):

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import Tags
 
+from ..problem.options import METHOD_NAMES
 from ..run.effort import EFFORTS
 from ..run.supervision import Hold
 from . import parameters as may_be
@@ -18,7 +19,6 @@ from .cells import SHARE_OF_FOLDS, ChoiceCallback, Watch, WatchedFolds, watched_
 from .choice import DEFAULT_RULE, RULES, Choice
 from .final_fit import FinalFit
 from .folds import fold_seeds
-from .frugal_svc import METHOD_NAMES
 from .grid import is_word
 from .models import codes_of
 from .parameters import Constraint

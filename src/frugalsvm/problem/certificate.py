@@ -14,7 +14,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from ..checker import FORMAT, checksum, read_arrays, save_arrays
+from ..checker import checksum, read_arrays, save_arrays
 from .files import write_whole
 
 
@@ -107,7 +107,7 @@ class Certificate:
         )  # fmt: skip
 
     def _with(self, **entries: np.ndarray) -> Certificate:
-        arrays = {**self.arrays, **entries, "format": np.array(FORMAT)}
+        arrays = {**self.arrays, **entries}
         return Certificate(arrays | {"checksum": np.array(checksum(arrays))})
 
     @property

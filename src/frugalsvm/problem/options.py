@@ -7,6 +7,19 @@ from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any
 
+# The methods of ``solve``. They are listed here so that a model loaded from a file can
+# predict without Numba, which the methods need.
+METHOD_NAMES = (
+    "auto",
+    "branch-and-bound",
+    "exact",
+    "heuristic",
+    "kernel-search",
+    "local-search",
+    "relax-and-round",
+    "swap",
+)
+
 
 @dataclass(frozen=True)
 class Options:

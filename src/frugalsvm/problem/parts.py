@@ -8,7 +8,6 @@ from typing import Any, NamedTuple, Self, TypeVar, cast
 import numpy as np
 
 from ..engine.columns import Columns
-from ..engine.rows import RowCache
 from ..engine.source import Source
 from ..kernels.data import NEVER
 from .constraints import Constraints
@@ -76,9 +75,8 @@ class Parts:
         return state | {"parameters": self.context.parameters}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        parts = dict(state) if "data" in state else _parts_of_old(state)
-        parts.setdefault("columns", Columns.single(parts["data"].n_columns))
-        parameters = parts.pop("parameters", ())
+        parts = dict(state)
+        parameters = parts.pop("parameters")
         machines = getattr(parts["data"], "parts", ())
         for part in (*parts.values(), *machines):
             _freeze(part)
@@ -216,18 +214,3 @@ def _freeze(part: Any) -> None:
     for value in vars(part).values():
         if isinstance(value, np.ndarray):
             freeze(value)
-
-
-def _parts_of_old(state: dict[str, Any]) -> dict[str, Any]:
-    """The parts of a problem that was pickled before there were any."""
-    cache = state["_cache"]
-    data = SignedData(
-        state["y"], state["fit_intercept"], state["shift"], state["_A"],
-        state["source"], state["_unshifted"], None if cache is None else RowCache(),
-    )  # fmt: skip
-    loss = HingeLoss(state["weights"], state["C"], state["_sample_weight"])
-    constraints = Constraints(
-        state["max_features"], state["costs"], state["max_cost"], state["include"],
-        state["exclude"], not state["_has_unit_costs"],
-    )  # fmt: skip
-    return {"data": data, "loss": loss, "constraints": constraints}

@@ -45,7 +45,7 @@ def may_batch(problem: Problem, options: Options) -> bool:
     """Whether a tree may relax nodes in batches; ValueError if it should but cannot."""
     if not isinstance(options, TreeOptions):
         return False
-    engine = engines.engine_of(problem, options.engine, options.device)
+    engine = engines.engine_of(problem, options.engine)
     return isinstance(engine, BatchedEngine)
 
 

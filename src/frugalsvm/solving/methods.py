@@ -6,14 +6,13 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
-from ..problem.options import Options
+from ..problem.options import METHOD_NAMES, Options
 from ..search.restarts import SwapOptions
 from ..tree.branch_and_bound import TreeOptions
 from .contract import Context, Method, Outcome
 from .search import RoundOptions, branch_and_bound, relax_and_round, swap
 
 __all__ = [
-    "METHOD_NAMES",
     "Context",
     "Method",
     "Outcome",
@@ -27,15 +26,13 @@ _NATIVE = {
     "relax-and-round": Method(relax_and_round, RoundOptions),
     "swap": Method(swap, SwapOptions),
 }
-_OF_THE_PAPER = ("exact", "heuristic", "kernel-search", "local-search")
-METHOD_NAMES = tuple(sorted((*_NATIVE, *_OF_THE_PAPER)))
 
 
 def find_method(name: str) -> Method:
     """A method by its name."""
     if name in _NATIVE:
         return _NATIVE[name]
-    if name in _OF_THE_PAPER:
+    if name in METHOD_NAMES:
         # Imported here, so that the paper package is loaded only if it is needed.
         from ..paper.methods import METHODS
 

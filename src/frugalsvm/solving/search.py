@@ -47,7 +47,7 @@ def swap(context: Context, options: SwapOptions) -> Outcome:
 def branch_and_bound(context: Context, options: TreeOptions) -> Outcome:
     """Swap descents from the starts, then a tree if its work limit allows one."""
     # At once, because it may refuse the problem.
-    engine = engine_of(context.problem, options.engine, options.device)
+    engine = engine_of(context.problem, options.engine)
     least = LEAST_NODES * node_work(context.problem.engine)
     stages = _stages(context, options)
     without_tree = [one for one in stages if one.tree_work < least]

@@ -6,13 +6,11 @@ between, the swap search looks for better solutions.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from ..engine.devices import DEVICES
 from ..engine.protocol import Engine
 from ..problem.options import check_choice, check_integer
 from ..problem.problem import Problem
@@ -20,7 +18,7 @@ from ..run.effort import Stage
 from ..run.monitor import Monitor
 from ..search.restarts import RestartSearch, SwapOptions
 from .best_first import BestFirstTree, Policy
-from .branching import DEFAULT_RULE, RULES, make_rule
+from .branching import Reliability
 from .diving import Diving
 from .engines import ENGINES, nodes_together
 from .node import Node
@@ -37,9 +35,6 @@ class TreeOptions(SwapOptions):
 
     Parameters
     ----------
-    branching : str, default="reliability"
-        The other rules, ``most-fractional``, ``reduced-cost`` and ``strong``, take more
-        nodes and more time; they are deprecated and will be removed in version 0.2.
     max_megabytes : int, default=4000
         Memory limit of the nodes, at which the search ends.
     engine : {"auto", "interior-point", "batched"}, default="auto"
@@ -49,29 +44,15 @@ class TreeOptions(SwapOptions):
         and slower elsewhere; ``auto`` tries both on some nodes of a tree that takes
         longer than seconds. Bounds are as reliable. ``batched`` takes no groups, signs,
         feature costs or several classes.
-    device : {"cpu", "cuda"}, default="cpu"
-        Where batches are computed. ``cuda``, which needs a GPU and PyTorch (``pip
-        install 'frugalsvm[gpu]'``), takes what ``batched`` takes.
     """
 
-    branching: str = DEFAULT_RULE
     max_megabytes: int = 4000
     engine: str = ENGINES[0]
-    device: str = DEVICES[0]
 
     def check(self) -> None:
         """Raise ValueError if an option is invalid."""
         super().check()
-        check_choice("branching", self.branching, RULES)
         check_choice("engine", self.engine, ENGINES)
-        check_choice("device", self.device, DEVICES)
-        if self.branching != DEFAULT_RULE:
-            warnings.warn(
-                f"branching={self.branching!r} is deprecated and will be removed in "
-                f"version 0.2; {DEFAULT_RULE!r}, the default, needs fewer nodes.",
-                FutureWarning,
-                stacklevel=2,
-            )
         check_integer("max_megabytes", self.max_megabytes, 1)
 
 
@@ -229,10 +210,11 @@ def branch_and_bound(
     is_limited = first.tree_work < np.inf
     counts_work = is_limited or n_features > parameters.counts_work_above
     incumbent = monitor.incumbent
-    rule = make_rule(
-        options.branching, problem.n_features, parameters,
-        lambda: nodes_together(engine) > 1,
-    )  # fmt: skip
+    rule = Reliability(
+        problem.n_features,
+        parameters=parameters,
+        is_crude=lambda: nodes_together(engine) > 1,
+    )
     tried: set[bytes] = set()
 
     def make_solver() -> NodeSolver:

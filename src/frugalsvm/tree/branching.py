@@ -1,8 +1,8 @@
-"""Branching rules.
+"""The branching rule.
 
-A rule ranks the free features of a node once its relaxation is solved. When the node is
-expanded, the rule proposes features whose children are to be evaluated, learns from
-them, and picks a pair. Rules that look ahead propose several features, the others one.
+It ranks the free features of a node once its relaxation is solved. When the node is
+expanded, it proposes features whose children are to be evaluated, learns from them, and
+picks a pair.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..engine.protocol import RelaxationResult
-from ..kernels.branching import largest, most_fractional, most_gaining
+from ..kernels.branching import most_fractional, most_gaining
 from .node import BranchingData, Node
 from .parameters import DEFAULTS, TreeParameters
 
@@ -42,79 +42,7 @@ class Proposal(NamedTuple):
     expected: float = -np.inf
 
 
-class MostFractional:
-    """The feature whose z is closest to one half.
-
-    Parameters
-    ----------
-    parameters : TreeParameters, optional
-    """
-
-    def __init__(self, parameters: TreeParameters = DEFAULTS):
-        self._parameters = parameters
-
-    def rank(
-        self, free: np.ndarray, found: RelaxationResult, cutoff: float
-    ) -> np.ndarray:
-        """The best features to branch on, most fractional first."""
-        return most_fractional(free, found.z, self._parameters.max_ranked)
-
-    def propose(self, node: Node, cutoff: float) -> Proposal:
-        """The feature that is ranked first."""
-        first = int(_branching_data(node).features[0])
-        return Proposal([first], favourite=first)
-
-    def learn(self, node: Node, feature: int, pair: Pair) -> None:
-        """Record the gains of branching on a feature."""
-
-    def pick(
-        self, node: Node, proposal: Proposal, pairs: dict[int, Pair]
-    ) -> Pair | None:
-        """The best evaluated pair; None if the favourite has yet to be evaluated."""
-        if proposal.favourite in pairs:
-            return pairs[proposal.favourite]
-        least = self._least_gain(node)
-        scores = {j: _score(node, pair, least) for j, pair in pairs.items()}
-        best = max(scores, key=lambda j: scores[j], default=None)
-        if best is None or scores[best] <= proposal.expected:
-            return None
-        return pairs[best]
-
-    def _least_gain(self, node: Node) -> float:
-        # Not zero, since gains are divided; a bound may be zero.
-        return max(self._parameters.min_gain * abs(node.bound), 1e-100)
-
-
-class ReducedCost(MostFractional):
-    """The feature of largest ``c_j^2``: the most expensive one to forbid."""
-
-    def rank(
-        self, free: np.ndarray, found: RelaxationResult, cutoff: float
-    ) -> np.ndarray:
-        """The best features to branch on, largest square first."""
-        return largest(free, found.squares, self._parameters.max_ranked)
-
-
-class Strong(MostFractional):
-    """Look ahead: the feature whose two children gain most, by their product.
-
-    Parameters
-    ----------
-    width : int, default=6
-        Features tried per node.
-    parameters : TreeParameters, optional
-    """
-
-    def __init__(self, width: int = 6, parameters: TreeParameters = DEFAULTS):
-        super().__init__(parameters)
-        self.width = width
-
-    def propose(self, node: Node, cutoff: float) -> Proposal:
-        """The features that are ranked first."""
-        return Proposal(_branching_data(node).features[: self.width].tolist())
-
-
-class Reliability(MostFractional):
+class Reliability:
     """Estimated gains of children, corrected by averages of past gains.
 
     Far from the cutoff, features are ranked by the estimates of ``expected_gains``,
@@ -141,7 +69,7 @@ class Reliability(MostFractional):
         parameters: TreeParameters = DEFAULTS,
         is_crude: Callable[[], bool] = bool,
     ):
-        super().__init__(parameters)
+        self._parameters = parameters
         is_few = n_features <= parameters.look_ahead_max_features
         self.width = width or (2 if is_few else 1)
         self._near = -np.inf if is_few else parameters.near_cutoff
@@ -226,6 +154,23 @@ class Reliability(MostFractional):
                 ratio = min(max(ratio, low), high)
                 known[feature] *= (ratio / known[feature]) ** (1.0 / count)
 
+    def pick(
+        self, node: Node, proposal: Proposal, pairs: dict[int, Pair]
+    ) -> Pair | None:
+        """The best evaluated pair; None if the favourite has yet to be evaluated."""
+        if proposal.favourite in pairs:
+            return pairs[proposal.favourite]
+        least = self._least_gain(node)
+        scores = {j: _score(node, pair, least) for j, pair in pairs.items()}
+        best = max(scores, key=lambda j: scores[j], default=None)
+        if best is None or scores[best] <= proposal.expected:
+            return None
+        return pairs[best]
+
+    def _least_gain(self, node: Node) -> float:
+        # Not zero, since gains are divided; a bound may be zero.
+        return max(self._parameters.min_gain * abs(node.bound), 1e-100)
+
 
 def expected_gains(z: np.ndarray, curvature: np.ndarray) -> Gains:
     """Approximate gains of the bound if z_j becomes one, and if it becomes zero.
@@ -267,24 +212,3 @@ def _scored(
 def _score(node: Node, pair: Pair, least: float) -> float:
     gain_in, gain_out = _gains(node, pair)
     return max(gain_in, least) * max(gain_out, least)
-
-
-DEFAULT_RULE = "reliability"
-RULES = ("most-fractional", "reduced-cost", "strong", DEFAULT_RULE)
-
-
-def make_rule(
-    name: str,
-    n_features: int,
-    parameters: TreeParameters = DEFAULTS,
-    is_crude: Callable[[], bool] = bool,
-) -> MostFractional:
-    """The branching rule of a given name; see ``Reliability``."""
-    if name == DEFAULT_RULE:
-        return Reliability(n_features, parameters=parameters, is_crude=is_crude)
-    simple = {
-        "most-fractional": MostFractional,
-        "reduced-cost": ReducedCost,
-        "strong": Strong,
-    }
-    return simple[name](parameters=parameters)

@@ -7,7 +7,6 @@ from typing import cast
 import numpy as np
 
 from ..engine.batched import BatchedEngine, why_not_batched
-from ..engine.devices import CPU, device_of
 from ..engine.native import NativeEngine
 from ..engine.perspective import region_request
 from ..engine.protocol import Engine
@@ -19,30 +18,21 @@ from ..run.stopping import StopCondition
 AUTO, ALONE, TOGETHER = ENGINES = ("auto", "interior-point", "batched")
 
 
-def engine_of(problem: Problem, name: str, device: str = CPU.name) -> Engine:
-    """The engine of a name; ValueError if it, or the device, does not take a problem.
-
-    A device other than the CPU is for batches only.
-    """
+def engine_of(problem: Problem, name: str) -> Engine:
+    """The engine of a name; ValueError if it does not take a problem."""
     native = problem.engine
-    on_cpu = device == CPU.name
-    if name == ALONE and not on_cpu:
-        raise ValueError(
-            f"method_options['device'] = {device!r} needs engine {TOGETHER!r} or "
-            f"{AUTO!r}, got {name!r}."
-        )
     if name == ALONE:
         return native
     obstacle = _obstacle(problem)
-    if name == AUTO and on_cpu:
+    if name == AUTO:
         is_tried = obstacle is None and may_pay(native)
         return TrialEngine(cast(NativeEngine, native)) if is_tried else native
     if obstacle is not None:
-        option = f"'engine'] = {name!r}" if on_cpu else f"'device'] = {device!r}"
         raise ValueError(
-            f"method_options[{option} does not take {obstacle}; leave the default."
+            f"method_options['engine'] = {name!r} does not take {obstacle}; leave the "
+            "default."
         )
-    return BatchedEngine(cast(NativeEngine, native), device_of(device))
+    return BatchedEngine(cast(NativeEngine, native))
 
 
 def warm_up(stop: StopCondition) -> None:

@@ -19,7 +19,7 @@ from ..engine.region import Region
 from ..problem.problem import Problem
 from ..run.incumbent import Incumbent
 from .best_first import BestFirstTree, Policy
-from .branching import DEFAULT_RULE, make_rule
+from .branching import Reliability
 from .engines import AUTO, engine_of, nodes_together
 from .node import DualPoint, Node
 from .node_solver import AllFeatures, NodeSolver
@@ -274,10 +274,11 @@ class ListingTree(BestFirstTree):
         self.root: Node | None = None
         parameters = problem.parameters(TreeParameters)
         engine = engine_of(problem, AUTO)
-        rule = make_rule(
-            DEFAULT_RULE, problem.n_features, parameters,
-            lambda: nodes_together(engine) > 1,
-        )  # fmt: skip
+        rule = Reliability(
+            problem.n_features,
+            parameters=parameters,
+            is_crude=lambda: nodes_together(engine) > 1,
+        )
 
         def make_solver() -> _ListingSolver:
             solver = _ListingSolver(

@@ -14,7 +14,7 @@ from ..problem.solution import Solution
 from ..run.incumbent import Incumbent
 from ..search.evaluator import Evaluator, Stop
 from ..search.rounding import fit_budgets
-from .branching import MostFractional, Pair
+from .branching import Pair, Reliability
 from .evaluation import Evaluation, run_evaluations
 from .node import Node, region_of
 from .parameters import TreeParameters
@@ -95,7 +95,7 @@ class NodeSolver:
     problem : Problem
     incumbent : Incumbent
         Shared between threads.
-    rule : MostFractional
+    rule : Reliability
         Ranks the features to branch on.
     kind : TreeKind
     should_stop : callable
@@ -125,7 +125,7 @@ class NodeSolver:
         self,
         problem: Problem,
         incumbent: Incumbent,
-        rule: MostFractional,
+        rule: Reliability,
         kind: TreeKind,
         *,
         should_stop: Callable[[], bool],

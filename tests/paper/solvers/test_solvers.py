@@ -22,7 +22,6 @@ from frugalsvm.paper.models import (
 )
 from frugalsvm.paper.solvers import (
     SOLVERS,
-    ModelSolution,
     SolverNotAvailable,
     SolveStatus,
     Trait,
@@ -262,9 +261,3 @@ def test_importing_the_package_stays_light():
         "assert not heavy & set(sys.modules), heavy & set(sys.modules)\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
-
-
-def test_the_old_name_of_a_solution_works_for_now():
-    with pytest.warns(DeprecationWarning, match="ModelSolution"):
-        from frugalsvm.paper.solvers import Solution
-    assert Solution is ModelSolution

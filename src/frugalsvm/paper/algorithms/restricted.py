@@ -17,7 +17,7 @@ from ...problem.problem import Problem
 from ...problem.solution import Solution
 from ...run.incumbent import Incumbent
 from ...search.evaluator import Evaluator
-from ...tree.branching import DEFAULT_RULE, make_rule
+from ...tree.branching import Reliability
 from ...tree.frontier import Frontier
 from ...tree.node import Node
 from ...tree.node_solver import AllFeatures, NodeSolver
@@ -72,7 +72,7 @@ class _RestrictedSearch:
         self.solver = NodeSolver(
             problem,
             self.incumbent,
-            make_rule(DEFAULT_RULE, problem.n_features),
+            Reliability(problem.n_features),
             AllFeatures(),
             should_stop=should_stop,
             keep_points=False,

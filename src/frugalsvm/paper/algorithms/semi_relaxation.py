@@ -18,7 +18,7 @@ from ...kernels.screening import OPEN
 from ...problem.problem import Problem
 from ...problem.solution import Solution
 from ...run.incumbent import Incumbent
-from ...tree.branching import DEFAULT_RULE, make_rule
+from ...tree.branching import Reliability
 from ...tree.frontier import Frontier
 from ...tree.node import Node
 from ...tree.node_solver import NodeSolver
@@ -183,7 +183,7 @@ def solve_semi_relaxation(
     solver = NodeSolver(
         problem,
         incumbent,
-        make_rule(DEFAULT_RULE, problem.n_features),
+        Reliability(problem.n_features),
         kind,
         should_stop=should_stop,
         keep_points=keep_proof,
